@@ -1,0 +1,17 @@
+import { fileURLToPath } from 'node:url';
+import { defineConfig } from 'vitest/config';
+
+const src = fileURLToPath(new URL('./src/', import.meta.url));
+
+export default defineConfig({
+  resolve: {
+    // by package name, as an author imports it, and from the source, so that no build has to come first
+    alias: [
+      { find: /^sluice$/, replacement: `${src}index.ts` },
+      { find: /^sluice\/([a-z]+)$/, replacement: `${src}$1/index.ts` },
+    ],
+  },
+  test: {
+    include: ['test/**/*.test.ts', 'extensions/**/test/*.test.ts'],
+  },
+});
