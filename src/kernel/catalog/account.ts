@@ -1,0 +1,52 @@
+import { type Static, Type } from 'typebox';
+import { defineStage } from '../stage.js';
+import { amount, closed, flag, optional, text } from './field.js';
+
+const accountFields = {
+  channel: text('The channel, by its registered name.'),
+  accountId: text("The channel's account."),
+  name: optional(text('The name shown to people.')),
+};
+
+export const accountStartedPayload = Type.Object(
+  {
+    ...accountFields,
+    startedAtMs: optional(amount('When it was ready, in milliseconds since 1970.')),
+  },
+  closed,
+);
+/** The payload of `account.started`. */
+export interface AccountStarted extends Static<typeof accountStartedPayload> {}
+
+export const accountStarted = defineStage({
+  family: 'account.started',
+  classes: ['observer'],
+  mode: 'parallel',
+  payload: accountStartedPayload,
+  purpose: 'Tells that an account takes and sends messages.',
+  emittedAt: 'src/host/lifecycle.ts: when an account of a channel has started',
+});
+
+export const accountStoppedPayload = Type.Object(
+  {
+    ...accountFields,
+    reason: optional(text('Why it stopped.')),
+    error: optional(text('What went wrong, where something did.')),
+    isLoggedOut: optional(flag('Its login is gone: it needs a person to come back.')),
+    uptimeMs: optional(amount('How long it ran, in milliseconds.')),
+  },
+  closed,
+);
+/** The payload of `account.stopped`. */
+export interface AccountStopped extends Static<typeof accountStoppedPayload> {}
+
+export const accountStopped = defineStage({
+  family: 'account.stopped',
+  classes: ['observer'],
+  mode: 'parallel',
+  payload: accountStoppedPayload,
+  timeoutMs: 5_000,
+  stageTimeoutMs: 5_000,
+  purpose: 'Tells that an account takes and sends no more.',
+  emittedAt: 'src/host/lifecycle.ts: when an account of a channel has stopped or could not start',
+});

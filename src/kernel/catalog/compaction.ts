@@ -1,0 +1,72 @@
+import { type Static, Type } from 'typebox';
+import { defineStage } from '../stage.js';
+import { annotations } from './annotations.js';
+import { closed, count, flag, oneOf, opaques, optional, text } from './field.js';
+import { runFields } from './run.js';
+
+const compactionFields = {
+  ...runFields,
+  cause: optional(oneOf(['auto', 'manual', 'overflow'], 'Why the transcript is compacted.')),
+  messageCount: optional(
+    count('How many messages it holds; absent where its engine does not say.'),
+  ),
+  tokenCount: optional(count('How many tokens it holds.')),
+  sessionFile: optional(text('The file that holds the transcript.')),
+  isSessionKeyMissing: optional(flag('Its source knew no session key.')),
+};
+
+export const compactionBeforePayload = Type.Object(
+  {
+    ...compactionFields,
+    compactingCount: optional(count('How many messages will be summarized.')),
+    messageCountOriginal: optional(count('How many messages it held before any were filtered.')),
+    tokenCountOriginal: optional(count('How many tokens it held before any were filtered.')),
+    messages: optional(opaques('The transcript, oldest first.')),
+  },
+  closed,
+);
+/** The payload of `compaction.before`. */
+export interface CompactionBefore extends Static<typeof compactionBeforePayload> {}
+
+export const compactionBefore = defineStage({
+  family: 'compaction.before',
+  classes: ['observer', 'augmenter'],
+  mode: 'sequential',
+  payload: compactionBeforePayload,
+  shared: ['messages'],
+  annotations: Type.Pick(annotations, ['notes', 'labels', 'memoryKeys'], closed),
+  timeoutMs: 30_000,
+  stageTimeoutMs: 60_000,
+  purpose: 'Saves what is worth keeping of a transcript before it is summarized.',
+  emittedAt: 'none yet: the bridge of an agent that compacts its transcript',
+});
+
+export const compactionAfterPayload = Type.Object(
+  {
+    ...compactionFields,
+    compactedCount: optional(
+      count('How many messages were summarized; absent where its engine does not say.'),
+    ),
+    compactionCount: optional(count('How many compactions the run has had.')),
+    tokensBefore: optional(count('How many tokens it held before.')),
+    tokensAfter: optional(count('How many tokens it holds now.')),
+    summaryLengthChars: optional(count('How long the summary is, in characters.')),
+    firstKeptEntryId: optional(text('The first entry that was kept as it was.')),
+    willRetry: optional(flag('The agent goes on with the same request now.')),
+  },
+  closed,
+);
+/** The payload of `compaction.after`. */
+export interface CompactionAfter extends Static<typeof compactionAfterPayload> {}
+
+export const compactionAfter = defineStage({
+  family: 'compaction.after',
+  classes: ['observer', 'augmenter'],
+  mode: 'sequential',
+  payload: compactionAfterPayload,
+  annotations: Type.Pick(annotations, ['notes', 'labels', 'memoryKeys'], closed),
+  timeoutMs: 30_000,
+  stageTimeoutMs: 60_000,
+  purpose: 'Tells what a compaction left.',
+  emittedAt: 'none yet: the bridge of an agent that compacts its transcript',
+});

@@ -1,0 +1,198 @@
+import { type Static, Type } from 'typebox';
+import { defineStage } from '../stage.js';
+import { annotations } from './annotations.js';
+import { delivery, receipt } from './delivery.js';
+import {
+  amount,
+  closed,
+  count,
+  flag,
+  oneOf,
+  openRecord,
+  optional,
+  providerId,
+  text,
+} from './field.js';
+import { attachments } from './message.js';
+import { channelAccount } from './place.js';
+import { runFields } from './run.js';
+
+const format = (description: string) => oneOf(['plain', 'markdown', 'html'], description);
+
+const outboundFields = {
+  ...runFields,
+  channel: optional(text('The channel to send by.')),
+  accountId: optional(text("The channel's account to send as.")),
+  to: text('The address to send to, as the channel writes it.'),
+  conversationId: optional(text('The conversation that it belongs to.')),
+  threadId: optional(providerId('The thread within the conversation.')),
+  replyToId: optional(text('The message that it answers.')),
+  isGroup: optional(flag('It goes to a group.')),
+  groupId: optional(text('The group.')),
+  kind: oneOf(
+    [
+      'reply',
+      'block',
+      'stream-opening',
+      'stream-final',
+      'reasoning',
+      'tool-output',
+      'notice',
+      'error',
+      'unprompted',
+    ],
+    "What it is: an answer, a part of one, a stream's begin or end, or a message of its own.",
+  ),
+  streaming: flag('Parts of it will be shown before it is whole.'),
+  content: text('The text.'),
+  format: optional(format('How the text is marked up.')),
+  attachments: attachments('The files that go with it.'),
+  silent: optional(flag('Arrive without a sound.')),
+  metadata: openRecord('What its source and its handlers say beyond these fields.'),
+};
+
+export const egressPreparingPayload = Type.Object(
+  {
+    ...outboundFields,
+    explicit: flag('Channel and account were named by the sender: they are not to be chosen.'),
+    accounts: Type.Array(channelAccount, { description: 'The accounts that the host offers.' }),
+  },
+  closed,
+);
+/** The payload of `egress.preparing`. */
+export interface EgressPreparing extends Static<typeof egressPreparingPayload> {}
+
+export const egressPreparingPatch = Type.Object(
+  {
+    content: optional(text('The text anew.')),
+    format: optional(format('How the new text is marked up.')),
+    attachments: optional(attachments('All files that are to go with it.')),
+    silent: optional(flag('Arrive without a sound.')),
+    metadata: optional(openRecord('Keys to set; the others stay.')),
+  },
+  closed,
+);
+/** What a mutator of `egress.preparing` may return. */
+export interface EgressPreparingPatch extends Static<typeof egressPreparingPatch> {}
+
+export const egressPreparing = defineStage({
+  family: 'egress.preparing',
+  classes: ['observer', 'augmenter', 'mutator', 'veto', 'resolver'],
+  mode: 'sequential',
+  payload: egressPreparingPayload,
+  patch: egressPreparingPatch,
+  laws: { metadata: 'merge-keys' },
+  annotations: Type.Pick(annotations, ['notes', 'labels', 'language', 'summary'], closed),
+  replaceable: ['language', 'summary'],
+  selection: delivery,
+  settled: (payload) => payload.explicit,
+  cancelCodes: ['owned-elsewhere', 'policy', 'unsafe', 'duplicate', 'quiet-hours', 'rate-limited'],
+  onError: { resolver: 'closed', veto: 'open' },
+  purpose: 'Edits a message, chooses its account, and lets it go out or not.',
+  emittedAt: 'src/host/delivery.ts: before every send; its outcome alone mints the permit',
+});
+
+const approvedFields = {
+  ...outboundFields,
+  channel: text('The channel that it is sent by.'),
+  attempt: optional(count('Which attempt this is, from 1.')),
+};
+
+export const egressSendingPayload = Type.Object(approvedFields, closed);
+/** The payload of `egress.sending`. */
+export interface EgressSending extends Static<typeof egressSendingPayload> {}
+
+export const egressSending = defineStage({
+  family: 'egress.sending',
+  classes: ['observer'],
+  mode: 'parallel',
+  payload: egressSendingPayload,
+  timeoutMs: 5_000,
+  stageTimeoutMs: 5_000,
+  purpose: 'Telemetry and audit just before the channel sends.',
+  emittedAt: 'src/host/delivery.ts: when a permit is handed to a channel',
+});
+
+const indexing = Type.Pick(annotations, ['notes', 'labels', 'indexKeys'], closed);
+
+export const egressSentPayload = Type.Object(
+  {
+    ...approvedFields,
+    receipt,
+    durationMs: optional(amount('How long the send took, in milliseconds.')),
+  },
+  closed,
+);
+/** The payload of `egress.sent`. */
+export interface EgressSent extends Static<typeof egressSentPayload> {}
+
+export const egressSent = defineStage({
+  family: 'egress.sent',
+  classes: ['observer', 'augmenter'],
+  mode: 'sequential',
+  payload: egressSentPayload,
+  annotations: indexing,
+  purpose: 'Side effects and indexing of a delivery.',
+  emittedAt: 'src/host/delivery.ts: when a channel has sent',
+});
+
+const cancel = Type.Object(
+  {
+    extensionId: optional(text('The extension that cancelled it.')),
+    contributionId: optional(text('The contribution within that extension.')),
+    code: text('The code that it was cancelled with.'),
+    text: optional(text('Why, for people.')),
+    details: optional(openRecord('What the veto says beyond that.')),
+  },
+  { ...closed, description: 'The cancel, as the outcome of egress.preparing holds it.' },
+);
+
+export const egressCancelledPayload = Type.Object(
+  {
+    ...outboundFields,
+    cancel,
+  },
+  closed,
+);
+/** The payload of `egress.cancelled`. */
+export interface EgressCancelled extends Static<typeof egressCancelledPayload> {}
+
+export const egressCancelled = defineStage({
+  family: 'egress.cancelled',
+  classes: ['observer', 'augmenter'],
+  mode: 'sequential',
+  payload: egressCancelledPayload,
+  annotations: indexing,
+  purpose: 'Side effects and indexing of a message that a veto kept back.',
+  emittedAt: 'src/host/delivery.ts: when egress.preparing ends with a cancel',
+});
+
+export const egressFailedPayload = Type.Object(
+  {
+    ...outboundFields,
+    error: text('What went wrong.'),
+    cause: optional(
+      oneOf(
+        ['stage-failed', 'rejected', 'retry-after', 'ambiguous', 'threw', 'aborted'],
+        'Where it failed: before the send, or what the channel answered.',
+      ),
+    ),
+    retryAfterMs: optional(amount('How long the provider asks to wait, in milliseconds.')),
+    attempts: optional(count('How many attempts were made.')),
+    receipt: optional(receipt),
+    durationMs: optional(amount('How long the send took, in milliseconds.')),
+  },
+  closed,
+);
+/** The payload of `egress.failed`. */
+export interface EgressFailed extends Static<typeof egressFailedPayload> {}
+
+export const egressFailed = defineStage({
+  family: 'egress.failed',
+  classes: ['observer', 'augmenter'],
+  mode: 'sequential',
+  payload: egressFailedPayload,
+  annotations: indexing,
+  purpose: 'Side effects and indexing of a message that could not be delivered.',
+  emittedAt: 'src/host/delivery.ts: when a send fails for good, or egress.preparing fails',
+});

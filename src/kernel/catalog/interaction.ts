@@ -1,0 +1,109 @@
+import { type Static, Type } from 'typebox';
+import { defineStage } from '../stage.js';
+import { annotations } from './annotations.js';
+import { amount, closed, flag, oneOf, opaque, optional, providerId, text, texts } from './field.js';
+import { sender } from './message.js';
+import { sessionFields } from './run.js';
+
+const formField = Type.Object(
+  {
+    name: text('The id of the field.'),
+    value: text('What was entered.'),
+  },
+  closed,
+);
+
+const interactionFields = {
+  ...sessionFields,
+  interactionId: text('Its id at the provider.'),
+  kind: oneOf(
+    ['command', 'button', 'select', 'modal', 'approval', 'other'],
+    'What was used: a slash command, a button, a list, a form, an approval.',
+  ),
+  name: text('The command, or the id of the button, list or form.'),
+  values: texts('What was chosen or given with it, in order.'),
+  fields: optional(
+    Type.Array(formField, { description: 'What was entered in a form, field by field.' }),
+  ),
+  channel: text('The channel it came by.'),
+  accountId: optional(text("The channel's account that got it.")),
+  conversationId: optional(text('The conversation it was used in.')),
+  threadId: optional(providerId('The thread it was used in.')),
+  messageId: optional(text('The message that it belongs to.')),
+  isGroup: optional(flag('Used in a group.')),
+  sender: optional(sender),
+  sentAtMs: optional(amount('When it was used, in milliseconds since 1970.')),
+};
+
+const auditing = Type.Pick(annotations, ['notes', 'labels', 'replies'], closed);
+
+export const interactionReceivedPayload = Type.Object(
+  {
+    ...interactionFields,
+    raw: optional(opaque('The update exactly as the channel got it.')),
+  },
+  closed,
+);
+/** The payload of `interaction.received`. */
+export interface InteractionReceived extends Static<typeof interactionReceivedPayload> {}
+
+export const interactionReceived = defineStage({
+  family: 'interaction.received',
+  classes: ['observer', 'augmenter'],
+  mode: 'sequential',
+  payload: interactionReceivedPayload,
+  shared: ['raw'],
+  annotations: auditing,
+  purpose: 'Audit of a command, press or form before anything is done about it.',
+  emittedAt: 'none yet: a channel whose surface has buttons, forms or commands of its own',
+});
+
+export const interactionResolvedPayload = Type.Object(
+  {
+    ...interactionFields,
+    resolution: oneOf(
+      ['command', 'message', 'approval', 'ignored'],
+      'What it became: a command, a message to an agent, an answer to an approval, nothing.',
+    ),
+    commandName: optional(text('The command that it became.')),
+    approvalId: optional(text('The approval that it answers.')),
+    explicit: optional(flag('It named that itself.')),
+  },
+  closed,
+);
+/** The payload of `interaction.resolved`. */
+export interface InteractionResolved extends Static<typeof interactionResolvedPayload> {}
+
+export const interactionResolved = defineStage({
+  family: 'interaction.resolved',
+  classes: ['observer', 'augmenter'],
+  mode: 'sequential',
+  payload: interactionResolvedPayload,
+  annotations: auditing,
+  purpose: 'Tells what an interaction was taken for.',
+  emittedAt: 'none yet: a channel whose surface has buttons, forms or commands of its own',
+});
+
+export const interactionCompletedPayload = Type.Object(
+  {
+    ...interactionFields,
+    success: flag('What it asked for was done.'),
+    result: optional(opaque('What came of it.')),
+    error: optional(text('What went wrong.')),
+    durationMs: optional(amount('How long it took, in milliseconds.')),
+  },
+  closed,
+);
+/** The payload of `interaction.completed`. */
+export interface InteractionCompleted extends Static<typeof interactionCompletedPayload> {}
+
+export const interactionCompleted = defineStage({
+  family: 'interaction.completed',
+  classes: ['observer', 'augmenter'],
+  mode: 'sequential',
+  payload: interactionCompletedPayload,
+  shared: ['result'],
+  annotations: auditing,
+  purpose: 'Audit of an interaction after it was dealt with.',
+  emittedAt: 'none yet: a channel whose surface has buttons, forms or commands of its own',
+});

@@ -1,0 +1,131 @@
+import { type Static, Type } from 'typebox';
+import { defineStage } from '../stage.js';
+import { annotations } from './annotations.js';
+import {
+  amount,
+  closed,
+  count,
+  flag,
+  opaques,
+  openRecord,
+  optional,
+  text,
+  texts,
+} from './field.js';
+import { inboundMessage } from './message.js';
+import { runFields, sessionFields } from './run.js';
+
+const knownSessionFields = {
+  ...sessionFields,
+  sessionId: text('The session by its id; a reset makes a new one.'),
+  resumedFrom: optional(text('The session that this one goes on from.')),
+};
+
+const preparedFields = {
+  ...knownSessionFields,
+  isNew: flag('It has no history yet.'),
+  context: openRecord('What is bound to the session for its handlers and its agent.'),
+  memoryKeys: texts('Keys under which memory is to be looked up.'),
+  metadata: openRecord("What is kept in the session's record."),
+};
+
+export const sessionStartingPayload = Type.Object(
+  { ...preparedFields, message: optional(inboundMessage) },
+  closed,
+);
+/** The payload of `session.starting`. */
+export interface SessionStarting extends Static<typeof sessionStartingPayload> {}
+
+export const sessionStartingPatch = Type.Object(
+  {
+    context: optional(openRecord('Keys to bind; the others stay.')),
+    memoryKeys: optional(texts('Further keys.')),
+    metadata: optional(openRecord('Keys to set; the others stay.')),
+  },
+  closed,
+);
+/** What a mutator of `session.starting` may return. */
+export interface SessionStartingPatch extends Static<typeof sessionStartingPatch> {}
+
+export const sessionStarting = defineStage({
+  family: 'session.starting',
+  classes: ['observer', 'augmenter', 'mutator'],
+  mode: 'sequential',
+  payload: sessionStartingPayload,
+  patch: sessionStartingPatch,
+  laws: { context: 'merge-keys', memoryKeys: 'append', metadata: 'merge-keys' },
+  annotations: Type.Pick(
+    annotations,
+    ['notes', 'labels', 'context', 'memoryKeys', 'language', 'summary'],
+    closed,
+  ),
+  replaceable: ['language', 'summary'],
+  purpose: 'Binds context to a session, attaches memory keys and prepares its metadata.',
+  emittedAt: 'src/host/inbound.ts: when a routed message reaches the lane of its session',
+});
+
+export const sessionStartedPayload = Type.Object(preparedFields, closed);
+/** The payload of `session.started`. */
+export interface SessionStarted extends Static<typeof sessionStartedPayload> {}
+
+export const sessionStarted = defineStage({
+  family: 'session.started',
+  classes: ['observer'],
+  mode: 'parallel',
+  payload: sessionStartedPayload,
+  purpose: 'Tells that a session is ready for a turn.',
+  emittedAt: 'src/host/inbound.ts: when session.starting has passed',
+});
+
+export const sessionResettingPayload = Type.Object(
+  {
+    ...runFields,
+    reason: optional(text('Why: the command, or a rule of the host.')),
+    surface: optional(text('The surface that asked for it, by its own name.')),
+    senderId: optional(text('Who asked for it.')),
+    sessionFile: optional(text('The file that holds the transcript so far.')),
+    messages: optional(opaques('The transcript so far, oldest first.')),
+    sessionEntry: optional(openRecord("The session's record in its store.")),
+    previousSessionEntry: optional(openRecord('That record as it was before.')),
+    config: optional(openRecord("The host's configuration, as its source hands it over.")),
+  },
+  closed,
+);
+/** The payload of `session.resetting`. */
+export interface SessionResetting extends Static<typeof sessionResettingPayload> {}
+
+export const sessionResetting = defineStage({
+  family: 'session.resetting',
+  classes: ['observer', 'augmenter'],
+  mode: 'sequential',
+  payload: sessionResettingPayload,
+  shared: ['messages', 'sessionEntry', 'previousSessionEntry', 'config'],
+  annotations: Type.Pick(annotations, ['notes', 'labels', 'memoryKeys', 'replies'], closed),
+  purpose: 'Saves what is worth keeping of a transcript before a session begins anew.',
+  emittedAt:
+    'src/host/commands.ts: when a session is to begin anew, before its transcript is let go',
+});
+
+export const sessionEndedPayload = Type.Object(
+  {
+    ...knownSessionFields,
+    messageCount: count('How many messages its transcript held.'),
+    durationMs: optional(amount('How long it lasted, in milliseconds.')),
+    reason: optional(text('Why it ended.')),
+    nextSessionId: optional(text('The session that follows it under the same key.')),
+  },
+  closed,
+);
+/** The payload of `session.ended`. */
+export interface SessionEnded extends Static<typeof sessionEndedPayload> {}
+
+export const sessionEnded = defineStage({
+  family: 'session.ended',
+  classes: ['observer'],
+  mode: 'parallel',
+  payload: sessionEndedPayload,
+  timeoutMs: 2_000,
+  stageTimeoutMs: 2_000,
+  purpose: 'Tells that a session is over and nothing more is added to it.',
+  emittedAt: 'src/host/commands.ts: when a reset has closed the old session',
+});

@@ -1,0 +1,140 @@
+import { type Static, Type } from 'typebox';
+import { defineStage } from '../stage.js';
+import { annotations } from './annotations.js';
+import { amount, closed, flag, oneOf, optional, text } from './field.js';
+import { contributionRef, place, placeFields } from './place.js';
+
+const spawnFields = {
+  runId: optional(text("The child's run.")),
+  childSessionKey: text("The child's session."),
+  requesterSessionKey: optional(text('The session that asks for the child.')),
+  agentId: text('The agent that the child is.'),
+  label: optional(text('What the child is called.')),
+  spawnMode: oneOf(['run', 'session'], 'For one run, or to stay.'),
+  requester: optional(place('Where the request came from.')),
+  threadRequested: flag('The child is to talk in a thread of its own.'),
+};
+
+export const subagentSpawningPayload = Type.Object(spawnFields, closed);
+/** The payload of `subagent.spawning`. */
+export interface SubagentSpawning extends Static<typeof subagentSpawningPayload> {}
+
+export const subagentSpawning = defineStage({
+  family: 'subagent.spawning',
+  classes: ['observer', 'augmenter', 'veto'],
+  mode: 'sequential',
+  payload: subagentSpawningPayload,
+  annotations: Type.Pick(annotations, ['notes', 'labels', 'bindingReady'], closed),
+  replaceable: ['bindingReady'],
+  cancelCodes: ['blocked', 'policy', 'disabled', 'binding-failed', 'limit-reached'],
+  onError: { observer: 'open', augmenter: 'open', veto: 'open' },
+  purpose: 'Prepares the place where a child will talk, or refuses the child.',
+  emittedAt: 'none yet: an agent that starts subagents',
+});
+
+export const subagentSpawnedPayload = Type.Object(
+  { ...spawnFields, runId: text("The child's run.") },
+  closed,
+);
+/** The payload of `subagent.spawned`. */
+export interface SubagentSpawned extends Static<typeof subagentSpawnedPayload> {}
+
+export const subagentSpawned = defineStage({
+  family: 'subagent.spawned',
+  classes: ['observer'],
+  mode: 'parallel',
+  payload: subagentSpawnedPayload,
+  purpose: 'Tells that a child runs.',
+  emittedAt: 'none yet: an agent that starts subagents',
+});
+
+const deliveryFields = {
+  childSessionKey: text("The child's session."),
+  requesterSessionKey: text('The session that asked for the child.'),
+  requesterOrigin: optional(place('Where the request came from.')),
+  childRunId: optional(text("The child's run.")),
+  spawnMode: optional(oneOf(['run', 'session'], 'For one run, or to stay.')),
+  expectsCompletionMessage: flag('The requester waits to be told.'),
+};
+
+/** Where a child's answer goes; what is absent is as at the requester's. */
+export const subagentTarget = Type.Object(placeFields, { ...closed, minProperties: 1 });
+export interface SubagentTarget extends Static<typeof subagentTarget> {}
+
+export const subagentDeliveryResolvingPayload = Type.Object(
+  {
+    ...deliveryFields,
+    explicitTarget: optional(place('Where the requester said that the answer is to go.')),
+  },
+  closed,
+);
+/** The payload of `subagent.delivery.resolving`. */
+export interface SubagentDeliveryResolving
+  extends Static<typeof subagentDeliveryResolvingPayload> {}
+
+export const subagentDeliveryResolving = defineStage({
+  family: 'subagent.delivery.resolving',
+  classes: ['augmenter', 'resolver', 'veto'],
+  mode: 'sequential',
+  payload: subagentDeliveryResolvingPayload,
+  annotations: Type.Pick(annotations, ['notes', 'labels'], closed),
+  selection: subagentTarget,
+  settled: (payload) => payload.explicitTarget !== undefined,
+  cancelCodes: ['blocked', 'policy', 'owned-elsewhere', 'not-wanted'],
+  onError: { augmenter: 'open', resolver: 'open', veto: 'open' },
+  purpose: "Finds where a child's answer goes.",
+  emittedAt: 'none yet: an agent that starts subagents',
+});
+
+export const subagentDeliveryResolvedPayload = Type.Object(
+  {
+    ...deliveryFields,
+    target: place("Where the child's answer goes."),
+    explicit: flag('The requester or an explicit selection named it.'),
+    selectedBy: optional(contributionRef('Whose selection it was; absent where the host decided.')),
+  },
+  closed,
+);
+/** The payload of `subagent.delivery.resolved`. */
+export interface SubagentDeliveryResolved extends Static<typeof subagentDeliveryResolvedPayload> {}
+
+export const subagentDeliveryResolved = defineStage({
+  family: 'subagent.delivery.resolved',
+  classes: ['observer', 'augmenter'],
+  mode: 'sequential',
+  payload: subagentDeliveryResolvedPayload,
+  annotations: Type.Pick(annotations, ['notes', 'labels', 'indexKeys'], closed),
+  purpose: "Publishes where a child's answer goes.",
+  emittedAt: 'none yet: an agent that starts subagents',
+});
+
+export const subagentCompletedPayload = Type.Object(
+  {
+    runId: optional(text("The child's run.")),
+    targetSessionKey: text('The session that ended.'),
+    targetKind: oneOf(['subagent', 'acp'], 'Whether a child of an agent or of an outside client.'),
+    requesterSessionKey: optional(text('The session that asked for the child.')),
+    accountId: optional(text("The channel's account that the child talked by.")),
+    reason: text('Why it ended.'),
+    outcome: optional(
+      oneOf(['ok', 'error', 'timeout', 'killed', 'reset', 'deleted'], 'How it ended.'),
+    ),
+    error: optional(text('What went wrong.')),
+    sendFarewell: optional(flag('Say goodbye where the child talked.')),
+    endedAtMs: optional(amount('When it ended, in milliseconds since 1970.')),
+  },
+  closed,
+);
+/** The payload of `subagent.completed`. */
+export interface SubagentCompleted extends Static<typeof subagentCompletedPayload> {}
+
+export const subagentCompleted = defineStage({
+  family: 'subagent.completed',
+  classes: ['observer'],
+  mode: 'parallel',
+  payload: subagentCompletedPayload,
+  timeoutMs: 30_000,
+  stageTimeoutMs: 60_000,
+  purpose: 'Tells that a child is gone, so that what was bound to it can be let go.',
+  emittedAt: 'none yet: an agent that starts subagents',
+});

@@ -1,0 +1,64 @@
+import { type Static, Type } from 'typebox';
+import { defineStage } from '../stage.js';
+import { annotations } from './annotations.js';
+import { amount, closed, flag, opaque, openRecord, optional, text } from './field.js';
+import { runFields } from './run.js';
+
+const toolFields = {
+  ...runFields,
+  toolName: text('The tool, by the name it is registered under.'),
+  toolCallId: optional(text('This call of it.')),
+};
+
+export const agentToolCallingPayload = Type.Object(
+  { ...toolFields, params: openRecord('What the tool is called with.') },
+  closed,
+);
+/** The payload of `agent.tool.calling`. */
+export interface AgentToolCalling extends Static<typeof agentToolCallingPayload> {}
+
+export const agentToolCallingPatch = Type.Object(
+  { params: optional(openRecord('Parameters to set; the others stay.')) },
+  closed,
+);
+/** What a mutator of `agent.tool.calling` may return. */
+export interface AgentToolCallingPatch extends Static<typeof agentToolCallingPatch> {}
+
+export const agentToolCalling = defineStage({
+  family: 'agent.tool.calling',
+  classes: ['observer', 'augmenter', 'mutator', 'veto'],
+  mode: 'sequential',
+  payload: agentToolCallingPayload,
+  patch: agentToolCallingPatch,
+  laws: { params: 'merge-keys' },
+  annotations: Type.Pick(annotations, ['notes', 'labels'], closed),
+  cancelCodes: ['blocked', 'policy', 'approval-denied', 'approval-timeout', 'loop-detected'],
+  purpose: 'Checks, audits and corrects a tool call before it runs.',
+  emittedAt: 'src/agent/turn.ts: when the agent asks for a tool',
+});
+
+export const agentToolCalledPayload = Type.Object(
+  {
+    ...toolFields,
+    params: openRecord('What the tool was called with, after every patch.'),
+    result: optional(opaque('What the tool answered.')),
+    meta: optional(text('A short description of the call, for people.')),
+    isError: optional(flag('The tool failed.')),
+    error: optional(text('What went wrong.')),
+    durationMs: optional(amount('How long it took, in milliseconds.')),
+  },
+  closed,
+);
+/** The payload of `agent.tool.called`. */
+export interface AgentToolCalled extends Static<typeof agentToolCalledPayload> {}
+
+export const agentToolCalled = defineStage({
+  family: 'agent.tool.called',
+  classes: ['observer', 'augmenter'],
+  mode: 'sequential',
+  payload: agentToolCalledPayload,
+  shared: ['result'],
+  annotations: Type.Pick(annotations, ['notes', 'labels', 'memoryKeys', 'indexKeys'], closed),
+  purpose: 'Indexes and remembers what a tool answered.',
+  emittedAt: 'src/agent/turn.ts: when a tool has answered, failed or been cancelled',
+});

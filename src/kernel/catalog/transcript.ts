@@ -1,0 +1,68 @@
+import { type Static, Type } from 'typebox';
+import { defineStage } from '../stage.js';
+import { closed, flag, optional, text } from './field.js';
+import { transcriptMessage } from './message.js';
+import { sessionFields } from './run.js';
+
+const writeFields = {
+  ...sessionFields,
+  runId: optional(text('The agent run.')),
+  message: transcriptMessage('The message that is to be written.'),
+};
+
+const writePatch = { message: optional(transcriptMessage('The message to write instead.')) };
+
+export const transcriptToolResultPersistingPayload = Type.Object(
+  {
+    ...writeFields,
+    toolName: optional(text('The tool.')),
+    toolCallId: optional(text('The call that it answers.')),
+    isSynthetic: optional(flag('Made up by the host for a call that got no answer.')),
+  },
+  closed,
+);
+/** The payload of `transcript.tool-result.persisting`. */
+export interface TranscriptToolResultPersisting
+  extends Static<typeof transcriptToolResultPersistingPayload> {}
+
+export const transcriptToolResultPersistingPatch = Type.Object(writePatch, closed);
+/** What a mutator of `transcript.tool-result.persisting` may return. */
+export interface TranscriptToolResultPersistingPatch
+  extends Static<typeof transcriptToolResultPersistingPatch> {}
+
+export const transcriptToolResultPersisting = defineStage({
+  family: 'transcript.tool-result.persisting',
+  classes: ['mutator'],
+  mode: 'sync-sequential',
+  hotPath: true,
+  payload: transcriptToolResultPersistingPayload,
+  patch: transcriptToolResultPersistingPatch,
+  laws: { message: 'replace' },
+  shared: ['message'],
+  purpose: 'Changes the tool result that the transcript will hold.',
+  emittedAt: 'src/agent/turn.ts: for each tool result, before transcript.message.writing',
+});
+
+export const transcriptMessageWritingPayload = Type.Object(writeFields, closed);
+/** The payload of `transcript.message.writing`. */
+export interface TranscriptMessageWriting extends Static<typeof transcriptMessageWritingPayload> {}
+
+export const transcriptMessageWritingPatch = Type.Object(writePatch, closed);
+/** What a mutator of `transcript.message.writing` may return. */
+export interface TranscriptMessageWritingPatch
+  extends Static<typeof transcriptMessageWritingPatch> {}
+
+export const transcriptMessageWriting = defineStage({
+  family: 'transcript.message.writing',
+  classes: ['mutator', 'veto'],
+  mode: 'sync-sequential',
+  hotPath: true,
+  payload: transcriptMessageWritingPayload,
+  patch: transcriptMessageWritingPatch,
+  laws: { message: 'replace' },
+  shared: ['message'],
+  cancelCodes: ['suppressed', 'policy', 'duplicate'],
+  onError: { mutator: 'open', veto: 'open' },
+  purpose: 'Changes a message, or keeps it out of the transcript, just before the write.',
+  emittedAt: 'src/agent/turn.ts: for each message that the transcript gets',
+});

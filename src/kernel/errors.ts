@@ -1,0 +1,203 @@
+/** What an error code means, why it comes, and what to do (spec/errors.md is made from this table). */
+interface ErrorEntry {
+  /** What happened; `{name}` is filled in from the details. */
+  readonly message: string;
+  /** The likely cause. */
+  readonly cause: string;
+  /** What to do. */
+  readonly hint: string;
+}
+
+/** The one table of error codes. Adding a code is adding a row. */
+export const errorTable = {
+  'bad-stage': {
+    message: 'Stage "{family}" is not well formed: {problem}.',
+    cause: 'A column of the row that was given to defineStage contradicts another.',
+    hint: 'Mend the row. The columns are described at StageSpec.',
+  },
+  'duplicate-family': {
+    message: 'Family "{family}" is defined twice.',
+    cause: 'Two rows of the stages given to createKernel have the same family.',
+    hint: 'Give your own stage a family of its own, such as "acme.{family}".',
+  },
+  'unknown-family': {
+    message: 'There is no family "{family}".{nearest}',
+    cause: 'A misspelt family, or a custom stage that was not given to createKernel.',
+    hint: 'Use a name from `sluice stages`, or add the stage: createKernel({ stages: [...canonicalStages, yours] }).',
+  },
+  'class-not-allowed': {
+    message:
+      '{extensionId}/{contributionId}: stage "{family}" does not allow the class "{class}"; it allows {allowed}.',
+    cause: 'The stage has no way to use what this class returns.',
+    hint: 'Stages that allow a {class}: {stages}.',
+  },
+  'bad-contribution': {
+    message: '{extensionId}/{contributionId} on "{family}": {problem}.',
+    cause: 'A field of the contribution is missing or has a wrong value.',
+    hint: 'Mend the field. The fields are described at Contribution.',
+  },
+  'duplicate-contribution': {
+    message:
+      'Extension "{extensionId}" has contributed "{contributionId}" already, to "{existing}".',
+    cause: 'The extension was loaded twice, or two contributions share an id.',
+    hint: 'Give each contribution of an extension its own id, and dispose the first before it comes again.',
+  },
+  'async-handler': {
+    message:
+      '{extensionId}/{contributionId}: "{family}" is sync-sequential and cannot take an async handler.',
+    cause: 'The handler is an async function, and this stage runs in the caller’s stack.',
+    hint: 'Return the result directly. Do the asynchronous part in an earlier stage, such as agent.tool.called.',
+  },
+  'too-many-handlers': {
+    message: '"{family}" has {count} handlers already; {extensionId}/{contributionId} is refused.',
+    cause: 'Something registers in a loop, or never disposes what it registered.',
+    hint: 'Dispose contributions that are no longer used, or raise limits.refuseAt.',
+  },
+  'wrong-mode': {
+    message: '"{family}" is {mode}: use {use}.',
+    cause: 'dispatchSync takes sync-sequential families only, and dispatch takes the others.',
+    hint: 'Call {use}("{family}", payload) instead.',
+  },
+  'bad-payload': {
+    message: 'The payload of "{family}" is wrong at {path}: {problem}.',
+    cause: 'The value comes from outside and does not have the shape that the family declares.',
+    hint: 'Send the shape in spec/schemas/{family}.payload.json.',
+  },
+  'unfreezable-payload': {
+    message: 'The payload of "{family}" cannot be frozen at {path}: {problem}.',
+    cause: 'A payload is plain data: objects, arrays, strings, numbers, booleans, bigints, null.',
+    hint: 'Send plain data there (a date as milliseconds, a map as an object, bytes as base64), or mark the field shared in the stage.',
+  },
+  'bad-given': {
+    message: 'The given "{field}" of a dispatch to "{family}" is wrong: {problem}.',
+    cause: 'The third argument of dispatch carries the envelope’s refs and the dispatch’s options.',
+    hint: 'Mend the field. The fields are described at Given.',
+  },
+  'call-inactive': {
+    message: '{extensionId}/{contributionId}: own.dispatch was used after its stage had ended.',
+    cause: 'A handler went on after it timed out, was aborted, or had returned.',
+    hint: 'Dispatch before the handler settles, and stop when call.signal aborts.',
+  },
+  'foreign-call': {
+    message: '{extensionId}/{contributionId}: own.dispatch was given a call that is not its own.',
+    cause: 'The first argument must be the call object that this handler was called with.',
+    hint: 'Pass it on as it came: own.dispatch(call, family, payload).',
+  },
+  'kernel-closed': {
+    message: 'The kernel is closed; "{family}" was not dispatched.',
+    cause: 'close() was called before.',
+    hint: 'Dispatch before close(), or create a kernel anew.',
+  },
+  'bad-option': {
+    message: 'Option "{option}" is wrong: {problem}.',
+    cause: 'An option of createKernel has a wrong value.',
+    hint: 'Mend the option. The options are described at KernelOptions.',
+  },
+  'bad-extension': {
+    message: 'Extension "{extensionId}" is not well formed: {problem}.',
+    cause: 'defineExtension, or loadExtension, was given something that is no extension.',
+    hint: 'Make it so: defineExtension({ id, config, setup }).',
+  },
+  'bad-config': {
+    message: '{extensionId}: {problems}',
+    cause: 'The configuration does not fit the schema that the extension declares.',
+    hint: 'Mend {path} in the configuration of "{extensionId}".',
+  },
+  'bad-config-schema': {
+    message: '{extensionId}: its config schema cannot be used: {problem}.',
+    cause:
+      'A config schema must answer at once; an async refinement or transform makes it answer later.',
+    hint: 'Keep the schema synchronous, and do what has to wait in setup, which may be async.',
+  },
+  'bad-options': {
+    message: '{extensionId}/{contributionId} on "{family}": {problem}.',
+    cause: 'An option of a contribution is misspelt, or is no option at all.',
+    hint: 'The options are described at OptionsByClass.',
+  },
+  'setup-failed': {
+    message: '{extensionId}: setup failed: {problem}',
+    cause:
+      'The setup function of the extension threw, or the promise that it returned was rejected.',
+    hint: 'See the error’s cause. None of the extension’s contributions are live.',
+  },
+  'setup-timed-out': {
+    message: '{extensionId}: setup had not ended after {timeoutMs} ms.',
+    cause: 'Setup waits for something that does not come, such as a server that does not answer.',
+    hint: 'Give what setup waits for a limit of its own, or raise setupTimeoutMs.',
+  },
+  'setup-ended': {
+    message:
+      '{extensionId}/{contributionId}: {verb}("{family}") came after setup had ended; contributions are taken only from the start of setup until its promise settles.',
+    cause:
+      'The api object was kept and used later: in a handler, a timer, or work that setup did not await.',
+    hint: 'Register in setup, and decide in the handler whether there is something to do.',
+  },
+  'scope-disposed': {
+    message:
+      '{extensionId}: "{label}" cannot be owned: the extension has been disposed. It was undone at once.',
+    cause: 'The extension was unloaded, or its setup failed, while its own work went on.',
+    hint: 'Take resources in setup, and stop work of your own in an undo: api.own(label, stop).',
+  },
+  'module-not-found': {
+    message: 'Extension module "{specifier}" was not found: {problem}.',
+    cause: 'A misspelt path or package name, or a package that is not installed.',
+    hint: 'Paths begin with "./", "../" or "/" and are read from {from}; anything else is a package name.',
+  },
+  'module-failed': {
+    message: 'Extension module {file} could not be imported: {problem}',
+    cause: 'The module, or one that it imports, threw while it was loaded.',
+    hint: 'See the error’s cause.',
+  },
+  'module-needs-compiling': {
+    message: 'Extension module {file} is TypeScript that this Node ({node}) cannot import.',
+    cause: 'Node imports TypeScript from 22.18 on, and then only syntax that it can erase.',
+    hint: 'Compile it and name the .js file, or start the program with tsx.',
+  },
+  'no-extension': {
+    message: 'Module {file} exports no extension: {problem}.',
+    cause:
+      'The module has neither a default export nor one named "extension" that defineExtension made.',
+    hint: 'Write `export default defineExtension({ id, setup })`.',
+  },
+} as const satisfies Record<string, ErrorEntry>;
+
+/** A code of the kernel's error table. */
+export type ErrorCode = keyof typeof errorTable;
+
+/** What an error is about: who, where, and the values that its text names. */
+export type ErrorDetails = Readonly<Record<string, string | number | undefined>>;
+
+/**
+ * A misuse of the kernel. Expected failures are values in an `Outcome`; this is thrown (by an async call:
+ * rejected) when the caller has to change something.
+ *
+ * @example
+ * try { kernel.contribute(contribution); }
+ * catch (error) { if (isSluiceError(error)) console.error(error.code, error.message, error.hint); }
+ */
+export class SluiceError extends Error {
+  override readonly name = 'SluiceError';
+  /** The row of the error table. */
+  readonly code: ErrorCode;
+  /** What to do. */
+  readonly hint: string;
+  /** Whose it is, and the values that the text names. */
+  readonly details: ErrorDetails;
+
+  constructor(code: ErrorCode, details: ErrorDetails, options?: ErrorOptions) {
+    const entry: ErrorEntry = errorTable[code];
+    super(fill(entry.message, details), options);
+    this.code = code;
+    this.hint = fill(entry.hint, details);
+    this.details = details;
+  }
+}
+
+/** Whether a value is a `SluiceError`, also one of another installed copy of this package. */
+export function isSluiceError(value: unknown): value is SluiceError {
+  return value instanceof Error && value.name === 'SluiceError' && 'code' in value;
+}
+
+function fill(text: string, details: ErrorDetails): string {
+  return text.replace(/\{(\w+)\}/g, (_, name: string) => String(details[name] ?? ''));
+}

@@ -1,0 +1,47 @@
+/**
+ * What a handler may do. A contribution declares exactly one class (spec §3).
+ *
+ * - `observer`: side effects only, returns nothing.
+ * - `augmenter`: returns annotations, which are additive.
+ * - `mutator`: returns a patch of the stage's payload.
+ * - `veto`: returns `cancel()`, `allow()` or nothing.
+ * - `resolver`: returns `select()`, an array of them, or nothing.
+ */
+export type HandlerClass = (typeof handlerClasses)[number];
+
+/** The five handler classes, in the order the spec lists them. */
+export const handlerClasses = ['observer', 'augmenter', 'mutator', 'veto', 'resolver'] as const;
+
+/**
+ * How a stage calls its handlers (spec §4).
+ *
+ * - `parallel`: every handler starts in the same tick; none can affect the outcome.
+ * - `sequential`: one after the other; a handler that returns synchronously costs no await.
+ * - `sync-sequential`: one after the other in the caller's stack; async handlers are refused.
+ */
+export type ExecutionMode = (typeof executionModes)[number];
+
+/** The three execution modes, in the order the spec lists them. */
+export const executionModes = ['parallel', 'sequential', 'sync-sequential'] as const;
+
+/** What a handler's failure does to its stage: nothing (`open`), or it ends the stage (`closed`). */
+export type FailPolicy = 'open' | 'closed';
+
+/** How one field of a patch is applied to the payload (spec §6). */
+export type PatchLaw = (typeof patchLaws)[number];
+
+/** The six patch laws. */
+export const patchLaws = [
+  'replace',
+  'append',
+  'first-defined',
+  'merge-keys',
+  'prepend-text',
+  'append-text',
+] as const;
+
+/** A patch law, with the separator that the two text laws put between pieces (default: a blank line). */
+export type PatchLawSpec = PatchLaw | { readonly law: PatchLaw; readonly separator?: string };
+
+/** Whether handlers can change what happens, or the source can only be watched (spec §11). */
+export type Gate = 'enforce' | 'observe-only';
