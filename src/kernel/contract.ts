@@ -1,0 +1,129 @@
+import type { Override } from './contribution.js';
+import type { AsyncFamily, ClassOf, FamilyName, PayloadOf, SyncFamily } from './families.js';
+import type { Given } from './given.js';
+import type { Contribution } from './handler/handler.js';
+import type { Author, Outcome } from './outcome.js';
+import type { Clock, IdSource, Logger } from './ports.js';
+import type { Counters, StillRunning, Tap } from './run/services.js';
+import type { Stage } from './stage.js';
+import type { FailPolicy, HandlerClass } from './vocabulary.js';
+
+/** What a kernel is made with. Every field has a default. */
+export interface KernelOptions {
+  /** The rows of the catalog; `canonicalStages` where unsaid. */
+  readonly stages?: readonly Stage[];
+  readonly clock?: Clock;
+  readonly ids?: IdSource;
+  readonly logger?: Logger;
+  /** Per extension id, the trusted fields it may set, as `family:field`. */
+  readonly grants?: Readonly<Record<string, readonly string[]>>;
+  /** What the operator changes, by `extension/contribution`. */
+  readonly overrides?: Readonly<Record<string, Override>>;
+  readonly tap?: Tap;
+  /** Records every handler's step in the outcome. */
+  readonly trace?: boolean;
+  /** `always` checks every dispatched payload; `borders` (the default) only what goes through `parsePayload`. */
+  readonly validate?: 'borders' | 'always';
+  readonly limits?: Partial<KernelLimits>;
+  /** `false` runs no generated code: the reference merges serve. Set so where a process forbids it, too. */
+  readonly generateCode?: boolean;
+}
+
+/** Numbers that keep a mistake from becoming an incident. */
+export interface KernelLimits {
+  /** Handlers of one family from which on the log warns, once. */
+  readonly warnAt: number;
+  /** Handlers of one family from which on registering is refused. */
+  readonly refuseAt: number;
+  /** How deep `own.dispatch` may nest. */
+  readonly depth: number;
+}
+
+/** One handler of a plan, as `plan()` and `stages()` show it. */
+export interface PlannedHandler extends Author {
+  readonly class: HandlerClass;
+  readonly priority: number;
+  readonly timeoutMs: number;
+  readonly policy: FailPolicy;
+  readonly detached: boolean;
+  readonly recheck: boolean;
+  readonly disabled: boolean;
+}
+
+/** A stage with the handlers it has now. */
+export interface StageInfo {
+  readonly stage: Stage;
+  readonly handlers: readonly PlannedHandler[];
+}
+
+/** What a kernel has counted, and what it is at. */
+export interface KernelStats extends Readonly<Counters> {
+  readonly contributions: number;
+  /** Dispatches that wait for handlers. */
+  readonly waiting: number;
+  /** Handlers that were given up and have not settled. */
+  readonly stillRunning: readonly Readonly<StillRunning>[];
+}
+
+/** How a close went. */
+export interface CloseReport {
+  /** Whether every dispatch had ended in time. */
+  readonly drained: boolean;
+  /** Families of the dispatches that were aborted instead. */
+  readonly abandoned: readonly string[];
+}
+
+/**
+ * The pipeline: contributions in, dispatches through, outcomes out.
+ *
+ * @example
+ * const kernel = createKernel();
+ * kernel.contribute({
+ *   family: 'egress.preparing', class: 'mutator', extensionId: 'acme', id: 'sign',
+ *   handler: ({ payload }) => ({ content: `${payload.content}\n-- Acme` }),
+ * });
+ * const outcome = await kernel.dispatch('egress.preparing', payload);
+ */
+export interface Kernel {
+  /**
+   * Registers a handler. It takes part in dispatches that begin from now on, until it is disposed.
+   *
+   * @throws SluiceError `unknown-family`, `class-not-allowed`, `bad-contribution`, `duplicate-contribution`,
+   *   `async-handler` or `too-many-handlers`.
+   */
+  contribute<F extends FamilyName, C extends ClassOf<F> & HandlerClass>(
+    contribution: Contribution<F, C>,
+  ): Disposable;
+  /**
+   * Dispatches an event of a parallel or sequential family. Expected failures are in the outcome.
+   *
+   * @throws SluiceError (as a rejection) `unknown-family`, `wrong-mode`, `unfreezable-payload`, `bad-payload`,
+   *   `bad-given` or `kernel-closed`.
+   */
+  dispatch<F extends AsyncFamily>(
+    family: F,
+    payload: PayloadOf<F>,
+    given?: Given<F>,
+  ): Promise<Outcome<F>>;
+  /** Dispatches an event of a sync-sequential family, in the caller's stack. Throws as `dispatch` rejects. */
+  dispatchSync<F extends SyncFamily>(
+    family: F,
+    payload: PayloadOf<F>,
+    given?: Given<F>,
+  ): Outcome<F>;
+  /** Whether a family has handlers: a caller on a hot path may skip making a payload. */
+  has(family: FamilyName): boolean;
+  /** The handlers of a family in run order, those that the operator disabled at the end. */
+  plan(family: FamilyName): readonly PlannedHandler[];
+  /** Every stage with its handlers, in the order of the catalog. */
+  stages(): readonly StageInfo[];
+  stats(): KernelStats;
+  /**
+   * Checks a payload from outside, and freezes it.
+   *
+   * @throws SluiceError `bad-payload` or `unfreezable-payload`, naming the path.
+   */
+  parsePayload<F extends FamilyName>(family: F, payload: unknown): PayloadOf<F>;
+  /** Takes no more dispatches, waits for those in flight, and after `timeoutMs` (10 000) aborts them. */
+  close(options?: { readonly timeoutMs?: number }): Promise<CloseReport>;
+}

@@ -1,0 +1,106 @@
+import type { Author, Candidate, Change, Outcome, Selection, Step } from './outcome.js';
+import { nameOf } from './run/entry.js';
+import { oneLine } from './run/failures.js';
+
+/**
+ * Says what a dispatch came to, and who did what: each step, every changed field with its author, what was
+ * overruled or written twice, the cancel, the selection and why the others lost, failures with their policy, and
+ * what was skipped. Pure; each line is safe to print. Steps are there where the kernel traces.
+ *
+ * @returns lines, the first of them the verdict, the others indented below it.
+ * @example
+ * for (const line of explainOutcome(outcome)) console.log(line);
+ * // egress.preparing cancelled by quiet-hours/night: quiet-hours, "until 07:00"
+ * //   quiet-hours/night  veto  cancelled  0.2 ms
+ */
+export function explainOutcome(outcome: Outcome): string[] {
+  return [
+    `${outcome.event.family} ${verdictOf(outcome)}`,
+    ...outcome.steps.map(stepLine),
+    ...outcome.changes.map(changeLine),
+    ...selectionLines(outcome),
+    ...outcome.staleApprovals.map(
+      (stale) =>
+        `${nameOf(stale)} allowed before ${stale.changedBy.map(nameOf).join(', ')} changed it, and declined to judge again`,
+    ),
+    ...outcome.failures.map(
+      (failure) =>
+        `${whose(failure)} failed ${failure.policy}: ${failure.kind}, ${oneLine(failure.message)}`,
+    ),
+    ...outcome.skipped.map((skipped) => `${nameOf(skipped)} skipped: ${skipped.why}`),
+  ].map((line, i) => (i === 0 ? line : `  ${line}`));
+}
+
+function verdictOf(outcome: Outcome): string {
+  switch (outcome.status) {
+    case 'passed':
+      return 'passed';
+    case 'cancelled': {
+      const { cancel } = outcome;
+      const text = cancel.text === undefined ? '' : `, "${oneLine(cancel.text)}"`;
+      return `cancelled by ${nameOf(cancel)}: ${cancel.code}${text}`;
+    }
+    case 'failed': {
+      const failure = outcome.failures.findLast(({ policy }) => policy === 'closed');
+      return failure === undefined ? 'failed' : `failed: ${whose(failure)}, ${failure.kind}`;
+    }
+  }
+}
+
+function stepLine(step: Step): string {
+  const time = step.durationMs === undefined ? '' : `  ${step.durationMs.toFixed(1)} ms`;
+  const why = step.why === undefined ? '' : ` (${step.why})`;
+  const again = step.recheck === true ? ' on judging again' : '';
+  return `${nameOf(step)}  ${step.class}  ${step.result}${again}${why}${time}`;
+}
+
+/** A write, and who had written the same field before: two writers of a field are a conflict. */
+function changeLine(change: Change, at: number, changes: readonly Change[]): string {
+  const path = oneLine(change.path);
+  const before = changes.slice(0, at).filter((other) => other.path === change.path);
+  const names = [...new Set(before.map(nameOf))].filter((name) => name !== nameOf(change));
+  if (change.overruled === true) {
+    const first =
+      names.length === 0 ? 'the emitted value stands' : `${names.join(', ')} set it first`;
+    return `${path} not changed by ${nameOf(change)}: overruled, ${first}`;
+  }
+  const conflict = names.length === 0 ? '' : `, in conflict with ${names.join(', ')}`;
+  return `${path} changed by ${nameOf(change)}${conflict}`;
+}
+
+function selectionLines({ selection, candidates }: Outcome): string[] {
+  return candidates.map((candidate) => {
+    const what = `${targetText(candidate.target)} proposed by ${nameOf(candidate)}`;
+    if (selection !== undefined && isWinner(candidate, selection)) return `${what}: selected`;
+    return `${what}: ${whyLost(candidate, selection)}`;
+  });
+}
+
+function isWinner(candidate: Candidate, selection: Selection): boolean {
+  return candidate.target === selection.target && nameOf(candidate) === nameOf(selection);
+}
+
+/** The law of selection (spec §9), told backwards. */
+function whyLost(candidate: Candidate, selection: Selection | undefined): string {
+  if (candidate.invalid !== undefined) return `not valid, ${oneLine(candidate.invalid)}`;
+  if (selection === undefined) return 'not selected';
+  if (selection.explicit && !candidate.explicit)
+    return 'lost, it is inferred and the other explicit';
+  if (selection.rank > candidate.rank)
+    return `lost, its rank ${candidate.rank} is below ${selection.rank}`;
+  return 'lost, it came later in run order';
+}
+
+function targetText(target: unknown): string {
+  try {
+    return oneLine(typeof target === 'string' ? target : (JSON.stringify(target) ?? target));
+  } catch {
+    return 'a target that cannot be shown'; // a cycle, or a bigint
+  }
+}
+
+function whose(failure: Partial<Author>): string {
+  const { extensionId, contributionId } = failure;
+  if (extensionId === undefined || contributionId === undefined) return 'the stage itself';
+  return nameOf({ extensionId, contributionId });
+}

@@ -1,0 +1,132 @@
+import type { Envelope } from '../envelope.js';
+import type {
+  AnnotationsOf,
+  AsyncFamily,
+  CancelCodeOf,
+  ClassOf,
+  FamilyName,
+  ModeOf,
+  PatchOf,
+  PayloadOf,
+  SelectionOf,
+  SyncFamily,
+} from '../families.js';
+import type { Outcome } from '../outcome.js';
+import type { Logger } from '../ports.js';
+import type { HandlerClass } from '../vocabulary.js';
+import type { Allow, Cancel, Select } from './decisions.js';
+
+/**
+ * What a handler is called with. Read-only; the payload and everything in it is frozen, but for the fields
+ * that the stage marks shared.
+ */
+export interface Call<F extends FamilyName = FamilyName> {
+  /** The envelope as it was emitted. */
+  readonly event: Envelope<F>;
+  /** The payload after the patches of the handlers before this one. */
+  readonly payload: Readonly<PayloadOf<F>>;
+  /** The annotations so far: of earlier stages, and of the handlers before this one. */
+  readonly annotations: Readonly<Partial<AnnotationsOf<F>>> & Readonly<Record<string, unknown>>;
+  /** The best candidate so far, in a stage with resolvers. */
+  readonly selection: Select<SelectionOf<F>> | undefined;
+  /** Aborted when this handler times out or its dispatch is aborted. Made when first read. */
+  readonly signal: AbortSignal;
+}
+
+/** What belongs to one contribution: made once, when it is registered. */
+export interface Own {
+  readonly extensionId: string;
+  readonly contributionId: string;
+  /** The host's logger, with the ids of this contribution. */
+  readonly log: Logger;
+  /**
+   * Dispatches from inside a handler. Depth, correlation and source go along; deeper than 8 the outcome is
+   * `failed` with a `too-deep` failure (spec §10).
+   *
+   * @throws SluiceError `call-inactive` once the handler has settled, `foreign-call` for another's call.
+   */
+  readonly dispatch: OwnDispatch;
+}
+
+/** `own.dispatch`: a promise of the outcome, or the outcome itself for a sync-sequential family. */
+export interface OwnDispatch {
+  <F extends SyncFamily>(call: Call, family: F, payload: PayloadOf<F>): Outcome<F>;
+  <F extends AsyncFamily>(call: Call, family: F, payload: PayloadOf<F>): Promise<Outcome<F>>;
+}
+
+/** What a handler of a class returns, before "or nothing". */
+export interface ResultByClass<F extends FamilyName> {
+  readonly observer: never;
+  readonly augmenter: Partial<AnnotationsOf<F>>;
+  readonly mutator: PatchOf<F>;
+  readonly veto: Cancel<CancelCodeOf<F>> | Allow;
+  readonly resolver: Select<SelectionOf<F>> | readonly Select<SelectionOf<F>>[];
+}
+
+/** What a handler returns: its class's result or nothing; a promise of it where the stage allows one. */
+export type HandlerResult<F extends FamilyName, C extends HandlerClass> =
+  | ResultByClass<F>[C]
+  | null
+  | void
+  | (ModeOf<F> extends 'sync-sequential' ? never : Promise<ResultByClass<F>[C] | null | void>);
+
+/**
+ * A handler. On a sync-sequential stage an async one does not compile.
+ *
+ * @example
+ * const shout: Handler<'egress.preparing', 'mutator'> = ({ payload }) => ({ content: payload.content.toUpperCase() });
+ */
+export type Handler<F extends FamilyName, C extends HandlerClass> = (
+  call: Call<F>,
+  own: Own,
+) => HandlerResult<F, C>;
+
+/** Options that a contribution may carry, whatever its class. */
+export interface ContributionOptions {
+  /** Higher runs first; 0 where unsaid. */
+  readonly priority?: number;
+  /** Milliseconds this handler may take. It extends the stage's budget by as much (spec §10). */
+  readonly timeoutMs?: number;
+}
+
+/** What an observer may add: called in its place, not awaited, its failure reported to the tap. */
+export interface ObserverOptions extends ContributionOptions {
+  readonly detached?: boolean;
+}
+
+/** What a veto may add. */
+export interface VetoOptions extends ContributionOptions {
+  /** A failure of this veto fails the stage, and it must return `allow()` or `cancel()`. */
+  readonly failClosed?: boolean;
+  /** `false` declines to judge again what changed after it allowed; the outcome then says so. */
+  readonly recheck?: boolean;
+}
+
+/** The options of each class. */
+export interface OptionsByClass {
+  readonly observer: ObserverOptions;
+  readonly augmenter: ContributionOptions;
+  readonly mutator: ContributionOptions;
+  readonly veto: VetoOptions;
+  readonly resolver: ContributionOptions;
+}
+
+/**
+ * A handler with its address: what `kernel.contribute` takes.
+ *
+ * @example
+ * kernel.contribute({
+ *   family: 'egress.preparing', class: 'veto', extensionId: 'acme', id: 'quiet-hours',
+ *   handler: () => cancel('quiet-hours'),
+ * });
+ */
+export type Contribution<
+  F extends FamilyName = FamilyName,
+  C extends ClassOf<F> & HandlerClass = ClassOf<F> & HandlerClass,
+> = {
+  readonly family: F;
+  readonly class: C;
+  readonly extensionId: string;
+  readonly id: string;
+  readonly handler: Handler<F, C>;
+} & OptionsByClass[C];

@@ -1,0 +1,71 @@
+export { canonicalStages } from './catalog/index.js';
+export type * from './contract.js';
+export type { Override } from './contribution.js';
+export type { Envelope, Metadata, Ref } from './envelope.js';
+export {
+  type ErrorCode,
+  type ErrorDetails,
+  errorTable,
+  isSluiceError,
+  SluiceError,
+} from './errors.js';
+export { explainOutcome } from './explain.js';
+export * from './families.js';
+export { freezePlain, isPlain, maxDepth } from './freeze.js';
+export type { Given } from './given.js';
+export {
+  type Allow,
+  allow,
+  type Cancel,
+  cancel,
+  type Select,
+  select,
+} from './handler/decisions.js';
+export type {
+  Call,
+  Contribution,
+  ContributionOptions,
+  Handler,
+  HandlerResult,
+  ObserverOptions,
+  OptionsByClass,
+  Own,
+  OwnDispatch,
+  VetoOptions,
+} from './handler/handler.js';
+export { createKernel } from './kernel.js';
+export { nearest } from './nearest.js';
+export type * from './outcome.js';
+export {
+  type Clock,
+  type IdSource,
+  type Logger,
+  silentLogger,
+  sortableIds,
+  systemClock,
+  type TimerHandle,
+} from './ports.js';
+export { oneLine } from './run/failures.js';
+export type { Counters, Late, Place, StillRunning, Tap } from './run/services.js';
+export {
+  type Deprecation,
+  defaultStageTimeoutMs,
+  defaultTimeoutMs,
+  defineStage,
+  type FamilyShape,
+  type NoFields,
+  type Stage,
+  type StageSpec,
+  type StageTypes,
+} from './stage.js';
+export {
+  type ExecutionMode,
+  executionModes,
+  type FailPolicy,
+  type Gate,
+  type HandlerClass,
+  handlerClasses,
+  type PatchLaw,
+  type PatchLawSpec,
+  patchLaws,
+} from './vocabulary.js';

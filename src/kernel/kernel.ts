@@ -1,0 +1,222 @@
+import { canonicalStages } from './catalog/index.js';
+import type {
+  CloseReport,
+  Kernel,
+  KernelLimits,
+  KernelOptions,
+  KernelStats,
+  PlannedHandler,
+  StageInfo,
+} from './contract.js';
+import type { RawContribution } from './contribution.js';
+import type { Envelope } from './envelope.js';
+import { SluiceError } from './errors.js';
+import { type Given, takeGiven } from './given.js';
+import type { Author, Outcome } from './outcome.js';
+import { freezeOrThrow, takePayload } from './payload.js';
+import {
+  type Clock,
+  type IdSource,
+  type Logger,
+  silentLogger,
+  sortableIds,
+  systemClock,
+} from './ports.js';
+import { Registry, type Slot } from './registry.js';
+import { Deadlines } from './run/deadlines.js';
+import { begin, end } from './run/dispatch.js';
+import { nameOf } from './run/entry.js';
+import { stageFailed } from './run/failures.js';
+import { type Nested, Run } from './run/run.js';
+import {
+  type Counters,
+  newCounters,
+  type Services,
+  type StageMerges,
+  type StillRunning,
+  type Tap,
+} from './run/services.js';
+import type { Stage } from './stage.js';
+
+const defaultLimits: KernelLimits = { warnAt: 1_000, refuseAt: 20_000, depth: 8 };
+
+/**
+ * Makes a kernel.
+ *
+ * @throws SluiceError `duplicate-family` or `bad-option`.
+ * @example
+ * const kernel = createKernel({ trace: true });
+ */
+export function createKernel(options: KernelOptions = {}): Kernel {
+  return new PipelineKernel(options) as Kernel; // its methods take families as text; the interface types them
+}
+
+class PipelineKernel implements Services {
+  readonly clock: Clock;
+  readonly ids: IdSource;
+  readonly logger: Logger;
+  readonly tap: Tap | undefined;
+  readonly trace: boolean;
+  readonly strict: boolean;
+  readonly deadlines: Deadlines;
+  readonly stillRunning = new Set<StillRunning>();
+  readonly counters: Counters = newCounters();
+  readonly #registry: Registry;
+  readonly #depth: number;
+  #sequence = 0;
+  #stampMs = 0;
+  #closed = false;
+
+  constructor(options: KernelOptions) {
+    const limits = { ...defaultLimits, ...options.limits };
+    this.clock = options.clock ?? systemClock;
+    this.ids = options.ids ?? sortableIds();
+    this.logger = options.logger ?? silentLogger;
+    this.tap = options.tap;
+    this.trace = options.trace ?? false;
+    this.strict = options.validate === 'always';
+    this.deadlines = new Deadlines(this.clock);
+    this.#depth = limits.depth;
+    this.#registry = new Registry({
+      stages: options.stages ?? canonicalStages,
+      grants: options.grants ?? {},
+      overrides: options.overrides ?? {},
+      limits,
+      generateCode: options.generateCode ?? true,
+      logger: this.logger,
+      counters: this.counters,
+    });
+  }
+
+  contribute(given: RawContribution): Disposable {
+    return this.#registry.contribute(given);
+  }
+
+  dispatch(family: string, payload: object, given?: Given): Promise<Outcome> {
+    try {
+      const slot = this.#registry.slot(family);
+      if (slot.stage.mode === 'sync-sequential') throw wrongMode(slot.stage, 'dispatchSync');
+      return settled(this.#start(slot, payload, given, undefined));
+    } catch (thrown) {
+      return Promise.reject(thrown);
+    }
+  }
+
+  dispatchSync(family: string, payload: object, given?: Given): Outcome {
+    const slot = this.#registry.slot(family);
+    if (slot.stage.mode !== 'sync-sequential') throw wrongMode(slot.stage, 'dispatch');
+    return begin(this.#start(slot, payload, given, undefined)) as Outcome; // a sync stage never waits
+  }
+
+  nest(
+    parent: { readonly event: object; readonly depth: number },
+    author: Author,
+    family: string,
+    payload: object,
+  ): Outcome | Promise<Outcome> {
+    const slot = this.#registry.slot(family);
+    const depth = parent.depth + 1;
+    const event = parent.event as Envelope; // made by this kernel
+    const by = nameOf(author);
+    const run = this.#start(slot, payload, undefined, { event, depth, by });
+    const isSync = slot.stage.mode === 'sync-sequential';
+    if (depth <= this.#depth) return isSync ? (begin(run) as Outcome) : settled(run); // a sync stage never waits
+    const problem = `${by} dispatched "${family}" ${depth} levels deep; ${this.#depth} are allowed`;
+    stageFailed(run, 'too-deep', problem);
+    run.stopped = 'after-failure';
+    run.reached = 0;
+    return isSync ? end(run) : Promise.resolve(end(run));
+  }
+
+  has(family: string): boolean {
+    return this.#registry.planOf(this.#registry.slot(family)).size > 0;
+  }
+
+  plan(family: string): readonly PlannedHandler[] {
+    return this.#registry.handlersOf(this.#registry.slot(family));
+  }
+
+  stages(): readonly StageInfo[] {
+    return this.#registry.describe();
+  }
+
+  stats(): KernelStats {
+    return {
+      ...this.counters,
+      contributions: this.#registry.size,
+      waiting: this.deadlines.size,
+      stillRunning: [...this.stillRunning],
+    };
+  }
+
+  parsePayload(family: string, payload: unknown): object {
+    const slot = this.#registry.slot(family);
+    return takePayload(slot.stage, this.#registry.checkOf(slot), payload);
+  }
+
+  merges(family: string): StageMerges {
+    return this.#registry.mergesOf(this.#registry.slot(family));
+  }
+
+  async close({ timeoutMs = 10_000 }: { readonly timeoutMs?: number } = {}): Promise<CloseReport> {
+    this.#closed = true;
+    const abandoned: string[] = [];
+    await new Promise<void>((resolve) => {
+      const timer = this.clock.setTimeout(() => {
+        for (const waiting of this.deadlines) {
+          const run = waiting as Run; // only runs wait
+          abandoned.push(run.family);
+          run.cutShort?.();
+        }
+        resolve();
+      }, timeoutMs);
+      this.deadlines.whenIdle(() => {
+        this.clock.clearTimeout(timer);
+        resolve();
+      });
+    });
+    this.deadlines.dispose();
+    return { drained: abandoned.length === 0, abandoned };
+  }
+
+  #start(slot: Slot, payload: object, given: Given | undefined, nested: Nested | undefined): Run {
+    const { stage } = slot;
+    if (this.#closed && nested === undefined)
+      throw new SluiceError('kernel-closed', { family: stage.family });
+    const plan = slot.plan ?? this.#registry.planOf(slot);
+    const nowMs = this.clock.now();
+    if (nowMs > this.#stampMs) this.#stampMs = nowMs; // §1.3: ids never go back, whatever the clock does
+    const occurredAt = given?.occurredAt ?? nowMs;
+    const sequence = ++this.#sequence;
+    this.counters.dispatches++;
+    if (this.strict) takePayload(stage, this.#registry.checkOf(slot), payload);
+    else if (plan.size > 0 || this.tap !== undefined) {
+      freezeOrThrow(stage, payload, false);
+      this.counters.payloadsFrozen++;
+    }
+    if (given !== undefined) takeGiven(stage, given);
+    return new Run(
+      this,
+      plan,
+      payload,
+      given,
+      occurredAt,
+      this.#stampMs - occurredAt,
+      sequence,
+      nested,
+    );
+  }
+}
+
+/** A promise of a run's outcome; of one that is there already where the stage did not wait. */
+function settled(run: Run): Promise<Outcome> {
+  const outcome = begin(run);
+  if (outcome !== undefined) return Promise.resolve(outcome);
+  return new Promise((resolve) => {
+    run.resolve = resolve;
+  });
+}
+
+function wrongMode(stage: Stage, use: string): SluiceError {
+  return new SluiceError('wrong-mode', { family: stage.family, mode: stage.mode, use });
+}

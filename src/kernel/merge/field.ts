@@ -1,0 +1,177 @@
+import type { TObject, TSchema } from 'typebox';
+import { Compile } from 'typebox/compile';
+import { freezePlain } from '../freeze.js';
+import type { Stage } from '../stage.js';
+import { type AnnotationLaw, type FieldState, type Law, lawFunctions, untouched } from './laws.js';
+
+/** Why a patch or annotations were refused, as a whole. */
+export interface Refusal {
+  readonly kind: 'bad-output' | 'untrusted';
+  readonly problem: string;
+}
+
+/** One field that handlers may write: its law and its checks, compiled. */
+export interface Field {
+  readonly key: string;
+  readonly name: AnnotationLaw;
+  readonly law: Law;
+  readonly separator: string;
+  /** Only an extension granted the field may set it. */
+  readonly trusted: boolean;
+  /** Passes by reference, neither frozen nor looked into. */
+  readonly shared: boolean;
+  /** The law is `replace` and nothing else has to be looked at: the generated merge writes it directly. */
+  readonly direct: boolean;
+  /** The schema asks for a text or a flag and nothing more: the generated merge tests for it in place. */
+  readonly plain: 'string' | 'boolean' | undefined;
+  /** Whether the written value fits the schema of the patch or annotations. */
+  readonly accepts: (value: unknown) => boolean;
+  /** Whether what the law made of it fits the payload's schema. */
+  readonly fits: (value: unknown) => boolean;
+  /** Why a value is not accepted. */
+  readonly explain: (value: unknown) => string;
+}
+
+/** The patch fields of a stage. */
+export function patchFields(stage: Stage): Field[] {
+  const properties = stage.patch?.properties ?? {};
+  return Object.entries(properties).map(([key, schema]) => {
+    const { law, separator } = stage.laws[key] ?? { law: 'replace', separator: '' };
+    const target = stage.payload.properties[key];
+    return field(key, schema, law, separator, {
+      target: target !== undefined && !sameSchema(schema, target) ? target : undefined,
+      optional: isOptional(stage.payload, key),
+      trusted: stage.trusted.includes(key),
+      shared: stage.shared.includes(key),
+    });
+  });
+}
+
+/** The annotation fields of a stage: lists append, replaceable ones are replaced, of the others the first stands. */
+export function annotationFields(stage: Stage): Field[] {
+  const properties = stage.annotations?.properties ?? {};
+  return Object.entries(properties).map(([key, schema]) => {
+    const replaceable = stage.replaceable.includes(key);
+    const law = isList(schema) ? 'append' : replaceable ? 'replace' : 'once';
+    return field(key, schema, law, '', {
+      target: undefined,
+      optional: true,
+      trusted: false,
+      shared: false,
+    });
+  });
+}
+
+interface FieldTraits {
+  readonly target: TSchema | undefined;
+  readonly optional: boolean;
+  readonly trusted: boolean;
+  readonly shared: boolean;
+}
+
+function field(
+  key: string,
+  schema: TSchema,
+  name: AnnotationLaw,
+  separator: string,
+  traits: FieldTraits,
+): Field {
+  const validator = Compile(schema);
+  const accepts = (value: unknown): boolean => validator.Check(value);
+  const needsFit = traits.target !== undefined || name !== 'replace';
+  const fitting = traits.target === undefined ? validator : Compile(traits.target);
+  return {
+    key,
+    name,
+    law: lawFunctions[name],
+    separator,
+    trusted: traits.trusted,
+    shared: traits.shared,
+    direct: name === 'replace' && !traits.trusted && !needsFit,
+    plain: plainType(schema),
+    accepts,
+    fits: needsFit
+      ? (value) => fitting.Check(value) || (value === undefined && traits.optional)
+      : () => true,
+    explain: (value) => validator.Errors(value)[0]?.message ?? 'it does not fit the schema',
+  };
+}
+
+/** What merging reads and keeps while a dispatch lasts. */
+export interface FieldMemory {
+  /** States of the fields whose law looks back. Made when the first such field is written. */
+  states: Map<string, FieldState> | undefined;
+}
+
+/**
+ * Writes one value by its field's law.
+ *
+ * @returns the next state, or why the value is refused. Nothing is kept: the caller commits.
+ */
+export function writeField(
+  target: Field,
+  memory: FieldMemory,
+  current: unknown,
+  value: unknown,
+  granted: boolean,
+): FieldState | Refusal {
+  if (target.trusted && !granted)
+    return {
+      kind: 'untrusted',
+      problem: `"${target.key}" may be set only by an extension that holds its grant`,
+    };
+  const frozen = freezeValue(target, value);
+  if (frozen !== undefined) return frozen;
+  if (!target.accepts(value))
+    return { kind: 'bad-output', problem: `"${target.key}": ${target.explain(value)}` };
+  const state = memory.states?.get(target.key) ?? untouched(current);
+  if (target.name === 'once' && current !== undefined && current !== null && current !== value)
+    return {
+      kind: 'bad-output',
+      problem: `"${target.key}" is set already, and only the first stands; declare the field replaceable to let the last win`,
+    };
+  const next = target.law(state, value, target.separator);
+  if (typeof next.value === 'object' && next.value !== null) Object.freeze(next.value);
+  if (!target.fits(next.value))
+    return {
+      kind: 'bad-output',
+      problem: `"${target.key}" would no longer fit the payload after what was written before`,
+    };
+  return next;
+}
+
+/** Freezes a written object in place; refuses what cannot be frozen. Primitives cost one test. */
+export function freezeValue(target: Field, value: unknown): Refusal | undefined {
+  if (typeof value !== 'object' || value === null || target.shared) return undefined;
+  const problem = freezePlain(value, noFields, true);
+  if (problem === undefined) return undefined;
+  const path = problem.path === '/' ? '' : problem.path;
+  return { kind: 'bad-output', problem: `"${target.key}"${path}: ${problem.problem}` };
+}
+
+const noFields: readonly string[] = [];
+
+function isList(schema: TSchema): boolean {
+  return (schema as { type?: unknown }).type === 'array';
+}
+
+function plainType(schema: TSchema): Field['plain'] {
+  const { type, ...limits } = bare(schema) as { type?: unknown };
+  const isPlainType = type === 'string' || type === 'boolean';
+  return isPlainType && Object.keys(limits).length === 0 ? type : undefined;
+}
+
+function isOptional(object: TObject, key: string): boolean {
+  const required = (object as { required?: readonly string[] }).required ?? [];
+  return !required.includes(key);
+}
+
+function sameSchema(left: TSchema, right: TSchema): boolean {
+  return left === right || JSON.stringify(bare(left)) === JSON.stringify(bare(right));
+}
+
+/** The schema without what only people read. */
+function bare(schema: TSchema): object {
+  const { description: _, title: __, ...rest } = schema as Record<string, unknown>;
+  return rest;
+}

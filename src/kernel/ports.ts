@@ -1,0 +1,66 @@
+/** A running timer. `ref` and `unref` say whether it keeps the process alive, where a platform can. */
+export interface TimerHandle {
+  ref?(): unknown;
+  unref?(): unknown;
+}
+
+/**
+ * The time, as the kernel reads it. Inject one to control it; `sluice/testing` has a virtual one.
+ *
+ * @example
+ * createKernel({ clock: { now: () => 0, monotonicMs: () => 0, setTimeout, clearTimeout } });
+ */
+export interface Clock {
+  /** Milliseconds since 1970, for `occurredAt`. May jump. */
+  now(): number;
+  /** Milliseconds since some start, for budgets. Never goes back. */
+  monotonicMs(): number;
+  setTimeout(callback: () => void, delayMs: number): TimerHandle;
+  clearTimeout(handle: TimerHandle): void;
+}
+
+/**
+ * Makes an event id's text from what was taken when dispatch was called. Must be unique for a sequence, and
+ * sort by code unit as (stampMs, sequence) does.
+ */
+export type IdSource = (stampMs: number, sequence: number) => string;
+
+/** Where the kernel and extensions write what people should see. */
+export interface Logger {
+  debug(message: string, fields?: Readonly<Record<string, unknown>>): void;
+  info(message: string, fields?: Readonly<Record<string, unknown>>): void;
+  warn(message: string, fields?: Readonly<Record<string, unknown>>): void;
+  error(message: string, fields?: Readonly<Record<string, unknown>>): void;
+}
+
+/** The clock of the platform. */
+export const systemClock: Clock = {
+  now: Date.now,
+  monotonicMs: () => performance.now(),
+  setTimeout: (callback, delayMs) => setTimeout(callback, delayMs),
+  clearTimeout: (handle) => {
+    clearTimeout(handle as ReturnType<typeof setTimeout>); // it came from setTimeout above
+  },
+};
+
+/** A logger that writes nothing. */
+export const silentLogger: Logger = {
+  debug: () => undefined,
+  info: () => undefined,
+  warn: () => undefined,
+  error: () => undefined,
+};
+
+/**
+ * Ids that sort by time, then by order of dispatch, and differ between processes by a random suffix.
+ *
+ * @example
+ * sortableIds()(Date.now(), 1); // '0mf3k1q2a-0000001-x8w3kz'
+ */
+export function sortableIds(random: () => number = Math.random): IdSource {
+  const suffix = Math.floor(random() * 36 ** 6)
+    .toString(36)
+    .padStart(6, '0');
+  return (stampMs, sequence) =>
+    `${Math.max(0, Math.trunc(stampMs)).toString(36).padStart(9, '0')}-${sequence.toString(36).padStart(7, '0')}-${suffix}`;
+}

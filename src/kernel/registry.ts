@@ -1,0 +1,197 @@
+import type { KernelLimits, PlannedHandler, StageInfo } from './contract.js';
+import { entryOf, type Override, type RawContribution } from './contribution.js';
+import { SluiceError } from './errors.js';
+import { nearest } from './nearest.js';
+import { type PayloadCheck, payloadCheck } from './payload.js';
+import type { Logger } from './ports.js';
+import { authorOf, codes, type Entry, nameOf } from './run/entry.js';
+import { compileMerges } from './run/merges.js';
+import { buildPlan, type Plan, type PlanCounters } from './run/plan.js';
+import type { StageMerges } from './run/services.js';
+import type { Stage } from './stage.js';
+
+/** Everything that is kept of one family. What is compiled or sorted is made when it is first needed. */
+export interface Slot {
+  readonly stage: Stage;
+  readonly entries: Set<Entry>;
+  plan: Plan | undefined;
+  check: PayloadCheck | undefined;
+  merges: StageMerges | undefined;
+  warned: boolean;
+}
+
+/** What a registry is made with. */
+export interface RegistryOptions {
+  readonly stages: readonly Stage[];
+  readonly grants: Readonly<Record<string, readonly string[]>>;
+  readonly overrides: Readonly<Record<string, Override>>;
+  readonly limits: KernelLimits;
+  readonly generateCode: boolean;
+  readonly logger: Logger;
+  readonly counters: PlanCounters;
+}
+
+/** Who contributed what to which stage. Registering one thing costs nothing elsewhere (spec §3). */
+export class Registry {
+  readonly #options: RegistryOptions;
+  readonly #slots = new Map<string, Slot>();
+  readonly #owners = new Map<string, Map<string, Entry>>();
+  #size = 0;
+
+  constructor(options: RegistryOptions) {
+    this.#options = options;
+    for (const stage of options.stages) {
+      const { family } = stage;
+      if (this.#slots.has(family)) throw new SluiceError('duplicate-family', { family });
+      this.#slots.set(family, {
+        stage,
+        entries: new Set(),
+        plan: undefined,
+        check: undefined,
+        merges: undefined,
+        warned: false,
+      });
+    }
+    this.#checkGrants();
+  }
+
+  /** How many contributions there are. */
+  get size(): number {
+    return this.#size;
+  }
+
+  /** @throws SluiceError `unknown-family`, naming the nearest. */
+  slot(family: string): Slot {
+    const slot = this.#slots.get(family);
+    if (slot !== undefined) return slot;
+    const close = nearest(String(family), this.#slots.keys());
+    throw new SluiceError('unknown-family', {
+      family: String(family),
+      nearest: close === undefined ? '' : ` Did you mean "${close}"?`,
+    });
+  }
+
+  contribute(given: RawContribution): Disposable {
+    const slot = this.slot(given.family);
+    const { family } = slot.stage;
+    const entry = entryOf(
+      given,
+      slot.stage,
+      this.#stages(),
+      this.#options.overrides[`${given.extensionId}/${given.id}`] ?? noOverride,
+      this.#grantsOf(given.extensionId, slot.stage),
+      this.#options.logger,
+    );
+    let own = this.#owners.get(entry.extensionId);
+    const existing = own?.get(entry.contributionId)?.family;
+    if (existing !== undefined)
+      throw new SluiceError('duplicate-contribution', { ...authorOf(entry), existing });
+    this.#limit(slot, entry, family);
+    if (own === undefined) {
+      own = new Map();
+      this.#owners.set(entry.extensionId, own);
+    }
+    own.set(entry.contributionId, entry);
+    slot.entries.add(entry);
+    slot.plan = undefined;
+    this.#size++;
+    return new Registration(this, entry);
+  }
+
+  /** Takes a contribution out. Dispatches in flight keep the plan they began with. */
+  withdraw(entry: Entry): void {
+    const slot = this.slot(entry.family);
+    if (!slot.entries.delete(entry)) return;
+    slot.plan = undefined;
+    this.#size--;
+    const own = this.#owners.get(entry.extensionId);
+    own?.delete(entry.contributionId);
+    if (own?.size === 0) this.#owners.delete(entry.extensionId);
+  }
+
+  planOf(slot: Slot): Plan {
+    slot.plan ??= buildPlan(slot.stage, slot.entries, this.#options.counters);
+    return slot.plan;
+  }
+
+  checkOf(slot: Slot): PayloadCheck {
+    slot.check ??= payloadCheck(slot.stage);
+    return slot.check;
+  }
+
+  mergesOf(slot: Slot): StageMerges {
+    slot.merges ??= compileMerges(slot.stage, this.#options.generateCode);
+    return slot.merges;
+  }
+
+  /** Every stage with its handlers in run order, those that the operator disabled at the end. */
+  describe(): StageInfo[] {
+    return [...this.#slots.values()].map((slot) => ({
+      stage: slot.stage,
+      handlers: this.handlersOf(slot),
+    }));
+  }
+
+  handlersOf(slot: Slot): PlannedHandler[] {
+    const plan = this.planOf(slot);
+    return [...plan.entries, ...plan.disabled].map((entry) => ({
+      ...authorOf(entry),
+      class: entry.class,
+      priority: entry.priority,
+      timeoutMs: entry.timeoutMs,
+      policy: entry.policy,
+      detached: entry.code === codes.detached,
+      recheck: entry.recheck,
+      disabled: entry.disabled,
+    }));
+  }
+
+  #limit(slot: Slot, entry: Entry, family: string): void {
+    const { limits, logger } = this.#options;
+    const count = slot.entries.size;
+    if (count >= limits.refuseAt)
+      throw new SluiceError('too-many-handlers', { ...authorOf(entry), family, count });
+    if (count + 1 < limits.warnAt || slot.warned) return;
+    slot.warned = true;
+    logger.warn(`"${family}" has ${count + 1} handlers; the last is ${nameOf(entry)}`);
+  }
+
+  *#stages(): Generator<Stage> {
+    for (const { stage } of this.#slots.values()) yield stage;
+  }
+
+  #grantsOf(extensionId: string, stage: Stage): readonly string[] {
+    if (stage.trusted.length === 0) return noGrants;
+    const held = this.#options.grants[extensionId] ?? noGrants;
+    return stage.trusted.filter((field) => held.includes(`${stage.family}:${field}`));
+  }
+
+  #checkGrants(): void {
+    for (const [extensionId, grants] of Object.entries(this.#options.grants))
+      for (const grant of grants) {
+        const [family = '', field = ''] = grant.split(':');
+        if (this.#slots.get(family)?.stage.trusted.includes(field) === true) continue;
+        const option = `grants["${extensionId}"]`;
+        const problem = `"${grant}" names no trusted field of a stage`;
+        throw new SluiceError('bad-option', { option, problem });
+      }
+  }
+}
+
+const noOverride: Override = Object.freeze({});
+const noGrants: readonly string[] = Object.freeze([]);
+
+/** What `contribute` returns: disposing it, once or twice, takes the handler out. */
+class Registration implements Disposable {
+  readonly #registry: Registry;
+  readonly #entry: Entry;
+
+  constructor(registry: Registry, entry: Entry) {
+    this.#registry = registry;
+    this.#entry = entry;
+  }
+
+  [Symbol.dispose](): void {
+    this.#registry.withdraw(this.#entry);
+  }
+}

@@ -1,0 +1,98 @@
+import type { Clock, TimerHandle } from '../ports.js';
+
+/** A dispatch that waits for handlers. The links are the list's own. */
+export interface Waiting {
+  /** When it has to be looked at, on the monotonic clock. */
+  deadlineMs: number;
+  /** Called when the deadline is reached; it may set a later one and stay, or leave. */
+  expire(nowMs: number): void;
+  before: Waiting | undefined;
+  after: Waiting | undefined;
+}
+
+/**
+ * Every waiting dispatch of a kernel under one timer, set to the earliest deadline. A dispatch that waits for a
+ * short while costs two list operations, not a timer of its own. The timer keeps the process alive only while
+ * something waits.
+ */
+export class Deadlines {
+  readonly #clock: Clock;
+  #first: Waiting | undefined;
+  #timer: TimerHandle | undefined;
+  #dueMs = Number.POSITIVE_INFINITY;
+  #size = 0;
+  #idle: (() => void)[] = [];
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** How many dispatches wait. */
+  get size(): number {
+    return this.#size;
+  }
+
+  add(waiting: Waiting): void {
+    waiting.before = undefined;
+    waiting.after = this.#first;
+    if (this.#first !== undefined) this.#first.before = waiting;
+    this.#first = waiting;
+    if (this.#size++ === 0) this.#timer?.ref?.();
+    this.arm(waiting.deadlineMs);
+  }
+
+  remove(waiting: Waiting): void {
+    if (waiting.before !== undefined) waiting.before.after = waiting.after;
+    else this.#first = waiting.after;
+    if (waiting.after !== undefined) waiting.after.before = waiting.before;
+    waiting.before = undefined;
+    waiting.after = undefined;
+    if (--this.#size > 0) return;
+    this.#timer?.unref?.();
+    const idle = this.#idle;
+    if (idle.length === 0) return;
+    this.#idle = [];
+    for (const tell of idle) tell();
+  }
+
+  /** Makes sure that a deadline will be noticed. */
+  arm(deadlineMs: number): void {
+    if (deadlineMs >= this.#dueMs) return;
+    if (this.#timer !== undefined) this.#clock.clearTimeout(this.#timer);
+    this.#dueMs = deadlineMs;
+    const delayMs = Math.max(0, Math.ceil(deadlineMs - this.#clock.monotonicMs()));
+    this.#timer = this.#clock.setTimeout(() => this.#sweep(), delayMs);
+    if (this.#size === 0) this.#timer.unref?.();
+  }
+
+  /** Calls back once nothing waits. */
+  whenIdle(tell: () => void): void {
+    if (this.#size === 0) tell();
+    else this.#idle.push(tell);
+  }
+
+  /** Stops the timer for good. */
+  dispose(): void {
+    if (this.#timer !== undefined) this.#clock.clearTimeout(this.#timer);
+    this.#timer = undefined;
+    this.#dueMs = Number.POSITIVE_INFINITY;
+  }
+
+  *[Symbol.iterator](): Generator<Waiting> {
+    for (let at = this.#first; at !== undefined; ) {
+      const next: Waiting | undefined = at.after;
+      yield at;
+      at = next;
+    }
+  }
+
+  #sweep(): void {
+    this.#timer = undefined;
+    this.#dueMs = Number.POSITIVE_INFINITY;
+    const nowMs = this.#clock.monotonicMs();
+    for (const waiting of [...this]) if (waiting.deadlineMs <= nowMs) waiting.expire(nowMs);
+    let earliest = Number.POSITIVE_INFINITY;
+    for (const waiting of this) earliest = Math.min(earliest, waiting.deadlineMs);
+    if (earliest < Number.POSITIVE_INFINITY) this.arm(earliest);
+  }
+}

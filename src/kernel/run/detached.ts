@@ -1,0 +1,14 @@
+import { authorOf, type Entry } from './entry.js';
+import { failureOf, report } from './failures.js';
+import type { Run } from './run.js';
+import { whenSettled } from './thenable.js';
+
+/** Lets a detached observer go on by itself; its failure is reported to the tap and the log (spec §4.4). */
+export function awaitDetached(run: Run, entry: Entry, pending: PromiseLike<unknown>): void {
+  run.steps?.push({ ...authorOf(entry), class: entry.class, result: 'detached' });
+  whenSettled(
+    pending,
+    () => undefined,
+    (reason) => report(run, failureOf(entry, 'threw', reason, 'open')),
+  );
+}

@@ -1,0 +1,106 @@
+import type { Outcome } from '../outcome.js';
+import { Dispatched } from './dispatched.js';
+import { oneLine, stageFailed } from './failures.js';
+import { runParallel } from './parallel.js';
+import type { Plan } from './plan.js';
+import { recheckPlan } from './recheck.js';
+import type { Run } from './run.js';
+import { runSequential } from './sequential.js';
+import { runSync } from './sync.js';
+
+/**
+ * Takes a run through its plan, lets vetoes judge again what changed, and ends it.
+ *
+ * @returns the outcome, or nothing while it waits; `run.resolve` gets it then.
+ */
+export function begin(run: Run): Outcome | undefined {
+  proceed(run, run.plan, 0);
+  return run.outcome;
+}
+
+function proceed(run: Run, plan: Plan, from: number): void {
+  if (!callHandlers(run, plan, from)) return;
+  if (run.stopped === undefined && !run.rechecking) {
+    const again = recheckPlan(run);
+    if (again !== undefined) {
+      run.rechecking = true;
+      run.services.counters.handlerCalls += again.size;
+      proceed(run, again, 0);
+      return;
+    }
+  }
+  end(run);
+}
+
+/** One function per execution mode calls handlers; these three are all there are (spec §4). */
+function callHandlers(run: Run, plan: Plan, from: number): boolean {
+  switch (plan.stage.mode) {
+    case 'parallel':
+      return runParallel(run, plan, from, proceed);
+    case 'sequential':
+      return runSequential(run, plan, from, proceed);
+    case 'sync-sequential':
+      return runSync(run, plan, from);
+  }
+}
+
+/** Ends a run: a missing selection is a failure where the stage says so; then the outcome stands. */
+export function end(run: Run): Outcome {
+  const { services, plan } = run;
+  if (plan.stage.selection !== undefined && run.selection === undefined) missingSelection(run);
+  run.ended = true;
+  services.counters.handlerCalls += run.reached;
+  services.counters[run.status]++;
+  const outcome = new Dispatched(run) as unknown as Outcome; // serves each member of the union, by its status
+  run.outcome = outcome;
+  if (run.steps !== undefined) noteSkipped(run, outcome);
+  if (services.tap?.outcome !== undefined) tell(run, outcome, services.tap.outcome);
+  run.resolve?.(outcome);
+  return outcome;
+}
+
+/** The steps show every handler of the plan, also those that were not called. */
+function noteSkipped(run: Run, outcome: Outcome): void {
+  const entries = [...run.plan.entries, ...run.passedOver, ...run.plan.disabled];
+  for (const { extensionId, contributionId, why } of outcome.skipped) {
+    if (why === 'budget-spent') continue; // noted as not run already
+    const entry = entries.find(
+      (one) => one.extensionId === extensionId && one.contributionId === contributionId,
+    );
+    if (entry === undefined) continue;
+    run.steps?.push({ extensionId, contributionId, class: entry.class, result: 'skipped', why });
+  }
+}
+
+function missingSelection(run: Run): void {
+  if (run.status !== 'passed' || run.stopped !== undefined || run.settled) return;
+  const { onError } = run.plan.stage;
+  const proposed = run.candidates?.length ?? 0;
+  if (onError.resolver === 'closed')
+    stageFailed(
+      run,
+      'no-candidate',
+      proposed === 0
+        ? 'no handler proposed a target'
+        : `none of the ${proposed} proposed targets is valid: ${reasons(run)}`,
+    );
+  else if (proposed > 0)
+    stageFailed(
+      run,
+      'no-candidate',
+      `none of the ${proposed} proposed targets is valid: ${reasons(run)}`,
+      'open',
+    );
+}
+
+function reasons(run: Run): string {
+  return (run.candidates ?? []).map((candidate) => candidate.invalid ?? '').join('; ');
+}
+
+function tell(run: Run, outcome: Outcome, listener: (outcome: Outcome) => void): void {
+  try {
+    listener(outcome);
+  } catch (thrown) {
+    run.services.logger.error(`tap.outcome threw: ${oneLine(thrown)}`);
+  }
+}

@@ -1,0 +1,108 @@
+import type { Envelope } from '../envelope.js';
+import type {
+  CancelRecord,
+  Candidate,
+  Change,
+  Failure,
+  Outcome,
+  Selection,
+  Skipped,
+  StaleApproval,
+  Step,
+} from '../outcome.js';
+import { changesOf } from './changes.js';
+import { authorOf, codes } from './entry.js';
+import { staleApprovals } from './recheck.js';
+import type { Run } from './run.js';
+
+const none: readonly never[] = Object.freeze([]);
+
+/**
+ * The outcome of a run, read from it when asked: a dispatch that nobody looks at computes nothing. The class
+ * serves all three members of the union.
+ */
+export class Dispatched {
+  readonly #run: Run;
+  #changes: readonly Change[] | undefined;
+
+  constructor(run: Run) {
+    this.#run = run;
+  }
+
+  get status(): Outcome['status'] {
+    return this.#run.status;
+  }
+
+  get event(): Envelope {
+    return this.#run.event;
+  }
+
+  get payload(): object {
+    return this.#run.payload;
+  }
+
+  get annotations(): object {
+    return this.#run.annotations;
+  }
+
+  get cancel(): CancelRecord | undefined {
+    return this.#run.cancel;
+  }
+
+  get selection(): Selection | undefined {
+    return this.#run.selection;
+  }
+
+  get candidates(): readonly Candidate[] {
+    return this.#run.candidates ?? none;
+  }
+
+  get changes(): readonly Change[] {
+    return (this.#changes ??=
+      this.#run.versions === undefined && this.#run.overruled === undefined
+        ? none
+        : Object.freeze(changesOf(this.#run)));
+  }
+
+  get staleApprovals(): readonly StaleApproval[] {
+    return this.#run.stale === undefined ? none : staleApprovals(this.#run);
+  }
+
+  get skipped(): readonly Skipped[] {
+    const { plan, reached, stopped } = this.#run;
+    const skipped: Skipped[] = [];
+    if (stopped !== undefined)
+      for (const entry of plan.entries.slice(reached))
+        skipped.push({ ...authorOf(entry), why: stopped });
+    for (const entry of this.#run.passedOver)
+      if (entry.code === codes.resolver)
+        skipped.push({ ...authorOf(entry), why: 'explicit-target' });
+    for (const entry of plan.disabled) skipped.push({ ...authorOf(entry), why: 'disabled' });
+    return skipped;
+  }
+
+  get failures(): readonly Failure[] {
+    return this.#run.failures ?? none;
+  }
+
+  get steps(): readonly Step[] {
+    return this.#run.steps ?? none;
+  }
+
+  toJSON(): Record<string, unknown> {
+    return {
+      status: this.status,
+      event: this.event,
+      payload: this.payload,
+      annotations: this.annotations,
+      ...(this.cancel !== undefined && { cancel: this.cancel }),
+      ...(this.selection !== undefined && { selection: this.selection }),
+      candidates: this.candidates,
+      changes: this.changes,
+      staleApprovals: this.staleApprovals,
+      skipped: this.skipped,
+      failures: this.failures.map(({ error: _, ...rest }) => rest),
+      steps: this.steps,
+    };
+  }
+}

@@ -1,0 +1,46 @@
+import { SluiceError } from '../errors.js';
+import type { Logger } from '../ports.js';
+import { HandlerCall } from './call.js';
+
+/** What belongs to one contribution. `log` and `dispatch` are made when they are read, so that idle ones cost nothing. */
+export class ContributionOwn {
+  readonly #extensionId: string;
+  readonly #contributionId: string;
+  readonly #logger: Logger;
+
+  constructor(extensionId: string, contributionId: string, logger: Logger) {
+    this.#extensionId = extensionId;
+    this.#contributionId = contributionId;
+    this.#logger = logger;
+  }
+
+  get extensionId(): string {
+    return this.#extensionId;
+  }
+
+  get contributionId(): string {
+    return this.#contributionId;
+  }
+
+  get log(): Logger {
+    const logger = this.#logger;
+    const ids = { extensionId: this.#extensionId, contributionId: this.#contributionId };
+    return {
+      debug: (message, fields) => logger.debug(message, { ...ids, ...fields }),
+      info: (message, fields) => logger.info(message, { ...ids, ...fields }),
+      warn: (message, fields) => logger.warn(message, { ...ids, ...fields }),
+      error: (message, fields) => logger.error(message, { ...ids, ...fields }),
+    };
+  }
+
+  get dispatch(): (call: unknown, family: string, payload: object) => unknown {
+    const ids = { extensionId: this.#extensionId, contributionId: this.#contributionId };
+    return (call, family, payload) => {
+      const source = HandlerCall.sourceOf(call);
+      if (source === undefined) throw new SluiceError('foreign-call', ids);
+      if (source.ended || HandlerCall.isAbandoned(call))
+        throw new SluiceError('call-inactive', ids);
+      return source.nest(ids, family, payload);
+    };
+  }
+}

@@ -1,0 +1,49 @@
+import { accept } from './accept.js';
+import { awaitDetached } from './detached.js';
+import { type AnyHandler, codes, type Entry } from './entry.js';
+import { failed } from './failures.js';
+import { Pending } from './pending.js';
+import type { Plan } from './plan.js';
+import type { Run } from './run.js';
+import { stopAborted } from './stop.js';
+import { isThenable } from './thenable.js';
+import { type Resume, timeStep } from './wait.js';
+
+/**
+ * Calls the observers of a parallel stage: all of them start in this tick. The stage ends when the last has
+ * settled or is out of time (spec §4.1).
+ *
+ * @returns whether the plan is done: `false` while it waits.
+ */
+export function runParallel(run: Run, plan: Plan, from: number, resume: Resume): boolean {
+  const { handlers, owns, entries, size } = plan;
+  const { signal, steps } = run;
+  const quiet = steps === undefined && !plan.hasStrict; // nothing to write down where nothing is returned
+  let call = run.call;
+  let pending: Pending | undefined;
+  for (let i = from; i < size; i++) {
+    if (signal?.aborted === true) {
+      stopAborted(run, i);
+      break;
+    }
+    const beganMs = steps === undefined ? 0 : run.services.clock.monotonicMs();
+    try {
+      const result = (handlers[i] as AnyHandler)(call, owns[i]);
+      if (result === undefined && quiet) continue;
+      const entry = entries[i] as Entry;
+      if (typeof result === 'object' && result !== null && isThenable(result)) {
+        if (entry.code === codes.detached) awaitDetached(run, entry, result);
+        else {
+          pending ??= new Pending(run, plan, resume);
+          pending.add(i, result, beganMs);
+          call = run.call;
+          continue;
+        }
+      } else accept(run, entry, i, result);
+    } catch (thrown) {
+      failed(run, entries[i] as Entry, 'threw', thrown);
+    }
+    if (steps !== undefined) timeStep(run, beganMs);
+  }
+  return pending === undefined || pending.begin();
+}

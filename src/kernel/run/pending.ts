@@ -1,0 +1,123 @@
+import { accept } from './accept.js';
+import type { HandlerCall } from './call.js';
+import type { Entry } from './entry.js';
+import { failed, late } from './failures.js';
+import type { Plan } from './plan.js';
+import type { Run } from './run.js';
+import { stopAborted } from './stop.js';
+import { whenSettled } from './thenable.js';
+import { abandon, beginWait, endWait, guarded, type Resume, timeStep } from './wait.js';
+
+/** A handler that has not settled yet. */
+interface Unsettled {
+  readonly at: number;
+  readonly call: HandlerCall;
+  readonly promise: PromiseLike<unknown>;
+  readonly deadlineMs: number;
+}
+
+/** The observers of one dispatch that returned promises. */
+export class Pending {
+  readonly #run: Run;
+  readonly #plan: Plan;
+  readonly #resume: Resume;
+  readonly #nowMs: number;
+  readonly #unsettled: (Unsettled | undefined)[];
+  #left = 0;
+  #earliestMs = Number.POSITIVE_INFINITY;
+
+  constructor(run: Run, plan: Plan, resume: Resume) {
+    this.#run = run;
+    this.#plan = plan;
+    this.#resume = resume;
+    this.#nowMs = run.services.clock.monotonicMs();
+    this.#unsettled = [];
+  }
+
+  add(at: number, promise: PromiseLike<unknown>, beganMs: number): void {
+    const run = this.#run;
+    const entry = this.#plan.entries[at] as Entry;
+    const slot = this.#unsettled.length;
+    const deadlineMs = this.#nowMs + entry.timeoutMs;
+    if (deadlineMs < this.#earliestMs) this.#earliestMs = deadlineMs;
+    this.#unsettled.push({ at, call: run.call, promise, deadlineMs });
+    this.#left++;
+    run.renewCall(); // the one it was called with is its own from here on
+    whenSettled(
+      promise,
+      (value) => {
+        if (this.#unsettled[slot] === undefined) return late(run, entry, 'fulfilled');
+        if (value !== undefined || run.steps !== undefined) {
+          guarded(run, entry, () => accept(run, entry, at, value));
+          if (run.steps !== undefined) timeStep(run, beganMs);
+        }
+        this.#settled(slot);
+      },
+      (reason) => {
+        if (this.#unsettled[slot] === undefined) return late(run, entry, 'rejected', reason);
+        failed(run, entry, 'threw', reason);
+        if (run.steps !== undefined) timeStep(run, beganMs);
+        this.#settled(slot);
+      },
+    );
+  }
+
+  /** Starts to wait. `false`: there is something to wait for. */
+  begin(): false {
+    const run = this.#run;
+    beginWait(run, this.#nowMs, this.#earliestMs, {
+      deadline: (nowMs) => this.#cut(nowMs),
+      abort: () => {
+        this.#cutAll('aborted', () => 'the dispatch was aborted');
+        if (run.stopped === undefined) stopAborted(run, this.#plan.size);
+        this.#end();
+      },
+    });
+    return false;
+  }
+
+  #settled(slot: number): void {
+    this.#unsettled[slot] = undefined;
+    if (--this.#left === 0) this.#end();
+  }
+
+  #end(): void {
+    endWait(this.#run);
+    this.#resume(this.#run, this.#plan, this.#plan.size);
+  }
+
+  /** Gives up on the handlers whose time is up, on all of them once the stage's is. */
+  #cut(nowMs: number): void {
+    const run = this.#run;
+    if (nowMs >= run.stageDeadlineMs)
+      this.#cutAll(
+        'timed-out',
+        () => `the stage's budget of ${this.#plan.stageTimeoutMs} ms was spent`,
+      );
+    else this.#cutAll('timed-out', (ms) => `it took longer than ${ms} ms`, nowMs);
+    if (this.#left === 0) {
+      this.#end();
+      return;
+    }
+    let earliest = run.stageDeadlineMs;
+    for (const one of this.#unsettled)
+      if (one !== undefined && one.deadlineMs < earliest) earliest = one.deadlineMs;
+    run.deadlineMs = earliest;
+  }
+
+  #cutAll(
+    kind: 'timed-out' | 'aborted',
+    why: (timeoutMs: number) => string,
+    dueMs = Number.POSITIVE_INFINITY,
+  ): void {
+    this.#unsettled.forEach((one, slot) => {
+      if (one === undefined || one.deadlineMs > dueMs) return;
+      const entry = this.#plan.entries[one.at] as Entry;
+      const reason = new Error(`${why(entry.timeoutMs)}; its result, should it come, is dropped`);
+      this.#unsettled[slot] = undefined;
+      this.#left--;
+      abandon(this.#run, one.call, entry, one.promise, reason);
+      failed(this.#run, entry, kind, reason);
+    });
+  }
+}

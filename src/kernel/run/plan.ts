@@ -1,0 +1,103 @@
+import type { Stage } from '../stage.js';
+import { type AnyHandler, codes, type Entry, type ResultCode } from './entry.js';
+
+/**
+ * The handlers of a family in run order. Made when contributions change, never on dispatch; replaced, never
+ * edited, so that a dispatch in flight keeps the one it started with (spec §5).
+ */
+export interface Plan {
+  readonly stage: Stage;
+  readonly entries: readonly Entry[];
+  /** The handlers of the entries, side by side for the loops. */
+  readonly handlers: readonly AnyHandler[];
+  readonly owns: readonly object[];
+  readonly codes: readonly ResultCode[];
+  readonly size: number;
+  /** Contributions that the operator disabled. */
+  readonly disabled: readonly Entry[];
+  /** Milliseconds the whole dispatch may take. */
+  readonly stageTimeoutMs: number;
+  /** Whether a veto stands before a mutator: only then can something change after it allowed. */
+  readonly mayGoStale: boolean;
+  readonly hasResolvers: boolean;
+  /** Whether a veto is among them whose silence is a failure. */
+  readonly hasStrict: boolean;
+  /** The same plan without resolvers, for a payload that names its target. */
+  readonly settled: Plan | undefined;
+}
+
+/** What sorting has cost so far, for the tests of complexity. */
+export interface PlanCounters {
+  plansBuilt: number;
+  comparisons: number;
+}
+
+/** Sorts by priority descending, extension id ascending, contribution id ascending, by code unit (spec §4). */
+export function buildPlan(
+  stage: Stage,
+  contributed: Iterable<Entry>,
+  counters: PlanCounters,
+): Plan {
+  counters.plansBuilt++;
+  const entries = [...contributed].sort((left, right) => {
+    counters.comparisons++;
+    return (
+      right.priority - left.priority ||
+      byCodeUnit(left.extensionId, right.extensionId) ||
+      byCodeUnit(left.contributionId, right.contributionId)
+    );
+  });
+  const disabled = entries.filter((entry) => entry.disabled);
+  const enabled = entries.filter((entry) => !entry.disabled);
+  const hasResolvers = enabled.some((entry) => entry.code === codes.resolver);
+  const settled = hasResolvers
+    ? planOf(
+        stage,
+        enabled.filter((entry) => entry.code !== codes.resolver),
+        disabled,
+        undefined,
+      )
+    : undefined;
+  return planOf(stage, enabled, disabled, settled);
+}
+
+/** A plan of some entries of another, in the same order: for judging again. */
+export function subPlan(plan: Plan, entries: readonly Entry[]): Plan {
+  return planOf(plan.stage, entries, none, undefined);
+}
+
+const none: readonly Entry[] = Object.freeze([]);
+
+function planOf(
+  stage: Stage,
+  entries: readonly Entry[],
+  disabled: readonly Entry[],
+  settled: Plan | undefined,
+): Plan {
+  const firstVeto = entries.findIndex(isVeto);
+  const lastMutator = entries.findLastIndex((entry) => entry.code === codes.mutator);
+  return {
+    stage,
+    entries,
+    handlers: entries.map((entry) => entry.handler),
+    owns: entries.map((entry) => entry.own),
+    codes: entries.map((entry) => entry.code),
+    size: entries.length,
+    disabled,
+    stageTimeoutMs: entries.reduce((sum, entry) => sum + entry.extendsMs, stage.stageTimeoutMs),
+    mayGoStale: firstVeto >= 0 && firstVeto < lastMutator,
+    hasResolvers: settled !== undefined,
+    hasStrict: entries.some((entry) => entry.code === codes.strictVeto),
+    settled,
+  };
+}
+
+/** Whether an entry is a veto, strict or not. */
+export function isVeto(entry: Entry): boolean {
+  return entry.code === codes.veto || entry.code === codes.strictVeto;
+}
+
+function byCodeUnit(left: string, right: string): number {
+  if (left === right) return 0;
+  return left < right ? -1 : 1;
+}

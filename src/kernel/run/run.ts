@@ -1,0 +1,202 @@
+import type { Envelope } from '../envelope.js';
+import type { Given } from '../given.js';
+import type { Copy } from '../merge/copy.js';
+import type { FieldState } from '../merge/laws.js';
+import type { MergeTarget } from '../merge/merge.js';
+import type {
+  Author,
+  CancelRecord,
+  Candidate,
+  Failure,
+  Outcome,
+  Selection,
+  SkipReason,
+  Step,
+} from '../outcome.js';
+import { type CallSource, HandlerCall } from './call.js';
+import type { Waiting } from './deadlines.js';
+import type { Entry } from './entry.js';
+import { envelopeOf } from './envelope-of.js';
+import type { Plan } from './plan.js';
+import type { Services, StageMerges } from './services.js';
+
+/** The handler that a dispatch was made from: its event, how deep, and `extension/contribution`. */
+export interface Nested {
+  readonly event: Envelope;
+  readonly depth: number;
+  readonly by: string;
+}
+
+/** A payload as one patch left it, and whose patch that was. */
+export interface Version {
+  readonly entry: Entry;
+  readonly payload: object;
+}
+
+/** A write that came second to a first-defined field; `at` is how many versions there were. */
+export interface Overruled {
+  readonly entry: Entry;
+  readonly path: string;
+  readonly at: number;
+}
+
+/** A frozen object without keys, for what is empty. */
+export const nothing: object = Object.freeze({});
+
+const none: readonly Entry[] = Object.freeze([]);
+
+/**
+ * One dispatch while it runs, and what its outcome is read from afterwards. Plain fields: it never leaves the
+ * kernel.
+ */
+export class Run implements CallSource, Waiting {
+  readonly services: Services;
+  readonly plan: Plan;
+  readonly given: Given | undefined;
+  readonly upstream: Envelope | undefined;
+  readonly depth: number;
+  readonly occurredAt: number;
+  /** How far the id’s stamp is from `occurredAt`: not 0 where the clock stepped back, or the time was given. */
+  readonly skewMs: number;
+  readonly sequence: number;
+  readonly emitted: object;
+  readonly nestedIn: string | null;
+  /** Aborts the dispatch from outside. */
+  readonly signal: AbortSignal | undefined;
+  readonly observeOnly: boolean;
+  readonly steps: Step[] | undefined;
+  /** The payload names its target: the resolvers of `passedOver` are not called. */
+  readonly settled: boolean;
+  readonly passedOver: readonly Entry[];
+
+  payload: object;
+  annotations: object;
+  selection: Selection | undefined = undefined;
+  call: HandlerCall;
+  status: Outcome['status'] = 'passed';
+  ended = false;
+  rechecking = false;
+  /** Handlers of the plan that were reached; the rest was skipped, and why. */
+  reached: number;
+  stopped: SkipReason | undefined = undefined;
+  cancel: CancelRecord | undefined = undefined;
+  /** Index of the last handler in the plan whose patch changed the payload. */
+  lastPatchAt = -1;
+  /** What the patches left, in pairs of an entry and a payload: read it through `versionsOf`. */
+  versions: (Entry | object)[] | undefined = undefined;
+  overruled: Overruled[] | undefined = undefined;
+  candidates: Candidate[] | undefined = undefined;
+  failures: Failure[] | undefined = undefined;
+  stale: Entry[] | undefined = undefined;
+  patches: Slot | undefined = undefined;
+  notes: Slot | undefined = undefined;
+
+  /** Resolves the promise that dispatch returned, where the stage had to wait. */
+  resolve: ((outcome: Outcome) => void) | undefined = undefined;
+  outcome: Outcome | undefined = undefined;
+  #event: Envelope | undefined = undefined;
+  #merges: StageMerges | undefined = undefined;
+
+  // waiting, for Deadlines
+  before: Waiting | undefined = undefined;
+  after: Waiting | undefined = undefined;
+  deadlineMs = Number.POSITIVE_INFINITY;
+  stageDeadlineMs = Number.POSITIVE_INFINITY;
+  isWaiting = false;
+  onDeadline: ((nowMs: number) => void) | undefined = undefined;
+  /** Ends the wait because the caller, or the kernel's close, aborts the dispatch. */
+  cutShort: (() => void) | undefined = undefined;
+
+  constructor(
+    services: Services,
+    plan: Plan,
+    payload: object,
+    given: Given | undefined,
+    occurredAt: number,
+    skewMs: number,
+    sequence: number,
+    nested: Nested | undefined,
+  ) {
+    this.services = services;
+    this.settled = plan.stage.settled?.(payload as never) ?? false; // the row's own predicate over its payload
+    this.passedOver = this.settled ? plan.entries : none;
+    this.plan = this.settled ? (plan.settled ?? plan) : plan;
+    this.given = given;
+    this.upstream = nested?.event;
+    this.depth = nested === undefined ? 0 : nested.depth;
+    this.nestedIn = nested === undefined ? null : nested.by;
+    this.occurredAt = occurredAt;
+    this.skewMs = skewMs;
+    this.sequence = sequence;
+    this.emitted = payload;
+    this.payload = payload;
+    this.signal = given?.signal;
+    this.observeOnly = given?.gate === 'observe-only';
+    this.annotations = given?.after?.annotations ?? nothing;
+    this.reached = this.plan.size;
+    this.steps = services.trace ? [] : undefined;
+    this.call = new HandlerCall(this, payload, this.annotations, undefined);
+    if (services.strict) Object.freeze(this.call);
+  }
+
+  /** The envelope, made when somebody first reads it. */
+  get event(): Envelope {
+    return (this.#event ??= envelopeOf(this));
+  }
+
+  get family(): string {
+    return this.plan.stage.family;
+  }
+
+  get merges(): StageMerges {
+    return (this.#merges ??= this.services.merges(this.family));
+  }
+
+  /** Gives the handlers from here on what has changed. */
+  renewCall(): void {
+    this.call = new HandlerCall(this, this.payload, this.annotations, this.selection);
+    if (this.services.strict) Object.freeze(this.call);
+  }
+
+  nest(author: Author, family: string, payload: object): Outcome | Promise<Outcome> {
+    return this.services.nest(this, author, family, payload);
+  }
+
+  expire(nowMs: number): void {
+    if (this.isWaiting) this.onDeadline?.(nowMs);
+  }
+}
+
+/** The payload or the annotations of a run, as a merge writes them. Made at the first write. */
+export class Slot implements MergeTarget {
+  readonly #run: Run;
+  value: object;
+  copy: Copy | undefined = undefined;
+  states: Map<string, FieldState> | undefined = undefined;
+  /** Whose writes are being merged. */
+  entry: Entry;
+
+  constructor(run: Run, value: object, entry: Entry) {
+    this.#run = run;
+    this.value = value;
+    this.entry = entry;
+  }
+
+  granted(field: string): boolean {
+    return this.entry.grants.includes(field);
+  }
+
+  overruled(path: string): void {
+    const at = (this.#run.versions?.length ?? 0) / 2;
+    (this.#run.overruled ??= []).push({ entry: this.entry, path, at });
+  }
+}
+
+/** The payload after each patch, and whose patch it was. */
+export function versionsOf(run: Run): Version[] {
+  const flat = run.versions ?? [];
+  const versions: Version[] = [];
+  for (let i = 0; i < flat.length; i += 2)
+    versions.push({ entry: flat[i] as Entry, payload: flat[i + 1] as object }); // pushed in pairs
+  return versions;
+}

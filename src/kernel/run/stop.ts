@@ -1,0 +1,34 @@
+import { codes } from './entry.js';
+import { failed, stageFailed } from './failures.js';
+import type { Plan } from './plan.js';
+import type { Run } from './run.js';
+
+/** Ends the stage after the handler at an index: it cancelled, or failed closed. */
+export function stop(run: Run, at: number): true {
+  run.stopped = run.status === 'cancelled' ? 'after-cancel' : 'after-failure';
+  if (!run.rechecking) run.reached = at + 1;
+  return true;
+}
+
+/** Ends the stage before the handler at an index: the caller's signal was aborted. */
+export function stopAborted(run: Run, at: number): true {
+  stageFailed(run, 'aborted', 'the dispatch was aborted by its caller');
+  run.stopped = 'aborted';
+  if (!run.rechecking) run.reached = at;
+  return true;
+}
+
+/**
+ * Ends the stage before the handler at an index: its budget is spent. The rest is not run, and a fail-closed veto
+ * among them fails the stage (spec §10.2).
+ */
+export function stopSpent(run: Run, plan: Plan, at: number): true {
+  run.stopped = 'budget-spent';
+  if (!run.rechecking) run.reached = at;
+  for (const entry of plan.entries.slice(at)) {
+    const error = new Error(`the stage's budget of ${plan.stageTimeoutMs} ms was spent before it`);
+    if (entry.code === codes.strictVeto) failed(run, entry, 'not-run', error);
+    else failed(run, { ...entry, policy: 'open' }, 'not-run', error);
+  }
+  return true;
+}

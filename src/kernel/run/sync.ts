@@ -1,0 +1,50 @@
+import { accept } from './accept.js';
+import type { AnyHandler, Entry } from './entry.js';
+import { failed, late } from './failures.js';
+import type { Plan } from './plan.js';
+import type { Run } from './run.js';
+import { stop, stopAborted } from './stop.js';
+import { isThenable, whenSettled } from './thenable.js';
+import { timeStep } from './wait.js';
+
+/**
+ * Calls the handlers of a sync-sequential stage, one after the other, in the caller's stack. A promise is refused:
+ * its rejection is observed, its value never used; the next handler sees the last good value (spec §4.3).
+ *
+ * @returns always `true`: it never waits.
+ */
+export function runSync(run: Run, plan: Plan, from: number): true {
+  const { handlers, owns, entries, size } = plan;
+  const { signal, steps } = run;
+  const quiet = steps === undefined && !plan.hasStrict; // nothing to write down where nothing is returned
+  let call = run.call;
+  for (let i = from; i < size; i++) {
+    if (signal?.aborted === true) return stopAborted(run, i);
+    const beganMs = steps === undefined ? 0 : run.services.clock.monotonicMs();
+    let ends = false;
+    try {
+      const result = (handlers[i] as AnyHandler)(call, owns[i]);
+      if (result === undefined && quiet) continue;
+      const entry = entries[i] as Entry;
+      if (typeof result === 'object' && result !== null && isThenable(result)) {
+        whenSettled(
+          result,
+          () => late(run, entry, 'fulfilled'),
+          (reason) => late(run, entry, 'rejected', reason),
+        );
+        ends = failed(
+          run,
+          entry,
+          'async-in-sync',
+          new Error('it returned a promise on a sync-sequential stage; the value is not used'),
+        );
+      } else ends = accept(run, entry, run.rechecking ? -1 : i, result);
+    } catch (thrown) {
+      ends = failed(run, entries[i] as Entry, 'threw', thrown);
+    }
+    call = run.call;
+    if (steps !== undefined) timeStep(run, beganMs);
+    if (ends) return stop(run, i);
+  }
+  return true;
+}

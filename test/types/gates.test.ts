@@ -1,0 +1,170 @@
+import { Type } from 'typebox';
+import { describe, expectTypeOf, it } from 'vitest';
+import {
+  allow,
+  cancel,
+  createKernel,
+  defineStage,
+  type FamilyAllowing,
+  type Handler,
+  type Outcome,
+  type SelectionOf,
+  select,
+} from '../../src/kernel/index.js';
+
+const kernel = createKernel();
+const at = { extensionId: 'types', id: 'x' } as const;
+
+/** Each body compiles, and is never run: the compiler is the test. */
+const compiles = (_body: () => unknown): void => undefined;
+
+describe('what does not compile', () => {
+  it('a class that the stage does not allow (§3.1)', () => {
+    compiles(() =>
+      kernel.contribute({
+        ...at,
+        family: 'egress.sending',
+        // @ts-expect-error egress.sending allows observers only
+        class: 'veto',
+        handler: () => {},
+      }),
+    );
+    expectTypeOf<'egress.sending'>().not.toExtend<FamilyAllowing<'veto'>>();
+    expectTypeOf<'egress.preparing'>().toExtend<FamilyAllowing<'veto'>>();
+  });
+
+  it('a family that nobody declared (§2.1)', () => {
+    compiles(() =>
+      // @ts-expect-error there is no such family
+      kernel.contribute({ ...at, family: 'egress.sendng', class: 'observer', handler: () => {} }),
+    );
+  });
+
+  it('an async handler on a sync-sequential stage, of any class (§4.3)', () => {
+    // @ts-expect-error sync-sequential: no promise
+    const observer: Handler<'agent.output.delta', 'observer'> = async () => {};
+    // @ts-expect-error sync-sequential: no promise
+    const mutator: Handler<'transcript.message.writing', 'mutator'> = async () => ({});
+    // @ts-expect-error sync-sequential: no promise
+    const veto: Handler<'transcript.message.writing', 'veto'> = async () => allow();
+    compiles(() => [observer, mutator, veto]);
+  });
+
+  it('an observer that returns something (§3.2)', () => {
+    // @ts-expect-error an observer returns nothing
+    const observer: Handler<'egress.preparing', 'observer'> = () => ({ content: 'x' });
+    compiles(() => observer);
+  });
+
+  it('a patch with a field of the wrong type (§6.1)', () => {
+    // @ts-expect-error content is a text
+    const mutator: Handler<'egress.preparing', 'mutator'> = () => ({ content: 1 });
+    compiles(() => mutator);
+  });
+
+  it('a cancel code that the stage does not declare (§8.1)', () => {
+    // @ts-expect-error no such code
+    const veto: Handler<'egress.preparing', 'veto'> = () => cancel('becuase');
+    const good: Handler<'egress.preparing', 'veto'> = () => cancel('policy', { text: 'no' });
+    compiles(() => [veto, good]);
+  });
+
+  it('a selection of the wrong shape (§9.1)', () => {
+    // @ts-expect-error a route names an agent
+    const resolver: Handler<'routing.resolving', 'resolver'> = () => select({ agent: 'a' });
+    const good: Handler<'routing.resolving', 'resolver'> = () => select({ agentId: 'a' });
+    compiles(() => [resolver, good]);
+    expectTypeOf<SelectionOf<'egress.sending'>>().toBeNever();
+  });
+
+  it('annotations of the wrong type (§7.1)', () => {
+    // @ts-expect-error notes are a list
+    const augmenter: Handler<'ingress.normalized', 'augmenter'> = () => ({ notes: 'x' });
+    compiles(() => augmenter);
+  });
+
+  it('options of another class (§3.4)', () => {
+    compiles(() =>
+      kernel.contribute({
+        ...at,
+        family: 'egress.preparing',
+        class: 'observer',
+        // @ts-expect-error failClosed is a veto's
+        failClosed: true,
+        handler: () => {},
+      }),
+    );
+  });
+
+  it('dispatch of a sync family, and dispatchSync of an async one (§5.1)', () => {
+    compiles(() => [
+      // @ts-expect-error transcript stages are sync-sequential
+      kernel.dispatch('transcript.message.writing', { message: { role: 'user' } }),
+      // @ts-expect-error runtime.started is parallel
+      kernel.dispatchSync('runtime.started', {}),
+    ]);
+  });
+
+  it('a payload that lacks a field (§1.4)', () => {
+    compiles(() =>
+      // @ts-expect-error the payload lacks its fields
+      kernel.dispatch('egress.preparing', { content: 'x' }),
+    );
+  });
+
+  it('writing to what a handler is called with (§1.5)', () => {
+    const observer: Handler<'egress.preparing', 'observer'> = (call) => {
+      const other = call.payload;
+      // @ts-expect-error read-only
+      call.payload = other;
+      // @ts-expect-error read-only
+      call.payload.content = 'x';
+      // @ts-expect-error read-only
+      call.event.eventId = 'x';
+    };
+    compiles(() => observer);
+  });
+
+  it('a law for a field that the patch does not have (§6.2)', () => {
+    compiles(() =>
+      defineStage({
+        family: 'acme.checking',
+        classes: ['mutator'],
+        mode: 'sequential',
+        payload: Type.Object({ text: Type.String() }),
+        patch: Type.Object({ text: Type.Optional(Type.String()) }),
+        // @ts-expect-error there is no such field
+        laws: { txt: 'replace' },
+      }),
+    );
+  });
+});
+
+describe('what does compile', () => {
+  it('narrows an outcome by its status (§5.2)', () => {
+    compiles((outcome?: Outcome<'egress.preparing'>) => {
+      if (outcome?.status === 'cancelled') expectTypeOf(outcome.cancel.code).toBeString();
+      // @ts-expect-error only a cancelled outcome has a cancel
+      return outcome?.status === 'passed' ? outcome.cancel : undefined;
+    });
+  });
+
+  it('gives dispatchSync an outcome and dispatch a promise of one (§5.1)', () => {
+    compiles(() => {
+      const written = kernel.dispatchSync('transcript.message.writing', {
+        message: { role: 'user' },
+      });
+      expectTypeOf(written).toEqualTypeOf<Outcome<'transcript.message.writing'>>();
+    });
+  });
+
+  it('types own.dispatch by the family’s mode (§10.4)', () => {
+    const observer: Handler<'egress.preparing', 'observer'> = (call, own) => {
+      const written = own.dispatch(call, 'transcript.message.writing', {
+        message: { role: 'user' },
+      });
+      expectTypeOf(written).toEqualTypeOf<Outcome<'transcript.message.writing'>>();
+    };
+    compiles(() => observer);
+  });
+});
