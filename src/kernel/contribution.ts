@@ -1,4 +1,5 @@
 import { SluiceError } from './errors.js';
+import { nearest } from './nearest.js';
 import type { Logger } from './ports.js';
 import { type AnyHandler, codes, type Entry, type ResultCode } from './run/entry.js';
 import { ContributionOwn } from './run/own.js';
@@ -28,6 +29,19 @@ export interface RawContribution {
   readonly detached?: boolean;
 }
 
+const contributionKeys: readonly string[] = [
+  'family',
+  'class',
+  'extensionId',
+  'id',
+  'handler',
+  'priority',
+  'timeoutMs',
+  'failClosed',
+  'recheck',
+  'detached',
+] satisfies (keyof RawContribution)[];
+
 const idPattern = /^[^\s/\p{Cc}]+$/u;
 const extensionPattern = /^[^\s\p{Cc}]+$/u;
 
@@ -48,6 +62,11 @@ export function entryOf(
   const refuse = (problem: string): never => {
     throw new SluiceError('bad-contribution', { ...who, problem });
   };
+  for (const key of Object.keys(given))
+    if (!contributionKeys.includes(key)) {
+      const close = nearest(key, contributionKeys);
+      refuse(`it has no field "${key}"${close === undefined ? '' : `; did you mean "${close}"?`}`);
+    }
   if (typeof given.extensionId !== 'string' || !extensionPattern.test(given.extensionId))
     refuse('extensionId must be a name without spaces');
   if (typeof given.id !== 'string' || !idPattern.test(given.id))

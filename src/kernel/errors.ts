@@ -21,7 +21,7 @@ export const errorTable = {
     hint: 'Give your own stage a family of its own, such as "acme.{family}".',
   },
   'unknown-family': {
-    message: 'There is no family "{family}".{nearest}',
+    message: '{whose}there is no family "{family}".{nearest}',
     cause: 'A misspelt family, or a custom stage that was not given to createKernel.',
     hint: 'Use a name from `sluice stages`, or add the stage: createKernel({ stages: [...canonicalStages, yours] }).',
   },

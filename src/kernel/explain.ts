@@ -27,7 +27,7 @@ export function explainOutcome(outcome: Outcome): string[] {
       (failure) =>
         `${whose(failure)} failed ${failure.policy}: ${failure.kind}, ${oneLine(failure.message)}`,
     ),
-    ...outcome.skipped.map((skipped) => `${nameOf(skipped)} skipped: ${skipped.why}`),
+    ...skippedLines(outcome),
   ].map((line, i) => (i === 0 ? line : `  ${line}`));
 }
 
@@ -52,6 +52,14 @@ function stepLine(step: Step): string {
   const why = step.why === undefined ? '' : ` (${step.why})`;
   const again = step.recheck === true ? ' on judging again' : '';
   return `${nameOf(step)}  ${step.class}  ${step.result}${again}${why}${time}`;
+}
+
+/** Those that no step shows: all of them, where the kernel does not trace. */
+function skippedLines({ skipped, steps }: Outcome): string[] {
+  const shown = new Set(steps.filter(({ result }) => result === 'skipped').map(nameOf));
+  return skipped
+    .filter((author) => !shown.has(nameOf(author)))
+    .map((author) => `${nameOf(author)} skipped: ${author.why}`);
 }
 
 /** A write, and who had written the same field before: two writers of a field are a conflict. */

@@ -1,4 +1,4 @@
-import type { Metadata, Ref } from './envelope.js';
+import { type Metadata, type Ref, refFields } from './envelope.js';
 import { SluiceError } from './errors.js';
 import type { FamilyName, SelectionOf } from './families.js';
 import { freezePlain } from './freeze.js';
@@ -52,9 +52,10 @@ export function takeGiven(stage: Stage, given: Given): void {
   for (const field of ['metadata', 'providerMetadata'] as const) {
     const value = given[field];
     if (value === undefined) continue;
-    const problem = freezePlain(value, [], false);
+    const problem = freezePlain(value, []);
     if (problem !== undefined) refuse(`${field}${problem.path}`, problem.problem);
   }
+  for (const field of refFields) if (given[field]) Object.freeze(given[field]);
   if (given.occurredAt !== undefined && !Number.isFinite(given.occurredAt))
     refuse('occurredAt', 'it must be milliseconds since 1970');
 }

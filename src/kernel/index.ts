@@ -1,6 +1,7 @@
 export { canonicalStages } from './catalog/index.js';
 export type * from './contract.js';
 export type { Override } from './contribution.js';
+export { copyPlain } from './copy-plain.js';
 export type { Envelope, Metadata, Ref } from './envelope.js';
 export {
   type ErrorCode,
@@ -11,7 +12,7 @@ export {
 } from './errors.js';
 export { explainOutcome } from './explain.js';
 export * from './families.js';
-export { freezePlain, isPlain, maxDepth } from './freeze.js';
+export { freezePlain } from './freeze.js';
 export type { Given } from './given.js';
 export {
   type Allow,
@@ -36,6 +37,7 @@ export type {
 export { createKernel } from './kernel.js';
 export { nearest } from './nearest.js';
 export type * from './outcome.js';
+export { isPlain, maxDepth, type PlainProblem } from './plain.js';
 export {
   type Clock,
   type IdSource,
@@ -45,6 +47,7 @@ export {
   systemClock,
   type TimerHandle,
 } from './ports.js';
+export { isOutcome } from './run/dispatched.js';
 export { oneLine } from './run/failures.js';
 export type { Counters, Late, Place, StillRunning, Tap } from './run/services.js';
 export {

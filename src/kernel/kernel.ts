@@ -27,6 +27,7 @@ import { Deadlines } from './run/deadlines.js';
 import { begin, end } from './run/dispatch.js';
 import { nameOf } from './run/entry.js';
 import { stageFailed } from './run/failures.js';
+import type { Plan } from './run/plan.js';
 import { type Nested, Run } from './run/run.js';
 import {
   type Counters,
@@ -66,6 +67,10 @@ class PipelineKernel implements Services {
   #sequence = 0;
   #stampMs = 0;
   #closed = false;
+  /** Runs that wait, or will again: what a close has to wait for. */
+  readonly #open = new Set<Run>();
+  /** Tells a close that no run is open any more. */
+  #drained: (() => void) | undefined;
 
   constructor(options: KernelOptions) {
     const limits = { ...defaultLimits, ...options.limits };
@@ -96,7 +101,7 @@ class PipelineKernel implements Services {
     try {
       const slot = this.#registry.slot(family);
       if (slot.stage.mode === 'sync-sequential') throw wrongMode(slot.stage, 'dispatchSync');
-      return settled(this.#start(slot, payload, given, undefined));
+      return this.#settled(this.#start(slot, payload, given, undefined));
     } catch (thrown) {
       return Promise.reject(thrown);
     }
@@ -120,7 +125,7 @@ class PipelineKernel implements Services {
     const by = nameOf(author);
     const run = this.#start(slot, payload, undefined, { event, depth, by });
     const isSync = slot.stage.mode === 'sync-sequential';
-    if (depth <= this.#depth) return isSync ? (begin(run) as Outcome) : settled(run); // a sync stage never waits
+    if (depth <= this.#depth) return isSync ? (begin(run) as Outcome) : this.#settled(run); // a sync stage never waits
     const problem = `${by} dispatched "${family}" ${depth} levels deep; ${this.#depth} are allowed`;
     stageFailed(run, 'too-deep', problem);
     run.stopped = 'after-failure';
@@ -161,22 +166,36 @@ class PipelineKernel implements Services {
   async close({ timeoutMs = 10_000 }: { readonly timeoutMs?: number } = {}): Promise<CloseReport> {
     this.#closed = true;
     const abandoned: string[] = [];
-    await new Promise<void>((resolve) => {
-      const timer = this.clock.setTimeout(() => {
-        for (const waiting of this.deadlines) {
-          const run = waiting as Run; // only runs wait
-          abandoned.push(run.family);
-          run.cutShort?.();
-        }
-        resolve();
-      }, timeoutMs);
-      this.deadlines.whenIdle(() => {
-        this.clock.clearTimeout(timer);
-        resolve();
+    if (this.#open.size > 0)
+      await new Promise<void>((resolve) => {
+        const timer = this.clock.setTimeout(() => {
+          for (const run of [...this.#open]) {
+            abandoned.push(run.family);
+            run.cuts?.abort();
+          }
+          resolve();
+        }, timeoutMs);
+        this.#drained = () => {
+          this.clock.clearTimeout(timer);
+          resolve();
+        };
       });
-    });
     this.deadlines.dispose();
     return { drained: abandoned.length === 0, abandoned };
+  }
+
+  /** A promise of a run's outcome; of one that is there already where the stage did not wait. */
+  #settled(run: Run): Promise<Outcome> {
+    const outcome = begin(run);
+    if (outcome !== undefined) return Promise.resolve(outcome);
+    this.#open.add(run);
+    return new Promise((resolve) => {
+      run.resolve = (late) => {
+        this.#open.delete(run);
+        resolve(late);
+        if (this.#open.size === 0) this.#drained?.();
+      };
+    });
   }
 
   #start(slot: Slot, payload: object, given: Given | undefined, nested: Nested | undefined): Run {
@@ -188,33 +207,23 @@ class PipelineKernel implements Services {
     if (nowMs > this.#stampMs) this.#stampMs = nowMs; // §1.3: ids never go back, whatever the clock does
     const occurredAt = given?.occurredAt ?? nowMs;
     const sequence = ++this.#sequence;
-    this.counters.dispatches++;
-    if (this.strict) takePayload(stage, this.#registry.checkOf(slot), payload);
-    else if (plan.size > 0 || this.tap !== undefined) {
-      freezeOrThrow(stage, payload, false);
-      this.counters.payloadsFrozen++;
-    }
+    const taken = this.#take(slot, plan, payload);
     if (given !== undefined) takeGiven(stage, given);
-    return new Run(
-      this,
-      plan,
-      payload,
-      given,
-      occurredAt,
-      this.#stampMs - occurredAt,
-      sequence,
-      nested,
-    );
+    this.counters.dispatches++;
+    return new Run(this, plan, taken, given, occurredAt, this.#stampMs, sequence, nested);
   }
-}
 
-/** A promise of a run's outcome; of one that is there already where the stage did not wait. */
-function settled(run: Run): Promise<Outcome> {
-  const outcome = begin(run);
-  if (outcome !== undefined) return Promise.resolve(outcome);
-  return new Promise((resolve) => {
-    run.resolve = resolve;
-  });
+  /** The payload as the dispatch owns it: frozen where somebody will see it, checked where that is asked for. */
+  #take(slot: Slot, plan: Plan, payload: object): object {
+    if (this.strict) {
+      this.counters.payloadsFrozen++;
+      return takePayload(slot.stage, this.#registry.checkOf(slot), payload);
+    }
+    if (plan.size === 0 && this.tap === undefined) return payload;
+    freezeOrThrow(slot.stage, payload);
+    this.counters.payloadsFrozen++;
+    return payload;
+  }
 }
 
 function wrongMode(stage: Stage, use: string): SluiceError {

@@ -1,4 +1,5 @@
 import { Compile } from 'typebox/compile';
+import { copyPlain } from './copy-plain.js';
 import { SluiceError } from './errors.js';
 import { freezePlain } from './freeze.js';
 import { nearest } from './nearest.js';
@@ -28,36 +29,53 @@ export function payloadCheck(stage: Stage): PayloadCheck {
 }
 
 /**
- * Takes a payload from outside: reads it once, freezes it, and checks it against the stage's schema.
+ * Takes a payload from outside: reads it once, into a frozen copy, and checks that against the stage's schema. Its
+ * shared fields pass by reference.
  *
  * @throws SluiceError `bad-payload` or `unfreezable-payload`, naming the path.
  */
 export function takePayload(stage: Stage, check: PayloadCheck, value: unknown): object {
-  const refuse = (problem: string): never => {
-    throw new SluiceError('bad-payload', { family: stage.family, path: '/', problem });
-  };
-  if (typeof value !== 'object' || value === null || Array.isArray(value))
-    return refuse('a payload is an object');
-  try {
-    freezeOrThrow(stage, value, true);
-    const wrong = check(value);
-    if (wrong !== undefined) throw wrong;
-  } catch (thrown) {
-    if (thrown instanceof SluiceError) throw thrown;
-    throw new SluiceError(
-      'bad-payload',
-      { family: stage.family, path: '/', problem: 'it cannot be read' },
-      { cause: thrown },
-    );
+  const { family } = stage;
+  if (typeof value !== 'object' || value === null || isList(value))
+    throw new SluiceError('bad-payload', { family, path: '/', problem: 'a payload is an object' });
+  const taken = copyPlain(value, stage.shared);
+  if (!('copy' in taken)) {
+    const { path, problem, isUnreadable } = taken;
+    throw new SluiceError(isUnreadable === true ? 'bad-payload' : 'unfreezable-payload', {
+      family,
+      path,
+      problem,
+    });
   }
-  return value;
+  const wrong = check(taken.copy);
+  if (wrong !== undefined) throw wrong;
+  return taken.copy;
+}
+
+/** Whether a value is an array; of a revoked proxy nobody can tell. */
+function isList(value: object): boolean {
+  try {
+    return Array.isArray(value);
+  } catch {
+    return false;
+  }
 }
 
 /** Freezes a payload in place, but for its shared fields. */
-export function freezeOrThrow(stage: Stage, payload: object, strict: boolean): void {
-  const problem = freezePlain(payload, stage.shared, strict);
+export function freezeOrThrow(stage: Stage, payload: object): void {
+  if (typeof payload !== 'object' || payload === null)
+    throw new SluiceError('bad-payload', {
+      family: stage.family,
+      path: '/',
+      problem: 'a payload is an object',
+    });
+  const problem = freezePlain(payload, stage.shared);
   if (problem !== undefined)
-    throw new SluiceError('unfreezable-payload', { family: stage.family, ...problem });
+    throw new SluiceError('unfreezable-payload', {
+      family: stage.family,
+      path: problem.path,
+      problem: problem.problem,
+    });
 }
 
 function surplus(params: object): string | undefined {

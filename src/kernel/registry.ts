@@ -61,24 +61,25 @@ export class Registry {
   }
 
   /** @throws SluiceError `unknown-family`, naming the nearest. */
-  slot(family: string): Slot {
+  slot(family: string, whose = ''): Slot {
     const slot = this.#slots.get(family);
     if (slot !== undefined) return slot;
     const close = nearest(String(family), this.#slots.keys());
     throw new SluiceError('unknown-family', {
       family: String(family),
       nearest: close === undefined ? '' : ` Did you mean "${close}"?`,
+      whose,
     });
   }
 
   contribute(given: RawContribution): Disposable {
-    const slot = this.slot(given.family);
+    const slot = this.slot(given.family, `${given.extensionId}/${given.id}: `);
     const { family } = slot.stage;
     const entry = entryOf(
       given,
       slot.stage,
       this.#stages(),
-      this.#options.overrides[`${given.extensionId}/${given.id}`] ?? noOverride,
+      ownValue(this.#options.overrides, `${given.extensionId}/${given.id}`) ?? noOverride,
       this.#grantsOf(given.extensionId, slot.stage),
       this.#options.logger,
     );
@@ -162,7 +163,7 @@ export class Registry {
 
   #grantsOf(extensionId: string, stage: Stage): readonly string[] {
     if (stage.trusted.length === 0) return noGrants;
-    const held = this.#options.grants[extensionId] ?? noGrants;
+    const held = ownValue(this.#options.grants, extensionId) ?? noGrants;
     return stage.trusted.filter((field) => held.includes(`${stage.family}:${field}`));
   }
 
@@ -176,6 +177,10 @@ export class Registry {
         throw new SluiceError('bad-option', { option, problem });
       }
   }
+}
+
+function ownValue<T>(record: Readonly<Record<string, T>>, key: string): T | undefined {
+  return Object.hasOwn(record, key) ? record[key] : undefined;
 }
 
 const noOverride: Override = Object.freeze({});

@@ -258,6 +258,8 @@ function check(given: unknown): void {
   const payloadFields = Object.keys(spec.payload.properties);
   const patchFields = Object.keys(spec.patch?.properties ?? {});
   const annotationFields = Object.keys(spec.annotations?.properties ?? {});
+  for (const field of [...payloadFields, ...patchFields, ...annotationFields])
+    if (field in Object.prototype) refuse(`"${field}" is a name that every object has already`);
   for (const field of patchFields)
     if (!payloadFields.includes(field)) refuse(`patch field "${field}" is no field of the payload`);
   const within = (column: string, names: readonly string[], fields: readonly string[]): void => {
@@ -270,8 +272,8 @@ function check(given: unknown): void {
   within('replaceable', spec.replaceable ?? [], annotationFields);
   const named: Readonly<Record<string, PatchLawSpec | undefined>> = spec.laws ?? {};
   for (const [field, law] of Object.entries(named)) {
-    const name = typeof law === 'object' ? law.law : law;
-    if (name !== undefined && !patchLaws.includes(name))
+    const name: string | undefined = typeof law === 'object' ? String(law.law) : law;
+    if (name !== undefined && !(patchLaws as readonly string[]).includes(name))
       refuse(`laws.${field} is "${name}", which is no patch law`);
   }
   for (const column of ['timeoutMs', 'stageTimeoutMs'] as const) {

@@ -43,7 +43,7 @@ export interface Own {
    * Dispatches from inside a handler. Depth, correlation and source go along; deeper than 8 the outcome is
    * `failed` with a `too-deep` failure (spec §10).
    *
-   * @throws SluiceError `call-inactive` once the handler has settled, `foreign-call` for another's call.
+   * @throws SluiceError `call-inactive` once its stage has ended or its handler was given up, `foreign-call` for another's call.
    */
   readonly dispatch: OwnDispatch;
 }
@@ -68,6 +68,7 @@ export type HandlerResult<F extends FamilyName, C extends HandlerClass> =
   | ResultByClass<F>[C]
   | null
   | void
+  // biome-ignore lint/suspicious/noConfusingVoidType: an async handler without a return statement is one, too
   | (ModeOf<F> extends 'sync-sequential' ? never : Promise<ResultByClass<F>[C] | null | void>);
 
 /**

@@ -1,6 +1,8 @@
 import type { TObject, TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
-import { freezePlain } from '../freeze.js';
+import { copyPlain } from '../copy-plain.js';
+import { maxDepth, oddity } from '../plain.js';
+import { sameData } from '../same-data.js';
 import type { Stage } from '../stage.js';
 import { type AnnotationLaw, type FieldState, type Law, lawFunctions, untouched } from './laws.js';
 
@@ -8,6 +10,8 @@ import { type AnnotationLaw, type FieldState, type Law, lawFunctions, untouched 
 export interface Refusal {
   readonly kind: 'bad-output' | 'untrusted';
   readonly problem: string;
+  /** The field that is valid alone, and not after what was written before. */
+  readonly unfit?: string;
 }
 
 /** One field that handlers may write: its law and its checks, compiled. */
@@ -120,36 +124,56 @@ export function writeField(
       kind: 'untrusted',
       problem: `"${target.key}" may be set only by an extension that holds its grant`,
     };
-  const frozen = freezeValue(target, value);
-  if (frozen !== undefined) return frozen;
-  if (!target.accepts(value))
-    return { kind: 'bad-output', problem: `"${target.key}": ${target.explain(value)}` };
+  const taken = takeValue(target, value);
+  if (taken.refusal !== undefined) return taken.refusal;
+  const own = taken.value;
+  if (!target.accepts(own))
+    return { kind: 'bad-output', problem: `"${target.key}": ${target.explain(own)}` };
   const state = memory.states?.get(target.key) ?? untouched(current);
-  if (target.name === 'once' && current !== undefined && current !== null && current !== value)
+  if (target.name === 'once' && isSet(current) && !sameData(current, own))
     return {
       kind: 'bad-output',
       problem: `"${target.key}" is set already, and only the first stands; declare the field replaceable to let the last win`,
     };
-  const next = target.law(state, value, target.separator);
+  const next = target.law(state, own, target.separator);
+  if (next === state) return state;
+  if (sameData(next.value, state.value)) return { ...next, value: state.value };
   if (typeof next.value === 'object' && next.value !== null) Object.freeze(next.value);
   if (!target.fits(next.value))
     return {
       kind: 'bad-output',
       problem: `"${target.key}" would no longer fit the payload after what was written before`,
+      unfit: target.key,
     };
   return next;
 }
 
-/** Freezes a written object in place; refuses what cannot be frozen. Primitives cost one test. */
-export function freezeValue(target: Field, value: unknown): Refusal | undefined {
-  if (typeof value !== 'object' || value === null || target.shared) return undefined;
-  const problem = freezePlain(value, noFields, true);
-  if (problem === undefined) return undefined;
-  const path = problem.path === '/' ? '' : problem.path;
-  return { kind: 'bad-output', problem: `"${target.key}"${path}: ${problem.problem}` };
+/** Why a value that a field does not accept is refused. */
+export function refusalOf(target: Field, value: unknown): Refusal {
+  const odd = takeValue(target, value).refusal;
+  return odd ?? { kind: 'bad-output', problem: `"${target.key}": ${target.explain(value)}` };
 }
 
-const noFields: readonly string[] = [];
+/** The written value: primitives and shared ones as they are, other objects as a frozen copy, read once. */
+function takeValue(
+  target: Field,
+  value: unknown,
+): { readonly value: unknown; readonly refusal?: Refusal } {
+  const shared = target.shared || typeof value !== 'object' || value === null;
+  if (shared && typeof value !== 'function' && typeof value !== 'symbol') return { value };
+  const taken =
+    typeof value === 'object' && value !== null
+      ? copyPlain(value, [], maxDepth - 1)
+      : { path: '/', problem: oddity(value) };
+  if ('copy' in taken) return { value: taken.copy };
+  const path = taken.path === '/' ? '' : taken.path;
+  const problem = `"${target.key}"${path}: ${taken.problem}`;
+  return { value, refusal: { kind: 'bad-output', problem } };
+}
+
+function isSet(value: unknown): boolean {
+  return value !== undefined && value !== null;
+}
 
 function isList(schema: TSchema): boolean {
   return (schema as { type?: unknown }).type === 'array';

@@ -1,3 +1,4 @@
+import { sameData } from '../same-data.js';
 import type { PatchLaw } from '../vocabulary.js';
 
 /** What a law knows of one field: what was emitted, what it is now, and what was written so far. */
@@ -44,7 +45,7 @@ export const lawFunctions: Readonly<Record<AnnotationLaw, Law>> = {
   /** Keys of a record are set one by one; a key that is `null` stays as `null`. */
   'merge-keys': (state, value) => ({
     ...state,
-    value: value === null ? null : { ...record(state.value), ...record(value) },
+    value: value === null ? null : mergeKeys(record(state.value), record(value)),
     written: true,
   }),
 
@@ -60,6 +61,14 @@ export const lawFunctions: Readonly<Record<AnnotationLaw, Law>> = {
   once: (state, value) =>
     state.value === undefined || state.value === null ? { ...state, value, written: true } : state,
 };
+
+/** Keys that say what they said before keep the value they had. */
+function mergeKeys(old: Bag, written: Bag): Bag {
+  const merged: Record<string, unknown> = { ...old };
+  for (const key of Object.keys(written))
+    if (!Object.hasOwn(old, key) || !sameData(old[key], written[key])) merged[key] = written[key];
+  return merged;
+}
 
 function compose(
   state: FieldState,
@@ -85,6 +94,8 @@ function list(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
-function record(value: unknown): object {
-  return typeof value === 'object' && value !== null ? value : {};
+type Bag = Readonly<Record<string, unknown>>;
+
+function record(value: unknown): Bag {
+  return typeof value === 'object' && value !== null ? (value as Bag) : {};
 }

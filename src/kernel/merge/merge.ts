@@ -1,7 +1,7 @@
-import { isPlain } from '../freeze.js';
 import { nearest } from '../nearest.js';
+import { isPlain, shapeOf } from '../plain.js';
 import { type Copier, type Copy, canGenerateCode } from './copy.js';
-import { type Field, type FieldMemory, freezeValue, type Refusal, writeField } from './field.js';
+import { type Field, type FieldMemory, type Refusal, refusalOf, writeField } from './field.js';
 import type { FieldState } from './laws.js';
 
 /** What a merge is applied to: one slot of a dispatch. */
@@ -35,7 +35,8 @@ export function generalMerge(fields: readonly Field[], copier: Copier): Merge {
   const byKey = new Map(fields.map((field) => [field.key, field]));
   return (target, written) => {
     const keys = Object.keys(written);
-    if (keys.length === 0) return emptyOrOdd(written);
+    if (Array.isArray(written) || !isPlain(written)) return oddObject(written);
+    if (keys.length === 0) return true;
     const batch = new Batch(target, copier);
     for (const key of keys) {
       const field = byKey.get(key);
@@ -71,7 +72,7 @@ class Batch {
     if (field.name === 'first-defined' && this.#target.states?.get(field.key) === next)
       (this.#overruled ??= []).push(field.key);
     if (field.name !== 'replace') (this.#states ??= []).push({ key: field.key, state: next });
-    if (next.value !== current) this.set(field.key, next.value, current);
+    if (!Object.is(next.value, current)) this.set(field.key, next.value, current);
     return undefined;
   }
 
@@ -103,13 +104,17 @@ function generatedMerge(fields: readonly Field[], copier: Copier): Merge {
   const cases = direct.map((field, i) => {
     const name = JSON.stringify(field.key);
     const misfits = field.plain === undefined ? `!a${i}(v)` : `typeof v !== '${field.plain}'`;
+    const odd =
+      field.plain === undefined
+        ? `if (v !== null && typeof v !== 'string' && typeof v !== 'number' && typeof v !== 'boolean')
+          return rest(target, written, keys, i, v, before, after, grew);`
+        : '';
     return `case ${name}: {
       const v = written[${name}];
       if (v === undefined) break;
       const old = before[${name}];
-      if (v === old) break;
-      if (typeof v === 'object') { const r = freeze(f${i}, v); if (r !== undefined) return r; }
-      if (${misfits}) return refuse(f${i}, v);
+      if (Object.is(v, old)) break;
+      ${odd}      if (${misfits}) return refuse(f${i}, v);
       if (after === before) after = (target.copy ??= copier.for(before))(before);
       if (old === undefined) grew = true;
       after[${name}] = v;
@@ -120,19 +125,19 @@ function generatedMerge(fields: readonly Field[], copier: Copier): Merge {
   return (target, written) => {
     const keys = Object.keys(written);
     const n = keys.length;
-    if (n === 0) return odd(written);
+    if (n === 0 || Object.getPrototypeOf(written) !== Object.prototype) { const r = odd(written); if (r !== true || n === 0) return r; }
     const before = target.value;
     let after = before, grew = false;
     for (let i = 0; i < n; i++) {
       switch (keys[i]) {
         ${cases.join('\n')}
-        default: return rest(target, written, keys, i, before, after, grew);
+        default: return rest(target, written, keys, i, written[keys[i]], before, after, grew);
       }
     }
     if (after !== before) { if (grew) target.copy = undefined; target.value = Object.freeze(after); }
     return true;
   };`;
-  const make = new Function('direct', 'copier', 'freeze', 'refuse', 'odd', 'rest', body) as (
+  const make = new Function('direct', 'copier', 'refuse', 'odd', 'rest', body) as (
     ...parts: unknown[]
   ) => Merge; // names in it are quoted as JSON
   const byKey = new Map(fields.map((field) => [field.key, field]));
@@ -141,37 +146,41 @@ function generatedMerge(fields: readonly Field[], copier: Copier): Merge {
     written: object,
     keys: readonly string[],
     from: number,
+    first: unknown,
     before: object,
     after: Record<string, unknown>,
     grew: boolean,
   ): true | Refusal => {
     const batch = new Batch(target, copier);
-    for (let i = from; i < keys.length; i++) {
-      const key = keys[i] as string;
-      const field = byKey.get(key);
-      if (field === undefined) return unknownField(key, fields);
-      const refusal = batch.write(field, (written as Record<string, unknown>)[key]);
-      if (refusal !== undefined) return refusal;
-    }
     if (after !== before)
       for (let i = 0; i < from; i++) {
         const key = keys[i] as string;
         const value = after[key];
-        if (value !== (before as Record<string, unknown>)[key])
+        if (!Object.is(value, (before as Record<string, unknown>)[key]))
           batch.set(key, value, grew ? undefined : true);
       }
+    for (let i = from; i < keys.length; i++) {
+      const key = keys[i] as string;
+      const field = byKey.get(key);
+      if (field === undefined) return unknownField(key, fields);
+      const value = i === from ? first : (written as Record<string, unknown>)[key];
+      const refusal = batch.write(field, value);
+      if (refusal !== undefined) return refusal;
+    }
     return batch.commit();
   };
-  return make(direct, copier, freezeValue, refuse, emptyOrOdd, rest);
+  return make(direct, copier, refusalOf, oddOrPlain, rest);
 }
 
-function refuse(field: Field, value: unknown): Refusal {
-  return { kind: 'bad-output', problem: `"${field.key}": ${field.explain(value)}` };
+function oddObject(written: object): Refusal {
+  return {
+    kind: 'bad-output',
+    problem: `it must be a plain object with declared fields, and it is ${shapeOf(written)}`,
+  };
 }
 
-function emptyOrOdd(written: object): true | Refusal {
-  if (!Array.isArray(written) && isPlain(written)) return true;
-  return { kind: 'bad-output', problem: 'it must be a plain object with declared fields' };
+function oddOrPlain(written: object): true | Refusal {
+  return !Array.isArray(written) && isPlain(written) ? true : oddObject(written);
 }
 
 function unknownField(key: string, fields: readonly Field[]): Refusal {

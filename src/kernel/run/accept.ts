@@ -1,10 +1,12 @@
-import { freezePlain } from '../freeze.js';
+import { copyPlain } from '../copy-plain.js';
 import { beats } from '../merge/selection.js';
 import { nearest } from '../nearest.js';
 import type { Candidate, Step } from '../outcome.js';
+import { shapeOf } from '../plain.js';
+import { changesOf } from './changes.js';
 import { authorOf, codes, type Entry, nameOf } from './entry.js';
-import { failed, oneLine } from './failures.js';
-import { type Run, Slot, versionsOf } from './run.js';
+import { failed, noted, oneLine } from './failures.js';
+import { type Run, Slot } from './run.js';
 
 /**
  * Takes what a handler returned, by its class: merges it, or records it as bad output (spec §5).
@@ -32,13 +34,13 @@ export function accept(run: Run, entry: Entry, at: number, result: unknown): boo
     case codes.resolver:
       return propose(run, entry, result);
     default:
-      return bad(run, entry, `an observer returns nothing, and it returned ${shape(result)}`);
+      return bad(run, entry, `an observer returns nothing, and it returned ${shapeOf(result)}`);
   }
 }
 
 function patch(run: Run, entry: Entry, at: number, result: unknown): boolean {
   if (typeof result !== 'object' || result === null)
-    return bad(run, entry, `a mutator returns a patch, and it returned ${shape(result)}`);
+    return bad(run, entry, `a mutator returns a patch, and it returned ${shapeOf(result)}`);
   if (run.observeOnly) return observeOnly(run, entry, 'a patch');
   const slot = (run.patches ??= new Slot(run, run.payload, entry));
   slot.entry = entry;
@@ -49,7 +51,7 @@ function patch(run: Run, entry: Entry, at: number, result: unknown): boolean {
       entry,
       verdict.kind,
       new Error(
-        `its patch was refused as a whole: ${verdict.problem}${writers(run, verdict.problem)}`,
+        `its patch was refused as a whole: ${verdict.problem}${writers(run, verdict.unfit)}`,
       ),
     );
   if (slot.value !== run.payload) {
@@ -61,16 +63,17 @@ function patch(run: Run, entry: Entry, at: number, result: unknown): boolean {
   return step(run, entry, 'patched');
 }
 
-/** Names who wrote before, where a patch does not fit what was written before it. */
-function writers(run: Run, problem: string): string {
-  if (!problem.includes('written before') || run.versions === undefined) return '';
-  const names = new Set(versionsOf(run).map(({ entry }) => nameOf(entry)));
-  return ` (by ${[...names].join(', ')})`;
+/** Names who wrote a field before, where a patch does not fit after that. */
+function writers(run: Run, field: string | undefined): string {
+  if (field === undefined) return '';
+  const authors = changesOf(run).filter(({ path }) => /^[^.[]*/.exec(path)?.[0] === field);
+  const names = new Set(authors.map(nameOf));
+  return names.size === 0 ? '' : ` (by ${[...names].join(', ')})`;
 }
 
 function annotate(run: Run, entry: Entry, result: unknown): boolean {
   if (typeof result !== 'object' || result === null)
-    return bad(run, entry, `an augmenter returns annotations, and it returned ${shape(result)}`);
+    return bad(run, entry, `an augmenter returns annotations, and it returned ${shapeOf(result)}`);
   const slot = (run.notes ??= new Slot(run, run.annotations, entry));
   slot.entry = entry;
   const verdict = run.merges.annotations(slot, result);
@@ -89,40 +92,70 @@ function annotate(run: Run, entry: Entry, result: unknown): boolean {
 }
 
 function judge(run: Run, entry: Entry, result: unknown): boolean {
-  const { kind, code: given, text, details } = (result ?? {}) as Readonly<Record<string, unknown>>;
+  const verdict = (typeof result === 'object' && result !== null ? result : {}) as Verdict;
+  const { kind } = verdict;
   if (kind === 'allow') return step(run, entry, 'allowed');
   if (kind !== 'cancel')
-    return bad(run, entry, `a veto returns cancel() or allow(), and it returned ${shape(result)}`);
+    return bad(
+      run,
+      entry,
+      `a veto returns cancel() or allow(), and it returned ${shapeOf(result)}`,
+    );
   if (run.observeOnly) return observeOnly(run, entry, 'a cancel');
   const declared = run.plan.stage.cancelCodes;
-  const code = String(given);
+  const code = textOf(() => verdict.code) ?? 'unreadable';
   const known = declared.includes(code);
   if (!known) {
-    // §8.5: a cancel is never lost for its reason's sake
     const close = nearest(code, declared);
     const hint = close === undefined ? '' : `; did you mean "${close}"?`;
-    const problem = `it cancelled with "${code}", which the stage does not declare${hint} It declares: ${declared.join(', ')}. The cancel stands, as "other"`;
-    failed(run, { ...entry, policy: 'open' }, 'bad-output', new Error(problem));
+    const problem = `it cancelled with "${oneLine(code)}", which the stage does not declare${hint} It declares: ${declared.join(', ')}. The cancel stands, as "other"`;
+    noted(run, entry, 'bad-output', problem);
   }
-  const kept = known ? detailsOf(details) : { ...detailsOf(details), undeclaredCode: code };
+  const text = textOf(() => verdict.text);
+  const said = detailsOf(() => verdict.details);
+  const details = known ? said : Object.freeze({ ...said, undeclaredCode: code });
   run.status = 'cancelled';
   run.cancel = Object.freeze({
     ...authorOf(entry),
     code: known ? code : 'other',
-    ...(typeof text === 'string' && { text }),
-    ...(kept !== undefined && { details: Object.freeze(kept) }),
+    ...(text !== undefined && { text }),
+    ...(details !== undefined && { details }),
   });
   step(run, entry, 'cancelled');
   return true;
 }
 
-/** What a cancel says beside its code, frozen; what is no plain data is left out, and the cancel says so. */
-function detailsOf(details: unknown): Record<string, unknown> | undefined {
-  if (details === undefined || details === null) return undefined;
-  if (typeof details !== 'object') return { unreadable: 'details must be an object' };
-  const problem = freezePlain(details, [], true);
-  if (problem === undefined) return details as Record<string, unknown>; // a plain object, checked just now
-  return { unreadable: `${problem.path}: ${problem.problem}` };
+/** What a veto returned, before it is known to be one's decision. */
+type Verdict = Readonly<Partial<Record<'kind' | 'code' | 'text' | 'details', unknown>>>;
+
+/** A text, or nothing where it is none or cannot be read: §8.5, a cancel is not lost for its reason's sake. */
+function textOf(read: () => unknown): string | undefined {
+  try {
+    const value = read();
+    return typeof value === 'string' ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** What a cancel says beside its code, as a frozen copy; what is no plain data is left out, and the cancel says so. */
+function detailsOf(read: () => unknown): Readonly<Record<string, unknown>> | undefined {
+  try {
+    const value = read();
+    if (value === undefined || value === null) return undefined;
+    if (typeof value !== 'object' || Array.isArray(value))
+      return unreadable('it must be an object');
+    const taken = copyPlain(value);
+    return 'copy' in taken
+      ? (taken.copy as Readonly<Record<string, unknown>>) // a copy of a plain object
+      : unreadable(`${taken.path}: ${taken.problem}`);
+  } catch {
+    return unreadable('it cannot be read');
+  }
+}
+
+function unreadable(why: string): Readonly<Record<string, unknown>> {
+  return Object.freeze({ unreadable: why });
 }
 
 function propose(run: Run, entry: Entry, result: unknown): boolean {
@@ -146,15 +179,17 @@ function propose(run: Run, entry: Entry, result: unknown): boolean {
 /** Reads a proposal once; a text says why it is none. */
 function candidateOf(run: Run, entry: Entry, proposal: unknown): Candidate | string {
   if (typeof proposal !== 'object' || proposal === null)
-    return `a resolver returns select() or an array of them, and it returned ${shape(proposal)}`;
-  const { kind, target, explicit, rank } = proposal as Readonly<Record<string, unknown>>;
+    return `a resolver returns select() or an array of them, and it returned ${shapeOf(proposal)}`;
+  const { kind, target: given, explicit, rank } = proposal as Readonly<Record<string, unknown>>;
   if (kind !== 'select')
-    return `a resolver returns select() or an array of them, and it returned ${shape(proposal)}`;
+    return `a resolver returns select() or an array of them, and it returned ${shapeOf(proposal)}`;
   if (typeof explicit !== 'boolean' || typeof rank !== 'number' || !Number.isFinite(rank))
     return 'a candidate needs explicit (true or false) and rank (a finite number): use select()';
-  if (typeof target === 'object' && target !== null) {
-    const problem = freezePlain(target, [], true);
-    if (problem !== undefined) return `its target at ${problem.path}: ${problem.problem}`;
+  let target = given;
+  if (typeof given === 'object' && given !== null) {
+    const taken = copyPlain(given);
+    if (!('copy' in taken)) return `its target at ${taken.path}: ${taken.problem}`;
+    target = taken.copy;
   }
   const invalid = run.merges.misfit(target) ?? refusedByHost(run, target);
   const candidate = { ...authorOf(entry), target, explicit, rank };
@@ -192,17 +227,4 @@ function step(run: Run, entry: Entry, result: Step['result']): false {
     ...(run.rechecking && { recheck: true }),
   });
   return false;
-}
-
-/** What a wrong result looks like: its keys, or its type. Never its values. */
-function shape(result: unknown): string {
-  if (Array.isArray(result)) return 'an array';
-  if (typeof result !== 'object' || result === null) return `a ${typeof result}`;
-  const keys = Object.keys(result);
-  return keys.length === 0
-    ? 'an object'
-    : `an object with ${keys
-        .slice(0, 5)
-        .map((key) => `"${key}"`)
-        .join(', ')}`;
 }

@@ -9,6 +9,13 @@ export interface CallSource {
   nest(author: Author, family: string, payload: object): Outcome | Promise<Outcome>;
 }
 
+/** The dispatch behind a call, or nothing where the value is no call of this kernel. */
+export let sourceOf: (value: unknown) => CallSource | undefined;
+/** Whether a call's handler timed out or was aborted. */
+export let isAbandoned: (call: unknown) => boolean;
+/** Tells a call's handler that nobody waits for it any more. */
+export let abandonCall: (call: HandlerCall, reason: Error) => void;
+
 /**
  * What handlers are called with. It never changes: after a patch the next handlers get another. Handlers that
  * return synchronously share one; a handler that returns a promise keeps it for itself, so that its signal is its
@@ -19,8 +26,8 @@ export class HandlerCall {
   readonly #payload: object;
   readonly #annotations: object;
   readonly #selection: object | undefined;
-  #controller: AbortController | undefined;
-  #abandoned: Error | undefined;
+  /** The controller of its signal, once that is read; why its handler was given up, where it was not read before. */
+  #cut: AbortController | Error | undefined;
 
   constructor(
     source: CallSource,
@@ -51,30 +58,27 @@ export class HandlerCall {
   }
 
   get signal(): AbortSignal {
-    if (this.#controller === undefined) {
-      this.#controller = new AbortController();
-      if (this.#abandoned !== undefined) this.#controller.abort(this.#abandoned);
-    }
-    return this.#controller.signal;
+    if (this.#cut instanceof AbortController) return this.#cut.signal;
+    const controller = new AbortController();
+    if (this.#cut !== undefined) controller.abort(this.#cut);
+    this.#cut = controller;
+    return controller.signal;
   }
 
-  /** The dispatch behind a call, or nothing where the value is no call of this kernel. */
-  static sourceOf(value: unknown): CallSource | undefined {
-    return typeof value === 'object' && value !== null && #source in value
-      ? value.#source
-      : undefined;
-  }
-
-  /** Whether its handler timed out or was aborted. */
-  static isAbandoned(call: unknown): boolean {
-    return typeof call === 'object' && call !== null && #source in call
-      ? call.#abandoned !== undefined
-      : false;
-  }
-
-  /** Tells the handler that nobody waits for it any more. */
-  static abandon(call: HandlerCall, reason: Error): void {
-    call.#abandoned = reason;
-    call.#controller?.abort(reason);
+  static {
+    sourceOf = (value) =>
+      typeof value === 'object' && value !== null && #source in value ? value.#source : undefined;
+    isAbandoned = (call) => {
+      if (typeof call !== 'object' || call === null || !(#source in call)) return false;
+      return call.#cut instanceof AbortController
+        ? call.#cut.signal.aborted
+        : call.#cut !== undefined;
+    };
+    abandonCall = (call, reason) => {
+      if (call.#cut instanceof AbortController) call.#cut.abort(reason);
+      else call.#cut = reason;
+    };
+    Object.freeze(HandlerCall.prototype); // one handler cannot change what the others are called with
+    Object.freeze(HandlerCall);
   }
 }

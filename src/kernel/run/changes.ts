@@ -20,7 +20,7 @@ export function changesOf(run: Run): Change[] {
       changes.push({ path, ...authorOf(version.entry) });
     before = version.payload;
   }
-  return changes;
+  return changes.map((change) => Object.freeze(change));
 }
 
 function changedPaths(run: Run, before: object, after: object): string[] {
@@ -28,12 +28,13 @@ function changedPaths(run: Run, before: object, after: object): string[] {
     const old = valueAt(before, key);
     const now = valueAt(after, key);
     if (run.plan.stage.laws[key]?.law !== 'merge-keys' || !isRecord(now)) return [key];
-    return changedKeys(isRecord(old) ? old : {}, now).map((inner) => `${key}${segment(inner)}`);
+    const inner = changedKeys(isRecord(old) ? old : {}, now);
+    return inner.length === 0 ? [key] : inner.map((name) => `${key}${segment(name)}`);
   });
 }
 
 function changedKeys(before: object, after: object): string[] {
-  return Object.keys(after).filter((key) => valueAt(before, key) !== valueAt(after, key));
+  return Object.keys(after).filter((key) => !Object.is(valueAt(before, key), valueAt(after, key)));
 }
 
 function segment(key: string): string {

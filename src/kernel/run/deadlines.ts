@@ -21,7 +21,6 @@ export class Deadlines {
   #timer: TimerHandle | undefined;
   #dueMs = Number.POSITIVE_INFINITY;
   #size = 0;
-  #idle: (() => void)[] = [];
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -49,10 +48,6 @@ export class Deadlines {
     waiting.after = undefined;
     if (--this.#size > 0) return;
     this.#timer?.unref?.();
-    const idle = this.#idle;
-    if (idle.length === 0) return;
-    this.#idle = [];
-    for (const tell of idle) tell();
   }
 
   /** Makes sure that a deadline will be noticed. */
@@ -63,12 +58,6 @@ export class Deadlines {
     const delayMs = Math.max(0, Math.ceil(deadlineMs - this.#clock.monotonicMs()));
     this.#timer = this.#clock.setTimeout(() => this.#sweep(), delayMs);
     if (this.#size === 0) this.#timer.unref?.();
-  }
-
-  /** Calls back once nothing waits. */
-  whenIdle(tell: () => void): void {
-    if (this.#size === 0) tell();
-    else this.#idle.push(tell);
   }
 
   /** Stops the timer for good. */

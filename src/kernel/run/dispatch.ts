@@ -1,3 +1,4 @@
+import { freezePlain } from '../freeze.js';
 import type { Outcome } from '../outcome.js';
 import { Dispatched } from './dispatched.js';
 import { oneLine, stageFailed } from './failures.js';
@@ -6,6 +7,7 @@ import type { Plan } from './plan.js';
 import { recheckPlan } from './recheck.js';
 import type { Run } from './run.js';
 import { runSequential } from './sequential.js';
+import { stopAborted, stopSpent } from './stop.js';
 import { runSync } from './sync.js';
 
 /**
@@ -20,16 +22,22 @@ export function begin(run: Run): Outcome | undefined {
 
 function proceed(run: Run, plan: Plan, from: number): void {
   if (!callHandlers(run, plan, from)) return;
-  if (run.stopped === undefined && !run.rechecking) {
-    const again = recheckPlan(run);
-    if (again !== undefined) {
-      run.rechecking = true;
-      run.services.counters.handlerCalls += again.size;
-      proceed(run, again, 0);
-      return;
-    }
+  if (run.rechecking || (run.stopped !== undefined && run.stopped !== 'budget-spent')) {
+    end(run);
+    return;
   }
-  end(run);
+  const again = recheckPlan(run);
+  if (again === undefined) {
+    end(run);
+    return;
+  }
+  run.rechecking = true;
+  run.rechecked = again.size;
+  if (run.stopped === undefined) proceed(run, again, 0);
+  else {
+    stopSpent(run, again, 0); // §10.2: no time is left to judge again
+    end(run);
+  }
 }
 
 /** One function per execution mode calls handlers; these three are all there are (spec §4). */
@@ -48,15 +56,24 @@ function callHandlers(run: Run, plan: Plan, from: number): boolean {
 export function end(run: Run): Outcome {
   const { services, plan } = run;
   if (plan.stage.selection !== undefined && run.selection === undefined) missingSelection(run);
+  if (run.signal?.aborted === true && run.status === 'passed') stopAborted(run, run.reached);
   run.ended = true;
-  services.counters.handlerCalls += run.reached;
+  services.counters.handlerCalls += run.reached + run.rechecked;
   services.counters[run.status]++;
   const outcome = new Dispatched(run) as unknown as Outcome; // serves each member of the union, by its status
   run.outcome = outcome;
   if (run.steps !== undefined) noteSkipped(run, outcome);
+  freezeLists(run);
   if (services.tap?.outcome !== undefined) tell(run, outcome, services.tap.outcome);
   run.resolve?.(outcome);
   return outcome;
+}
+
+/** What a listener gets, nobody can change for the next. */
+function freezeLists(run: Run): void {
+  if (run.candidates !== undefined) Object.freeze(run.candidates);
+  if (run.failures !== undefined) Object.freeze(run.failures);
+  if (run.steps !== undefined) freezePlain(run.steps, []);
 }
 
 /** The steps show every handler of the plan, also those that were not called. */
@@ -73,7 +90,8 @@ function noteSkipped(run: Run, outcome: Outcome): void {
 }
 
 function missingSelection(run: Run): void {
-  if (run.status !== 'passed' || run.stopped !== undefined || run.settled) return;
+  if (run.status !== 'passed' || run.settled || run.observeOnly) return;
+  if (run.stopped !== undefined && run.stopped !== 'budget-spent') return;
   const { onError } = run.plan.stage;
   const proposed = run.candidates?.length ?? 0;
   if (onError.resolver === 'closed')

@@ -18,6 +18,14 @@ import type { Run } from './run.js';
 const none: readonly never[] = Object.freeze([]);
 
 /**
+ * Whether a value is an outcome that this copy of the kernel made: nothing else passes, however alike it looks.
+ *
+ * @example
+ * if (isOutcome(value) && value.status === 'passed') approve(value);
+ */
+export let isOutcome: (value: unknown) => value is Outcome;
+
+/**
  * The outcome of a run, read from it when asked: a dispatch that nobody looks at computes nothing. The class
  * serves all three members of the union.
  */
@@ -104,5 +112,11 @@ export class Dispatched {
       failures: this.failures.map(({ error: _, ...rest }) => rest),
       steps: this.steps,
     };
+  }
+
+  static {
+    isOutcome = (value): value is Outcome =>
+      typeof value === 'object' && value !== null && #run in value;
+    Object.freeze(Dispatched.prototype); // nobody can change what others read from an outcome
   }
 }

@@ -12,7 +12,7 @@ export interface EnvelopeSource {
   readonly upstream: Envelope | undefined;
   readonly nestedIn: string | null;
   readonly occurredAt: number;
-  readonly skewMs: number;
+  readonly stampMs: number;
   readonly sequence: number;
   readonly emitted: object;
 }
@@ -27,8 +27,7 @@ export function envelopeOf(source: EnvelopeSource): Envelope {
   source.services.counters.envelopesMade++;
   const { given, plan } = source;
   const from = given?.after?.event ?? source.upstream;
-  const eventId =
-    given?.eventId ?? source.services.ids(source.occurredAt + source.skewMs, source.sequence);
+  const eventId = given?.eventId ?? source.services.ids(source.stampMs, source.sequence);
   const ids = pick(given, from, idFields);
   const refs = pick(given, from, refFields);
   const envelope = {

@@ -2,24 +2,35 @@ import type { Failure, FailureKind } from '../outcome.js';
 import type { FailPolicy } from '../vocabulary.js';
 import { authorOf, type Entry, nameOf } from './entry.js';
 import type { Run } from './run.js';
+import type { StillRunning } from './services.js';
 
 const maxTextLength = 300;
 
 /** One line of bounded length for anything that was thrown, also where it does not want to be read. */
 export function oneLine(thrown: unknown): string {
-  let text: string;
-  try {
-    text = thrown instanceof Error ? titleOf(thrown) : String(thrown);
-  } catch {
-    text = 'something that cannot be read';
-  }
-  const line = text.replace(/[\s\p{Cc}]+/gu, ' ').trim();
+  const line = read(thrown)
+    .slice(0, maxTextLength * 4)
+    .replace(/[\s\p{Cc}]+/gu, ' ')
+    .trim();
   return line.length > maxTextLength ? `${line.slice(0, maxTextLength - 1)}…` : line;
 }
 
-function titleOf(error: Error): string {
-  const { name, message } = error;
-  return name === 'Error' ? message : `${name}: ${message}`;
+function read(thrown: unknown): string {
+  try {
+    if (!(thrown instanceof Error)) return String(thrown);
+    const { name, message } = thrown;
+    return name === 'Error' ? `${message}` : `${name}: ${message}`;
+  } catch {
+    return 'something that cannot be read';
+  }
+}
+
+function isError(thrown: unknown): thrown is Error {
+  try {
+    return thrown instanceof Error;
+  } catch {
+    return false; // a revoked proxy answers no question
+  }
 }
 
 /**
@@ -30,10 +41,21 @@ function titleOf(error: Error): string {
 export function failed(run: Run, entry: Entry, kind: FailureKind, thrown: unknown): boolean {
   const policy: FailPolicy = kind === 'observe-only' ? 'open' : entry.policy;
   record(run, failureOf(entry, kind, thrown, policy));
-  run.steps?.push({ ...authorOf(entry), class: entry.class, result: 'failed', why: kind });
+  run.steps?.push({
+    ...authorOf(entry),
+    class: entry.class,
+    result: 'failed',
+    why: kind,
+    ...(run.rechecking && { recheck: true }),
+  });
   if (policy === 'open') return false;
   run.status = 'failed';
   return true;
+}
+
+/** Records a failure beside what the handler did, which stands. */
+export function noted(run: Run, entry: Entry, kind: FailureKind, problem: string): void {
+  record(run, failureOf(entry, kind, new Error(problem), 'open'));
 }
 
 /** Records a failure of the stage itself, which always ends it, unless the policy is open. */
@@ -56,7 +78,7 @@ export function failureOf(
   policy: FailPolicy,
 ): Failure {
   const message = oneLine(thrown);
-  const error = thrown instanceof Error ? thrown : new Error(message, { cause: thrown });
+  const error = isError(thrown) ? thrown : new Error(message, { cause: thrown });
   return { ...authorOf(entry), kind, error, message, policy };
 }
 
@@ -86,10 +108,12 @@ export function report(run: Run, failure: Failure): void {
 export function late(
   run: Run,
   entry: Entry,
+  running: StillRunning | undefined,
   settled: 'fulfilled' | 'rejected',
   error?: unknown,
 ): void {
   const { services } = run;
+  if (running !== undefined) services.stillRunning.delete(running);
   services.counters.late++;
   if (services.tap?.late === undefined) return;
   try {

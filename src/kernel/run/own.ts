@@ -1,6 +1,6 @@
 import { SluiceError } from '../errors.js';
 import type { Logger } from '../ports.js';
-import { HandlerCall } from './call.js';
+import { isAbandoned, sourceOf } from './call.js';
 
 /** What belongs to one contribution. `log` and `dispatch` are made when they are read, so that idle ones cost nothing. */
 export class ContributionOwn {
@@ -36,11 +36,15 @@ export class ContributionOwn {
   get dispatch(): (call: unknown, family: string, payload: object) => unknown {
     const ids = { extensionId: this.#extensionId, contributionId: this.#contributionId };
     return (call, family, payload) => {
-      const source = HandlerCall.sourceOf(call);
+      const source = sourceOf(call);
       if (source === undefined) throw new SluiceError('foreign-call', ids);
-      if (source.ended || HandlerCall.isAbandoned(call))
-        throw new SluiceError('call-inactive', ids);
+      if (source.ended || isAbandoned(call)) throw new SluiceError('call-inactive', ids);
       return source.nest(ids, family, payload);
     };
+  }
+
+  static {
+    Object.freeze(ContributionOwn.prototype); // one handler cannot change what the others have
+    Object.freeze(ContributionOwn);
   }
 }

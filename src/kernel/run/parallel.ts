@@ -37,9 +37,10 @@ export function runParallel(run: Run, plan: Plan, from: number, resume: Resume):
           pending ??= new Pending(run, plan, resume);
           pending.add(i, result, beganMs);
           call = run.call;
-          continue;
         }
-      } else accept(run, entry, i, result);
+        continue;
+      }
+      accept(run, entry, i, result);
     } catch (thrown) {
       failed(run, entries[i] as Entry, 'threw', thrown);
     }

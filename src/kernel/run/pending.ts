@@ -1,28 +1,30 @@
-import { accept } from './accept.js';
+import type { Author } from '../outcome.js';
 import type { HandlerCall } from './call.js';
-import type { Entry } from './entry.js';
+import { type Entry, nameOf } from './entry.js';
 import { failed, late } from './failures.js';
 import type { Plan } from './plan.js';
 import type { Run } from './run.js';
+import type { StillRunning } from './services.js';
 import { stopAborted } from './stop.js';
 import { whenSettled } from './thenable.js';
-import { abandon, beginWait, endWait, guarded, type Resume, timeStep } from './wait.js';
+import { abandon, beginWait, type Cuts, endWait, guarded, type Resume, timeStep } from './wait.js';
 
 /** A handler that has not settled yet. */
 interface Unsettled {
   readonly at: number;
   readonly call: HandlerCall;
-  readonly promise: PromiseLike<unknown>;
   readonly deadlineMs: number;
 }
 
 /** The observers of one dispatch that returned promises. */
-export class Pending {
+export class Pending implements Cuts {
   readonly #run: Run;
   readonly #plan: Plan;
   readonly #resume: Resume;
   readonly #nowMs: number;
   readonly #unsettled: (Unsettled | undefined)[];
+  /** Those that were given up, by their place among the unsettled. */
+  #running: Map<number, StillRunning> | undefined;
   #left = 0;
   #earliestMs = Number.POSITIVE_INFINITY;
 
@@ -40,21 +42,23 @@ export class Pending {
     const slot = this.#unsettled.length;
     const deadlineMs = this.#nowMs + entry.timeoutMs;
     if (deadlineMs < this.#earliestMs) this.#earliestMs = deadlineMs;
-    this.#unsettled.push({ at, call: run.call, promise, deadlineMs });
+    this.#unsettled.push({ at, call: run.call, deadlineMs });
     this.#left++;
     run.renewCall(); // the one it was called with is its own from here on
     whenSettled(
       promise,
       (value) => {
-        if (this.#unsettled[slot] === undefined) return late(run, entry, 'fulfilled');
+        if (this.#unsettled[slot] === undefined)
+          return late(run, entry, this.#running?.get(slot), 'fulfilled');
         if (value !== undefined || run.steps !== undefined) {
-          guarded(run, entry, () => accept(run, entry, at, value));
+          guarded(run, entry, at, value);
           if (run.steps !== undefined) timeStep(run, beganMs);
         }
         this.#settled(slot);
       },
       (reason) => {
-        if (this.#unsettled[slot] === undefined) return late(run, entry, 'rejected', reason);
+        if (this.#unsettled[slot] === undefined)
+          return late(run, entry, this.#running?.get(slot), 'rejected', reason);
         failed(run, entry, 'threw', reason);
         if (run.steps !== undefined) timeStep(run, beganMs);
         this.#settled(slot);
@@ -64,37 +68,19 @@ export class Pending {
 
   /** Starts to wait. `false`: there is something to wait for. */
   begin(): false {
-    const run = this.#run;
-    beginWait(run, this.#nowMs, this.#earliestMs, {
-      deadline: (nowMs) => this.#cut(nowMs),
-      abort: () => {
-        this.#cutAll('aborted', () => 'the dispatch was aborted');
-        if (run.stopped === undefined) stopAborted(run, this.#plan.size);
-        this.#end();
-      },
-    });
+    beginWait(this.#run, this.#nowMs, this.#earliestMs, this);
     return false;
   }
 
-  #settled(slot: number): void {
-    this.#unsettled[slot] = undefined;
-    if (--this.#left === 0) this.#end();
-  }
-
-  #end(): void {
-    endWait(this.#run);
-    this.#resume(this.#run, this.#plan, this.#plan.size);
-  }
-
   /** Gives up on the handlers whose time is up, on all of them once the stage's is. */
-  #cut(nowMs: number): void {
+  deadline(nowMs: number): void {
     const run = this.#run;
     if (nowMs >= run.stageDeadlineMs)
-      this.#cutAll(
+      this.#giveUp(
         'timed-out',
         () => `the stage's budget of ${this.#plan.stageTimeoutMs} ms was spent`,
       );
-    else this.#cutAll('timed-out', (ms) => `it took longer than ${ms} ms`, nowMs);
+    else this.#giveUp('timed-out', (ms) => `it took longer than ${ms} ms`, nowMs);
     if (this.#left === 0) {
       this.#end();
       return;
@@ -105,7 +91,37 @@ export class Pending {
     run.deadlineMs = earliest;
   }
 
-  #cutAll(
+  abort(): void {
+    this.#giveUp('aborted', () => 'the dispatch was aborted');
+    if (this.#run.stopped === undefined) stopAborted(this.#run, this.#plan.size);
+    this.#end();
+  }
+
+  #settled(slot: number): void {
+    this.#unsettled[slot] = undefined;
+    if (--this.#left === 0) this.#end();
+  }
+
+  #end(): void {
+    endWait(this.#run);
+    this.#inRunOrder();
+    this.#resume(this.#run, this.#plan, this.#plan.size);
+  }
+
+  /** What failed, and the steps, in the order of the plan, whatever settled first (spec §4.2). */
+  #inRunOrder(): void {
+    const names = this.#plan.entries.map(nameOf);
+    const placeOf = ({ extensionId, contributionId }: Partial<Author>): number =>
+      extensionId === undefined || contributionId === undefined
+        ? names.length
+        : names.indexOf(nameOf({ extensionId, contributionId }));
+    const byPlace = (left: Partial<Author>, right: Partial<Author>): number =>
+      placeOf(left) - placeOf(right);
+    this.#run.failures?.sort(byPlace);
+    this.#run.steps?.sort(byPlace);
+  }
+
+  #giveUp(
     kind: 'timed-out' | 'aborted',
     why: (timeoutMs: number) => string,
     dueMs = Number.POSITIVE_INFINITY,
@@ -116,7 +132,8 @@ export class Pending {
       const reason = new Error(`${why(entry.timeoutMs)}; its result, should it come, is dropped`);
       this.#unsettled[slot] = undefined;
       this.#left--;
-      abandon(this.#run, one.call, entry, one.promise, reason);
+      this.#running ??= new Map();
+      this.#running.set(slot, abandon(this.#run, one.call, entry, reason));
       failed(this.#run, entry, kind, reason);
     });
   }

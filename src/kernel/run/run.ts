@@ -20,6 +20,14 @@ import { envelopeOf } from './envelope-of.js';
 import type { Plan } from './plan.js';
 import type { Services, StageMerges } from './services.js';
 
+/** What ends a wait from outside. */
+export interface Cuts {
+  /** The deadline is reached. It ends the wait, or sets a later `run.deadlineMs`. */
+  deadline(nowMs: number): void;
+  /** The caller's signal was aborted. It ends the wait. */
+  abort(): void;
+}
+
 /** The handler that a dispatch was made from: its event, how deep, and `extension/contribution`. */
 export interface Nested {
   readonly event: Envelope;
@@ -56,8 +64,8 @@ export class Run implements CallSource, Waiting {
   readonly upstream: Envelope | undefined;
   readonly depth: number;
   readonly occurredAt: number;
-  /** How far the id’s stamp is from `occurredAt`: not 0 where the clock stepped back, or the time was given. */
-  readonly skewMs: number;
+  /** The time in the id: never before that of an earlier dispatch. */
+  readonly stampMs: number;
   readonly sequence: number;
   readonly emitted: object;
   readonly nestedIn: string | null;
@@ -78,6 +86,8 @@ export class Run implements CallSource, Waiting {
   rechecking = false;
   /** Handlers of the plan that were reached; the rest was skipped, and why. */
   reached: number;
+  /** Handlers that judged again. */
+  rechecked = 0;
   stopped: SkipReason | undefined = undefined;
   cancel: CancelRecord | undefined = undefined;
   /** Index of the last handler in the plan whose patch changed the payload. */
@@ -103,9 +113,9 @@ export class Run implements CallSource, Waiting {
   deadlineMs = Number.POSITIVE_INFINITY;
   stageDeadlineMs = Number.POSITIVE_INFINITY;
   isWaiting = false;
-  onDeadline: ((nowMs: number) => void) | undefined = undefined;
-  /** Ends the wait because the caller, or the kernel's close, aborts the dispatch. */
-  cutShort: (() => void) | undefined = undefined;
+  /** What ends the wait from outside: a deadline, the caller, or the kernel's close. */
+  cuts: Cuts | undefined = undefined;
+  onAbort: (() => void) | undefined = undefined;
 
   constructor(
     services: Services,
@@ -113,7 +123,7 @@ export class Run implements CallSource, Waiting {
     payload: object,
     given: Given | undefined,
     occurredAt: number,
-    skewMs: number,
+    stampMs: number,
     sequence: number,
     nested: Nested | undefined,
   ) {
@@ -126,7 +136,7 @@ export class Run implements CallSource, Waiting {
     this.depth = nested === undefined ? 0 : nested.depth;
     this.nestedIn = nested === undefined ? null : nested.by;
     this.occurredAt = occurredAt;
-    this.skewMs = skewMs;
+    this.stampMs = stampMs;
     this.sequence = sequence;
     this.emitted = payload;
     this.payload = payload;
@@ -163,7 +173,7 @@ export class Run implements CallSource, Waiting {
   }
 
   expire(nowMs: number): void {
-    if (this.isWaiting) this.onDeadline?.(nowMs);
+    this.cuts?.deadline(nowMs);
   }
 }
 

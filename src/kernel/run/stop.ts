@@ -6,7 +6,7 @@ import type { Run } from './run.js';
 /** Ends the stage after the handler at an index: it cancelled, or failed closed. */
 export function stop(run: Run, at: number): true {
   run.stopped = run.status === 'cancelled' ? 'after-cancel' : 'after-failure';
-  if (!run.rechecking) run.reached = at + 1;
+  reach(run, at + 1);
   return true;
 }
 
@@ -14,7 +14,7 @@ export function stop(run: Run, at: number): true {
 export function stopAborted(run: Run, at: number): true {
   stageFailed(run, 'aborted', 'the dispatch was aborted by its caller');
   run.stopped = 'aborted';
-  if (!run.rechecking) run.reached = at;
+  reach(run, at);
   return true;
 }
 
@@ -24,11 +24,18 @@ export function stopAborted(run: Run, at: number): true {
  */
 export function stopSpent(run: Run, plan: Plan, at: number): true {
   run.stopped = 'budget-spent';
-  if (!run.rechecking) run.reached = at;
+  reach(run, at);
+  if (run.rechecking) run.stale = [...(run.stale ?? []), ...plan.entries.slice(at)];
   for (const entry of plan.entries.slice(at)) {
     const error = new Error(`the stage's budget of ${plan.stageTimeoutMs} ms was spent before it`);
     if (entry.code === codes.strictVeto) failed(run, entry, 'not-run', error);
     else failed(run, { ...entry, policy: 'open' }, 'not-run', error);
   }
   return true;
+}
+
+/** How many handlers of the plan that is under way were called. */
+function reach(run: Run, count: number): void {
+  if (run.rechecking) run.rechecked = count;
+  else run.reached = count;
 }

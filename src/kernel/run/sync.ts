@@ -29,8 +29,8 @@ export function runSync(run: Run, plan: Plan, from: number): true {
       if (typeof result === 'object' && result !== null && isThenable(result)) {
         whenSettled(
           result,
-          () => late(run, entry, 'fulfilled'),
-          (reason) => late(run, entry, 'rejected', reason),
+          () => late(run, entry, undefined, 'fulfilled'),
+          (reason) => late(run, entry, undefined, 'rejected', reason),
         );
         ends = failed(
           run,

@@ -4,18 +4,25 @@ export function isThenable(result: object): result is PromiseLike<unknown> {
 }
 
 /**
- * Waits for a handler's promise. Of what it calls back with only the first counts, and never in this call; a
- * promise of the platform costs one `then`, anything else is adopted first.
+ * Waits for a handler's promise. Of what it calls back with only the first counts, and never in this call. A promise
+ * of the platform costs one `then`; anything else is adopted first, and what cannot be adopted has rejected.
  */
 export function whenSettled(
   pending: PromiseLike<unknown>,
   fulfilled: (value: unknown) => void,
   rejected: (reason: unknown) => void,
 ): void {
-  const promise = isPlatformPromise(pending) ? pending : Promise.resolve(pending);
-  Promise.prototype.then.call(promise, fulfilled, rejected);
+  Promise.prototype.then.call(adopt(pending), fulfilled, rejected);
 }
 
-function isPlatformPromise(pending: PromiseLike<unknown>): pending is Promise<unknown> {
-  return Object.getPrototypeOf(pending) === Promise.prototype && !Object.hasOwn(pending, 'then');
+function adopt(pending: PromiseLike<unknown>): Promise<unknown> {
+  try {
+    const isPlatforms =
+      Object.getPrototypeOf(pending) === Promise.prototype &&
+      !Object.hasOwn(pending, 'then') &&
+      !Object.hasOwn(pending, 'constructor');
+    return isPlatforms ? (pending as Promise<unknown>) : Promise.resolve(pending); // its prototype says so
+  } catch (thrown) {
+    return Promise.reject(thrown);
+  }
 }

@@ -1,0 +1,83 @@
+import {
+  type Cancelled,
+  explainOutcome,
+  type Failed,
+  type FailureKind,
+  type FamilyName,
+  type Outcome,
+  type Passed,
+} from '../kernel/index.js';
+
+/**
+ * What a dispatch came to and who did what, as lines of text.
+ *
+ * @example
+ * console.log(explain(outcome));
+ */
+export function explain<F extends FamilyName>(outcome: Outcome<F>): string {
+  return explainOutcome(outcome as Outcome).join('\n'); // a member of one family, read as of any
+}
+
+/**
+ * Asserts that a dispatch passed.
+ *
+ * @returns the outcome, as one that passed.
+ * @throws Error that explains the outcome. Works with every test runner.
+ * @example
+ * const { payload } = expectPassed(await test.dispatch('egress.preparing'));
+ */
+export function expectPassed<F extends FamilyName>(outcome: Outcome<F>): Passed<F> {
+  if (outcome.status === 'passed') return outcome;
+  return unexpected(outcome, 'to pass');
+}
+
+/**
+ * Asserts that a dispatch was cancelled.
+ *
+ * @param wanted.by `extension/contribution`, or the extension alone.
+ * @returns the outcome, as a cancelled one.
+ * @throws Error that explains the outcome.
+ * @example
+ * expectCancelled(outcome, { code: 'quiet-hours', by: 'quiet-hours/night' });
+ */
+export function expectCancelled<F extends FamilyName>(
+  outcome: Outcome<F>,
+  wanted: { readonly code?: Cancelled<F>['cancel']['code']; readonly by?: string } = {},
+): Cancelled<F> {
+  const { code, by } = wanted;
+  const parts = ['to be cancelled'];
+  if (code !== undefined) parts.push(`with "${code}"`);
+  if (by !== undefined) parts.push(`by ${by}`);
+  if (outcome.status !== 'cancelled') return unexpected(outcome, parts.join(' '));
+  const { cancel } = outcome;
+  const authors = [cancel.extensionId, `${cancel.extensionId}/${cancel.contributionId}`];
+  const fits =
+    (code === undefined || cancel.code === code) && (by === undefined || authors.includes(by));
+  return fits ? outcome : unexpected(outcome, parts.join(' '));
+}
+
+/**
+ * Asserts that a dispatch failed: that something in it failed closed.
+ *
+ * @param kind how; any way where unsaid.
+ * @returns the outcome, as a failed one.
+ * @throws Error that explains the outcome.
+ * @example
+ * expectFailed(outcome, 'timed-out');
+ */
+export function expectFailed<F extends FamilyName>(
+  outcome: Outcome<F>,
+  kind?: FailureKind,
+): Failed<F> {
+  const wanted = kind === undefined ? 'to fail' : `to fail with ${kind}`;
+  if (outcome.status !== 'failed') return unexpected(outcome, wanted);
+  const closed = outcome.failures.filter(({ policy }) => policy === 'closed');
+  const fits = kind === undefined || closed.some((failure) => failure.kind === kind);
+  return fits ? outcome : unexpected(outcome, wanted);
+}
+
+function unexpected<F extends FamilyName>(outcome: Outcome<F>, wanted: string): never {
+  throw new Error(
+    `expected ${outcome.event.family} ${wanted}, and this is how it went:\n${explain(outcome)}`,
+  );
+}

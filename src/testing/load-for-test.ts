@@ -1,0 +1,89 @@
+import {
+  type Extension,
+  type LoadOptions,
+  loadExtension,
+  type UndoReport,
+} from '../extension/index.js';
+import type {
+  AsyncFamily,
+  FamilyName,
+  Given,
+  Outcome,
+  PayloadOf,
+  SyncFamily,
+} from '../kernel/index.js';
+import { samplePayloads } from './samples.js';
+import { createTestKernel, type TestKernel, type TestKernelOptions } from './test-kernel.js';
+
+/** What an extension is loaded with for a test: the kernel's options, and the extension's own. */
+export interface LoadForTestOptions
+  extends TestKernelOptions,
+    Pick<LoadOptions, 'config' | 'setupTimeoutMs'> {}
+
+/** One extension, loaded into a kernel of its own. */
+export interface LoadedForTest extends TestKernel, AsyncDisposable {
+  /** What the extension holds. */
+  labels(): readonly string[];
+  /**
+   * Dispatches the sample payload of a family, with some fields of your own. A custom family has no sample: its
+   * payload is what you give.
+   */
+  dispatch<F extends AsyncFamily>(
+    family: F,
+    payload?: Partial<PayloadOf<F>>,
+    given?: Given<F>,
+  ): Promise<Outcome<F>>;
+  /** The same for a sync-sequential family. */
+  dispatchSync<F extends SyncFamily>(
+    family: F,
+    payload?: Partial<PayloadOf<F>>,
+    given?: Given<F>,
+  ): Outcome<F>;
+  /** Unloads the extension. */
+  dispose(): Promise<UndoReport>;
+}
+
+/**
+ * Loads one extension for a test.
+ *
+ * @throws SluiceError (as a rejection) what the extension was disabled with.
+ * @example
+ * await using test = await loadForTest(quietHours, { config: { from: '22:00', to: '07:00' } });
+ * const outcome = await test.dispatch('egress.preparing', { content: 'Good night.' });
+ * expectCancelled(outcome, { code: 'quiet-hours' });
+ */
+export async function loadForTest(
+  extension: Extension,
+  options: LoadForTestOptions = {},
+): Promise<LoadedForTest> {
+  const { config, setupTimeoutMs, ...kernelOptions } = options;
+  const test = createTestKernel(kernelOptions);
+  const { kernel, clock, log } = test;
+  const loaded = await loadExtension(kernel, extension, {
+    config,
+    clock,
+    logger: log,
+    ...(setupTimeoutMs !== undefined && { setupTimeoutMs }),
+  });
+  if (loaded.status === 'disabled') throw loaded.error;
+  return {
+    ...test,
+    labels: () => loaded.labels(),
+    dispatch: async (family, payload, given) =>
+      kernel.dispatch(family, sampleWith(family, payload), given),
+    dispatchSync: (family, payload, given) =>
+      kernel.dispatchSync(family, sampleWith(family, payload), given),
+    dispose: () => loaded.dispose(),
+    [Symbol.asyncDispose]: () => loaded[Symbol.asyncDispose](),
+  };
+}
+
+const samples: Readonly<Record<string, (() => object) | undefined>> = samplePayloads;
+
+/** The kernel checks every payload of a test, so that what is missing here is found there. */
+function sampleWith<F extends FamilyName>(
+  family: F,
+  fields: Partial<PayloadOf<F>> | undefined,
+): PayloadOf<F> {
+  return { ...samples[family]?.(), ...fields } as PayloadOf<F>;
+}

@@ -1,0 +1,56 @@
+import {
+  createKernel,
+  type Failure,
+  type Kernel,
+  type KernelOptions,
+  type Late,
+  type Outcome,
+} from '../kernel/index.js';
+import { type CollectingLogger, collectingLogger } from './collecting-logger.js';
+import { sequentialIds } from './sequential-ids.js';
+import { type VirtualClock, virtualClock } from './virtual-clock.js';
+
+/** What a test kernel is made with: what a kernel is, but that its clock is virtual and its tap is taken. */
+export interface TestKernelOptions extends Omit<KernelOptions, 'clock' | 'logger' | 'tap'> {
+  /** To share one with something else. */
+  readonly clock?: VirtualClock;
+}
+
+/** A kernel in a test's hands, with what it wrote and what it tapped so far, in order. */
+export interface TestKernel {
+  readonly kernel: Kernel;
+  readonly clock: VirtualClock;
+  readonly log: CollectingLogger;
+  readonly outcomes: readonly Outcome[];
+  readonly failures: readonly Failure[];
+  readonly late: readonly Late[];
+}
+
+/**
+ * Makes a kernel for tests: virtual time, the same ids in every run, every payload checked and every step traced,
+ * where the options do not say otherwise.
+ *
+ * @example
+ * const { kernel, clock, outcomes } = createTestKernel();
+ */
+export function createTestKernel(options: TestKernelOptions = {}): TestKernel {
+  const { clock = virtualClock(), ...rest } = options;
+  const log = collectingLogger();
+  const outcomes: Outcome[] = [];
+  const failures: Failure[] = [];
+  const late: Late[] = [];
+  const kernel = createKernel({
+    validate: 'always',
+    trace: true,
+    ids: sequentialIds(),
+    ...rest,
+    clock,
+    logger: log,
+    tap: {
+      outcome: (outcome) => outcomes.push(outcome),
+      failure: (failure) => failures.push(failure),
+      late: (result) => late.push(result),
+    },
+  });
+  return { kernel, clock, log, outcomes, failures, late };
+}
