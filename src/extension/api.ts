@@ -1,0 +1,88 @@
+import type {
+  Clock,
+  FamilyAllowing,
+  Handler,
+  HandlerClass,
+  Logger,
+  OptionsByClass,
+} from '../kernel/index.js';
+import type { Undo } from './scope.js';
+
+/**
+ * Registers a handler of one class. Only families whose stage allows the class compile, and on a sync-sequential
+ * family an async handler does not.
+ *
+ * @param id the contribution's name, unique within the extension.
+ * @throws SluiceError `bad-options`, or `setup-ended` once setup has ended.
+ */
+export interface Register<C extends HandlerClass> {
+  <F extends FamilyAllowing<C>>(family: F, id: string, handler: Handler<F, C>): void;
+  <F extends FamilyAllowing<C>>(
+    family: F,
+    id: string,
+    options: OptionsByClass[C],
+    handler: Handler<F, C>,
+  ): void;
+}
+
+/**
+ * What an extension's `setup` is given (spec §13). What it registers goes live together, once setup has ended;
+ * everything that hangs on it is undone by one dispose. The methods may be taken out of the object.
+ */
+export interface ExtensionApi {
+  readonly extensionId: string;
+  /** The host's logger, with the extension's id. */
+  readonly log: Logger;
+  /** The host's clock: use it for timers, and a test can turn it. */
+  readonly clock: Clock;
+  /**
+   * Watches a stage. Returns nothing.
+   *
+   * @example
+   * api.observe('egress.sent', 'count', () => void count++);
+   */
+  readonly observe: Register<'observer'>;
+  /**
+   * Adds annotations, which later handlers and later stages see.
+   *
+   * @example
+   * api.augment('ingress.normalized', 'language', () => ({ language: 'en' }));
+   */
+  readonly augment: Register<'augmenter'>;
+  /**
+   * Changes the payload by a patch.
+   *
+   * @example
+   * api.mutate('egress.preparing', 'sign', ({ payload }) => ({ content: `${payload.content}\n-- Acme` }));
+   */
+  readonly mutate: Register<'mutator'>;
+  /**
+   * Cancels what the stage is about, or lets it pass.
+   *
+   * @example
+   * api.veto('egress.preparing', 'night', { failClosed: true }, ({ event }) =>
+   *   isNight(event.occurredAt) ? cancel('quiet-hours') : allow());
+   */
+  readonly veto: Register<'veto'>;
+  /**
+   * Proposes where something goes.
+   *
+   * @example
+   * api.resolve('routing.resolving', 'billing', () => select({ agentId: 'billing' }));
+   */
+  readonly resolve: Register<'resolver'>;
+  /**
+   * Hangs a resource on the extension: it is undone when the extension is unloaded, or when its setup fails.
+   * What is owned last is undone first.
+   *
+   * @param label what it is, for people who ask who holds what.
+   * @param resource a disposable, or the function that undoes it. Undoing may be async.
+   * @returns the resource, as it came.
+   * @throws SluiceError `scope-disposed` when the extension is gone; the resource is then undone at once.
+   * @example
+   * const server = api.own('http server', createServer(answer).listen(0));
+   * const timer = api.clock.setTimeout(poll, 60_000);
+   * api.own('poll timer', () => api.clock.clearTimeout(timer));
+   */
+  own<T extends Undo>(label: string, resource: T): T;
+}

@@ -1,0 +1,76 @@
+import { SluiceError } from '../kernel/index.js';
+import type { ExtensionApi } from './api.js';
+import type { ConfigSchema } from './config-schema.js';
+
+/** What says that an object is an extension: plain data, so that two installed copies of this package agree. */
+const kind = 'sluice-extension';
+
+/** What `defineExtension` takes. */
+export interface ExtensionDefinition<Config> {
+  /** The extension's name: no spaces. Outcomes, logs, grants and overrides use it. */
+  readonly id: string;
+  /** What reads its configuration: a synchronous Standard Schema, or `fromTypebox(schema)`. */
+  readonly config?: ConfigSchema<Config>;
+  /** Registers handlers and takes resources. May be async: nothing is live before it has ended. */
+  setup(api: ExtensionApi, config: Config): void | Promise<void>;
+}
+
+/** An extension, defined and not yet loaded. */
+export interface Extension<Config = unknown> {
+  readonly kind: typeof kind;
+  readonly id: string;
+  readonly config: ConfigSchema<Config> | undefined;
+  /** A method, so that extensions of any config fit one list: the loader calls it with what its schema read. */
+  setup(api: ExtensionApi, config: Config): void | Promise<void>;
+}
+
+const idPattern = /^[^\s/\p{Cc}]+$/u;
+
+/**
+ * Defines an extension: a name, what configuration it takes, and what it sets up.
+ *
+ * @throws SluiceError `bad-extension`.
+ * @example
+ * export default defineExtension({
+ *   id: 'sign',
+ *   config: z.object({ name: z.string() }),
+ *   setup(api, { name }) {
+ *     api.mutate('egress.preparing', 'sign', ({ payload }) => ({
+ *       content: `${payload.content}\n-- ${name}`,
+ *     }));
+ *   },
+ * });
+ */
+export function defineExtension<Config = undefined>(
+  definition: ExtensionDefinition<Config>,
+): Extension<Config> {
+  const { id, config, setup } = definition;
+  const extension = Object.freeze({ kind, id, config, setup } as const);
+  const problem = extensionProblem(extension);
+  if (problem !== undefined)
+    throw new SluiceError('bad-extension', { extensionId: String(id), problem });
+  return extension;
+}
+
+/** Why a value is no extension, or nothing where it is one. Takes anything: it may come from a module. */
+export function extensionProblem(value: unknown): string | undefined {
+  if (typeof value !== 'object' || value === null) return `it is ${nameOfType(value)}`;
+  const given = value as Partial<Record<keyof Extension, unknown>>; // read by its fields, each of them checked
+  if (given.kind !== kind) return 'defineExtension did not make it';
+  if (typeof given.id !== 'string' || !idPattern.test(given.id))
+    return 'its id must be a name without spaces or slashes';
+  if (typeof given.setup !== 'function') return 'its setup must be a function';
+  if (given.config !== undefined && !isConfigSchema(given.config))
+    return 'its config must be a Standard Schema, such as a zod object or fromTypebox(schema)';
+  return undefined;
+}
+
+function isConfigSchema(value: unknown): boolean {
+  if ((typeof value !== 'object' && typeof value !== 'function') || value === null) return false;
+  const standard = (value as Partial<ConfigSchema>)['~standard'];
+  return standard?.version === 1 && typeof standard.validate === 'function';
+}
+
+function nameOfType(value: unknown): string {
+  return value === null || value === undefined ? String(value) : `a ${typeof value}`;
+}

@@ -1,0 +1,67 @@
+import type { Static, TObject } from 'typebox';
+import { Value } from 'typebox/value';
+import { nearest } from '../kernel/index.js';
+import type { ConfigIssue, ConfigSchema } from './config-schema.js';
+
+/** One error as TypeBox reports it. */
+type SchemaError = ReturnType<typeof Value.Errors>[number];
+
+/**
+ * Makes a config schema of a TypeBox object. Defaults are applied; the value that was given is not changed. With
+ * `additionalProperties: false` a surplus key is refused, and the nearest declared one is named.
+ *
+ * @example
+ * defineExtension({
+ *   id: 'greeter',
+ *   config: fromTypebox(Type.Object({ greeting: Type.String({ default: 'Hello' }) })),
+ *   setup(api, { greeting }) {},
+ * });
+ */
+export function fromTypebox<Schema extends TObject>(schema: Schema): ConfigSchema<Static<Schema>> {
+  const declared = Object.keys(schema.properties);
+  return {
+    '~standard': {
+      version: 1,
+      vendor: 'typebox',
+      validate(given) {
+        const value = Value.Default(schema, Value.Clone(given));
+        if (Value.Check(schema, value)) return { value };
+        return {
+          issues: Value.Errors(schema, value).flatMap((error) => issuesOf(error, declared)),
+        };
+      },
+    },
+  };
+}
+
+function issuesOf(error: SchemaError, declared: readonly string[]): ConfigIssue[] {
+  const path = error.instancePath.split('/').slice(1).map(unescaped);
+  switch (error.keyword) {
+    case 'boolean': // says of a surplus key what `additionalProperties` says better
+      return [];
+    case 'required':
+      return error.params.requiredProperties.map((name) => ({
+        path: [...path, name],
+        message: 'is required',
+      }));
+    case 'additionalProperties':
+      return error.params.additionalProperties.map((name) => ({
+        path: [...path, name],
+        message: `is no setting${suggestion(name, path.length === 0 ? declared : [])}`,
+      }));
+    case 'enum':
+      return [{ path, message: `must be one of ${error.params.allowedValues.join(', ')}` }];
+    default:
+      return [{ path, message: error.message }];
+  }
+}
+
+function suggestion(name: string, declared: readonly string[]): string {
+  const close = nearest(name, declared);
+  return close === undefined ? '' : `; did you mean "${close}"?`;
+}
+
+/** A segment of a JSON pointer, as the key that it stands for. */
+function unescaped(segment: string): string {
+  return segment.replaceAll('~1', '/').replaceAll('~0', '~');
+}

@@ -1,0 +1,19 @@
+export type { ExtensionApi, Register } from './api.js';
+export type { ConfigIssue, ConfigSchema, ConfigVerdict } from './config-schema.js';
+export {
+  defineExtension,
+  type Extension,
+  type ExtensionDefinition,
+  extensionProblem,
+} from './extension.js';
+export { fromTypebox } from './from-typebox.js';
+export {
+  type DisabledExtension,
+  defaultSetupTimeoutMs,
+  type LoadedExtension,
+  type LoadOptions,
+  type LoadResult,
+  loadExtension,
+} from './load.js';
+export { type LoadModuleOptions, loadExtensionModule } from './load-module.js';
+export { Scope, type Undo, type UndoFailure, type UndoReport } from './scope.js';

@@ -1,0 +1,114 @@
+import { statSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join, resolve } from 'node:path';
+import process from 'node:process';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { oneLine, SluiceError } from '../kernel/index.js';
+import { type Extension, extensionProblem } from './extension.js';
+
+/** Where an extension's module is looked for, and how it is imported. */
+export interface LoadModuleOptions {
+  /** The folder that paths and package names are read from; the working folder where unsaid. */
+  readonly from?: string;
+  /** Imports a URL or a package name: `import()` where unsaid. For hosts that transform modules, and tests. */
+  readonly importModule?: (specifier: string) => Promise<unknown>;
+}
+
+/**
+ * Imports an extension by path or package name: the module's default export, or the one named `extension`.
+ *
+ * @param specifier a path that begins with `./`, `../` or `/`, a `file:` URL, or a package name.
+ * @throws SluiceError `module-not-found`, `module-failed`, `module-needs-compiling` or `no-extension`: one line
+ *   that names the file.
+ * @example
+ * const extension = await loadExtensionModule('./extensions/quiet-hours.js');
+ * const result = await loadExtension(kernel, extension, { config });
+ */
+export async function loadExtensionModule(
+  specifier: string,
+  options: LoadModuleOptions = {},
+): Promise<Extension> {
+  const { from = process.cwd(), importModule = (url) => import(url) } = options;
+  const found = isPath(specifier)
+    ? fileOf(specifier, from)
+    : (packageFileOf(specifier, from) ?? specifier);
+  const file = found.startsWith('file:') ? fileURLToPath(found) : found;
+  let imported: unknown;
+  try {
+    imported = await importModule(found);
+  } catch (thrown) {
+    throw importError(thrown, specifier, file, from);
+  }
+  return extensionOf(imported, file);
+}
+
+function isPath(specifier: string): boolean {
+  return /^(\.{0,2}[/\\]|\.{1,2}$|file:|[A-Za-z]:[/\\])/.test(specifier);
+}
+
+function fileOf(specifier: string, from: string): string {
+  const file = specifier.startsWith('file:') ? fileURLToPath(specifier) : resolve(from, specifier);
+  const entry = statSync(file, { throwIfNoEntry: false });
+  if (entry?.isFile() === true) return pathToFileURL(file).href;
+  const problem =
+    entry === undefined ? `there is no ${file}` : `${file} is not a file; name the file in it`;
+  throw new SluiceError('module-not-found', { specifier, problem, from });
+}
+
+/** The file that a package name means in a folder; nothing where only `import()` can say. */
+function packageFileOf(name: string, from: string): string | undefined {
+  try {
+    return pathToFileURL(createRequire(join(from, 'sluice')).resolve(name)).href;
+  } catch (thrown) {
+    const missing = missingIn(thrown);
+    // not installed there, or without an entry for `require`: importing it, from this package, says which
+    if (missing === undefined || missing === name) return undefined;
+    const problem = `it is installed, and its file ${missing} is not there: build it`;
+    throw new SluiceError(
+      'module-not-found',
+      { specifier: name, problem, from },
+      { cause: thrown },
+    );
+  }
+}
+
+/** The module or package that Node did not find. Only the text of its error says it. */
+function missingIn(thrown: unknown): string | undefined {
+  const text = thrown instanceof Error ? thrown.message : '';
+  return /^Cannot find (?:module|package) '([^']+)'/.exec(text)?.[1];
+}
+
+function extensionOf(imported: unknown, file: string): Extension {
+  const exported = imported as Readonly<Record<string, unknown>>; // what import() gives is an object
+  const present = ['default', 'extension'].filter((name) => exported[name] !== undefined);
+  for (const name of present) {
+    const candidate = exported[name];
+    if (extensionProblem(candidate) === undefined) return candidate as Extension; // just checked
+  }
+  const [first] = present;
+  const names = Object.keys(exported).join(', ') || 'nothing';
+  const problem =
+    first === undefined
+      ? `it exports ${names}`
+      : `its export "${first}" is none: ${extensionProblem(exported[first])}`;
+  throw new SluiceError('no-extension', { file, problem });
+}
+
+const typescriptCodes: readonly unknown[] = [
+  'ERR_UNKNOWN_FILE_EXTENSION',
+  'ERR_UNSUPPORTED_TYPESCRIPT_SYNTAX',
+  'ERR_UNSUPPORTED_NODE_MODULES_TYPE_STRIPPING',
+];
+
+function importError(thrown: unknown, specifier: string, file: string, from: string): SluiceError {
+  const cause = { cause: thrown };
+  const code = thrown instanceof Error && 'code' in thrown ? thrown.code : undefined;
+  if (typescriptCodes.includes(code) && /\.[cm]?tsx?$/.test(file))
+    return new SluiceError('module-needs-compiling', { file, node: process.version }, cause);
+  const missing = missingIn(thrown); // the package itself, or one that it imports
+  if (missing !== undefined && (file === missing || file.startsWith(`${missing}/`))) {
+    const problem = 'no such package is installed';
+    return new SluiceError('module-not-found', { specifier, problem, from }, cause);
+  }
+  return new SluiceError('module-failed', { file, problem: oneLine(thrown) }, cause);
+}

@@ -1,0 +1,92 @@
+import {
+  type Contribution,
+  type HandlerClass,
+  type Kernel,
+  nearest,
+  SluiceError,
+} from '../kernel/index.js';
+import type { ExtensionApi } from './api.js';
+import type { Scope } from './scope.js';
+
+/** The part of the api that registers handlers. */
+export type Registering = Pick<ExtensionApi, 'observe' | 'augment' | 'mutate' | 'veto' | 'resolve'>;
+
+/** The time in which an extension may contribute, and what it has contributed so far: none of it is live yet. */
+export interface RegistrationWindow {
+  readonly registering: Registering;
+  /** Takes nothing more. What was taken is not used. */
+  close(): void;
+  /**
+   * Closes, and makes everything live in one synchronous step, so that no dispatch sees a part of it. If the
+   * kernel refuses one, none stays.
+   *
+   * @throws SluiceError what the kernel refused the contribution with.
+   */
+  goLive(kernel: Kernel, scope: Scope): void;
+}
+
+interface Staged {
+  readonly family: string;
+  readonly class: HandlerClass;
+  readonly extensionId: string;
+  readonly id: string;
+}
+
+const optionNames = ['priority', 'timeoutMs', 'detached', 'failClosed', 'recheck'];
+
+/** Opens the registration window of an extension (spec §13). */
+export function openRegistration(extensionId: string): RegistrationWindow {
+  const staged: Staged[] = [];
+  let open = true;
+
+  const register =
+    (verb: keyof Registering, name: HandlerClass) =>
+    (family: string, id: string, ...rest: readonly unknown[]): void => {
+      const who = { extensionId, contributionId: String(id), family: String(family) };
+      if (!open) throw new SluiceError('setup-ended', { ...who, verb: `api.${verb}` });
+      const [options, handler] = rest.length < 2 ? [undefined, rest[0]] : rest;
+      const problem = optionsProblem(options);
+      if (problem !== undefined) throw new SluiceError('bad-options', { ...who, problem });
+      const contribution = { family, class: name, extensionId, id, handler };
+      staged.push({ ...(options as object | undefined), ...contribution }); // checked above
+    };
+
+  return {
+    registering: {
+      observe: register('observe', 'observer'),
+      augment: register('augment', 'augmenter'),
+      mutate: register('mutate', 'mutator'),
+      veto: register('veto', 'veto'),
+      resolve: register('resolve', 'resolver'),
+    },
+    close: () => {
+      open = false;
+    },
+    goLive: (kernel, scope) => {
+      open = false;
+      const live: { readonly label: string; readonly registration: Disposable }[] = [];
+      try {
+        for (const contribution of staged) {
+          const { family, class: name, id } = contribution;
+          // `Register` typed it when it was taken; the kernel checks it again
+          const registration = kernel.contribute(contribution as unknown as Contribution);
+          live.push({ label: `${name} ${id} on ${family}`, registration });
+        }
+      } catch (refused) {
+        for (const { registration } of live.reverse()) registration[Symbol.dispose]();
+        throw refused;
+      }
+      for (const { label, registration } of live) scope.add(label, registration);
+    },
+  };
+}
+
+/** A misspelt option must not be lost: `failclosed` would quietly leave a veto open. */
+function optionsProblem(options: unknown): string | undefined {
+  if (options === undefined) return undefined;
+  if (typeof options !== 'object' || options === null) return 'its options must be an object';
+  const unknown = Object.keys(options).find((name) => !optionNames.includes(name));
+  if (unknown === undefined) return undefined;
+  const close = nearest(unknown, optionNames);
+  return `there is no option "${unknown}"${close === undefined ? '' : `; did you mean "${close}"?`}`;
+}

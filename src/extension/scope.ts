@@ -1,0 +1,106 @@
+import { type Logger, oneLine, SluiceError, silentLogger } from '../kernel/index.js';
+
+/** How an effect is undone: a disposable, or a function. Either may be async. */
+export type Undo = Disposable | AsyncDisposable | (() => unknown);
+
+/** An effect that could not be undone, and why. */
+export interface UndoFailure {
+  readonly label: string;
+  readonly error: Error;
+}
+
+/** How a dispose went. Failures do not keep the other effects from being undone. */
+export interface UndoReport {
+  /** The labels of what was undone, in the order in which it was. */
+  readonly undone: readonly string[];
+  readonly failures: readonly UndoFailure[];
+}
+
+interface Effect {
+  readonly label: string;
+  readonly undo: () => unknown;
+}
+
+/**
+ * The lifetime of an extension: labelled effects, each with its undo (spec §13). Disposing undoes them in
+ * reverse; those at the top that undo synchronously are undone before `dispose` returns its promise.
+ *
+ * @example
+ * const scope = new Scope('acme');
+ * scope.add('poll timer', () => clearInterval(timer));
+ * const { failures } = await scope.dispose();
+ */
+export class Scope implements AsyncDisposable {
+  readonly #extensionId: string;
+  readonly #logger: Logger;
+  readonly #effects: Effect[] = [];
+  #disposed = false;
+  #report: Promise<UndoReport> | undefined;
+
+  /** @param logger where an undo that fails is written. */
+  constructor(extensionId: string, logger: Logger = silentLogger) {
+    this.#extensionId = extensionId;
+    this.#logger = logger;
+  }
+
+  /** What the scope holds, in the order in which it came. */
+  labels(): readonly string[] {
+    return this.#effects.map(({ label }) => label);
+  }
+
+  /**
+   * Holds an effect until the scope is disposed.
+   *
+   * @returns the resource, as it came.
+   * @throws SluiceError `scope-disposed` on a scope that is disposed. The effect is undone at once then, because
+   *   nobody else would.
+   */
+  add<T extends Undo>(label: string, resource: T): T {
+    const effect = { label, undo: undoOf(resource) };
+    if (this.#disposed) {
+      void this.#undo([effect]);
+      throw new SluiceError('scope-disposed', { extensionId: this.#extensionId, label });
+    }
+    this.#effects.push(effect);
+    return resource;
+  }
+
+  /** Undoes everything, in reverse. A second call gives the same report. Never rejects. */
+  dispose(): Promise<UndoReport> {
+    this.#disposed = true; // before the first undo, which could add to the scope
+    return (this.#report ??= this.#undo(this.#effects));
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.dispose();
+  }
+
+  async #undo(effects: Effect[]): Promise<UndoReport> {
+    const undone: string[] = [];
+    const failures: UndoFailure[] = [];
+    for (let effect = effects.pop(); effect !== undefined; effect = effects.pop()) {
+      const { label } = effect;
+      try {
+        const pending = effect.undo();
+        if (isThenable(pending)) await pending; // only then: the rest of one turn is undone in one turn
+        undone.push(label);
+      } catch (thrown) {
+        const problem = oneLine(thrown);
+        const error = thrown instanceof Error ? thrown : new Error(problem, { cause: thrown });
+        failures.push({ label, error });
+        this.#logger.warn(`${this.#extensionId}: "${label}" could not be undone: ${problem}`);
+      }
+    }
+    return { undone, failures };
+  }
+}
+
+function undoOf(resource: Undo): () => unknown {
+  if (Symbol.asyncDispose in resource) return () => resource[Symbol.asyncDispose]();
+  if (Symbol.dispose in resource) return () => resource[Symbol.dispose]();
+  return resource;
+}
+
+function isThenable(value: unknown): value is PromiseLike<unknown> {
+  return typeof value === 'object' && value !== null && 'then' in value;
+}

@@ -1,0 +1,93 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { compileFunction, constants } from 'node:vm';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { loadExtensionModule } from '../../src/extension/index.js';
+
+/** Node's own `import()`: the one in this file is the test runner's, which also takes TypeScript. */
+const importModule = compileFunction('return import(specifier)', ['specifier'], {
+  importModuleDynamically: constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
+}) as (specifier: string) => Promise<unknown>;
+
+const extension = "{ kind: 'sluice-extension', id: 'acme', config: undefined, setup() {} }";
+
+const files = {
+  'default.mjs': `export default ${extension};`,
+  'named.mjs': `export const extension = ${extension};`,
+  'none.mjs': 'export const plugin = 1;',
+  'wrong.mjs': 'export default { id: 1, setup() {} };',
+  'throws.mjs': "throw new Error('no database');",
+  'needs.mjs': "import 'not-installed';",
+  'enum.ts': 'enum Kind { A }\nexport default Kind;',
+  'node_modules/acme/package.json': '{"name":"acme","type":"module","exports":"./main.js"}',
+  'node_modules/unbuilt/package.json': '{"name":"unbuilt","exports":"./dist/index.js"}',
+  'node_modules/acme/main.js': `export default ${extension};`,
+};
+
+let from = '';
+
+beforeAll(() => {
+  from = mkdtempSync(join(tmpdir(), 'sluice-modules-'));
+  for (const [name, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(from, name)), { recursive: true });
+    writeFileSync(join(from, name), text);
+  }
+});
+
+afterAll(() => rmSync(from, { recursive: true }));
+
+const load = (specifier: string) => loadExtensionModule(specifier, { from, importModule });
+
+describe('loadExtensionModule (§13)', () => {
+  it.each(['./default.mjs', './named.mjs', 'acme'])(
+    'takes the extension of %s',
+    async (specifier) => {
+      expect((await load(specifier)).id).toBe('acme');
+    },
+  );
+
+  it('takes a file URL and an absolute path', async () => {
+    const path = join(from, 'default.mjs');
+    expect((await load(path)).id).toBe('acme');
+    expect((await load(pathToFileURL(path).href)).id).toBe('acme');
+  });
+
+  it.each([
+    [
+      './missing.mjs',
+      'module-not-found',
+      /"\.\/missing\.mjs" was not found: there is no .*missing\.mjs/,
+    ],
+    ['./node_modules', 'module-not-found', /is not a file; name the file in it/],
+    [
+      'not-installed',
+      'module-not-found',
+      /"not-installed" was not found: no such package is installed/,
+    ],
+    ['not-installed/part', 'module-not-found', /no such package is installed/],
+    [
+      'unbuilt',
+      'module-not-found',
+      /it is installed, and its file .*index\.js is not there: build it/,
+    ],
+    ['./none.mjs', 'no-extension', /none\.mjs exports no extension: it exports plugin/],
+    [
+      './wrong.mjs',
+      'no-extension',
+      /its export "default" is none: defineExtension did not make it/,
+    ],
+    ['./throws.mjs', 'module-failed', /throws\.mjs could not be imported: no database/],
+    ['./needs.mjs', 'module-failed', /needs\.mjs could not be imported: .*'not-installed'/],
+    ['./enum.ts', 'module-needs-compiling', /enum\.ts is TypeScript that this Node \(v\d+/],
+  ])('refuses %s with %s', async (specifier, code, message) => {
+    const refused = await load(specifier).catch((error: unknown) => error);
+    expect(refused).toMatchObject({ name: 'SluiceError', code });
+    expect(refused).toHaveProperty('message', expect.stringMatching(message));
+  });
+
+  it('says what to do with TypeScript', async () => {
+    await expect(load('./enum.ts')).rejects.toMatchObject({ hint: expect.stringContaining('tsx') });
+  });
+});

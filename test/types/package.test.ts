@@ -1,0 +1,130 @@
+import { spawnSync } from 'node:child_process';
+import { copyFileSync, cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import process from 'node:process';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+const tsc = join(root, 'node_modules/typescript/bin/tsc');
+
+/** A folder with this package built and installed in it. It lies in node_modules, so that dependencies are found. */
+let project = '';
+
+const consumer = `
+import { Type } from 'typebox';
+import {
+  createKernel,
+  defineExtension,
+  defineStage,
+  type ExtensionApi,
+  type StageTypes,
+} from 'sluice';
+import { loadExtension } from 'sluice/extension';
+import { expectPassed } from 'sluice/testing';
+
+const checking = defineStage({
+  family: 'acme.billing.checking',
+  classes: ['mutator'],
+  mode: 'sequential',
+  payload: Type.Object({ cents: Type.Integer() }),
+  patch: Type.Object({ cents: Type.Optional(Type.Integer()) }),
+});
+
+declare module 'sluice' {
+  interface Families {
+    'acme.billing.checking': StageTypes<typeof checking>;
+  }
+}
+
+const extension = defineExtension({
+  id: 'acme',
+  setup(api) {
+    api.mutate('acme.billing.checking', 'double', ({ payload }) => ({ cents: payload.cents * 2 }));
+  },
+});
+
+/** Never called: the merged family is held to its row as every other. */
+export function gate(api: ExtensionApi): void {
+  // @ts-expect-error its stage allows mutators only
+  api.veto('acme.billing.checking', 'gate', () => undefined);
+  // @ts-expect-error cents is a number
+  api.mutate('acme.billing.checking', 'gate', () => ({ cents: '1' }));
+}
+
+const kernel = createKernel({ stages: [checking] });
+await loadExtension(kernel, extension);
+const outcome = expectPassed(await kernel.dispatch('acme.billing.checking', { cents: 21 }));
+const cents: number = outcome.payload.cents;
+console.log(cents);
+`;
+
+const host = `
+import { createKernel } from 'sluice';
+import { loadExtension, loadExtensionModule } from 'sluice/extension';
+import { expectCancelled, samplePayload } from 'sluice/testing';
+
+const kernel = createKernel();
+const extension = await loadExtensionModule('@sluice-extensions/quiet-hours');
+const loaded = await loadExtension(kernel, extension, { config: { from: '22:00', to: '07:00' } });
+if (loaded.status === 'disabled') throw loaded.error;
+const payload = { ...samplePayload('egress.preparing'), kind: 'notice' };
+const night = { occurredAt: Date.UTC(2026, 0, 1, 23) };
+const outcome = await kernel.dispatch('egress.preparing', payload, night);
+console.log(expectCancelled(outcome).cancel.text);
+`;
+
+const compilerOptions = {
+  target: 'ES2023',
+  lib: ['ES2023', 'ESNext.Disposable'],
+  module: 'NodeNext',
+  types: ['node'],
+  strict: true,
+};
+
+beforeAll(() => {
+  mkdirSync(join(root, 'node_modules/.cache'), { recursive: true });
+  project = mkdtempSync(join(root, 'node_modules/.cache/sluice-author-'));
+  const installed = join(project, 'node_modules/sluice');
+  mkdirSync(installed, { recursive: true });
+  copyFileSync(join(root, 'package.json'), join(installed, 'package.json'));
+  // what is wrong in src is found by `npm run typecheck`; this is about what gets out of it
+  const outDir = join(installed, 'dist');
+  run(tsc, ['-p', join(root, 'tsconfig.build.json'), '--outDir', outDir, '--noCheck']);
+  writeFileSync(join(project, 'package.json'), '{ "type": "module" }');
+  writeFileSync(
+    join(project, 'tsconfig.json'),
+    JSON.stringify({ compilerOptions, files: ['consumer.ts'] }),
+  );
+  writeFileSync(join(project, 'consumer.ts'), consumer);
+  writeFileSync(join(project, 'host.js'), host);
+}, 60_000);
+
+afterAll(() => rmSync(project, { recursive: true, force: true }));
+
+/** Runs a script under Node in the project, and gives what it printed. What goes wrong there fails the test. */
+function run(script: string, args: readonly string[] = []): string {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [script, ...args], {
+    cwd: project,
+    encoding: 'utf8',
+  });
+  if (status !== 0) throw new Error(`${script} ended with ${status}:\n${stdout}${stderr}`);
+  return stdout.trim();
+}
+
+describe('the built package, imported by its name (§2, §13)', () => {
+  it("takes an author's families into its types, and runs", () => {
+    run(tsc);
+    expect(run('consumer.js')).toBe('42');
+  }, 60_000);
+
+  it('runs an extension that is a package of its own', () => {
+    const extension = join(project, 'node_modules/@sluice-extensions/quiet-hours');
+    cpSync(join(root, 'extensions/quiet-hours'), extension, {
+      recursive: true,
+      filter: (path) => !/\/(dist|node_modules)$/.test(path.slice(root.length)),
+    });
+    run(tsc, ['-p', extension]);
+    expect(run('host.js')).toBe('quiet until 07:00 (UTC)');
+  }, 60_000);
+});
