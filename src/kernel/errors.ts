@@ -159,6 +159,76 @@ export const errorTable = {
       'The module has neither a default export nor one named "extension" that defineExtension made.',
     hint: 'Write `export default defineExtension({ id, setup })`.',
   },
+  'permit-forged': {
+    message: '"{what}" was called from outside.',
+    cause: 'A permit or an approval was made by hand; only a passed outcome mints one.',
+    hint: 'Take permits from approveSend(outcome).mintPermit().',
+  },
+  'permit-used': {
+    message: 'The permit of "{what}" has been used already.',
+    cause: 'A channel took the message of one permit twice.',
+    hint: 'Take the message once, and keep it while you send. A further attempt gets a permit of its own.',
+  },
+  'permit-unused': {
+    message: 'The last permit of "{what}" has not been used yet.',
+    cause: 'A further permit was asked for while the one before could still send the message.',
+    hint: 'Hand out one permit at a time: two at once could send the message twice.',
+  },
+  'not-approved': {
+    message: '{what} approves no send.',
+    cause: 'The value is no outcome of a kernel, or one of another family, or it did not pass.',
+    hint: 'Give approveSend a passed outcome of "egress.preparing". One that did not pass says who stopped it.',
+  },
+  'no-target': {
+    message: 'The message to "{what}" has neither a selected nor a named channel and account.',
+    cause: 'No resolver chose an account, and the payload named none.',
+    hint: 'Contribute a resolver to "egress.preparing", or name both in the payload.',
+  },
+  'approved-before': {
+    message: 'Outcome "{what}" has approved a send already.',
+    cause: 'One outcome was turned into two approvals, which could send one message twice.',
+    hint: 'Keep the approval, or dispatch "egress.preparing" again for another send.',
+  },
+  'no-agent': {
+    message: 'The host has no agent.',
+    cause: 'createHost was given an empty list of agents.',
+    hint: 'Give createHost at least one: agents: [{ id: "main", provider: echoProvider() }].',
+  },
+  'duplicate-agent': {
+    message: 'Agent "{what}" is given twice.',
+    cause: 'Two agents of the host have the same id.',
+    hint: 'Give each agent an id of its own.',
+  },
+  'unknown-agent': {
+    message: 'There is no agent "{what}" to be the default.',
+    cause: 'defaultAgentId names none of the agents.',
+    hint: 'Set defaultAgentId to the id of one of the agents.',
+  },
+  'no-model': {
+    message: 'Agent "{what}" asks for a model that its provider does not offer.',
+    cause: 'The agent’s model is misspelt, or belongs to another provider.',
+    hint: 'Use a model of the provider, or leave the model out.',
+  },
+  'duplicate-channel': {
+    message: 'Channel "{what}" is given twice.',
+    cause: 'Two channels of the host have the same id.',
+    hint: 'Give a channel once; it can have several accounts.',
+  },
+  'no-account': {
+    message: 'No account could be started: {what}.',
+    cause: 'Every account of every channel failed to start, or there is none.',
+    hint: 'See the log lines before this one for why each failed.',
+  },
+  'started-before': {
+    message: 'The host was started before; it is {what}.',
+    cause: 'start() was called a second time.',
+    hint: 'A host starts once. Create another.',
+  },
+  'not-running': {
+    message: 'The host cannot send: it is {what}.',
+    cause: 'send() was called before start() had resolved, or after stop().',
+    hint: 'Send after start() has resolved and before stop().',
+  },
 } as const satisfies Record<string, ErrorEntry>;
 
 /** A code of the kernel's error table. */

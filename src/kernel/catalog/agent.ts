@@ -44,7 +44,7 @@ export const agentStarting = defineStage({
   ),
   replaceable: ['language', 'summary'],
   purpose: 'The last annotations before an agent run.',
-  emittedAt: 'src/agent/turn.ts: when a turn begins',
+  emittedAt: 'src/agent/prepare.ts: when a turn begins',
 });
 
 export const agentOutputDeltaPayload = Type.Object(
@@ -73,7 +73,7 @@ export const agentOutputDelta = defineStage({
   payload: agentOutputDeltaPayload,
   shared: ['partialResult'],
   purpose: 'Shows output while it grows: text, thinking and the progress of tools.',
-  emittedAt: 'src/agent/turn.ts: for each delta that the agent provider yields',
+  emittedAt: 'src/agent/output-deltas.ts: for each delta that the agent provider yields',
 });
 
 export const agentCompletedPayload = Type.Object(

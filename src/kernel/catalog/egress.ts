@@ -110,7 +110,7 @@ export const egressSending = defineStage({
   timeoutMs: 5_000,
   stageTimeoutMs: 5_000,
   purpose: 'Telemetry and audit just before the channel sends.',
-  emittedAt: 'src/host/delivery.ts: when a permit is handed to a channel',
+  emittedAt: 'src/host/send-attempt.ts: when a permit is handed to a channel',
 });
 
 const indexing = Type.Pick(annotations, ['notes', 'labels', 'indexKeys'], closed);

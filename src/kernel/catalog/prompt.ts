@@ -49,7 +49,7 @@ export const agentModelResolving = defineStage({
   laws: { provider: 'first-defined', model: 'first-defined' },
   onError: { mutator: 'open' },
   purpose: 'Overrides the model or its provider before either is looked up.',
-  emittedAt: 'src/agent/turn.ts: once per run, before the prompt is built',
+  emittedAt: 'src/agent/model.ts: once per run, before the prompt is built',
 });
 
 export const agentPromptBuildingPayload = Type.Object(
@@ -95,7 +95,7 @@ export const agentPromptBuilding = defineStage({
   shared: ['messages', 'config'],
   annotations: Type.Pick(annotations, ['notes', 'labels', 'context'], closed),
   purpose: 'Composes the prompt: lasting guidance, and additions for this turn.',
-  emittedAt: 'src/agent/turn.ts: once per attempt, before the provider is called',
+  emittedAt: 'src/agent/prompt.ts: once per attempt, before the provider is called',
 });
 
 const callFields = {
@@ -126,7 +126,7 @@ export const agentLlmInput = defineStage({
   shared: ['historyMessages'],
   annotations: Type.Pick(annotations, ['notes', 'labels'], closed),
   purpose: 'Audit of what goes to the model provider.',
-  emittedAt: 'src/agent/turn.ts: just before the provider is called',
+  emittedAt: 'src/agent/prepare.ts: just before the provider is called',
 });
 
 const fallback = Type.Object(

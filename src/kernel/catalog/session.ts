@@ -61,7 +61,7 @@ export const sessionStarting = defineStage({
   ),
   replaceable: ['language', 'summary'],
   purpose: 'Binds context to a session, attaches memory keys and prepares its metadata.',
-  emittedAt: 'src/host/inbound.ts: when a routed message reaches the lane of its session',
+  emittedAt: 'src/host/sessions.ts: when a routed message reaches the lane of its session',
 });
 
 export const sessionStartedPayload = Type.Object(preparedFields, closed);
@@ -74,7 +74,7 @@ export const sessionStarted = defineStage({
   mode: 'parallel',
   payload: sessionStartedPayload,
   purpose: 'Tells that a session is ready for a turn.',
-  emittedAt: 'src/host/inbound.ts: when session.starting has passed',
+  emittedAt: 'src/host/sessions.ts: when session.starting has passed',
 });
 
 export const sessionResettingPayload = Type.Object(
@@ -103,7 +103,7 @@ export const sessionResetting = defineStage({
   annotations: Type.Pick(annotations, ['notes', 'labels', 'memoryKeys', 'replies'], closed),
   purpose: 'Saves what is worth keeping of a transcript before a session begins anew.',
   emittedAt:
-    'src/host/commands.ts: when a session is to begin anew, before its transcript is let go',
+    'src/host/sessions.ts: when a session is to begin anew, before its transcript is let go',
 });
 
 export const sessionEndedPayload = Type.Object(
@@ -127,5 +127,5 @@ export const sessionEnded = defineStage({
   timeoutMs: 2_000,
   stageTimeoutMs: 2_000,
   purpose: 'Tells that a session is over and nothing more is added to it.',
-  emittedAt: 'src/host/commands.ts: when a reset has closed the old session',
+  emittedAt: 'src/host/sessions.ts: when a reset has closed the old session',
 });

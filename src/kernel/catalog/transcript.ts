@@ -40,7 +40,8 @@ export const transcriptToolResultPersisting = defineStage({
   laws: { message: 'replace' },
   shared: ['message'],
   purpose: 'Changes the tool result that the transcript will hold.',
-  emittedAt: 'src/agent/turn.ts: for each tool result, before transcript.message.writing',
+  emittedAt:
+    'src/agent/transcript-writer.ts: for each tool result, before transcript.message.writing',
 });
 
 export const transcriptMessageWritingPayload = Type.Object(writeFields, closed);
@@ -64,5 +65,5 @@ export const transcriptMessageWriting = defineStage({
   cancelCodes: ['suppressed', 'policy', 'duplicate'],
   onError: { mutator: 'open', veto: 'open' },
   purpose: 'Changes a message, or keeps it out of the transcript, just before the write.',
-  emittedAt: 'src/agent/turn.ts: for each message that the transcript gets',
+  emittedAt: 'src/agent/transcript-writer.ts: for each message that the transcript gets',
 });
