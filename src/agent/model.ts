@@ -1,0 +1,71 @@
+import type { AgentProvider } from '../stream/index.js';
+import { imagesIn, type TurnScope } from './run-fields.js';
+import { mustPass, TurnFailure } from './turn-failure.js';
+
+/** The provider and model that a turn uses. */
+export interface ModelChoice {
+  readonly provider: AgentProvider;
+  readonly model: string;
+}
+
+/** What `agent.model.resolving` was emitted with, and what it came to. */
+export interface ModelWish {
+  readonly emitted: { readonly provider: string; readonly model: string };
+  readonly resolved: { readonly provider: string; readonly model: string };
+}
+
+/**
+ * Asks `agent.model.resolving` which model answers.
+ *
+ * @throws TurnFailure `no-model`, with the list of what there is, or `stage-failed`.
+ */
+export async function resolveModel(scope: TurnScope): Promise<ModelChoice> {
+  const { options, trail, run, signal } = scope;
+  const { provider, model = provider.models[0] ?? '', message, providers = [provider] } = options;
+  const emitted = { provider: provider.id, model };
+  const outcome = await trail.dispatch(
+    'agent.model.resolving',
+    {
+      ...run,
+      prompt: message.text,
+      ...emitted,
+      providers: providers.map(({ id }) => id),
+      imagesCount: imagesIn(message.attachments),
+    },
+    { signal },
+  );
+  mustPass(outcome);
+  const resolved = {
+    provider: outcome.payload.provider ?? emitted.provider,
+    model: outcome.payload.model ?? emitted.model,
+  };
+  const choice = chooseModel({ emitted, resolved }, providers);
+  if (typeof choice === 'string') throw new TurnFailure('no-model', choice);
+  return choice;
+}
+
+/**
+ * Validates the wish for a model against what is on offer. Backend selection fails closed: nothing is put in
+ * the place of a model that is not there. A provider that was chosen without a model gets its own default.
+ *
+ * @returns the choice, or why there is none, with the list of what there is.
+ */
+export function chooseModel(
+  wish: ModelWish,
+  providers: readonly AgentProvider[],
+): ModelChoice | string {
+  const { emitted, resolved } = wish;
+  const provider = providers.find(({ id }) => id === resolved.provider);
+  if (provider === undefined)
+    return `there is no provider "${resolved.provider}"; there are: ${list(providers)}`;
+  const onlyProviderChosen =
+    resolved.provider !== emitted.provider && resolved.model === emitted.model;
+  if (provider.models.includes(resolved.model)) return { provider, model: resolved.model };
+  const [first] = provider.models;
+  if (onlyProviderChosen && first !== undefined) return { provider, model: first };
+  return `provider "${provider.id}" has no model "${resolved.model}"; there are: ${list(providers)}`;
+}
+
+function list(providers: readonly AgentProvider[]): string {
+  return providers.flatMap(({ id, models }) => models.map((model) => `${id}/${model}`)).join(', ');
+}

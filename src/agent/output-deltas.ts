@@ -1,0 +1,64 @@
+import type { Clock, PayloadOf } from '../kernel/index.js';
+import type { AssistantMessageEvent, ToolExecutionUpdate } from '../stream/index.js';
+import type { RunFields } from './run-fields.js';
+import type { Trail } from './trail.js';
+
+type DeltaPayload = PayloadOf<'agent.output.delta'>;
+
+/** Dispatches `agent.output.delta` while output grows, without an await and only while someone listens. */
+export class OutputDeltas {
+  readonly #trail: Trail;
+  readonly #run: RunFields;
+  readonly #clock: Clock;
+  readonly #always: boolean;
+  #messageIndex = -1;
+  #grown = { text: '', thinking: '' };
+  #sinceMs = { text: 0, thinking: 0 };
+
+  constructor(trail: Trail, run: RunFields, clock: Clock, always: boolean) {
+    this.#trail = trail;
+    this.#run = run;
+    this.#clock = clock;
+    this.#always = always;
+  }
+
+  /** A message begins: its texts grow from nothing. */
+  openMessage(): void {
+    this.#messageIndex++;
+    this.#grown = { text: '', thinking: '' };
+    this.#sinceMs = { text: 0, thinking: 0 };
+  }
+
+  message(event: AssistantMessageEvent): void {
+    if (event.type === 'text_delta') this.#grow('text', event.delta);
+    else if (event.type === 'thinking_delta') this.#grow('thinking', event.delta);
+  }
+
+  toolProgress(event: ToolExecutionUpdate): void {
+    if (!this.#isWanted()) return;
+    const { toolName, toolCallId, partialResult } = event;
+    this.#emit({ kind: 'tool-progress', toolName, toolCallId, partialResult });
+  }
+
+  #grow(kind: 'text' | 'thinking', delta: string): void {
+    this.#grown[kind] += delta;
+    if (!this.#isWanted()) return;
+    const nowMs = this.#clock.now();
+    this.#sinceMs[kind] ||= nowMs;
+    this.#emit({
+      kind,
+      text: this.#grown[kind],
+      delta,
+      messageIndex: Math.max(0, this.#messageIndex),
+      elapsedMs: Math.max(0, nowMs - this.#sinceMs[kind]),
+    });
+  }
+
+  #isWanted(): boolean {
+    return this.#always || this.#trail.kernel.has('agent.output.delta');
+  }
+
+  #emit(grown: Omit<DeltaPayload, keyof RunFields>): void {
+    this.#trail.dispatchSync('agent.output.delta', { ...this.#run, ...grown });
+  }
+}

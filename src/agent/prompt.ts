@@ -1,0 +1,80 @@
+import type { PayloadOf } from '../kernel/index.js';
+import type { TurnScope } from './run-fields.js';
+import { mustPass } from './turn-failure.js';
+
+type Building = Readonly<PayloadOf<'agent.prompt.building'>>;
+type Piece = Building['guidance'][number];
+
+/** What a provider is to be sent, made of what `agent.prompt.building` passed. */
+export interface ComposedPrompt {
+  readonly systemPrompt: string | undefined;
+  readonly prompt: string;
+}
+
+/**
+ * Builds the prompt of a turn through `agent.prompt.building`.
+ *
+ * @throws TurnFailure `stage-failed`.
+ */
+export async function buildPrompt(scope: TurnScope): Promise<ComposedPrompt> {
+  const { options, trail, run, signal } = scope;
+  const { message, session, systemPrompt } = options;
+  const outcome = await trail.dispatch(
+    'agent.prompt.building',
+    {
+      ...run,
+      prompt: message.text,
+      messages: [...session.history],
+      ...(systemPrompt !== undefined && { systemPrompt }),
+      guidance: [],
+      additions: [],
+    },
+    { signal },
+  );
+  mustPass(outcome);
+  return composePrompt(outcome.payload, outcome.annotations.context ?? []);
+}
+
+/**
+ * Composes a prompt, each list in its order, a blank line between pieces (spec §6).
+ *
+ * System side: guidance before, the system prompt, the bootstrap files, guidance after; a plain piece stands
+ * after. User side: additions before, the annotated context, the prompt, additions after; a plain piece stands
+ * before. Blank pieces are left out.
+ *
+ * @param context what augmenters annotated as `context`, in all stages so far.
+ * @example
+ * composePrompt(outcome.payload, outcome.annotations.context ?? []).prompt;
+ */
+export function composePrompt(built: Building, context: readonly string[]): ComposedPrompt {
+  const files = (built.bootstrapFiles ?? [])
+    .filter((file) => file.missing !== true && file.content !== undefined)
+    .map((file) => `## ${file.name}\n\n${file.content}`);
+  const systemPrompt = join([
+    ...at(built.guidance, 'before', 'after'),
+    built.systemPrompt ?? '',
+    ...files,
+    ...at(built.guidance, 'after', 'after'),
+  ]);
+  const prompt = join([
+    ...at(built.additions, 'before', 'before'),
+    ...context,
+    built.prompt,
+    ...at(built.additions, 'after', 'before'),
+  ]);
+  return { systemPrompt: systemPrompt === '' ? undefined : systemPrompt, prompt };
+}
+
+type Position = 'before' | 'after';
+
+function at(pieces: readonly Piece[], position: Position, plain: Position): string[] {
+  return pieces.flatMap((piece) =>
+    (typeof piece === 'string' ? plain : piece.position) === position
+      ? [typeof piece === 'string' ? piece : piece.text]
+      : [],
+  );
+}
+
+function join(pieces: readonly string[]): string {
+  return pieces.filter((piece) => piece.trim() !== '').join('\n\n');
+}

@@ -1,0 +1,48 @@
+import { createReadStream } from 'node:fs';
+import {
+  type CsdkFrame,
+  type MalformedLine,
+  normalizeSession,
+  readFrames,
+  splitRuns,
+} from '../csdk/index.js';
+import { type AgentProvider, readLines } from '../stream/index.js';
+
+/**
+ * An agent that answers with a recorded CSDK stream. A recording may hold several runs, each ended by its
+ * `result` frame: the n-th message of a session gets the n-th run, and after the last it starts over. Which one is
+ * next is read from the session's history, so a restart changes nothing. Its tools have run long ago: they can
+ * only be observed.
+ *
+ * @param frames the recording, in order.
+ * @example
+ * const provider = replayProvider(await readRecording('text.jsonl', warn));
+ */
+export function replayProvider(frames: readonly CsdkFrame[]): AgentProvider {
+  const runs = splitRuns(frames);
+  return {
+    id: 'replay',
+    models: ['recorded'],
+    toolGate: 'observe-only',
+    run: ({ history }) => {
+      const asked = history.filter(({ role }) => role === 'user').length;
+      return normalizeSession(runs[asked % runs.length] ?? []);
+    },
+  };
+}
+
+/**
+ * Reads a recording: one JSON message a line.
+ *
+ * @param onMalformed is told each line that is none; the rest is read on.
+ * @throws what the file system says: no such file, no permission.
+ */
+export async function readRecording(
+  path: string,
+  onMalformed: (line: MalformedLine) => void,
+): Promise<readonly CsdkFrame[]> {
+  const frames: CsdkFrame[] = [];
+  for await (const frame of readFrames(readLines(createReadStream(path)), onMalformed))
+    frames.push(frame);
+  return frames;
+}

@@ -1,0 +1,80 @@
+import type {
+  AsyncFamily,
+  Given,
+  Kernel,
+  Outcome,
+  PayloadOf,
+  SyncFamily,
+} from '../kernel/index.js';
+
+/** What every dispatch of a trail carries in its envelope. */
+export type TrailRefs = Pick<
+  Given,
+  | 'agentId'
+  | 'sessionId'
+  | 'accountRef'
+  | 'conversationRef'
+  | 'threadRef'
+  | 'messageRef'
+  | 'metadata'
+>;
+
+/**
+ * Dispatches that follow one another: each is given the outcome before it, so that annotations, refs and
+ * correlation travel downstream (spec §7).
+ *
+ * @example
+ * const trail = new Trail(kernel, received, { agentId: 'main' });
+ * const resolved = await trail.dispatch('routing.resolved', payload);
+ */
+export class Trail {
+  readonly kernel: Kernel;
+  #refs: TrailRefs;
+  #last: Outcome | undefined;
+
+  constructor(kernel: Kernel, after: Outcome | undefined, refs: TrailRefs = {}) {
+    this.kernel = kernel;
+    this.#last = after;
+    this.#refs = refs;
+  }
+
+  /** The outcome that the next dispatch follows. */
+  get last(): Outcome | undefined {
+    return this.#last;
+  }
+
+  /** Adds to what every further dispatch carries. */
+  carry(refs: TrailRefs): void {
+    this.#refs = { ...this.#refs, ...refs };
+  }
+
+  /** Goes on after an outcome that another dispatcher of the same way has made. */
+  follow(outcome: Outcome | undefined): void {
+    this.#last = outcome ?? this.#last;
+  }
+
+  /** A trail that goes on from here on its own. */
+  fork(refs: TrailRefs = {}): Trail {
+    return new Trail(this.kernel, this.#last, { ...this.#refs, ...refs });
+  }
+
+  /** Dispatches an event after the last one. Throws as `kernel.dispatch` does. */
+  async dispatch<F extends AsyncFamily>(
+    family: F,
+    payload: PayloadOf<F>,
+    given: Given<F> = {},
+  ): Promise<Outcome<F>> {
+    const outcome = await this.kernel.dispatch(family, payload, this.#given(given));
+    this.#last = outcome as unknown as Outcome; // of a narrower family: what follows reads what all have
+    return outcome;
+  }
+
+  /** The same for a sync-sequential family. Such an outcome adds nothing downstream, so the trail stays put. */
+  dispatchSync<F extends SyncFamily>(family: F, payload: PayloadOf<F>): Outcome<F> {
+    return this.kernel.dispatchSync(family, payload, this.#given<F>({}));
+  }
+
+  #given<F extends AsyncFamily | SyncFamily>(given: Given<F>): Given<F> {
+    return { ...this.#refs, ...(this.#last !== undefined && { after: this.#last }), ...given };
+  }
+}

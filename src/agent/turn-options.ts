@@ -1,0 +1,93 @@
+import type { Clock, Kernel, Logger, Outcome } from '../kernel/index.js';
+import type {
+  AgentProvider,
+  PromptAttachment,
+  SessionContext,
+  SessionEvent,
+  SessionUsage,
+  TranscriptEntry,
+} from '../stream/index.js';
+import type { TrailRefs } from './trail.js';
+
+/** The session that a turn belongs to. */
+export interface AgentSession extends Partial<SessionContext> {
+  readonly agentId: string;
+  readonly sessionKey: string;
+  readonly sessionId: string;
+  /** The transcript so far, oldest first. */
+  readonly history: readonly TranscriptEntry[];
+  /** Writes a message that `transcript.message.writing` passed. A rejection fails the turn: nothing is lost unseen. */
+  append(message: TranscriptEntry): void | Promise<void>;
+}
+
+/** What the agent is asked. */
+export interface AgentMessage {
+  readonly text: string;
+  readonly attachments?: readonly PromptAttachment[];
+  /** The channel that it came by. */
+  readonly channel?: string;
+  readonly provider?: string;
+}
+
+/** What a host may listen to while a turn runs. */
+export interface AgentTurnCallbacks {
+  /** Each session event, after the pipeline has had it. Awaited. One that throws is logged and stops nothing. */
+  readonly onEvent?: (event: SessionEvent) => void | Promise<void>;
+}
+
+/** What a turn is run with. */
+export interface AgentTurnOptions {
+  readonly kernel: Kernel;
+  /** The provider that answers unless `agent.model.resolving` says otherwise. */
+  readonly provider: AgentProvider;
+  /** Every provider on offer; the one above alone where unsaid. */
+  readonly providers?: readonly AgentProvider[];
+  /** The model to use unless `agent.model.resolving` says otherwise; the provider's first where unsaid. */
+  readonly model?: string;
+  readonly systemPrompt?: string;
+  readonly session: AgentSession;
+  readonly message: AgentMessage;
+  /** Names the run in every event of it. */
+  readonly runId: string;
+  /** What started it: user, heartbeat, cron, ...; `user` where unsaid. */
+  readonly trigger?: string;
+  readonly workspaceDir?: string;
+  /** The dispatch that the turn follows: its refs, correlation and annotations go on. */
+  readonly after?: Outcome;
+  /** What every dispatch of the turn carries besides. */
+  readonly refs?: TrailRefs;
+  readonly callbacks?: AgentTurnCallbacks;
+  /** Stops the turn. */
+  readonly signal?: AbortSignal;
+  /** Milliseconds that the provider has to end by itself when stopped; 1 000 where unsaid. */
+  readonly graceMs?: number;
+  /** `always` dispatches every delta, for a tap; `handled` (the default) only while a handler listens. */
+  readonly deltas?: 'handled' | 'always';
+  readonly clock?: Clock;
+  readonly logger?: Logger;
+}
+
+/** Why a turn failed. */
+export interface AgentTurnError {
+  /** `no-model`: nothing valid was chosen. `stage-failed`: a stage failed closed. `provider-failed`: it threw, or
+   * ended with an error. `not-written`: the transcript could not be written. */
+  readonly code: 'no-model' | 'stage-failed' | 'provider-failed' | 'not-written';
+  /** In one line, for operators. */
+  readonly message: string;
+}
+
+/** How a turn went. */
+export interface AgentTurnResult {
+  readonly status: 'completed' | 'aborted' | 'failed';
+  readonly runId: string;
+  /** The texts that the agent wrote for people, in order, whatever the status. */
+  readonly assistantTexts: readonly string[];
+  /** What was written to the transcript. */
+  readonly written: readonly TranscriptEntry[];
+  /** With `failed` only. */
+  readonly error?: AgentTurnError;
+  readonly usage?: SessionUsage;
+  readonly durationMs: number;
+  /** The turn's last dispatch: what comes next follows it. */
+  readonly last: Outcome | undefined;
+}

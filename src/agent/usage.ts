@@ -1,0 +1,41 @@
+import type { PayloadOf } from '../kernel/index.js';
+import type { SessionUsage } from '../stream/index.js';
+
+/** Usage as events of the pipeline carry it. */
+export function usagePayload(
+  usage: SessionUsage,
+): NonNullable<PayloadOf<'agent.completed'>['usage']> {
+  return {
+    inputTokens: usage.input,
+    outputTokens: usage.output,
+    cacheReadTokens: usage.cacheRead,
+    cacheWriteTokens: usage.cacheWrite,
+    totalTokens: usage.totalTokens,
+    ...(usage.costUsd !== undefined && { costUsd: usage.costUsd }),
+  };
+}
+
+/** Adds usages up; nothing where there is none. */
+export function addUsage(usages: readonly (SessionUsage | undefined)[]): SessionUsage | undefined {
+  let sum: SessionUsage | undefined;
+  for (const usage of usages) {
+    if (usage === undefined) continue;
+    sum = sum === undefined ? usage : plus(sum, usage);
+  }
+  return sum;
+}
+
+function plus(a: SessionUsage, b: SessionUsage): SessionUsage {
+  const costUsd =
+    a.costUsd === undefined && b.costUsd === undefined
+      ? undefined
+      : (a.costUsd ?? 0) + (b.costUsd ?? 0);
+  return {
+    input: a.input + b.input,
+    output: a.output + b.output,
+    cacheRead: a.cacheRead + b.cacheRead,
+    cacheWrite: a.cacheWrite + b.cacheWrite,
+    totalTokens: a.totalTokens + b.totalTokens,
+    ...(costUsd !== undefined && { costUsd }),
+  };
+}

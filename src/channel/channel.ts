@@ -1,0 +1,109 @@
+import type { ChannelCapabilities, StreamSender } from '../stream/index.js';
+import type { DeliveryReceipt, ExplicitRoute, InboundMessage } from './message.js';
+import type { SendPermit } from './permit.js';
+
+/** Something that came in, as its channel got it. */
+export interface InboundUpdate {
+  /** As the provider made it. It passes by reference: nobody writes it. */
+  readonly raw: unknown;
+  /** The id that the provider gave it, for acknowledgement and de-duplication. */
+  readonly updateId?: string;
+  /** Milliseconds since 1970; the host's clock where absent. */
+  readonly receivedAtMs?: number;
+}
+
+/** What `decodeIngress` makes of an update. Failures are values: they end that message visibly, and no other. */
+export type DecodedIngress =
+  | {
+      readonly kind: 'message';
+      readonly message: InboundMessage;
+      /** Named by the source itself: it is not re-routed. */
+      readonly route?: ExplicitRoute;
+    }
+  /** Nothing to answer: an empty line, an edit, a delivery report. */
+  | { readonly kind: 'ignored'; readonly reason: string }
+  /** It should have been a message, and cannot be read. */
+  | { readonly kind: 'undecodable'; readonly problem: string; readonly path?: string };
+
+/** How a send went. A send that throws is taken as one that nobody knows the end of, and is not repeated. */
+export type SendResult =
+  | { readonly status: 'sent'; readonly receipt: DeliveryReceipt }
+  /** The provider refused it for good. It was not delivered. */
+  | { readonly status: 'rejected'; readonly reason: string }
+  /** The provider refused it for now. It was not delivered. */
+  | { readonly status: 'retry-after'; readonly retryAfterMs: number; readonly reason?: string }
+  /** Nobody knows whether it was delivered: a timeout, a lost connection. */
+  | { readonly status: 'ambiguous'; readonly reason: string };
+
+/** What the host does about sends that did not go through. Declared, so that nothing is ever resent blindly. */
+export interface ResendPolicy {
+  /**
+   * An ambiguous send: give it up (`fail`), send it again under its idempotency key, which the provider knows
+   * (`resend`), or ask the operator (`ask`; without anyone to ask it is given up).
+   */
+  readonly ambiguous: 'fail' | 'resend' | 'ask';
+  /** Attempts in all, the first included. */
+  readonly maxAttempts: number;
+  /** Milliseconds to spend waiting on `retry-after`, in all. */
+  readonly maxWaitMs: number;
+}
+
+/** What a channel tells the host of one of its accounts. */
+export interface ChannelInbox {
+  /**
+   * Hands an update over. The order of calls is kept within a conversation. Resolves when the host has room for
+   * more, so a channel that can wait should. Never rejects.
+   */
+  receive(update: InboundUpdate): Promise<void>;
+  /** Says that no more will come: the input ended, or the connection is gone for good. */
+  ended(why: { readonly reason: string; readonly error?: unknown }): void;
+}
+
+/** Where the permits of one streamed reply come from. */
+export interface StreamPermits {
+  /** Covers all that is shown before the final. Its message is what `egress.preparing` passed to open the stream. */
+  readonly opening: SendPermit;
+  /**
+   * The permit of the final. It is there before `onFinal` is called: the whole text has passed
+   * `egress.preparing` again, and its message, not the delta's text, is what the final shows.
+   */
+  readonly final: () => SendPermit | undefined;
+}
+
+/**
+ * A channel: where messages come from and go to.
+ *
+ * @example
+ * const channel: ChannelPlugin = {
+ *   id: 'null', capabilities: {}, accounts: ['default'],
+ *   resendPolicy: { ambiguous: 'fail', maxAttempts: 1, maxWaitMs: 0 },
+ *   startAccount: async () => {}, stopIntake: async () => {}, stopAccount: async () => {},
+ *   decodeIngress: () => ({ kind: 'ignored', reason: 'nothing comes here' }),
+ *   send: async (permit) => { permit.take(); return { status: 'sent', receipt: {} }; },
+ * };
+ */
+export interface ChannelPlugin {
+  /** The name that events, routes and config know it by. */
+  readonly id: string;
+  readonly capabilities: ChannelCapabilities;
+  readonly resendPolicy: ResendPolicy;
+  /** Its accounts, by id. */
+  readonly accounts: readonly string[];
+  /** Connects an account. It may call the inbox from then on. A rejection disables this account alone. */
+  startAccount(accountId: string, inbox: ChannelInbox): Promise<void>;
+  /** Takes no more updates in. Sends must still work. */
+  stopIntake(accountId: string): Promise<void>;
+  /** Disconnects an account for good. */
+  stopAccount(accountId: string): Promise<void>;
+  /** Makes a message of an update: between `ingress.received` and `ingress.normalized`. Pure, and does not throw. */
+  decodeIngress(raw: unknown, accountId: string): DecodedIngress;
+  /**
+   * Tells the provider that an update needs not come again. Called once per update, when its message has been
+   * handled to its end, whatever that end was.
+   */
+  ack?(accountId: string, update: InboundUpdate): Promise<void>;
+  /** Sends one message: the one that the permit holds, once. */
+  send(permit: SendPermit): Promise<SendResult>;
+  /** Renders one reply while it grows. Needs `capabilities.canStreamResponse`. */
+  createStreamSender?(permits: StreamPermits): StreamSender;
+}

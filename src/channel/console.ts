@@ -1,0 +1,119 @@
+import type { ChannelInbox, ChannelPlugin, DecodedIngress } from './channel.js';
+import type { ApprovedMessage } from './message.js';
+
+/** What the console channel reads from and writes to. Nothing global is touched. */
+export interface ConsoleChannelOptions {
+  /** Lines without their ends: `readLines(process.stdin)`, or a test's own. */
+  readonly lines: AsyncIterable<string>;
+  /** Writes what goes out. A rejection means that it was not written. */
+  readonly write: (text: string) => void | Promise<void>;
+  /** Makes the text of a message; its content and a line end where unsaid. */
+  readonly render?: (message: ApprovedMessage) => string;
+  /** Who types; `local` where unsaid. */
+  readonly sender?: { readonly id: string; readonly name?: string };
+}
+
+/** What one line is, before it is decoded. */
+interface ConsoleLine {
+  readonly line: string;
+  /** From 1. */
+  readonly number: number;
+}
+
+const accountId = 'default';
+
+/**
+ * The console as a channel: each line that comes in is a message, in one conversation; the end of the lines ends
+ * the account's intake. An empty line is ignored. Replies are written in full.
+ *
+ * @example
+ * consoleChannel({
+ *   lines: readLines(process.stdin),
+ *   write: (text) => { process.stdout.write(text); },
+ * });
+ */
+export function consoleChannel(options: ConsoleChannelOptions): ChannelPlugin {
+  const render = options.render ?? ((message) => `${message.content}\n`);
+  const sender = options.sender ?? { id: 'local' };
+  let stopped = false;
+  let iterator: AsyncIterator<string> | undefined;
+  let written = 0;
+
+  async function pump(lines: AsyncIterator<string>, inbox: ChannelInbox): Promise<void> {
+    for (let number = 1; ; number++) {
+      const next = await lines.next();
+      if (stopped) return;
+      if (next.done === true) return inbox.ended({ reason: 'end of input' });
+      const raw: ConsoleLine = { line: next.value, number };
+      await inbox.receive({ raw, updateId: String(number) });
+    }
+  }
+
+  return {
+    id: 'console',
+    capabilities: {},
+    accounts: [accountId],
+    // A line that could not be written is not written again: the reader is gone.
+    resendPolicy: { ambiguous: 'fail', maxAttempts: 1, maxWaitMs: 0 },
+
+    startAccount: async (_accountId, inbox) => {
+      iterator = options.lines[Symbol.asyncIterator]();
+      pump(iterator, inbox).catch((error: unknown) => {
+        inbox.ended({ reason: 'the input failed', error });
+      });
+    },
+
+    stopIntake: async () => {
+      stopped = true;
+      // Not awaited: a source that waits for a key press may not answer before one comes.
+      iterator?.return?.().catch(() => undefined);
+    },
+
+    stopAccount: async () => undefined,
+
+    decodeIngress: (raw) => decode(raw, sender),
+
+    send: async (permit) => {
+      const message = permit.take();
+      try {
+        await options.write(render(message));
+      } catch (error) {
+        return { status: 'rejected', reason: `the console cannot be written to: ${String(error)}` };
+      }
+      return { status: 'sent', receipt: { messageId: `console-${++written}` } };
+    },
+  };
+}
+
+function decode(
+  raw: unknown,
+  sender: { readonly id: string; readonly name?: string },
+): DecodedIngress {
+  if (!isConsoleLine(raw))
+    return { kind: 'undecodable', problem: 'it is no line of text', path: '/line' };
+  const content = raw.line.trim();
+  if (content === '') return { kind: 'ignored', reason: 'an empty line' };
+  const conversationId = `console:${sender.id}`;
+  return {
+    kind: 'message',
+    message: {
+      channel: 'console',
+      accountId,
+      provider: 'console',
+      surface: 'console',
+      from: conversationId,
+      sender: { ...sender },
+      conversationId,
+      messageId: `line-${raw.number}`,
+      isGroup: false,
+      content,
+      attachments: [],
+      ...(content.startsWith('/') && { commandSource: 'text' as const, commandAuthorized: true }),
+      metadata: {},
+    },
+  };
+}
+
+function isConsoleLine(raw: unknown): raw is ConsoleLine {
+  return typeof raw === 'object' && raw !== null && 'line' in raw && typeof raw.line === 'string';
+}

@@ -1,0 +1,17 @@
+export type {
+  ChannelCapabilities,
+  StreamDelta,
+  StreamSender,
+} from '../stream/index.js';
+export type {
+  ChannelInbox,
+  ChannelPlugin,
+  DecodedIngress,
+  InboundUpdate,
+  ResendPolicy,
+  SendResult,
+  StreamPermits,
+} from './channel.js';
+export { type ConsoleChannelOptions, consoleChannel } from './console.js';
+export type { ApprovedMessage, DeliveryReceipt, ExplicitRoute, InboundMessage } from './message.js';
+export { approveSend, SendApproval, SendPermit } from './permit.js';

@@ -1,0 +1,53 @@
+/** What a chat command may use. */
+export interface ChatCommandContext {
+  readonly args: readonly string[];
+  readonly sessionKey: string;
+  readonly agentId: string;
+  /** Ends this session; the next message begins a new one. */
+  resetSession(reason: string): Promise<void>;
+  /** Stops this session's running turn. Returns whether one was running. */
+  stopTurn(): boolean;
+  /** Every command there is. */
+  readonly commands: readonly ChatCommand[];
+}
+
+/**
+ * A command that people give in a chat, as `/name`.
+ *
+ * @example
+ * const ping: ChatCommand = { name: 'ping', description: 'Answers.', run: () => 'pong' };
+ */
+export interface ChatCommand {
+  /** Lower case, without the slash. */
+  readonly name: string;
+  /** One sentence, for `/help`. */
+  readonly description: string;
+  /** It does not wait for the turn that runs: it is about that turn. */
+  readonly runsAtOnce?: boolean;
+  /** Returns the answer. What it throws is told in one line. */
+  run(context: ChatCommandContext): string | Promise<string>;
+}
+
+/** The commands of every host. */
+export const builtInCommands: readonly ChatCommand[] = [
+  {
+    name: 'new',
+    description: 'Begins a new session.',
+    run: async ({ resetSession }) => {
+      await resetSession('new');
+      return 'A new session begins with your next message.';
+    },
+  },
+  {
+    name: 'stop',
+    description: 'Stops the answer that is being made.',
+    runsAtOnce: true,
+    run: ({ stopTurn }) => (stopTurn() ? 'Stopped.' : 'There is nothing to stop.'),
+  },
+  {
+    name: 'help',
+    description: 'Lists the commands.',
+    run: ({ commands }) =>
+      commands.map(({ name, description }) => `/${name}  ${description}`).join('\n'),
+  },
+];

@@ -1,0 +1,102 @@
+import type { Trail } from '../agent/index.js';
+import { oneLine } from '../kernel/index.js';
+import { type parseCommandLine, runCommand } from './commands.js';
+import type { MessageEnd } from './message-end.js';
+import type { HostParts } from './parts.js';
+import { replyTo } from './reply.js';
+import type { RoutedMessage } from './routing.js';
+import { resetSession } from './sessions.js';
+
+/**
+ * Runs a command that came in a chat, and answers with what it says: through egress, like any reply. An unknown
+ * command, and one that its sender may not give, is answered so.
+ */
+export async function runChatCommand(
+  parts: HostParts,
+  trail: Trail,
+  route: { readonly agentId: string; readonly sessionKey: string },
+  message: RoutedMessage,
+  line: NonNullable<ReturnType<typeof parseCommandLine>>,
+): Promise<Pick<MessageEnd, 'status' | 'reason' | 'sends'>> {
+  const { agentId, sessionKey } = route;
+  const surface = message.surface ?? message.channel;
+  const isAuthorized = message.commandAuthorized !== false;
+  const senderId = message.sender?.id;
+  const session = await parts.store.loadSession(sessionKey);
+  if (session !== undefined) trail.carry({ sessionId: session.sessionId });
+
+  const run = async (): Promise<Answer> => {
+    const command = parts.commands.get(line.name);
+    if (command === undefined) return refusal(`There is no command "/${line.name}". Try /help.`);
+    if (!isAuthorized) return refusal(`You may not use "/${line.name}".`);
+    const text = await command.run({
+      args: line.args,
+      sessionKey,
+      agentId,
+      resetSession: (reason) =>
+        resetSession(parts, trail, sessionKey, {
+          reason,
+          surface,
+          ...(senderId !== undefined && { senderId }),
+        }),
+      stopTurn: () => {
+        const turn = parts.turns.get(sessionKey);
+        turn?.abort();
+        return turn !== undefined;
+      },
+      commands: [...parts.commands.values()],
+    });
+    return { text };
+  };
+
+  const { value, error, replies } = await runCommand(
+    parts.kernel,
+    {
+      ...line,
+      text: message.content,
+      source: message.commandSource === 'native' ? 'native' : 'chat',
+      surface,
+      agentId,
+      sessionKey,
+      ...(session !== undefined && { sessionId: session.sessionId }),
+      channel: message.channel,
+      ...(message.accountId !== undefined && { accountId: message.accountId }),
+      ...(message.conversationId !== undefined && { conversationId: message.conversationId }),
+      ...(message.threadId !== undefined && { threadId: message.threadId }),
+      ...(message.messageId !== undefined && { messageId: message.messageId }),
+      ...(senderId !== undefined && { senderId }),
+      isAuthorized,
+      ...(message.targetSessionKey !== undefined && { targetSessionKey: message.targetSessionKey }),
+    },
+    run,
+    {
+      trail,
+      clock: parts.clock,
+      describe: ({ text, refused }) => (refused === true ? { error: text } : { result: text }),
+    },
+  );
+  const text = value?.text ?? `"/${line.name}" failed: ${oneLine(error)}`;
+  const content = [text, ...replies].filter((part) => part !== '').join('\n\n');
+  if (value === undefined) parts.logger.error(text, { surface });
+  const send = await replyTo(
+    parts,
+    trail,
+    message,
+    { kind: 'reply', content, agentId, sessionKey },
+    parts.signal,
+  );
+  return {
+    status: send.status === 'failed' ? 'failed' : 'command',
+    ...(send.error !== undefined && { reason: send.error }),
+    sends: [send],
+  };
+}
+
+interface Answer {
+  readonly text: string;
+  readonly refused?: true;
+}
+
+function refusal(text: string): Answer {
+  return { text, refused: true };
+}

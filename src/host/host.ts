@@ -1,0 +1,252 @@
+import { randomUUID } from 'node:crypto';
+import { Trail } from '../agent/index.js';
+import type { LoadResult } from '../extension/index.js';
+import {
+  createKernel,
+  type Kernel,
+  SluiceError,
+  silentLogger,
+  systemClock,
+} from '../kernel/index.js';
+import { Accounts } from './accounts.js';
+import { builtInCommands } from './chat-commands.js';
+import { deliver } from './delivery.js';
+import { Lanes } from './lanes.js';
+import {
+  loadAll,
+  type Running,
+  type StartReport,
+  type StopReport,
+  startAll,
+  stopAll,
+} from './lifecycle.js';
+import type { SendReport } from './message-end.js';
+import type { HostOptions } from './options.js';
+import type { HostParts } from './parts.js';
+import { memoryStore } from './store.js';
+
+/** A message that nobody asked for: a reminder, a report. */
+export interface UnpromptedMessage {
+  /** Named together with `accountId`, the message goes there and nowhere else. */
+  readonly channel?: string;
+  readonly accountId?: string;
+  /** The address, as its channel writes it. */
+  readonly to: string;
+  readonly content: string;
+  readonly threadId?: string;
+  readonly metadata?: Readonly<Record<string, unknown>>;
+  readonly signal?: AbortSignal;
+}
+
+/** How a stop is done. */
+export interface StopOptions {
+  /** Told to handlers; `stopped` where unsaid. */
+  readonly reason?: string;
+  /** Milliseconds that running messages have to be done with; 10 000 where unsaid. */
+  readonly timeoutMs?: number;
+}
+
+/** Where a host is in its life. It starts once. */
+export type HostState = 'new' | 'starting' | 'running' | 'stopping' | 'stopped';
+
+/** A running Sluice: channels, agents and extensions around one kernel. */
+export interface Host extends AsyncDisposable {
+  readonly kernel: Kernel;
+  readonly state: HostState;
+  /** How loading each extension went; empty before `start`. */
+  readonly extensions: readonly LoadResult[];
+  /**
+   * Loads the extensions and starts every account. An extension or account that fails is left out, and told of.
+   *
+   * @throws SluiceError (as a rejection) `no-account` where none could be started, `started-before`.
+   */
+  start(): Promise<StartReport>;
+  /**
+   * Sends a message of its own, through egress like any other.
+   *
+   * @throws SluiceError (as a rejection) `not-running`.
+   */
+  send(message: UnpromptedMessage): Promise<SendReport>;
+  /**
+   * Takes nothing more in, lets the running messages end, and stops. A second call does not wait: it aborts them.
+   * Never rejects. A host whose input has ended stops by itself.
+   */
+  stop(options?: StopOptions): Promise<StopReport>;
+  /** Resolves when the host has stopped, whoever stopped it. */
+  readonly stopped: Promise<StopReport>;
+}
+
+/**
+ * Makes a host: it carries each message from its channel through every stage to an agent, and the answer back.
+ *
+ * @throws SluiceError `no-agent`, `duplicate-agent`, `unknown-agent`, `no-model` or `duplicate-channel`.
+ * @example
+ * const host = createHost({
+ *   agents: [{ id: 'main', provider: echoProvider() }],
+ *   channels: [consoleChannel({ lines: readLines(process.stdin), write })],
+ * });
+ * await host.start();
+ * await host.stopped; // when the input has ended
+ */
+export function createHost(options: HostOptions): Host {
+  return new MessageHost(options);
+}
+
+class MessageHost implements Host {
+  readonly stopped: Promise<StopReport>;
+  readonly #parts: HostParts;
+  readonly #hurry = new AbortController();
+  readonly #settleStopped: (report: StopReport) => void;
+  #state: HostState = 'new';
+  #running: Running | undefined;
+  #starting: Promise<StartReport> | undefined;
+
+  constructor(options: HostOptions) {
+    let settle: (report: StopReport) => void = () => undefined;
+    this.stopped = new Promise((resolve) => {
+      settle = resolve;
+    });
+    this.#settleStopped = settle;
+    this.#parts = partsOf(options, this.#hurry.signal);
+  }
+
+  get kernel(): Kernel {
+    return this.#parts.kernel;
+  }
+
+  get state(): HostState {
+    return this.#state;
+  }
+
+  get extensions(): readonly LoadResult[] {
+    return this.#running?.extensions ?? [];
+  }
+
+  async start(): Promise<StartReport> {
+    if (this.#state !== 'new') throw new SluiceError('started-before', { what: this.#state });
+    this.#state = 'starting';
+    this.#starting = this.#start();
+    return this.#starting;
+  }
+
+  async send(message: UnpromptedMessage): Promise<SendReport> {
+    if (this.#state !== 'running') throw new SluiceError('not-running', { what: this.#state });
+    const { signal, metadata, ...named } = message;
+    const explicit = named.channel !== undefined && named.accountId !== undefined;
+    const outgoing = {
+      ...named,
+      kind: 'unprompted' as const,
+      explicit,
+      ...(metadata !== undefined && { metadata: { ...metadata } }),
+    };
+    const hurry = this.#hurry.signal;
+    const either = signal === undefined ? hurry : AbortSignal.any([signal, hurry]);
+    const { channel = '', accountId = '', to, threadId = '' } = named;
+    // In a lane, so that a stop waits for it, too; those to one address keep their order.
+    return this.#parts.conversationLanes.run(
+      JSON.stringify(['unprompted', channel, accountId, to, threadId]),
+      async () =>
+        hurry.aborted
+          ? notPrepared(outgoing.content)
+          : deliver(this.#parts, new Trail(this.kernel, undefined), outgoing, either),
+    );
+  }
+
+  async stop({ reason = 'stopped', timeoutMs = 10_000 }: StopOptions = {}): Promise<StopReport> {
+    if (this.#state === 'stopping') this.#hurry.abort();
+    if (this.#state === 'stopping' || this.#state === 'stopped') return this.stopped;
+    const wasNew = this.#state === 'new';
+    this.#state = 'stopping';
+    const hasStarted = await this.#starting?.then(
+      () => true,
+      () => false, // its failed start has stopped it
+    );
+    if (hasStarted === false) return this.stopped;
+    const running = this.#running;
+    const report =
+      wasNew || running === undefined
+        ? { reason, drained: true, abandoned: 0 }
+        : await stopAll(this.#parts, running, { reason, timeoutMs, hurry: this.#hurry });
+    this.#state = 'stopped';
+    this.#settleStopped(report);
+    return report;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.stop();
+  }
+
+  async #start(): Promise<StartReport> {
+    this.#running = await loadAll(this.#parts);
+    try {
+      const report = await startAll(
+        this.#parts,
+        this.#running,
+        (reason) => void this.stop({ reason, timeoutMs: Number.POSITIVE_INFINITY }),
+      );
+      if (this.#state === 'starting') this.#state = 'running';
+      return report;
+    } catch (error) {
+      const how = { reason: 'it could not be started', timeoutMs: 0, hurry: this.#hurry };
+      const report = await stopAll(this.#parts, this.#running, how);
+      this.#state = 'stopped';
+      this.#settleStopped(report);
+      throw error;
+    }
+  }
+}
+
+/** A message that waited behind others while the host stopped. */
+function notPrepared(content: string): SendReport {
+  const error = 'the host stopped before it was prepared';
+  return { status: 'failed', content, attempts: 0, error, indexKeys: [] };
+}
+
+function partsOf(options: HostOptions, signal: AbortSignal): HostParts {
+  const { logger = silentLogger, clock = systemClock, laneCapacity = 100 } = options;
+  const agents = new Map(options.agents.map((agent) => [agent.id, agent]));
+  const [first] = options.agents;
+  if (first === undefined) throw new SluiceError('no-agent', {});
+  const defaultAgent = agents.get(options.defaultAgentId ?? first.id);
+  if (defaultAgent === undefined)
+    throw new SluiceError('unknown-agent', { what: options.defaultAgentId });
+  noneTwice('duplicate-agent', options.agents);
+  noneTwice('duplicate-channel', options.channels);
+  for (const { id, model, provider } of options.agents)
+    if (!provider.models.includes(model ?? provider.models[0] ?? ''))
+      throw new SluiceError('no-model', { what: id });
+  const providers = new Map(
+    [...options.agents.map(({ provider }) => provider), ...(options.providers ?? [])].map(
+      (provider) => [provider.id, provider],
+    ),
+  );
+  const commands = [...builtInCommands, ...(options.commands ?? [])];
+  return {
+    kernel: options.kernel ?? createKernel({ clock, logger, ...options.kernelOptions }),
+    clock,
+    logger,
+    store: options.store ?? memoryStore(),
+    agents,
+    defaultAgent,
+    providers: [...providers.values()],
+    commands: new Map(commands.map((command) => [command.name, command])),
+    accounts: new Accounts(),
+    conversationLanes: new Lanes(laneCapacity),
+    sessionLanes: new Lanes(laneCapacity),
+    turns: new Map(),
+    newId: options.newId ?? ((kind) => `${kind}-${randomUUID()}`),
+    signal,
+    options,
+  };
+}
+
+function noneTwice(
+  code: 'duplicate-agent' | 'duplicate-channel',
+  named: readonly { readonly id: string }[],
+): void {
+  const seen = new Set<string>();
+  for (const { id } of named) {
+    if (seen.has(id)) throw new SluiceError(code, { what: id });
+    seen.add(id);
+  }
+}

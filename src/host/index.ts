@@ -1,0 +1,27 @@
+export type { ChatCommand, ChatCommandContext } from './chat-commands.js';
+export {
+  type CommandCall,
+  type CommandOptions,
+  type CommandResult,
+  parseCommandLine,
+  runCommand,
+} from './commands.js';
+export { hostExtensionId } from './default-choices.js';
+export {
+  createHost,
+  type Host,
+  type HostState,
+  type StopOptions,
+  type UnpromptedMessage,
+} from './host.js';
+export { Lanes } from './lanes.js';
+export type { StartReport, StopReport } from './lifecycle.js';
+export type { MessageEnd, SendReport } from './message-end.js';
+export type {
+  AgentDefinition,
+  AmbiguousSend,
+  AnswerFailure,
+  HostExtension,
+  HostOptions,
+} from './options.js';
+export { memoryStore, type SessionRecord, type Store } from './store.js';

@@ -1,0 +1,82 @@
+import type { AgentTurnCallbacks } from '../agent/index.js';
+import type { ChannelPlugin } from '../channel/index.js';
+import type { Extension } from '../extension/index.js';
+import type { Clock, Kernel, KernelOptions, Logger } from '../kernel/index.js';
+import type { AgentProvider } from '../stream/index.js';
+import type { ChatCommand } from './chat-commands.js';
+import type { MessageEnd } from './message-end.js';
+import type { Store } from './store.js';
+
+/** An agent that the host offers. */
+export interface AgentDefinition {
+  /** The name that routes choose it by. */
+  readonly id: string;
+  readonly provider: AgentProvider;
+  /** The provider's first model where unsaid. */
+  readonly model?: string;
+  readonly systemPrompt?: string;
+}
+
+/** An extension to load, with its configuration as it was written. */
+export interface HostExtension {
+  readonly extension: Extension;
+  readonly config?: unknown;
+}
+
+/** A send of which nobody knows whether it went through. */
+export interface AmbiguousSend {
+  readonly channel: string;
+  readonly accountId: string;
+  readonly idempotencyKey: string;
+  readonly attempt: number;
+  readonly reason: string;
+}
+
+/** Why a message could not be answered, for the text that its sender gets. */
+export interface AnswerFailure {
+  /** `routing`, `session`, or how the agent's turn failed. */
+  readonly code: string;
+  /** In one line, for operators: it may name what a sender should not see. */
+  readonly message: string;
+}
+
+/** What a host is made with. */
+export interface HostOptions {
+  /** The agents on offer. The first is the default, unless `defaultAgentId` says otherwise. */
+  readonly agents: readonly AgentDefinition[];
+  readonly defaultAgentId?: string;
+  /** Providers that `agent.model.resolving` may choose besides those of the agents. */
+  readonly providers?: readonly AgentProvider[];
+  readonly channels: readonly ChannelPlugin[];
+  readonly extensions?: readonly HostExtension[];
+  /** Chat commands besides `/new`, `/stop` and `/help`. */
+  readonly commands?: readonly ChatCommand[];
+  /** A kernel that somebody else owns: it is not closed. Else the host makes one of `kernelOptions`. */
+  readonly kernel?: Kernel;
+  /** `tap` sees every dispatch; deltas are then dispatched also while no handler listens. */
+  readonly kernelOptions?: KernelOptions;
+  readonly store?: Store;
+  readonly clock?: Clock;
+  readonly logger?: Logger;
+  /** Makes the ids of sessions and runs; random ones where unsaid. */
+  readonly newId?: (kind: 'session' | 'run') => string;
+  /** Told of each message when it is done with, however it ended. */
+  readonly onMessageEnd?: (end: MessageEnd) => void;
+  /** Told of each session event of each turn. */
+  readonly onEvent?: AgentTurnCallbacks['onEvent'];
+  /** Asked about ambiguous sends of channels whose policy is `ask`. */
+  readonly onAmbiguousSend?: (send: AmbiguousSend) => Promise<'resend' | 'fail'>;
+  /** The text for a sender whose message could not be answered; `undefined` sends none. */
+  readonly failureText?: (failure: AnswerFailure) => string | undefined;
+  /** Milliseconds that one send may take before it counts as ambiguous; 60 000 where unsaid. */
+  readonly sendTimeoutMs?: number;
+  /** Messages of one conversation that may wait before its channel is asked to; 100 where unsaid. */
+  readonly laneCapacity?: number;
+  /** What `runtime.started` and the runs of agents tell of this process. */
+  readonly about?: {
+    readonly version?: string;
+    readonly pid?: number;
+    readonly workspaceDir?: string;
+    readonly config?: Readonly<Record<string, unknown>>;
+  };
+}

@@ -1,0 +1,30 @@
+import type { Clock, Kernel, Logger } from '../kernel/index.js';
+import type { AgentProvider } from '../stream/index.js';
+import type { Accounts } from './accounts.js';
+import type { ChatCommand } from './chat-commands.js';
+import type { Lanes } from './lanes.js';
+import type { AgentDefinition, HostOptions } from './options.js';
+import type { Store } from './store.js';
+
+/** What the steps of a message's way share. Made once, by `createHost`. */
+export interface HostParts {
+  readonly kernel: Kernel;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly store: Store;
+  readonly agents: ReadonlyMap<string, AgentDefinition>;
+  readonly defaultAgent: AgentDefinition;
+  readonly providers: readonly AgentProvider[];
+  readonly commands: ReadonlyMap<string, ChatCommand>;
+  readonly accounts: Accounts;
+  /** One lane a conversation: what comes in first is routed first. */
+  readonly conversationLanes: Lanes;
+  /** One lane a session: two conversations that share one take turns. */
+  readonly sessionLanes: Lanes;
+  /** The turns that run now, by session key. */
+  readonly turns: Map<string, AbortController>;
+  readonly newId: (kind: 'session' | 'run') => string;
+  /** Aborted when the host may not wait any longer. */
+  readonly signal: AbortSignal;
+  readonly options: HostOptions;
+}

@@ -1,0 +1,60 @@
+import type { Trail } from '../agent/index.js';
+import { deliver, type OutgoingMessage } from './delivery.js';
+import type { SendReport } from './message-end.js';
+import type { HostParts } from './parts.js';
+import { conversationOf, type RoutedMessage } from './routing.js';
+
+/** What is said back to a message, and in whose name. */
+export type Reply = Pick<OutgoingMessage, 'content' | 'kind'> &
+  Partial<Pick<OutgoingMessage, 'agentId' | 'sessionKey' | 'sessionId' | 'runId'>>;
+
+/** Sends a reply to where a message came from, unless a resolver of `egress.preparing` chooses another account. */
+export function replyTo(
+  parts: HostParts,
+  trail: Trail,
+  message: RoutedMessage,
+  reply: Reply,
+  signal: AbortSignal,
+): Promise<SendReport> {
+  const { channel, accountId, originatingChannel, originatingTo, threadId, messageId } = message;
+  const backBy = originatingChannel ?? channel;
+  return deliver(
+    parts,
+    trail.fork(),
+    {
+      ...reply,
+      explicit: false,
+      channel: backBy,
+      ...(backBy === channel && accountId !== undefined && { accountId }),
+      to: originatingTo ?? conversationOf(message),
+      conversationId: conversationOf(message),
+      ...(threadId !== undefined && { threadId }),
+      ...(messageId !== undefined && { replyToId: messageId }),
+      ...(message.isGroup !== undefined && { isGroup: message.isGroup }),
+      ...(message.groupId !== undefined && { groupId: message.groupId }),
+    },
+    signal,
+  );
+}
+
+/** Tells the sender of a message that it could not be answered, unless the host's options say not to. */
+export async function tellFailure(
+  parts: HostParts,
+  trail: Trail,
+  message: RoutedMessage,
+  failure: { readonly code: string; readonly message: string },
+): Promise<readonly SendReport[]> {
+  parts.logger.error(`a message could not be answered: ${failure.message}`, {
+    code: failure.code,
+    channel: message.channel,
+  });
+  const { failureText = defaultFailureText } = parts.options;
+  const content = failureText(failure);
+  if (content === undefined) return [];
+  return [await replyTo(parts, trail, message, { kind: 'error', content }, parts.signal)];
+}
+
+/** Names the code alone: the message may hold what a sender should not see. */
+function defaultFailureText({ code }: { readonly code: string }): string {
+  return `This message could not be answered (${code}).`;
+}

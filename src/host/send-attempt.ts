@@ -1,0 +1,87 @@
+import type { Trail } from '../agent/index.js';
+import type { SendApproval, SendResult } from '../channel/index.js';
+import { oneLine } from '../kernel/index.js';
+import type { RunningAccount } from './accounts.js';
+import type { HostParts } from './parts.js';
+
+/** How one attempt went: what the channel answered, or that it did not. */
+export type AttemptResult =
+  | SendResult
+  | { readonly status: 'threw'; readonly reason: string }
+  | { readonly status: 'aborted' };
+
+/** One attempt to send, under a permit of its own. */
+export async function attemptSend(
+  parts: HostParts,
+  trail: Trail,
+  account: RunningAccount,
+  approval: SendApproval,
+  signal: AbortSignal,
+): Promise<AttemptResult> {
+  if (signal.aborted) return { status: 'aborted' };
+  const permit = approval.mintPermit();
+  await trail.dispatch('egress.sending', { ...approval.message, attempt: permit.attempt });
+  const sent = call(() => account.channel.send(permit));
+  const result = await inTime(parts, sent, signal);
+  if (permit.used) return result;
+  permit.take(); // so that a channel that answered too early cannot send now
+  if (result.status !== 'sent') return result;
+  return {
+    status: 'threw',
+    reason: `channel "${account.channel.id}" says sent, and took no message from its permit`,
+  };
+}
+
+async function call(send: () => Promise<SendResult>): Promise<AttemptResult> {
+  try {
+    const result: SendResult | undefined = await send();
+    return result?.status === undefined
+      ? { status: 'threw', reason: 'the channel answered nothing' }
+      : result;
+  } catch (error) {
+    return { status: 'threw', reason: oneLine(error) };
+  }
+}
+
+/** A send's answer, or what its silence means. */
+function inTime(
+  parts: HostParts,
+  sent: Promise<AttemptResult>,
+  signal: AbortSignal,
+): Promise<AttemptResult> {
+  const { sendTimeoutMs = 60_000 } = parts.options;
+  return new Promise((resolve) => {
+    const done = (result: AttemptResult): void => {
+      parts.clock.clearTimeout(timer);
+      signal.removeEventListener('abort', onAbort);
+      resolve(result);
+    };
+    const onAbort = (): void => done({ status: 'aborted' });
+    const timer = parts.clock.setTimeout(
+      () =>
+        done({
+          status: 'ambiguous',
+          reason: `the channel did not answer within ${sendTimeoutMs} ms`,
+        }),
+      sendTimeoutMs,
+    );
+    signal.addEventListener('abort', onAbort, { once: true });
+    void sent.then(done); // `call` never rejects
+  });
+}
+
+/** Whether an ambiguous send may go out again: as its channel declares, never blindly. */
+export async function mayResend(
+  parts: HostParts,
+  { channel, accountId }: RunningAccount,
+  approval: SendApproval,
+  reason: string,
+): Promise<boolean> {
+  const policy = channel.resendPolicy.ambiguous;
+  if (policy === 'resend') return channel.capabilities.deduplicatesSends === true;
+  const { onAmbiguousSend } = parts.options;
+  if (policy === 'fail' || onAmbiguousSend === undefined) return false;
+  const { idempotencyKey, attempts } = approval;
+  const asked = { channel: channel.id, accountId, idempotencyKey, attempt: attempts, reason };
+  return (await onAmbiguousSend(asked)) === 'resend';
+}

@@ -1,0 +1,1 @@
+export { type LegacyHook, legacyMapping } from './mapping.js';

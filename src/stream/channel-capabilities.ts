@@ -1,0 +1,11 @@
+/** What a channel can do, so that nobody has to find out by trying. Absent means it cannot. */
+export interface ChannelCapabilities {
+  /** It renders a reply while it grows: `createStreamSender` is there, too. */
+  readonly canStreamResponse?: boolean;
+  /** It has threads within conversations. */
+  readonly threads?: boolean;
+  /** It takes files. */
+  readonly attachments?: boolean;
+  /** It drops a send that it has seen before, by `SendPermit.idempotencyKey`. */
+  readonly deduplicatesSends?: boolean;
+}

@@ -1,0 +1,84 @@
+import type { AgentTrigger } from './agent-trigger.js';
+import type { SessionEvent } from './session-event.js';
+import type { SessionMessage } from './session-message.js';
+import type { StreamDelta } from './stream-delta.js';
+
+/** A tool call that wants to run. */
+export interface ToolCall {
+  readonly toolCallId: string;
+  readonly toolName: string;
+  readonly args: Readonly<Record<string, unknown>>;
+}
+
+/** Whether a tool call may run, and with which arguments. */
+export type ToolDecision =
+  | { readonly allowed: true; readonly args: Readonly<Record<string, unknown>> }
+  | { readonly allowed: false; readonly reason: string };
+
+/** Asks the pipeline about a tool call before it runs. It never rejects. */
+export type ToolGate = (call: ToolCall) => Promise<ToolDecision>;
+
+/** A file that goes with a prompt. */
+export interface PromptAttachment {
+  readonly kind: string;
+  readonly url?: string;
+  readonly path?: string;
+  readonly mimeType?: string;
+  readonly name?: string;
+}
+
+/** What has been bound to a session, for its agent to read. */
+export interface SessionContext {
+  readonly context: Readonly<Record<string, unknown>>;
+  readonly memoryKeys: readonly string[];
+  readonly metadata: Readonly<Record<string, unknown>>;
+}
+
+/** One turn, as a provider gets it: composed, with its model chosen. */
+export interface AgentRequest {
+  readonly runId: string;
+  readonly agentId: string;
+  readonly sessionId: string;
+  readonly sessionKey: string;
+  /** One of the provider's `models`. */
+  readonly model: string;
+  /** The system prompt, guidance included. */
+  readonly systemPrompt?: string;
+  /** What is asked, with this turn's additions. */
+  readonly prompt: string;
+  readonly attachments: readonly PromptAttachment[];
+  /** The transcript before the prompt, oldest first. */
+  readonly history: readonly SessionMessage[];
+  readonly session: SessionContext;
+  /** To be asked before each tool call by a provider whose `toolGate` is `enforce`. */
+  readonly gate: ToolGate;
+  /** Aborted when the turn is to stop: end the stream soon, or be cut off. */
+  readonly signal: AbortSignal;
+}
+
+/**
+ * What drives a model: the one thing an agent turn needs of an agent (seed 003's `IAgentProvider`).
+ *
+ * `run` yields session events of one run, from `agent_start` to `agent_end`. It may throw instead; the turn ends
+ * then, with that error. The iterator's `return()` must let go of everything it holds.
+ *
+ * @example
+ * const silent: AgentProvider = {
+ *   id: 'silent', models: ['none'], toolGate: 'enforce',
+ *   async *run() { yield { type: 'agent_start' }; yield { type: 'agent_end', messages: [] }; },
+ * };
+ */
+export interface AgentProvider {
+  /** The name that `agent.model.resolving` chooses it by. */
+  readonly id: string;
+  /** The models it offers; the first is its default. */
+  readonly models: readonly string[];
+  /**
+   * `enforce`: it asks `request.gate` before a tool runs, and obeys. `observe-only`: its tool calls have run
+   * already, or run where nobody can stop them, as in a recording.
+   */
+  readonly toolGate: 'enforce' | 'observe-only';
+  run(request: AgentRequest): AsyncIterable<SessionEvent>;
+  /** Answers as stream deltas, from a provider that keeps its own sessions. */
+  triggerStream?(context: AgentTrigger): AsyncGenerator<StreamDelta>;
+}

@@ -1,0 +1,90 @@
+/** A piece of text in a message. */
+export interface TextContent {
+  readonly type: 'text';
+  readonly text: string;
+}
+
+/** What a model thought. Where it is hidden, the text is empty and the signature stands for it. */
+export interface ThinkingContent {
+  readonly type: 'thinking';
+  readonly thinking: string;
+  /** The provider's proof of it, to be handed back byte for byte. */
+  readonly thinkingSignature?: string;
+  readonly redacted?: boolean;
+}
+
+/** A model's wish to call a tool. */
+export interface ToolCallContent {
+  readonly type: 'toolCall';
+  readonly id: string;
+  readonly name: string;
+  readonly arguments: Readonly<Record<string, unknown>>;
+}
+
+/** A block of an assistant message. */
+export type AssistantContent = TextContent | ThinkingContent | ToolCallContent;
+
+/** Tokens and money of one message or run, in the counts that session events use. */
+export interface SessionUsage {
+  /** Tokens read, without those from the cache. */
+  readonly input: number;
+  readonly output: number;
+  readonly cacheRead: number;
+  readonly cacheWrite: number;
+  readonly totalTokens: number;
+  /** US dollars, where the provider says. */
+  readonly costUsd?: number;
+}
+
+/** Why an assistant message ended. */
+export type StopReason = 'stop' | 'length' | 'toolUse' | 'error' | 'aborted';
+
+/** What a person, or the host for them, said. */
+export interface UserMessage {
+  readonly role: 'user';
+  readonly content: string;
+  /** Milliseconds since 1970. */
+  readonly timestamp?: number;
+}
+
+/** One message of a model. */
+export interface AssistantMessage {
+  readonly role: 'assistant';
+  readonly content: readonly AssistantContent[];
+  readonly provider?: string;
+  readonly model?: string;
+  readonly usage?: SessionUsage;
+  readonly stopReason?: StopReason;
+  readonly errorMessage?: string;
+  /** Milliseconds since 1970. */
+  readonly timestamp?: number;
+}
+
+/** What a tool answered. */
+export interface ToolResultMessage {
+  readonly role: 'toolResult';
+  readonly toolCallId: string;
+  readonly toolName: string;
+  readonly content: readonly TextContent[];
+  readonly isError: boolean;
+  /** The answer in the tool's own shape. */
+  readonly details?: unknown;
+  /** Milliseconds since 1970. */
+  readonly timestamp?: number;
+}
+
+/** A message of a session's transcript. */
+export type SessionMessage = UserMessage | AssistantMessage | ToolResultMessage;
+
+/**
+ * The text of a message that people see: its text blocks, joined.
+ *
+ * @example
+ * textOf({ role: 'assistant', content: [{ type: 'text', text: 'Lima.' }] }); // 'Lima.'
+ */
+export function textOf(message: SessionMessage): string {
+  if (message.role === 'user') return message.content;
+  let text = '';
+  for (const block of message.content) if (block.type === 'text') text += block.text;
+  return text;
+}

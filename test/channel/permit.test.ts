@@ -1,0 +1,123 @@
+import { describe, expect, it } from 'vitest';
+import {
+  approveSend,
+  type ChannelPlugin,
+  SendApproval,
+  SendPermit,
+} from '../../src/channel/index.js';
+import { cancel, type Outcome, type PayloadOf, select } from '../../src/kernel/index.js';
+import { createTestKernel, samplePayload } from '../../src/testing/index.js';
+
+const { kernel } = createTestKernel();
+kernel.contribute({
+  family: 'egress.preparing',
+  class: 'veto',
+  extensionId: 'test',
+  id: 'veto',
+  handler: ({ payload }) => (payload.content === 'no' ? cancel('policy') : null),
+});
+kernel.contribute({
+  family: 'egress.preparing',
+  class: 'resolver',
+  extensionId: 'test',
+  id: 'resolver',
+  handler: () => select({ channel: 'pager', accountId: 'night', to: 'pager:7' }),
+});
+
+function prepare(changes: Partial<PayloadOf<'egress.preparing'>> = {}) {
+  return kernel.dispatch('egress.preparing', { ...samplePayload('egress.preparing'), ...changes });
+}
+
+describe('a permit', () => {
+  it('holds what passed, with the account that was selected', async () => {
+    const permit = approveSend(await prepare()).mintPermit();
+    const message = permit.take();
+    expect(message).toMatchObject({
+      content: 'Lima.',
+      channel: 'pager',
+      accountId: 'night',
+      to: 'pager:7',
+    });
+    expect(message).not.toHaveProperty('accounts');
+    expect(Object.isFrozen(message)).toBe(true);
+  });
+
+  it('holds the account that was named, where it was named', async () => {
+    const message = approveSend(await prepare({ explicit: true }))
+      .mintPermit()
+      .take();
+    expect(message).toMatchObject({ channel: 'console', accountId: 'default', to: 'console:ada' });
+  });
+
+  it('can be used once', async () => {
+    const permit = approveSend(await prepare()).mintPermit();
+    expect(permit.used).toBe(false);
+    permit.take();
+    expect(permit.used).toBe(true);
+    expect(() => permit.take()).toThrow(expect.objectContaining({ code: 'permit-used' }));
+  });
+
+  it('is followed by another only when it was used, with the same key', async () => {
+    const approval = approveSend(await prepare());
+    const first = approval.mintPermit();
+    expect(() => approval.mintPermit()).toThrow(expect.objectContaining({ code: 'permit-unused' }));
+    first.take();
+    const second = approval.mintPermit();
+    expect([first.attempt, second.attempt]).toEqual([1, 2]);
+    expect(second.idempotencyKey).toBe(first.idempotencyKey);
+  });
+
+  it('is not minted from the same outcome twice', async () => {
+    const outcome = await prepare();
+    approveSend(outcome);
+    expect(() => approveSend(outcome)).toThrow(
+      expect.objectContaining({ code: 'approved-before' }),
+    );
+  });
+
+  it('is not minted from a cancel, nor from another family', async () => {
+    const cancelled = await prepare({ content: 'no' });
+    expect(() => approveSend(cancelled)).toThrow(/A cancelled outcome approves no send/);
+    const other = await kernel.dispatch('egress.sending', samplePayload('egress.sending'));
+    // @ts-expect-error the outcome of another family approves no send
+    expect(() => approveSend(other)).toThrow(/"egress.sending" approves no send/);
+  });
+
+  it('is not minted from what only looks like an outcome', async () => {
+    const outcome = await prepare();
+    const forged = { ...outcome.toJSON(), status: 'passed', payload: outcome.payload };
+    expect(() => approveSend(forged as unknown as Outcome<'egress.preparing'>)).toThrow(
+      expect.objectContaining({ code: 'not-approved' }),
+    );
+    approveSend(outcome); // the real one is
+  });
+
+  it('is not minted where nothing was selected and nothing named', async () => {
+    const bare = createTestKernel().kernel;
+    const { channel: _, accountId: __, ...nowhere } = samplePayload('egress.preparing');
+    const outcome = await bare.dispatch('egress.preparing', { ...nowhere, explicit: true });
+    expect(() => approveSend(outcome)).toThrow(expect.objectContaining({ code: 'no-target' }));
+  });
+
+  it('cannot be made or imitated', async () => {
+    // @ts-expect-error its constructor is private
+    expect(() => new SendPermit(Symbol('mint'), {}, 'x', 1)).toThrow(
+      expect.objectContaining({ code: 'permit-forged' }),
+    );
+    // @ts-expect-error so is the approval's
+    expect(() => new SendApproval(Symbol('mint'), {}, 'x')).toThrow(/was called from outside/);
+    const imitated = { idempotencyKey: 'x', attempt: 1, used: false, take: () => ({}) };
+    // @ts-expect-error the class is nominal: an object of the same shape is no permit
+    const permit: SendPermit = imitated;
+    expect(permit).not.toBeInstanceOf(SendPermit);
+  });
+
+  it('is all that a send takes', () => {
+    const send: ChannelPlugin['send'] = async () => ({ status: 'rejected', reason: 'not here' });
+    // @ts-expect-error a payload is no permit
+    void send(samplePayload('egress.preparing'));
+    // @ts-expect-error nor is an object
+    void send({});
+    expect(send).toHaveLength(0);
+  });
+});

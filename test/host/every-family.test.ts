@@ -1,0 +1,43 @@
+import { expect, it } from 'vitest';
+import { cancel, canonicalStages } from '../../src/kernel/index.js';
+import { hostLab } from '../support/host-lab.js';
+import { scriptedChannel } from '../support/scripted-channel.js';
+
+/** Families whose emission comes with later parts. */
+const elsewhere = /^(compaction|interaction|subagent)\./;
+
+it('emits every family but those of compaction, interactions and subagents', async () => {
+  const channel = scriptedChannel({
+    send: async (permit, sent) => {
+      const message = permit.take();
+      if (message.content === 'fail') return { status: 'rejected', reason: 'no' };
+      sent.push(message);
+      return { status: 'sent', receipt: {} };
+    },
+  });
+  const lab = await hostLab({
+    channel,
+    contribute: (kernel) => {
+      kernel.contribute({
+        family: 'egress.preparing',
+        class: 'veto',
+        extensionId: 'test',
+        id: 'veto',
+        handler: ({ payload }) => (payload.content === 'cancel' ? cancel('policy') : null),
+      });
+      kernel.contribute({
+        family: 'agent.output.delta',
+        class: 'observer',
+        extensionId: 'test',
+        id: 'deltas',
+        handler: () => undefined,
+      });
+    },
+  });
+  for (const text of ['hello', 'cancel', 'fail', '/new']) await lab.say(text);
+  await lab.host.stop();
+  const expected = canonicalStages
+    .map(({ family }) => family)
+    .filter((family) => !elsewhere.test(family));
+  expect([...new Set<string>(lab.families())].toSorted()).toEqual(expected.toSorted());
+});

@@ -1,0 +1,15 @@
+import { expect, it } from 'vitest';
+import { readRecording, replayProvider } from '../../src/agent/index.js';
+import { splitRuns } from '../../src/csdk/index.js';
+import { hostLab } from '../support/host-lab.js';
+import { recordings, visibleTexts } from '../support/recordings.js';
+
+it.each(recordings())('$name: each visible text goes out once', async ({ path, lines }) => {
+  const frames = await readRecording(path, ({ problem }) => expect.fail(problem));
+  const agents = [{ id: 'main', provider: replayProvider(frames) }];
+  await using lab = await hostLab({ agents, failureText: () => undefined });
+  for (const _run of splitRuns(frames)) await lab.say('go on');
+  expect(lab.texts()).toEqual(visibleTexts(lines));
+  const failures = lab.outcomes.flatMap((outcome) => outcome.failures);
+  expect(failures).toEqual([]);
+});

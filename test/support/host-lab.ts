@@ -1,0 +1,89 @@
+import { echoProvider } from '../../src/agent/index.js';
+import { createHost, type Host, type HostOptions, type MessageEnd } from '../../src/host/index.js';
+import type { FamilyName, Kernel, Outcome } from '../../src/kernel/index.js';
+import {
+  createTestKernel,
+  type TestKernel,
+  type VirtualClock,
+  virtualClock,
+} from '../../src/testing/index.js';
+import { type Said, type ScriptedChannel, scriptedChannel } from './scripted-channel.js';
+
+/** A running host with a scripted channel, in virtual time. */
+export interface HostLab extends AsyncDisposable {
+  readonly host: Host;
+  readonly kernel: Kernel;
+  readonly clock: VirtualClock;
+  readonly channel: ScriptedChannel;
+  readonly log: TestKernel['log'];
+  /** Every dispatch that has ended, in order. */
+  readonly outcomes: readonly Outcome[];
+  /** How each message ended, in order. */
+  readonly ends: readonly MessageEnd[];
+  /** The families of the dispatches that have ended, in order. */
+  families(): readonly FamilyName[];
+  /** The outcomes of one family. */
+  of<F extends FamilyName>(family: F): readonly Outcome<F>[];
+  /** Says something, and waits until it is done with. */
+  say(said: string | Said, channel?: ScriptedChannel): Promise<MessageEnd>;
+  /** The texts that came out of the channel. */
+  texts(): readonly string[];
+}
+
+export interface HostLabOptions extends Partial<HostOptions> {
+  readonly channel?: ScriptedChannel;
+  readonly contribute?: (kernel: Kernel) => void;
+  readonly clock?: VirtualClock;
+  readonly grants?: Readonly<Record<string, readonly string[]>>;
+}
+
+export async function hostLab(options: HostLabOptions = {}): Promise<HostLab> {
+  const { channel = scriptedChannel(), contribute, clock = virtualClock(), grants } = options;
+  const test = createTestKernel({ clock, ...(grants !== undefined && { grants }) });
+  contribute?.(test.kernel);
+  const ends: MessageEnd[] = [];
+  const waiting = new Map<string, (end: MessageEnd) => void>();
+  const ids = { session: 0, run: 0 };
+  const host = createHost({
+    agents: [{ id: 'main', provider: echoProvider() }],
+    channels: [channel],
+    kernel: test.kernel,
+    clock,
+    logger: test.log,
+    newId: (kind) => `${kind}-${++ids[kind]}`,
+    ...options,
+    onMessageEnd: (end) => {
+      ends.push(end);
+      waiting.get(end.updateId ?? '')?.(end);
+    },
+  });
+  await host.start();
+  let updates = 0;
+  return {
+    host,
+    kernel: test.kernel,
+    clock,
+    channel,
+    log: test.log,
+    outcomes: test.outcomes,
+    ends,
+    families: () => test.outcomes.map(({ event }) => event.family),
+    of: <F extends FamilyName>(family: F) =>
+      test.outcomes.filter(
+        ({ event }) => event.family === family,
+      ) as unknown as readonly Outcome<F>[], // filtered by it
+    say: (said, by = channel) => {
+      const updateId = `u-${++updates}`;
+      return new Promise((resolve) => {
+        waiting.set(updateId, resolve);
+        void by.receive(typeof said === 'string' ? { text: said } : said, updateId);
+      });
+    },
+    texts: () => channel.sent.map(({ content }) => content),
+    [Symbol.asyncDispose]: async () => {
+      const stopping = host.stop({ timeoutMs: 1_000 });
+      await clock.advance(10_000);
+      await stopping;
+    },
+  };
+}
