@@ -1,0 +1,83 @@
+import { describe, expect, it } from 'vitest';
+import { expectFresh, heading, table } from '../support/generated.js';
+import { readProjectFile, sourceFiles } from '../support/source-tree.js';
+import { SurfaceReader } from '../support/surface.js';
+import { importsOf } from './imports.js';
+import { packageOf } from './layers.js';
+
+interface Manifest {
+  readonly exports: Readonly<Record<string, string | Readonly<Record<string, string>>>>;
+  readonly dependencies: Readonly<Record<string, string>>;
+}
+
+const manifest = JSON.parse(readProjectFile('package.json')) as Manifest;
+const entries = Object.keys(manifest.exports).filter((name) => name !== './package.json');
+const reader = new SurfaceReader();
+const stable = ['.', './testing', './legacy', './csdk', './channel'];
+
+function sourceOf(entry: string): string {
+  return entry === '.' ? 'src/index.ts' : `src/${entry.slice(2)}/index.ts`;
+}
+
+function section(entry: string): string {
+  const name = entry === '.' ? 'sluice' : `sluice/${entry.slice(2)}`;
+  const promise = stable.includes(entry)
+    ? 'Under semantic versioning.'
+    : 'May change in a minor version until 1.0.';
+  const rows = [...reader.surfaceOf(sourceOf(entry))].map(([one, kind]) => [`\`${one}\``, kind]);
+  const list = rows.length === 0 ? 'Nothing yet.' : table(['name', 'kind'], rows);
+  return `## ${name}\n\n${promise}\n\n${list}`;
+}
+
+describe('the entry points', () => {
+  it('are each src/<name>/index.ts, built to dist, types first', () => {
+    for (const entry of entries) {
+      const built = sourceOf(entry).replace('src/', './dist/').replace('.ts', '');
+      expect(Object.entries(manifest.exports[entry] ?? {})).toEqual([
+        ['types', `${built}.d.ts`],
+        ['default', `${built}.js`],
+      ]);
+    }
+  });
+
+  it('export what spec/surface.md lists', () => {
+    const about = 'Every name that an entry point exports. A change here is a change for users.';
+    const document = [
+      heading('Public surface', about, 'test/architecture/surface.test.ts').trimEnd(),
+      ...entries.map(section),
+    ].join('\n\n');
+    expectFresh('spec/surface.md', `${document}\n`);
+  });
+
+  it.each(entries)(
+    '%s exports when it runs what its text says',
+    async (entry) => {
+      const types = ['interface', 'type'];
+      const values = [...reader.surfaceOf(sourceOf(entry))].filter(
+        ([, kind]) => !types.includes(kind),
+      );
+      const loaded: object = await import(`../../${sourceOf(entry)}`);
+      expect(Object.keys(loaded).sort()).toEqual(values.map(([name]) => name).sort());
+    },
+    30_000,
+  );
+});
+
+describe('the dependencies', () => {
+  it('are, for the kernel at run time, typebox alone', () => {
+    const packages = sourceFiles('src/kernel').flatMap((file) =>
+      importsOf(file)
+        .map(({ specifier }) => specifier)
+        .filter((specifier) => !specifier.startsWith('.'))
+        .map(packageOf),
+    );
+    expect(new Set(packages)).toEqual(new Set(['typebox']));
+  });
+
+  it('are pinned to one version each', () => {
+    const loose = Object.entries(manifest.dependencies).filter(
+      ([, at]) => !/^\d+\.\d+\.\d+$/.test(at),
+    );
+    expect(loose).toEqual([]);
+  });
+});
