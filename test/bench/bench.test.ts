@@ -1,0 +1,38 @@
+import { describe, expect, it } from 'vitest';
+import { runOnce } from './once.mjs';
+
+const contenders = ['sluice', 'tapable', 'hookable', 'openclaw-style'];
+const scenarios = [
+  'observers-0',
+  'observers-1',
+  'observers-5',
+  'async-observers-5',
+  'sync-mutators-5',
+  'mutators-5',
+  'async-mutators-5',
+  'veto',
+  'mixed',
+];
+const loadKernel = () => import('../../src/kernel/index.js');
+
+describe('the benchmark', () => {
+  for (const scenario of scenarios)
+    it.each(contenders)(`${scenario}: %s does the work of the floor`, async (contender) => {
+      const expected = await runOnce(scenario, 'floor', loadKernel);
+      expect(await runOnce(scenario, contender, loadKernel)).toEqual(expected);
+    });
+
+  it('does what its scenarios say', async () => {
+    const text = 'the quick brown fox';
+    expect(await runOnce('observers-5', 'floor', loadKernel)).toEqual({ calls: 5, chars: 95 });
+    expect((await runOnce('mutators-5', 'floor', loadKernel)).content).toBe(`${text}abcde`);
+    const veto = await runOnce('veto', 'floor', loadKernel);
+    expect([veto.calls, veto.cancelled]).toEqual([5, 'quiet-hours']);
+    expect(await runOnce('mixed', 'floor', loadKernel)).toMatchObject({
+      calls: 5,
+      content: `${text}a`,
+      topic: 'Ada',
+      route: 'console',
+    });
+  });
+});
