@@ -1,0 +1,79 @@
+import { Command, CommanderError } from 'commander';
+import { CommandError } from './command-error.js';
+import { errorLine } from './error-line.js';
+import { type ExitCode, exitCodeHelp, exitCodes } from './exit-codes.js';
+import { addReplay } from './replay.js';
+import { addRun } from './run.js';
+import type { Shell } from './shell.js';
+import { addStages } from './stages.js';
+
+/** Registers one command. What it does ends in an exit code. */
+export type AddCommand = (program: Command, shell: Shell, done: (code: ExitCode) => void) => void;
+
+const commands: readonly AddCommand[] = [addRun, addStages, addReplay];
+
+/**
+ * Runs a command line: everything after `sluice`. Never rejects: whatever goes wrong is one line on stderr, and
+ * an exit code.
+ */
+export async function runCommandLine(shell: Shell): Promise<ExitCode> {
+  const { args } = shell;
+  let code: ExitCode = exitCodes.ok;
+  const program = programFor(shell, (ended) => {
+    code = ended;
+  });
+  try {
+    await program.parseAsync(args, { from: 'user' });
+    return code;
+  } catch (thrown) {
+    if (thrown instanceof CommanderError && thrown.exitCode === 0) return exitCodes.ok; // help, or the version
+    const error = thrown instanceof CommanderError ? argumentError(thrown, program, args) : thrown;
+    shell.stderr.lines([errorLine(error, args.includes('--debug'))]);
+    return error instanceof CommandError ? error.exitCode : exitCodes.failed;
+  }
+}
+
+function programFor(shell: Shell, done: (code: ExitCode) => void): Command {
+  const program = new Command('sluice')
+    .description(
+      'A typed event pipeline for agent gateways: run it, look at it, replay through it.',
+    )
+    .version(shell.version, '-V, --version')
+    .helpCommand(false)
+    .addHelpText('after', `\nExample:\n  $ echo hi | sluice run --quiet\n\n${exitCodeHelp}`);
+  for (const add of commands) add(program, shell, done);
+  for (const command of [program, ...program.commands])
+    command
+      .exitOverride()
+      .configureHelp({ helpWidth: shell.width })
+      .configureOutput({
+        writeOut: (text) => shell.stdout.lines([text.trimEnd()]),
+        writeErr: (text) => shell.stderr.lines([text.trimEnd()]),
+        outputError: () => undefined, // it is thrown as well, and told once
+      });
+  return program;
+}
+
+/** What commander refuses, in the words of every other error. */
+function argumentError(
+  error: CommanderError,
+  program: Command,
+  args: readonly string[],
+): CommandError {
+  const names = program.commands.map((command) => command.name());
+  if (error.code === 'commander.help')
+    return new CommandError(
+      'bad-arguments',
+      'no command was given',
+      `Commands: ${names.join(', ')}.`,
+    );
+  const what = error.message
+    .replace(/^error: /, '')
+    .replace(/\s+/g, ' ')
+    .trim();
+  if (error.code === 'commander.unknownCommand')
+    return new CommandError('unknown-command', what, `Commands: ${names.join(', ')}.`);
+  const command = names.find((name) => args.includes(name));
+  const help = command === undefined ? 'sluice --help' : `sluice ${command} --help`;
+  return new CommandError('bad-arguments', what, `See \`${help}\`.`);
+}

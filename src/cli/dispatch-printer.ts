@@ -1,0 +1,32 @@
+import type { Tap } from '../kernel/index.js';
+import { DispatchLines } from './dispatch-lines.js';
+import { jsonLine } from './json-line.js';
+import type { Shell } from './shell.js';
+
+/** Prints dispatches while they come. */
+export interface DispatchPrinter {
+  readonly tap: Tap;
+  /** Prints what was kept back. */
+  finish(): void;
+}
+
+/** Prints a line of JSON per dispatch: its outcome as data. */
+export function jsonPrinter({ stdout }: Pick<Shell, 'stdout'>): DispatchPrinter {
+  return {
+    tap: { outcome: (outcome) => stdout.lines([jsonLine(outcome.toJSON())]) },
+    finish: () => undefined,
+  };
+}
+
+/** Prints dispatches for people. */
+export function linePrinter({
+  stdout,
+  palettes,
+  width,
+}: Pick<Shell, 'stdout' | 'palettes' | 'width'>): DispatchPrinter {
+  const lines = new DispatchLines({ palette: palettes.stdout, width });
+  return {
+    tap: { outcome: (outcome) => stdout.lines(lines.add(outcome)) },
+    finish: () => stdout.lines(lines.flush()),
+  };
+}

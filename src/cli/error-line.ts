@@ -1,0 +1,47 @@
+import { oneLine } from '../kernel/index.js';
+import { printable } from './text.js';
+
+/**
+ * An error as one line: its code, what is wrong and where, and what to do. With `debug` the stack traces of the
+ * error and of its causes follow.
+ *
+ * @example
+ * errorLine(new CommandError('missing-file', 'there is no file "x.json"', 'Check the path.'), false);
+ * // 'sluice: missing-file: there is no file "x.json". Check the path.'
+ */
+export function errorLine(thrown: unknown, debug: boolean): string {
+  const { code, what, hint } = partsOf(thrown);
+  const line = printable(`sluice: ${code}: ${sentence(what)} ${hint}`.trim());
+  return debug ? [line, ...stacks(thrown)].join('\n') : line;
+}
+
+interface Parts {
+  readonly code: string;
+  readonly what: string;
+  readonly hint: string;
+}
+
+/** The four parts that every error of the project has; whose it is stands in its text. */
+function partsOf(thrown: unknown): Parts {
+  if (thrown instanceof Error && 'code' in thrown && 'hint' in thrown)
+    return { code: String(thrown.code), what: thrown.message, hint: String(thrown.hint) };
+  return {
+    code: 'unexpected',
+    what: oneLine(thrown),
+    hint: 'Run it again with --debug for the stack trace.',
+  };
+}
+
+function sentence(text: string): string {
+  return /[.!?]$/.test(text) ? text : `${text}.`;
+}
+
+function stacks(thrown: unknown): string[] {
+  const found: string[] = [];
+  const seen = new Set<unknown>();
+  for (let at = thrown; at instanceof Error && !seen.has(at); at = at.cause) {
+    seen.add(at);
+    found.push(`${seen.size === 1 ? '' : 'caused by '}${at.stack ?? String(at)}`);
+  }
+  return found;
+}

@@ -1,0 +1,19 @@
+/**
+ * What a command's exit code means. Each command's `--help` says the same.
+ *
+ * - `ok`: everything that was asked has been done. A drain after the first Ctrl-C is one.
+ * - `failed`: something failed on the way; a line on stderr says what.
+ * - `usage`: nothing ran, because the command line, the config or a file that they name is wrong.
+ * - `interrupted`: a second signal ended the process at once.
+ */
+export const exitCodes = { ok: 0, failed: 1, usage: 2, interrupted: 130 } as const;
+
+/** One of the exit codes. */
+export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
+
+/** The paragraph on exit codes at the end of every help. */
+export const exitCodeHelp = `Exit codes:
+  0    done
+  1    something failed; stderr says what
+  2    nothing ran: the command line, the config or a file they name is wrong
+  130  a second Ctrl-C ended it at once`;

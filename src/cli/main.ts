@@ -1,0 +1,31 @@
+#!/usr/bin/env node
+import process from 'node:process';
+import { runCommandLine } from './command-line.js';
+import { defaultWidth } from './layout.js';
+import { outputTo } from './output.js';
+import { paletteFor } from './palette.js';
+import { stopSignal } from './stop-signal.js';
+import { packageVersion } from './version.js';
+
+const stdout = outputTo(process.stdout);
+const stderr = outputTo(process.stderr);
+
+const exitCode = await runCommandLine({
+  args: process.argv.slice(2),
+  stdin: process.stdin,
+  stdout,
+  stderr,
+  cwd: process.cwd(),
+  version: packageVersion(),
+  isTerminal: { stdin: process.stdin.isTTY === true, stdout: process.stdout.isTTY === true },
+  width: Math.min(process.stdout.columns || defaultWidth, 100),
+  palettes: {
+    stdout: paletteFor(process.stdout, process.env),
+    stderr: paletteFor(process.stderr, process.env),
+  },
+  stop: AbortSignal.any([stopSignal(process), stdout.gone]),
+});
+
+await Promise.all([stdout.flush(), stderr.flush()]);
+// said outright: an open stdin or an extension's forgotten timer must not keep a finished command alive
+process.exit(exitCode);

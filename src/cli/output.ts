@@ -1,0 +1,38 @@
+import type { Writable } from 'node:stream';
+
+/** A stream to write to, whose reader may go away. */
+export interface Output {
+  /** Aborted when the reader is gone: `| head -1` has read its line. What is written then is dropped. */
+  readonly gone: AbortSignal;
+  /** Writes a text as it is. Resolves when it has been handed on; rejects where it never will be. */
+  write(text: string): Promise<void>;
+  /** Writes lines. What becomes of them is nobody's concern: a failure shows as `gone`. */
+  lines(lines: readonly string[]): void;
+  /** Resolves when everything has been handed on, or cannot be. */
+  flush(): Promise<void>;
+}
+
+/** Makes an output of a stream. A reader that goes away is no error: it ends the output quietly. */
+export function outputTo(stream: Writable): Output {
+  const reader = new AbortController();
+  const lose = (): void => reader.abort('nobody reads the output');
+  stream.on('error', lose);
+  const write = (text: string): Promise<void> =>
+    new Promise((resolve, reject) => {
+      if (reader.signal.aborted) return reject(new Error('nobody reads the output'));
+      stream.write(text, (error) => {
+        if (error == null) return resolve();
+        lose(); // the error event comes later
+        reject(error);
+      });
+    });
+  const writeOrDrop = (text: string): Promise<void> => write(text).catch(() => undefined);
+  return {
+    gone: reader.signal,
+    write,
+    lines: (lines) => {
+      if (lines.length > 0) void writeOrDrop(`${lines.join('\n')}\n`);
+    },
+    flush: () => writeOrDrop(''),
+  };
+}

@@ -1,0 +1,63 @@
+import { type LoadedExtension, loadExtension, loadExtensionModule } from '../extension/index.js';
+import { createKernel, type Kernel, type KernelOptions, type Logger } from '../kernel/index.js';
+import { refusedSettings } from './refused-settings.js';
+import type { ExtensionSetting, Settings } from './settings.js';
+
+/** A pipeline without a host: a kernel with its extensions. Disposing it waits for what runs, and undoes all. */
+export interface Pipeline extends AsyncDisposable {
+  readonly kernel: Kernel;
+  /** Why extensions are missing. One that is broken is left out, and the others are loaded. */
+  readonly errors: readonly unknown[];
+}
+
+/**
+ * Makes a kernel as the settings say, and loads their extensions into it.
+ *
+ * @throws CommandError `bad-config` where the kernel refuses a setting.
+ */
+export async function openPipeline(
+  settings: Settings,
+  logger: Logger,
+  options: Pick<KernelOptions, 'tap' | 'trace'> = {},
+): Promise<Pipeline> {
+  const { grants, overrides } = settings;
+  const kernel = refusedSettings(() => createKernel({ ...options, grants, overrides, logger }));
+  const loaded: LoadedExtension[] = [];
+  const errors: unknown[] = [];
+  for (const setting of settings.extensions) {
+    const result = await load(kernel, setting, logger);
+    if ('error' in result) errors.push(result.error);
+    else loaded.push(result);
+  }
+  return {
+    kernel,
+    errors,
+    [Symbol.asyncDispose]: async () => {
+      await kernel.close();
+      for (const extension of loaded.reverse()) await extension.dispose();
+    },
+  };
+}
+
+async function load(
+  kernel: Kernel,
+  { specifier, from, config }: ExtensionSetting,
+  logger: Logger,
+): Promise<LoadedExtension | { readonly error: unknown }> {
+  try {
+    const extension = await loadExtensionModule(specifier, { from });
+    return await loadExtension(kernel, extension, { config, logger: withoutRefusals(logger) });
+  } catch (error) {
+    return { error };
+  }
+}
+
+/** A logger for loading: why an extension is disabled comes back as an error, and is told once. */
+function withoutRefusals(logger: Logger): Logger {
+  return {
+    ...logger,
+    error: (message, fields) => {
+      if (fields?.['hint'] === undefined) logger.error(message, fields);
+    },
+  };
+}

@@ -1,0 +1,72 @@
+import type { ApprovedMessage } from '../channel/index.js';
+import type { MessageEnd } from '../host/index.js';
+import { type KernelOptions, systemClock } from '../kernel/index.js';
+import { jsonPrinter } from './dispatch-printer.js';
+import type { LogLevel } from './logger.js';
+import type { Shell } from './shell.js';
+import { printableLines } from './text.js';
+import { WayPrinter } from './way-printer.js';
+
+/** What a running host shows. */
+export interface RunView {
+  /** The tap that it listens with. A kernel that nobody listens to is faster. */
+  readonly kernelOptions: Pick<KernelOptions, 'tap' | 'trace'>;
+  /** From which level on the log is shown: what the way tells already is not told twice. */
+  readonly logLevel: LogLevel;
+  /** What is said when messages can come. */
+  readonly greeting: readonly string[];
+  /** Writes a reply. */
+  write(text: string): void | Promise<void>;
+  /** Makes the text of a reply. */
+  render(message: ApprovedMessage): string;
+  messageEnd(end: MessageEnd): void;
+}
+
+const invitation = 'Type a message. /help lists the commands; Ctrl-C ends.';
+
+/** Shows the replies alone, and warnings on stderr. */
+export function quietView({ stdout, isTerminal }: Shell): RunView {
+  return {
+    kernelOptions: {},
+    logLevel: 'warn',
+    greeting: [],
+    write: (text) => stdout.write(text),
+    render: renderFor(isTerminal.stdout),
+    messageEnd: () => undefined,
+  };
+}
+
+/** Shows each dispatch as a line of JSON. Replies are in there: `egress.sent` holds them. */
+export function jsonView(shell: Shell): RunView {
+  return {
+    kernelOptions: { tap: jsonPrinter(shell).tap, trace: true },
+    logLevel: 'warn',
+    greeting: [],
+    write: () => undefined,
+    render: ({ content }) => content,
+    messageEnd: () => undefined,
+  };
+}
+
+/** Shows each reply, and under it the way that its message took: on stderr, where stdout is no terminal. */
+export function wayView({ stdout, stderr, palettes, isTerminal, width }: Shell): RunView {
+  const [output, palette] = isTerminal.stdout
+    ? [stdout, palettes.stdout]
+    : [stderr, palettes.stderr];
+  const ways = new WayPrinter((lines) => output.lines(lines), { palette, width }, systemClock);
+  return {
+    kernelOptions: { tap: { outcome: (outcome) => ways.add(outcome) }, trace: true },
+    logLevel: 'error',
+    greeting: isTerminal.stdin ? [palettes.stderr.quiet(invitation)] : [],
+    write: (text) => stdout.write(text),
+    render: renderFor(isTerminal.stdout),
+    messageEnd: (end) => {
+      if (!stdout.gone.aborted) ways.end(end);
+    },
+  };
+}
+
+/** A terminal gets no control characters: an agent's text must not be able to paint over what is shown. */
+function renderFor(isTerminal: boolean): RunView['render'] {
+  return ({ content }) => `${isTerminal ? printableLines(content) : content}\n`;
+}

@@ -1,0 +1,118 @@
+import { pid } from 'node:process';
+import { type Command, Option } from 'commander';
+import { consoleChannel } from '../channel/index.js';
+import { createHost, type Host } from '../host/index.js';
+import { readLines } from '../stream/index.js';
+import { agentProvider } from './agent-provider.js';
+import { asCliCommand } from './cli-command.js';
+import { errorLine } from './error-line.js';
+import { type ExitCode, exitCodeHelp, exitCodes } from './exit-codes.js';
+import { lineLogger } from './logger.js';
+import { openPipeline } from './pipeline.js';
+import { jsonView, quietView, type RunView, wayView } from './run-view.js';
+import { addPipelineOptions, type PipelineOptions, readSettings } from './settings.js';
+import type { Shell } from './shell.js';
+
+interface RunOptions extends PipelineOptions {
+  readonly agent?: string;
+  readonly channel?: string;
+  readonly quiet?: boolean;
+}
+
+const help = `
+Each line that you type, or that comes by a pipe, is a message. Under its reply stands
+the way it took: its stages, their handlers in run order and what each of them did.
+Where stdout is no terminal, it gets the replies and stderr the way.
+
+Ctrl-C and SIGTERM finish what has begun, and exit with 0; a second one exits at once.
+At the end of the input, the exit code is 1 if a message failed.
+
+Examples:
+  $ sluice run
+  $ echo hi | sluice run --quiet
+  $ sluice run --agent replay:session.jsonl --extension ./quiet-hours.js
+  $ sluice run --config sluice.json
+
+A config file:
+  {
+    "agent": "echo",
+    "extensions": [{ "path": "./quiet-hours.js", "config": { "from": "22:00" } }],
+    "grants": { "persona": ["agent.prompt.building:systemPrompt"] },
+    "overrides": { "quiet-hours/night": { "priority": 10 } }
+  }
+
+${exitCodeHelp}`;
+
+/** Adds `sluice run`: the host. */
+export function addRun(program: Command, shell: Shell, done: (code: ExitCode) => void): void {
+  const command = program.command('run').description('take messages, and answer them');
+  addPipelineOptions(command)
+    .option(
+      '-a, --agent <name>',
+      'who answers: echo, or replay:FILE with a recorded stream (default: echo)',
+    )
+    .option('--channel <name>', 'where messages come from: console (default: console)')
+    .addOption(
+      new Option('--json', 'print a line of JSON per dispatch, and nothing else').conflicts(
+        'quiet',
+      ),
+    )
+    .option('-q, --quiet', 'print replies only')
+    .addHelpText('after', help)
+    .action(async (options: RunOptions) => done(await run(options, shell)));
+}
+
+async function run(options: RunOptions, shell: Shell): Promise<ExitCode> {
+  const debug = options.debug === true;
+  let failed = false;
+  const report = (error: unknown): void => {
+    failed = true;
+    shell.stderr.lines([errorLine(error, debug)]);
+  };
+  const settings = await readSettings(options, shell.cwd);
+  const provider = await agentProvider(settings.agent, report);
+  const view = viewFor(options, shell);
+  const logger = lineLogger(shell.stderr, debug ? 'debug' : view.logLevel, shell.stdout.gone);
+  await using pipeline = await openPipeline(settings, logger, view.kernelOptions);
+  const { kernel, errors } = pipeline;
+  errors.forEach(report);
+  const lines = readLines(shell.stdin);
+  const host = createHost({
+    kernel, // with its extensions: they are to see the command itself, too, which goes on when the host has stopped
+    kernelOptions: view.kernelOptions,
+    logger,
+    agents: [{ id: 'main', provider }],
+    channels: [consoleChannel({ lines, write: view.write, render: view.render })],
+    about: { version: shell.version, pid, workspaceDir: shell.cwd },
+    onMessageEnd: (end) => {
+      view.messageEnd(end);
+      if (end.status === 'failed' || end.status === 'undecodable') failed = true;
+    },
+  });
+  return await asCliCommand(kernel, 'run', shell, async () => {
+    const isDone = await untilStopped(host, shell.stop, () => shell.stderr.lines(view.greeting));
+    const isFine = shell.stop.aborted ? isDone && errors.length === 0 : isDone && !failed;
+    return isFine ? exitCodes.ok : exitCodes.failed;
+  });
+}
+
+/** Runs the host until its input ends, or somebody wants it to stop. @returns whether every message was done with. */
+async function untilStopped(
+  host: Host,
+  stop: AbortSignal,
+  onStarted: () => void,
+): Promise<boolean> {
+  const stopHost = (): void => {
+    void host.stop({ reason: String(stop.reason) });
+  };
+  stop.addEventListener('abort', stopHost, { once: true });
+  if (stop.aborted) return true;
+  await host.start();
+  onStarted();
+  return (await host.stopped).drained;
+}
+
+function viewFor({ json, quiet }: RunOptions, shell: Shell): RunView {
+  if (json === true) return jsonView(shell);
+  return quiet === true ? quietView(shell) : wayView(shell);
+}

@@ -1,0 +1,89 @@
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
+import type { Command } from 'commander';
+import type { KernelOptions } from '../kernel/index.js';
+import { type AgentChoice, agentChoice } from './agent-choice.js';
+import { CommandError } from './command-error.js';
+import { type LoadedConfig, readConfigFile } from './config.js';
+
+/** The options that every command on the pipeline takes. */
+export interface PipelineOptions {
+  readonly extension?: readonly string[];
+  readonly config?: string;
+  readonly json?: boolean;
+  readonly debug?: boolean;
+}
+
+/** An extension to load: where it is, and what it is configured with. */
+export interface ExtensionSetting {
+  /** A path or a package name. */
+  readonly specifier: string;
+  /** The folder that it is read from. */
+  readonly from: string;
+  readonly config?: unknown;
+}
+
+/** What a command runs with: the config file, and over it the command line. */
+export interface Settings extends Required<Pick<KernelOptions, 'grants' | 'overrides'>> {
+  readonly agent: AgentChoice;
+  readonly extensions: readonly ExtensionSetting[];
+}
+
+/** Adds the options that every command on the pipeline takes. */
+export function addPipelineOptions(command: Command): Command {
+  return command
+    .option('-e, --extension <path>', 'load this extension; may be given again', collect)
+    .option('-c, --config <file>', 'a JSON file: extensions, grants, overrides, agent')
+    .option('--debug', 'stack traces of errors, and every log line');
+}
+
+/**
+ * Reads what a command is to run with. Of the config file and the command line, the command line wins; extensions
+ * add up, the file's first.
+ *
+ * @throws CommandError where an option, the file or something in it is wrong.
+ */
+export async function readSettings(
+  options: PipelineOptions & { readonly agent?: string; readonly channel?: string },
+  cwd: string,
+): Promise<Settings> {
+  const config =
+    options.config === undefined ? undefined : await readConfigFile(options.config, cwd);
+  checkChannel(options.channel ?? 'console');
+  return {
+    agent: chooseAgent(options.agent, config, cwd),
+    extensions: [
+      ...(config?.extensions ?? []).map(({ path, ...rest }) => ({
+        ...rest,
+        ...located(path, config?.folder ?? cwd),
+      })),
+      ...(options.extension ?? []).map((path) => located(path, cwd)),
+    ],
+    grants: config?.grants ?? {},
+    overrides: config?.overrides ?? {},
+  };
+}
+
+function collect(value: string, before: readonly string[] = []): string[] {
+  return [...before, value];
+}
+
+function chooseAgent(
+  given: string | undefined,
+  config: LoadedConfig | undefined,
+  cwd: string,
+): AgentChoice {
+  if (given !== undefined) return agentChoice(given, cwd);
+  return agentChoice(config?.agent ?? 'echo', config?.folder ?? cwd);
+}
+
+/** A file's path may be written without the leading `./` that sets it apart from a package name. */
+function located(path: string, from: string): ExtensionSetting {
+  const file = resolve(from, path);
+  return { specifier: existsSync(file) ? file : path, from };
+}
+
+function checkChannel(id: string): void {
+  if (id === 'console') return;
+  throw new CommandError('bad-arguments', `there is no channel "${id}"`, 'Channels: console.');
+}

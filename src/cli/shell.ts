@@ -1,0 +1,21 @@
+import type { Readable } from 'node:stream';
+import type { Output } from './output.js';
+import type { Palette } from './palette.js';
+
+/** What a command is given of the process that it runs in. Nothing else of it is touched. */
+export interface Shell {
+  /** The command line after `sluice`. */
+  readonly args: readonly string[];
+  readonly stdin: Readable;
+  readonly stdout: Output;
+  readonly stderr: Output;
+  readonly cwd: string;
+  readonly version: string;
+  /** Whether a person types into stdin, and looks at stdout. */
+  readonly isTerminal: { readonly stdin: boolean; readonly stdout: boolean };
+  /** Characters in a line. */
+  readonly width: number;
+  readonly palettes: { readonly stdout: Palette; readonly stderr: Palette };
+  /** Aborted by the first Ctrl-C or SIGTERM, and when nobody reads stdout any more. */
+  readonly stop: AbortSignal;
+}

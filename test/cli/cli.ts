@@ -1,0 +1,78 @@
+import { type ChildProcessByStdio, spawn } from 'node:child_process';
+import type { Readable, Writable } from 'node:stream';
+import { fileURLToPath } from 'node:url';
+
+const main = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
+const root = fileURLToPath(new URL('../..', import.meta.url));
+
+/** How a process ended, and all that it wrote. */
+export interface Ended {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** The path of a file in `fixtures`. */
+export function fixture(name: string): string {
+  return fileURLToPath(new URL(`fixtures/${name}`, import.meta.url));
+}
+
+/** The real command line in a process of its own. */
+export class CliProcess {
+  readonly child: ChildProcessByStdio<Writable, Readable, Readable>;
+  readonly ended: Promise<Ended>;
+  #stdout = '';
+  #stderr = '';
+  #onOutput: () => void = () => undefined;
+
+  constructor(args: readonly string[]) {
+    this.child = spawn(process.execPath, ['--import', 'tsx', main, ...args], {
+      cwd: root,
+      env: { PATH: process.env['PATH'] },
+      stdio: ['pipe', 'pipe', 'pipe'],
+    });
+    this.child.stdin.on('error', () => undefined); // it may end before it has read everything
+    this.child.stdout.setEncoding('utf8').on('data', (text: string) => {
+      this.#stdout += text;
+      this.#onOutput();
+    });
+    this.child.stderr.setEncoding('utf8').on('data', (text: string) => {
+      this.#stderr += text;
+      this.#onOutput();
+    });
+    this.ended = new Promise((resolve, reject) => {
+      this.child.once('error', reject);
+      this.child.once('close', (code) =>
+        resolve({ code, stdout: this.#stdout, stderr: this.#stderr }),
+      );
+    });
+  }
+
+  /** Resolves when its output, on either stream, holds a text. Rejects where it ends before. */
+  async until(text: string): Promise<void> {
+    const seen = new Promise<'seen'>((resolve) => {
+      this.#onOutput = () => {
+        if (`${this.#stdout}${this.#stderr}`.includes(text)) resolve('seen');
+      };
+      this.#onOutput();
+    });
+    const first = await Promise.race([seen, this.ended]);
+    if (first !== 'seen')
+      throw new Error(`it ended (${first.code}) before it wrote "${text}":\n${first.stderr}`);
+  }
+}
+
+/** Runs a command line to its end, with an input that ends too. */
+export function runCli(args: readonly string[], input = ''): Promise<Ended> {
+  const cli = new CliProcess(args);
+  cli.child.stdin.end(input);
+  return cli.ended;
+}
+
+/** The values of JSON lines. */
+export function jsonLines<T>(text: string): T[] {
+  return text
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line) as T); // what the test expects of them, it asserts
+}

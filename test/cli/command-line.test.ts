@@ -1,0 +1,72 @@
+import { describe, expect, it } from 'vitest';
+import packageJson from '../../package.json' with { type: 'json' };
+import { fixture, runCli } from './cli.js';
+import { runInMemory } from './memory-shell.js';
+
+describe('the command line, in a process of its own', { timeout: 30_000 }, () => {
+  it('lists its commands and exit codes', async () => {
+    const { code, stdout, stderr } = await runCli(['--help']);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    for (const part of ['run ', 'stages ', 'replay ', 'Exit codes:', '$ echo hi | sluice run'])
+      expect(stdout).toContain(part);
+  });
+
+  it('says its version', async () => {
+    const stdout = `${packageJson.version}\n`;
+    expect(await runCli(['--version'])).toEqual({ code: 0, stdout, stderr: '' });
+  });
+
+  it.each([
+    [['stagez'], 'unknown-command', '(Did you mean stages?)'],
+    [['run', '--quite'], 'bad-arguments', '(Did you mean --quiet?)'],
+    [['run', '--config', fixture('bad.config.json')], 'bad-config', 'extensions[1].path'],
+    [['replay', 'no.jsonl'], 'missing-file', 'there is no file "no.jsonl"'],
+  ])('refuses %j in one line, with exit code 2', async (args, code, place) => {
+    const ended = await runCli(args, 'hi\n');
+    expect(ended).toMatchObject({ code: 2, stdout: '' });
+    expect(ended.stderr).toMatch(new RegExp(`^sluice: ${code}: .*\n$`));
+    expect(ended.stderr).toContain(place);
+  });
+});
+
+describe('the command line', () => {
+  it.each(['run', 'stages', 'replay'])('helps with %s, with an example', async (command) => {
+    const { code, stdout } = await runInMemory([command, '--help']);
+    expect(code).toBe(0);
+    expect(stdout).toContain(`$ sluice ${command}`);
+    expect(stdout).toContain('Exit codes:');
+    expect(stdout.split('\n').filter((line) => line.length > 90)).toEqual([]);
+  });
+
+  it('shows the help where no command is given, and exits with 2', async () => {
+    const { code, stdout, stderr } = await runInMemory([]);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    expect(stderr).toContain('Usage: sluice');
+    expect(stderr).toContain('sluice: bad-arguments: no command was given. Commands: run,');
+  });
+
+  it.each([
+    [['normalize'], 'unknown-command', 'Commands: run, stages, replay.'],
+    [['run', '--json', '--quiet'], 'bad-arguments', 'sluice run --help'],
+    [['run', 'hello'], 'bad-arguments', 'sluice run --help'],
+    [['run', '--agent', 'eco'], 'bad-arguments', 'Agents: echo'],
+    [['run', '--channel', 'fax'], 'bad-arguments', 'Channels: console'],
+    [['run', '--agent', 'replay:no.jsonl'], 'missing-file', 'no.jsonl'],
+    [['run', '--config', 'no.json'], 'missing-file', 'Check the path after --config.'],
+    [['run', '--config', fixture('')], 'unreadable-file', 'it is a folder'],
+    [['run', '--config', fixture('bad.grant.json')], 'bad-config', 'grants["acme"]'],
+    [['replay'], 'bad-arguments', 'sluice replay --help'],
+    [['replay', fixture('')], 'unreadable-file', 'is a folder'],
+  ])('refuses %j in one line that says what to do', async (args, code, hint) => {
+    const ended = await runInMemory(args, 'hi\n');
+    expect(ended).toMatchObject({ code: 2, stdout: '' });
+    expect(ended.stderr).toMatch(new RegExp(`^sluice: ${code}: .*\n$`));
+    expect(ended.stderr).toContain(hint);
+  });
+
+  it('adds the stack traces, of causes too, with --debug', async () => {
+    const { stderr } = await runInMemory(['run', '--config', 'no.json', '--debug']);
+    expect(stderr).toMatch(/^\s+at /m);
+    expect(stderr).toContain('caused by Error: ENOENT');
+  });
+});

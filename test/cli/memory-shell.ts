@@ -1,0 +1,37 @@
+import { Readable, Writable } from 'node:stream';
+import { fileURLToPath } from 'node:url';
+import { runCommandLine } from '../../src/cli/command-line.js';
+import { outputTo } from '../../src/cli/output.js';
+import { plainPalette } from '../../src/cli/palette.js';
+import type { Ended } from './cli.js';
+
+/** Runs a command line in this process, with streams in memory: for what needs no process of its own. */
+export async function runInMemory(args: readonly string[], input = ''): Promise<Ended> {
+  const written = { stdout: '', stderr: '' };
+  const outputFor = (name: keyof typeof written) =>
+    outputTo(
+      new Writable({
+        decodeStrings: false,
+        write: (chunk: string, _encoding, done) => {
+          written[name] += chunk;
+          done();
+        },
+      }),
+    );
+  const stdout = outputFor('stdout');
+  const stderr = outputFor('stderr');
+  const code = await runCommandLine({
+    args,
+    stdin: Readable.from([input]),
+    stdout,
+    stderr,
+    cwd: fileURLToPath(new URL('../..', import.meta.url)),
+    version: '0.0.0',
+    isTerminal: { stdin: false, stdout: false },
+    width: 80,
+    palettes: { stdout: plainPalette, stderr: plainPalette },
+    stop: new AbortController().signal,
+  });
+  await Promise.all([stdout.flush(), stderr.flush()]);
+  return { code, ...written };
+}

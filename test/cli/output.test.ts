@@ -1,0 +1,48 @@
+import { Writable } from 'node:stream';
+import { describe, expect, it } from 'vitest';
+import { jsonLine } from '../../src/cli/json-line.js';
+import { outputTo } from '../../src/cli/output.js';
+import { paletteFor, plainPalette } from '../../src/cli/palette.js';
+import { printableLines, span, wrap } from '../../src/cli/text.js';
+
+describe('output', () => {
+  it('tells that its reader is gone, and drops what is written then', async () => {
+    const stream = new Writable({
+      write: (_chunk, _encoding, done) => done(new Error('EPIPE')),
+    });
+    const output = outputTo(stream);
+    await expect(output.write('one')).rejects.toThrow('EPIPE');
+    expect(output.gone.aborted).toBe(true);
+    await expect(output.write('two')).rejects.toThrow('nobody reads');
+    output.lines(['three']);
+    await output.flush();
+  });
+
+  it('writes what JSON cannot say as text', () => {
+    const cyclic: Record<string, unknown> = {};
+    cyclic['self'] = cyclic;
+    expect(jsonLine({ amount: 12n })).toBe('{"amount":"12"}');
+    expect(JSON.parse(jsonLine(cyclic))).toHaveProperty('unprintable');
+  });
+
+  it('has colours on a terminal only, and none where NO_COLOR is set', () => {
+    expect(paletteFor({ isTTY: true }, {}).failure('x')).toBe('\u001b[31mx\u001b[39m');
+    expect(paletteFor({ isTTY: true }, { NO_COLOR: '1' })).toBe(plainPalette);
+    expect(paletteFor({ isTTY: true }, { TERM: 'dumb' })).toBe(plainPalette);
+    expect(paletteFor({}, {})).toBe(plainPalette);
+  });
+
+  it('breaks lines between words, and words that are too long anywhere', () => {
+    expect(wrap('one two three', 7)).toEqual(['one two', 'three']);
+    expect(wrap('abcdefgh i', 3)).toEqual(['abc', 'def', 'gh', 'i']);
+    expect(wrap('', 10)).toEqual([]);
+  });
+
+  it('takes from a reply what a terminal would obey, and leaves its lines', () => {
+    expect(printableLines('one\n\ttwo\u001b[2J\u0007')).toBe('one\n\ttwo [2J ');
+  });
+
+  it('says times in few characters', () => {
+    expect([0.04, 1.23, 12.3, 1_500].map(span)).toEqual(['0.04 ms', '1.2 ms', '12 ms', '1.5 s']);
+  });
+});

@@ -1,0 +1,40 @@
+import { describe, expect, it } from 'vitest';
+import { canonicalStages } from '../../src/kernel/index.js';
+import { fixture, jsonLines, runCli } from './cli.js';
+
+interface StageLine {
+  readonly family: string;
+  readonly observeOnly: boolean;
+  readonly handlers: readonly { readonly extensionId: string }[];
+}
+
+describe('sluice stages', { timeout: 30_000 }, () => {
+  it('shows every stage with the handlers that are loaded', async () => {
+    const { code, stdout } = await runCli(['stages', '--extension', fixture('shout.ts')]);
+    expect(code).toBe(0);
+    for (const { family } of canonicalStages) expect(stdout).toContain(`\n${family} `);
+    expect(stdout).toMatch(/^egress\.preparing .*\n.*\n {2}shout\/capitals, mutator$/m);
+  });
+
+  it('prints one value per stage with --json', async () => {
+    const { stdout } = await runCli(['stages', '--json', '-c', fixture('good.config.json')]);
+    const stages = jsonLines<StageLine>(stdout);
+    expect(stages.map(({ family }) => family)).toEqual(canonicalStages.map(({ family }) => family));
+    const egress = stages.find(({ family }) => family === 'egress.preparing');
+    expect(egress?.handlers).toMatchObject([{ extensionId: 'shout', contributionId: 'capitals' }]);
+  });
+
+  it('marks what an agent of recordings only tells of', async () => {
+    const agent = ['--agent', `replay:${fixture('recording.jsonl')}`];
+    const { stdout } = await runCli(['stages', '--json', ...agent]);
+    const marked = jsonLines<StageLine>(stdout).filter(({ observeOnly }) => observeOnly);
+    expect(marked.map(({ family }) => family)).toEqual(['agent.tool.calling']);
+  });
+
+  it('shows the rest where an extension is broken, and fails', async () => {
+    const { code, stdout, stderr } = await runCli(['stages', '-e', fixture('broken.ts')]);
+    expect(code).toBe(1);
+    expect(stdout).toContain('egress.preparing');
+    expect(stderr).toMatch(/^sluice: module-failed: .*broken\.ts.*\n$/);
+  });
+});
