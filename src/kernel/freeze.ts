@@ -14,12 +14,12 @@ export function freezePlain(root: object, shared: readonly string[]): PlainProbl
   if (level instanceof Culprit) return level.in(root);
   Object.freeze(root);
   let met: Set<object> | undefined;
+  let nodes = 0;
   for (let depth = 1; level !== undefined; depth++) {
     if (depth > maxDepth) return { path: '/', problem: `it nests deeper than ${maxDepth} levels` };
     let below: object[] | undefined;
     for (const node of level) {
-      if (Object.isFrozen(node)) {
-        // frozen before, or met a second time: its children may still be open, so look once, then never again
+      if (++nodes > fewNodes) {
         met ??= new Set();
         if (met.has(node)) continue;
         met.add(node);
@@ -34,6 +34,12 @@ export function freezePlain(root: object, shared: readonly string[]): PlainProbl
   }
   return undefined;
 }
+
+/**
+ * From how many nodes on it is remembered which were met. Below that, meeting a shared part or a cycle again costs
+ * less than remembering; from there on nothing is looked into twice, so that every walk ends.
+ */
+const fewNodes = 64;
 
 const none: readonly string[] = [];
 

@@ -67,10 +67,6 @@ class PipelineKernel implements Services {
   #sequence = 0;
   #stampMs = 0;
   #closed = false;
-  /** Runs that wait, or will again: what a close has to wait for. */
-  readonly #open = new Set<Run>();
-  /** Tells a close that no run is open any more. */
-  #drained: (() => void) | undefined;
 
   constructor(options: KernelOptions) {
     const limits = { ...defaultLimits, ...options.limits };
@@ -166,20 +162,20 @@ class PipelineKernel implements Services {
   async close({ timeoutMs = 10_000 }: { readonly timeoutMs?: number } = {}): Promise<CloseReport> {
     this.#closed = true;
     const abandoned: string[] = [];
-    if (this.#open.size > 0)
-      await new Promise<void>((resolve) => {
-        const timer = this.clock.setTimeout(() => {
-          for (const run of [...this.#open]) {
-            abandoned.push(run.family);
-            run.cuts?.abort();
-          }
-          resolve();
-        }, timeoutMs);
-        this.#drained = () => {
-          this.clock.clearTimeout(timer);
-          resolve();
-        };
+    await new Promise<void>((resolve) => {
+      const timer = this.clock.setTimeout(() => {
+        for (const waiting of [...this.deadlines]) {
+          const run = waiting as Run; // only runs are open
+          abandoned.push(run.family);
+          run.cuts?.abort();
+        }
+        resolve();
+      }, timeoutMs);
+      this.deadlines.whenIdle(() => {
+        this.clock.clearTimeout(timer);
+        resolve();
       });
+    });
     this.deadlines.dispose();
     return { drained: abandoned.length === 0, abandoned };
   }
@@ -188,13 +184,8 @@ class PipelineKernel implements Services {
   #settled(run: Run): Promise<Outcome> {
     const outcome = begin(run);
     if (outcome !== undefined) return Promise.resolve(outcome);
-    this.#open.add(run);
     return new Promise((resolve) => {
-      run.resolve = (late) => {
-        this.#open.delete(run);
-        resolve(late);
-        if (this.#open.size === 0) this.#drained?.();
-      };
+      run.resolve = resolve;
     });
   }
 

@@ -64,10 +64,10 @@ export const lawFunctions: Readonly<Record<AnnotationLaw, Law>> = {
 
 /** Keys that say what they said before keep the value they had. */
 function mergeKeys(old: Bag, written: Bag): Bag {
-  const merged: Record<string, unknown> = { ...old };
-  for (const key of Object.keys(written))
-    if (!Object.hasOwn(old, key) || !sameData(old[key], written[key])) merged[key] = written[key];
-  return merged;
+  const changed = Object.entries(written).filter(
+    ([key, value]) => !Object.hasOwn(old, key) || !sameData(old[key], value),
+  );
+  return { ...old, ...Object.fromEntries(changed) };
 }
 
 function compose(

@@ -1,7 +1,7 @@
 import { copyPlain } from '../copy-plain.js';
 import { beats } from '../merge/selection.js';
 import { nearest } from '../nearest.js';
-import type { Candidate, Step } from '../outcome.js';
+import type { CancelRecord, Candidate, Step } from '../outcome.js';
 import { shapeOf } from '../plain.js';
 import { changesOf } from './changes.js';
 import { authorOf, codes, type Entry, nameOf } from './entry.js';
@@ -86,7 +86,7 @@ function annotate(run: Run, entry: Entry, result: unknown): boolean {
     );
   if (slot.value !== run.annotations) {
     run.annotations = slot.value;
-    run.renewCall();
+    run.renewContext();
   }
   return step(run, entry, 'annotated');
 }
@@ -115,15 +115,20 @@ function judge(run: Run, entry: Entry, result: unknown): boolean {
   const said = detailsOf(() => verdict.details);
   const details = known ? said : Object.freeze({ ...said, undeclaredCode: code });
   run.status = 'cancelled';
-  run.cancel = Object.freeze({
-    ...authorOf(entry),
+  const { extensionId, contributionId } = entry;
+  const record: Mutable<CancelRecord> = {
+    extensionId,
+    contributionId,
     code: known ? code : 'other',
-    ...(text !== undefined && { text }),
-    ...(details !== undefined && { details }),
-  });
+  };
+  if (text !== undefined) record.text = text;
+  if (details !== undefined) record.details = details;
+  run.cancel = Object.freeze(record);
   step(run, entry, 'cancelled');
   return true;
 }
+
+type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };
 
 /** What a veto returned, before it is known to be one's decision. */
 type Verdict = Readonly<Partial<Record<'kind' | 'code' | 'text' | 'details', unknown>>>;
@@ -172,7 +177,7 @@ function propose(run: Run, entry: Entry, result: unknown): boolean {
     (run.candidates ??= []).push(candidate);
     if (beats(candidate, run.selection)) run.selection = candidate;
   }
-  if (run.selection !== before) run.renewCall();
+  if (run.selection !== before) run.renewContext();
   return step(run, entry, 'proposed');
 }
 
@@ -192,8 +197,12 @@ function candidateOf(run: Run, entry: Entry, proposal: unknown): Candidate | str
     target = taken.copy;
   }
   const invalid = run.merges.misfit(target) ?? refusedByHost(run, target);
-  const candidate = { ...authorOf(entry), target, explicit, rank };
-  return Object.freeze(invalid === undefined ? candidate : { ...candidate, invalid });
+  const { extensionId, contributionId } = entry;
+  return Object.freeze(
+    invalid === undefined
+      ? { extensionId, contributionId, target, explicit, rank }
+      : { extensionId, contributionId, target, explicit, rank, invalid },
+  );
 }
 
 function refusedByHost(run: Run, target: unknown): string | undefined {

@@ -9,6 +9,12 @@ export interface CallSource {
   nest(author: Author, family: string, payload: object): Outcome | Promise<Outcome>;
 }
 
+/** What changes less often than the payload. */
+export interface CallContext {
+  readonly annotations: object;
+  readonly selection: object | undefined;
+}
+
 /** The dispatch behind a call, or nothing where the value is no call of this kernel. */
 export let sourceOf: (value: unknown) => CallSource | undefined;
 /** Whether a call's handler timed out or was aborted. */
@@ -24,21 +30,14 @@ export let abandonCall: (call: HandlerCall, reason: Error) => void;
 export class HandlerCall {
   readonly #source: CallSource;
   readonly #payload: object;
-  readonly #annotations: object;
-  readonly #selection: object | undefined;
+  readonly #context: CallContext;
   /** The controller of its signal, once that is read; why its handler was given up, where it was not read before. */
   #cut: AbortController | Error | undefined;
 
-  constructor(
-    source: CallSource,
-    payload: object,
-    annotations: object,
-    selection: object | undefined,
-  ) {
+  constructor(source: CallSource, payload: object, context: CallContext) {
     this.#source = source;
     this.#payload = payload;
-    this.#annotations = annotations;
-    this.#selection = selection;
+    this.#context = context;
   }
 
   get event(): object {
@@ -50,11 +49,11 @@ export class HandlerCall {
   }
 
   get annotations(): object {
-    return this.#annotations;
+    return this.#context.annotations;
   }
 
   get selection(): object | undefined {
-    return this.#selection;
+    return this.#context.selection;
   }
 
   get signal(): AbortSignal {

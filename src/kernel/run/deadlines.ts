@@ -1,8 +1,8 @@
 import type { Clock, TimerHandle } from '../ports.js';
 
-/** A dispatch that waits for handlers. The links are the list's own. */
+/** A dispatch that has waited for a handler, and has not ended. The links are the list's own. */
 export interface Waiting {
-  /** When it has to be looked at, on the monotonic clock. */
+  /** When it has to be looked at, on the monotonic clock; infinite while it does not wait. */
   deadlineMs: number;
   /** Called when the deadline is reached; it may set a later one and stay, or leave. */
   expire(nowMs: number): void;
@@ -11,9 +11,8 @@ export interface Waiting {
 }
 
 /**
- * Every waiting dispatch of a kernel under one timer, set to the earliest deadline. A dispatch that waits for a
- * short while costs two list operations, not a timer of its own. The timer keeps the process alive only while
- * something waits.
+ * Every open dispatch of a kernel under one timer, set to the earliest deadline. A dispatch that waits costs two
+ * list operations in all, not a timer for each wait. The timer keeps the process alive only while one is open.
  */
 export class Deadlines {
   readonly #clock: Clock;
@@ -21,12 +20,13 @@ export class Deadlines {
   #timer: TimerHandle | undefined;
   #dueMs = Number.POSITIVE_INFINITY;
   #size = 0;
+  #idle: (() => void) | undefined;
 
   constructor(clock: Clock) {
     this.#clock = clock;
   }
 
-  /** How many dispatches wait. */
+  /** How many dispatches are open. */
   get size(): number {
     return this.#size;
   }
@@ -48,6 +48,15 @@ export class Deadlines {
     waiting.after = undefined;
     if (--this.#size > 0) return;
     this.#timer?.unref?.();
+    const idle = this.#idle;
+    this.#idle = undefined;
+    idle?.();
+  }
+
+  /** Calls back, once, when none is open any more: at once where that is so. */
+  whenIdle(tell: () => void): void {
+    if (this.#size === 0) tell();
+    else this.#idle = tell;
   }
 
   /** Makes sure that a deadline will be noticed. */

@@ -7,6 +7,7 @@ import type { Plan } from './plan.js';
 import { recheckPlan } from './recheck.js';
 import type { Run } from './run.js';
 import { runSequential } from './sequential.js';
+import { SequentialWait } from './sequential-wait.js';
 import { stopAborted, stopSpent } from './stop.js';
 import { runSync } from './sync.js';
 
@@ -46,7 +47,9 @@ function callHandlers(run: Run, plan: Plan, from: number): boolean {
     case 'parallel':
       return runParallel(run, plan, from, proceed);
     case 'sequential':
-      return runSequential(run, plan, from, proceed);
+      if (runSequential(run, plan, from)) return true;
+      void new SequentialWait(run, plan, proceed).begin();
+      return false;
     case 'sync-sequential':
       return runSync(run, plan, from);
   }
@@ -58,6 +61,7 @@ export function end(run: Run): Outcome {
   if (plan.stage.selection !== undefined && run.selection === undefined) missingSelection(run);
   if (run.signal?.aborted === true && run.status === 'passed') stopAborted(run, run.reached);
   run.ended = true;
+  if (run.isOpen) services.deadlines.remove(run);
   services.counters.handlerCalls += run.reached + run.rechecked;
   services.counters[run.status]++;
   const outcome = new Dispatched(run) as unknown as Outcome; // serves each member of the union, by its status

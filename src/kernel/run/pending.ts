@@ -9,20 +9,16 @@ import { stopAborted } from './stop.js';
 import { whenSettled } from './thenable.js';
 import { abandon, beginWait, type Cuts, endWait, guarded, type Resume, timeStep } from './wait.js';
 
-/** A handler that has not settled yet. */
-interface Unsettled {
-  readonly at: number;
-  readonly call: HandlerCall;
-  readonly deadlineMs: number;
-}
-
 /** The observers of one dispatch that returned promises. */
 export class Pending implements Cuts {
   readonly #run: Run;
   readonly #plan: Plan;
   readonly #resume: Resume;
   readonly #nowMs: number;
-  readonly #unsettled: (Unsettled | undefined)[];
+  /** Of the handlers that returned promises: their places in the plan. */
+  readonly #ats: number[] = [];
+  /** Their calls, until they settle or are given up. */
+  readonly #calls: (HandlerCall | undefined)[] = [];
   /** Those that were given up, by their place among the unsettled. */
   #running: Map<number, StillRunning> | undefined;
   #left = 0;
@@ -33,22 +29,21 @@ export class Pending implements Cuts {
     this.#plan = plan;
     this.#resume = resume;
     this.#nowMs = run.services.clock.monotonicMs();
-    this.#unsettled = [];
   }
 
   add(at: number, promise: PromiseLike<unknown>, beganMs: number): void {
     const run = this.#run;
     const entry = this.#plan.entries[at] as Entry;
-    const slot = this.#unsettled.length;
+    const slot = this.#ats.push(at) - 1;
+    this.#calls.push(run.call);
     const deadlineMs = this.#nowMs + entry.timeoutMs;
     if (deadlineMs < this.#earliestMs) this.#earliestMs = deadlineMs;
-    this.#unsettled.push({ at, call: run.call, deadlineMs });
     this.#left++;
     run.renewCall(); // the one it was called with is its own from here on
     whenSettled(
       promise,
       (value) => {
-        if (this.#unsettled[slot] === undefined)
+        if (this.#calls[slot] === undefined)
           return late(run, entry, this.#running?.get(slot), 'fulfilled');
         if (value !== undefined || run.steps !== undefined) {
           guarded(run, entry, at, value);
@@ -57,7 +52,7 @@ export class Pending implements Cuts {
         this.#settled(slot);
       },
       (reason) => {
-        if (this.#unsettled[slot] === undefined)
+        if (this.#calls[slot] === undefined)
           return late(run, entry, this.#running?.get(slot), 'rejected', reason);
         failed(run, entry, 'threw', reason);
         if (run.steps !== undefined) timeStep(run, beganMs);
@@ -86,8 +81,9 @@ export class Pending implements Cuts {
       return;
     }
     let earliest = run.stageDeadlineMs;
-    for (const one of this.#unsettled)
-      if (one !== undefined && one.deadlineMs < earliest) earliest = one.deadlineMs;
+    this.#calls.forEach((call, slot) => {
+      if (call !== undefined) earliest = Math.min(earliest, this.#deadlineOf(slot));
+    });
     run.deadlineMs = earliest;
   }
 
@@ -97,8 +93,16 @@ export class Pending implements Cuts {
     this.#end();
   }
 
+  #entryOf(slot: number): Entry {
+    return this.#plan.entries[this.#ats[slot] as number] as Entry;
+  }
+
+  #deadlineOf(slot: number): number {
+    return this.#nowMs + this.#entryOf(slot).timeoutMs;
+  }
+
   #settled(slot: number): void {
-    this.#unsettled[slot] = undefined;
+    this.#calls[slot] = undefined;
     if (--this.#left === 0) this.#end();
   }
 
@@ -110,6 +114,8 @@ export class Pending implements Cuts {
 
   /** What failed, and the steps, in the order of the plan, whatever settled first (spec §4.2). */
   #inRunOrder(): void {
+    const { failures, steps } = this.#run;
+    if (failures === undefined && steps === undefined) return;
     const names = this.#plan.entries.map(nameOf);
     const placeOf = ({ extensionId, contributionId }: Partial<Author>): number =>
       extensionId === undefined || contributionId === undefined
@@ -117,8 +123,8 @@ export class Pending implements Cuts {
         : names.indexOf(nameOf({ extensionId, contributionId }));
     const byPlace = (left: Partial<Author>, right: Partial<Author>): number =>
       placeOf(left) - placeOf(right);
-    this.#run.failures?.sort(byPlace);
-    this.#run.steps?.sort(byPlace);
+    failures?.sort(byPlace);
+    steps?.sort(byPlace);
   }
 
   #giveUp(
@@ -126,14 +132,14 @@ export class Pending implements Cuts {
     why: (timeoutMs: number) => string,
     dueMs = Number.POSITIVE_INFINITY,
   ): void {
-    this.#unsettled.forEach((one, slot) => {
-      if (one === undefined || one.deadlineMs > dueMs) return;
-      const entry = this.#plan.entries[one.at] as Entry;
+    this.#calls.forEach((call, slot) => {
+      if (call === undefined || this.#deadlineOf(slot) > dueMs) return;
+      const entry = this.#entryOf(slot);
       const reason = new Error(`${why(entry.timeoutMs)}; its result, should it come, is dropped`);
-      this.#unsettled[slot] = undefined;
+      this.#calls[slot] = undefined;
       this.#left--;
       this.#running ??= new Map();
-      this.#running.set(slot, abandon(this.#run, one.call, entry, reason));
+      this.#running.set(slot, abandon(this.#run, call, entry, reason));
       failed(this.#run, entry, kind, reason);
     });
   }

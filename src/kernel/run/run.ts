@@ -13,7 +13,7 @@ import type {
   SkipReason,
   Step,
 } from '../outcome.js';
-import { type CallSource, HandlerCall } from './call.js';
+import { type CallContext, type CallSource, HandlerCall } from './call.js';
 import type { Waiting } from './deadlines.js';
 import type { Entry } from './entry.js';
 import { envelopeOf } from './envelope-of.js';
@@ -51,6 +51,8 @@ export interface Overruled {
 /** A frozen object without keys, for what is empty. */
 export const nothing: object = Object.freeze({});
 
+const noContext: CallContext = Object.freeze({ annotations: nothing, selection: undefined });
+
 const none: readonly Entry[] = Object.freeze([]);
 
 /**
@@ -80,6 +82,8 @@ export class Run implements CallSource, Waiting {
   payload: object;
   annotations: object;
   selection: Selection | undefined = undefined;
+  /** The annotations and the selection, as calls hold them. */
+  context: CallContext = noContext;
   call: HandlerCall;
   status: Outcome['status'] = 'passed';
   ended = false;
@@ -107,12 +111,18 @@ export class Run implements CallSource, Waiting {
   #event: Envelope | undefined = undefined;
   #merges: StageMerges | undefined = undefined;
 
+  /** What a sequential plan waits for, where it stands in the plan, and when its handler was called. */
+  pending: PromiseLike<unknown> | undefined = undefined;
+  pendingAt = -1;
+  pendingBeganMs = 0;
+
   // waiting, for Deadlines
   before: Waiting | undefined = undefined;
   after: Waiting | undefined = undefined;
   deadlineMs = Number.POSITIVE_INFINITY;
   stageDeadlineMs = Number.POSITIVE_INFINITY;
-  isWaiting = false;
+  /** It has waited, and has not ended: the kernel's deadlines hold it. */
+  isOpen = false;
   /** What ends the wait from outside: a deadline, the caller, or the kernel's close. */
   cuts: Cuts | undefined = undefined;
   onAbort: (() => void) | undefined = undefined;
@@ -145,7 +155,9 @@ export class Run implements CallSource, Waiting {
     this.annotations = given?.after?.annotations ?? nothing;
     this.reached = this.plan.size;
     this.steps = services.trace ? [] : undefined;
-    this.call = new HandlerCall(this, payload, this.annotations, undefined);
+    if (this.annotations !== nothing)
+      this.context = { annotations: this.annotations, selection: undefined };
+    this.call = new HandlerCall(this, payload, this.context);
     if (services.strict) Object.freeze(this.call);
   }
 
@@ -162,9 +174,15 @@ export class Run implements CallSource, Waiting {
     return (this.#merges ??= this.services.merges(this.family));
   }
 
+  /** Gives the handlers from here on other annotations, or another selection. */
+  renewContext(): void {
+    this.context = { annotations: this.annotations, selection: this.selection };
+    this.renewCall();
+  }
+
   /** Gives the handlers from here on what has changed. */
   renewCall(): void {
-    this.call = new HandlerCall(this, this.payload, this.annotations, this.selection);
+    this.call = new HandlerCall(this, this.payload, this.context);
     if (this.services.strict) Object.freeze(this.call);
   }
 

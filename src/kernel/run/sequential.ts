@@ -2,20 +2,19 @@ import { accept } from './accept.js';
 import { awaitDetached } from './detached.js';
 import { type AnyHandler, codes, type Entry } from './entry.js';
 import { failed } from './failures.js';
-import { HandlerWait } from './handler-wait.js';
 import type { Plan } from './plan.js';
 import type { Run } from './run.js';
 import { stop, stopAborted } from './stop.js';
 import { isThenable } from './thenable.js';
-import { type Resume, timeStep } from './wait.js';
+import { timeStep } from './wait.js';
 
 /**
  * Calls the handlers of a sequential stage, one after the other. A handler that returns synchronously costs no
  * await; at the first promise the loop returns, and is called again for the rest (spec §4.2).
  *
- * @returns whether the plan is done: `false` while it waits.
+ * @returns whether the plan is done. `false`: `run.pending` has to settle first, of the handler at `run.pendingAt`.
  */
-export function runSequential(run: Run, plan: Plan, from: number, resume: Resume): boolean {
+export function runSequential(run: Run, plan: Plan, from: number): boolean {
   const { handlers, owns, entries, size } = plan;
   const { signal, steps } = run;
   const quiet = steps === undefined && !plan.hasStrict; // nothing to write down where nothing is returned
@@ -30,7 +29,9 @@ export function runSequential(run: Run, plan: Plan, from: number, resume: Resume
       const entry = entries[i] as Entry;
       if (typeof result === 'object' && result !== null && isThenable(result)) {
         if (entry.code !== codes.detached) {
-          new HandlerWait(run, plan, i, beganMs, resume).begin(result);
+          run.pending = result;
+          run.pendingAt = i;
+          run.pendingBeganMs = beganMs;
           return false;
         }
         awaitDetached(run, entry, result);

@@ -12,17 +12,12 @@ export function whenSettled(
   fulfilled: (value: unknown) => void,
   rejected: (reason: unknown) => void,
 ): void {
-  Promise.prototype.then.call(adopt(pending), fulfilled, rejected);
-}
-
-function adopt(pending: PromiseLike<unknown>): Promise<unknown> {
   try {
-    const isPlatforms =
-      Object.getPrototypeOf(pending) === Promise.prototype &&
-      !Object.hasOwn(pending, 'then') &&
-      !Object.hasOwn(pending, 'constructor');
-    return isPlatforms ? (pending as Promise<unknown>) : Promise.resolve(pending); // its prototype says so
+    const { constructor: maker, then } = pending as Promise<unknown>; // if it is none, one of them differs
+    const isPlatforms = maker === Promise && then === Promise.prototype.then;
+    const promise = isPlatforms ? pending : Promise.resolve(pending);
+    void promise.then(fulfilled, rejected);
   } catch (thrown) {
-    return Promise.reject(thrown);
+    void Promise.reject(thrown).then(undefined, rejected);
   }
 }

@@ -15,10 +15,14 @@ export type Resume = (run: Run, plan: Plan, from: number) => void;
 export function beginWait(run: Run, nowMs: number, handlerDeadlineMs: number, cuts: Cuts): void {
   if (run.stageDeadlineMs === Number.POSITIVE_INFINITY)
     run.stageDeadlineMs = nowMs + run.plan.stageTimeoutMs; // §10.3: counted from the first wait
-  run.isWaiting = true;
   run.deadlineMs = Math.min(handlerDeadlineMs, run.stageDeadlineMs);
   run.cuts = cuts;
-  run.services.deadlines.add(run);
+  const { deadlines } = run.services;
+  if (run.isOpen) deadlines.arm(run.deadlineMs);
+  else {
+    run.isOpen = true;
+    deadlines.add(run);
+  }
   if (run.signal === undefined) return;
   if (run.signal.aborted) {
     cuts.abort(); // aborted by the handler that is waited for
@@ -30,10 +34,8 @@ export function beginWait(run: Run, nowMs: number, handlerDeadlineMs: number, cu
 
 /** Ends the wait. */
 export function endWait(run: Run): void {
-  if (!run.isWaiting) return;
-  run.isWaiting = false;
   run.cuts = undefined;
-  run.services.deadlines.remove(run);
+  run.deadlineMs = Number.POSITIVE_INFINITY;
   if (run.onAbort === undefined) return;
   run.signal?.removeEventListener('abort', run.onAbort);
   run.onAbort = undefined;
