@@ -1,8 +1,8 @@
 /**
  * The handlers. Each comes from its own `new Function`, so that every one is a function literal of its own and
  * call sites are megamorphic, as with real extensions: closures of one literal would be inlined by V8 and flatter
- * every loop. All contenders get the same bodies; only the parameter differs, since Sluice passes the payload
- * inside a call.
+ * every loop. All contenders get the same bodies; only the parameter differs: Sluice and the floor pass an event that
+ * holds the payload, the peers pass the payload itself, which is what they are good at.
  */
 
 /** What the handlers leave behind, to see that every contender did the same work. */

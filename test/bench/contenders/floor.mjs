@@ -1,6 +1,8 @@
 /**
  * The floor: what a careful person writes by hand for one stage. A loop, a try/catch around each handler, one
- * working object that patches are assigned to. No envelope, no outcome, no checks: only what cannot be left out.
+ * working object that patches are assigned to. Handlers get what they get from Sluice: an event that holds the
+ * payload, so that their code is the same to the letter. No envelope, no outcome, no checks: only what cannot be left
+ * out.
  */
 const trouble = { error: undefined };
 
@@ -13,9 +15,10 @@ function isThenable(value) {
 }
 
 function observeSync(handlers, payload) {
+  const event = { payload };
   for (let i = 0; i < handlers.length; i++) {
     try {
-      const result = handlers[i](payload);
+      const result = handlers[i](event);
       if (result !== undefined && isThenable(result)) result.then(undefined, note);
     } catch (error) {
       note(error);
@@ -25,6 +28,7 @@ function observeSync(handlers, payload) {
 
 /** All at once; one promise, settled by a countdown. */
 function observeAsync(handlers, payload) {
+  const event = { payload };
   return new Promise((resolve) => {
     let left = handlers.length;
     const done = () => {
@@ -36,7 +40,7 @@ function observeAsync(handlers, payload) {
     };
     for (let i = 0; i < handlers.length; i++) {
       try {
-        handlers[i](payload).then(done, failed);
+        handlers[i](event).then(done, failed);
       } catch (error) {
         failed(error);
       }
@@ -46,9 +50,10 @@ function observeAsync(handlers, payload) {
 
 function mutateSync(handlers, payload) {
   const working = { ...payload };
+  const event = { payload: working };
   for (let i = 0; i < handlers.length; i++) {
     try {
-      const patch = handlers[i](working);
+      const patch = handlers[i](event);
       if (patch !== undefined) Object.assign(working, patch);
     } catch (error) {
       note(error);
@@ -59,9 +64,10 @@ function mutateSync(handlers, payload) {
 
 async function mutateAsync(handlers, payload) {
   const working = { ...payload };
+  const event = { payload: working };
   for (let i = 0; i < handlers.length; i++) {
     try {
-      const patch = await handlers[i](working);
+      const patch = await handlers[i](event);
       if (patch !== undefined) Object.assign(working, patch);
     } catch (error) {
       note(error);
@@ -71,9 +77,10 @@ async function mutateAsync(handlers, payload) {
 }
 
 function veto(handlers, payload) {
+  const event = { payload };
   for (let i = 0; i < handlers.length; i++) {
     try {
-      const verdict = handlers[i](payload);
+      const verdict = handlers[i](event);
       if (verdict !== undefined && verdict.kind === 'cancel') return verdict;
     } catch (error) {
       note(error);
@@ -92,7 +99,7 @@ function mixed(handlers, payload) {
   for (let i = 0; i < handlers.length; i++) {
     const one = handlers[i];
     try {
-      const result = one.handler(state.payload);
+      const result = one.handler(state);
       if (result === undefined) continue;
       if (one.class === 'mutator') Object.assign(state.payload, result);
       else if (one.class === 'augmenter') Object.assign(state.annotations, result);
@@ -110,7 +117,7 @@ function mixed(handlers, payload) {
 
 export const floor = {
   name: 'floor',
-  parameter: 'payload',
+  parameter: '{ payload }',
   observers: (handlers, isAsync) => (payload) =>
     isAsync ? observeAsync(handlers, payload) : observeSync(handlers, payload),
   mutators: (handlers, _mode, isAsync) => (payload) =>
