@@ -5,7 +5,7 @@ import type { ApprovedMessage } from './message.js';
 const mint = Symbol('mint');
 
 /**
- * The right to send one message, once (spec §13). Only a passed `egress.preparing` outcome mints one, through
+ * The right to send one message, once (spec §14.1). Only a passed `egress.preparing` outcome mints one, through
  * `approveSend`; a channel's `send` takes nothing else. A plain object is no permit: the class is nominal.
  *
  * @example

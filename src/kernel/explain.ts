@@ -1,6 +1,6 @@
 import type { Author, Candidate, Change, Outcome, Selection, Step } from './outcome.js';
 import { nameOf } from './run/entry.js';
-import { oneLine } from './run/failures.js';
+import { oneLine } from './run/one-line.js';
 
 /**
  * Says what a dispatch came to, and who did what: each step, every changed field with its author, what was

@@ -42,13 +42,14 @@ export {
   type Clock,
   type IdSource,
   type Logger,
+  longestTimerMs,
   silentLogger,
   sortableIds,
   systemClock,
   type TimerHandle,
 } from './ports.js';
 export { isOutcome } from './run/dispatched.js';
-export { oneLine } from './run/failures.js';
+export { oneLine } from './run/one-line.js';
 export type { Counters, Late, Place, StillRunning, Tap } from './run/services.js';
 export {
   type Deprecation,

@@ -21,12 +21,14 @@ import {
   silentLogger,
   sortableIds,
   systemClock,
+  unfailing,
 } from './ports.js';
 import { Registry, type Slot } from './registry.js';
 import { Deadlines } from './run/deadlines.js';
 import { begin, end } from './run/dispatch.js';
 import { nameOf } from './run/entry.js';
 import { stageFailed } from './run/failures.js';
+import { InFlight } from './run/in-flight.js';
 import type { Plan } from './run/plan.js';
 import { type Nested, Run } from './run/run.js';
 import {
@@ -49,7 +51,22 @@ const defaultLimits: KernelLimits = { warnAt: 1_000, refuseAt: 20_000, depth: 8 
  * const kernel = createKernel({ trace: true });
  */
 export function createKernel(options: KernelOptions = {}): Kernel {
-  return new PipelineKernel(options) as Kernel; // its methods take families as text; the interface types them
+  const kernel = new PipelineKernel(options);
+  // What a handler or extension may hold is this, and not the machinery behind it.
+  const surface = {
+    contribute: (given: RawContribution) => kernel.contribute(given),
+    dispatch: (family: string, payload: object, given?: Given) =>
+      kernel.dispatch(family, payload, given),
+    dispatchSync: (family: string, payload: object, given?: Given) =>
+      kernel.dispatchSync(family, payload, given),
+    has: (family: string) => kernel.has(family),
+    plan: (family: string) => kernel.plan(family),
+    stages: () => kernel.stages(),
+    stats: () => kernel.stats(),
+    parsePayload: (family: string, payload: unknown) => kernel.parsePayload(family, payload),
+    close: (how?: { readonly timeoutMs?: number }) => kernel.close(how),
+  };
+  return Object.freeze(surface) as Kernel; // it takes families as text; the interface types them
 }
 
 class PipelineKernel implements Services {
@@ -60,6 +77,7 @@ class PipelineKernel implements Services {
   readonly trace: boolean;
   readonly strict: boolean;
   readonly deadlines: Deadlines;
+  readonly inFlight = new InFlight();
   readonly stillRunning = new Set<StillRunning>();
   readonly counters: Counters = newCounters();
   readonly #registry: Registry;
@@ -72,7 +90,7 @@ class PipelineKernel implements Services {
     const limits = { ...defaultLimits, ...options.limits };
     this.clock = options.clock ?? systemClock;
     this.ids = options.ids ?? sortableIds();
-    this.logger = options.logger ?? silentLogger;
+    this.logger = unfailing(options.logger ?? silentLogger);
     this.tap = options.tap;
     this.trace = options.trace ?? false;
     this.strict = options.validate === 'always';
@@ -126,6 +144,7 @@ class PipelineKernel implements Services {
     stageFailed(run, 'too-deep', problem);
     run.stopped = 'after-failure';
     run.reached = 0;
+    this.inFlight.add();
     return isSync ? end(run) : Promise.resolve(end(run));
   }
 
@@ -171,7 +190,7 @@ class PipelineKernel implements Services {
         }
         resolve();
       }, timeoutMs);
-      this.deadlines.whenIdle(() => {
+      this.inFlight.whenIdle(() => {
         this.clock.clearTimeout(timer);
         resolve();
       });
@@ -200,8 +219,9 @@ class PipelineKernel implements Services {
     const sequence = ++this.#sequence;
     const taken = this.#take(slot, plan, payload);
     if (given !== undefined) takeGiven(stage, given);
+    const run = new Run(this, plan, taken, given, occurredAt, this.#stampMs, sequence, nested);
     this.counters.dispatches++;
-    return new Run(this, plan, taken, given, occurredAt, this.#stampMs, sequence, nested);
+    return run;
   }
 
   /** The payload as the dispatch owns it: frozen where somebody will see it, checked where that is asked for. */

@@ -33,11 +33,14 @@ export interface Logger {
   error(message: string, fields?: Readonly<Record<string, unknown>>): void;
 }
 
-/** The clock of the platform. */
+/** The longest that a timer of the platform can be set for: some 24.8 days. Longer ones fire at once. */
+export const longestTimerMs = 2 ** 31 - 1;
+
+/** The clock of the platform. What is longer than its timers can be is cut to that. */
 export const systemClock: Clock = {
   now: Date.now,
   monotonicMs: () => performance.now(),
-  setTimeout: (callback, delayMs) => setTimeout(callback, delayMs),
+  setTimeout: (callback, delayMs) => setTimeout(callback, Math.min(delayMs, longestTimerMs)),
   clearTimeout: (handle) => {
     clearTimeout(handle as ReturnType<typeof setTimeout>); // it came from setTimeout above
   },
@@ -63,4 +66,23 @@ export function sortableIds(random: () => number = Math.random): IdSource {
     .padStart(6, '0');
   return (stampMs, sequence) =>
     `${Math.max(0, Math.trunc(stampMs)).toString(36).padStart(9, '0')}-${sequence.toString(36).padStart(7, '0')}-${suffix}`;
+}
+
+/** A logger that cannot fail, and so cannot take a dispatch down: what the one behind it throws is lost. */
+export function unfailing(logger: Logger): Logger {
+  const guard =
+    (level: keyof Logger): Logger['info'] =>
+    (message, fields) => {
+      try {
+        logger[level](message, fields);
+      } catch {
+        // there is nobody left to tell
+      }
+    };
+  return {
+    debug: guard('debug'),
+    info: guard('info'),
+    warn: guard('warn'),
+    error: guard('error'),
+  };
 }

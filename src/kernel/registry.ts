@@ -53,6 +53,7 @@ export class Registry {
       });
     }
     this.#checkGrants();
+    for (const [key, override] of Object.entries(options.overrides)) checkOverride(key, override);
   }
 
   /** How many contributions there are. */
@@ -171,12 +172,32 @@ export class Registry {
     for (const [extensionId, grants] of Object.entries(this.#options.grants))
       for (const grant of grants) {
         const [family = '', field = ''] = grant.split(':');
-        if (this.#slots.get(family)?.stage.trusted.includes(field) === true) continue;
+        const isWhole = grant === `${family}:${field}`;
+        if (isWhole && this.#slots.get(family)?.stage.trusted.includes(field) === true) continue;
         const option = `grants["${extensionId}"]`;
         const problem = `"${grant}" names no trusted field of a stage`;
         throw new SluiceError('bad-option', { option, problem });
       }
   }
+}
+
+/** Whether an override has the fields of one, with values that can be used. */
+function checkOverride(key: string, override: Override): void {
+  const refuse = (problem: string): never => {
+    throw new SluiceError('bad-option', { option: `overrides["${key}"]`, problem });
+  };
+  if (!/^.+\/[^/]+$/.test(key)) refuse('its name must be extension/contribution');
+  const fields = ['disabled', 'priority', 'timeoutMs'];
+  for (const field of Object.keys(override)) {
+    if (fields.includes(field)) continue;
+    const close = nearest(field, fields);
+    refuse(`it has no field "${field}"${close === undefined ? '' : `; did you mean "${close}"?`}`);
+  }
+  const { disabled = false, priority = 0, timeoutMs = 1 } = override;
+  if (typeof disabled !== 'boolean') refuse('disabled must be true or false');
+  if (!Number.isFinite(priority)) refuse('priority must be a finite number');
+  if (!(Number.isFinite(timeoutMs) && timeoutMs > 0))
+    refuse('timeoutMs must be a positive number of milliseconds');
 }
 
 function ownValue<T>(record: Readonly<Record<string, T>>, key: string): T | undefined {

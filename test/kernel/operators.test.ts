@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { Override } from '../../src/kernel/index.js';
 import { contributor, createLab } from '../support/kernel-lab.js';
 import { labSample } from '../support/kernel-stages.js';
 
@@ -28,10 +29,14 @@ describe('overrides', () => {
     ]);
   });
 
-  it('with an impossible value are refused where they apply (§4.1)', () => {
-    const { kernel } = createLab({ overrides: { 'x/a': { priority: Number.NaN } } });
-    expect(() => contributor(kernel, 'lab.sync')('observer', 'a', nothing)).toThrow(
-      expect.objectContaining({ code: 'bad-contribution' }),
+  it.each([
+    ['x/a', { priority: Number.NaN }],
+    ['x/a', { timeoutMs: -1 }],
+    ['x/a', { disbled: true }],
+    ['a', { disabled: true }],
+  ])('that cannot apply are refused when the kernel is made: %s %o (§12.1)', (key, override) => {
+    expect(() => createLab({ overrides: { [key]: override as Override } })).toThrow(
+      expect.objectContaining({ code: 'bad-option' }),
     );
   });
 });

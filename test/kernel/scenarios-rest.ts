@@ -267,7 +267,7 @@ export const restScenarios: readonly Scenario[] = [
       changes: ['x/c title'],
       candidates: ['x/e'],
       selected: 'x/e',
-      order: 'a b c d e',
+      order: 'a b c d e d',
     },
   },
 ];

@@ -122,18 +122,31 @@ export const vetoScenarios: readonly Scenario[] = [
     expected: { order: 'a b c d' },
   },
   {
-    name: 'annotations and candidates make no veto judge again (§8.3)',
+    name: 'annotations make no veto judge again (§8.3)',
+    handlers: [veto('a', () => allow()), augmenter('b', () => ({ notes: ['n'] }))],
+    expected: { annotations: { notes: ['n'] }, order: 'a b' },
+  },
+  {
+    name: 'a choice made after it allowed makes a veto judge again, and only a choice that won (§8.3)',
     handlers: [
-      veto('a', () => allow()),
-      augmenter('b', () => ({ notes: ['n'] })),
-      resolver('c', () => select({ to: 'a' })),
+      veto('a', ({ selection }) => (selection === undefined ? allow() : cancel('policy'))),
+      resolver('b', () => select({ to: 'a' })),
     ],
     expected: {
-      annotations: { notes: ['n'] },
-      candidates: ['x/c'],
-      selected: 'x/c',
-      order: 'a b c',
+      status: 'cancelled',
+      cancel: { extensionId: 'x', contributionId: 'a', code: 'policy' },
+      candidates: ['x/b'],
+      selected: 'x/b',
+      order: 'a b a',
     },
+  },
+  {
+    name: 'a veto that declines to judge a choice again is a stale approval (§8.3)',
+    handlers: [
+      veto('a', () => allow(), { recheck: false }),
+      resolver('b', () => select({ to: 'a' })),
+    ],
+    expected: { candidates: ['x/b'], selected: 'x/b', stale: ['x/a: x/b'], order: 'a b' },
   },
   {
     name: 'recheck: false declines, and the outcome says who changed what it had allowed (§8.3)',

@@ -5,11 +5,12 @@ import type { CancelRecord, Candidate, Step } from '../outcome.js';
 import { shapeOf } from '../plain.js';
 import { changesOf } from './changes.js';
 import { authorOf, codes, type Entry, nameOf } from './entry.js';
-import { failed, noted, oneLine } from './failures.js';
+import { failed, noted } from './failures.js';
+import { oneLine } from './one-line.js';
 import { type Run, Slot } from './run.js';
 
 /**
- * Takes what a handler returned, by its class: merges it, or records it as bad output (spec §5).
+ * Takes what a handler returned, by its class: merges it, or records it as bad output (spec §3.2).
  *
  * @param at the handler's index in the plan; below 0 while it judges again.
  * @returns whether the stage ends here.
@@ -32,7 +33,7 @@ export function accept(run: Run, entry: Entry, at: number, result: unknown): boo
     case codes.strictVeto:
       return judge(run, entry, result);
     case codes.resolver:
-      return propose(run, entry, result);
+      return propose(run, entry, at, result);
     default:
       return bad(run, entry, `an observer returns nothing, and it returned ${shapeOf(result)}`);
   }
@@ -57,7 +58,7 @@ function patch(run: Run, entry: Entry, at: number, result: unknown): boolean {
   if (slot.value !== run.payload) {
     run.payload = slot.value;
     (run.versions ??= []).push(entry, slot.value);
-    run.lastPatchAt = at;
+    run.lastChangeAt = at;
     run.renewCall();
   }
   return step(run, entry, 'patched');
@@ -163,7 +164,7 @@ function unreadable(why: string): Readonly<Record<string, unknown>> {
   return Object.freeze({ unreadable: why });
 }
 
-function propose(run: Run, entry: Entry, result: unknown): boolean {
+function propose(run: Run, entry: Entry, at: number, result: unknown): boolean {
   if (run.observeOnly) return observeOnly(run, entry, 'a candidate');
   const proposals: readonly unknown[] = Array.isArray(result) ? result : [result];
   const candidates: Candidate[] = [];
@@ -177,7 +178,11 @@ function propose(run: Run, entry: Entry, result: unknown): boolean {
     (run.candidates ??= []).push(candidate);
     if (beats(candidate, run.selection)) run.selection = candidate;
   }
-  if (run.selection !== before) run.renewContext();
+  if (run.selection !== before) {
+    (run.choosers ??= []).push(entry);
+    run.lastChangeAt = at;
+    run.renewContext();
+  }
   return step(run, entry, 'proposed');
 }
 
@@ -206,10 +211,12 @@ function candidateOf(run: Run, entry: Entry, proposal: unknown): Candidate | str
 }
 
 function refusedByHost(run: Run, target: unknown): string | undefined {
-  const valid = run.given?.valid as ((target: unknown) => true | string) | undefined; // typed per family at dispatch
+  const valid = run.valid as ((target: unknown) => unknown) | undefined; // typed per family at dispatch
+  if (valid === undefined) return undefined;
   try {
-    const verdict = valid?.(target) ?? true;
-    return verdict === true ? undefined : verdict;
+    const verdict = valid(target);
+    if (verdict === true) return undefined;
+    return typeof verdict === 'string' ? verdict : 'the host does not take it';
   } catch (thrown) {
     return `the host's predicate threw: ${oneLine(thrown)}`;
   }

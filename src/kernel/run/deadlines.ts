@@ -1,4 +1,4 @@
-import type { Clock, TimerHandle } from '../ports.js';
+import { type Clock, longestTimerMs, type TimerHandle } from '../ports.js';
 
 /** A dispatch that has waited for a handler, and has not ended. The links are the list's own. */
 export interface Waiting {
@@ -20,7 +20,6 @@ export class Deadlines {
   #timer: TimerHandle | undefined;
   #dueMs = Number.POSITIVE_INFINITY;
   #size = 0;
-  #idle: (() => void) | undefined;
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -48,15 +47,6 @@ export class Deadlines {
     waiting.after = undefined;
     if (--this.#size > 0) return;
     this.#timer?.unref?.();
-    const idle = this.#idle;
-    this.#idle = undefined;
-    idle?.();
-  }
-
-  /** Calls back, once, when none is open any more: at once where that is so. */
-  whenIdle(tell: () => void): void {
-    if (this.#size === 0) tell();
-    else this.#idle = tell;
   }
 
   /** Makes sure that a deadline will be noticed. */
@@ -64,7 +54,8 @@ export class Deadlines {
     if (deadlineMs >= this.#dueMs) return;
     if (this.#timer !== undefined) this.#clock.clearTimeout(this.#timer);
     this.#dueMs = deadlineMs;
-    const delayMs = Math.max(0, Math.ceil(deadlineMs - this.#clock.monotonicMs()));
+    const leftMs = Math.ceil(deadlineMs - this.#clock.monotonicMs());
+    const delayMs = Math.min(longestTimerMs, Math.max(0, leftMs)); // a sweep that comes early sets the next
     this.#timer = this.#clock.setTimeout(() => this.#sweep(), delayMs);
     if (this.#size === 0) this.#timer.unref?.();
   }

@@ -3,9 +3,10 @@ import { failureOf, report } from './failures.js';
 import type { Run } from './run.js';
 import { whenSettled } from './thenable.js';
 
-/** Lets a detached observer go on by itself; its failure is reported to the tap and the log (spec §4.4). */
+/** Lets a detached observer go on by itself; its failure is reported to the tap and the log (spec §4.7). */
 export function awaitDetached(run: Run, entry: Entry, pending: PromiseLike<unknown>): void {
   run.steps?.push({ ...authorOf(entry), class: entry.class, result: 'detached' });
+  run.renewCall(); // the one it was called with is its own from here on
   whenSettled(
     pending,
     () => undefined,

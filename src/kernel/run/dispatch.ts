@@ -1,7 +1,7 @@
 import { freezePlain } from '../freeze.js';
 import type { Outcome } from '../outcome.js';
 import { Dispatched } from './dispatched.js';
-import { oneLine, stageFailed } from './failures.js';
+import { stageFailed } from './failures.js';
 import { runParallel } from './parallel.js';
 import type { Plan } from './plan.js';
 import { recheckPlan } from './recheck.js';
@@ -10,6 +10,7 @@ import { runSequential } from './sequential.js';
 import { SequentialWait } from './sequential-wait.js';
 import { stopAborted, stopSpent } from './stop.js';
 import { runSync } from './sync.js';
+import { tellTap } from './tell-tap.js';
 
 /**
  * Takes a run through its plan, lets vetoes judge again what changed, and ends it.
@@ -17,6 +18,7 @@ import { runSync } from './sync.js';
  * @returns the outcome, or nothing while it waits; `run.resolve` gets it then.
  */
 export function begin(run: Run): Outcome | undefined {
+  run.services.inFlight.add();
   proceed(run, run.plan, 0);
   return run.outcome;
 }
@@ -58,8 +60,9 @@ function callHandlers(run: Run, plan: Plan, from: number): boolean {
 /** Ends a run: a missing selection is a failure where the stage says so; then the outcome stands. */
 export function end(run: Run): Outcome {
   const { services, plan } = run;
+  if (run.signal?.aborted === true && run.status === 'passed')
+    stopAborted(run, run.rechecking ? run.rechecked : run.reached);
   if (plan.stage.selection !== undefined && run.selection === undefined) missingSelection(run);
-  if (run.signal?.aborted === true && run.status === 'passed') stopAborted(run, run.reached);
   run.ended = true;
   if (run.isOpen) services.deadlines.remove(run);
   services.counters.handlerCalls += run.reached + run.rechecked;
@@ -68,8 +71,9 @@ export function end(run: Run): Outcome {
   run.outcome = outcome;
   if (run.steps !== undefined) noteSkipped(run, outcome);
   freezeLists(run);
-  if (services.tap?.outcome !== undefined) tell(run, outcome, services.tap.outcome);
+  if (services.tap !== undefined) tellTap(services, 'outcome', (tap) => tap.outcome?.(outcome));
   run.resolve?.(outcome);
+  services.inFlight.remove();
   return outcome;
 }
 
@@ -117,12 +121,4 @@ function missingSelection(run: Run): void {
 
 function reasons(run: Run): string {
   return (run.candidates ?? []).map((candidate) => candidate.invalid ?? '').join('; ');
-}
-
-function tell(run: Run, outcome: Outcome, listener: (outcome: Outcome) => void): void {
-  try {
-    listener(outcome);
-  } catch (thrown) {
-    run.services.logger.error(`tap.outcome threw: ${oneLine(thrown)}`);
-  }
 }

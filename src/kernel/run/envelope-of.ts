@@ -1,65 +1,42 @@
-import { type Envelope, idFields, type Metadata, refFields } from '../envelope.js';
-import type { Given } from '../given.js';
+import type { Envelope } from '../envelope.js';
+import type { Origin } from './origin.js';
 
 /** What an envelope is made from. */
-export interface EnvelopeSource {
+interface EnvelopeSource {
   readonly services: {
     readonly ids: (stampMs: number, sequence: number) => string;
     readonly counters: { envelopesMade: number };
   };
   readonly plan: { readonly stage: { readonly family: string; readonly hotPath: boolean } };
-  readonly given: Given | undefined;
-  readonly upstream: Envelope | undefined;
-  readonly nestedIn: string | null;
+  readonly origin: Origin;
   readonly occurredAt: number;
   readonly stampMs: number;
   readonly sequence: number;
   readonly emitted: object;
 }
 
-const empty: Metadata = Object.freeze({});
-
-/**
- * Makes the frozen envelope of a dispatch: what was given, else what came from upstream (the dispatch before, or
- * the one around it), else `null` (spec §1).
- */
+/** Makes the frozen envelope of a dispatch (spec §1.1). */
 export function envelopeOf(source: EnvelopeSource): Envelope {
   source.services.counters.envelopesMade++;
-  const { given, plan } = source;
-  const from = given?.after?.event ?? source.upstream;
-  const eventId = given?.eventId ?? source.services.ids(source.stampMs, source.sequence);
-  const ids = pick(given, from, idFields);
-  const refs = pick(given, from, refFields);
+  const { origin, plan } = source;
+  const eventId = origin.eventId ?? source.services.ids(source.stampMs, source.sequence);
   const envelope = {
     eventId,
     family: plan.stage.family,
     occurredAt: source.occurredAt,
-    workspaceId: ids.workspaceId,
-    agentId: ids.agentId,
-    sessionId: ids.sessionId,
-    accountRef: refs.accountRef,
-    conversationRef: refs.conversationRef,
-    threadRef: refs.threadRef,
-    messageRef: refs.messageRef,
-    sourceContributionId: given?.sourceContributionId ?? source.nestedIn,
-    correlationId: given?.correlationId ?? from?.correlationId ?? eventId,
+    workspaceId: origin.workspaceId,
+    agentId: origin.agentId,
+    sessionId: origin.sessionId,
+    accountRef: origin.accountRef,
+    conversationRef: origin.conversationRef,
+    threadRef: origin.threadRef,
+    messageRef: origin.messageRef,
+    sourceContributionId: origin.sourceContributionId,
+    correlationId: origin.correlationId ?? eventId,
     payload: source.emitted,
-    metadata: given?.metadata ?? empty,
-    providerMetadata: given?.providerMetadata ?? empty,
+    metadata: origin.metadata,
+    providerMetadata: origin.providerMetadata,
     hotPath: plan.stage.hotPath,
   };
   return Object.freeze(envelope) as Envelope; // the payload fits its family: the dispatch was typed or parsed
-}
-
-function pick<K extends (typeof idFields)[number] | (typeof refFields)[number]>(
-  given: Given | undefined,
-  from: Envelope | undefined,
-  fields: readonly K[],
-): { [Field in K]: Envelope[Field] } {
-  const picked: Partial<Record<K, unknown>> = {};
-  for (const field of fields) {
-    const own = given?.[field];
-    picked[field] = own === undefined ? (from?.[field] ?? null) : own;
-  }
-  return picked as { [Field in K]: Envelope[Field] }; // each field was copied from one of the same name
 }

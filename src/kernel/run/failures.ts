@@ -1,29 +1,10 @@
 import type { Failure, FailureKind } from '../outcome.js';
 import type { FailPolicy } from '../vocabulary.js';
 import { authorOf, type Entry, nameOf } from './entry.js';
+import { oneLine } from './one-line.js';
 import type { Run } from './run.js';
 import type { StillRunning } from './services.js';
-
-const maxTextLength = 300;
-
-/** One line of bounded length for anything that was thrown, also where it does not want to be read. */
-export function oneLine(thrown: unknown): string {
-  const line = read(thrown)
-    .slice(0, maxTextLength * 4)
-    .replace(/[\s\p{Cc}]+/gu, ' ')
-    .trim();
-  return line.length > maxTextLength ? `${line.slice(0, maxTextLength - 1)}…` : line;
-}
-
-function read(thrown: unknown): string {
-  try {
-    if (!(thrown instanceof Error)) return String(thrown);
-    const { name, message } = thrown;
-    return name === 'Error' ? `${message}` : `${name}: ${message}`;
-  } catch {
-    return 'something that cannot be read';
-  }
-}
+import { tellTap } from './tell-tap.js';
 
 function isError(thrown: unknown): thrown is Error {
   try {
@@ -96,12 +77,9 @@ export function report(run: Run, failure: Failure): void {
     `${run.family}:${who} ${failure.kind}, failed ${failure.policy}: ${failure.message}`,
     { family: run.family, kind: failure.kind, policy: failure.policy },
   );
-  if (services.tap?.failure === undefined) return;
-  try {
-    services.tap.failure(failure, { family: run.family, eventId: run.event.eventId });
-  } catch (thrown) {
-    services.logger.error(`tap.failure threw: ${oneLine(thrown)}`);
-  }
+  tellTap(services, 'failure', (tap) =>
+    tap.failure?.(failure, { family: run.family, eventId: run.event.eventId }),
+  );
 }
 
 /** Takes note of a result that came too late. Its value is never used. */
@@ -115,18 +93,15 @@ export function late(
   const { services } = run;
   if (running !== undefined) services.stillRunning.delete(running);
   services.counters.late++;
-  if (services.tap?.late === undefined) return;
-  try {
-    services.tap.late({
+  tellTap(services, 'late', (tap) =>
+    tap.late?.({
       ...authorOf(entry),
       family: run.family,
       eventId: run.event.eventId,
       settled,
       ...(settled === 'rejected' && { error }),
-    });
-  } catch (thrown) {
-    services.logger.error(`tap.late threw: ${oneLine(thrown)}`);
-  }
+    }),
+  );
 }
 
 function record(run: Run, failure: Failure): void {

@@ -11,7 +11,7 @@ import { type Resume, timeStep } from './wait.js';
 
 /**
  * Calls the observers of a parallel stage: all of them start in this tick. The stage ends when the last has
- * settled or is out of time (spec §4.1).
+ * settled or is out of time (spec §4.2).
  *
  * @returns whether the plan is done: `false` while it waits.
  */
@@ -32,8 +32,10 @@ export function runParallel(run: Run, plan: Plan, from: number, resume: Resume):
       if (result === undefined && quiet) continue;
       const entry = entries[i] as Entry;
       if (typeof result === 'object' && result !== null && isThenable(result)) {
-        if (entry.code === codes.detached) awaitDetached(run, entry, result);
-        else {
+        if (entry.code === codes.detached) {
+          awaitDetached(run, entry, result);
+          call = run.call;
+        } else {
           pending ??= new Pending(run, plan, resume);
           pending.add(i, result, beganMs);
           call = run.call;

@@ -3,7 +3,7 @@ import { type AnyHandler, codes, type Entry, type ResultCode } from './entry.js'
 
 /**
  * The handlers of a family in run order. Made when contributions change, never on dispatch; replaced, never
- * edited, so that a dispatch in flight keeps the one it started with (spec §5).
+ * edited, so that a dispatch in flight keeps the one it started with (spec §4.5).
  */
 export interface Plan {
   readonly stage: Stage;
@@ -17,7 +17,7 @@ export interface Plan {
   readonly disabled: readonly Entry[];
   /** Milliseconds the whole dispatch may take. */
   readonly stageTimeoutMs: number;
-  /** Whether a veto stands before a mutator: only then can something change after it allowed. */
+  /** Whether a veto stands before a mutator or resolver: only then can something change after it allowed. */
   readonly mayGoStale: boolean;
   readonly hasResolvers: boolean;
   /** Whether a veto is among them whose silence is a failure. */
@@ -32,7 +32,7 @@ export interface PlanCounters {
   comparisons: number;
 }
 
-/** Sorts by priority descending, extension id ascending, contribution id ascending, by code unit (spec §4). */
+/** Sorts by priority descending, extension id ascending, contribution id ascending, by code unit (spec §4.1). */
 export function buildPlan(
   stage: Stage,
   contributed: Iterable<Entry>,
@@ -75,7 +75,9 @@ function planOf(
   settled: Plan | undefined,
 ): Plan {
   const firstVeto = entries.findIndex(isVeto);
-  const lastMutator = entries.findLastIndex((entry) => entry.code === codes.mutator);
+  const lastChanger = entries.findLastIndex(
+    ({ code }) => code === codes.mutator || code === codes.resolver,
+  );
   return {
     stage,
     entries,
@@ -85,7 +87,7 @@ function planOf(
     size: entries.length,
     disabled,
     stageTimeoutMs: entries.reduce((sum, entry) => sum + entry.extendsMs, stage.stageTimeoutMs),
-    mayGoStale: firstVeto >= 0 && firstVeto < lastMutator,
+    mayGoStale: firstVeto >= 0 && firstVeto < lastChanger,
     hasResolvers: settled !== undefined,
     hasStrict: entries.some((entry) => entry.code === codes.strictVeto),
     settled,

@@ -4,16 +4,16 @@ import { isVeto, type Plan, subPlan } from './plan.js';
 import { type Run, versionsOf } from './run.js';
 
 /**
- * The vetoes that allowed before a later patch, in run order: they judge again, on the final payload. Those that
+ * The vetoes that allowed before a later patch or choice, in run order: they judge again, on what stands in the end. Those that
  * decline are noted as stale (spec §8.3).
  *
  * @returns nothing where what was judged is what will happen.
  */
 export function recheckPlan(run: Run): Plan | undefined {
   const { plan } = run;
-  if (!plan.mayGoStale || run.lastPatchAt < 0) return undefined;
+  if (!plan.mayGoStale || run.lastChangeAt < 0) return undefined;
   const allowed = plan.entries
-    .slice(0, run.lastPatchAt)
+    .slice(0, run.lastChangeAt)
     .filter((entry) => isVeto(entry) && !hasFailed(run, entry));
   const declining = allowed.filter((entry) => !entry.recheck);
   if (declining.length > 0) run.stale = declining;
@@ -25,8 +25,9 @@ export function recheckPlan(run: Run): Plan | undefined {
 export function staleApprovals(run: Run): StaleApproval[] {
   return (run.stale ?? []).map((entry) => {
     const at = run.plan.entries.indexOf(entry);
-    const later = versionsOf(run).filter((version) => run.plan.entries.indexOf(version.entry) > at);
-    const authors = new Map(later.map((version) => [nameOf(version.entry), version.entry]));
+    const changers = [...versionsOf(run).map((version) => version.entry), ...(run.choosers ?? [])];
+    const later = changers.filter((changer) => run.plan.entries.indexOf(changer) > at);
+    const authors = new Map(later.map((changer) => [nameOf(changer), changer]));
     return { ...authorOf(entry), changedBy: [...authors.values()].map(authorOf) };
   });
 }

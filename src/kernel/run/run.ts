@@ -1,4 +1,5 @@
 import type { Envelope } from '../envelope.js';
+import { SluiceError } from '../errors.js';
 import type { Given } from '../given.js';
 import type { Copy } from '../merge/copy.js';
 import type { FieldState } from '../merge/laws.js';
@@ -9,7 +10,6 @@ import type {
   Candidate,
   Failure,
   Outcome,
-  Selection,
   SkipReason,
   Step,
 } from '../outcome.js';
@@ -17,6 +17,7 @@ import { type CallContext, type CallSource, HandlerCall } from './call.js';
 import type { Waiting } from './deadlines.js';
 import type { Entry } from './entry.js';
 import { envelopeOf } from './envelope-of.js';
+import { type Origin, originOf } from './origin.js';
 import type { Plan } from './plan.js';
 import type { Services, StageMerges } from './services.js';
 
@@ -62,15 +63,15 @@ const none: readonly Entry[] = Object.freeze([]);
 export class Run implements CallSource, Waiting {
   readonly services: Services;
   readonly plan: Plan;
-  readonly given: Given | undefined;
-  readonly upstream: Envelope | undefined;
+  readonly origin: Origin;
+  /** The host's predicate over candidates. */
+  readonly valid: Given['valid'] | undefined;
   readonly depth: number;
   readonly occurredAt: number;
   /** The time in the id: never before that of an earlier dispatch. */
   readonly stampMs: number;
   readonly sequence: number;
   readonly emitted: object;
-  readonly nestedIn: string | null;
   /** Aborts the dispatch from outside. */
   readonly signal: AbortSignal | undefined;
   readonly observeOnly: boolean;
@@ -81,7 +82,7 @@ export class Run implements CallSource, Waiting {
 
   payload: object;
   annotations: object;
-  selection: Selection | undefined = undefined;
+  selection: Candidate | undefined = undefined;
   /** The annotations and the selection, as calls hold them. */
   context: CallContext = noContext;
   call: HandlerCall;
@@ -94,8 +95,10 @@ export class Run implements CallSource, Waiting {
   rechecked = 0;
   stopped: SkipReason | undefined = undefined;
   cancel: CancelRecord | undefined = undefined;
-  /** Index of the last handler in the plan whose patch changed the payload. */
-  lastPatchAt = -1;
+  /** Index of the last handler in the plan that changed the payload or the selection. */
+  lastChangeAt = -1;
+  /** Whose candidate won, each time that another did. */
+  choosers: Entry[] | undefined = undefined;
   /** What the patches left, in pairs of an entry and a payload: read it through `versionsOf`. */
   versions: (Entry | object)[] | undefined = undefined;
   overruled: Overruled[] | undefined = undefined;
@@ -138,13 +141,13 @@ export class Run implements CallSource, Waiting {
     nested: Nested | undefined,
   ) {
     this.services = services;
-    this.settled = plan.stage.settled?.(payload as never) ?? false; // the row's own predicate over its payload
+    this.settled = isSettled(plan, payload);
     this.passedOver = this.settled ? plan.entries : none;
     this.plan = this.settled ? (plan.settled ?? plan) : plan;
-    this.given = given;
-    this.upstream = nested?.event;
-    this.depth = nested === undefined ? 0 : nested.depth;
-    this.nestedIn = nested === undefined ? null : nested.by;
+    const upstream = given?.after?.event ?? nested?.event;
+    this.origin = originOf(given, upstream, nested?.by ?? null);
+    this.valid = given?.valid;
+    this.depth = nested?.depth ?? 0;
     this.occurredAt = occurredAt;
     this.stampMs = stampMs;
     this.sequence = sequence;
@@ -227,4 +230,16 @@ export function versionsOf(run: Run): Version[] {
   for (let i = 0; i < flat.length; i += 2)
     versions.push({ entry: flat[i] as Entry, payload: flat[i + 1] as object }); // pushed in pairs
   return versions;
+}
+
+/** Whether a payload names its target, by the row's own predicate. */
+function isSettled({ stage }: Plan, payload: object): boolean {
+  if (stage.settled === undefined) return false;
+  try {
+    return stage.settled(payload as never) === true; // of its own family
+  } catch (thrown) {
+    const problem = 'it does not even let the stage see whether it names its target';
+    const details = { family: stage.family, path: '/', problem };
+    throw new SluiceError('bad-payload', details, { cause: thrown });
+  }
 }

@@ -10,7 +10,7 @@ import { timeStep } from './wait.js';
 
 /**
  * Calls the handlers of a sequential stage, one after the other. A handler that returns synchronously costs no
- * await; at the first promise the loop returns, and is called again for the rest (spec §4.2).
+ * await; at the first promise the loop returns, and is called again for the rest (spec §4.3).
  *
  * @returns whether the plan is done. `false`: `run.pending` has to settle first, of the handler at `run.pendingAt`.
  */
@@ -35,6 +35,7 @@ export function runSequential(run: Run, plan: Plan, from: number): boolean {
           return false;
         }
         awaitDetached(run, entry, result);
+        call = run.call;
         continue;
       }
       ends = accept(run, entry, run.rechecking ? -1 : i, result);

@@ -2,6 +2,7 @@ import type { Merge } from '../merge/merge.js';
 import type { Author, Failure, Outcome } from '../outcome.js';
 import type { Clock, IdSource, Logger } from '../ports.js';
 import type { Deadlines } from './deadlines.js';
+import type { InFlight } from './in-flight.js';
 import type { PlanCounters } from './plan.js';
 
 /** Where a failure, or a late result, happened. */
@@ -81,6 +82,7 @@ export interface Services {
   readonly tap: Tap | undefined;
   readonly trace: boolean;
   readonly deadlines: Deadlines;
+  readonly inFlight: InFlight;
   readonly counters: Counters;
   readonly stillRunning: Set<StillRunning>;
   /** Freezes each call as well, so that a handler cannot hang something on it for the next to find. */

@@ -9,7 +9,7 @@ import { timeStep } from './wait.js';
 
 /**
  * Calls the handlers of a sync-sequential stage, one after the other, in the caller's stack. A promise is refused:
- * its rejection is observed, its value never used; the next handler sees the last good value (spec §4.3).
+ * its rejection is observed, its value never used; the next handler sees the last good value (spec §4.4).
  *
  * @returns always `true`: it never waits.
  */
