@@ -5,21 +5,19 @@ import type { Trail } from './trail.js';
 
 type DeltaPayload = PayloadOf<'agent.output.delta'>;
 
-/** Dispatches `agent.output.delta` while output grows, without an await and only while someone listens. */
+/** Dispatches `agent.output.delta` while output grows, without an await. */
 export class OutputDeltas {
   readonly #trail: Trail;
   readonly #run: RunFields;
   readonly #clock: Clock;
-  readonly #always: boolean;
   #messageIndex = -1;
   #grown = { text: '', thinking: '' };
   #sinceMs = { text: 0, thinking: 0 };
 
-  constructor(trail: Trail, run: RunFields, clock: Clock, always: boolean) {
+  constructor(trail: Trail, run: RunFields, clock: Clock) {
     this.#trail = trail;
     this.#run = run;
     this.#clock = clock;
-    this.#always = always;
   }
 
   /** A message begins: its texts grow from nothing. */
@@ -35,14 +33,12 @@ export class OutputDeltas {
   }
 
   toolProgress(event: ToolExecutionUpdate): void {
-    if (!this.#isWanted()) return;
     const { toolName, toolCallId, partialResult } = event;
     this.#emit({ kind: 'tool-progress', toolName, toolCallId, partialResult });
   }
 
   #grow(kind: 'text' | 'thinking', delta: string): void {
     this.#grown[kind] += delta;
-    if (!this.#isWanted()) return;
     const nowMs = this.#clock.now();
     this.#sinceMs[kind] ||= nowMs;
     this.#emit({
@@ -52,10 +48,6 @@ export class OutputDeltas {
       messageIndex: Math.max(0, this.#messageIndex),
       elapsedMs: Math.max(0, nowMs - this.#sinceMs[kind]),
     });
-  }
-
-  #isWanted(): boolean {
-    return this.#always || this.#trail.kernel.has('agent.output.delta');
   }
 
   #emit(grown: Omit<DeltaPayload, keyof RunFields>): void {

@@ -123,8 +123,15 @@ export class ToolCalls {
   }
 }
 
-/** A tool's result as text: as it is, or as JSON. */
+/** A tool's result as text: as it is, or as JSON, or, where JSON cannot say it, as what it is. */
 export function resultText(result: unknown): string {
   if (typeof result === 'string') return result;
-  return JSON.stringify(result) ?? '';
+  try {
+    const text = JSON.stringify(result, (_key, value: unknown) =>
+      typeof value === 'bigint' ? String(value) : value,
+    );
+    return text ?? '';
+  } catch {
+    return '[a result that cannot be written as text]';
+  }
 }

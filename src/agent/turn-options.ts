@@ -61,8 +61,6 @@ export interface AgentTurnOptions {
   readonly signal?: AbortSignal;
   /** Milliseconds that the provider has to end by itself when stopped; 1 000 where unsaid. */
   readonly graceMs?: number;
-  /** `always` dispatches every delta, for a tap; `handled` (the default) only while a handler listens. */
-  readonly deltas?: 'handled' | 'always';
   readonly clock?: Clock;
   readonly logger?: Logger;
 }

@@ -73,12 +73,7 @@ class Turn {
     });
     this.#run = runFields(options);
     this.#writer = new TranscriptWriter(this.#trail, options.session, options.runId);
-    this.#deltas = new OutputDeltas(
-      this.#trail,
-      this.#run,
-      this.#clock,
-      options.deltas === 'always',
-    );
+    this.#deltas = new OutputDeltas(this.#trail, this.#run, this.#clock);
   }
 
   async run(): Promise<AgentTurnResult> {

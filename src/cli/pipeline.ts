@@ -1,5 +1,13 @@
 import { type LoadedExtension, loadExtension, loadExtensionModule } from '../extension/index.js';
-import { createKernel, type Kernel, type KernelOptions, type Logger } from '../kernel/index.js';
+import { hostExtensionId } from '../host/index.js';
+import {
+  createKernel,
+  type Kernel,
+  type KernelOptions,
+  type Logger,
+  nearest,
+} from '../kernel/index.js';
+import { CommandError } from './command-error.js';
 import { refusedSettings } from './refused-settings.js';
 import type { ExtensionSetting, Settings } from './settings.js';
 
@@ -29,6 +37,7 @@ export async function openPipeline(
     if ('error' in result) errors.push(result.error);
     else loaded.push(result);
   }
+  errors.push(...unmatched(kernel, Object.keys(overrides)));
   return {
     kernel,
     errors,
@@ -37,6 +46,26 @@ export async function openPipeline(
       for (const extension of loaded.reverse()) await extension.dispose();
     },
   };
+}
+
+/** Overrides that change nothing, since no handler has that name: a misspelt one leaves its handler as it was. */
+function unmatched(kernel: Kernel, keys: readonly string[]): CommandError[] {
+  const names = kernel
+    .stages()
+    .flatMap(({ handlers }) =>
+      handlers.map(({ extensionId, contributionId }) => `${extensionId}/${contributionId}`),
+    );
+  return keys
+    .filter((key) => !names.includes(key) && !key.startsWith(`${hostExtensionId}/`)) // the host's own come later
+    .map((key) => {
+      const close = nearest(key, names);
+      const hint = `Use the name of a handler, as \`sluice stages\` prints it${close === undefined ? '' : `, such as "${close}"`}.`;
+      return new CommandError(
+        'bad-config',
+        `override "${key}" names no handler that is loaded`,
+        hint,
+      );
+    });
 }
 
 async function load(

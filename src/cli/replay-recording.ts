@@ -44,7 +44,6 @@ export async function replayRecording(replaying: Replaying): Promise<void> {
       },
       message: { text: prompt },
       trigger: 'replay',
-      deltas: 'always',
     });
   }
 }

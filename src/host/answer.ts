@@ -50,7 +50,7 @@ async function takeTurn(
   message: RoutedMessage,
   signal: AbortSignal,
 ): Promise<Ending> {
-  const { onEvent, kernelOptions, about } = parts.options;
+  const { onEvent, about } = parts.options;
   const { agentId, sessionKey, sessionId } = session;
   const runId = parts.newId('run');
   const { context, memoryKeys, metadata } = session;
@@ -84,7 +84,6 @@ async function takeTurn(
     refs,
     ...(onEvent !== undefined && { callbacks: { onEvent } }),
     signal,
-    deltas: kernelOptions?.tap?.outcome === undefined ? 'handled' : 'always',
     clock: parts.clock,
     logger: parts.logger,
   });

@@ -11,7 +11,18 @@ const lastRank = Number.MIN_SAFE_INTEGER;
  * answers, and an answer goes back to where the message came from.
  */
 export function contributeDefaultChoices(kernel: Kernel): readonly Disposable[] {
-  return [
+  const made: Disposable[] = [];
+  try {
+    for (const contribute of choices) made.push(contribute(kernel));
+    return made;
+  } catch (error) {
+    for (const one of made) one[Symbol.dispose](); // all of them, or none
+    throw error;
+  }
+}
+
+const choices: readonly ((kernel: Kernel) => Disposable)[] = [
+  (kernel) =>
     kernel.contribute({
       family: 'routing.resolving',
       class: 'resolver',
@@ -22,6 +33,7 @@ export function contributeDefaultChoices(kernel: Kernel): readonly Disposable[] 
           ? null
           : select({ agentId: payload.defaultAgentId }, { rank: lastRank }),
     }),
+  (kernel) =>
     kernel.contribute({
       family: 'egress.preparing',
       class: 'resolver',
@@ -36,5 +48,4 @@ export function contributeDefaultChoices(kernel: Kernel): readonly Disposable[] 
         return origin === undefined ? null : select({ ...origin }, { rank: lastRank });
       },
     }),
-  ];
-}
+];

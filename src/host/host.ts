@@ -177,7 +177,13 @@ class MessageHost implements Host {
   }
 
   async #start(): Promise<StartReport> {
-    this.#running = await loadAll(this.#parts);
+    try {
+      this.#running = await loadAll(this.#parts);
+    } catch (error) {
+      this.#state = 'stopped';
+      this.#settleStopped({ reason: 'it could not be started', drained: true, abandoned: 0 });
+      throw error;
+    }
     try {
       const report = await startAll(
         this.#parts,

@@ -44,13 +44,15 @@ const windUpMs = 2_000;
 export async function loadAll(parts: HostParts): Promise<Running> {
   const { kernel, logger, clock, options } = parts;
   const extensions: LoadResult[] = [];
-  for (const { extension, config } of options.extensions ?? [])
-    extensions.push(await loadExtension(kernel, extension, { config, logger, clock }));
-  return {
-    extensions,
-    contributions: contributeDefaultChoices(kernel),
-    startedAtMs: clock.now(),
-  };
+  try {
+    for (const { extension, config } of options.extensions ?? [])
+      extensions.push(await loadExtension(kernel, extension, { config, logger, clock }));
+    const contributions = contributeDefaultChoices(kernel);
+    return { extensions, contributions, startedAtMs: clock.now() };
+  } catch (error) {
+    await unload({ extensions, contributions: [] });
+    throw error;
+  }
 }
 
 /**
@@ -194,7 +196,7 @@ export async function stopAll(
 }
 
 /** Undoes `loadAll`, in reverse. */
-async function unload({ extensions, contributions }: Running): Promise<void> {
+async function unload({ extensions, contributions }: Omit<Running, 'startedAtMs'>): Promise<void> {
   for (const contribution of contributions) contribution[Symbol.dispose]();
   for (const extension of extensions.toReversed())
     if (extension.status === 'loaded') await extension.dispose();

@@ -53,7 +53,7 @@ export interface HostOptions {
   readonly commands?: readonly ChatCommand[];
   /** A kernel that somebody else owns: it is not closed. Else the host makes one of `kernelOptions`. */
   readonly kernel?: Kernel;
-  /** `tap` sees every dispatch; deltas are then dispatched also while no handler listens. */
+  /** What the host's own kernel is made with; `tap` sees every dispatch. */
   readonly kernelOptions?: KernelOptions;
   readonly store?: Store;
   readonly clock?: Clock;

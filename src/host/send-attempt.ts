@@ -21,6 +21,10 @@ export async function attemptSend(
   if (signal.aborted) return { status: 'aborted' };
   const permit = approval.mintPermit();
   await trail.dispatch('egress.sending', { ...approval.message, attempt: permit.attempt });
+  if (signal.aborted) {
+    permit.take(); // §14.4: nobody can send with it any more
+    return { status: 'aborted' };
+  }
   const sent = call(() => account.channel.send(permit));
   const result = await inTime(parts, sent, signal);
   if (permit.used) return result;
@@ -34,12 +38,33 @@ export async function attemptSend(
 
 async function call(send: () => Promise<SendResult>): Promise<AttemptResult> {
   try {
-    const result: SendResult | undefined = await send();
-    return result?.status === undefined
-      ? { status: 'threw', reason: 'the channel answered nothing' }
-      : result;
+    return answerOf(await send());
   } catch (error) {
     return { status: 'threw', reason: oneLine(error) };
+  }
+}
+
+/** What a channel answered. It comes from outside the types: what is no answer is an end that nobody knows. */
+function answerOf(result: unknown): AttemptResult {
+  if (typeof result !== 'object' || result === null)
+    return { status: 'threw', reason: 'the channel answered nothing' };
+  const answer = result as SendResult; // read by its status, which is looked at first
+  switch (answer.status) {
+    case 'sent':
+    case 'rejected':
+    case 'ambiguous':
+      return answer;
+    case 'retry-after':
+      return Number.isFinite(answer.retryAfterMs) && answer.retryAfterMs >= 0
+        ? answer
+        : { status: 'threw', reason: 'the channel asks to wait, and does not say how long' };
+    default: {
+      const { status } = result as { readonly status?: unknown };
+      return {
+        status: 'threw',
+        reason: `the channel answered "${String(status)}", which is no answer`,
+      };
+    }
   }
 }
 
@@ -65,7 +90,8 @@ function inTime(
         }),
       sendTimeoutMs,
     );
-    signal.addEventListener('abort', onAbort, { once: true });
+    if (signal.aborted) onAbort();
+    else signal.addEventListener('abort', onAbort, { once: true });
     void sent.then(done); // `call` never rejects
   });
 }
@@ -83,5 +109,10 @@ export async function mayResend(
   if (policy === 'fail' || onAmbiguousSend === undefined) return false;
   const { idempotencyKey, attempts } = approval;
   const asked = { channel: channel.id, accountId, idempotencyKey, attempt: attempts, reason };
-  return (await onAmbiguousSend(asked)) === 'resend';
+  try {
+    return (await onAmbiguousSend(asked)) === 'resend';
+  } catch (error) {
+    parts.logger.error(`onAmbiguousSend threw, so nothing is sent again: ${oneLine(error)}`);
+    return false;
+  }
 }

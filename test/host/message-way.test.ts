@@ -36,7 +36,7 @@ describe('the way of a message', () => {
     expect(lab.ends).toMatchObject([{ status: 'answered', agentId: 'main' }]);
   });
 
-  it('dispatches deltas only while a handler listens', async () => {
+  it('dispatches deltas, also where only a tap listens', async () => {
     const seen: string[] = [];
     await using lab = await hostLab({
       contribute: (kernel) =>
@@ -53,7 +53,7 @@ describe('the way of a message', () => {
     expect(seen.some((line) => line.startsWith('thinking'))).toBe(true);
     await using quiet = await hostLab();
     await quiet.say('one two');
-    expect(quiet.of('agent.output.delta')).toEqual([]);
+    expect(quiet.of('agent.output.delta').length).toBeGreaterThan(seen.length - 1);
   });
 
   it('carries refs, session and one correlation through every dispatch', async () => {
