@@ -16,6 +16,13 @@ describe('sluice stages', { timeout: 30_000 }, () => {
     expect(stdout).toMatch(/^egress\.preparing .*\n.*\n {2}shout\/capitals, mutator$/m);
   });
 
+  it('tells of an override that names no handler, and the nearest that is loaded (§12.1)', async () => {
+    const args = ['stages', '-e', fixture('shout.ts'), '-c', fixture('lost-override.config.json')];
+    const { code, stderr } = await runCli(args);
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/^sluice: bad-config: override "shout\/nope" names no handler/m);
+  });
+
   it('prints one value per stage with --json', async () => {
     const { stdout } = await runCli(['stages', '--json', '-c', fixture('good.config.json')]);
     const stages = jsonLines<StageLine>(stdout);
