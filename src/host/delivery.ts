@@ -111,6 +111,7 @@ async function attemptAll(
   for (let waitedMs = 0; ; ) {
     const result = await attemptSend(parts, trail, account, approval, signal);
     const { attempts } = approval;
+    const isLast = !(attempts < maxAttempts); // also where a channel's limit is no number
     const fail = (cause: FailureCause, error: string, retryAfterMs?: number): End => ({
       status: 'failed',
       cause,
@@ -130,15 +131,18 @@ async function attemptAll(
       case 'retry-after': {
         const { retryAfterMs, reason = 'the provider asks to wait' } = result;
         waitedMs += retryAfterMs;
-        if (attempts >= maxAttempts || waitedMs > maxWaitMs)
-          return fail('retry-after', reason, retryAfterMs);
+        if (isLast || !(waitedMs <= maxWaitMs)) return fail('retry-after', reason, retryAfterMs);
         if (!(await pause(parts.clock, retryAfterMs, signal)))
           return fail('aborted', reason, retryAfterMs);
         break;
       }
       case 'ambiguous':
-        if (attempts >= maxAttempts || !(await mayResend(parts, account, approval, result.reason)))
+        if (isLast || !(await mayResend(parts, account, approval, result.reason)))
           return fail('ambiguous', result.reason);
+        break;
+      default:
+        result satisfies never; // nothing unknown is ever sent again
+        return fail('threw', 'the channel gave an unknown answer');
     }
   }
 }

@@ -15,6 +15,7 @@ import { Lanes } from './lanes.js';
 import {
   loadAll,
   type Running,
+  release,
   type StartReport,
   type StopReport,
   startAll,
@@ -155,7 +156,6 @@ class MessageHost implements Host {
   async stop({ reason = 'stopped', timeoutMs = 10_000 }: StopOptions = {}): Promise<StopReport> {
     if (this.#state === 'stopping') this.#hurry.abort();
     if (this.#state === 'stopping' || this.#state === 'stopped') return this.stopped;
-    const wasNew = this.#state === 'new';
     this.#state = 'stopping';
     const hasStarted = await this.#starting?.then(
       () => true,
@@ -163,8 +163,9 @@ class MessageHost implements Host {
     );
     if (hasStarted === false) return this.stopped;
     const running = this.#running;
+    if (running === undefined) await release(this.#parts); // it was never started
     const report =
-      wasNew || running === undefined
+      running === undefined
         ? { reason, drained: true, abandoned: 0 }
         : await stopAll(this.#parts, running, { reason, timeoutMs, hurry: this.#hurry });
     this.#state = 'stopped';
@@ -180,6 +181,7 @@ class MessageHost implements Host {
     try {
       this.#running = await loadAll(this.#parts);
     } catch (error) {
+      await release(this.#parts);
       this.#state = 'stopped';
       this.#settleStopped({ reason: 'it could not be started', drained: true, abandoned: 0 });
       throw error;

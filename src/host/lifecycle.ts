@@ -50,7 +50,7 @@ export async function loadAll(parts: HostParts): Promise<Running> {
     const contributions = contributeDefaultChoices(kernel);
     return { extensions, contributions, startedAtMs: clock.now() };
   } catch (error) {
-    await unload({ extensions, contributions: [] });
+    await attempt(parts, 'unloading', () => unload({ extensions, contributions: [] }));
     throw error;
   }
 }
@@ -155,7 +155,7 @@ export async function stopAll(
   running: Running,
   how: { readonly reason: string; readonly timeoutMs: number; readonly hurry: AbortController },
 ): Promise<StopReport> {
-  const { kernel, clock, logger, options } = parts;
+  const { kernel, clock, logger } = parts;
   const { reason, timeoutMs, hurry } = how;
   await attempt(parts, 'gateway.stopping', () => kernel.dispatch('gateway.stopping', { reason }));
   const accounts = parts.accounts.all();
@@ -190,9 +190,16 @@ export async function stopAll(
     kernel.dispatch('runtime.stopping', { reason, uptimeMs }),
   );
   await unload(running);
-  if (options.kernel === undefined) await kernel.close({ timeoutMs: windUpMs });
-  await attempt(parts, 'store.close', async () => parts.store.close?.());
+  await release(parts);
   return { reason, drained, abandoned };
+}
+
+/** Lets go of what a host holds from its making on: its own kernel, and its store. */
+export async function release(parts: HostParts): Promise<void> {
+  const { kernel, options, store } = parts;
+  if (options.kernel === undefined)
+    await attempt(parts, 'kernel.close', () => kernel.close({ timeoutMs: windUpMs }));
+  await attempt(parts, 'store.close', async () => store.close?.());
 }
 
 /** Undoes `loadAll`, in reverse. */

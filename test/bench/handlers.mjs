@@ -44,7 +44,7 @@ export function vetoes(parameter, n, cancelAt) {
   return Array.from({ length: n }, (_, i) => mint(parameter, i === cancelAt - 1 ? cancels : look));
 }
 
-/** One handler of each class. */
+/** One handler of each class; the veto last, since it would judge again what came after it. */
 export function oneOfEach(parameter) {
   const select = `{ kind: 'select', target: { route: payload.channel }, explicit: false, rank: 1 }`;
   return [
@@ -54,7 +54,7 @@ export function oneOfEach(parameter) {
       handler: mint(parameter, `${count} return { topic: payload.senderName };`),
     },
     { class: 'mutator', handler: mutators(parameter, 1)[0] },
-    { class: 'veto', handler: vetoes(parameter, 1, 0)[0] },
     { class: 'resolver', handler: mint(parameter, `${count} return ${select};`) },
+    { class: 'veto', handler: vetoes(parameter, 1, 0)[0] },
   ];
 }
