@@ -1,0 +1,82 @@
+type Fields = Readonly<Record<string, unknown>>;
+
+/**
+ * What the SDK tells its host by a call instead of a frame: that a tool wants permission, what the host said, and
+ * its hooks. Narrow by `kind`.
+ */
+export type CsdkCallback =
+  | {
+      /** `canUseTool` was called, or a PreToolUse hook that asks the pipeline. */
+      readonly kind: 'permission_request';
+      readonly toolUseId: string;
+      readonly toolName: string;
+      readonly input: Fields;
+      /** The subagent that asks; absent in the main thread. */
+      readonly agentId?: string;
+      /** Present where the SDK gave one: a request that it repeats keeps its id. */
+      readonly requestId?: string;
+    }
+  | {
+      /** What the host answered. */
+      readonly kind: 'permission_decision';
+      readonly toolUseId: string;
+      readonly toolName: string;
+      readonly decision: 'granted' | 'denied' | 'auto';
+      /** The reason that the model is told, with a refusal. */
+      readonly message?: string;
+      /** What the tool runs with instead, where the host changed it. */
+      readonly updatedInput?: Fields;
+      readonly agentId?: string;
+      readonly requestId?: string;
+    }
+  | {
+      /** A hook ran: PreToolUse, PostToolUse, PreCompact, PostCompact, SubagentStart, SubagentStop, ... */
+      readonly kind: 'hook';
+      readonly event: string;
+      readonly input: Fields;
+      readonly toolUseId?: string;
+    };
+
+/** Where callbacks are put, to be read as a stream. */
+export interface CallbackQueue extends AsyncIterable<CsdkCallback> {
+  /** Adds one. After `close` it is dropped. */
+  push(callback: CsdkCallback): void;
+  /** Ends the stream after what is in it. */
+  close(): void;
+}
+
+/**
+ * Makes a queue for `options.callbacks`: SDK callbacks push into it, and never emit anything themselves, so that
+ * one writer keeps the order (seed 000). It is read once.
+ *
+ * @example
+ * const callbacks = callbackQueue();
+ * const events = normalizeSession(query({ prompt, options: { canUseTool } }), { callbacks });
+ */
+export function callbackQueue(): CallbackQueue {
+  const waiting: CsdkCallback[] = [];
+  let wake: (() => void) | undefined;
+  let closed = false;
+  return {
+    push(callback) {
+      if (closed) return;
+      waiting.push(callback);
+      wake?.();
+    },
+    close() {
+      closed = true;
+      wake?.();
+    },
+    async *[Symbol.asyncIterator]() {
+      for (;;) {
+        const callback = waiting.shift();
+        if (callback !== undefined) yield callback;
+        else if (closed) return;
+        else
+          await new Promise<void>((resolve) => {
+            wake = resolve;
+          });
+      }
+    },
+  };
+}
