@@ -6,7 +6,7 @@ import type { Author, Outcome } from './outcome.js';
 import type { Clock, IdSource, Logger } from './ports.js';
 import type { Counters, StillRunning, Tap } from './run/services.js';
 import type { Stage } from './stage.js';
-import type { FailPolicy, HandlerClass } from './vocabulary.js';
+import type { Band, FailPolicy, HandlerClass } from './vocabulary.js';
 
 /** What a kernel is made with. Every field has a default. */
 export interface KernelOptions {
@@ -42,6 +42,7 @@ export interface KernelLimits {
 /** One handler of a plan, as `plan()` and `stages()` show it. */
 export interface PlannedHandler extends Author {
   readonly class: HandlerClass;
+  readonly band: Band;
   readonly priority: number;
   readonly timeoutMs: number;
   readonly policy: FailPolicy;
@@ -94,6 +95,14 @@ export interface Kernel {
   contribute<F extends FamilyName, C extends ClassOf<F> & HandlerClass>(
     contribution: Contribution<F, C>,
   ): Disposable;
+  /**
+   * Lets an extension set trusted fields, in what it contributes from now on: for hosts that load extensions
+   * while they run. Disposing takes it back from later contributions.
+   *
+   * @param fields as in `KernelOptions.grants`: `family:field`.
+   * @throws SluiceError `bad-option`, naming the one that is no trusted field.
+   */
+  grant(extensionId: string, fields: readonly string[]): Disposable;
   /**
    * Dispatches an event of a parallel or sequential family. Expected failures are in the outcome.
    *

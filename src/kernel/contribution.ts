@@ -27,6 +27,7 @@ export interface RawContribution {
   readonly failClosed?: boolean;
   readonly recheck?: boolean;
   readonly detached?: boolean;
+  readonly band?: 'last';
 }
 
 const contributionKeys: readonly string[] = [
@@ -40,6 +41,7 @@ const contributionKeys: readonly string[] = [
   'failClosed',
   'recheck',
   'detached',
+  'band',
 ] satisfies (keyof RawContribution)[];
 
 const idPattern = /^[^\s/\p{Cc}]+$/u;
@@ -94,6 +96,7 @@ export function entryOf(
   if (given.recheck !== undefined && given.class !== 'veto') refuse('recheck is for a veto');
   if (given.detached !== undefined && given.class !== 'observer')
     refuse('detached is for an observer');
+  if (given.band !== undefined && given.band !== 'last') refuse('band can only be "last"');
   const ownMs = override.timeoutMs ?? given.timeoutMs;
   const closed =
     given.class === 'veto' && (given.failClosed === true || stage.onError.veto === 'closed');
@@ -102,6 +105,7 @@ export function entryOf(
     contributionId: given.id,
     family: stage.family,
     class: given.class,
+    band: given.band ?? 'main',
     priority: override.priority ?? given.priority ?? 0,
     timeoutMs: ownMs ?? stage.timeoutMs,
     extendsMs: ownMs ?? 0,

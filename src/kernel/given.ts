@@ -4,7 +4,7 @@ import type { FamilyName, SelectionOf } from './families.js';
 import { freezePlain } from './freeze.js';
 import type { Outcome } from './outcome.js';
 import type { Stage } from './stage.js';
-import type { Gate } from './vocabulary.js';
+import { type Band, bands, type Gate } from './vocabulary.js';
 
 /**
  * What a dispatch is given beside its payload: the envelope's refs, and how to run. It belongs to the dispatch
@@ -33,6 +33,8 @@ export interface Given<F extends FamilyName = FamilyName> {
   readonly providerMetadata?: Metadata;
   /** `observe-only` where the source cannot be changed: a cancel or patch is then a failure entry. */
   readonly gate?: Gate;
+  /** Runs the handlers of one band only; the others are skipped as `other-band` (spec §4.9). */
+  readonly band?: Band;
   /** Aborts the dispatch: what runs is told, what has not run does not. */
   readonly signal?: AbortSignal;
   /** The host's predicate over candidates: `true`, or why not (spec §9). */
@@ -56,6 +58,8 @@ export function takeGiven(stage: Stage, given: Given): void {
     if (problem !== undefined) refuse(`${field}${problem.path}`, problem.problem);
   }
   for (const field of refFields) if (given[field]) Object.freeze(given[field]);
+  if (given.band !== undefined && !bands.includes(given.band))
+    refuse('band', `it must be one of ${bands.join(', ')}`);
   if (given.occurredAt !== undefined && !Number.isFinite(given.occurredAt))
     refuse('occurredAt', 'it must be milliseconds since 1970');
 }

@@ -63,6 +63,8 @@ export {
   type StageTypes,
 } from './stage.js';
 export {
+  type Band,
+  bands,
   type ExecutionMode,
   executionModes,
   type FailPolicy,

@@ -55,6 +55,7 @@ export function createKernel(options: KernelOptions = {}): Kernel {
   // What a handler or extension may hold is this, and not the machinery behind it.
   const surface = {
     contribute: (given: RawContribution) => kernel.contribute(given),
+    grant: (extensionId: string, fields: readonly string[]) => kernel.grant(extensionId, fields),
     dispatch: (family: string, payload: object, given?: Given) =>
       kernel.dispatch(family, payload, given),
     dispatchSync: (family: string, payload: object, given?: Given) =>
@@ -109,6 +110,10 @@ class PipelineKernel implements Services {
 
   contribute(given: RawContribution): Disposable {
     return this.#registry.contribute(given);
+  }
+
+  grant(extensionId: string, fields: readonly string[]): Disposable {
+    return this.#registry.grant(extensionId, fields);
   }
 
   dispatch(family: string, payload: object, given?: Given): Promise<Outcome> {
@@ -212,7 +217,10 @@ class PipelineKernel implements Services {
     const { stage } = slot;
     if (this.#closed && nested === undefined)
       throw new SluiceError('kernel-closed', { family: stage.family });
-    const plan = slot.plan ?? this.#registry.planOf(slot);
+    const plan =
+      given?.band === undefined
+        ? (slot.plan ?? this.#registry.planOf(slot))
+        : this.#registry.bandOf(slot, given.band);
     const nowMs = this.clock.now();
     if (nowMs > this.#stampMs) this.#stampMs = nowMs; // §1.3: ids never go back, whatever the clock does
     const occurredAt = given?.occurredAt ?? nowMs;

@@ -77,6 +77,7 @@ export type SkipReason =
   | 'budget-spent'
   | 'aborted'
   | 'explicit-target'
+  | 'other-band'
   | 'disabled';
 
 /** A handler that was not called, and why. */

@@ -6,15 +6,18 @@ import { type PayloadCheck, payloadCheck } from './payload.js';
 import type { Logger } from './ports.js';
 import { authorOf, codes, type Entry, nameOf } from './run/entry.js';
 import { compileMerges } from './run/merges.js';
-import { buildPlan, type Plan, type PlanCounters } from './run/plan.js';
+import { bandPlan, buildPlan, type Plan, type PlanCounters } from './run/plan.js';
 import type { StageMerges } from './run/services.js';
 import type { Stage } from './stage.js';
+import type { Band } from './vocabulary.js';
 
 /** Everything that is kept of one family. What is compiled or sorted is made when it is first needed. */
 export interface Slot {
   readonly stage: Stage;
   readonly entries: Set<Entry>;
   plan: Plan | undefined;
+  /** The parts of the plan, where somebody dispatched to one of them. */
+  bands: Partial<Record<Band, Plan>>;
   check: PayloadCheck | undefined;
   merges: StageMerges | undefined;
   warned: boolean;
@@ -36,6 +39,8 @@ export class Registry {
   readonly #options: RegistryOptions;
   readonly #slots = new Map<string, Slot>();
   readonly #owners = new Map<string, Map<string, Entry>>();
+  /** What was granted after the kernel was made, each time on its own: two may grant the same. */
+  readonly #granted = new Map<string, Set<readonly string[]>>();
   #size = 0;
 
   constructor(options: RegistryOptions) {
@@ -47,12 +52,14 @@ export class Registry {
         stage,
         entries: new Set(),
         plan: undefined,
+        bands: {},
         check: undefined,
         merges: undefined,
         warned: false,
       });
     }
-    this.#checkGrants();
+    for (const [extensionId, grants] of Object.entries(options.grants))
+      this.#checkGrants(grants, `grants["${extensionId}"]`);
     for (const [key, override] of Object.entries(options.overrides)) checkOverride(key, override);
   }
 
@@ -95,16 +102,30 @@ export class Registry {
     }
     own.set(entry.contributionId, entry);
     slot.entries.add(entry);
-    slot.plan = undefined;
+    this.#replan(slot);
     this.#size++;
     return new Registration(this, entry);
+  }
+
+  /** Lets an extension set trusted fields in what it contributes from now on. */
+  grant(extensionId: string, fields: readonly string[]): Disposable {
+    this.#checkGrants(fields, `grant("${extensionId}")`);
+    const own = this.#granted.get(extensionId) ?? new Set();
+    const granted = [...fields];
+    this.#granted.set(extensionId, own.add(granted));
+    return {
+      [Symbol.dispose]: () => {
+        own.delete(granted);
+        if (own.size === 0) this.#granted.delete(extensionId);
+      },
+    };
   }
 
   /** Takes a contribution out. Dispatches in flight keep the plan they began with. */
   withdraw(entry: Entry): void {
     const slot = this.slot(entry.family);
     if (!slot.entries.delete(entry)) return;
-    slot.plan = undefined;
+    this.#replan(slot);
     this.#size--;
     const own = this.#owners.get(entry.extensionId);
     own?.delete(entry.contributionId);
@@ -114,6 +135,11 @@ export class Registry {
   planOf(slot: Slot): Plan {
     slot.plan ??= buildPlan(slot.stage, slot.entries, this.#options.counters);
     return slot.plan;
+  }
+
+  bandOf(slot: Slot, band: Band): Plan {
+    slot.bands[band] ??= bandPlan(this.planOf(slot), band);
+    return slot.bands[band];
   }
 
   checkOf(slot: Slot): PayloadCheck {
@@ -139,6 +165,7 @@ export class Registry {
     return [...plan.entries, ...plan.disabled].map((entry) => ({
       ...authorOf(entry),
       class: entry.class,
+      band: entry.band,
       priority: entry.priority,
       timeoutMs: entry.timeoutMs,
       policy: entry.policy,
@@ -158,26 +185,30 @@ export class Registry {
     logger.warn(`"${family}" has ${count + 1} handlers; the last is ${nameOf(entry)}`);
   }
 
+  #replan(slot: Slot): void {
+    slot.plan = undefined;
+    slot.bands = {};
+  }
+
   *#stages(): Generator<Stage> {
     for (const { stage } of this.#slots.values()) yield stage;
   }
 
   #grantsOf(extensionId: string, stage: Stage): readonly string[] {
     if (stage.trusted.length === 0) return noGrants;
-    const held = ownValue(this.#options.grants, extensionId) ?? noGrants;
+    const given = ownValue(this.#options.grants, extensionId) ?? noGrants;
+    const held = [...given, ...[...(this.#granted.get(extensionId) ?? [])].flat()];
     return stage.trusted.filter((field) => held.includes(`${stage.family}:${field}`));
   }
 
-  #checkGrants(): void {
-    for (const [extensionId, grants] of Object.entries(this.#options.grants))
-      for (const grant of grants) {
-        const [family = '', field = ''] = grant.split(':');
-        const isWhole = grant === `${family}:${field}`;
-        if (isWhole && this.#slots.get(family)?.stage.trusted.includes(field) === true) continue;
-        const option = `grants["${extensionId}"]`;
-        const problem = `"${grant}" names no trusted field of a stage`;
-        throw new SluiceError('bad-option', { option, problem });
-      }
+  #checkGrants(grants: readonly string[], option: string): void {
+    for (const grant of grants) {
+      const [family = '', field = ''] = grant.split(':');
+      const isWhole = grant === `${family}:${field}`;
+      if (isWhole && this.#slots.get(family)?.stage.trusted.includes(field) === true) continue;
+      const problem = `"${grant}" names no trusted field of a stage`;
+      throw new SluiceError('bad-option', { option, problem });
+    }
   }
 }
 

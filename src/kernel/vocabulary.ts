@@ -45,3 +45,12 @@ export type PatchLawSpec = PatchLaw | { readonly law: PatchLaw; readonly separat
 
 /** Whether handlers can change what happens, or the source can only be watched (spec §11). */
 export type Gate = 'enforce' | 'observe-only';
+
+/**
+ * When a handler runs among the others of its stage (spec §4.9): `main` by priority, `last` after all of those,
+ * whatever their priority.
+ */
+export type Band = (typeof bands)[number];
+
+/** The two bands, in run order. */
+export const bands = ['main', 'last'] as const;

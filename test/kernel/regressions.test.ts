@@ -147,6 +147,7 @@ describe('what went wrong once', () => {
         'contribute',
         'dispatch',
         'dispatchSync',
+        'grant',
         'has',
         'parsePayload',
         'plan',

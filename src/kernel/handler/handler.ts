@@ -129,5 +129,7 @@ export type Contribution<
   readonly class: C;
   readonly extensionId: string;
   readonly id: string;
+  /** `last`: after all others of its stage, whatever their priority (spec §4.9). */
+  readonly band?: 'last';
   readonly handler: Handler<F, C>;
 } & OptionsByClass[C];

@@ -86,7 +86,12 @@ function freezeLists(run: Run): void {
 
 /** The steps show every handler of the plan, also those that were not called. */
 function noteSkipped(run: Run, outcome: Outcome): void {
-  const entries = [...run.plan.entries, ...run.passedOver, ...run.plan.disabled];
+  const entries = [
+    ...run.plan.entries,
+    ...run.passedOver,
+    ...run.plan.otherBand,
+    ...run.plan.disabled,
+  ];
   for (const { extensionId, contributionId, why } of outcome.skipped) {
     if (why === 'budget-spent') continue; // noted as not run already
     const entry = entries.find(

@@ -85,6 +85,7 @@ export class Dispatched {
     for (const entry of this.#run.passedOver)
       if (entry.code === codes.resolver)
         skipped.push({ ...authorOf(entry), why: 'explicit-target' });
+    for (const entry of plan.otherBand) skipped.push({ ...authorOf(entry), why: 'other-band' });
     for (const entry of plan.disabled) skipped.push({ ...authorOf(entry), why: 'disabled' });
     return skipped;
   }

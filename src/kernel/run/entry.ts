@@ -1,5 +1,5 @@
 import type { Author } from '../outcome.js';
-import type { FailPolicy, HandlerClass } from '../vocabulary.js';
+import type { Band, FailPolicy, HandlerClass } from '../vocabulary.js';
 
 /** A handler as the loops call it: the types of its family are checked where it is contributed. */
 export type AnyHandler = (call: unknown, own: unknown) => unknown;
@@ -23,6 +23,7 @@ export type ResultCode = (typeof codes)[keyof typeof codes];
 export interface Entry extends Author {
   readonly family: string;
   readonly class: HandlerClass;
+  readonly band: Band;
   readonly priority: number;
   /** Milliseconds it may take. */
   readonly timeoutMs: number;

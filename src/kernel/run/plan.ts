@@ -1,4 +1,5 @@
 import type { Stage } from '../stage.js';
+import { type Band, bands } from '../vocabulary.js';
 import { type AnyHandler, codes, type Entry, type ResultCode } from './entry.js';
 
 /**
@@ -15,6 +16,8 @@ export interface Plan {
   readonly size: number;
   /** Contributions that the operator disabled. */
   readonly disabled: readonly Entry[];
+  /** Where the plan is of one band only: the handlers of the other. */
+  readonly otherBand: readonly Entry[];
   /** Milliseconds the whole dispatch may take. */
   readonly stageTimeoutMs: number;
   /** Whether a veto stands before a mutator or resolver: only then can something change after it allowed. */
@@ -32,7 +35,7 @@ export interface PlanCounters {
   comparisons: number;
 }
 
-/** Sorts by priority descending, extension id ascending, contribution id ascending, by code unit (spec §4.1). */
+/** Sorts by band, priority descending, extension id ascending, contribution id ascending, by code unit (spec §4.1). */
 export function buildPlan(
   stage: Stage,
   contributed: Iterable<Entry>,
@@ -42,6 +45,7 @@ export function buildPlan(
   const entries = [...contributed].sort((left, right) => {
     counters.comparisons++;
     return (
+      bands.indexOf(left.band) - bands.indexOf(right.band) ||
       right.priority - left.priority ||
       byCodeUnit(left.extensionId, right.extensionId) ||
       byCodeUnit(left.contributionId, right.contributionId)
@@ -49,21 +53,38 @@ export function buildPlan(
   });
   const disabled = entries.filter((entry) => entry.disabled);
   const enabled = entries.filter((entry) => !entry.disabled);
+  return planWithin(stage, enabled, disabled, none);
+}
+
+/** The part of a plan that is of one band (spec §4.9). */
+export function bandPlan(plan: Plan, band: Band): Plan {
+  const own = plan.entries.filter((entry) => entry.band === band);
+  const others = plan.entries.filter((entry) => entry.band !== band);
+  return planWithin(plan.stage, own, plan.disabled, others);
+}
+
+function planWithin(
+  stage: Stage,
+  enabled: readonly Entry[],
+  disabled: readonly Entry[],
+  otherBand: readonly Entry[],
+): Plan {
   const hasResolvers = enabled.some((entry) => entry.code === codes.resolver);
   const settled = hasResolvers
     ? planOf(
         stage,
         enabled.filter((entry) => entry.code !== codes.resolver),
         disabled,
+        otherBand,
         undefined,
       )
     : undefined;
-  return planOf(stage, enabled, disabled, settled);
+  return planOf(stage, enabled, disabled, otherBand, settled);
 }
 
 /** A plan of some entries of another, in the same order: for judging again. */
 export function subPlan(plan: Plan, entries: readonly Entry[]): Plan {
-  return planOf(plan.stage, entries, none, undefined);
+  return planOf(plan.stage, entries, none, none, undefined);
 }
 
 const none: readonly Entry[] = Object.freeze([]);
@@ -72,6 +93,7 @@ function planOf(
   stage: Stage,
   entries: readonly Entry[],
   disabled: readonly Entry[],
+  otherBand: readonly Entry[],
   settled: Plan | undefined,
 ): Plan {
   const firstVeto = entries.findIndex(isVeto);
@@ -86,6 +108,7 @@ function planOf(
     codes: entries.map((entry) => entry.code),
     size: entries.length,
     disabled,
+    otherBand,
     stageTimeoutMs: entries.reduce((sum, entry) => sum + entry.extendsMs, stage.stageTimeoutMs),
     mayGoStale: firstVeto >= 0 && firstVeto < lastChanger,
     hasResolvers: settled !== undefined,
