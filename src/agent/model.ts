@@ -1,6 +1,5 @@
-import type { AgentProvider } from '../stream/index.js';
-import { imagesIn, type TurnScope } from './run-fields.js';
-import { mustPass, TurnFailure } from './turn-failure.js';
+import { type AgentProvider, mustPass, RunFailure } from '../stream/index.js';
+import { imagesIn, type TurnScope } from './turn-fields.js';
 
 /** The provider and model that a turn uses. */
 export interface ModelChoice {
@@ -17,16 +16,16 @@ export interface ModelWish {
 /**
  * Asks `agent.model.resolving` which model answers.
  *
- * @throws TurnFailure `no-model`, with the list of what there is, or `stage-failed`.
+ * @throws RunFailure `no-model`, with the list of what there is, or `stage-failed`.
  */
 export async function resolveModel(scope: TurnScope): Promise<ModelChoice> {
-  const { options, trail, run, signal } = scope;
+  const { options, trail, fields, signal } = scope;
   const { provider, model = provider.models[0] ?? '', message, providers = [provider] } = options;
   const emitted = { provider: provider.id, model };
   const outcome = await trail.dispatch(
     'agent.model.resolving',
     {
-      ...run,
+      ...fields,
       prompt: message.text,
       ...emitted,
       providers: providers.map(({ id }) => id),
@@ -40,7 +39,7 @@ export async function resolveModel(scope: TurnScope): Promise<ModelChoice> {
     model: outcome.payload.model ?? emitted.model,
   };
   const choice = chooseModel({ emitted, resolved }, providers);
-  if (typeof choice === 'string') throw new TurnFailure('no-model', choice);
+  if (typeof choice === 'string') throw new RunFailure('no-model', choice);
   return choice;
 }
 

@@ -1,8 +1,7 @@
-import { type AgentRequest, isSessionMessage } from '../stream/index.js';
+import { type AgentRequest, isSessionMessage, mustPass } from '../stream/index.js';
 import { type ModelChoice, resolveModel } from './model.js';
 import { buildPrompt } from './prompt.js';
-import { imagesIn, type TurnScope } from './run-fields.js';
-import { mustPass } from './turn-failure.js';
+import { imagesIn, type TurnScope } from './turn-fields.js';
 
 /** A turn whose provider can be called; only the gate for its tools is missing. */
 export interface PreparedTurn {
@@ -14,19 +13,17 @@ export interface PreparedTurn {
  * Goes through the stages before the provider: `agent.starting`, `agent.model.resolving`,
  * `agent.prompt.building` and `agent.llm.input`.
  *
- * @throws TurnFailure `no-model` or `stage-failed`.
+ * @throws RunFailure `no-model` or `stage-failed`.
  */
-export async function prepareTurn(scope: TurnScope, startedAtMs: number): Promise<PreparedTurn> {
-  const { options, trail, run, signal } = scope;
+export async function prepareTurn(scope: TurnScope): Promise<PreparedTurn> {
+  const { options, fields, run, signal } = scope;
   const { message, session } = options;
-  const prompted = { ...run, prompt: message.text, startedAtMs, attempt: 1 };
-  mustPass(await trail.dispatch('agent.starting', prompted, { signal }));
+  mustPass(await run.start({ prompt: message.text, attempt: 1 }));
   const choice = await resolveModel(scope);
   const { prompt, systemPrompt } = await buildPrompt(scope);
   const attachments = message.attachments ?? [];
   const system = systemPrompt === undefined ? {} : { systemPrompt };
   const input = {
-    ...run,
     ...system,
     provider: choice.provider.id,
     model: choice.model,
@@ -34,10 +31,10 @@ export async function prepareTurn(scope: TurnScope, startedAtMs: number): Promis
     historyMessages: [...session.history],
     imagesCount: imagesIn(attachments),
   };
-  mustPass(await trail.dispatch('agent.llm.input', input, { signal }));
+  mustPass(await run.input(input));
   const request = {
     ...system,
-    runId: run.runId,
+    runId: fields.runId,
     agentId: session.agentId,
     sessionId: session.sessionId,
     sessionKey: session.sessionKey,

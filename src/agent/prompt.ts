@@ -1,6 +1,6 @@
 import type { PayloadOf } from '../kernel/index.js';
-import type { TurnScope } from './run-fields.js';
-import { mustPass } from './turn-failure.js';
+import { mustPass } from '../stream/index.js';
+import type { TurnScope } from './turn-fields.js';
 
 type Building = Readonly<PayloadOf<'agent.prompt.building'>>;
 type Piece = Building['guidance'][number];
@@ -14,15 +14,15 @@ export interface ComposedPrompt {
 /**
  * Builds the prompt of a turn through `agent.prompt.building`.
  *
- * @throws TurnFailure `stage-failed`.
+ * @throws RunFailure `stage-failed`.
  */
 export async function buildPrompt(scope: TurnScope): Promise<ComposedPrompt> {
-  const { options, trail, run, signal } = scope;
+  const { options, trail, fields, signal } = scope;
   const { message, session, systemPrompt } = options;
   const outcome = await trail.dispatch(
     'agent.prompt.building',
     {
-      ...run,
+      ...fields,
       prompt: message.text,
       messages: [...session.history],
       ...(systemPrompt !== undefined && { systemPrompt }),

@@ -2,18 +2,17 @@ import type { Clock, Kernel, Logger, Outcome } from '../kernel/index.js';
 import type {
   AgentProvider,
   PromptAttachment,
+  RunError,
+  RunReport,
+  RunSession,
   SessionContext,
   SessionEvent,
-  SessionUsage,
+  TrailRefs,
   TranscriptEntry,
 } from '../stream/index.js';
-import type { TrailRefs } from './trail.js';
 
 /** The session that a turn belongs to. */
-export interface AgentSession extends Partial<SessionContext> {
-  readonly agentId: string;
-  readonly sessionKey: string;
-  readonly sessionId: string;
+export interface AgentSession extends RunSession, Partial<SessionContext> {
   /** The transcript so far, oldest first. */
   readonly history: readonly TranscriptEntry[];
   /** Writes a message that `transcript.message.writing` passed. A rejection fails the turn: nothing is lost unseen. */
@@ -66,26 +65,9 @@ export interface AgentTurnOptions {
 }
 
 /** Why a turn failed. */
-export interface AgentTurnError {
-  /** `no-model`: nothing valid was chosen. `stage-failed`: a stage failed closed. `provider-failed`: it threw, or
-   * ended with an error. `not-written`: the transcript could not be written. */
-  readonly code: 'no-model' | 'stage-failed' | 'provider-failed' | 'not-written';
-  /** In one line, for operators. */
-  readonly message: string;
-}
+export interface AgentTurnError extends RunError {}
 
 /** How a turn went. */
-export interface AgentTurnResult {
-  readonly status: 'completed' | 'aborted' | 'failed';
+export interface AgentTurnResult extends RunReport {
   readonly runId: string;
-  /** The texts that the agent wrote for people, in order, whatever the status. */
-  readonly assistantTexts: readonly string[];
-  /** What was written to the transcript. */
-  readonly written: readonly TranscriptEntry[];
-  /** With `failed` only. */
-  readonly error?: AgentTurnError;
-  readonly usage?: SessionUsage;
-  readonly durationMs: number;
-  /** The turn's last dispatch: what comes next follows it. */
-  readonly last: Outcome | undefined;
 }

@@ -1,4 +1,46 @@
+export { bridgeCsdk, type CsdkBridge, type ObservingBridge } from './bridge/bridge-csdk.js';
+export type { BridgeOptions } from './bridge/bridge-options.js';
+export { type CallbackQueue, type CsdkCallback, callbackQueue } from './callback.js';
+export type {
+  CoderCancelled,
+  CoderDone,
+  CoderError,
+  CoderFileChange,
+  CoderInit,
+  CoderMessage,
+  CoderPermission,
+  CoderPlanUpdate,
+  CoderProgress,
+  CoderProvider,
+  CoderStreamEvent,
+  CoderToolResult,
+  CoderToolUse,
+  CoderUsage,
+  CoderUsageStats,
+  PermissionDecision,
+} from './coder/coder-event.js';
+export { type CoderStreamOptions, coderStream } from './coder/coder-stream.js';
+export { type CoderEventsOptions, toCoderEvents } from './coder/to-coder-events.js';
 export type { CsdkFrame } from './frame.js';
 export { normalizeSession } from './normalize-session.js';
+export { assertOrdering } from './ordering/assert-ordering.js';
+export { checkOrdering } from './ordering/check-ordering.js';
+export { type OrderingChecker, orderingChecker } from './ordering/ordering-checker.js';
+export type { OrderingRule, OrderingViolation } from './ordering/ordering-violation.js';
 export { type MalformedLine, readFrames } from './read-frames.js';
+export type {
+  CsdkCanUseTool,
+  CsdkHook,
+  CsdkHookInput,
+  CsdkHookMatcher,
+  CsdkHookOutput,
+  CsdkHooks,
+  CsdkPermissionAnswer,
+  CsdkPermissionOptions,
+  CsdkPreToolUseOutput,
+} from './sdk-callbacks.js';
+export type { NormalizeOptions } from './session/normalize-options.js';
+export type { SessionDiagnostic } from './session/session-diagnostic.js';
+export type { ToolPartial } from './session/tool-partial.js';
 export { splitRuns } from './split-runs.js';
+export { type CsdkToolGate, type ToolGateOptions, toolGate } from './tool-gate.js';

@@ -1,230 +1,120 @@
-import type { SessionEvent, SessionMessage } from '../stream/index.js';
-import {
-  type CsdkFrame,
-  type CsdkMessage,
-  type CsdkStreamEvent,
-  isTyped,
-  type KnownFrame,
-  knownFrame,
-  messageOf,
-  textField,
-} from './frame.js';
-import { OpenMessage } from './open-message.js';
-import { sessionUsage } from './usage.js';
+import { systemClock } from '../kernel/index.js';
+import type { SessionEvent } from '../stream/index.js';
+import type { CsdkFrame } from './frame.js';
+import { refuse } from './ordering/assert-ordering.js';
+import { orderingChecker } from './ordering/ordering-checker.js';
+import { type Arrival, Arrivals } from './session/arrivals.js';
+import { traceEvent } from './session/event-trace.js';
+import { leavable } from './session/leavable.js';
+import type { NormalizeOptions } from './session/normalize-options.js';
+import { Diagnostics } from './session/session-diagnostic.js';
+import { SessionNormalizer } from './session/session-normalizer.js';
+
+/** How long `end: 'idle'` waits for another turn, unless given. */
+const defaultIdleTimeoutMs = 60_000;
 
 /**
- * Turns the frames of one CSDK run into session events: text and thinking, complete messages, tool calls and
- * results, and the end. Each visible text is emitted once, with partial messages or without. It ends at the first
- * result, or with the stream; a stream that ends or throws before its result ends in an error.
+ * Turns the frames of one CSDK run into session events: text and thinking, complete messages, tool calls with
+ * their progress and results, compactions, and the end. Each visible text is emitted once, with partial messages or
+ * without. The rules are in spec/csdk-normalization.md.
  *
- * This first version reads the main lane only: what a subagent says or does is left out. So are server tools,
- * tool progress, compaction, permission callbacks and de-duplication by frame id.
+ * The frames' source is read one frame at a time, as the events are wanted. It never throws what the source throws:
+ * that is an `agent_end` with an error. When it ends, or its reader stops, both sources are told to let go.
  *
+ * @throws `session-out-of-order` where `check` is on and an event breaks the order.
  * @example
- * for await (const event of normalizeSession(frames)) if (event.type === 'message_end') console.log(event.message);
+ * for await (const event of normalizeSession(query({ prompt }), { signal }))
+ *   if (event.type === 'message_end') console.log(event.message);
  */
-export async function* normalizeSession(
-  frames: AsyncIterable<CsdkFrame> | Iterable<CsdkFrame>,
+export function normalizeSession(
+  messages: AsyncIterable<CsdkFrame> | Iterable<CsdkFrame>,
+  options: NormalizeOptions = {},
 ): AsyncGenerator<SessionEvent> {
-  const session = new Session();
-  yield { type: 'agent_start' };
+  const { callbacks, signal, clock = systemClock } = options;
+  const arrivals = new Arrivals({ messages, callbacks, signal, clock });
+  return leavable(run(arrivals, options), arrivals);
+}
+
+async function* run(arrivals: Arrivals, options: NormalizeOptions): AsyncGenerator<SessionEvent> {
+  const { signal, logger, runId } = options;
+  const diagnostics = new Diagnostics(options.onDiagnostic);
+  const events: SessionEvent[] = [];
+  const session = new SessionNormalizer(
+    options,
+    (event) => events.push(event),
+    (fact) => diagnostics.tell(fact),
+  );
+  const checker = options.check === true ? orderingChecker() : undefined;
+  let { sessionId } = options;
+  let wait = 0;
   try {
-    for await (const frame of frames) {
-      const known = knownFrame(frame);
-      if (known !== undefined) session.take(known);
-      yield* session.drain();
-      if (session.ended) return;
-    }
-    session.end({
-      error: { subtype: 'stream_closed', message: 'the stream ended before its result' },
-    });
-  } catch (thrown) {
-    session.end({ error: { subtype: 'threw', message: String(thrown) } });
-  }
-  yield* session.drain();
-}
-
-interface RunningTool {
-  readonly name: string;
-  ended: boolean;
-}
-
-type End = Omit<Extract<SessionEvent, { type: 'agent_end' }>, 'type' | 'messages'>;
-
-/** The state of one run. Facts 3.2, rules R1 to R10, R13 and R14, as far as the main lane needs them. */
-class Session {
-  ended = false;
-  #events: SessionEvent[] = [];
-  readonly #messages: SessionMessage[] = [];
-  readonly #tools = new Map<string, RunningTool>();
-  readonly #closedIds = new Set<string>();
-  #open: OpenMessage | undefined;
-  /** A message that was announced and has nothing in it yet: it opens with its first block. */
-  #announced: CsdkMessage | undefined;
-
-  /** The events since the last time. */
-  *drain(): Generator<SessionEvent> {
-    const events = this.#events;
-    this.#events = [];
-    yield* events;
-  }
-
-  take(frame: KnownFrame): void {
-    if (frame.kind === 'result') this.#result(frame.result);
-    else if (frame.lane !== null)
-      return; // a subagent's: never main text
-    else if (frame.kind === 'stream_event') this.#streamEvent(frame.event);
-    else if (frame.kind === 'assistant') this.#assistant(frame);
-    else
-      for (const block of frame.content)
-        if (block.type === 'tool_result') this.#toolResult(block, frame.toolUseResult);
-  }
-
-  end(end: End): void {
-    if (this.ended) return;
-    this.#displaceMessage();
-    for (const [id, tool] of this.#tools)
-      if (!tool.ended) this.#endTool(id, tool, 'no result', true);
-    this.#emit({ type: 'agent_end', messages: this.#messages, ...end });
-    this.ended = true;
-  }
-
-  #streamEvent(event: CsdkStreamEvent): void {
-    const index = typeof event.index === 'number' ? event.index : 0;
-    switch (event.type) {
-      case 'message_start':
-        this.#displaceMessage();
-        this.#announced = messageOf(event.message);
-        return;
-      case 'content_block_start':
-        if (isTyped(event.content_block)) this.#streamed()?.blockStart(index, event.content_block);
-        return;
-      case 'content_block_delta':
-        if (isTyped(event.delta)) this.#streamed()?.blockDelta(index, event.delta);
-        return;
-      case 'content_block_stop':
-        this.#open?.blockStop(index);
-        return;
-      case 'message_delta': {
-        const { delta, usage } = event;
-        this.#streamed()?.stopsFor(textField(Object(delta), 'stop_reason'));
-        this.#open?.uses(Object(usage));
+    for (;;) {
+      for (const event of events) {
+        if (logger !== undefined) traceEvent(logger, { runId, sessionId }, event);
+        if (checker !== undefined) refuse(checker.take(event));
+        yield event;
+      }
+      events.length = 0;
+      if (session.ended) {
+        if (checker !== undefined) refuse(checker.finish());
         return;
       }
-      case 'message_stop':
-        this.#streamed();
-        this.#closeMessage();
-        return;
-      default: // ping, and what is yet to come
+      if (session.wait !== wait) {
+        wait = session.wait;
+        arrivals.wakeAfter(
+          wait === 0 ? undefined : (options.idleTimeoutMs ?? defaultIdleTimeoutMs),
+        );
+      }
+      const next = arrivals.next();
+      const arrival = next instanceof Promise ? await next : next;
+      if (arrival.kind === 'closed') return;
+      if (arrival.kind === 'frame' && logger !== undefined)
+        sessionId = options.sessionId ?? idOf(arrival.frame) ?? sessionId;
+      deal(session, arrival, signal, diagnostics);
     }
-  }
-
-  #assistant(frame: Extract<KnownFrame, { kind: 'assistant' }>): void {
-    const { message, error, aborted } = frame;
-    if (this.#closedIds.has(message.id)) {
-      for (const block of message.content) if (block.type === 'tool_use') this.#lateToolUse(block);
-      return;
-    }
-    if (this.#announced?.id === message.id) this.#streamed();
-    if (this.#open?.id !== message.id || message.id === '') {
-      this.#displaceMessage();
-      this.#openMessage(message, false);
-    }
-    const open = this.#open;
-    if (open === undefined) return;
-    for (const block of message.content) open.snapshot(block);
-    open.stopsFor(message.stopReason);
-    open.uses(message.usage);
-    if (error !== undefined) this.#closeMessage('error', error);
-    else if (aborted) this.#closeMessage('aborted');
-    else if (!open.streamed && message.stopReason !== undefined) this.#closeMessage();
-  }
-
-  #lateToolUse(block: Readonly<Record<string, unknown>>): void {
-    const input = block.input;
-    this.#startTool(
-      textField(block, 'id') ?? '',
-      textField(block, 'name') ?? 'unknown',
-      typeof input === 'object' && input !== null ? { ...input } : {},
-    );
-  }
-
-  #toolResult(block: Readonly<Record<string, unknown>>, structured: unknown): void {
-    const id = textField(block, 'tool_use_id') ?? '';
-    if (!this.#tools.has(id)) this.#startTool(id, 'unknown', {});
-    const tool = this.#tools.get(id);
-    if (tool === undefined || tool.ended) return;
-    this.#endTool(id, tool, structured ?? block.content, block.is_error === true);
-  }
-
-  #result(result: Readonly<Record<string, unknown>>): void {
-    const subtype = textField(result, 'subtype') ?? 'result';
-    const reason = textField(result, 'terminal_reason');
-    const usage = sessionUsage(
-      typeof result.usage === 'object' ? Object(result.usage) : undefined,
-      result.total_cost_usd,
-    );
-    const failed = result.is_error === true || subtype.startsWith('error');
-    const told = usage === undefined ? {} : { usage };
-    if (reason?.startsWith('aborted_') === true) this.end({ aborted: true, ...told });
-    else if (failed)
-      this.end({ error: { subtype, message: messageOfError(result, subtype) }, ...told });
-    else this.end(told);
-  }
-
-  #startTool(toolCallId: string, toolName: string, args: Readonly<Record<string, unknown>>): void {
-    if (this.#tools.has(toolCallId)) return;
-    this.#tools.set(toolCallId, { name: toolName, ended: false });
-    this.#emit({ type: 'tool_execution_start', toolCallId, toolName, args });
-  }
-
-  #endTool(toolCallId: string, tool: RunningTool, result: unknown, isError: boolean): void {
-    tool.ended = true;
-    this.#emit({ type: 'tool_execution_end', toolCallId, toolName: tool.name, result, isError });
-  }
-
-  /** The message that streams: opened now where it was only announced, or not even that. */
-  #streamed(): OpenMessage | undefined {
-    const announced = this.#announced;
-    if (announced !== undefined) {
-      this.#announced = undefined;
-      this.#openMessage(announced, true);
-    }
-    return this.#open;
-  }
-
-  #openMessage(message: CsdkMessage, streamed: boolean): void {
-    this.#announced = undefined;
-    this.#open = new OpenMessage(
-      { id: message.id, model: message.model, streamed },
-      (event) => this.#emit(event),
-      (id, name, args) => this.#startTool(id, name, args),
-    );
-    this.#open.uses(message.usage);
-  }
-
-  /** Closes a message that something else takes the place of: one that streams was not done. */
-  #displaceMessage(): void {
-    this.#closeMessage(this.#open?.streamed === true ? 'aborted' : undefined);
-  }
-
-  #closeMessage(...how: Parameters<OpenMessage['end']>): void {
-    const open = this.#open;
-    if (open === undefined) return;
-    this.#open = undefined;
-    if (open.id !== '') this.#closedIds.add(open.id);
-    this.#messages.push(open.end(...how));
-  }
-
-  #emit(event: SessionEvent): void {
-    this.#events.push(event);
+  } finally {
+    const failed = await arrivals.release();
+    if (failed !== undefined) diagnostics.tell({ kind: 'source_failed', error: failed.error });
   }
 }
 
-function messageOfError(result: Readonly<Record<string, unknown>>, subtype: string): string {
-  const errors = Array.isArray(result.errors) ? result.errors : [];
-  const told = errors.find(
-    (error) => typeof error === 'string' && !error.startsWith('[ede_diagnostic]'),
-  );
-  return String(told ?? textField(result, 'result') ?? subtype);
+function deal(
+  session: SessionNormalizer,
+  arrival: Arrival,
+  signal: AbortSignal | undefined,
+  diagnostics: Diagnostics,
+): void {
+  switch (arrival.kind) {
+    case 'frame':
+      session.take(arrival.frame);
+      return;
+    case 'callback':
+      session.callback(arrival.callback);
+      return;
+    case 'ended':
+      session.sourceEnded();
+      return;
+    case 'threw': // the SDK's AbortError is called "Error": the signal tells
+      if (signal?.aborted === true || isAbortError(arrival.error)) session.abort();
+      else session.sourceThrew(arrival.error);
+      return;
+    case 'callbacksFailed':
+      diagnostics.tell({ kind: 'callbacks_failed', error: arrival.error });
+      return;
+    case 'aborted':
+      session.abort();
+      return;
+    case 'timedOut':
+      session.idleTimedOut();
+      return;
+    case 'closed': // nobody is there to be told
+  }
+}
+
+function isAbortError(error: unknown): boolean {
+  return error instanceof Error && error.name === 'AbortError';
+}
+
+function idOf(frame: CsdkFrame): string | undefined {
+  return typeof frame.session_id === 'string' ? frame.session_id : undefined;
 }

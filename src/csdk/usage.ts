@@ -1,5 +1,13 @@
 import type { SessionUsage } from '../stream/index.js';
 
+/** The counts of the Messages API that session events have. */
+export const countedFields = [
+  'input_tokens',
+  'output_tokens',
+  'cache_read_input_tokens',
+  'cache_creation_input_tokens',
+] as const;
+
 /** Usage as the Messages API counts it, in the counts of session events. What is no number counts as none. */
 export function sessionUsage(
   raw: Readonly<Record<string, unknown>> | undefined,

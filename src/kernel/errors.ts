@@ -159,6 +159,46 @@ export const errorTable = {
       'The module has neither a default export nor one named "extension" that defineExtension made.',
     hint: 'Write `export default defineExtension({ id, setup })`.',
   },
+  'plugin-not-found': {
+    message: 'Plugin "{path}" was not found: {problem}.',
+    cause: 'A misspelt path, or a folder without a manifest or an entry file.',
+    hint: 'Name the folder that holds {wanted}.',
+  },
+  'bad-manifest': {
+    message: 'Plugin manifest {file}: {problem}.',
+    cause: 'A field of the manifest is missing or has a wrong value, or the file is not JSON.',
+    hint: 'Mend it: a manifest is an object with an id and a configSchema, which is a JSON Schema.',
+  },
+  'plugin-needs-sdk': {
+    message: '{extensionId}: {file} imports "{specifier}" when it runs, and it is not installed.',
+    cause: 'The plugin uses code of the system that it was written for, not its types alone.',
+    hint: 'Install that package beside the plugin, or replace the import: types may be imported with `import type`.',
+  },
+  'no-plugin': {
+    message: '{extensionId}: {source} exports no plugin: {problem}.',
+    cause: 'The module’s default export is neither a function nor an object with one.',
+    hint: 'Export `(api) => {}`, or an object with register(api), as the default.',
+  },
+  'plugin-id-mismatch': {
+    message: '{extensionId}: {source} holds the plugin "{exported}".',
+    cause: 'The id in the plugin’s export or manifest is not the one that it is loaded under.',
+    hint: 'Write the same id in the manifest and in the export, and load it under that.',
+  },
+  'plugin-failed': {
+    message: '{extensionId}: its register function threw: {problem}',
+    cause: 'The plugin cannot be set up, or calls something that is not there.',
+    hint: 'See the error’s cause. What it had registered before stays, as in the system that it was written for.',
+  },
+  'plugin-unsupported': {
+    message: '{extensionId}: {method} is not supported.',
+    cause: 'The plugin asks for a part of its own system that has no place here.',
+    hint: '{instead}',
+  },
+  'foreign-plugin': {
+    message: 'Plugin "{what}" was loaded into another kernel than the host’s.',
+    cause: 'createHost was given a plugin and not the kernel that it was loaded into.',
+    hint: 'Make one kernel, and give it to both: loadLegacyPlugin(module, { kernel }) and createHost({ kernel }).',
+  },
   'permit-forged': {
     message: '"{what}" was called from outside.',
     cause: 'A permit or an approval was made by hand; only a passed outcome mints one.',
@@ -209,6 +249,17 @@ export const errorTable = {
     cause: 'The agent’s model is misspelt, or belongs to another provider.',
     hint: 'Use a model of the provider, or leave the model out.',
   },
+  'missing-package': {
+    message: 'Package "{package}" cannot be used: {problem}.',
+    cause: 'It is large and serves one feature, so it is installed only by those who want that.',
+    hint: 'Run `npm install {package}@{version}`.',
+  },
+  'reserved-option': {
+    message: 'Option "{option}" of {package} is set by provider "{provider}".',
+    cause:
+      'It would let tool calls go around the pipeline, or the provider has its own name for it.',
+    hint: 'Leave it out. {instead}',
+  },
   'duplicate-channel': {
     message: 'Channel "{what}" is given twice.',
     cause: 'Two channels of the host have the same id.',
@@ -219,6 +270,12 @@ export const errorTable = {
     cause: 'Every account of every channel failed to start, or there is none.',
     hint: 'See the log lines before this one for why each failed.',
   },
+  'run-driven': {
+    message: 'Run "{what}" is driven already.',
+    cause:
+      'An agent turn or another bridge dispatches the run, or this bridge was run before: its facts would be told twice.',
+    hint: 'Give each run its own runId and its own bridge. Inside a turn, a provider yields session events and asks request.gate.',
+  },
   'started-before': {
     message: 'The host was started before; it is {what}.',
     cause: 'start() was called a second time.',
@@ -228,6 +285,11 @@ export const errorTable = {
     message: 'The host cannot send: it is {what}.',
     cause: 'send() was called before start() had resolved, or after stop().',
     hint: 'Send after start() has resolved and before stop().',
+  },
+  'session-out-of-order': {
+    message: 'Session event {index} breaks the order ({rule}): {problem}.',
+    cause: 'An agent emitted its events in an order that their readers do not expect.',
+    hint: 'Mend what emits them: checkOrdering lists every violation of a recorded run.',
   },
 } as const satisfies Record<string, ErrorEntry>;
 

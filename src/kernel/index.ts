@@ -51,6 +51,7 @@ export {
 export { isOutcome } from './run/dispatched.js';
 export { oneLine } from './run/one-line.js';
 export type { Counters, Late, Place, StillRunning, Tap } from './run/services.js';
+export { sameData } from './same-data.js';
 export {
   type Deprecation,
   defaultStageTimeoutMs,

@@ -4,6 +4,8 @@ export interface ChannelCapabilities {
   readonly canStreamResponse?: boolean;
   /** It has threads within conversations. */
   readonly threads?: boolean;
+  /** It takes nothing in: a host does not wait for more of it. */
+  readonly sendsOnly?: boolean;
   /** It takes files. */
   readonly attachments?: boolean;
   /** It drops a send that it has seen before, by `SendPermit.idempotencyKey`. */

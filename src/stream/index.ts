@@ -12,6 +12,18 @@ export type {
   ToolDecision,
   ToolGate,
 } from './provider.js';
+export { type ChildCall, ChildRuns, type ChildStart, type ChildStatus } from './run/child-runs.js';
+export { isRunDriven } from './run/driven-runs.js';
+export {
+  RunDispatcher,
+  type RunDispatcherOptions,
+  type RunProvider,
+  type RunStop,
+} from './run/run-dispatcher.js';
+export { mustPass, RunFailure, whyNot } from './run/run-failure.js';
+export type { RunError, RunFields, RunReport, RunSession } from './run/run-fields.js';
+export type { ToolEnd } from './run/tool-calls.js';
+export { Trail, type TrailRefs } from './run/trail.js';
 export type {
   AgentEnd,
   AgentStart,

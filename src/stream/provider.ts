@@ -8,6 +8,8 @@ export interface ToolCall {
   readonly toolCallId: string;
   readonly toolName: string;
   readonly args: Readonly<Record<string, unknown>>;
+  /** The subagent that calls it, by its provider's id; absent in the main thread. */
+  readonly subagentId?: string;
 }
 
 /** Whether a tool call may run, and with which arguments. */
@@ -15,8 +17,11 @@ export type ToolDecision =
   | { readonly allowed: true; readonly args: Readonly<Record<string, unknown>> }
   | { readonly allowed: false; readonly reason: string };
 
-/** Asks the pipeline about a tool call before it runs. It never rejects. */
-export type ToolGate = (call: ToolCall) => Promise<ToolDecision>;
+/**
+ * Asks the pipeline about a tool call before it runs. It never rejects. Asked again about a call, it gives the same
+ * decision. An asker that no longer wants one aborts the signal.
+ */
+export type ToolGate = (call: ToolCall, signal?: AbortSignal) => Promise<ToolDecision>;
 
 /** A file that goes with a prompt. */
 export interface PromptAttachment {

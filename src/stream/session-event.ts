@@ -2,7 +2,10 @@ import type { AssistantMessage, SessionMessage, SessionUsage } from './session-m
 
 interface BlockEvent<Type extends string> {
   readonly type: Type;
-  /** Which block of the message's content, from 0. */
+  /**
+   * The number of the block in the model's message, from 0. That counts blocks, too, which the session's message
+   * cannot hold, such as the tools of the model's provider.
+   */
   readonly contentIndex: number;
   /** The message so far. Live: all the events of one message share it, and it grows. */
   readonly partial: AssistantMessage;

@@ -196,6 +196,44 @@ describe('a turn', () => {
   });
 });
 
+describe('a compaction in a turn', () => {
+  it('is told around what the host hears of it, and holds nothing up (§16.6)', async () => {
+    const heard: string[] = [];
+    const provider = scripted(async function* () {
+      yield { type: 'auto_compaction_start', reason: 'overflow' };
+      yield { type: 'auto_compaction_end', aborted: false, willRetry: true };
+      yield message('with room');
+      yield end;
+    });
+    const { result, outcomes, families } = await turn({
+      provider,
+      callbacks: { onEvent: ({ type }) => void heard.push(type) },
+      contribute: (kernel) => {
+        for (const family of ['compaction.before', 'compaction.after'] as const)
+          kernel.contribute({
+            ...at,
+            id: family,
+            family,
+            class: 'observer',
+            handler: () => void heard.push(family),
+          });
+      },
+    });
+    expect((await result).assistantTexts).toEqual(['with room']);
+    expect(heard.slice(0, 3)).toEqual([
+      'compaction.before',
+      'auto_compaction_start',
+      'auto_compaction_end',
+    ]);
+    expect(families().slice(-2)).toEqual(['agent.completed', 'agent.llm.output']);
+    const told = outcomes.filter(({ event }) => event.family.startsWith('compaction.'));
+    expect(told.map(({ payload }) => payload)).toMatchObject([
+      { runId: 'r-1', cause: 'overflow', messageCount: 1 },
+      { runId: 'r-1', cause: 'overflow', willRetry: true, compactionCount: 1 },
+    ]);
+  });
+});
+
 describe('the model of a turn', () => {
   const override = (patch: { provider?: string; model?: string }) => (kernel: Kernel) =>
     kernel.contribute({

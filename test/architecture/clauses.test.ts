@@ -2,15 +2,28 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { sourceFiles } from '../support/source-tree.js';
 
-const spec = readFileSync(new URL('../../spec/event-pipeline.md', import.meta.url), 'utf8');
-const clauses = new Set(
-  [...spec.matchAll(/^(\d+\.\d+) |^## (\d+)\. /gm)].map(([, clause, section]) => clause ?? section),
-);
+function clausesOf(document: string, sections: RegExp): ReadonlySet<string> {
+  const text = readFileSync(new URL(`../../spec/${document}`, import.meta.url), 'utf8');
+  return new Set(
+    [...text.matchAll(sections)].map(([, clause, section]) => String(clause ?? section)),
+  );
+}
 
-describe('the clauses of spec/event-pipeline.md', () => {
+/** Each document with numbered clauses, and the word that comes before the sign where one of it is cited. */
+const documents: readonly (readonly [word: string, document: string, ReadonlySet<string>])[] = [
+  ['', 'event-pipeline.md', clausesOf('event-pipeline.md', /^(\d+\.\d+) |^## (\d+)\. /gm)],
+  [
+    'csdk',
+    'csdk-normalization.md',
+    clausesOf('csdk-normalization.md', /^(\d+\.\d+) |^### (\d+)\. /gm),
+  ],
+];
+
+describe.each(documents)('the clauses of "%s" (spec/%s)', (word, document, clauses) => {
   it('are numbered without gaps', () => {
+    expect(clauses.size, document).toBeGreaterThan(0);
     for (const clause of clauses) {
-      const [section = '', number] = String(clause).split('.');
+      const [section = '', number] = clause.split('.');
       expect(clauses, clause).toContain(section);
       if (number !== undefined && number !== '1')
         expect(clauses, clause).toContain(`${section}.${Number(number) - 1}`);
@@ -19,8 +32,8 @@ describe('the clauses of spec/event-pipeline.md', () => {
 
   it('exist where code or a test cites them', () => {
     const wrong = [...sourceFiles('src'), ...sourceFiles('test')].flatMap(({ path, text }) =>
-      [...text.matchAll(/§(\d+(?:\.\d+)?)/g)]
-        .filter(([, clause]) => !clauses.has(clause))
+      [...text.matchAll(/(csdk )?§(\d+(?:\.\d+)?)/g)]
+        .filter(([, cites = '', clause = '']) => cites.trim() === word && !clauses.has(clause))
         .map(([cited]) => `${path}: ${cited}`),
     );
     expect(wrong).toEqual([]);

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { echoProvider } from '../../src/agent/index.js';
-import { resultText } from '../../src/agent/tool-calls.js';
 import type { SendResult } from '../../src/channel/index.js';
 import { defineExtension } from '../../src/extension/index.js';
 import { createHost, memoryStore } from '../../src/host/index.js';
 import type { AgentProvider } from '../../src/stream/index.js';
+import { resultText } from '../../src/stream/run/tool-calls.js';
 import { createTestKernel } from '../../src/testing/index.js';
 import { hostLab } from '../support/host-lab.js';
 import { scriptedChannel } from '../support/scripted-channel.js';

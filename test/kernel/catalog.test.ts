@@ -136,7 +136,7 @@ describe('the rows of the catalog (spec §2)', () => {
     'say of %s what it is for and where it is emitted',
     (_, stage) => {
       expect(stage.purpose).toMatch(/^[A-Z].+\.$/);
-      expect(stage.emittedAt).toMatch(/^(src\/(host|agent)\/[a-z-]+\.ts|none yet): \S/);
+      expect(stage.emittedAt).toMatch(/^(src\/(host|agent|stream\/run)\/[a-z-]+\.ts|none yet): \S/);
     },
   );
 });

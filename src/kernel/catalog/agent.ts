@@ -44,7 +44,7 @@ export const agentStarting = defineStage({
   ),
   replaceable: ['language', 'summary'],
   purpose: 'The last annotations before an agent run.',
-  emittedAt: 'src/agent/prepare.ts: when a turn begins',
+  emittedAt: 'src/stream/run/run-bounds.ts: when a run begins',
 });
 
 export const agentOutputDeltaPayload = Type.Object(
@@ -73,7 +73,7 @@ export const agentOutputDelta = defineStage({
   payload: agentOutputDeltaPayload,
   shared: ['partialResult'],
   purpose: 'Shows output while it grows: text, thinking and the progress of tools.',
-  emittedAt: 'src/agent/output-deltas.ts: for each delta that the agent provider yields',
+  emittedAt: 'src/stream/run/output-deltas.ts: for each delta that the agent provider yields',
 });
 
 export const agentCompletedPayload = Type.Object(
@@ -105,5 +105,5 @@ export const agentCompleted = defineStage({
   timeoutMs: 30_000,
   stageTimeoutMs: 60_000,
   purpose: 'Captures a finished run: memory storage, metrics.',
-  emittedAt: 'src/agent/turn.ts: when every event of a run has been handled',
+  emittedAt: 'src/stream/run/run-bounds.ts: when every event of a run has been handled',
 });

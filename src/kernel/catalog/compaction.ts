@@ -38,7 +38,7 @@ export const compactionBefore = defineStage({
   timeoutMs: 30_000,
   stageTimeoutMs: 60_000,
   purpose: 'Saves what is worth keeping of a transcript before it is summarized.',
-  emittedAt: 'none yet: the bridge of an agent that compacts its transcript',
+  emittedAt: 'src/stream/run/compactions.ts: when an agent begins to compact its transcript',
 });
 
 export const compactionAfterPayload = Type.Object(
@@ -68,5 +68,5 @@ export const compactionAfter = defineStage({
   timeoutMs: 30_000,
   stageTimeoutMs: 60_000,
   purpose: 'Tells what a compaction left.',
-  emittedAt: 'none yet: the bridge of an agent that compacts its transcript',
+  emittedAt: 'src/stream/run/compactions.ts: when a compaction has ended, tried again or not',
 });

@@ -126,7 +126,7 @@ export const agentLlmInput = defineStage({
   shared: ['historyMessages'],
   annotations: Type.Pick(annotations, ['notes', 'labels'], closed),
   purpose: 'Audit of what goes to the model provider.',
-  emittedAt: 'src/agent/prepare.ts: just before the provider is called',
+  emittedAt: 'src/stream/run/run-bounds.ts: just before the provider is called',
 });
 
 const fallback = Type.Object(
@@ -172,5 +172,5 @@ export const agentLlmOutput = defineStage({
   annotations: Type.Pick(annotations, ['notes', 'labels', 'language', 'summary'], closed),
   replaceable: ['language', 'summary'],
   purpose: 'Audit and usage of what the model provider answered, and enrichment of it.',
-  emittedAt: 'src/agent/turn.ts: when the run is over, after agent.completed',
+  emittedAt: 'src/stream/run/run-bounds.ts: when the run is over, after agent.completed',
 });

@@ -29,7 +29,7 @@ export const subagentSpawning = defineStage({
   cancelCodes: ['blocked', 'policy', 'disabled', 'binding-failed', 'limit-reached'],
   onError: { observer: 'open', augmenter: 'open', veto: 'open' },
   purpose: 'Prepares the place where a child will talk, or refuses the child.',
-  emittedAt: 'none yet: an agent that starts subagents',
+  emittedAt: 'src/stream/run/child-runs.ts: when an agent asks for a child',
 });
 
 export const subagentSpawnedPayload = Type.Object(
@@ -45,7 +45,7 @@ export const subagentSpawned = defineStage({
   mode: 'parallel',
   payload: subagentSpawnedPayload,
   purpose: 'Tells that a child runs.',
-  emittedAt: 'none yet: an agent that starts subagents',
+  emittedAt: 'src/stream/run/child-runs.ts: when a child runs',
 });
 
 const deliveryFields = {
@@ -136,5 +136,5 @@ export const subagentCompleted = defineStage({
   timeoutMs: 30_000,
   stageTimeoutMs: 60_000,
   purpose: 'Tells that a child is gone, so that what was bound to it can be let go.',
-  emittedAt: 'none yet: an agent that starts subagents',
+  emittedAt: 'src/stream/run/child-runs.ts: when a child has ended, or the run that it belongs to',
 });

@@ -41,7 +41,7 @@ export const transcriptToolResultPersisting = defineStage({
   shared: ['message'],
   purpose: 'Changes the tool result that the transcript will hold.',
   emittedAt:
-    'src/agent/transcript-writer.ts: for each tool result, before transcript.message.writing',
+    'src/stream/run/transcript-writer.ts: for each tool result, before transcript.message.writing',
 });
 
 export const transcriptMessageWritingPayload = Type.Object(writeFields, closed);
@@ -65,5 +65,5 @@ export const transcriptMessageWriting = defineStage({
   cancelCodes: ['suppressed', 'policy', 'duplicate'],
   onError: { mutator: 'open', veto: 'open' },
   purpose: 'Changes a message, or keeps it out of the transcript, just before the write.',
-  emittedAt: 'src/agent/transcript-writer.ts: for each message that the transcript gets',
+  emittedAt: 'src/stream/run/transcript-writer.ts: for each message that the transcript gets',
 });

@@ -1,25 +1,29 @@
-import { oneLine } from '../kernel/index.js';
-import type { SessionMessage, ToolResultMessage, TranscriptEntry } from '../stream/index.js';
+import { type Gate, oneLine } from '../../kernel/index.js';
+import type { TranscriptEntry } from '../is-session-message.js';
+import type { SessionMessage, ToolResultMessage } from '../session-message.js';
+import { RunFailure } from './run-failure.js';
+import type { RunSession } from './run-fields.js';
 import type { Trail } from './trail.js';
-import { TurnFailure } from './turn-failure.js';
-import type { AgentSession } from './turn-options.js';
 
 /**
  * Writes a run's messages through the two transcript stages: exactly what they pass, in order, and nothing of
- * what they cancel. A tool's result waits until the message that called it is whole, whichever comes first.
+ * what they cancel. A tool's result waits until the message that called it is whole, whichever comes first. Where
+ * another system writes the transcript (the session has no `append`), the stages can only observe.
  */
 export class TranscriptWriter {
   readonly written: TranscriptEntry[] = [];
   readonly #trail: Trail;
-  readonly #session: AgentSession;
+  readonly #session: RunSession;
   readonly #runId: string;
+  readonly #gate: Gate;
   #results: ToolResultMessage[] = [];
   #messageIsOpen = false;
 
-  constructor(trail: Trail, session: AgentSession, runId: string) {
+  constructor(trail: Trail, session: RunSession, runId: string) {
     this.#trail = trail;
     this.#session = session;
     this.#runId = runId;
+    this.#gate = session.append === undefined ? 'observe-only' : 'enforce';
   }
 
   /** A message of the model begins: results wait for it. */
@@ -46,27 +50,32 @@ export class TranscriptWriter {
     const results = this.#results;
     this.#results = [];
     for (const result of results) {
-      const outcome = this.#trail.dispatchSync('transcript.tool-result.persisting', {
-        ...this.#ids(),
-        toolName: result.toolName,
-        toolCallId: result.toolCallId,
-        isSynthetic: false,
-        message: { ...result },
-      });
+      const outcome = this.#trail.dispatchSync(
+        'transcript.tool-result.persisting',
+        {
+          ...this.#ids(),
+          toolName: result.toolName,
+          toolCallId: result.toolCallId,
+          isSynthetic: false,
+          message: { ...result },
+        },
+        { gate: this.#gate },
+      );
       if (outcome.status === 'passed') await this.#write(outcome.payload.message);
     }
   }
 
   async #write(message: TranscriptEntry): Promise<void> {
-    const outcome = this.#trail.dispatchSync('transcript.message.writing', {
-      ...this.#ids(),
-      message,
-    });
+    const outcome = this.#trail.dispatchSync(
+      'transcript.message.writing',
+      { ...this.#ids(), message },
+      { gate: this.#gate },
+    );
     if (outcome.status !== 'passed') return; // a cancel, or a veto that failed closed: the outcome says whose
     try {
-      await this.#session.append(outcome.payload.message);
+      await this.#session.append?.(outcome.payload.message);
     } catch (error) {
-      throw new TurnFailure('not-written', `the transcript was not written: ${oneLine(error)}`);
+      throw new RunFailure('not-written', `the transcript was not written: ${oneLine(error)}`);
     }
     this.written.push(outcome.payload.message);
   }

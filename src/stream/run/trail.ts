@@ -5,7 +5,7 @@ import type {
   Outcome,
   PayloadOf,
   SyncFamily,
-} from '../kernel/index.js';
+} from '../../kernel/index.js';
 
 /** What every dispatch of a trail carries in its envelope. */
 export type TrailRefs = Pick<
@@ -16,6 +16,7 @@ export type TrailRefs = Pick<
   | 'conversationRef'
   | 'threadRef'
   | 'messageRef'
+  | 'correlationId'
   | 'metadata'
 >;
 
@@ -58,7 +59,7 @@ export class Trail {
     return new Trail(this.kernel, this.#last, { ...this.#refs, ...refs });
   }
 
-  /** Dispatches an event after the last one. Throws as `kernel.dispatch` does. */
+  /** Dispatches an event after the last one; its own metadata joins the trail's. Throws as `kernel.dispatch` does. */
   async dispatch<F extends AsyncFamily>(
     family: F,
     payload: PayloadOf<F>,
@@ -70,11 +71,21 @@ export class Trail {
   }
 
   /** The same for a sync-sequential family. Such an outcome adds nothing downstream, so the trail stays put. */
-  dispatchSync<F extends SyncFamily>(family: F, payload: PayloadOf<F>): Outcome<F> {
-    return this.kernel.dispatchSync(family, payload, this.#given<F>({}));
+  dispatchSync<F extends SyncFamily>(
+    family: F,
+    payload: PayloadOf<F>,
+    given: Given<F> = {},
+  ): Outcome<F> {
+    return this.kernel.dispatchSync(family, payload, this.#given(given));
   }
 
   #given<F extends AsyncFamily | SyncFamily>(given: Given<F>): Given<F> {
-    return { ...this.#refs, ...(this.#last !== undefined && { after: this.#last }), ...given };
+    const { metadata } = given;
+    return {
+      ...this.#refs,
+      ...(this.#last !== undefined && { after: this.#last }),
+      ...given,
+      ...(metadata !== undefined && { metadata: { ...this.#refs.metadata, ...metadata } }),
+    };
   }
 }

@@ -1,12 +1,12 @@
-import type { Outcome } from '../kernel/index.js';
-import type { AgentTurnError } from './turn-options.js';
+import type { Outcome } from '../../kernel/index.js';
+import type { RunError } from './run-fields.js';
 
-/** Ends a turn from inside it. `runAgentTurn` turns it into its result; nobody else sees it. */
-export class TurnFailure extends Error {
-  override readonly name = 'TurnFailure';
-  readonly code: AgentTurnError['code'];
+/** Ends a run from inside it. Who drives the run turns it into a `RunError`; nobody else sees it. */
+export class RunFailure extends Error {
+  override readonly name = 'RunFailure';
+  readonly code: RunError['code'];
 
-  constructor(code: AgentTurnError['code'], message: string) {
+  constructor(code: RunError['code'], message: string) {
     super(message);
     this.code = code;
   }
@@ -15,11 +15,11 @@ export class TurnFailure extends Error {
 /**
  * Goes on only if a stage has passed.
  *
- * @throws TurnFailure `stage-failed`, with the failure that closed the stage.
+ * @throws RunFailure `stage-failed`, with the failure that closed the stage.
  */
 export function mustPass(outcome: Outcome): void {
   if (outcome.status !== 'passed')
-    throw new TurnFailure('stage-failed', `${outcome.event.family} ${whyNot(outcome)}`);
+    throw new RunFailure('stage-failed', `${outcome.event.family} ${whyNot(outcome)}`);
 }
 
 /** Why an outcome did not pass, in one line: whose cancel, or which failure. */

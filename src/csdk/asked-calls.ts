@@ -1,0 +1,102 @@
+import { isDeepStrictEqual } from 'node:util';
+import { oneLine } from '../kernel/index.js';
+import type { ToolCall, ToolDecision, ToolGate } from '../stream/index.js';
+import type { CallbackQueue, CsdkCallback } from './callback.js';
+
+type Told = Pick<
+  Extract<CsdkCallback, { kind: 'permission_decision' }>,
+  'decision' | 'message' | 'updatedInput'
+>;
+
+interface Asked {
+  readonly decision: Promise<ToolDecision>;
+  /** Its permission_decision has been pushed. */
+  isTold: boolean;
+}
+
+/** The tool calls of one query that the SDK has asked about: each is judged once, and told of once. */
+export class AskedCalls {
+  readonly #gate: ToolGate;
+  readonly #callbacks: CallbackQueue;
+  readonly #asked = new Map<string, Asked>();
+
+  constructor(gate: ToolGate, callbacks: CallbackQueue) {
+    this.#gate = gate;
+    this.#callbacks = callbacks;
+  }
+
+  /** Whether the gate was asked about a call. */
+  has(toolCallId: string): boolean {
+    return this.#asked.has(toolCallId);
+  }
+
+  /** The decision about a call, asked for at most once. An asker whose own signal aborts gets a refusal. */
+  decide(call: ToolCall, signal: AbortSignal, requestId?: string): Promise<ToolDecision> {
+    const known = this.#asked.get(call.toolCallId);
+    if (known !== undefined) return orAborted(known.decision, signal);
+    this.#callbacks.push({
+      kind: 'permission_request',
+      toolUseId: call.toolCallId,
+      toolName: call.toolName,
+      input: call.args,
+      ...whose(call, requestId),
+    });
+    const decision = judge(this.#gate, call, signal).then((decided) => {
+      // A judgement that was aborted is none: when the SDK asks again, the gate is asked again.
+      if (signal.aborted) this.#asked.delete(call.toolCallId);
+      return decided;
+    });
+    this.#asked.set(call.toolCallId, { decision, isTold: false });
+    return orAborted(decision, signal);
+  }
+
+  /** Tells what became of a call, the first time. */
+  tell(call: ToolCall, told: Told, requestId?: string): void {
+    const asked = this.#asked.get(call.toolCallId);
+    if (asked?.isTold === true) return;
+    if (asked !== undefined) asked.isTold = true;
+    this.#callbacks.push({
+      kind: 'permission_decision',
+      toolUseId: call.toolCallId,
+      toolName: call.toolName,
+      ...told,
+      ...whose(call, requestId),
+    });
+  }
+}
+
+/** What the tool runs with instead; nothing where its input stays. */
+export function changedInput(
+  call: ToolCall,
+  args: Readonly<Record<string, unknown>>,
+): { readonly updatedInput?: Record<string, unknown> } {
+  return isDeepStrictEqual(args, call.args) ? {} : { updatedInput: { ...args } };
+}
+
+function whose({ subagentId }: ToolCall, requestId: string | undefined) {
+  return {
+    ...(subagentId !== undefined && { agentId: subagentId }),
+    ...(requestId !== undefined && { requestId }),
+  };
+}
+
+/** A gate promises not to reject; one that does all the same refuses. */
+async function judge(gate: ToolGate, call: ToolCall, signal: AbortSignal): Promise<ToolDecision> {
+  try {
+    return await gate(call, signal);
+  } catch (error) {
+    return { allowed: false, reason: `the call could not be judged: ${oneLine(error)}` };
+  }
+}
+
+function orAborted(decision: Promise<ToolDecision>, signal: AbortSignal): Promise<ToolDecision> {
+  return new Promise((resolve) => {
+    const onAbort = (): void => resolve({ allowed: false, reason: 'the request was aborted' });
+    signal.addEventListener('abort', onAbort, { once: true });
+    if (signal.aborted) onAbort();
+    void decision.then((decided) => {
+      signal.removeEventListener('abort', onAbort);
+      resolve(decided);
+    });
+  });
+}

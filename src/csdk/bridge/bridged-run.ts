@@ -1,0 +1,235 @@
+import {
+  type Kernel,
+  oneLine,
+  SluiceError,
+  silentLogger,
+  systemClock,
+} from '../../kernel/index.js';
+import {
+  ChildRuns,
+  isRunDriven,
+  RunDispatcher,
+  type RunStop,
+  type SessionEvent,
+  type ToolCall,
+  type ToolDecision,
+  Trail,
+} from '../../stream/index.js';
+import { type CallbackQueue, callbackQueue } from '../callback.js';
+import type { CsdkFrame } from '../frame.js';
+import { normalizeSession } from '../normalize-session.js';
+import type { BridgeOptions } from './bridge-options.js';
+import { factsOfCallback, factsOfFrame, modelOf, type SubagentFact } from './subagent-fact.js';
+import { Subagents } from './subagents.js';
+
+type Options = Omit<BridgeOptions, 'permissions'>;
+type Frames = AsyncIterable<CsdkFrame> | Iterable<CsdkFrame>;
+
+/**
+ * One run of the SDK on its way into the pipeline. Session events, and what frames and hooks say beside them, become
+ * dispatches one after the other, in the order they came. Only decisions about tool calls, which may wait for a
+ * person, run beside that.
+ */
+export class BridgedRun {
+  /** Where the SDK's callbacks go. */
+  readonly callbacks: CallbackQueue;
+  readonly #kernel: Kernel;
+  readonly #options: Options & Required<Pick<Options, 'gate' | 'clock' | 'logger' | 'signal'>>;
+  readonly #queue = callbackQueue();
+  readonly #run: RunDispatcher;
+  readonly #children: ChildRuns;
+  readonly #subagents: Subagents;
+  readonly #asking = new Set<Promise<ToolDecision>>();
+  readonly #closing = new AbortController();
+  #isRead = false;
+  #begun: Promise<void> | undefined;
+  #asked: Promise<void> | undefined;
+  #model: string | undefined;
+  #last: Promise<void> = Promise.resolve();
+
+  constructor(kernel: Kernel, options: Options) {
+    const { session, runId, refs, after, gate = 'enforce' } = options;
+    const { clock = systemClock, logger = silentLogger } = options;
+    const signal = options.signal ?? new AbortController().signal;
+    this.#kernel = kernel;
+    this.#options = { ...options, gate, clock, logger, signal };
+    this.#refuseDriven();
+    const { agentId, sessionId, sessionKey } = session;
+    const metadata = { ...refs?.metadata, runId };
+    const trail = new Trail(kernel, after, { agentId, sessionId, ...refs, metadata });
+    const { trigger = 'user', workspaceDir, channel } = options;
+    const run = {
+      ...{ agentId, sessionKey, sessionId, runId, trigger },
+      ...(workspaceDir !== undefined && { workspaceDir }),
+      ...(channel !== undefined && { channel }),
+    };
+    this.#run = new RunDispatcher({ trail, run, session, clock, logger, signal });
+    this.#children = new ChildRuns(trail, session, clock);
+    this.#subagents = new Subagents(this.#run, this.#children, gate);
+    this.callbacks = {
+      push: (callback) => {
+        this.#note(factsOfCallback(callback));
+        this.#queue.push(callback);
+      },
+      close: () => this.#queue.close(),
+      [Symbol.asyncIterator]: () => this.#queue[Symbol.asyncIterator](),
+    };
+  }
+
+  /** Asks the pipeline about a call that is to run, and, where it starts a subagent, about that. */
+  ask(call: ToolCall, signal?: AbortSignal): Promise<ToolDecision> {
+    const stop = this.#closing.signal;
+    const asking = this.#ask(call, signal === undefined ? stop : AbortSignal.any([stop, signal]));
+    this.#asking.add(asking);
+    const done = (): void => void this.#asking.delete(asking);
+    asking.then(done, done);
+    return asking;
+  }
+
+  /** A call that was allowed runs with another input. */
+  runsWith(toolCallId: string, args: Readonly<Record<string, unknown>>): void {
+    this.#run.runsWith(toolCallId, args);
+  }
+
+  /** The run's session events, each after the pipeline has had it. */
+  async *events(messages: Frames): AsyncGenerator<SessionEvent> {
+    const { normalize, clock, logger, signal, runId, session } = this.#options;
+    if (this.#isRead) throw new SluiceError('run-driven', { what: runId });
+    this.#isRead = true;
+    await this.#begin(); // a run that cannot begin, such as one that is driven, has no end to be told
+    let stop: RunStop | undefined = 'abandoned';
+    try {
+      const events = normalizeSession(this.#watch(messages), {
+        ...normalize,
+        ...{ callbacks: this.#queue, clock, logger, signal, runId },
+        sessionId: session.sessionId,
+      });
+      for await (const event of events) {
+        await this.#enqueue(() => this.#take(event));
+        try {
+          yield event;
+        } finally {
+          this.#run.told(event);
+        }
+      }
+      stop = undefined;
+    } catch (error) {
+      stop = { error };
+      throw error;
+    } finally {
+      await this.#close(stop);
+    }
+  }
+
+  async #ask(call: ToolCall, signal: AbortSignal): Promise<ToolDecision> {
+    await this.#ready();
+    const decision = await this.#run.gate(call, signal);
+    if (!decision.allowed) return decision;
+    const reason = await this.#subagents.ask({ ...call, args: decision.args }, signal);
+    if (reason === undefined) return decision;
+    this.#run.refuse(call.toolCallId, reason);
+    return { allowed: false, reason };
+  }
+
+  async *#watch(messages: Frames): AsyncGenerator<CsdkFrame> {
+    for await (const frame of messages) {
+      this.#model ??= modelOf(frame);
+      this.#note(factsOfFrame(frame));
+      yield frame;
+    }
+  }
+
+  #note(facts: readonly SubagentFact[]): void {
+    if (this.#closing.signal.aborted) return;
+    const { logger, runId } = this.#options;
+    const tell = async (fact: SubagentFact): Promise<void> => {
+      await this.#ready();
+      await this.#subagents.tell(fact);
+    };
+    for (const fact of facts)
+      this.#enqueue(() => tell(fact)).catch((error: unknown) => {
+        logger.error(`${fact.kind} was not dispatched: ${oneLine(error)}`, { runId });
+      });
+  }
+
+  /** One after the other: what fails is told to who waits for it, and the rest goes on. */
+  #enqueue(job: () => Promise<void>): Promise<void> {
+    const done = this.#last.then(job);
+    this.#last = done.catch(() => undefined);
+    return done;
+  }
+
+  async #take(event: SessionEvent): Promise<void> {
+    if (event.type === 'agent_start') return;
+    await this.#ready();
+    if (event.type === 'tool_execution_end')
+      await this.#subagents.answered(event.toolCallId, event.result, event.isError);
+    await this.#run.take(event);
+    if (event.type === 'tool_execution_start') await this.#subagents.called(event);
+  }
+
+  #begin(): Promise<void> {
+    this.#begun ??= this.#start();
+    return this.#begun;
+  }
+
+  async #start(): Promise<void> {
+    this.#refuseDriven();
+    this.#open();
+    const { prompt } = this.#options;
+    await this.#run.start(prompt === undefined ? {} : { prompt });
+  }
+
+  /** The run has begun, and what it was asked has been told: before anything that it does. */
+  #ready(): Promise<void> {
+    this.#asked ??= this.#begin().then(() => this.#tellInput());
+    return this.#asked;
+  }
+
+  async #tellInput(): Promise<void> {
+    const { prompt, session, systemPrompt, imagesCount = 0, clock } = this.#options;
+    const model = this.#model;
+    this.#open();
+    if (prompt === undefined) return;
+    if (model !== undefined && session.history !== undefined)
+      await this.#run.input({
+        provider: this.#provider,
+        model,
+        prompt,
+        historyMessages: [...session.history],
+        imagesCount,
+        ...(systemPrompt !== undefined && { systemPrompt }),
+      });
+    await this.#run.write({ role: 'user', content: prompt, timestamp: clock.now() });
+  }
+
+  #open(): void {
+    const model = this.#model;
+    this.#run.open({
+      id: this.#provider,
+      toolGate: this.#options.gate,
+      ...(model !== undefined && { model }),
+    });
+  }
+
+  get #provider(): string {
+    return this.#options.provider ?? 'anthropic';
+  }
+
+  async #close(stop: RunStop | undefined): Promise<void> {
+    this.#queue.close();
+    this.#closing.abort();
+    await this.#last;
+    await Promise.allSettled(this.#asking);
+    try {
+      await this.#children.close();
+    } finally {
+      await this.#run.complete(stop);
+    }
+  }
+
+  #refuseDriven(): void {
+    const { runId } = this.#options;
+    if (isRunDriven(this.#kernel, runId)) throw new SluiceError('run-driven', { what: runId });
+  }
+}

@@ -1,0 +1,153 @@
+import type { ChildStart, ChildStatus, ToolCall, ToolEnd } from '../../stream/index.js';
+import type { CsdkCallback } from '../callback.js';
+import {
+  type CsdkBlock,
+  type CsdkFrame,
+  isFields,
+  type KnownFrame,
+  knownFrame,
+  textField,
+} from '../frame.js';
+
+/** What frames and hooks say of subagents, which session events do not carry. Narrow by `kind`. */
+export type SubagentFact =
+  /** A subagent calls a tool. */
+  | { readonly kind: 'tool_started'; readonly call: ToolCall }
+  | { readonly kind: 'tool_ended'; readonly end: ToolEnd }
+  /** A subagent runs. Frames name the call that started it, hooks do not. */
+  | { readonly kind: 'child_runs'; readonly child: ChildStart }
+  /** A subagent stopped; how it ended is told by something else, or by nothing. */
+  | { readonly kind: 'child_stopped'; readonly childRunId: string }
+  | {
+      readonly kind: 'child_ended';
+      readonly childRunId: string;
+      readonly status: ChildStatus;
+      readonly error?: string;
+    };
+
+/** The model that a run is with, where a frame says it. */
+export function modelOf(frame: CsdkFrame): string | undefined {
+  return frame.type === 'system' && frame.subtype === 'init'
+    ? textField(frame, 'model')
+    : undefined;
+}
+
+/** What a frame says. */
+export function factsOfFrame(frame: CsdkFrame): readonly SubagentFact[] {
+  if (frame.type === 'system') return factsOfSystem(frame);
+  const known = knownFrame(frame);
+  if (known === undefined || !('lane' in known) || known.lane === null) return [];
+  const { lane } = known;
+  const agentId = textField(frame, 'agent_id');
+  const subagentId = agentId ?? lane;
+  const runs: SubagentFact[] =
+    agentId === undefined
+      ? []
+      : [{ kind: 'child_runs', child: { toolCallId: lane, childRunId: agentId, ...named(frame) } }];
+  if (known.kind === 'assistant')
+    return [...runs, ...known.message.content.flatMap((block) => toolStarted(block, subagentId))];
+  if (known.kind === 'user') return [...runs, ...toolsEnded(known, subagentId)];
+  return runs;
+}
+
+/** What a hook says. */
+export function factsOfCallback(callback: CsdkCallback): readonly SubagentFact[] {
+  if (callback.kind !== 'hook') return [];
+  const childRunId = textField(callback.input, 'agent_id');
+  if (childRunId === undefined) return [];
+  const agentType = textField(callback.input, 'agent_type');
+  if (callback.event === 'SubagentStart')
+    return [
+      {
+        kind: 'child_runs',
+        child: { childRunId, ...(agentType !== undefined && { agentId: agentType }) },
+      },
+    ];
+  if (callback.event === 'SubagentStop') return [{ kind: 'child_stopped', childRunId }];
+  return [];
+}
+
+const statuses: ReadonlySet<string> = new Set<ChildStatus>([
+  'completed',
+  'failed',
+  'stopped',
+  'killed',
+]);
+
+function factsOfSystem(frame: CsdkFrame): readonly SubagentFact[] {
+  const subtype = textField(frame, 'subtype');
+  const childRunId = textField(frame, 'task_id');
+  if (childRunId === undefined) return [];
+  if (subtype === 'task_started') {
+    const toolCallId = textField(frame, 'tool_use_id');
+    const isAgent =
+      textField(frame, 'task_type') === 'local_agent' || textField(frame, 'subagent_type');
+    if (!isAgent || toolCallId === undefined) return []; // a command in the background, or another's task
+    const isBackground = frame.is_backgrounded === true;
+    return [
+      { kind: 'child_runs', child: { toolCallId, childRunId, isBackground, ...named(frame) } },
+    ];
+  }
+  if (subtype === 'task_notification') return ended(childRunId, frame);
+  if (subtype === 'task_updated' && isFields(frame.patch)) return ended(childRunId, frame.patch);
+  return [];
+}
+
+function ended(
+  childRunId: string,
+  from: Readonly<Record<string, unknown>>,
+): readonly SubagentFact[] {
+  const status = textField(from, 'status') ?? '';
+  if (!isStatus(status)) return [];
+  const error = textField(from, 'error') ?? textField(from, 'reason') ?? textField(from, 'summary');
+  return [
+    {
+      kind: 'child_ended',
+      childRunId,
+      status,
+      ...(status === 'failed' && error !== undefined && { error }),
+    },
+  ];
+}
+
+function isStatus(status: string): status is ChildStatus {
+  return statuses.has(status);
+}
+
+function named(frame: CsdkFrame) {
+  const agentType = textField(frame, 'subagent_type');
+  const label = textField(frame, 'task_description') ?? textField(frame, 'description');
+  return {
+    ...(agentType !== undefined && { agentId: agentType }),
+    ...(label !== undefined && { label }),
+  };
+}
+
+function toolStarted(block: CsdkBlock, subagentId: string): readonly SubagentFact[] {
+  const toolCallId = textField(block, 'id');
+  if (block.type !== 'tool_use' || toolCallId === undefined) return [];
+  const toolName = textField(block, 'name') ?? 'unknown';
+  const args = isFields(block.input) ? block.input : {};
+  return [{ kind: 'tool_started', call: { toolCallId, toolName, args, subagentId } }];
+}
+
+function toolsEnded(
+  { content, toolUseResult }: Extract<KnownFrame, { kind: 'user' }>,
+  subagentId: string,
+): readonly SubagentFact[] {
+  const results = content.filter(({ type }) => type === 'tool_result');
+  const structured = results.length === 1 ? toolUseResult : undefined;
+  return results.flatMap((block) => {
+    const toolCallId = textField(block, 'tool_use_id');
+    if (toolCallId === undefined) return [];
+    const result = structured ?? block.content;
+    const isError = block.is_error === true;
+    const toolName = 'unknown'; // the call's start has the name
+    return [
+      {
+        kind: 'tool_ended',
+        end: { toolCallId, toolName, result, isError, subagentId },
+      } as const,
+    ];
+  });
+}

@@ -1,0 +1,118 @@
+import { systemClock } from '../../kernel/index.js';
+import type { CsdkCallback } from '../callback.js';
+import type { CsdkFrame } from '../frame.js';
+import { type Arrival, Arrivals } from '../session/arrivals.js';
+import type { CoderStreamEvent } from './coder-event.js';
+import { CoderRun } from './coder-run.js';
+
+/** What `coderStream` may be told. */
+export interface CoderStreamOptions {
+  /** The thread that goes on: a session of this id is no news. */
+  readonly threadId?: string;
+  /** Ends the run: `cancelled`, then `error` with the code `interrupted`. */
+  readonly signal?: AbortSignal;
+  /** What the SDK tells its host by calls: permissions and hooks. See `callbackQueue`. */
+  readonly callbacks?: AsyncIterable<CsdkCallback>;
+  /** Milliseconds since 1970. The system's clock unless given. */
+  readonly now?: () => number;
+  /**
+   * When the run is over. `stream` (the default): when its frames end; the last result of its own then says how.
+   * `result`: at the first result that no queued turn follows, for a query that is kept open for the next prompt;
+   * the source is then closed, unless its `return` keeps it open.
+   */
+  readonly end?: 'stream' | 'result';
+}
+
+/**
+ * A whole run of real SDK frames as coder events (seed 002). Of each text the pieces come once, with `delta`, and
+ * the whole once, without. The last event is always `done` or `error`, and nothing is ever thrown: what the source
+ * throws becomes an `error`. A reader that leaves early closes the source, also while a frame is waited for.
+ *
+ * @example
+ * for await (const event of coderStream(query({ prompt }), { signal })) {
+ *   if (event.type === 'message' && event.delta) process.stdout.write(event.text ?? '');
+ *   if (event.type === 'error') process.exitCode = 1;
+ * }
+ */
+export function coderStream(
+  messages: AsyncIterable<CsdkFrame> | Iterable<CsdkFrame>,
+  options: CoderStreamOptions = {},
+): AsyncGenerator<CoderStreamEvent> {
+  const { callbacks, signal } = options;
+  const arrivals = new Arrivals({ messages, callbacks, signal, clock: systemClock });
+  const events = eventsOf(arrivals, options);
+  const leave = async (): Promise<void> => {
+    arrivals.close(); // wakes a reader that waits: a generator's own return would wait with it
+    await arrivals.release();
+  };
+  return {
+    next: () => events.next(),
+    return: async (value) => {
+      await leave();
+      return events.return(value);
+    },
+    throw: async (error) => {
+      await leave();
+      return events.throw(error);
+    },
+    [Symbol.asyncIterator]() {
+      return this;
+    },
+    async [Symbol.asyncDispose]() {
+      await leave();
+      await events.return(undefined);
+    },
+  };
+}
+
+async function* eventsOf(
+  arrivals: Arrivals,
+  { threadId, signal, now = systemClock.now, end }: CoderStreamOptions,
+): AsyncGenerator<CoderStreamEvent> {
+  const run = new CoderRun(now, threadId);
+  try {
+    for (let isOver = false; !isOver; ) {
+      const ready = arrivals.next();
+      const next = ready instanceof Promise ? await ready : ready;
+      if (next.kind === 'closed') return;
+      if (next.kind === 'aborted') void arrivals.release(); // now: the reader may never come back
+      isOver = told(run, next, { endsAtResult: end === 'result', signal });
+      for (const event of run.take()) yield event;
+    }
+  } finally {
+    await arrivals.release();
+  }
+}
+
+/** Tells the run what came. @returns whether that was the end of it. */
+function told(
+  run: CoderRun,
+  next: Arrival,
+  { endsAtResult, signal }: { endsAtResult: boolean; signal: AbortSignal | undefined },
+): boolean {
+  switch (next.kind) {
+    case 'frame':
+      run.frame(next.frame);
+      if (!endsAtResult || !run.isDecided) return false;
+      run.end();
+      return true;
+    case 'callback':
+      run.call(next.callback);
+      return false;
+    case 'callbacksFailed':
+      run.callsThrew(next.error);
+      return false;
+    case 'ended':
+      run.end();
+      return true;
+    case 'threw':
+      run.threw(next.error);
+      return true;
+    case 'aborted':
+      run.abort(signal?.reason);
+      return true;
+    case 'timedOut':
+    case 'closed':
+      return true;
+  }
+}

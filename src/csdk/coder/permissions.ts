@@ -1,0 +1,57 @@
+import type { CoderBody, PermissionDecision } from './coder-event.js';
+import { Recent } from './recent.js';
+
+/** A tool call that wants leave. */
+export interface PermissionRequest {
+  readonly toolUseId: string;
+  readonly toolName: string;
+  readonly input?: unknown;
+  /** The subagent that asks; absent in the main thread. */
+  readonly agentId?: string;
+  readonly requestId?: string;
+}
+
+interface Told {
+  readonly request: PermissionRequest;
+  /** The last one; nothing while it waits. */
+  decision: PermissionDecision | undefined;
+}
+
+/** So many calls are remembered. */
+const calls = 256;
+
+/**
+ * Tells each request for leave once, and each decision once, however many tell of it: the host's callbacks, a
+ * frame on an automatic denial, and the result's list of denials (C9).
+ */
+export class Permissions {
+  readonly #emit: (body: CoderBody) => void;
+  readonly #told = new Recent<string, Told>(calls);
+
+  constructor(emit: (body: CoderBody) => void) {
+    this.#emit = emit;
+  }
+
+  request(request: PermissionRequest): void {
+    if (this.#known(request) === undefined) this.#ask(request);
+  }
+
+  /** Tells a decision, and before it what it is about, where nobody has asked. */
+  decide(request: PermissionRequest, decision: PermissionDecision): void {
+    const told = this.#known(request) ?? this.#ask(request);
+    if (told.decision === decision) return;
+    told.decision = decision;
+    this.#emit({ type: 'permission', request: told.request, decision });
+  }
+
+  #known({ toolUseId }: PermissionRequest): Told | undefined {
+    return toolUseId === '' ? undefined : this.#told.get(toolUseId);
+  }
+
+  #ask(request: PermissionRequest): Told {
+    const told: Told = { request, decision: undefined };
+    this.#told.set(request.toolUseId, told);
+    this.#emit({ type: 'permission', request });
+    return told;
+  }
+}

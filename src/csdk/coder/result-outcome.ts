@@ -1,0 +1,64 @@
+import { textField } from '../frame.js';
+import type { CoderBody, CoderUsageStats } from './coder-event.js';
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** Whether a result tells of a failure: by its flag, or by a subtype that starts with `error`. */
+export function isErrorResult(result: Fields): boolean {
+  return Boolean(result.is_error) || textField(result, 'subtype')?.startsWith('error') === true;
+}
+
+/** Whether someone stopped the turn. The SDK calls such a result an error; its `terminal_reason` tells. */
+export function isInterruptedResult(result: Fields): boolean {
+  return textField(result, 'terminal_reason')?.startsWith('aborted_') === true;
+}
+
+/**
+ * What a failed result says to a person: its text, else its errors, else the words of its subtype. The SDK's own
+ * diagnostics among the errors are for its authors, and left out.
+ */
+export function resultErrorMessage(result: Fields): string {
+  const said = textOfResult(result) ?? errorsOf(result.errors) ?? why(result);
+  return said === undefined ? 'The Claude run failed.' : `The Claude run failed: ${said}`;
+}
+
+/** The code of a failed result: its subtype, or `error` where that says success. */
+export function resultErrorCode(result: Fields): string {
+  const subtype = textField(result, 'subtype');
+  return subtype?.startsWith('error') === true ? subtype : 'error';
+}
+
+/** The usage that a message carries, if it does. */
+export function usageBody(message: Fields): CoderBody | undefined {
+  const { usage } = message;
+  if (typeof usage !== 'object' || usage === null) return undefined;
+  return { type: 'usage', stats: statsOf(usage as Fields) }; // an object: its fields are read one by one
+}
+
+function statsOf(usage: Fields): CoderUsageStats {
+  const { input_tokens: input, output_tokens: output } = usage;
+  return {
+    ...usage,
+    ...(typeof input === 'number' && { inputTokens: input }),
+    ...(typeof output === 'number' && { outputTokens: output }),
+  };
+}
+
+function textOfResult(result: Fields): string | undefined {
+  return textField(result, 'result') || undefined;
+}
+
+function errorsOf(errors: unknown): string | undefined {
+  if (!Array.isArray(errors)) return typeof errors === 'string' && errors ? errors : undefined;
+  const told = errors.filter(
+    (error): error is string =>
+      typeof error === 'string' && error !== '' && !error.startsWith('[ede_diagnostic]'),
+  );
+  return told.length === 0 ? undefined : told.join(', ');
+}
+
+function why(result: Fields): string | undefined {
+  const subtype = textField(result, 'subtype');
+  if (subtype?.startsWith('error') === true) return subtype;
+  return textField(result, 'terminal_reason');
+}

@@ -1,0 +1,77 @@
+/**
+ * The SDK's callbacks, as far as they are used here: a structural copy, so that nothing of ours needs the SDK to
+ * compile. What we make is assignable to the SDK's own types, and so are its callbacks to ours.
+ */
+
+/** What `canUseTool` is told beside the tool's name and input. */
+export interface CsdkPermissionOptions {
+  /** Aborted when the answer is no longer wanted. */
+  readonly signal: AbortSignal;
+  readonly toolUseID: string;
+  /** The subagent that asks; absent in the main thread. */
+  readonly agentID?: string | undefined;
+  /** Kept when the SDK repeats a request after a reconnect. */
+  readonly requestId?: string | undefined;
+}
+
+/** What `canUseTool` answers. More fields than these are passed on untouched. */
+export type CsdkPermissionAnswer =
+  | { readonly behavior: 'allow'; readonly updatedInput?: Record<string, unknown> }
+  | { readonly behavior: 'deny'; readonly message: string };
+
+/** `options.canUseTool` of a query. `null` says that the answer has gone another way. */
+export type CsdkCanUseTool<
+  Options extends CsdkPermissionOptions = CsdkPermissionOptions,
+  Answer extends CsdkPermissionAnswer | null = CsdkPermissionAnswer,
+> = (toolName: string, input: Record<string, unknown>, options: Options) => Promise<Answer>;
+
+/** The input of a hook: only its event is common to all. */
+export interface CsdkHookInput {
+  readonly hook_event_name: string;
+  readonly tool_name?: unknown;
+  readonly tool_input?: unknown;
+  readonly tool_use_id?: unknown;
+  readonly agent_id?: unknown;
+}
+
+/** What a PreToolUse hook decides. Without a `permissionDecision` the SDK's own rules decide. */
+export interface CsdkPreToolUseOutput {
+  readonly hookEventName: 'PreToolUse';
+  readonly permissionDecision?: 'allow' | 'deny';
+  readonly permissionDecisionReason?: string;
+  readonly updatedInput?: Record<string, unknown>;
+}
+
+/** What a hook answers: nothing, or a decision about a tool call. */
+export interface CsdkHookOutput {
+  readonly hookSpecificOutput?: CsdkPreToolUseOutput;
+}
+
+/** A hook, as the SDK calls it. */
+export type CsdkHook = (
+  input: CsdkHookInput,
+  toolUseID: string | undefined,
+  options: { readonly signal: AbortSignal },
+) => Promise<CsdkHookOutput>;
+
+/** A list of hooks, and what the SDK does when one is late or fails. Mutable, as the SDK wants it. */
+export interface CsdkHookMatcher {
+  hooks: CsdkHook[];
+  /** Seconds. */
+  timeout?: number;
+  onFailure?: 'continue' | 'block';
+}
+
+/** The hooks that tell of a run what its frames do not, or only later. */
+export const csdkHookEvents = [
+  'PreToolUse',
+  'PostToolUse',
+  'PostToolUseFailure',
+  'PreCompact',
+  'PostCompact',
+  'SubagentStart',
+  'SubagentStop',
+] as const;
+
+/** `options.hooks` of a query. */
+export type CsdkHooks = Record<(typeof csdkHookEvents)[number], CsdkHookMatcher[]>;

@@ -1,0 +1,185 @@
+import type { Clock, TimerHandle } from '../../kernel/index.js';
+import type { CsdkCallback } from '../callback.js';
+import type { CsdkFrame } from '../frame.js';
+
+/** Something that a run has to deal with. Narrow by `kind`. */
+export type Arrival =
+  | { readonly kind: 'frame'; readonly frame: CsdkFrame }
+  | { readonly kind: 'callback'; readonly callback: CsdkCallback }
+  | { readonly kind: 'ended' }
+  | { readonly kind: 'threw'; readonly error: unknown }
+  | { readonly kind: 'callbacksFailed'; readonly error: unknown }
+  | { readonly kind: 'aborted' }
+  | { readonly kind: 'timedOut' }
+  | { readonly kind: 'closed' };
+
+/** What arrivals come from. */
+export interface ArrivalSources {
+  readonly messages: AsyncIterable<CsdkFrame> | Iterable<CsdkFrame>;
+  readonly callbacks?: AsyncIterable<CsdkCallback> | undefined;
+  readonly signal?: AbortSignal | undefined;
+  readonly clock: Clock;
+}
+
+/** Callbacks are read ahead, so that they keep their place among the frames, up to this many. */
+const readAhead = 1024;
+
+/**
+ * Everything that a run has to deal with, in the order in which it arrives, for one reader (csdk §1.3): frames, one at a
+ * time as the reader wants them; callbacks as soon as they come; the signal; a timer.
+ */
+export class Arrivals {
+  readonly #frames: AsyncIterator<CsdkFrame> | Iterator<CsdkFrame>;
+  readonly #callbacks: AsyncIterator<CsdkCallback> | undefined;
+  readonly #signal: AbortSignal | undefined;
+  readonly #clock: Clock;
+  readonly #onAbort = (): void => this.#arrive({ kind: 'aborted' });
+  readonly #queue: Arrival[] = [];
+  #wake: ((arrival: Arrival) => void) | undefined;
+  #timer: TimerHandle | undefined;
+  #framesState: 'idle' | 'asked' | 'done' = 'idle';
+  #callbacksState: 'idle' | 'asked' | 'done' = 'idle';
+  #isClosed = false;
+  #isListening = false;
+
+  constructor({ messages, callbacks, signal, clock }: ArrivalSources) {
+    this.#frames =
+      Symbol.asyncIterator in messages
+        ? messages[Symbol.asyncIterator]()
+        : messages[Symbol.iterator]();
+    this.#callbacks = callbacks?.[Symbol.asyncIterator]();
+    this.#signal = signal;
+    this.#clock = clock;
+  }
+
+  /** The next one: at once where it is there, else as soon as it comes. One call at a time. */
+  next(): Arrival | Promise<Arrival> {
+    if (!this.#isListening) this.#listen();
+    this.#askForCallback();
+    const ready = this.#queue.shift();
+    if (ready !== undefined) return ready;
+    const now = this.#askForFrame() ?? this.#queue.shift(); // asking may abort, or close, at once
+    if (now !== undefined) return now;
+    return new Promise((resolve) => {
+      this.#wake = resolve;
+    });
+  }
+
+  /** Sets the timer anew, or stops it. */
+  wakeAfter(ms: number | undefined): void {
+    if (this.#timer !== undefined) this.#clock.clearTimeout(this.#timer);
+    this.#timer =
+      ms === undefined
+        ? undefined
+        : this.#clock.setTimeout(() => this.#arrive({ kind: 'timedOut' }), ms);
+  }
+
+  /** Wakes the reader for good. */
+  close(): void {
+    this.#isClosed = true;
+    this.#wake?.({ kind: 'closed' });
+  }
+
+  /**
+   * Lets go of both sources, once. A source that is being read cannot be waited for: it may hang in that read.
+   *
+   * @returns what the frames' source threw while it was closed, if anything.
+   */
+  async release(): Promise<{ readonly error: unknown } | undefined> {
+    this.wakeAfter(undefined);
+    this.#signal?.removeEventListener('abort', this.#onAbort);
+    if (this.#callbacks !== undefined && this.#callbacksState !== 'done') {
+      this.#callbacksState = 'done';
+      letGo(this.#callbacks)?.catch(() => undefined);
+    }
+    const before = this.#framesState;
+    this.#framesState = 'done';
+    if (before === 'done') return undefined;
+    const closing = letGo(this.#frames);
+    if (before === 'asked') {
+      closing?.catch(() => undefined);
+      return undefined;
+    }
+    return closing?.then(
+      () => undefined,
+      (error: unknown) => ({ error }),
+    );
+  }
+
+  /** From the first read on: a stream that nobody reads holds nothing on to the signal. */
+  #listen(): void {
+    this.#isListening = true;
+    if (this.#signal?.aborted === true) this.#onAbort();
+    else this.#signal?.addEventListener('abort', this.#onAbort, { once: true });
+  }
+
+  /** The next frame of a source that has it at once; else it will arrive. */
+  #askForFrame(): Arrival | undefined {
+    if (this.#isClosed) return { kind: 'closed' };
+    if (this.#framesState !== 'idle') return undefined;
+    try {
+      const next = this.#frames.next();
+      if (!isPromise(next)) return this.#frameArrival(next);
+      this.#framesState = 'asked';
+      next.then(
+        (result) => this.#arrive(this.#frameArrival(result)),
+        (error: unknown) => this.#arrive(this.#threw(error)),
+      );
+      return undefined;
+    } catch (error) {
+      return this.#threw(error);
+    }
+  }
+
+  #frameArrival(result: IteratorResult<CsdkFrame>): Arrival {
+    if (result.done === true) {
+      this.#framesState = 'done';
+      return { kind: 'ended' };
+    }
+    if (this.#framesState === 'asked') this.#framesState = 'idle';
+    return { kind: 'frame', frame: result.value };
+  }
+
+  #threw(error: unknown): Arrival {
+    this.#framesState = 'done';
+    return { kind: 'threw', error };
+  }
+
+  #askForCallback(): void {
+    if (this.#callbacks === undefined || this.#callbacksState !== 'idle') return;
+    if (this.#queue.length >= readAhead) return;
+    this.#callbacksState = 'asked';
+    const failed = (error: unknown): void => {
+      if (this.#callbacksState === 'done') return;
+      this.#callbacksState = 'done';
+      this.#arrive({ kind: 'callbacksFailed', error });
+    };
+    try {
+      this.#callbacks.next().then((result) => {
+        if (this.#callbacksState === 'done') return;
+        this.#callbacksState = result.done === true ? 'done' : 'idle';
+        if (result.done === true) return;
+        this.#arrive({ kind: 'callback', callback: result.value });
+        this.#askForCallback();
+      }, failed);
+    } catch (error) {
+      failed(error);
+    }
+  }
+
+  #arrive(arrival: Arrival): void {
+    const wake = this.#wake;
+    this.#wake = undefined;
+    if (wake === undefined) this.#queue.push(arrival);
+    else wake(arrival);
+  }
+}
+
+function isPromise<T>(value: T | Promise<T>): value is Promise<T> {
+  return typeof value === 'object' && value !== null && 'then' in value;
+}
+
+/** Tells a source that nobody reads on. What it throws at once is a rejection. */
+async function letGo(iterator: AsyncIterator<unknown> | Iterator<unknown>): Promise<void> {
+  await iterator.return?.();
+}

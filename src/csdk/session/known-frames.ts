@@ -1,0 +1,46 @@
+/** Types of frames that have no session event, as the SDK names them (csdk §8). */
+const typesWithoutEvent: ReadonlySet<string> = new Set([
+  'active_goal',
+  'auth_status',
+  'autocompact_state',
+  'prompt_suggestion',
+  'rate_limit_event',
+]);
+
+const subtypesWithoutEvent: ReadonlySet<string> = new Set([
+  'api_retry',
+  'background_tasks_changed',
+  'commands_changed',
+  'control_request_progress',
+  'elicitation_complete',
+  'files_persisted',
+  'hook_progress',
+  'hook_response',
+  'informational',
+  'local_command_output',
+  'memory_recall',
+  'mirror_error',
+  'notification',
+  'permission_denied',
+  'plugin_install',
+  'post_turn_summary',
+  'session_metadata',
+  'session_writes_lost',
+  'task_notification',
+  'task_progress',
+  'task_started',
+  'task_summary',
+  'task_updated',
+  'thinking_tokens',
+  'worker_shutting_down',
+]);
+
+/** Whether a type of frame is known and has no event of its own. */
+export function isSilentType(type: string): boolean {
+  return typesWithoutEvent.has(type);
+}
+
+/** Whether a subtype of `system` is known and has no event of its own, or one that is told elsewhere. */
+export function isSilentSystem(subtype: string): boolean {
+  return subtypesWithoutEvent.has(subtype);
+}

@@ -1,0 +1,32 @@
+/** What a generator waits for. */
+interface Waiting {
+  /** Ends the wait; the generator must then end by itself. */
+  close(): void;
+  /** Lets go of what was read: also where the generator was never started, and has no end of its own. */
+  release(): Promise<unknown>;
+}
+
+/**
+ * A generator whose reader can leave while an item is waited for: a generator's own `return` would wait with it.
+ */
+export function leavable<T>(events: AsyncGenerator<T>, waiting: Waiting): AsyncGenerator<T> {
+  const leave = async <R>(end: () => Promise<R>): Promise<R> => {
+    waiting.close();
+    try {
+      return await end();
+    } finally {
+      await waiting.release();
+    }
+  };
+  return {
+    next: () => events.next(),
+    return: (value) => leave(() => events.return(value)),
+    throw: (error) => leave(() => events.throw(error)),
+    [Symbol.asyncIterator]() {
+      return this;
+    },
+    [Symbol.asyncDispose]: async () => {
+      await leave(() => events.return(undefined));
+    },
+  };
+}

@@ -1,0 +1,48 @@
+import type { Clock, Logger } from '../../kernel/index.js';
+import type { CsdkCallback } from '../callback.js';
+import type { SessionDiagnostic } from './session-diagnostic.js';
+
+/** How `normalizeSession` reads a stream. Everything may be left out. */
+export interface NormalizeOptions {
+  /**
+   * What the SDK tells the host by calls: permission requests and hooks. They are merged with the frames in the
+   * order of arrival. A source that never ends does not hold up the run's end; one that fails is told to
+   * `onDiagnostic`, and the run goes on without it.
+   */
+  readonly callbacks?: AsyncIterable<CsdkCallback>;
+  /**
+   * When a tool call that a message holds is announced: as soon as its block is complete (`block`, the default), or
+   * after its message's end (`messageEnd`, Pi's order). With `messageEnd` a call that shows signs of running
+   * before that (progress, a result) is announced then.
+   */
+  readonly toolStart?: 'block' | 'messageEnd';
+  /** What becomes of a subagent's output: updates of the call that started it (`nest`, the default), or nothing. */
+  readonly subagents?: 'nest' | 'drop';
+  /**
+   * When the run ends: at the first result (`firstResult`, the default), or, with `idle`, once a result leaves no
+   * background task and no queued turn behind, the session says that it is idle, or the stream ends.
+   */
+  readonly end?: 'firstResult' | 'idle';
+  /**
+   * With `end: 'idle'`: how long to wait after a result for the next turn to begin, in milliseconds of `clock`.
+   * 60 seconds, unless given.
+   */
+  readonly idleTimeoutMs?: number;
+  /** Ends the run as aborted, also while it waits for a frame. */
+  readonly signal?: AbortSignal;
+  /** The clock of `idleTimeoutMs`. */
+  readonly clock?: Clock;
+  /** Is told what was left out or could not be read, with a count of each kind. */
+  readonly onDiagnostic?: (diagnostic: SessionDiagnostic) => void;
+  /** Where each event is traced, at level debug: its type and ids, never what it says. */
+  readonly logger?: Logger;
+  /** Goes into the trace. */
+  readonly runId?: string;
+  /** Goes into the trace; what the frames say, unless given. */
+  readonly sessionId?: string;
+  /** Checks the order of what is emitted and throws on a violation: for tests, and hosts in test mode. */
+  readonly check?: boolean;
+}
+
+/** What the state of a run needs of the options. */
+export type RunOptions = Pick<NormalizeOptions, 'toolStart' | 'subagents' | 'end'>;

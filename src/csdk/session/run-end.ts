@@ -1,0 +1,51 @@
+import type { AgentEnd, SessionUsage } from '../../stream/index.js';
+import { type CsdkFrame, isFields, textField } from '../frame.js';
+import { sessionUsage } from '../usage.js';
+
+/** How a run ended. */
+export type RunEnd = Pick<AgentEnd, 'error' | 'aborted'>;
+
+/**
+ * How a result says that its turn ended. An interrupted turn is reported as an error too; its terminal reason tells
+ * (csdk §6.2).
+ *
+ * @param lastError what the last message said went wrong, for a result that does not say.
+ */
+export function endOfResult(result: CsdkFrame, lastError: string | undefined): RunEnd {
+  const subtype = textField(result, 'subtype') ?? 'result';
+  if (textField(result, 'terminal_reason')?.startsWith('aborted_') === true)
+    return { aborted: true };
+  if (result.is_error !== true && !subtype.startsWith('error')) return {};
+  return { error: { subtype, message: messageOf(result) ?? lastError ?? subtype } };
+}
+
+/** The tokens of a result's turn, and the money of everything so far. */
+export function usageOfResult(result: CsdkFrame): SessionUsage | undefined {
+  const { usage } = result;
+  return isFields(usage) ? sessionUsage(usage, result.total_cost_usd) : undefined;
+}
+
+/** The usage of several turns: tokens add up, money was added up already. */
+export function addUsage(before: SessionUsage | undefined, own: SessionUsage | undefined) {
+  if (before === undefined || own === undefined) return own ?? before;
+  const costUsd = own.costUsd ?? before.costUsd;
+  return {
+    input: before.input + own.input,
+    output: before.output + own.output,
+    cacheRead: before.cacheRead + own.cacheRead,
+    cacheWrite: before.cacheWrite + own.cacheWrite,
+    totalTokens: before.totalTokens + own.totalTokens,
+    ...(costUsd !== undefined && { costUsd }),
+  };
+}
+
+/** The first error that is meant for people, else the result's text. */
+function messageOf(result: CsdkFrame): string | undefined {
+  const errors: readonly unknown[] = Array.isArray(result.errors) ? result.errors : [];
+  const told = errors.find(
+    (error) => typeof error === 'string' && error !== '' && !error.startsWith('[ede_diagnostic]'),
+  );
+  if (typeof told === 'string') return told;
+  const text = textField(result, 'result');
+  return text === '' ? undefined : text;
+}

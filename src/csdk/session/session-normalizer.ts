@@ -1,0 +1,225 @@
+import type { AgentEnd, SessionEvent, SessionUsage } from '../../stream/index.js';
+import type { CsdkCallback } from '../callback.js';
+import { type CsdkFrame, isFields, textField } from '../frame.js';
+import { BackgroundWork } from './background-work.js';
+import { FrameIds } from './frame-ids.js';
+import { isSilentSystem, isSilentType } from './known-frames.js';
+import { MainLane } from './main-lane.js';
+import type { RunOptions } from './normalize-options.js';
+import { addUsage, endOfResult, type RunEnd, usageOfResult } from './run-end.js';
+import type { DiagnosticFact } from './session-diagnostic.js';
+import { SubagentLanes } from './subagent-lanes.js';
+
+/**
+ * The state of one run. It reads what arrives, one thing at a time, and emits events at once: nothing in it waits.
+ * After `agent_end` everything is counted and dropped.
+ */
+export class SessionNormalizer {
+  readonly #emit: (event: SessionEvent) => void;
+  readonly #tell: (fact: DiagnosticFact) => void;
+  readonly #endsIdle: boolean;
+  readonly #ids = new FrameIds();
+  readonly #main: MainLane;
+  readonly #lanes: SubagentLanes;
+  readonly #work = new BackgroundWork();
+  #ended = false;
+  /** What the results so far say of the run's end. */
+  #verdict: RunEnd | undefined;
+  #usage: SessionUsage | undefined;
+  #waits = 0;
+  #isWaiting = false;
+
+  /** Emits `agent_start`. */
+  constructor(
+    options: RunOptions,
+    emit: (event: SessionEvent) => void,
+    tell: (fact: DiagnosticFact) => void,
+  ) {
+    this.#emit = emit;
+    this.#tell = tell;
+    this.#endsIdle = options.end === 'idle';
+    this.#main = new MainLane(emit, tell, options.toolStart === 'messageEnd');
+    this.#lanes = new SubagentLanes(this.#main.tools, tell, options.subagents === 'drop');
+    emit({ type: 'agent_start' });
+  }
+
+  /** `agent_end` was emitted. */
+  get ended(): boolean {
+    return this.#ended;
+  }
+
+  /** The number of the wait for another turn that goes on now, from 1; 0 where a turn goes on. */
+  get wait(): number {
+    return this.#isWaiting ? this.#waits : 0;
+  }
+
+  /** Reads a frame. */
+  take(frame: CsdkFrame): void {
+    const { type, uuid } = frame;
+    if (this.#ended) {
+      this.#tell({ kind: 'after_end', type });
+      return;
+    }
+    if (this.#ids.isRepeated(type, uuid)) {
+      this.#tell({ kind: 'duplicate_frame', type, uuid });
+      return;
+    }
+    const lane = frame.parent_tool_use_id;
+    if (typeof lane === 'string') this.#lanes.take(lane, frame);
+    else this.#takeMain(frame);
+    if (this.#isWaiting && this.#main.turns.isOpen) this.#isWaiting = false;
+  }
+
+  /** Reads what the SDK told by a call. */
+  callback(callback: CsdkCallback): void {
+    if (this.#ended) this.#tell({ kind: 'after_end', type: callback.kind });
+    else this.#main.callback(callback);
+  }
+
+  /** The host has ended the run. */
+  abort(): void {
+    this.#end({ aborted: true });
+  }
+
+  /** There are no more frames. */
+  sourceEnded(): void {
+    const error = { subtype: 'stream_closed', message: 'the stream ended before its result' };
+    this.#end(this.#decided() ?? { error });
+  }
+
+  /** The frames’ source threw. After a result that is no news: the CLI exits with an error after an error result. */
+  sourceThrew(thrown: unknown): void {
+    if (this.#ended || this.#decided() !== undefined)
+      this.#tell({ kind: 'source_failed', error: thrown });
+    this.#end(this.#decided() ?? { error: { subtype: 'threw', message: String(thrown) } });
+  }
+
+  /** Nothing began in time. */
+  idleTimedOut(): void {
+    if (this.#ended) return;
+    const { tasks, queuedTurns } = this.#work;
+    this.#tell({ kind: 'idle_timed_out', backgroundTasks: tasks, queuedTurns });
+    this.#end(this.#decided() ?? {});
+  }
+
+  #takeMain(frame: CsdkFrame): void {
+    switch (frame.type) {
+      case 'stream_event':
+        this.#main.streamEvent(frame);
+        return;
+      case 'assistant':
+        this.#retracted(frame.supersedes, 'assistant');
+        this.#main.assistant(frame);
+        return;
+      case 'user':
+        this.#main.user(frame);
+        return;
+      case 'result':
+        this.#result(frame);
+        return;
+      case 'system':
+        this.#system(frame);
+        return;
+      case 'tool_progress':
+        this.#main.toolProgress(frame);
+        return;
+      case 'tool_use_summary':
+        this.#main.toolSummary(frame);
+        return;
+      case 'conversation_reset':
+        this.#reset(frame);
+        return;
+      default:
+        if (!isSilentType(frame.type)) this.#tell({ kind: 'unknown_frame', type: frame.type });
+    }
+  }
+
+  #system(frame: CsdkFrame): void {
+    const subtype = textField(frame, 'subtype') ?? '';
+    switch (subtype) {
+      case 'init':
+        this.#main.compaction.sessionBegan();
+        return;
+      case 'status':
+        this.#main.compaction.status(frame);
+        return;
+      case 'compact_boundary':
+        this.#main.compaction.boundary(frame);
+        return;
+      case 'hook_started':
+        this.#main.compaction.hookStarted(frame);
+        return;
+      case 'model_refusal_fallback':
+      case 'model_refusal_no_fallback':
+        this.#retracted(frame.retracted_message_uuids, subtype);
+        return;
+      case 'session_state_changed':
+        if (frame.state === 'idle' && this.#isWaiting) this.#end(this.#decided() ?? {});
+        return;
+      default:
+        this.#work.system(frame);
+        this.#lanes.task(frame);
+        if (!isSilentSystem(subtype))
+          this.#tell({ kind: 'unknown_frame', type: 'system', subtype });
+    }
+  }
+
+  #result(frame: CsdkFrame): void {
+    this.#work.result(frame);
+    const keepDetached = this.#endsIdle && !this.#work.isDone;
+    const deferred = isFields(frame.deferred_tool_use) ? frame.deferred_tool_use : {};
+    this.#main.turns.displace();
+    const deferredId = textField(deferred, 'id') ?? '';
+    if (this.#main.tools.isRunning(deferredId))
+      this.#main.tools.end(deferredId, { deferred: true }, false);
+    const end = endOfResult(frame, this.#main.turns.lastError);
+    this.#main.closeAll({ aborted: end.aborted === true, keepDetached });
+    this.#usage = addUsage(this.#usage, usageOfResult(frame));
+    this.#decide(frame, end);
+    if (keepDetached) {
+      this.#isWaiting = true;
+      this.#waits++;
+    } else this.#end(this.#verdict ?? end);
+  }
+
+  /** The last result says how the run ended, unless it is a background task's and another one has said. */
+  #decide(frame: CsdkFrame, end: RunEnd): void {
+    const isBackground = isFields(frame.origin) && frame.origin.kind === 'task-notification';
+    const passed = this.#verdict === undefined ? undefined : isBackground ? end : this.#verdict;
+    if (!isBackground || this.#verdict === undefined) this.#verdict = end;
+    if (passed !== undefined)
+      this.#tell({ kind: 'result_passed_over', isBackground, failed: passed.error !== undefined });
+  }
+
+  /** How the run ended, where no turn has begun since the last result. */
+  #decided(): RunEnd | undefined {
+    return this.#isWaiting ? this.#verdict : undefined;
+  }
+
+  #reset(frame: CsdkFrame): void {
+    const trigger = textField(frame, 'trigger');
+    this.#tell({ kind: 'reset', ...(trigger !== undefined && { trigger }) });
+    this.#main.closeAll({ aborted: true, keepDetached: false });
+    this.#work.clear();
+  }
+
+  #retracted(uuids: unknown, by: string): void {
+    if (!Array.isArray(uuids) || uuids.length === 0) return;
+    const texts = uuids.filter((uuid) => typeof uuid === 'string');
+    this.#tell({ kind: 'retracted', uuids: texts, by });
+  }
+
+  #end(end: Pick<AgentEnd, 'error' | 'aborted'>): void {
+    if (this.#ended) return;
+    const aborted = end.aborted === true || end.error !== undefined;
+    this.#main.closeAll({ aborted, keepDetached: false });
+    this.#emit({
+      type: 'agent_end',
+      messages: this.#main.turns.messages,
+      ...end,
+      ...(this.#usage !== undefined && { usage: this.#usage }),
+    });
+    this.#ended = true;
+    this.#isWaiting = false;
+  }
+}

@@ -1,0 +1,87 @@
+import { type CsdkBlock, type CsdkFrame, isFields, textField } from '../frame.js';
+
+/**
+ * What `partialResult` of a `tool_execution_update` holds. The SDK has no partial output of tools: what it tells
+ * of a call that runs is this. Narrow by `kind`.
+ */
+export type ToolPartial =
+  | {
+      /** The tool runs. */
+      readonly kind: 'progress';
+      readonly elapsedSeconds: number;
+      readonly taskId?: string;
+      /** The subagent's call that runs, where the update is of the call that started the subagent. */
+      readonly toolCallId?: string;
+      readonly toolName?: string;
+    }
+  | {
+      /** The call goes on in the background; its result comes later. */
+      readonly kind: 'detached';
+    }
+  | {
+      /** What the call, and others before it, came to. */
+      readonly kind: 'summary';
+      readonly summary: string;
+    }
+  | {
+      /** The task that the call started. */
+      readonly kind: 'task';
+      readonly phase: 'started' | 'progress' | 'updated' | 'notification';
+      readonly taskId: string;
+      readonly status?: string;
+      readonly description?: string;
+      readonly summary?: string;
+      readonly subagentType?: string;
+      readonly lastToolName?: string;
+    }
+  | {
+      /** A complete block of a subagent that the call started: what it said, called, or was answered. */
+      readonly kind: 'subagent';
+      /** The call whose subagent it is; another one than the update's where subagents start subagents. */
+      readonly lane: string;
+      readonly role: 'assistant' | 'user';
+      readonly block: CsdkBlock;
+      readonly agentId?: string;
+      readonly subagentType?: string;
+    };
+
+/** Of a `tool_progress` frame. */
+export function progressPartial(frame: CsdkFrame): Extract<ToolPartial, { kind: 'progress' }> {
+  const elapsed = frame.elapsed_time_seconds;
+  const taskId = textField(frame, 'task_id');
+  return {
+    kind: 'progress',
+    elapsedSeconds: typeof elapsed === 'number' ? elapsed : 0,
+    ...(taskId !== undefined && { taskId }),
+  };
+}
+
+const phases = {
+  task_started: 'started',
+  task_progress: 'progress',
+  task_updated: 'updated',
+  task_notification: 'notification',
+} as const;
+
+/** Of a `system` frame about a task; nothing for others. */
+export function taskPartial(frame: CsdkFrame): Extract<ToolPartial, { kind: 'task' }> | undefined {
+  const subtype = textField(frame, 'subtype') ?? '';
+  const taskId = textField(frame, 'task_id');
+  if (!(subtype in phases) || taskId === undefined) return undefined;
+  const patch = isFields(frame.patch) ? frame.patch : {};
+  const status = textField(frame, 'status') ?? textField(patch, 'status');
+  const description = textField(frame, 'description');
+  const summary = textField(frame, 'summary');
+  const subagentType = textField(frame, 'subagent_type');
+  const lastToolName = textField(frame, 'last_tool_name');
+  return {
+    kind: 'task',
+    phase: phases[subtype as keyof typeof phases], // checked above
+    taskId,
+    ...(status !== undefined && { status }),
+    ...(description !== undefined && { description }),
+    ...(summary !== undefined && { summary }),
+    ...(subagentType !== undefined && { subagentType }),
+    ...(lastToolName !== undefined && { lastToolName }),
+  };
+}

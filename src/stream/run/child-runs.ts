@@ -1,0 +1,199 @@
+import type { Clock, Gate, PayloadOf } from '../../kernel/index.js';
+import { whyNot } from './run-failure.js';
+import type { RunSession } from './run-fields.js';
+import type { Trail } from './trail.js';
+
+/** The subagent that a tool call starts. */
+export interface ChildCall {
+  readonly toolCallId: string;
+  /** The agent that it is. */
+  readonly agentId: string;
+  readonly label?: string;
+  /** The subagent that calls, by its run, or by the call that started it; absent in the main thread. */
+  readonly subagentId?: string;
+  /** It goes on after the call has answered. */
+  readonly isBackground?: boolean;
+}
+
+/** That a subagent runs. A source names the call that started it, or leaves that to be found. */
+export interface ChildStart extends Partial<ChildCall> {
+  readonly childRunId: string;
+}
+
+/** How a subagent ended. */
+export type ChildStatus = keyof typeof outcomes;
+
+const outcomes = { completed: 'ok', failed: 'error', stopped: 'killed', killed: 'killed' } as const;
+
+interface Child {
+  readonly toolCallId: string;
+  fields: Omit<PayloadOf<'subagent.spawning'>, 'runId'>;
+  /** `subagent.spawning`, dispatched once; what refused the child. */
+  spawning?: Promise<string | undefined>;
+  childRunId: string | undefined;
+  state: 'asked' | 'runs' | 'ended';
+  isBackground: boolean;
+  hasStopped: boolean;
+}
+
+/**
+ * The subagents of one run. Each has one `subagent.spawning`, one `subagent.spawned` when it runs and one
+ * `subagent.completed` when it has ended, however often its source says so. A subagent that was refused, or whose
+ * call failed before anything of it was seen, has the first only.
+ */
+export class ChildRuns {
+  readonly #trail: Trail;
+  readonly #session: RunSession;
+  readonly #clock: Clock;
+  readonly #byCall = new Map<string, Child>();
+  readonly #byRun = new Map<string, Child>();
+
+  constructor(trail: Trail, session: RunSession, clock: Clock) {
+    this.#trail = trail;
+    this.#session = session;
+    this.#clock = clock;
+  }
+
+  /** A call that starts a subagent was seen. */
+  called(call: ChildCall): void {
+    this.#open(call);
+  }
+
+  /** Asks whether a call may start its subagent. @returns why not. */
+  ask(call: ChildCall, gate: Gate, signal?: AbortSignal): Promise<string | undefined> {
+    const child = this.#open(call);
+    if (child.spawning === undefined) child.fields = { ...child.fields, ...named(call) }; // as its gate passed it
+    return this.#spawning(child, gate, signal);
+  }
+
+  /** A subagent runs. Where it could belong to several calls, nothing is told until the source names one. */
+  async runs(start: ChildStart): Promise<void> {
+    const { childRunId, toolCallId, agentId, isBackground } = start;
+    const child =
+      toolCallId === undefined
+        ? (this.#byRun.get(childRunId) ?? this.#only(agentId))
+        : this.#open({ ...start, toolCallId, agentId: agentId ?? 'unknown' });
+    if (child === undefined) return;
+    this.#byRun.set(childRunId, child);
+    if (isBackground === true) child.isBackground = true;
+    await this.#run(child, childRunId);
+  }
+
+  /** A subagent stopped; how it ended is told by something else, or by nothing. */
+  stopped(childRunId: string): void {
+    const child = this.#byRun.get(childRunId);
+    if (child !== undefined) child.hasStopped = true;
+  }
+
+  /** A subagent ended. */
+  async ended(childRunId: string, status: ChildStatus, error?: string): Promise<void> {
+    const child = this.#byRun.get(childRunId);
+    if (child !== undefined) await this.#end(child, status, outcomes[status], error);
+  }
+
+  /** The call that started a subagent has answered, and with it the subagent, if it is not in the background. */
+  async answered(toolCallId: string, isError: boolean, isBackground: boolean): Promise<void> {
+    const child = this.#byCall.get(toolCallId);
+    if (child === undefined) return;
+    if (child.state === 'asked' && isError) {
+      child.state = 'ended'; // it was refused, or failed before it ran
+      return;
+    }
+    await this.#run(child, child.childRunId);
+    if (isBackground || child.isBackground) child.isBackground = true;
+    else if (isError) await this.#end(child, 'failed', 'error');
+    else await this.#end(child, 'completed', 'ok');
+  }
+
+  /** The run is over, and with it whatever of it still runs. */
+  async close(): Promise<void> {
+    for (const child of this.#byCall.values())
+      if (child.state === 'runs')
+        await this.#end(child, 'run-ended', child.hasStopped ? 'ok' : 'killed');
+  }
+
+  #open(call: ChildCall): Child {
+    const { toolCallId, subagentId = '', isBackground = false } = call;
+    const known = this.#byCall.get(toolCallId);
+    if (known !== undefined) return known;
+    const requester = this.#byRun.get(subagentId) ?? this.#byCall.get(subagentId);
+    const { sessionKey } = this.#session;
+    const child: Child = {
+      toolCallId,
+      fields: {
+        childSessionKey: `${sessionKey}:subagent:${toolCallId}`,
+        requesterSessionKey: requester?.fields.childSessionKey ?? sessionKey,
+        ...named(call),
+        spawnMode: 'run',
+        threadRequested: false,
+      },
+      childRunId: undefined,
+      state: 'asked',
+      isBackground,
+      hasStopped: false,
+    };
+    this.#byCall.set(toolCallId, child);
+    return child;
+  }
+
+  #spawning(child: Child, gate: Gate, signal?: AbortSignal): Promise<string | undefined> {
+    child.spawning ??= this.#askAbout(child, gate, signal);
+    return child.spawning;
+  }
+
+  async #askAbout(
+    child: Child,
+    gate: Gate,
+    signal: AbortSignal | undefined,
+  ): Promise<string | undefined> {
+    const how = { gate, ...(signal !== undefined && { signal }) };
+    const outcome = await this.#trail.dispatch('subagent.spawning', { ...child.fields }, how);
+    if (outcome.status === 'passed') return undefined;
+    child.state = 'ended'; // nothing that runs can be this one
+    if (outcome.status === 'cancelled') return outcome.cancel.text ?? outcome.cancel.code;
+    return `the subagent ${whyNot(outcome)}`;
+  }
+
+  async #run(child: Child, childRunId: string | undefined): Promise<void> {
+    if (child.state !== 'asked') return;
+    child.state = 'runs';
+    const runId = childRunId ?? child.toolCallId;
+    child.childRunId = runId;
+    await this.#spawning(child, 'observe-only');
+    await this.#trail.dispatch('subagent.spawned', { ...child.fields, runId });
+  }
+
+  async #end(
+    child: Child,
+    reason: ChildStatus | 'run-ended',
+    outcome: 'ok' | 'error' | 'killed',
+    error?: string,
+  ): Promise<void> {
+    if (child.state === 'ended') return;
+    child.state = 'ended';
+    const { childSessionKey, requesterSessionKey } = child.fields;
+    await this.#trail.dispatch('subagent.completed', {
+      ...(child.childRunId !== undefined && { runId: child.childRunId }),
+      targetSessionKey: childSessionKey,
+      targetKind: 'subagent',
+      ...(requesterSessionKey !== undefined && { requesterSessionKey }),
+      reason,
+      outcome,
+      ...(error !== undefined && { error }),
+      endedAtMs: this.#clock.now(),
+    });
+  }
+
+  /** The one call that a subagent whose source names no call can belong to. */
+  #only(agentId: string | undefined): Child | undefined {
+    const fitting = [...this.#byCall.values()].filter(
+      ({ state, fields }) =>
+        state === 'asked' && (agentId === undefined || fields.agentId === agentId),
+    );
+    return fitting.length === 1 ? fitting[0] : undefined;
+  }
+}
+
+function named({ agentId, label }: ChildCall) {
+  return { agentId, ...(label !== undefined && { label }) };
+}

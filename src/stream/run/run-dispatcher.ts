@@ -1,0 +1,267 @@
+import { type Clock, type Gate, type Logger, type Outcome, oneLine } from '../../kernel/index.js';
+import type { ToolCall, ToolDecision } from '../provider.js';
+import type { AgentEnd, SessionEvent } from '../session-event.js';
+import { type AssistantMessage, type SessionMessage, textOf } from '../session-message.js';
+import { Compactions } from './compactions.js';
+import { driveRun } from './driven-runs.js';
+import { OutputDeltas } from './output-deltas.js';
+import {
+  dispatchEnd,
+  dispatchInput,
+  dispatchStarting,
+  type RunInput,
+  type RunStart,
+} from './run-bounds.js';
+import { RunFailure } from './run-failure.js';
+import type { RunError, RunFields, RunReport, RunSession } from './run-fields.js';
+import { ToolCalls, type ToolEnd } from './tool-calls.js';
+import type { Trail } from './trail.js';
+import { TranscriptWriter } from './transcript-writer.js';
+import { addUsage } from './usage.js';
+
+/** What a run is dispatched with. */
+export interface RunDispatcherOptions {
+  /** What the run's dispatches follow, and carry. */
+  readonly trail: Trail;
+  readonly run: RunFields;
+  readonly session: RunSession;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** Stops the run: its decisions are given up, its facts are told all the same. */
+  readonly signal: AbortSignal;
+}
+
+/** What answers a run. */
+export interface RunProvider {
+  readonly id: string;
+  /** Where unsaid: the model that its last message names. */
+  readonly model?: string;
+  /** Whether it asks the gate before a tool runs. */
+  readonly toolGate: Gate;
+}
+
+/** What ended a run from outside: something was thrown, or nobody wanted the rest of it. */
+export type RunStop = { readonly error: unknown } | 'abandoned';
+
+type End = Pick<RunReport, 'status' | 'error'>;
+
+/**
+ * Turns what happens in one run into canonical dispatches, in the order of seed 001: `start`, `input`, `open`, then
+ * `take` (and `told`) for each session event, `complete` last. An agent turn and the bridges emit a run through it
+ * and through nothing else, so each family of a run has one emission site.
+ *
+ * @example
+ * await run.start({ prompt });
+ * run.open({ id: 'claude', toolGate: 'observe-only' });
+ * for await (const event of events) { await run.take(event); run.told(event); }
+ * const report = await run.complete();
+ */
+export class RunDispatcher {
+  readonly #with: RunDispatcherOptions;
+  #startedAtMs: number;
+  readonly #writer: TranscriptWriter;
+  readonly #deltas: OutputDeltas;
+  readonly #tools: ToolCalls;
+  readonly #compactions: Compactions;
+  readonly #texts: string[] = [];
+  #provider: RunProvider | undefined;
+  #lastAssistant: AssistantMessage | undefined;
+  #usages: AssistantMessage['usage'][] = [];
+  #end: AgentEnd | undefined;
+  #report: Promise<RunReport> | undefined;
+  #release: () => void = () => undefined;
+
+  constructor(options: RunDispatcherOptions) {
+    const { trail, run, session, clock, logger, signal } = options;
+    this.#with = options;
+    this.#startedAtMs = clock.now();
+    this.#writer = new TranscriptWriter(trail, session, run.runId);
+    this.#deltas = new OutputDeltas(trail, run, clock);
+    this.#tools = new ToolCalls({ trail, run, writer: this.#writer, clock, signal });
+    this.#compactions = new Compactions(trail, run, logger);
+  }
+
+  /** `agent_end` was taken: nothing that comes after it belongs to the run. */
+  get ended(): boolean {
+    return this.#end !== undefined;
+  }
+
+  /** Emits `agent.starting`: the run is driven from here until it is complete. */
+  async start(start: RunStart): Promise<Outcome<'agent.starting'>> {
+    const { trail, run, clock, signal } = this.#with;
+    this.#release = driveRun(trail.kernel, run.runId);
+    this.#startedAtMs = clock.now();
+    const begun = { startedAtMs: this.#startedAtMs, ...start };
+    try {
+      return await dispatchStarting(trail, run, begun, signal);
+    } catch (error) {
+      this.#release();
+      throw error;
+    }
+  }
+
+  /** Emits `agent.llm.input`. */
+  input(input: RunInput): Promise<Outcome<'agent.llm.input'>> {
+    const { trail, run, signal } = this.#with;
+    return dispatchInput(trail, run, input, signal);
+  }
+
+  /** A provider answers from now on. */
+  open(provider: RunProvider): void {
+    this.#provider = provider;
+    this.#tools.toolGate = provider.toolGate;
+  }
+
+  /** Writes a message that no session event brings: what the agent was asked. */
+  write(message: SessionMessage): Promise<void> {
+    return this.#writer.write(message);
+  }
+
+  /** Asks `agent.tool.calling` about a call that is to run. Never rejects. */
+  gate(call: ToolCall, signal?: AbortSignal): Promise<ToolDecision> {
+    return this.#tools.gate(call, signal);
+  }
+
+  /** Refuses a call that the gate has allowed and that has not run. */
+  refuse(toolCallId: string, reason: string): void {
+    this.#tools.refuse(toolCallId, reason);
+  }
+
+  /** A call that the gate has allowed runs with other arguments. */
+  runsWith(toolCallId: string, args: Readonly<Record<string, unknown>>): void {
+    this.#tools.runsWith(toolCallId, args);
+  }
+
+  /** A tool call began; `take` does this for the main thread's. */
+  toolStarted(call: ToolCall): Promise<void> {
+    return this.#tools.started(call);
+  }
+
+  /** A tool call ended; `take` does this for the main thread's. */
+  toolEnded(end: ToolEnd): Promise<void> {
+    return this.#tools.ended(end);
+  }
+
+  /**
+   * Dispatches what a session event says, before a listener is told of it.
+   *
+   * @throws RunFailure `not-written`.
+   */
+  async take(event: SessionEvent): Promise<void> {
+    if (this.ended) return;
+    switch (event.type) {
+      case 'message_start':
+        this.#writer.openMessage();
+        this.#deltas.openMessage();
+        return;
+      case 'message_update':
+        this.#deltas.message(event.assistantMessageEvent);
+        return;
+      case 'message_end':
+        return this.#messageEnd(event.message);
+      case 'tool_execution_start':
+        return this.#tools.started(event);
+      case 'tool_execution_update':
+        this.#deltas.toolProgress(event);
+        return;
+      case 'tool_execution_end':
+        return this.#tools.ended(event);
+      case 'auto_compaction_start': {
+        const { history } = this.#with.session;
+        const messages = history && [...history, ...this.#writer.written];
+        this.#compactions.started(this.#with.trail, event, messages);
+        return;
+      }
+      case 'agent_end':
+        this.#end = event;
+        return;
+      case 'agent_start':
+      case 'auto_compaction_end': // dispatched when its listener has been told: seed 001
+        return;
+    }
+  }
+
+  /** Dispatches what comes after a listener was told of an event. */
+  told(event: SessionEvent): void {
+    if (event.type === 'auto_compaction_end') this.#compactions.ended(event);
+  }
+
+  /**
+   * Ends the run, once: waits for what is under way, then emits `agent.completed` and `agent.llm.output`. Never
+   * rejects.
+   *
+   * @param stop what ended it from outside; else its `agent_end` says how it went.
+   */
+  complete(stop?: RunStop): Promise<RunReport> {
+    this.#report ??= this.#complete(stop);
+    return this.#report;
+  }
+
+  async #complete(stop: RunStop | undefined): Promise<RunReport> {
+    const { trail, run, session, clock, logger } = this.#with;
+    let end = typeof stop === 'object' ? this.#failure(stop.error) : this.#ending(stop);
+    try {
+      await this.#writer.flush();
+      await this.#tools.close();
+    } catch (error) {
+      if (end.status === 'completed') end = this.#failure(error);
+    }
+    const durationMs = Math.max(0, clock.now() - this.#startedAtMs);
+    await this.#compactions.drained();
+    const usage = this.#end?.usage ?? addUsage(this.#usages);
+    const report = {
+      ...end,
+      assistantTexts: this.#texts,
+      written: this.#writer.written,
+      durationMs,
+      ...(usage !== undefined && { usage }),
+    };
+    try {
+      await dispatchEnd(trail, run, {
+        report: { ...report, last: trail.last },
+        startedAtMs: this.#startedAtMs,
+        messages: [...(session.history ?? []), ...this.#writer.written],
+        lastAssistant: this.#lastAssistant,
+        model: this.#model(),
+      });
+    } catch (error) {
+      logger.error(`the end of run ${run.runId} was not dispatched: ${oneLine(error)}`);
+    }
+    this.#release();
+    return { ...report, last: trail.last };
+  }
+
+  async #messageEnd(message: AssistantMessage): Promise<void> {
+    this.#lastAssistant = message;
+    this.#usages.push(message.usage);
+    const text = textOf(message);
+    if (text.trim() !== '') this.#texts.push(text);
+    await this.#writer.write(message);
+  }
+
+  #model() {
+    const model = this.#provider?.model ?? this.#lastAssistant?.model;
+    if (this.#provider === undefined || model === undefined) return undefined;
+    return { provider: this.#provider.id, model };
+  }
+
+  #ending(stop: 'abandoned' | undefined): End {
+    if (this.#with.signal.aborted || this.#end?.aborted === true) return { status: 'aborted' };
+    if (this.#end === undefined && stop === 'abandoned') return { status: 'aborted' };
+    const error = this.#end === undefined ? noEnd : this.#end.error;
+    if (error === undefined) return { status: 'completed' };
+    return failed('provider-failed', `${error.subtype}: ${error.message}`);
+  }
+
+  #failure(thrown: unknown): End {
+    if (this.#with.signal.aborted) return { status: 'aborted' };
+    if (thrown instanceof RunFailure) return failed(thrown.code, thrown.message);
+    return failed('provider-failed', oneLine(thrown));
+  }
+}
+
+const noEnd = { subtype: 'no-end', message: 'the provider ended without agent_end' };
+
+function failed(code: RunError['code'], message: string): End {
+  return { status: 'failed', error: { code, message } };
+}

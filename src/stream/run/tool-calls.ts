@@ -1,0 +1,225 @@
+import { type Clock, type Gate, oneLine } from '../../kernel/index.js';
+import type { ToolCall, ToolDecision } from '../provider.js';
+import type { ToolExecutionEnd } from '../session-event.js';
+import type { ToolResultMessage } from '../session-message.js';
+import { whyNot } from './run-failure.js';
+import type { RunFields } from './run-fields.js';
+import type { Trail } from './trail.js';
+import type { TranscriptWriter } from './transcript-writer.js';
+
+/** How a tool call ended. */
+export interface ToolEnd extends Omit<ToolExecutionEnd, 'type'> {
+  /** The subagent whose call it was. */
+  readonly subagentId?: string;
+}
+
+interface ActiveCall {
+  call: ToolCall;
+  readonly startedAtMs: number;
+  params: Readonly<Record<string, unknown>>;
+  /** Why it may not run; its result then says the same. */
+  refusal?: string;
+  /** `agent.tool.calling` was dispatched for it. */
+  judged: boolean;
+  /** What the gate says of it, however often it is asked. */
+  decision?: Promise<ToolDecision>;
+}
+
+/** What the tool calls of a run need. */
+interface ToolCallsOptions {
+  readonly trail: Trail;
+  readonly run: RunFields;
+  readonly writer: TranscriptWriter;
+  readonly clock: Clock;
+  /** Stops a decision that is under way; what has happened is told all the same. */
+  readonly signal: AbortSignal;
+}
+
+/**
+ * The tool calls of one run. Each gets one `agent.tool.calling` and one `agent.tool.called`, however it is
+ * announced: by the gate that its provider asks, or, where nobody can stop it, by its events (`observe-only`).
+ */
+export class ToolCalls {
+  /** Whether somebody asks the gate before a call runs. */
+  toolGate: Gate = 'enforce';
+  readonly #with: ToolCallsOptions;
+  readonly #active = new Map<string, ActiveCall>();
+  readonly #deciding = new Set<Promise<ToolDecision>>();
+  readonly #closing = new AbortController();
+
+  constructor(options: ToolCallsOptions) {
+    this.#with = options;
+  }
+
+  /** The gate: a veto refuses the call with its reason, a patch changes its arguments. Never rejects. */
+  gate(call: ToolCall, signal?: AbortSignal): Promise<ToolDecision> {
+    if (this.#closing.signal.aborted)
+      return Promise.resolve({ allowed: false, reason: 'the run has ended' });
+    const active = this.#open(call);
+    if (active.decision === undefined) {
+      active.call = call; // what is asked about is judged, whatever an event has said of it before
+      active.params = call.args;
+      const deciding = this.#decide(active, signal);
+      active.decision = deciding;
+      this.#deciding.add(deciding);
+      void deciding.then(() => this.#deciding.delete(deciding));
+    }
+    return active.decision;
+  }
+
+  /** Refuses a call that the gate has allowed, and has not run. */
+  refuse(toolCallId: string, reason: string): void {
+    const active = this.#active.get(toolCallId);
+    if (active !== undefined) active.refusal = reason;
+  }
+
+  /** A call that was allowed runs with other arguments than it was allowed with. */
+  runsWith(toolCallId: string, params: Readonly<Record<string, unknown>>): void {
+    const active = this.#active.get(toolCallId);
+    if (active !== undefined) active.params = params;
+  }
+
+  async started(call: ToolCall): Promise<void> {
+    const active = this.#open(call);
+    if (this.toolGate === 'observe-only' && !active.judged) await this.#observe(active);
+  }
+
+  async ended(end: ToolEnd): Promise<void> {
+    const { toolCallId, toolName, result, isError, subagentId } = end;
+    const caller = subagentId === undefined ? {} : { subagentId };
+    const active = this.#open({ toolCallId, toolName, args: {}, ...caller });
+    // A call that never came by the gate, such as one that the model's own server ran, has run unjudged.
+    if (!active.judged) await this.#observe(active);
+    this.#active.delete(toolCallId);
+    const text = resultText(result);
+    const message = active.refusal ?? (isError ? text : undefined);
+    await this.#called(active, {
+      result,
+      isError,
+      ...(message !== undefined && { error: message }),
+    });
+    if (active.call.subagentId !== undefined) return; // the transcript is the main thread's
+    await this.#with.writer.writeResult({
+      role: 'toolResult',
+      toolCallId,
+      toolName,
+      content: [{ type: 'text', text }],
+      isError,
+      timestamp: this.#with.clock.now(),
+    } satisfies ToolResultMessage);
+  }
+
+  /**
+   * At the end of a run: gives up what is being decided, and tells of the calls that were refused and whose results
+   * never came.
+   */
+  async close(): Promise<void> {
+    this.#closing.abort();
+    await Promise.all(this.#deciding);
+    const refused = [...this.#active.values()].filter(({ refusal }) => refusal !== undefined);
+    this.#active.clear();
+    for (const active of refused)
+      await this.#called(active, { isError: true, error: active.refusal ?? '' });
+  }
+
+  #open(call: ToolCall): ActiveCall {
+    const existing = this.#active.get(call.toolCallId);
+    if (existing !== undefined) return existing;
+    const active = {
+      call,
+      startedAtMs: this.#with.clock.now(),
+      params: call.args,
+      judged: false,
+    };
+    this.#active.set(call.toolCallId, active);
+    return active;
+  }
+
+  async #decide(active: ActiveCall, signal: AbortSignal | undefined): Promise<ToolDecision> {
+    try {
+      return await this.#judge(active, signal);
+    } catch (error) {
+      active.refusal = `the call could not be judged: ${oneLine(error)}`;
+      return { allowed: false, reason: active.refusal };
+    } finally {
+      // A judgement that its asker gave up is none: who asks again gets one.
+      if (signal?.aborted === true) delete active.decision;
+    }
+  }
+
+  async #judge(active: ActiveCall, signal: AbortSignal | undefined): Promise<ToolDecision> {
+    const stops = [
+      this.#with.signal,
+      this.#closing.signal,
+      ...(signal === undefined ? [] : [signal]),
+    ];
+    const outcome = await this.#calling(active, {
+      gate: 'enforce',
+      signal: AbortSignal.any(stops),
+    });
+    if (outcome.status === 'passed') {
+      delete active.refusal;
+      active.params = outcome.payload.params;
+      return { allowed: true, args: outcome.payload.params };
+    }
+    active.refusal =
+      outcome.status === 'cancelled'
+        ? (outcome.cancel.text ?? outcome.cancel.code)
+        : `the call ${whyNot(outcome)}`;
+    return { allowed: false, reason: active.refusal };
+  }
+
+  async #observe(active: ActiveCall): Promise<void> {
+    await this.#calling(active, { gate: 'observe-only', signal: this.#with.signal });
+  }
+
+  #calling(active: ActiveCall, how: { readonly gate: Gate; readonly signal: AbortSignal }) {
+    active.judged = true;
+    const { toolName, toolCallId, args } = active.call;
+    return this.#with.trail.dispatch(
+      'agent.tool.calling',
+      { ...this.#with.run, toolName, toolCallId, params: { ...args } },
+      { ...how, ...whose(active.call) },
+    );
+  }
+
+  async #called(active: ActiveCall, how: Answer): Promise<void> {
+    const { toolName, toolCallId } = active.call;
+    await this.#with.trail.dispatch(
+      'agent.tool.called',
+      {
+        ...this.#with.run,
+        toolName,
+        toolCallId,
+        params: active.params,
+        durationMs: Math.max(0, this.#with.clock.now() - active.startedAtMs),
+        ...how,
+      },
+      whose(active.call),
+    );
+  }
+}
+
+interface Answer {
+  readonly result?: unknown;
+  readonly isError: boolean;
+  readonly error?: string;
+}
+
+/** A subagent's call says so in its envelope: its payload names the run, which is the main thread's. */
+function whose({ subagentId }: ToolCall) {
+  return subagentId === undefined ? {} : { metadata: { subagentId } };
+}
+
+/** A tool's result as text: as it is, or as JSON, or, where JSON cannot say it, as what it is. */
+export function resultText(result: unknown): string {
+  if (typeof result === 'string') return result;
+  try {
+    const text = JSON.stringify(result, (_key, value: unknown) =>
+      typeof value === 'bigint' ? String(value) : value,
+    );
+    return text ?? '';
+  } catch {
+    return '[a result that cannot be written as text]';
+  }
+}
