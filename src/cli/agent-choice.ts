@@ -1,23 +1,24 @@
 import { resolve } from 'node:path';
 import { CommandError } from './command-error.js';
 
-/** The agent that answers: the built-in echo, or a recorded stream. */
+/** The agent that answers: the built-in echo, a recorded stream, or Claude. */
 export type AgentChoice =
   | { readonly kind: 'echo' }
-  | { readonly kind: 'replay'; readonly file: string };
+  | { readonly kind: 'replay'; readonly file: string }
+  | { readonly kind: 'claude'; readonly model?: string };
+
+/** How agents are written. */
+export const agentForms = 'echo, replay:FILE with a recorded stream, claude, and claude:MODEL';
 
 /**
- * Reads `echo` or `replay:FILE`. The file is looked for from a folder.
+ * Reads `echo`, `replay:FILE`, `claude` or `claude:MODEL`. The file is looked for from a folder.
  *
  * @throws CommandError `bad-arguments`.
  */
 export function agentChoice(text: string, folder: string): AgentChoice {
-  if (text === 'echo') return { kind: 'echo' };
-  const file = /^replay:(.+)$/.exec(text)?.[1];
-  if (file !== undefined) return { kind: 'replay', file: resolve(folder, file) };
-  throw new CommandError(
-    'bad-arguments',
-    `there is no agent "${text}"`,
-    'Agents: echo, and replay:FILE with a recorded stream.',
-  );
+  const [, kind, rest] = /^([^:]*)(?::(.+))?$/.exec(text) ?? [];
+  if (kind === 'echo' && rest === undefined) return { kind };
+  if (kind === 'replay' && rest !== undefined) return { kind, file: resolve(folder, rest) };
+  if (kind === 'claude') return rest === undefined ? { kind } : { kind, model: rest };
+  throw new CommandError('bad-arguments', `there is no agent "${text}"`, `Agents: ${agentForms}.`);
 }

@@ -1,25 +1,64 @@
-import { echoProvider, readRecording, replayProvider } from '../agent/index.js';
+import {
+  claudeProvider,
+  echoProvider,
+  loadClaudeSdk,
+  readRecording,
+  replayProvider,
+} from '../agent/index.js';
+import { isSluiceError, type Logger } from '../kernel/index.js';
 import type { AgentProvider } from '../stream/index.js';
 import type { AgentChoice } from './agent-choice.js';
-import type { CommandError } from './command-error.js';
+import { CommandError } from './command-error.js';
 import { fileError } from './file-error.js';
 import { lineError } from './recording-file.js';
+
+/** What making an agent needs of the command. */
+export interface AgentProviderOptions {
+  /** The folder that the agent's tools work in. */
+  readonly cwd: string;
+  readonly logger: Logger;
+  /** Told each line of a recording that holds no message; the rest is used. */
+  readonly onMalformed: (error: CommandError) => void;
+}
 
 /**
  * Makes the agent that was chosen.
  *
- * @param onMalformed is told each line of a recording that holds no message; the rest is used.
- * @throws CommandError `missing-file` or `unreadable-file`.
+ * @throws CommandError `missing-file`, `unreadable-file` or `missing-package`.
  */
 export async function agentProvider(
   choice: AgentChoice,
-  onMalformed: (error: CommandError) => void,
+  { cwd, logger, onMalformed }: AgentProviderOptions,
 ): Promise<AgentProvider> {
-  if (choice.kind === 'echo') return echoProvider();
-  const { file } = choice;
+  switch (choice.kind) {
+    case 'echo':
+      return echoProvider();
+    case 'replay':
+      return recorded(choice.file, onMalformed);
+    case 'claude': {
+      const { model } = choice;
+      const models = model === undefined ? {} : { models: [model] };
+      return claudeProvider({ query: await claudeQuery(cwd), cwd, logger, ...models });
+    }
+  }
+}
+
+async function recorded(
+  file: string,
+  onMalformed: AgentProviderOptions['onMalformed'],
+): Promise<AgentProvider> {
   try {
     return replayProvider(await readRecording(file, (line) => onMalformed(lineError(file, line))));
   } catch (thrown) {
     throw fileError(thrown, file, 'Check the path after replay: in the agent.');
+  }
+}
+
+async function claudeQuery(cwd: string): ReturnType<typeof loadClaudeSdk> {
+  try {
+    return await loadClaudeSdk(cwd);
+  } catch (cause) {
+    if (!isSluiceError(cause)) throw cause;
+    throw new CommandError('missing-package', cause.message, cause.hint, { cause });
   }
 }

@@ -5,6 +5,7 @@ export type CommandErrorCode =
   | 'bad-arguments'
   | 'unknown-command'
   | 'missing-file'
+  | 'missing-package'
   | 'unreadable-file'
   | 'bad-config'
   | 'bad-line';

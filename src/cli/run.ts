@@ -3,6 +3,7 @@ import { type Command, Option } from 'commander';
 import { consoleChannel } from '../channel/index.js';
 import { createHost, type Host } from '../host/index.js';
 import { readLines } from '../stream/index.js';
+import { agentForms } from './agent-choice.js';
 import { agentProvider } from './agent-provider.js';
 import { asCliCommand } from './cli-command.js';
 import { errorLine } from './error-line.js';
@@ -24,6 +25,9 @@ Each line that you type, or that comes by a pipe, is a message. Under its reply 
 the way it took: its stages, their handlers in run order and what each of them did.
 Where stdout is no terminal, it gets the replies and stderr the way.
 
+Claude works in this folder with all its tools, runs what no veto refuses, and reads
+its key from the environment. It needs @anthropic-ai/claude-agent-sdk installed.
+
 Ctrl-C and SIGTERM finish what has begun, and exit with 0; a second one exits at once.
 At the end of the input, the exit code is 1 if a message failed.
 
@@ -31,12 +35,16 @@ Examples:
   $ sluice run
   $ echo hi | sluice run --quiet
   $ sluice run --agent replay:session.jsonl --extension ./quiet-hours.js
+  $ sluice run --agent claude --extension ./ask-first.js
+  $ sluice run --plugin ./thread-ownership
   $ sluice run --config sluice.json
 
 A config file:
   {
     "agent": "echo",
     "extensions": [{ "path": "./quiet-hours.js", "config": { "from": "22:00" } }],
+    "plugins": [{ "path": "./thread-ownership", "config": {}, "trusted": false }],
+    "openclaw": { "agents": { "list": [{ "id": "main" }] } },
     "grants": { "persona": ["agent.prompt.building:systemPrompt"] },
     "overrides": { "quiet-hours/night": { "priority": 10 } }
   }
@@ -47,10 +55,7 @@ ${exitCodeHelp}`;
 export function addRun(program: Command, shell: Shell, done: (code: ExitCode) => void): void {
   const command = program.command('run').description('take messages, and answer them');
   addPipelineOptions(command)
-    .option(
-      '-a, --agent <name>',
-      'who answers: echo, or replay:FILE with a recorded stream (default: echo)',
-    )
+    .option('-a, --agent <name>', `who answers: ${agentForms} (default: echo)`)
     .option('--channel <name>', 'where messages come from: console (default: console)')
     .addOption(
       new Option('--json', 'print a line of JSON per dispatch, and nothing else').conflicts(
@@ -70,11 +75,12 @@ async function run(options: RunOptions, shell: Shell): Promise<ExitCode> {
     shell.stderr.lines([errorLine(error, debug)]);
   };
   const settings = await readSettings(options, shell.cwd);
-  const provider = await agentProvider(settings.agent, report);
   const view = viewFor(options, shell);
   const logger = lineLogger(shell.stderr, debug ? 'debug' : view.logLevel, shell.stdout.gone);
+  const { cwd } = shell;
+  const provider = await agentProvider(settings.agent, { cwd, logger, onMalformed: report });
   await using pipeline = await openPipeline(settings, logger, view.kernelOptions);
-  const { kernel, errors } = pipeline;
+  const { kernel, errors, plugins } = pipeline;
   errors.forEach(report);
   const lines = readLines(shell.stdin);
   const host = createHost({
@@ -83,6 +89,7 @@ async function run(options: RunOptions, shell: Shell): Promise<ExitCode> {
     logger,
     agents: [{ id: 'main', provider }],
     channels: [consoleChannel({ lines, write: view.write, render: view.render })],
+    plugins,
     about: { version: shell.version, pid, workspaceDir: shell.cwd },
     onMessageEnd: (end) => {
       view.messageEnd(end);

@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 
 const main = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
 const root = fileURLToPath(new URL('../..', import.meta.url));
+const tsx = new URL('../../node_modules/tsx/dist/loader.mjs', import.meta.url).href; // by path: it may start elsewhere
 
 /** How a process ended, and all that it wrote. */
 export interface Ended {
@@ -17,6 +18,12 @@ export function fixture(name: string): string {
   return fileURLToPath(new URL(`fixtures/${name}`, import.meta.url));
 }
 
+/** Where a command line runs: the project's folder, with nothing but PATH in its environment, where unsaid. */
+export interface CliSurroundings {
+  readonly cwd?: string;
+  readonly env?: Readonly<Record<string, string>>;
+}
+
 /** The real command line in a process of its own. */
 export class CliProcess {
   readonly child: ChildProcessByStdio<Writable, Readable, Readable>;
@@ -25,10 +32,10 @@ export class CliProcess {
   #stderr = '';
   #onOutput: () => void = () => undefined;
 
-  constructor(args: readonly string[]) {
-    this.child = spawn(process.execPath, ['--import', 'tsx', main, ...args], {
-      cwd: root,
-      env: { PATH: process.env['PATH'] },
+  constructor(args: readonly string[], { cwd = root, env = {} }: CliSurroundings = {}) {
+    this.child = spawn(process.execPath, ['--import', tsx, main, ...args], {
+      cwd,
+      env: { PATH: process.env['PATH'], ...env },
       stdio: ['pipe', 'pipe', 'pipe'],
     });
     this.child.stdin.on('error', () => undefined); // it may end before it has read everything
@@ -63,8 +70,12 @@ export class CliProcess {
 }
 
 /** Runs a command line to its end, with an input that ends too. */
-export function runCli(args: readonly string[], input = ''): Promise<Ended> {
-  const cli = new CliProcess(args);
+export function runCli(
+  args: readonly string[],
+  input = '',
+  surroundings: CliSurroundings = {},
+): Promise<Ended> {
+  const cli = new CliProcess(args, surroundings);
   cli.child.stdin.end(input);
   return cli.ended;
 }

@@ -1,0 +1,67 @@
+import { type Clock, type Logger, SluiceError } from '../kernel/index.js';
+import { type ClaudePermissionMode, type ClaudeQuery, sdkPackage } from './claude-sdk.js';
+
+/** What `claudeProvider` can be told. Everything may be left out. */
+export interface ClaudeProviderOptions {
+  /** `query()` of the SDK; `loadClaudeSdk()` finds it when the first turn comes, where unsaid. */
+  readonly query?: ClaudeQuery;
+  /**
+   * The models on offer, as the SDK names them; `default` leaves the choice to the SDK. `default`, `opus`, `sonnet`
+   * and `haiku` where unsaid.
+   */
+  readonly models?: readonly string[];
+  /** The folder that its tools work in; the process's own where unsaid. */
+  readonly cwd?: string;
+  /** The whole environment of its process; this process's own where unsaid. */
+  readonly env?: Readonly<Record<string, string | undefined>>;
+  /** `default` where unsaid. In every mode each tool call passes `agent.tool.calling` first. */
+  readonly permissionMode?: ClaudePermissionMode;
+  /** Whether a turn's system prompt comes after Claude Code's own (`append`, the default) or stands in its place. */
+  readonly systemPrompt?: 'append' | 'replace';
+  /**
+   * What the turns of a session share. `resume` (the default): the SDK's own session, with its tool calls, on disk;
+   * it holds what was said as it was said, whatever `transcript.message.writing` made of it. `history`: the
+   * transcript alone, as text before the prompt; the SDK keeps nothing.
+   */
+  readonly memory?: 'resume' | 'history';
+  /** Milliseconds that a tool call may be judged for, a person's approval included; 600 000 where unsaid. */
+  readonly gateTimeoutMs?: number;
+  /** Milliseconds that a run waits for background tasks after an answer; 600 000 where unsaid. */
+  readonly idleTimeoutMs?: number;
+  /** Further options of `query()`, by their own names: `maxTurns`, `mcpServers`, `tools`, `settingSources`, ... */
+  readonly sdk?: Readonly<Record<string, unknown>>;
+  readonly clock?: Clock;
+  readonly logger?: Logger;
+}
+
+/** Options of the SDK that are the provider's, and what to use instead. */
+const reserved: Readonly<Record<string, string>> = {
+  abortController: 'Stop the turn by its signal.',
+  canUseTool: 'Contribute a veto to agent.tool.calling.',
+  continue: 'Set memory.',
+  cwd: 'Set cwd of the provider.',
+  env: 'Set env of the provider.',
+  forkSession: 'Set memory.',
+  hooks: 'Contribute handlers to the pipeline, such as to agent.tool.calling.',
+  model: 'Set models of the provider.',
+  permissionMode: 'Set permissionMode of the provider.',
+  permissionPromptToolName: 'Contribute a veto to agent.tool.calling.',
+  persistSession: 'Set memory.',
+  resume: 'Set memory.',
+  sessionId: 'Set memory.',
+  systemPrompt: 'Contribute to agent.prompt.building.',
+};
+
+/**
+ * Refuses SDK options that would go around the pipeline, or that have a name of their own here.
+ *
+ * @throws SluiceError `reserved-option`.
+ */
+export function checkClaudeOptions({ sdk = {} }: ClaudeProviderOptions): void {
+  for (const option of Object.keys(sdk)) {
+    const instead = reserved[option];
+    if (instead === undefined) continue;
+    const details = { option, instead, package: sdkPackage, provider: 'claude' };
+    throw new SluiceError('reserved-option', details);
+  }
+}

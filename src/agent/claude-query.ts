@@ -1,0 +1,73 @@
+import type { CallbackQueue } from '../csdk/index.js';
+import { toolGate } from '../csdk/index.js';
+import { type Logger, silentLogger } from '../kernel/index.js';
+import type { AgentRequest } from '../stream/index.js';
+import type { ClaudeProviderOptions } from './claude-options.js';
+import type { ClaudeQueryOptions } from './claude-sdk.js';
+
+/** Tools that need a person at a terminal, or a process that lives on when the turn has ended. */
+const unfitTools = [
+  'AskUserQuestion',
+  'EnterPlanMode',
+  'ExitPlanMode',
+  'CronCreate',
+  'CronDelete',
+  'CronList',
+  'ScheduleWakeup',
+];
+
+/** What a query needs beside the request. */
+interface QueryScope {
+  readonly options: ClaudeProviderOptions;
+  /** The session to be resumed. */
+  readonly resume: string | undefined;
+  readonly callbacks: CallbackQueue;
+  readonly stop: AbortController;
+}
+
+/** The options of the query that answers a request. */
+export function claudeQueryOptions(
+  request: AgentRequest,
+  { options, resume, callbacks, stop }: QueryScope,
+): ClaudeQueryOptions {
+  const { cwd, env, sdk, memory, permissionMode = 'default', gateTimeoutMs = 600_000 } = options;
+  const logger = options.logger ?? silentLogger;
+  const timeoutSeconds = Math.ceil(gateTimeoutMs / 1_000);
+  return {
+    // A settings file may hold hooks and permissions that nobody sees here; a prompt taken as it is written reads no
+    // file by "@path", which no veto would be asked about, and runs no slash command.
+    settingSources: [],
+    verbatimPrompts: true,
+    includePartialMessages: true,
+    disallowedTools: unfitTools,
+    stderr: (text) => told(logger, text, request),
+    ...sdk,
+    ...toolGate(request.gate, callbacks, { timeoutSeconds }),
+    abortController: stop,
+    permissionMode,
+    ...(permissionMode === 'bypassPermissions' && { allowDangerouslySkipPermissions: true }),
+    persistSession: memory !== 'history',
+    ...systemPrompt(options, request),
+    ...(cwd !== undefined && { cwd }),
+    ...(env !== undefined && { env: { ...env } }),
+    ...(request.model !== 'default' && { model: request.model }),
+    ...(resume !== undefined && { resume }),
+  };
+}
+
+/** Built anew for each turn: the SDK would keep that of the session's first (`snapshot`). */
+function systemPrompt(
+  { systemPrompt: place = 'append' }: ClaudeProviderOptions,
+  { systemPrompt: prompt }: AgentRequest,
+): Pick<ClaudeQueryOptions, 'systemPrompt'> {
+  const snapshot = false;
+  if (place === 'append') {
+    const append = prompt === undefined ? {} : { append: prompt };
+    return { systemPrompt: { type: 'preset', preset: 'claude_code', snapshot, ...append } };
+  }
+  return prompt === undefined ? {} : { systemPrompt: { type: 'custom', prompt, snapshot } };
+}
+
+function told(logger: Logger, text: string, { runId, sessionId }: AgentRequest): void {
+  logger.debug(`claude: ${text.trim()}`, { runId, sessionId });
+}

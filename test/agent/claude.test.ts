@@ -1,0 +1,280 @@
+import { describe, expect, it } from 'vitest';
+import {
+  type ClaudeQuery,
+  type ClaudeQueryOptions,
+  claudeProvider,
+} from '../../src/agent/index.js';
+import type { CsdkFrame } from '../../src/csdk/index.js';
+import type { AgentRequest, SessionEvent, SessionMessage } from '../../src/stream/index.js';
+
+/** What a query was called with, and what became of it. */
+interface Asked {
+  readonly prompt: string;
+  readonly options: ClaudeQueryOptions;
+  closed: boolean;
+}
+
+const init = (session: string): CsdkFrame => ({
+  type: 'system',
+  subtype: 'init',
+  session_id: session,
+});
+const result: CsdkFrame = { type: 'result', subtype: 'success', is_error: false, result: '' };
+const lost: CsdkFrame = { type: 'result', subtype: 'error_during_execution', is_error: true };
+
+/** A query that yields frames, or waits for ever after them. */
+function fakeQuery(frames: (call: number) => readonly CsdkFrame[], thenWaits = false) {
+  const asked: Asked[] = [];
+  const query: ClaudeQuery = ({ prompt, options }) => {
+    const call = { prompt, options, closed: false };
+    const mine = frames(asked.push(call) - 1);
+    const signal = options.abortController?.signal;
+    async function* run(): AsyncGenerator<CsdkFrame, void> {
+      yield* mine;
+      if (thenWaits)
+        await new Promise((_, reject) => {
+          signal?.addEventListener('abort', () => reject(new Error('Operation aborted')));
+        });
+    }
+    return Object.assign(run(), { close: () => void (call.closed = true) });
+  };
+  return { query, asked };
+}
+
+function request(fields: Partial<AgentRequest> = {}): AgentRequest {
+  return {
+    runId: 'r-1',
+    agentId: 'main',
+    sessionId: 's-1',
+    sessionKey: 'k',
+    model: 'default',
+    prompt: 'And now?',
+    attachments: [],
+    history: [],
+    session: { context: {}, memoryKeys: [], metadata: {} },
+    gate: async ({ args }) => ({ allowed: true, args }),
+    signal: new AbortController().signal,
+    ...fields,
+  };
+}
+
+async function eventsOf(events: AsyncIterable<SessionEvent>): Promise<SessionEvent[]> {
+  const all: SessionEvent[] = [];
+  for await (const event of events) all.push(event);
+  return all;
+}
+
+function talk(...turns: readonly (readonly [string, string])[]): SessionMessage[] {
+  return turns.flatMap(([content, text]): SessionMessage[] => [
+    { role: 'user', content },
+    { role: 'assistant', content: [{ type: 'text', text }] },
+  ]);
+}
+
+/** Everything that can go on by itself has. */
+function settled(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}
+
+describe('the claude provider', () => {
+  it('asks before every tool call, reads no settings and takes prompts as they are written', async () => {
+    const { query, asked } = fakeQuery(() => [init('c-1'), result]);
+    const env = { PATH: '/bin' };
+    const provider = claudeProvider({ query, cwd: '/srv', env, sdk: { maxTurns: 3 } });
+    expect(provider).toMatchObject({ id: 'claude', toolGate: 'enforce' });
+    const events = await eventsOf(provider.run(request({ systemPrompt: 'Be kind.' })));
+    expect(events.map(({ type }) => type)).toEqual(['agent_start', 'agent_end']);
+    expect(asked).toMatchObject([
+      {
+        prompt: 'And now?',
+        closed: true,
+        options: {
+          canUseTool: expect.any(Function),
+          hooks: { PreToolUse: [{ hooks: [expect.any(Function)], onFailure: 'block' }] },
+          settingSources: [],
+          verbatimPrompts: true,
+          permissionMode: 'default',
+          includePartialMessages: true,
+          systemPrompt: { type: 'preset', append: 'Be kind.', snapshot: false },
+          cwd: '/srv',
+          env,
+          maxTurns: 3,
+        },
+      },
+    ]);
+    expect(asked[0]?.options).not.toHaveProperty('model');
+    expect(asked[0]?.options).not.toHaveProperty('resume');
+  });
+
+  it.each(['hooks', 'canUseTool', 'resume', 'env'])(
+    'refuses the SDK’s option %s, which is its own',
+    (option) => {
+      expect(() => claudeProvider({ sdk: { [option]: {} } })).toThrow(
+        expect.objectContaining({
+          code: 'reserved-option',
+          message: expect.stringContaining(option),
+        }),
+      );
+    },
+  );
+
+  it('says how the SDK is installed, where it is not', async () => {
+    const events = claudeProvider({ cwd: '/nowhere' }).run(request());
+    await expect(eventsOf(events)).rejects.toMatchObject({
+      code: 'missing-package',
+      message: expect.stringContaining('@anthropic-ai/claude-agent-sdk'),
+      hint: expect.stringMatching(/npm install @anthropic-ai\/claude-agent-sdk@\d+\.\d+\.\d+`/),
+    });
+  });
+
+  it('passes the model on, and a system prompt in the place of Claude Code’s own', async () => {
+    const { query, asked } = fakeQuery(() => [init('c-1'), result]);
+    const provider = claudeProvider({ query, systemPrompt: 'replace' });
+    await eventsOf(provider.run(request({ model: 'opus', systemPrompt: 'Be kind.' })));
+    expect(asked[0]?.options).toMatchObject({
+      model: 'opus',
+      systemPrompt: { type: 'custom', prompt: 'Be kind.', snapshot: false },
+    });
+  });
+
+  it('names the files that came along', async () => {
+    const { query, asked } = fakeQuery(() => [init('c-1'), result]);
+    const attachments = [
+      { kind: 'image', name: 'a.png', path: '/tmp/a.png', mimeType: 'image/png' },
+    ];
+    await eventsOf(claudeProvider({ query }).run(request({ attachments })));
+    expect(asked[0]?.prompt).toBe(
+      'Attached files:\n- image a.png /tmp/a.png (image/png)\n\nAnd now?',
+    );
+  });
+});
+
+describe('what the turns of a session share', () => {
+  const first = talk(['Hello', 'Hi.']);
+
+  it('is the session of the SDK that the turn before ran in', async () => {
+    const { query, asked } = fakeQuery(() => [init('c-1'), result]);
+    const provider = claudeProvider({ query });
+    await eventsOf(provider.run(request({ prompt: 'Hello' })));
+    await eventsOf(provider.run(request({ history: first })));
+    await eventsOf(provider.run(request({ sessionId: 's-2' })));
+    expect(asked.map(({ options, prompt }) => [options.resume, prompt])).toEqual([
+      [undefined, 'Hello'],
+      ['c-1', 'And now?'],
+      [undefined, 'And now?'],
+    ]);
+  });
+
+  it('is the history, where no session of the SDK is known', async () => {
+    const { query, asked } = fakeQuery(() => [init('c-1'), result]);
+    await eventsOf(claudeProvider({ query }).run(request({ history: first })));
+    expect(asked[0]?.prompt).toBe(
+      '<conversation_so_far>\nuser: Hello\nassistant: Hi.\n</conversation_so_far>\n\nAnd now?',
+    );
+  });
+
+  it('is the newest part of a history that is too long', async () => {
+    const { query, asked } = fakeQuery(() => [init('c-1'), result]);
+    const history = talk(['old '.repeat(30_000), 'Long.'], ['new', 'Short.']);
+    await eventsOf(claudeProvider({ query }).run(request({ history })));
+    expect(asked[0]?.prompt).toMatch(/\(what was said before is left out\)\nassistant: Long\./);
+    expect(asked[0]?.prompt).not.toContain('old');
+  });
+
+  it('is, with memory "history", never more than the history', async () => {
+    const { query, asked } = fakeQuery(() => [init('c-1'), result]);
+    const provider = claudeProvider({ query, memory: 'history' });
+    await eventsOf(provider.run(request({ prompt: 'Hello' })));
+    await eventsOf(provider.run(request({ history: first })));
+    expect(asked.map(({ options }) => options.persistSession)).toEqual([false, false]);
+    expect(asked[1]?.options).not.toHaveProperty('resume');
+    expect(asked[1]?.prompt).toContain('assistant: Hi.');
+  });
+
+  it('holds what another provider has answered meanwhile', async () => {
+    const { query, asked } = fakeQuery(() => [init('c-1'), result]);
+    const provider = claudeProvider({ query });
+    await eventsOf(provider.run(request({ prompt: 'Hello' })));
+    const history = [...first, ...talk(['Others?', 'Here.'])];
+    await eventsOf(provider.run(request({ history })));
+    expect(asked[1]?.options.resume).toBe('c-1');
+    expect(asked[1]?.prompt).toContain('\nuser: Others?\nassistant: Here.\n');
+    expect(asked[1]?.prompt).not.toContain('Hello');
+  });
+
+  it('holds what it had said itself when it was stopped, which the SDK drops', async () => {
+    const { query, asked } = fakeQuery(() => [init('c-1'), result]);
+    const provider = claudeProvider({ query });
+    const cut = { type: 'text', text: 'I was go' } as const;
+    await eventsOf(provider.run(request({ history: first, prompt: 'Speak' })));
+    const history: readonly SessionMessage[] = [
+      ...first,
+      { role: 'user', content: 'Speak' },
+      { role: 'assistant', content: [{ type: 'text', text: 'Yes.' }], stopReason: 'toolUse' },
+      { role: 'assistant', content: [cut], stopReason: 'aborted' },
+    ];
+    await eventsOf(provider.run(request({ history })));
+    expect(asked[1]?.prompt).toBe(
+      '<conversation_so_far>\nassistant: I was go\n</conversation_so_far>\n\nAnd now?',
+    );
+  });
+
+  it('starts over, where the SDK has lost its session', async () => {
+    const { query, asked } = fakeQuery((call) =>
+      call === 1 ? [lost] : [init(`c-${call}`), result],
+    );
+    const provider = claudeProvider({ query });
+    await eventsOf(provider.run(request({ prompt: 'Hello' })));
+    await eventsOf(provider.run(request({ history: first })));
+    await eventsOf(provider.run(request({ history: first })));
+    expect(asked.map(({ options }) => options.resume)).toEqual([undefined, 'c-0', undefined]);
+    expect(asked[2]?.prompt).toContain('assistant: Hi.');
+  });
+});
+
+describe('a run of Claude', () => {
+  it('ends as aborted when its request is, and lets go of the query', async () => {
+    const { query, asked } = fakeQuery(() => [init('c-1')], true);
+    const stop = new AbortController();
+    const events = eventsOf(claudeProvider({ query }).run(request({ signal: stop.signal })));
+    stop.abort();
+    expect((await events).at(-1)).toMatchObject({ type: 'agent_end', aborted: true });
+    expect(asked.every(({ closed }) => closed)).toBe(true);
+  });
+
+  it('begins when the one before it in its session has let go', async () => {
+    const { query, asked } = fakeQuery((call) => (call === 0 ? [init('c-1')] : [result]), true);
+    const provider = claudeProvider({ query });
+    const stop = new AbortController();
+    const first = eventsOf(provider.run(request({ signal: stop.signal })));
+    await settled();
+    const second = eventsOf(provider.run(request()));
+    const other = eventsOf(provider.run(request({ sessionId: 's-2' })));
+    await Promise.all([settled(), other]);
+    expect(asked).toHaveLength(2);
+    stop.abort();
+    await Promise.all([first, second]);
+    expect(asked).toHaveLength(3);
+  });
+
+  it('lets go of a query that it never read, since its request was aborted before', async () => {
+    const { query, asked } = fakeQuery(() => [init('c-1')], true);
+    const events = await eventsOf(
+      claudeProvider({ query }).run(request({ signal: AbortSignal.abort() })),
+    );
+    expect(events.map(({ type }) => type)).toEqual(['agent_start', 'agent_end']);
+    expect(asked).toMatchObject([{ closed: true }]);
+  });
+
+  it('lets go when its reader leaves, also while it waits', async () => {
+    const { query, asked } = fakeQuery(() => [init('c-1')], true);
+    const events = claudeProvider({ query }).run(request())[Symbol.asyncIterator]();
+    await events.next();
+    const pending = events.next();
+    await settled();
+    await events.return?.();
+    expect((await pending).value).toMatchObject({ type: 'agent_end', aborted: true });
+    expect(asked).toMatchObject([{ closed: true }]);
+    expect(asked[0]?.options.abortController?.signal.aborted).toBe(true);
+  });
+});
