@@ -1,7 +1,9 @@
 import { Command, CommanderError } from 'commander';
+import { addCheckPlugin } from './check-plugin.js';
 import { CommandError } from './command-error.js';
 import { errorLine } from './error-line.js';
 import { type ExitCode, exitCodeHelp, exitCodes } from './exit-codes.js';
+import { addNormalize } from './normalize.js';
 import { addReplay } from './replay.js';
 import { addRun } from './run.js';
 import type { Shell } from './shell.js';
@@ -10,7 +12,13 @@ import { addStages } from './stages.js';
 /** Registers one command. What it does ends in an exit code. */
 export type AddCommand = (program: Command, shell: Shell, done: (code: ExitCode) => void) => void;
 
-const commands: readonly AddCommand[] = [addRun, addStages, addReplay];
+const commands: readonly AddCommand[] = [
+  addRun,
+  addStages,
+  addReplay,
+  addNormalize,
+  addCheckPlugin,
+];
 
 /**
  * Runs a command line: everything after `sluice`. Never rejects: whatever goes wrong is one line on stderr, and

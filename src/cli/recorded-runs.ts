@@ -10,7 +10,7 @@ export async function* recordedRuns(
   const reader = frames[Symbol.asyncIterator]();
   for (let runs = 0; ; runs++) {
     const start = await untilSpeech(reader);
-    if (start.length === 0 || (runs > 0 && !start.some(speaks))) return;
+    if (start.length === 0 || (runs > 0 && !isRun(start))) return;
     const run = new RecordedRun(start, reader);
     yield run;
     for await (const _ of run); // skips
@@ -42,9 +42,17 @@ async function untilSpeech(reader: AsyncIterator<CsdkFrame>): Promise<CsdkFrame[
   const start: CsdkFrame[] = [];
   for (let frame = await next(reader); frame !== undefined; frame = await next(reader)) {
     start.push(frame);
-    if (speaks(frame)) return start;
+    if (isRun(start)) return start;
   }
   return start;
+}
+
+/** So many frames are a run even if the model has not spoken: they are not held for longer. */
+const most = 1_000;
+
+function isRun(start: readonly CsdkFrame[]): boolean {
+  const last = start.at(-1);
+  return (last !== undefined && speaks(last)) || start.length >= most;
 }
 
 function speaks({ type }: CsdkFrame): boolean {

@@ -46,7 +46,7 @@ describe('the command line', () => {
   });
 
   it.each([
-    [['normalize'], 'unknown-command', 'Commands: run, stages, replay.'],
+    [['normalise'], 'unknown-command', 'Commands: run, stages, replay'],
     [['run', '--json', '--quiet'], 'bad-arguments', 'sluice run --help'],
     [['run', 'hello'], 'bad-arguments', 'sluice run --help'],
     [['run', '--agent', 'eco'], 'bad-arguments', 'Agents: echo'],

@@ -34,6 +34,17 @@ describe('the runs of a recording', () => {
     expect(await runsOf('')).toEqual([]);
   });
 
+  it('begin after 1,000 frames without speech, so that a large file is not held in memory', async () => {
+    const [run = ''] = await runsOf('system '.repeat(2_500));
+    expect(run.split(' ')).toHaveLength(2_500);
+    let given = 0;
+    async function* silent(): AsyncGenerator<CsdkFrame> {
+      for (;;) yield { type: 'system', n: given++ };
+    }
+    for await (const _ of recordedRuns(silent())) break;
+    expect(given).toBe(1_000);
+  });
+
   it('are skipped to their end where they are not read to it', async () => {
     let count = 0;
     for await (const run of recordedRuns(recording('assistant user result assistant result'))) {
