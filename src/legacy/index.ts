@@ -1,1 +1,73 @@
-export { type LegacyHook, legacyMapping } from './mapping.js';
+export {
+  type AgentEvent,
+  type AgentEventInput,
+  type AgentEventListener,
+  type AgentEvents,
+  type AgentEventsOptions,
+  type AgentEventsStats,
+  type AgentRunContext,
+  bridgeAgentEvents,
+} from './agent-events/index.js';
+export { type BusDivergence, type BusDivergenceName, busDivergences } from './bus-divergences.js';
+export {
+  type LegacyDivergence,
+  type LegacyDivergenceName,
+  legacyDivergences,
+} from './divergences.js';
+export { createLegacyHookRunner, type LegacyHookRunner } from './hook-runner.js';
+export type { LegacyHookRunnerOptions } from './hook-runner-options.js';
+export { legacyHookNames, pluginHooks } from './hooks/index.js';
+export type {
+  Announcement,
+  Answer,
+  BridgeStatus,
+  Coverage,
+  Ending,
+  HookPart,
+  LegacyHookKind,
+  LegacyHookRow,
+  LegacyView,
+} from './hooks/row.js';
+export type * from './hooks/shapes.js';
+export {
+  bridgeInternalHooks,
+  createInternalHookEvent,
+  type InternalHookEvent,
+  type InternalHookHandler,
+  type InternalHookOptions,
+  type InternalHookStats,
+  type InternalHooks,
+  type InternalHookType,
+} from './internal/index.js';
+export {
+  type LegacyMapping,
+  legacyMapping,
+  type MappedPart,
+  type MappedSource,
+} from './mapping.js';
+export { loadLegacyPlugin } from './plugin/load-plugin.js';
+export { type LoadPluginFromOptions, loadLegacyPluginFrom } from './plugin/load-plugin-from.js';
+export type { LegacyManifest } from './plugin/manifest.js';
+export type {
+  LegacyPlugin,
+  LegacyPluginOptions,
+  PluginDiagnostic,
+  PluginHook,
+  PluginInternalHook,
+  UnsupportedCall,
+} from './plugin/plugin.js';
+export type {
+  LegacyChannel,
+  LegacyCommand,
+  LegacyCommandContext,
+  LegacyDelivery,
+  LegacyLogger,
+  LegacyOutbound,
+  LegacyReply,
+  LegacySendContext,
+  LegacyService,
+  LegacyServiceContext,
+} from './plugin/shapes.js';
+export { type UnsupportedMember, unsupportedMembers } from './plugin/unsupported.js';
+export { registerLegacyHook } from './register-hook.js';
+export type { LegacyHookRegistration } from './registration.js';

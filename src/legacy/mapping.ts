@@ -1,32 +1,69 @@
-import type { FamilyName } from '../kernel/index.js';
+import type { FamilyName, HandlerClass } from '../kernel/index.js';
+import { agentEventRows } from './agent-events/rows.js';
+import { pluginHooks } from './hooks/index.js';
+import type { BridgeStatus } from './hooks/row.js';
+import type { LegacyHookName } from './hooks/shapes.js';
+import { internalHookRows } from './internal/rows.js';
+
+/** Where a handler of a legacy source takes part in the pipeline. */
+export interface MappedPart {
+  readonly family: FamilyName;
+  readonly class: HandlerClass;
+}
+
+/** One legacy source and what it is on the pipeline. */
+export interface MappedSource {
+  /** The hook, key or stream, as its bus writes it. */
+  readonly source: string;
+  readonly parts: readonly MappedPart[];
+  /** What its handlers can do to what happens. */
+  readonly coverage: readonly ('observe' | 'mutate' | 'veto' | 'resolve' | 'reply')[];
+  readonly status: BridgeStatus;
+  /** How the answers of several handlers become one. */
+  readonly merge: string;
+  /** Why it is mapped so, and what there is to know about it. */
+  readonly why: string;
+}
+
+/** The three legacy buses. */
+export interface LegacyMapping {
+  readonly pluginHooks: readonly (MappedSource & { readonly source: LegacyHookName })[];
+  readonly internalHooks: readonly MappedSource[];
+  readonly agentEvents: readonly MappedSource[];
+}
+
+const noMerge = 'none: nothing is returned';
 
 /**
- * Seed 004's table "Legacy Hook Mapping", row by row: which canonical families a plugin hook becomes. Hooks that
- * the table leaves out come with the bridge.
+ * Every plugin hook, internal hook key and agent-event stream of OpenClaw 2026.3, and what it is on the pipeline: read
+ * from the very rows that the bridges run on (seed 004, "Legacy Hook Mapping").
  *
  * @example
- * legacyMapping.before_agent_start; // ['agent.model.resolving', 'agent.prompt.building']
+ * legacyMapping.pluginHooks.find(({ source }) => source === 'message_sending')?.parts;
  */
-export const legacyMapping = {
-  before_model_resolve: ['agent.model.resolving'],
-  before_prompt_build: ['agent.prompt.building'],
-  before_agent_start: ['agent.model.resolving', 'agent.prompt.building'],
-  llm_input: ['agent.llm.input'],
-  llm_output: ['agent.llm.output'],
-  message_received: ['ingress.normalized'],
-  message_sending: ['egress.preparing'],
-  message_sent: ['egress.sent'],
-  before_tool_call: ['agent.tool.calling'],
-  after_tool_call: ['agent.tool.called'],
-  tool_result_persist: ['transcript.tool-result.persisting'],
-  before_message_write: ['transcript.message.writing'],
-  before_compaction: ['compaction.before'],
-  after_compaction: ['compaction.after'],
-  before_reset: ['session.resetting'],
-  gateway_start: ['gateway.started'],
-  gateway_stop: ['gateway.stopping'],
-  subagent_delivery_target: ['subagent.delivery.resolving'],
-} as const satisfies Record<string, readonly FamilyName[]>;
+export const legacyMapping: LegacyMapping = {
+  pluginHooks: (Object.keys(pluginHooks) as LegacyHookName[]).map((source) => {
+    const { parts, coverage, status, merge, why } = pluginHooks[source];
+    return { source, parts: parts.map(partOf), coverage, status, merge, why };
+  }),
+  internalHooks: internalHookRows.map(({ type, action, sinks, coverage, status, why }) => ({
+    source: `${type}:${action}`,
+    parts: sinks.map(partOf),
+    coverage: [coverage],
+    status,
+    merge: coverage === 'observe' ? noMerge : 'all handlers share one event, in order',
+    why,
+  })),
+  agentEvents: agentEventRows.map(({ stream, phase, parts, status, why }) => ({
+    source: phase === undefined ? stream : `${stream} ${phase}`,
+    parts: parts.map(partOf),
+    coverage: ['observe'],
+    status,
+    merge: noMerge,
+    why,
+  })),
+};
 
-/** A plugin hook of the table. */
-export type LegacyHook = keyof typeof legacyMapping;
+function partOf({ family, class: handlerClass }: MappedPart): MappedPart {
+  return { family, class: handlerClass };
+}

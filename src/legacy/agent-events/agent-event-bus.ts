@@ -1,0 +1,198 @@
+import {
+  type Call,
+  type Clock,
+  type Envelope,
+  type Kernel,
+  type Logger,
+  type Outcome,
+  oneLine,
+  silentLogger,
+  systemClock,
+} from '../../kernel/index.js';
+import { factOf, isSharedFact } from '../fact-identity.js';
+import { isOfLegacyHost } from '../legacy-source.js';
+import { contributeAll, type OpenKernel, openKernel } from '../open-kernel.js';
+import { plainRecords } from '../plain-records.js';
+import { present } from '../present.js';
+import { type FactIdentity, type SameFact, sameFact } from '../same-fact.js';
+import type { AgentEvents, AgentEventsOptions, AgentEventsStats } from './agent-events.js';
+import type { AgentEvent, AgentEventInput, AgentEventListener, AgentRunContext } from './event.js';
+import { Listeners } from './listeners.js';
+import type { AgentEventRow, AgentEventSink } from './row.js';
+import { rowOf } from './rows.js';
+import { Runs } from './runs.js';
+import { agentEventSinks } from './sinks.js';
+
+/** Before every handler that may wait: a listener hears of a thing when it begins. */
+const sinkPriority = 1_000_000;
+
+/** The bus itself: one per kernel. What it promises is said at `AgentEvents`. */
+export class AgentEventBus implements AgentEvents {
+  readonly #kernel: OpenKernel;
+  readonly #facts: SameFact;
+  readonly #clock: Clock;
+  readonly #logger: Logger;
+  readonly #runs: Runs;
+  readonly #listeners: Listeners;
+  readonly #sinks: Disposable;
+  readonly #pending = new Set<Promise<unknown>>();
+  readonly #misfits = new Set<AgentEventRow>();
+  readonly #counts = {
+    emitted: 0,
+    dispatched: 0,
+    left: 0,
+    unmapped: 0,
+    misfits: 0,
+    told: 0,
+    failures: 0,
+  };
+
+  constructor(kernel: Kernel, options: AgentEventsOptions) {
+    const { extensionId = 'agent-events', clock = systemClock, maxRuns = 10_000 } = options;
+    this.#kernel = openKernel(kernel);
+    this.#clock = clock;
+    this.#facts = sameFact(kernel, { clock });
+    this.#logger = options.logger ?? silentLogger;
+    this.#runs = new Runs(maxRuns);
+    this.#listeners = new Listeners((error) => {
+      this.#counts.failures++;
+      this.#logger.debug(`an agent event listener failed: ${oneLine(error)}`);
+    });
+    this.#sinks = contributeAll(
+      this.#kernel,
+      agentEventSinks.map((sink) => ({
+        family: sink.family,
+        class: 'observer',
+        extensionId,
+        id: `listeners.${sink.family}`,
+        priority: sinkPriority,
+        handler: ({ event }: Call) => this.#observe(sink, event),
+      })),
+    );
+  }
+
+  emitAgentEvent(event: AgentEventInput): void {
+    this.#counts.emitted++;
+    const enriched = this.#enriched(event, event.sessionKey, this.#clock.now());
+    this.#listeners.tell(enriched);
+    const row = rowOf(event.stream, event.data);
+    const part = row?.parts[0];
+    if (row === undefined || part === undefined) this.#counts.unmapped++;
+    else this.#dispatch(row, part.family, enriched);
+  }
+
+  onAgentEvent(listener: AgentEventListener): () => boolean {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  registerAgentRunContext(runId: string, context: AgentRunContext): void {
+    this.#runs.register(runId, context);
+  }
+
+  getAgentRunContext(runId: string): AgentRunContext | undefined {
+    return this.#runs.context(runId);
+  }
+
+  clearAgentRunContext(runId: string): void {
+    this.#runs.clear(runId);
+  }
+
+  async idle(): Promise<void> {
+    await Promise.all(this.#pending);
+  }
+
+  stats(): AgentEventsStats {
+    return { listeners: this.#listeners.size, ...this.#counts };
+  }
+
+  [Symbol.dispose](): void {
+    this.#sinks[Symbol.dispose]();
+    this.#listeners.clear();
+  }
+
+  /** An event with its number, its time and its session: none where the run is not to be seen. */
+  #enriched(event: AgentEventInput, said: unknown, ts: number): AgentEvent {
+    const context = this.#runs.context(event.runId);
+    const own = typeof said === 'string' && said.trim() !== '' ? said : undefined;
+    const isVisible = context?.isControlUiVisible ?? true;
+    const sessionKey = isVisible ? (own ?? context?.sessionKey) : undefined;
+    return { ...event, sessionKey, seq: this.#runs.nextSeq(event.runId), ts };
+  }
+
+  #dispatch(row: AgentEventRow, family: string, event: AgentEvent): void {
+    const params = this.#paramsOf(event);
+    const isLeft = row.leftToHooks === true && this.#facts.isAttached('plugin-hooks');
+    if (isLeft || this.#runs.isDriven(event.runId)) {
+      this.#counts.left++;
+      return;
+    }
+    try {
+      const context = this.#runs.context(event.runId) ?? {};
+      const sessionKey = event.sessionKey ?? context.sessionKey;
+      const { runId, seq: sourceSeq, data } = event;
+      const told = row.payload?.({ event, data, context, params }) ?? {};
+      const payload = this.#kernel.parsePayload(
+        family,
+        plainRecords({ ...told, runId, sourceSeq, ...present({ sessionKey }) }),
+      );
+      this.#begin(row, family, payload, event);
+    } catch (error) {
+      this.#misfit(row, error);
+    }
+  }
+
+  #begin(row: AgentEventRow, family: string, payload: object, { stream, ts }: AgentEvent): void {
+    const metadata = { legacyBus: 'agent-events', stream };
+    const gate = row.observeOnly === true ? { gate: 'observe-only' as const } : {};
+    const given = { ...gate, occurredAt: ts, metadata };
+    if (family === 'agent.output.delta') {
+      this.#counts.dispatched++;
+      this.#kernel.dispatchSync(family, payload, given);
+      return;
+    }
+    const begin = (): Promise<Outcome> => {
+      this.#counts.dispatched++;
+      return this.#kernel.dispatch(family, payload, given);
+    };
+    const pending = this.#announce(family, payload, begin).catch((error: unknown) =>
+      this.#misfit(row, error),
+    );
+    this.#pending.add(pending);
+    void pending.finally(() => this.#pending.delete(pending));
+  }
+
+  #announce(family: string, payload: object, begin: () => Promise<Outcome>): Promise<Outcome> {
+    if (!isSharedFact(family)) return begin();
+    const identity = factOf(family, payload as never) as FactIdentity; // parsed for this family
+    return this.#facts.announce('agent-events', identity, begin as never) as Promise<Outcome>; // and of it
+  }
+
+  /** What a tool was called with is told with its start, and needed with its result. */
+  #paramsOf({ runId, stream, data }: AgentEvent): unknown {
+    if (stream !== 'tool' || typeof data?.toolCallId !== 'string') return undefined;
+    if (data.phase === 'start') this.#runs.keepParams(runId, data.toolCallId, data.args);
+    return data.phase === 'result' ? this.#runs.takeParams(runId, data.toolCallId) : undefined;
+  }
+
+  #misfit(row: AgentEventRow, error: unknown): void {
+    this.#counts.misfits++;
+    if (this.#misfits.has(row)) return;
+    this.#misfits.add(row); // told once per row
+    const what = row.phase === undefined ? row.stream : `${row.stream} ${row.phase}`;
+    this.#logger.warn(`the agent event ${what} was not dispatched: ${oneLine(error)}`);
+  }
+
+  /** A dispatch that somebody else made: the run is theirs, and listeners hear of it. */
+  #observe(sink: AgentEventSink, event: Envelope): void {
+    if (isOfLegacyHost(event)) return; // this bus dispatched it, or its host emits an event for it itself
+    const { payload, occurredAt } = event;
+    const { runId, sessionKey } = payload as { runId?: string; sessionKey?: string }; // a run's payload
+    if (runId === undefined) return;
+    this.#runs.markDriven(runId);
+    const read = sink.read(payload);
+    if (read === undefined || this.#listeners.size === 0) return;
+    this.#counts.told++;
+    this.#listeners.tell(this.#enriched({ runId, ...read }, sessionKey, occurredAt));
+  }
+}

@@ -1,0 +1,46 @@
+import type { Kernel } from '../../kernel/index.js';
+import { SharedBuses } from '../shared-bus.js';
+import { AgentEventBus } from './agent-event-bus.js';
+import type { AgentEvents, AgentEventsOptions } from './agent-events.js';
+
+/**
+ * Puts the agent event bus on a kernel. What is emitted reaches the listeners as in the legacy module, and the
+ * pipeline as the family of its stream and phase; what a turn or another bridge dispatches reaches the listeners as
+ * the event that the legacy system would emit for it.
+ *
+ * A kernel has one such bus, as a legacy process has: each call gives access to the same, and options count at the
+ * first. Disposing takes the listeners away that came through it, and after the last the bus.
+ *
+ * @example
+ * const bus = bridgeAgentEvents(kernel);
+ * const stop = bus.onAgentEvent(({ runId, seq, stream, data }) => show(runId, seq, stream, data));
+ * bus.emitAgentEvent({ runId: 'r-1', stream: 'lifecycle', data: { phase: 'start', startedAt: Date.now() } });
+ */
+export function bridgeAgentEvents(kernel: Kernel, options: AgentEventsOptions = {}): AgentEvents {
+  const { bus, leave } = buses.join(kernel, () => new AgentEventBus(kernel, options));
+  const stops = new Set<() => boolean>();
+  return {
+    emitAgentEvent: (event) => bus.emitAgentEvent(event),
+    onAgentEvent: (listener) => {
+      const stop = bus.onAgentEvent(listener);
+      stops.add(stop);
+      return () => {
+        stops.delete(stop);
+        return stop();
+      };
+    },
+    registerAgentRunContext: (runId, context) => bus.registerAgentRunContext(runId, context),
+    getAgentRunContext: (runId) => bus.getAgentRunContext(runId),
+    clearAgentRunContext: (runId) => bus.clearAgentRunContext(runId),
+    idle: () => bus.idle(),
+    stats: () => bus.stats(),
+    [Symbol.dispose]: () => {
+      for (const stop of stops) stop();
+      stops.clear();
+      leave();
+    },
+  };
+}
+
+/** In effect private fields of the kernels. */
+const buses = new SharedBuses<AgentEventBus>();

@@ -1,0 +1,168 @@
+import type { PayloadOf } from '../../kernel/index.js';
+import { present } from '../present.js';
+import type { LegacyHookRow } from './row.js';
+import { agentContextOf, knownCount, payloadOf, runOf, runRefs } from './run-context.js';
+import type { LegacyEvent } from './shapes.js';
+
+const observes = {
+  kind: 'void',
+  coverage: ['observe'],
+  status: 'bridged',
+  merge: 'none: nothing is returned',
+  instead: 'nothing: this hook only observes',
+  result: () => undefined,
+} as const;
+
+type Usage = NonNullable<PayloadOf<'agent.llm.output'>['usage']>;
+
+const usageOf = (usage: NonNullable<LegacyEvent<'llm_output'>['usage']>): Usage =>
+  present({
+    inputTokens: usage.input,
+    outputTokens: usage.output,
+    cacheReadTokens: usage.cacheRead,
+    cacheWriteTokens: usage.cacheWrite,
+    totalTokens: usage.total,
+  });
+
+const legacyUsageOf = (usage: Usage): NonNullable<LegacyEvent<'llm_output'>['usage']> =>
+  present({
+    input: usage.inputTokens,
+    output: usage.outputTokens,
+    cacheRead: usage.cacheReadTokens,
+    cacheWrite: usage.cacheWriteTokens,
+    total: usage.totalTokens,
+  });
+
+/** Why the last message of the model ended, where its agent keeps that beside it. */
+function stopReasonOf(messages: readonly unknown[]): string | undefined {
+  const last = messages.findLast(
+    (message) => (message as { readonly role?: unknown } | null)?.role === 'assistant',
+  ) as { readonly stopReason?: unknown } | undefined; // an agent's own format: looked into with care
+  return typeof last?.stopReason === 'string' ? last.stopReason : undefined;
+}
+
+/** The hooks that watch a run. */
+export const agentHooks: {
+  readonly llm_input: LegacyHookRow<'llm_input'>;
+  readonly llm_output: LegacyHookRow<'llm_output'>;
+  readonly agent_end: LegacyHookRow<'agent_end'>;
+  readonly before_compaction: LegacyHookRow<'before_compaction'>;
+  readonly after_compaction: LegacyHookRow<'after_compaction'>;
+} = {
+  llm_input: {
+    ...observes,
+    parts: [{ family: 'agent.llm.input', class: 'observer' }],
+    why: 'The same moment: just before the provider is called, with the composed prompt.',
+    announce: (event, ctx) => {
+      const { runId, sessionId, provider, model, systemPrompt, prompt } = event;
+      const { historyMessages, imagesCount } = event;
+      const call = { runId, sessionId, provider, model, prompt, historyMessages, imagesCount };
+      const payload = { ...runOf(ctx), ...call, ...present({ systemPrompt }) };
+      return [{ family: 'agent.llm.input', payload, given: runRefs({ ...ctx, sessionId }) }];
+    },
+    view: (envelope) => {
+      const payload = payloadOf<PayloadOf<'agent.llm.input'>>(envelope);
+      const { runId, sessionId = '', provider, model, systemPrompt, prompt } = payload;
+      const { historyMessages, imagesCount } = payload;
+      const call = { runId, sessionId, provider, model, prompt, historyMessages, imagesCount };
+      return { event: { ...call, ...present({ systemPrompt }) }, ctx: agentContextOf(envelope) };
+    },
+  },
+  llm_output: {
+    ...observes,
+    parts: [{ family: 'agent.llm.output', class: 'observer' }],
+    why: 'The same moment: after agent_end, once per attempt.',
+    announce: (event, ctx) => {
+      const { runId, sessionId, provider, model, assistantTexts, lastAssistant, usage } = event;
+      const payload = {
+        ...runOf(ctx),
+        ...{ runId, sessionId, provider, model, assistantTexts: [...assistantTexts] },
+        ...present({ lastAssistant }),
+        ...(usage !== undefined && { usage: usageOf(usage) }),
+      };
+      return [{ family: 'agent.llm.output', payload, given: runRefs({ ...ctx, sessionId }) }];
+    },
+    view: (envelope) => {
+      const payload = payloadOf<PayloadOf<'agent.llm.output'>>(envelope);
+      const { runId, sessionId = '', provider, model, lastAssistant, usage } = payload;
+      return {
+        event: {
+          ...{ runId, sessionId, provider, model, assistantTexts: [...payload.assistantTexts] },
+          ...present({ lastAssistant }),
+          ...(usage !== undefined && { usage: legacyUsageOf(usage) }),
+        },
+        ctx: agentContextOf(envelope),
+      };
+    },
+    wants: (envelope) => {
+      const { assistantTexts, fallback } = payloadOf<PayloadOf<'agent.llm.output'>>(envelope);
+      return fallback === undefined || assistantTexts.length > 0; // a bridged note of a fallback is no answer
+    },
+  },
+  agent_end: {
+    ...observes,
+    parts: [{ family: 'agent.completed', class: 'observer' }],
+    why: "Not in the seed's table; the family names this capture as its purpose. The legacy caller reports success where the provider failed: the stop reason of the last message is carried beside it.",
+    announce: (event, ctx) => {
+      const { messages, success, error, durationMs } = event;
+      const told = present({ error, durationMs, stopReason: stopReasonOf(messages) });
+      const payload = { ...runOf(ctx), messages, success, ...told };
+      return [{ family: 'agent.completed', payload, given: runRefs(ctx) }];
+    },
+    view: (envelope) => {
+      const payload = payloadOf<PayloadOf<'agent.completed'>>(envelope);
+      const { messages = [], success, error, durationMs } = payload;
+      return {
+        event: { messages, success, ...present({ error, durationMs }) },
+        ctx: agentContextOf(envelope),
+      };
+    },
+  },
+  before_compaction: {
+    ...observes,
+    parts: [{ family: 'compaction.before', class: 'observer' }],
+    why: 'One compaction is told of on up to three buses: it becomes one event. A count of -1 means that the source does not know; the payload leaves it out.',
+    announce: (event, ctx) => {
+      const { compactingCount, tokenCount, messages, sessionFile } = event;
+      const messageCount = knownCount(event.messageCount);
+      const counts = { messageCount, compactingCount, tokenCount: knownCount(tokenCount) };
+      const payload = { ...runOf(ctx), ...present({ ...counts, messages, sessionFile }) };
+      return [{ family: 'compaction.before', payload, given: runRefs(ctx) }];
+    },
+    view: (envelope) => {
+      const payload = payloadOf<PayloadOf<'compaction.before'>>(envelope);
+      const { messageCount = -1, compactingCount, tokenCount, messages, sessionFile } = payload;
+      return {
+        event: {
+          messageCount,
+          ...present({ compactingCount, tokenCount, messages, sessionFile }),
+        },
+        ctx: agentContextOf(envelope),
+      };
+    },
+  },
+  after_compaction: {
+    ...observes,
+    parts: [{ family: 'compaction.after', class: 'observer' }],
+    why: 'As before_compaction. Not told of a compaction that will be retried, as in the legacy system.',
+    announce: (event, ctx) => {
+      const { sessionFile } = event;
+      const counts = {
+        messageCount: knownCount(event.messageCount),
+        tokenCount: knownCount(event.tokenCount),
+        compactedCount: knownCount(event.compactedCount),
+      };
+      const payload = { ...runOf(ctx), ...present({ ...counts, sessionFile }) };
+      return [{ family: 'compaction.after', payload, given: runRefs(ctx) }];
+    },
+    view: (envelope) => {
+      const payload = payloadOf<PayloadOf<'compaction.after'>>(envelope);
+      const { messageCount = -1, compactedCount = -1, tokenCount, sessionFile } = payload;
+      return {
+        event: { messageCount, compactedCount, ...present({ tokenCount, sessionFile }) },
+        ctx: agentContextOf(envelope),
+      };
+    },
+    wants: (envelope) => payloadOf<PayloadOf<'compaction.after'>>(envelope).willRetry !== true,
+  },
+};

@@ -1,0 +1,185 @@
+import type { AnnotationsOf, Outcome, PayloadOf } from '../../kernel/index.js';
+import { type Answer, type Ending, extrasOf, isGiven, type LegacyHookRow } from './row.js';
+import { agentContextOf, payloadOf, runOf, runRefs } from './run-context.js';
+import type { LegacyAgentContext } from './shapes.js';
+
+type Pieces = PayloadOf<'agent.prompt.building'>['guidance'];
+
+const modelFields = { modelOverride: 'model', providerOverride: 'provider' } as const;
+const promptFields = [
+  'systemPrompt',
+  'prependContext',
+  'prependSystemContext',
+  'appendSystemContext',
+];
+
+const readModel = ({ value }: Answer) => {
+  const patch: Record<string, unknown> = {};
+  for (const [legacy, field] of Object.entries(modelFields))
+    if (isGiven(value[legacy])) patch[field] = value[legacy];
+  return Object.keys(patch).length === 0 ? undefined : patch;
+};
+
+const piece = (text: unknown, position: 'before' | 'after') =>
+  isGiven(text) ? [{ text, position }] : [];
+
+const readPieces = ({ value }: Answer) => {
+  const additions = piece(value.prependContext, 'before');
+  const guidance = [
+    ...piece(value.prependSystemContext, 'before'),
+    ...piece(value.appendSystemContext, 'after'),
+  ];
+  if (additions.length + guidance.length === 0) return undefined;
+  return {
+    ...(additions.length > 0 && { additions }),
+    ...(guidance.length > 0 && { guidance }),
+  };
+};
+
+const readSystemPrompt = ({ value }: Answer) =>
+  isGiven(value.systemPrompt) ? { systemPrompt: value.systemPrompt } : undefined;
+
+const modelPart = { family: 'agent.model.resolving', class: 'mutator', read: readModel } as const;
+
+/** The system prompt by itself: a plugin that is not trusted keeps its other additions. */
+const promptParts = [
+  { family: 'agent.prompt.building', class: 'mutator', read: readPieces },
+  { family: 'agent.prompt.building', class: 'mutator', read: readSystemPrompt },
+] as const;
+
+const modelAnnouncement = (event: { prompt: string }, ctx: LegacyAgentContext) =>
+  ({
+    family: 'agent.model.resolving',
+    payload: { ...runOf(ctx), prompt: event.prompt },
+    given: runRefs(ctx),
+  }) as const;
+
+const promptAnnouncement = (
+  event: { prompt: string; messages?: unknown[] },
+  ctx: LegacyAgentContext,
+) =>
+  ({
+    family: 'agent.prompt.building',
+    payload: {
+      ...runOf(ctx),
+      prompt: event.prompt,
+      messages: event.messages ?? [],
+      guidance: [],
+      additions: [],
+    },
+    given: runRefs(ctx),
+  }) as const;
+
+function modelResult(outcome: Outcome): Record<string, unknown> {
+  const { model, provider } = outcome.payload as PayloadOf<'agent.model.resolving'>;
+  return {
+    ...(model !== undefined && { modelOverride: model }),
+    ...(provider !== undefined && { providerOverride: provider }),
+  };
+}
+
+/**
+ * The prompt's pieces as legacy fields. The legacy caller knows no place after the prompt: what canonical handlers put
+ * there stands before it. So do the pieces of context that augmenters leave.
+ */
+function promptResult(outcome: Outcome): Record<string, unknown> {
+  const { systemPrompt, guidance, additions } =
+    outcome.payload as PayloadOf<'agent.prompt.building'>;
+  const notes = outcome.annotations as Partial<AnnotationsOf<'agent.prompt.building'>>;
+  const fields = {
+    systemPrompt,
+    prependContext: joined([...additions.map(textOf), ...(notes.context ?? [])]),
+    prependSystemContext: joined(guidance.filter(isBefore).map(textOf)),
+    appendSystemContext: joined(guidance.filter((one) => !isBefore(one)).map(textOf)),
+  };
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
+}
+
+const textOf = (one: Pieces[number]): string => (typeof one === 'string' ? one : one.text);
+
+/** A piece of guidance without a position stands after the system prompt. */
+const isBefore = (one: Pieces[number]): boolean =>
+  typeof one !== 'string' && one.position === 'before';
+
+/** The pieces with a blank line between those that say something; `undefined` where there is none. */
+function joined(texts: readonly string[]): string | undefined {
+  if (texts.length === 0) return undefined;
+  return texts.filter((text) => text !== '').join('\n\n');
+}
+
+/** An answer where a handler gave one, or where the pipeline has one to give. */
+function answered(
+  { answers }: Ending,
+  known: readonly string[],
+  fields: Record<string, unknown>,
+): unknown {
+  if (answers.length === 0 && Object.keys(fields).length === 0) return undefined;
+  return { ...extrasOf(answers, known), ...fields };
+}
+
+const known = Object.keys(modelFields);
+
+/** The hooks that choose the model and compose the prompt. */
+export const promptHooks: {
+  readonly before_model_resolve: LegacyHookRow<'before_model_resolve'>;
+  readonly before_prompt_build: LegacyHookRow<'before_prompt_build'>;
+  readonly before_agent_start: LegacyHookRow<'before_agent_start'>;
+} = {
+  before_model_resolve: {
+    kind: 'modifying',
+    parts: [modelPart],
+    coverage: ['mutate'],
+    status: 'bridged',
+    why: 'The stage of the same moment: once per run, before the model is looked up.',
+    merge: 'first defined, by field',
+    instead: '{ modelOverride, providerOverride }',
+    announce: (event, ctx) => [modelAnnouncement(event, ctx)],
+    view: (envelope) => ({
+      event: { prompt: payloadOf<PayloadOf<'agent.model.resolving'>>(envelope).prompt },
+      ctx: agentContextOf(envelope),
+    }),
+    result: (ending) => answered(ending, known, modelResult(ending.outcomes[0])),
+  },
+  before_prompt_build: {
+    kind: 'modifying',
+    parts: promptParts,
+    coverage: ['mutate'],
+    status: 'bridged',
+    why: 'Its texts become guidance (system side) and additions (user side). A system prompt of its own needs the grant of a trusted plugin.',
+    merge: 'systemPrompt: the last; the others joined by a blank line, in order',
+    instead: '{ systemPrompt, prependContext, prependSystemContext, appendSystemContext }',
+    announce: (event, ctx) => [promptAnnouncement(event, ctx)],
+    view: (envelope) => {
+      const { prompt, messages } = payloadOf<PayloadOf<'agent.prompt.building'>>(envelope);
+      return { event: { prompt, messages }, ctx: agentContextOf(envelope) };
+    },
+    result: (ending) => answered(ending, promptFields, promptResult(ending.outcomes[0])),
+  },
+  before_agent_start: {
+    kind: 'modifying',
+    parts: [modelPart, ...promptParts],
+    band: 'last',
+    oncePerRun: true,
+    coverage: ['mutate'],
+    status: 'bridged',
+    why: 'One handler for two stages, after all others of both. What it answers in the model stage stands for the prompt stage; only if nobody answered there is it called again, with the messages.',
+    merge: 'as before_model_resolve and before_prompt_build together',
+    instead: '{ modelOverride, providerOverride, systemPrompt, prependContext, ... }',
+    announce: (event, ctx) => [modelAnnouncement(event, ctx), promptAnnouncement(event, ctx)],
+    view: (envelope) => {
+      const ctx = agentContextOf(envelope);
+      if (envelope.family === 'agent.model.resolving')
+        return {
+          event: { prompt: payloadOf<PayloadOf<'agent.model.resolving'>>(envelope).prompt },
+          ctx,
+        };
+      const { prompt, messages } = payloadOf<PayloadOf<'agent.prompt.building'>>(envelope);
+      return { event: { prompt, messages }, ctx };
+    },
+    result: (ending) =>
+      answered(ending, [...known, ...promptFields], {
+        ...modelResult(ending.outcomes[0]),
+        ...promptResult(ending.outcomes[1] ?? ending.outcomes[0]),
+      }),
+  },
+};

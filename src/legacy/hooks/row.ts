@@ -1,0 +1,119 @@
+import type { Envelope, FamilyName, Given, HandlerClass, Outcome } from '../../kernel/index.js';
+import type { LegacyContext, LegacyEvent, LegacyHookName } from './shapes.js';
+
+/** A record that nobody has checked. */
+export type Fields = Readonly<Record<string, unknown>>;
+
+/** How a hook's handlers are run by the legacy runner. */
+export type LegacyHookKind = 'void' | 'modifying' | 'sync';
+
+/** What a handler of a hook can do to what happens. */
+export type Coverage = 'observe' | 'mutate' | 'veto' | 'resolve';
+
+/** Whether a legacy hook, key or stream lives on the pipeline. */
+export type BridgeStatus = 'bridged' | 'observe-only' | 'retired';
+
+/** What the handlers of a hook are called with. */
+export interface LegacyView<H extends LegacyHookName = LegacyHookName> {
+  readonly event: LegacyEvent<H>;
+  readonly ctx: LegacyContext<H>;
+}
+
+/** What one handler answered, and what it changed of its event's parameters in place. */
+export interface Answer {
+  /** The object that it returned; empty where it returned nothing. */
+  readonly value: Fields;
+  /** Parameters that it set in place, where the legacy caller honours that. */
+  readonly inPlace: Fields | undefined;
+}
+
+/** One contribution of a hook's handler: what of the answer goes to which stage, as which class. */
+export interface HookPart {
+  readonly family: FamilyName;
+  readonly class: HandlerClass;
+  /**
+   * Reads the part of an answer that this class may return; `undefined` where there is none. What is of a wrong type is
+   * handed on as it is: the kernel refuses it, and says so.
+   */
+  readonly read?: (answer: Answer) => unknown;
+}
+
+/** What the legacy runner tells, as a canonical dispatch. The payload is checked before it is dispatched. */
+export interface Announcement {
+  readonly family: FamilyName;
+  readonly payload: object;
+  readonly given: Given;
+}
+
+/** What a call of the legacy runner came to. */
+export interface Ending {
+  /** The outcomes of its dispatches, in the order of the announcements. */
+  readonly outcomes: readonly [Outcome, ...Outcome[]];
+  /** The answers that the pipeline took, in run order. */
+  readonly answers: readonly Fields[];
+  /** Whether a contribution that is no legacy handler wrote a field: `content`, or `params.path`. */
+  readonly canonicalWrites: readonly string[];
+}
+
+/**
+ * One row of the mapping: everything that the bridge knows about a plugin hook. Adding a hook is adding a row.
+ */
+export interface LegacyHookRow<H extends LegacyHookName = LegacyHookName> {
+  readonly kind: LegacyHookKind;
+  /** The contributions of one handler, in run order. */
+  readonly parts: readonly HookPart[];
+  /** `last`: after all other handlers of its stages, whatever their priority. */
+  readonly band?: 'last';
+  /** An answer of an earlier stage of the same run stands for the later one: the handler is not called again. */
+  readonly oncePerRun?: true;
+  readonly coverage: readonly Coverage[];
+  readonly status: BridgeStatus;
+  /** Why it is mapped so, and what there is to know about it. */
+  readonly why: string;
+  /** How the answers of several handlers become one, in a few words. */
+  readonly merge: string;
+  /** The event's field whose keys a handler may set in place, as the legacy caller reads them back. */
+  readonly honoursInPlace?: 'params';
+  /** The event's field in which each handler gets what the ones before it left, in a shallow copy of the event. */
+  readonly chains?: 'message';
+  /** What a handler that writes to its event is told to return instead. */
+  readonly instead: string;
+  /** The legacy event and context as canonical dispatches. */
+  announce(event: LegacyEvent<H>, ctx: LegacyContext<H>): readonly Announcement[];
+  /** A canonical envelope as the legacy event and context. */
+  view(envelope: Envelope): LegacyView<H>;
+  /** Whether the legacy hook tells of this event at all; every event where unsaid. Asked of canonical events only. */
+  wants?(envelope: Envelope): boolean;
+  /** What the legacy runner returns; `undefined` as a void hook does. */
+  result(ending: Ending): unknown;
+}
+
+/** An object that is no list. */
+export function isFields(value: unknown): value is Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Neither `undefined` nor `null`: the legacy merges pass those over. */
+export function isGiven(value: unknown): boolean {
+  return value !== undefined && value !== null;
+}
+
+/** The last answer's value of a field that is neither `undefined` nor `null`. */
+export function lastGiven(answers: readonly Fields[], field: string): unknown {
+  return answers.map((answer) => answer[field]).findLast(isGiven);
+}
+
+/** Whether some answer gives a field. */
+export function anyGives(answers: readonly Fields[], field: string): boolean {
+  return answers.some((answer) => isGiven(answer[field]));
+}
+
+/**
+ * The fields of a single answer that the hook does not know. The legacy runner hands a single answer through as it is,
+ * and merges from the second on.
+ */
+export function extrasOf(answers: readonly Fields[], known: readonly string[]): Fields {
+  const [only, ...more] = answers;
+  if (only === undefined || more.length > 0) return {};
+  return Object.fromEntries(Object.entries(only).filter(([key]) => !known.includes(key)));
+}

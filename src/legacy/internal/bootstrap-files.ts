@@ -1,0 +1,59 @@
+import type { PayloadOf } from '../../kernel/index.js';
+import { present } from '../present.js';
+import type { InternalHookEvent } from './event.js';
+
+/** Files of the workspace, as `agent.prompt.building` carries them. */
+export type BootstrapFiles = NonNullable<PayloadOf<'agent.prompt.building'>['bootstrapFiles']>;
+
+/** Copies that a legacy handler may write to. */
+export function copyFiles(files: BootstrapFiles): BootstrapFiles {
+  return files.map((file) => ({ ...file }));
+}
+
+/**
+ * Keeps the file list of a legacy event and that of a payload together, while handlers of both kinds take turns.
+ * What the payload's schema refuses stays in the event, for the legacy handlers after it.
+ */
+export class BootstrapView {
+  readonly #event: InternalHookEvent;
+  /** The payload's list as it was when it was last looked at. */
+  #seen: BootstrapFiles;
+  /** What it was to become by the last patch, which the kernel may have refused. */
+  #offered: readonly unknown[];
+
+  constructor(event: InternalHookEvent, files: BootstrapFiles) {
+    this.#event = event;
+    this.#seen = files;
+    this.#offered = files;
+  }
+
+  /** Before a legacy handler: what others have made of the list since goes into the event. */
+  pull(files: BootstrapFiles): void {
+    const isKnown = sameFiles(files, this.#offered) || sameFiles(files, this.#seen);
+    this.#seen = files;
+    if (isKnown) return;
+    this.#event.context.bootstrapFiles = copyFiles(files);
+  }
+
+  /** After a legacy handler: the patch that makes the payload's list what the handler has left, or nothing. */
+  patch(files: BootstrapFiles): { readonly bootstrapFiles: unknown } | undefined {
+    const left = this.#event.context.bootstrapFiles;
+    if (!Array.isArray(left) || sameFiles(left, files)) return undefined; // the legacy caller ignores what is no list
+    const bootstrapFiles = left.map((file: unknown) =>
+      typeof file === 'object' && file !== null ? present(file) : file,
+    );
+    this.#offered = bootstrapFiles;
+    return { bootstrapFiles };
+  }
+}
+
+function sameFiles(one: readonly unknown[], other: readonly unknown[]): boolean {
+  return one.length === other.length && one.every((file, i) => sameFile(file, other[i]));
+}
+
+function sameFile(one: unknown, other: unknown): boolean {
+  if (typeof one !== 'object' || typeof other !== 'object' || one === null || other === null)
+    return one === other;
+  const [a, b] = [Object.entries(present(one)), new Map(Object.entries(present(other)))];
+  return a.length === b.size && a.every(([key, value]) => b.get(key) === value);
+}

@@ -1,0 +1,83 @@
+import type { Call } from '../../kernel/index.js';
+import type { OpenContribution } from '../open-kernel.js';
+import { type BootstrapFiles, BootstrapView } from './bootstrap-files.js';
+import type { InternalHookHandler } from './event.js';
+import type { Firing } from './firing.js';
+import type { InternalHookRow, InternalHookSink } from './row.js';
+import { internalHookRows } from './rows.js';
+
+/** One registration on the bus. */
+export interface Registration {
+  /** A type, or a type and an action: `command`, `command:new`. */
+  readonly key: string;
+  readonly handler: InternalHookHandler;
+  /** How many were registered on this bus before it. */
+  readonly index: number;
+  /** Whose it is, for contribution ids; such as a plugin. */
+  readonly owner: string | undefined;
+}
+
+/** What the contributions of a bus share. */
+export interface HookScope {
+  readonly extensionId: string;
+  readonly timeoutMs: number;
+  /** The firing of a row in a dispatch, or nothing where the legacy system would fire none. */
+  firingOf(row: InternalHookRow, sink: InternalHookSink, call: Call): Firing | undefined;
+}
+
+/** The contributions of a registration: one for each family of each key that it hears. */
+export function contributionsOf(scope: HookScope, registration: Registration): OpenContribution[] {
+  const { key } = registration;
+  return internalHookRows.flatMap((row, at) => {
+    const isOfType = key === row.type;
+    if (!isOfType && key !== `${row.type}:${row.action}`) return [];
+    // Ids sort by code unit: row by row, handlers of the type first, each kind in order of registration.
+    const order = [String(at).padStart(2, '0'), isOfType ? '0' : '1'];
+    const rank = `${order.join('.')}.${String(registration.index).padStart(9, '0')}`;
+    const whose = registration.owner === undefined ? '' : `.${registration.owner}`;
+    return row.sinks.map(
+      (sink): OpenContribution => ({
+        family: sink.family,
+        class: sink.class,
+        extensionId: scope.extensionId,
+        id: `${rank}.${row.type}:${row.action}.${sink.family}${whose}`,
+        ...(row.awaited ? { timeoutMs: scope.timeoutMs } : { detached: true }),
+        handler: runner(scope, registration.handler, row, sink),
+      }),
+    );
+  });
+}
+
+function runner(
+  scope: HookScope,
+  handler: InternalHookHandler,
+  row: InternalHookRow,
+  sink: InternalHookSink,
+): (call: Call) => unknown {
+  return (call) => {
+    const firing = scope.firingOf(row, sink, call);
+    if (firing === undefined) return undefined;
+    if (!row.awaited) return firing.queue(handler);
+    if (sink.class === 'observer') return firing.call(handler);
+    if (sink.class === 'augmenter')
+      return after(firing.call(handler), () => {
+        const replies = firing.newReplies();
+        return replies.length > 0 ? { replies } : undefined;
+      });
+    const files = filesOf(call);
+    firing.files ??= new BootstrapView(firing.event, filesOf(call.event));
+    const view = firing.files;
+    view.pull(files);
+    return after(firing.call(handler), () => view.patch(files));
+  };
+}
+
+/** What a handler's settling comes to, without a wait where it did not wait. */
+function after<T>(settling: void | Promise<void>, read: () => T): T | Promise<T> {
+  return settling === undefined ? read() : settling.then(read);
+}
+
+function filesOf({ payload }: Pick<Call, 'payload'>): BootstrapFiles {
+  const { bootstrapFiles = [] } = payload as { readonly bootstrapFiles?: BootstrapFiles }; // agent.prompt.building
+  return bootstrapFiles;
+}

@@ -1,0 +1,211 @@
+import {
+  type Call,
+  type Clock,
+  type Kernel,
+  type Logger,
+  type Outcome,
+  oneLine,
+  silentLogger,
+  systemClock,
+} from '../../kernel/index.js';
+import { factOf, isSharedFact } from '../fact-identity.js';
+import { isOfLegacyHost } from '../legacy-source.js';
+import { contributeAll, type OpenKernel, openKernel } from '../open-kernel.js';
+import { plainRecords } from '../plain-records.js';
+import { type FactIdentity, type SameFact, sameFact } from '../same-fact.js';
+import { contributionsOf } from './contribute-hook.js';
+import {
+  createInternalHookEvent,
+  type InternalHookEvent,
+  type InternalHookHandler,
+  type InternalHookType,
+} from './event.js';
+import { Firing } from './firing.js';
+import type { InternalHookOptions, InternalHookStats, InternalHooks } from './internal-hooks.js';
+import { Registrations } from './registrations.js';
+import type { InternalHookRow, InternalHookSink, SourceStep } from './row.js';
+import { rowOf } from './rows.js';
+
+/** A trigger on its way through the kernel. */
+interface Origin {
+  readonly row: InternalHookRow;
+  readonly firing: Firing;
+}
+
+/** The bus itself: one per kernel. What it promises is said at `InternalHooks`. */
+export class InternalHookBus implements InternalHooks {
+  readonly #kernel: OpenKernel;
+  readonly #facts: SameFact;
+  readonly #clock: Clock;
+  readonly #logger: Logger;
+  readonly #registrations: Registrations;
+  /** The triggers that are being dispatched, by the metadata of their dispatches. */
+  readonly #origins = new WeakMap<object, Origin>();
+  /** The events made of other dispatches, by envelope and row. */
+  readonly #firings = new WeakMap<object, Map<InternalHookRow, Firing | undefined>>();
+  readonly #misfits = new Set<InternalHookRow>();
+  readonly #counts = {
+    triggered: 0,
+    dispatched: 0,
+    joined: 0,
+    carried: 0,
+    misfits: 0,
+    failures: 0,
+  };
+
+  constructor(kernel: Kernel, options: InternalHookOptions) {
+    const { extensionId = 'internal-hooks', clock, handlerTimeoutMs = 60_000 } = options;
+    this.#kernel = openKernel(kernel);
+    this.#clock = clock ?? systemClock;
+    this.#facts = sameFact(kernel, { clock: this.#clock });
+    this.#logger = options.logger ?? silentLogger;
+    const scope = {
+      extensionId,
+      timeoutMs: handlerTimeoutMs,
+      firingOf: (row: InternalHookRow, sink: InternalHookSink, call: Call) =>
+        this.#firingOf(row, sink, call),
+    };
+    this.#registrations = new Registrations({
+      contribute: (registration) =>
+        contributeAll(this.#kernel, contributionsOf(scope, registration)),
+      carrier: { extensionId, clock, timeoutMs: handlerTimeoutMs },
+    });
+  }
+
+  registerInternalHook(eventKey: string, handler: InternalHookHandler, owner?: string): void {
+    this.#registrations.add(eventKey, handler, owner);
+  }
+
+  unregisterInternalHook(eventKey: string, handler: InternalHookHandler): void {
+    this.#registrations.remove(eventKey, handler);
+  }
+
+  clearInternalHooks(): void {
+    this.#registrations.clear();
+  }
+
+  getRegisteredEventKeys(): string[] {
+    return this.#registrations.keys();
+  }
+
+  createInternalHookEvent(
+    type: InternalHookType,
+    action: string,
+    sessionKey: string,
+    context: Record<string, unknown> = {},
+  ): InternalHookEvent {
+    return createInternalHookEvent(type, action, sessionKey, context, this.#clock.now());
+  }
+
+  async triggerInternalHook(event: InternalHookEvent): Promise<void> {
+    this.#counts.triggered++;
+    const firing = this.#newFiring(event);
+    const row = rowOf(event.type, event.action);
+    const steps = row === undefined ? undefined : this.#checked(row, event);
+    if (row === undefined || steps === undefined) return this.#carry(firing);
+    const replies = await this.#dispatch(row, firing, steps);
+    if (replies === undefined) return this.#carry(firing);
+    await firing.settled();
+    firing.addReplies(replies);
+  }
+
+  stats(): InternalHookStats {
+    return { handlers: this.#registrations.size, ...this.#counts };
+  }
+
+  [Symbol.dispose](): void {
+    this.clearInternalHooks();
+  }
+
+  /** The dispatches that a trigger becomes, their payloads checked; nothing where it becomes none. */
+  #checked(row: InternalHookRow, event: InternalHookEvent): SourceStep[] | undefined {
+    try {
+      return row.source?.(event).map((step) => ({
+        ...step,
+        payload: this.#kernel.parsePayload(step.family, plainRecords(step.payload)),
+      }));
+    } catch (error) {
+      this.#counts.misfits++;
+      if (!this.#misfits.has(row))
+        this.#logger.warn(
+          `${row.type}:${row.action} is no canonical event: ${oneLine(error)}; its handlers are called all the same`,
+        );
+      this.#misfits.add(row); // told once per key
+      return undefined;
+    }
+  }
+
+  /** Dispatches a trigger. Gives the replies of its stages, or nothing where its handlers have not been reached. */
+  async #dispatch(
+    row: InternalHookRow,
+    firing: Firing,
+    steps: readonly SourceStep[],
+  ): Promise<readonly string[] | undefined> {
+    const metadata = { legacyBus: 'internal-hooks', key: `${row.type}:${row.action}` };
+    this.#origins.set(metadata, { row, firing });
+    let last: Outcome | undefined;
+    let reached = false;
+    try {
+      for (const { family, payload, given } of steps) {
+        const after = last === undefined ? {} : { after: last };
+        const begin = (): Promise<Outcome> => {
+          reached = true;
+          this.#counts.dispatched++;
+          return this.#kernel.dispatch(family, payload, { ...given, ...after, metadata });
+        };
+        last = await this.#announce(family, payload, begin);
+      }
+    } catch (error) {
+      this.#logger.warn(`${metadata.key} was not dispatched: ${oneLine(error)}`);
+      return undefined; // refused before any handler was called
+    }
+    if (!reached) this.#counts.joined++;
+    if (!reached && row.ownEventOnly === true) return undefined;
+    if (last !== undefined) await this.#firings.get(last.event)?.get(row)?.settled(); // where it joined
+    const { replies = [] } = (last?.annotations ?? {}) as { readonly replies?: readonly string[] };
+    return replies; // the stages of commands have such
+  }
+
+  #announce(family: string, payload: object, begin: () => Promise<Outcome>): Promise<Outcome> {
+    if (!isSharedFact(family)) return begin();
+    const identity = factOf(family, payload as never) as FactIdentity; // parsed for this family
+    return this.#facts.announce('internal-hooks', identity, begin as never) as Promise<Outcome>; // and of it
+  }
+
+  /** Calls the handlers of an event outside of the canonical families. */
+  async #carry(firing: Firing): Promise<void> {
+    this.#counts.carried++;
+    const { type, action } = firing.event;
+    await this.#registrations.carrierOf(type, action)?.carry(firing);
+  }
+
+  /** What a dispatch is to the handlers of a row: its own trigger, or an event made of the envelope, once. */
+  #firingOf(row: InternalHookRow, sink: InternalHookSink, call: Call): Firing | undefined {
+    const { event } = call;
+    const origin = this.#origins.get(event.metadata);
+    if (origin !== undefined) return origin.row === row ? origin.firing : undefined;
+    const made = this.#firings.get(event) ?? new Map<InternalHookRow, Firing | undefined>();
+    this.#firings.set(event, made);
+    if (!made.has(row)) made.set(row, this.#madeOf(row, sink, call));
+    return made.get(row);
+  }
+
+  #madeOf(row: InternalHookRow, sink: InternalHookSink, call: Call): Firing | undefined {
+    if (row.ownEventOnly === true && isOfLegacyHost(call.event)) return undefined;
+    const content = sink.content(call);
+    if (content === undefined) return undefined;
+    const { sessionKey, context } = content;
+    return this.#newFiring(
+      createInternalHookEvent(row.type, row.action, sessionKey, context, call.event.occurredAt),
+    );
+  }
+
+  #newFiring(event: InternalHookEvent): Firing {
+    return new Firing(event, {
+      logger: this.#logger,
+      failed: () => {
+        this.#counts.failures++;
+      },
+    });
+  }
+}

@@ -1,0 +1,63 @@
+import { present } from '../present.js';
+import { copyFiles } from './bootstrap-files.js';
+import { type InternalHookRow, sink } from './row.js';
+import { commandRows } from './rows-command.js';
+import { messageRows } from './rows-message.js';
+import { sessionRows } from './rows-session.js';
+
+const bootstrap: InternalHookRow = {
+  type: 'agent',
+  action: 'bootstrap',
+  awaited: true,
+  ownEventOnly: true,
+  sinks: [
+    sink('agent.prompt.building', 'mutator', (payload) => {
+      const { workspaceDir, config: cfg, sessionKey, sessionId, agentId } = payload;
+      const { bootstrapFiles = [] } = payload;
+      const told = { workspaceDir, cfg, sessionKey, sessionId, agentId };
+      return {
+        sessionKey: sessionKey ?? sessionId ?? 'unknown',
+        context: { ...told, bootstrapFiles: copyFiles(bootstrapFiles) },
+      };
+    }),
+  ],
+  coverage: 'mutate',
+  status: 'bridged',
+  why: 'A trigger is not dispatched: the legacy run dispatches agent.prompt.building a moment later through before_prompt_build, and every handler there would run twice. In a host of this project its handlers run in that dispatch.',
+};
+
+const startup: InternalHookRow = {
+  type: 'gateway',
+  action: 'startup',
+  awaited: false,
+  ownEventOnly: true,
+  source: ({ context: { cfg, deps, workspaceDir } }) => [
+    {
+      family: 'gateway.started',
+      payload: present({ config: cfg, dependencies: deps, workspaceDir }),
+    },
+  ],
+  sinks: [
+    sink('gateway.started', 'observer', ({ config, dependencies, workspaceDir }) => ({
+      sessionKey: 'gateway:startup',
+      context: { cfg: config, deps: dependencies, workspaceDir },
+    })),
+  ],
+  coverage: 'observe',
+  status: 'bridged',
+  why: 'The same start as the plugin hook gateway_start: one canonical event. Its handlers need the configuration, which that hook does not have, and so wait for their own event.',
+};
+
+/** Every key that the legacy system fires on its internal hook bus, as data (seed 004, bridge requirement). */
+export const internalHookRows: readonly InternalHookRow[] = [
+  ...commandRows,
+  ...sessionRows,
+  bootstrap,
+  startup,
+  ...messageRows,
+];
+
+/** The row of an event, or nothing where the pipeline has no family for it. */
+export function rowOf(type: string, action: string): InternalHookRow | undefined {
+  return internalHookRows.find((row) => row.type === type && row.action === action);
+}

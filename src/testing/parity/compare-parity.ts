@@ -1,0 +1,96 @@
+import type { Kernel } from '../../kernel/index.js';
+import { createLegacyHookRunner, type LegacyHookName } from '../../legacy/index.js';
+import { createTestKernel } from '../test-kernel.js';
+import { type ParityDifference, parityDifferences } from './differences.js';
+import {
+  type MakeLegacyRunner,
+  type ParityRun,
+  type ParityScenario,
+  recordParityRun,
+} from './parity-run.js';
+import { pipelineRunner } from './pipeline-runner.js';
+import { plainCopy } from './plain-copy.js';
+
+/** A scenario, and what it is run through. */
+export interface ParityOptions<H extends LegacyHookName> extends ParityScenario<H> {
+  /** OpenClaw's `createHookRunner`, or anything like it; Sluice's own runner, on a kernel of its own, where unsaid. */
+  readonly legacyRunner?: MakeLegacyRunner;
+  /**
+   * Sets up the pipeline: contributes what is to take the handlers' place, an extension's handlers say. Where unsaid,
+   * the pipeline gets the scenario's own handlers. Their calls and the log are compared only then.
+   */
+  readonly pipeline?: (kernel: Kernel) => void;
+}
+
+/** What two runs of one scenario came to. */
+export interface ParityReport {
+  readonly equal: boolean;
+  /** What differs, field by field. */
+  readonly differences: readonly ParityDifference[];
+  readonly legacy: ParityRun;
+  readonly pipeline: ParityRun;
+}
+
+/**
+ * Runs one scenario through a legacy runner and through the pipeline, and reports by field what differs: what came back
+ * or was thrown, what the host's event and context hold afterwards and, where both sides have the same handlers, their
+ * calls and the lines that the runners wrote. Each side gets a copy of the event.
+ *
+ * @throws TypeError where the legacy runner has no method for the hook.
+ * @example
+ * const report = await compareParity({
+ *   hook: 'message_sending',
+ *   event: { to: 'C1', content: 'hi ' }, ctx: { channelId: 'slack' },
+ *   handlers: [{ pluginId: 'acme', handler: (event) => ({ content: event.content.trim() }) }],
+ *   pipeline: (kernel) => kernel.contribute({
+ *     family: 'egress.preparing', class: 'mutator', extensionId: 'acme', id: 'trim',
+ *     handler: ({ payload }) => ({ content: payload.content.trim() }),
+ *   }),
+ * });
+ * expect(report.differences).toEqual([]);
+ */
+export async function compareParity<H extends LegacyHookName>(
+  options: ParityOptions<H>,
+): Promise<ParityReport> {
+  const { legacyRunner, pipeline, ...scenario } = options;
+  const copied = () => ({ event: plainCopy(scenario.event), ctx: plainCopy(scenario.ctx) });
+  const makeLegacy = legacyRunner ?? pipelineRunner(createTestKernel().kernel);
+  const legacy = await recordParityRun(makeLegacy, { ...scenario, ...copied() });
+  const ours = await recordParityRun(pipelineOf(pipeline), { ...scenario, ...copied() });
+  const differences = compareRuns(legacy, ours, pipeline === undefined);
+  return { equal: differences.length === 0, differences, legacy, pipeline: ours };
+}
+
+function pipelineOf(setUp: ParityOptions<LegacyHookName>['pipeline']): MakeLegacyRunner {
+  const { kernel } = createTestKernel();
+  if (setUp === undefined) return pipelineRunner(kernel);
+  return (_, options) => {
+    setUp(kernel);
+    return createLegacyHookRunner(kernel, options);
+  };
+}
+
+/**
+ * What differs between two runs. Paths begin with `result`, `thrown`, `event`, `ctx`, `calls`, `log` or `order`.
+ *
+ * @param sameHandlers compares the calls, the log and the order, too.
+ */
+export function compareRuns(
+  legacy: ParityRun,
+  pipeline: ParityRun,
+  sameHandlers = true,
+): ParityDifference[] {
+  const sides = [legacy, pipeline].map((run) => seen(run, sameHandlers));
+  return parityDifferences(sides[0], sides[1]);
+}
+
+function seen({ ending, event, ctx, calls, log, order }: ParityRun, sameHandlers: boolean) {
+  return {
+    ...(ending.kind === 'returned' && { result: ending.value }),
+    ...(ending.kind === 'threw' && { thrown: { message: ending.message, cause: ending.cause } }),
+    ...(ending.kind === 'pending' && { pending: true }),
+    event,
+    ctx,
+    ...(sameHandlers && { calls, log, order }),
+  };
+}

@@ -1,0 +1,104 @@
+import { describe, expect, it } from 'vitest';
+import { canonicalStages } from '../../src/kernel/index.js';
+import { legacyMapping, type MappedSource } from '../../src/legacy/index.js';
+import { expectFresh, heading, table } from '../support/generated.js';
+
+/** Seed 004, "Legacy Hook Mapping", by hand. */
+const seed: Readonly<Record<string, readonly string[]>> = {
+  before_model_resolve: ['agent.model.resolving'],
+  before_prompt_build: ['agent.prompt.building'],
+  before_agent_start: ['agent.model.resolving', 'agent.prompt.building'],
+  llm_input: ['agent.llm.input'],
+  llm_output: ['agent.llm.output'],
+  message_received: ['ingress.normalized'],
+  message_sending: ['egress.preparing'],
+  message_sent: ['egress.sent'],
+  before_tool_call: ['agent.tool.calling'],
+  after_tool_call: ['agent.tool.called'],
+  tool_result_persist: ['transcript.tool-result.persisting'],
+  before_message_write: ['transcript.message.writing'],
+  before_compaction: ['compaction.before'],
+  after_compaction: ['compaction.after'],
+  before_reset: ['session.resetting'],
+  gateway_start: ['gateway.started'],
+  gateway_stop: ['gateway.stopping'],
+  subagent_delivery_target: ['subagent.delivery.resolving'],
+};
+
+/** The hooks that the seed's table leaves out, with the families that were decided for them. */
+const decided: Readonly<Record<string, readonly string[]>> = {
+  agent_end: ['agent.completed'],
+  session_start: ['session.started'],
+  session_end: ['session.ended'],
+  subagent_spawning: ['subagent.spawning'],
+  subagent_spawned: ['subagent.spawned'],
+  subagent_ended: ['subagent.completed'],
+};
+
+const buses = Object.entries(legacyMapping) as [string, readonly MappedSource[]][];
+
+describe('the legacy mapping', () => {
+  it('holds each of the 24 plugin hooks once, on the families of the seed and of the decisions', () => {
+    const wanted = { ...seed, ...decided };
+    const families = legacyMapping.pluginHooks.map(({ source, parts }) => [
+      source,
+      [...new Set(parts.map(({ family }) => family))],
+    ]);
+    const mapped = Object.fromEntries(families) as Record<string, string[]>;
+    expect(families).toHaveLength(24);
+    expect(Object.keys(mapped).sort()).toEqual(Object.keys(wanted).sort());
+    for (const [hook, list] of Object.entries(wanted))
+      expect(mapped[hook]).toEqual(expect.arrayContaining([...list]));
+    expect(mapped.message_sent).toContain('egress.failed'); // the same hook with success: false
+  });
+
+  it.each(buses)('%s: every part is a class that its stage allows', (_, sources) => {
+    for (const { source, parts } of sources)
+      for (const { family, class: name } of parts) {
+        const stage = canonicalStages.find((one) => one.family === family);
+        expect(stage?.classes, `${source} on ${family}`).toContain(name);
+      }
+  });
+
+  it.each(buses)('%s: every source says why it is mapped so, and is named once', (_, sources) => {
+    for (const { source, why, merge } of sources) {
+      expect(why, source).toMatch(/\.$/);
+      expect(merge, source).not.toBe('');
+    }
+    expect(new Set(sources.map(({ source }) => source)).size).toBe(sources.length);
+  });
+});
+
+describe('spec/legacy-mapping.md', () => {
+  it('shows every source with its families, classes, coverage and reason', () => {
+    const about =
+      'What each plugin hook, internal hook key and agent-event stream of OpenClaw 2026.3 is on the pipeline. Read from the\n' +
+      'rows in `src/legacy` that the bridges run on. What differs from the legacy runner is listed, by name, in\n' +
+      '`src/legacy/divergences.ts`; how long each bus will live, in [retirement.md](retirement.md).';
+    const titles: Readonly<Record<string, string>> = {
+      pluginHooks: 'Plugin hooks',
+      internalHooks: 'Internal hooks',
+      agentEvents: 'Agent events',
+    };
+    const sections = buses.map(([bus, sources]) => `## ${titles[bus]}\n\n${rows(sources)}`);
+    const document = [
+      heading('Legacy mapping', about, 'test/spec/legacy-mapping.test.ts').trimEnd(),
+      ...sections,
+    ].join('\n\n');
+    expectFresh('spec/legacy-mapping.md', `${document}\n`);
+  });
+});
+
+function rows(sources: readonly MappedSource[]): string {
+  return table(
+    ['source', 'family and class', 'coverage', 'merge', 'status', 'why'],
+    sources.map(({ source, parts, coverage, merge, status, why }) => [
+      `\`${source}\``,
+      [...new Set(parts.map((part) => `\`${part.family}\` ${part.class}`))].join(', '),
+      coverage.join(', '),
+      merge,
+      status,
+      why,
+    ]),
+  );
+}
