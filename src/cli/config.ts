@@ -14,12 +14,26 @@ const overrideSchema = z.strictObject({
 const configSchema = z.strictObject({
   agent: z
     .string()
-    .regex(/^(echo|replay:.+)$/, 'expected "echo" or "replay:FILE"')
+    .regex(
+      /^(echo|replay:.+|claude(:.+)?)$/,
+      'expected "echo", "replay:FILE", "claude" or "claude:MODEL"',
+    )
     .exactOptional(),
   channel: z.literal('console').exactOptional(),
   extensions: z
     .array(z.strictObject({ path: z.string().min(1), config: z.unknown().exactOptional() }))
     .default([]),
+  plugins: z
+    .array(
+      z.strictObject({
+        path: z.string().min(1),
+        config: z.record(z.string(), z.unknown()).exactOptional(),
+        trusted: z.boolean().exactOptional(),
+        unsupported: z.enum(['refuse', 'skip']).exactOptional(),
+      }),
+    )
+    .default([]),
+  openclaw: z.record(z.string(), z.unknown()).default({}),
   grants: z.record(z.string(), z.array(z.string())).default({}),
   overrides: z.record(z.string(), overrideSchema).default({}),
 });
@@ -94,6 +108,8 @@ function knownKeys(path: readonly PropertyKey[]): string[] {
   switch (path[0]) {
     case 'extensions':
       return ['path', 'config'];
+    case 'plugins':
+      return ['path', 'config', 'trusted', 'unsupported'];
     case 'overrides':
       return Object.keys(overrideSchema.shape);
     default:

@@ -7,19 +7,23 @@ import {
   type Logger,
   nearest,
 } from '../kernel/index.js';
+import type { LegacyPlugin } from '../legacy/index.js';
 import { CommandError } from './command-error.js';
+import { loadPlugins } from './load-plugins.js';
 import { refusedSettings } from './refused-settings.js';
 import type { ExtensionSetting, Settings } from './settings.js';
 
-/** A pipeline without a host: a kernel with its extensions. Disposing it waits for what runs, and undoes all. */
+/** A pipeline without a host: a kernel with its extensions and plugins. Disposing it waits for what runs, and undoes all. */
 export interface Pipeline extends AsyncDisposable {
   readonly kernel: Kernel;
-  /** Why extensions are missing. One that is broken is left out, and the others are loaded. */
+  /** Why extensions or plugins are missing. One that is broken is left out, and the others are loaded. */
   readonly errors: readonly unknown[];
+  /** The OpenClaw plugins, for a host to run. One that could not be set up is among them, with what it registered. */
+  readonly plugins: readonly LegacyPlugin[];
 }
 
 /**
- * Makes a kernel as the settings say, and loads their extensions into it.
+ * Makes a kernel as the settings say, and loads their extensions and plugins into it.
  *
  * @throws CommandError `bad-config` where the kernel refuses a setting.
  */
@@ -37,12 +41,20 @@ export async function openPipeline(
     if ('error' in result) errors.push(result.error);
     else loaded.push(result);
   }
+  const { plugins, errors: pluginErrors } = await loadPlugins(
+    kernel,
+    settings,
+    withoutRefusals(logger),
+  );
+  errors.push(...pluginErrors);
   errors.push(...unmatched(kernel, Object.keys(overrides)));
   return {
     kernel,
     errors,
+    plugins,
     [Symbol.asyncDispose]: async () => {
       await kernel.close();
+      for (const plugin of plugins.toReversed()) await plugin.dispose();
       for (const extension of loaded.reverse()) await extension.dispose();
     },
   };

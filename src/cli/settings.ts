@@ -9,6 +9,7 @@ import { type LoadedConfig, readConfigFile } from './config.js';
 /** The options that every command on the pipeline takes. */
 export interface PipelineOptions {
   readonly extension?: readonly string[];
+  readonly plugin?: readonly string[];
   readonly config?: string;
   readonly json?: boolean;
   readonly debug?: boolean;
@@ -23,17 +24,33 @@ export interface ExtensionSetting {
   readonly config?: unknown;
 }
 
+/** An OpenClaw plugin to load: where it is, and what it is loaded with. */
+export interface PluginSetting {
+  readonly path: string;
+  /** The folder that it is read from. */
+  readonly from: string;
+  readonly config?: Readonly<Record<string, unknown>>;
+  readonly trusted?: boolean;
+  readonly unsupported?: 'refuse' | 'skip';
+}
+
 /** What a command runs with: the config file, and over it the command line. */
 export interface Settings extends Required<Pick<KernelOptions, 'grants' | 'overrides'>> {
   readonly agent: AgentChoice;
   readonly extensions: readonly ExtensionSetting[];
+  readonly plugins: readonly PluginSetting[];
+  /** The OpenClaw configuration that plugins are shown. */
+  readonly openclaw: Readonly<Record<string, unknown>>;
+  /** The folder that the command was given in. */
+  readonly workspaceDir: string;
 }
 
 /** Adds the options that every command on the pipeline takes. */
 export function addPipelineOptions(command: Command): Command {
   return command
     .option('-e, --extension <path>', 'load this extension; may be given again', collect)
-    .option('-c, --config <file>', 'a JSON file: extensions, grants, overrides, agent')
+    .option('-p, --plugin <path>', 'load this OpenClaw plugin; may be given again', collect)
+    .option('-c, --config <file>', 'a JSON file: extensions, plugins, grants, overrides, agent')
     .option('--debug', 'stack traces of errors, and every log line');
 }
 
@@ -59,6 +76,12 @@ export async function readSettings(
       })),
       ...(options.extension ?? []).map((path) => located(path, cwd)),
     ],
+    plugins: [
+      ...(config?.plugins ?? []).map((plugin) => ({ ...plugin, from: config?.folder ?? cwd })),
+      ...(options.plugin ?? []).map((path) => ({ path, from: cwd })),
+    ],
+    openclaw: config?.openclaw ?? {},
+    workspaceDir: cwd,
     grants: config?.grants ?? {},
     overrides: config?.overrides ?? {},
   };

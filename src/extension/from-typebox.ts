@@ -34,7 +34,8 @@ export function fromTypebox<Schema extends TObject>(schema: Schema): ConfigSchem
   };
 }
 
-function issuesOf(error: SchemaError, declared: readonly string[]): ConfigIssue[] {
+/** What is wrong, in the words of this project: the nearest declared name stands beside a surplus one. */
+export function issuesOf(error: SchemaError, declared: readonly string[]): ConfigIssue[] {
   const path = error.instancePath.split('/').slice(1).map(unescaped);
   switch (error.keyword) {
     case 'boolean': // says of a surplus key what `additionalProperties` says better

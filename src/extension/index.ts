@@ -1,11 +1,17 @@
 export type { ExtensionApi, Register } from './api.js';
-export type { ConfigIssue, ConfigSchema, ConfigVerdict } from './config-schema.js';
+export {
+  type ConfigIssue,
+  type ConfigSchema,
+  type ConfigVerdict,
+  readConfig,
+} from './config-schema.js';
 export {
   defineExtension,
   type Extension,
   type ExtensionDefinition,
   extensionProblem,
 } from './extension.js';
+export { fromJsonSchema } from './from-json-schema.js';
 export { fromTypebox } from './from-typebox.js';
 export {
   type DisabledExtension,
@@ -15,5 +21,10 @@ export {
   type LoadResult,
   loadExtension,
 } from './load.js';
-export { type LoadModuleOptions, loadExtensionModule } from './load-module.js';
+export {
+  importError,
+  type LoadModuleOptions,
+  loadExtensionModule,
+  missingIn,
+} from './load-module.js';
 export { Scope, type Undo, type UndoFailure, type UndoReport } from './scope.js';

@@ -73,7 +73,7 @@ function packageFileOf(name: string, from: string): string | undefined {
 }
 
 /** The module or package that Node did not find. Only the text of its error says it. */
-function missingIn(thrown: unknown): string | undefined {
+export function missingIn(thrown: unknown): string | undefined {
   const text = thrown instanceof Error ? thrown.message : '';
   return /^Cannot find (?:module|package) '([^']+)'/.exec(text)?.[1];
 }
@@ -100,7 +100,13 @@ const typescriptCodes: readonly unknown[] = [
   'ERR_UNSUPPORTED_NODE_MODULES_TYPE_STRIPPING',
 ];
 
-function importError(thrown: unknown, specifier: string, file: string, from: string): SluiceError {
+/** What went wrong when a module was imported, as an error that names its file. */
+export function importError(
+  thrown: unknown,
+  specifier: string,
+  file: string,
+  from: string,
+): SluiceError {
   const cause = { cause: thrown };
   const code = thrown instanceof Error && 'code' in thrown ? thrown.code : undefined;
   if (typescriptCodes.includes(code) && /\.[cm]?tsx?$/.test(file))

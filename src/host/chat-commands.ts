@@ -1,8 +1,24 @@
+import type { PayloadOf } from '../kernel/index.js';
+
+/** An answer that is more than a text. */
+export interface ChatAnswer {
+  /** Nothing is sent where it is empty and there are no attachments. */
+  readonly text: string;
+  readonly attachments?: PayloadOf<'egress.preparing'>['attachments'];
+  readonly metadata?: Readonly<Record<string, unknown>>;
+  /** What went wrong, where it did: `command.completed` tells of it. The text is sent all the same. */
+  readonly error?: string;
+}
+
 /** What a chat command may use. */
 export interface ChatCommandContext {
   readonly args: readonly string[];
   readonly sessionKey: string;
   readonly agentId: string;
+  /** The message that it came in. */
+  readonly message: PayloadOf<'routing.resolving'>['message'];
+  /** Whether its sender may give commands. Asked only of a command for anyone. */
+  readonly isAuthorized: boolean;
   /** Ends this session; the next message begins a new one. */
   resetSession(reason: string): Promise<void>;
   /** Stops this session's running turn. Returns whether one was running. */
@@ -24,8 +40,10 @@ export interface ChatCommand {
   readonly description: string;
   /** It does not wait for the turn that runs: it is about that turn. */
   readonly runsAtOnce?: boolean;
+  /** Senders who may not give commands may give this one. */
+  readonly forAnyone?: boolean;
   /** Returns the answer. What it throws is told in one line. */
-  run(context: ChatCommandContext): string | Promise<string>;
+  run(context: ChatCommandContext): string | ChatAnswer | Promise<string | ChatAnswer>;
 }
 
 /** The commands of every host. */

@@ -1,5 +1,6 @@
 import type { Trail } from '../agent/index.js';
 import { oneLine } from '../kernel/index.js';
+import type { ChatAnswer } from './chat-commands.js';
 import { type parseCommandLine, runCommand } from './commands.js';
 import type { MessageEnd } from './message-end.js';
 import type { HostParts } from './parts.js';
@@ -25,14 +26,17 @@ export async function runChatCommand(
   const session = await parts.store.loadSession(sessionKey);
   if (session !== undefined) trail.carry({ sessionId: session.sessionId });
 
-  const run = async (): Promise<Answer> => {
+  const run = async (): Promise<ChatAnswer> => {
     const command = parts.commands.get(line.name);
     if (command === undefined) return refusal(`There is no command "/${line.name}". Try /help.`);
-    if (!isAuthorized) return refusal(`You may not use "/${line.name}".`);
-    const text = await command.run({
+    if (!isAuthorized && command.forAnyone !== true)
+      return refusal(`You may not use "/${line.name}".`);
+    const answer = await command.run({
       args: line.args,
       sessionKey,
       agentId,
+      message,
+      isAuthorized,
       resetSession: (reason) =>
         resetSession(parts, trail, sessionKey, {
           reason,
@@ -46,7 +50,7 @@ export async function runChatCommand(
       },
       commands: [...parts.commands.values()],
     });
-    return { text };
+    return typeof answer === 'string' ? { text: answer } : answer;
   };
 
   const { value, error, replies } = await runCommand(
@@ -72,17 +76,27 @@ export async function runChatCommand(
     {
       trail,
       clock: parts.clock,
-      describe: ({ text, refused }) => (refused === true ? { error: text } : { result: text }),
+      describe: ({ text, error: problem }) =>
+        problem === undefined ? { result: text } : { error: problem },
     },
   );
   const text = value?.text ?? `"/${line.name}" failed: ${oneLine(error)}`;
   const content = [text, ...replies].filter((part) => part !== '').join('\n\n');
   if (value === undefined) parts.logger.error(text, { surface });
+  const { attachments = [], metadata } = value ?? {};
+  if (content === '' && attachments.length === 0) return { status: 'command', sends: [] };
   const send = await replyTo(
     parts,
     trail,
     message,
-    { kind: 'reply', content, agentId, sessionKey },
+    {
+      kind: 'reply',
+      content,
+      attachments,
+      agentId,
+      sessionKey,
+      ...(metadata !== undefined && { metadata: { ...metadata } }),
+    },
     parts.signal,
   );
   return {
@@ -92,11 +106,6 @@ export async function runChatCommand(
   };
 }
 
-interface Answer {
-  readonly text: string;
-  readonly refused?: true;
-}
-
-function refusal(text: string): Answer {
-  return { text, refused: true };
+function refusal(text: string): ChatAnswer {
+  return { text, error: text };
 }

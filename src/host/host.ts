@@ -12,6 +12,8 @@ import { Accounts } from './accounts.js';
 import { builtInCommands } from './chat-commands.js';
 import { deliver } from './delivery.js';
 import { Lanes } from './lanes.js';
+import { channelsOfPlugin } from './legacy-channel.js';
+import { commandsOfPlugins } from './legacy-command.js';
 import {
   loadAll,
   type Running,
@@ -80,7 +82,8 @@ export interface Host extends AsyncDisposable {
 /**
  * Makes a host: it carries each message from its channel through every stage to an agent, and the answer back.
  *
- * @throws SluiceError `no-agent`, `duplicate-agent`, `unknown-agent`, `no-model` or `duplicate-channel`.
+ * @throws SluiceError `no-agent`, `duplicate-agent`, `unknown-agent`, `no-model`, `duplicate-channel` or
+ *   `foreign-plugin`.
  * @example
  * const host = createHost({
  *   agents: [{ id: 'main', provider: echoProvider() }],
@@ -219,7 +222,12 @@ function partsOf(options: HostOptions, signal: AbortSignal): HostParts {
   if (defaultAgent === undefined)
     throw new SluiceError('unknown-agent', { what: options.defaultAgentId });
   noneTwice('duplicate-agent', options.agents);
-  noneTwice('duplicate-channel', options.channels);
+  const { kernel = createKernel({ clock, logger, ...options.kernelOptions }), plugins = [] } =
+    options;
+  const foreign = plugins.find((plugin) => plugin.kernel !== kernel);
+  if (foreign !== undefined) throw new SluiceError('foreign-plugin', { what: foreign.pluginId });
+  const channels = [...options.channels, ...plugins.flatMap(channelsOfPlugin)];
+  noneTwice('duplicate-channel', channels);
   for (const { id, model, provider } of options.agents)
     if (!provider.models.includes(model ?? provider.models[0] ?? ''))
       throw new SluiceError('no-model', { what: id });
@@ -228,15 +236,17 @@ function partsOf(options: HostOptions, signal: AbortSignal): HostParts {
       (provider) => [provider.id, provider],
     ),
   );
-  const commands = [...builtInCommands, ...(options.commands ?? [])];
+  const ownCommands = [...builtInCommands, ...(options.commands ?? [])];
+  const commands = [...ownCommands, ...commandsOfPlugins(plugins, ownCommands)];
   return {
-    kernel: options.kernel ?? createKernel({ clock, logger, ...options.kernelOptions }),
+    kernel,
     clock,
     logger,
     store: options.store ?? memoryStore(),
     agents,
     defaultAgent,
     providers: [...providers.values()],
+    channels,
     commands: new Map(commands.map((command) => [command.name, command])),
     accounts: new Accounts(),
     conversationLanes: new Lanes(laneCapacity),

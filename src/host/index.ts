@@ -1,4 +1,4 @@
-export type { ChatCommand, ChatCommandContext } from './chat-commands.js';
+export type { ChatAnswer, ChatCommand, ChatCommandContext } from './chat-commands.js';
 export {
   type CommandCall,
   type CommandOptions,

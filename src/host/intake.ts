@@ -4,6 +4,7 @@ import type { RunningAccount } from './accounts.js';
 export class Intake {
   readonly #onEnded: (reason: string) => void;
   readonly #open = new Set<RunningAccount>();
+  #hasTakenIn = false;
   #isComplete = false;
   #reason = 'no more input';
 
@@ -11,7 +12,10 @@ export class Intake {
     this.#onEnded = onEnded;
   }
 
+  /** Accounts that only send are no input: a host that has nothing else runs until it is stopped. */
   add(account: RunningAccount): void {
+    if (account.channel.capabilities.sendsOnly === true) return;
+    this.#hasTakenIn = true;
     this.#open.add(account);
   }
 
@@ -28,6 +32,6 @@ export class Intake {
   }
 
   #tell(): void {
-    if (this.#isComplete && this.#open.size === 0) this.#onEnded(this.#reason);
+    if (this.#isComplete && this.#hasTakenIn && this.#open.size === 0) this.#onEnded(this.#reason);
   }
 }

@@ -56,7 +56,8 @@ export async function loadAll(parts: HostParts): Promise<Running> {
 }
 
 /**
- * Starts what the host consists of: `runtime.started`, `gateway.starting`, each account, `gateway.started`. An
+ * Starts what the host consists of: `runtime.started`, `gateway.starting`, each account, the services of the plugins,
+ * `gateway.started`. An
  * account that fails is told of and left out. Messages that come meanwhile wait until all is up.
  *
  * @param onEnded is told once, when no account will take in any more.
@@ -83,11 +84,12 @@ export async function startAll(
   });
   const failed: StartReport['failed'][number][] = [];
   const intake = new Intake(onEnded);
-  for (const channel of options.channels)
+  for (const channel of parts.channels)
     for (const accountId of channel.accounts) {
       const problem = await startAccount(parts, channel, accountId, opened, intake);
       if (problem !== undefined) failed.push({ channel: channel.id, accountId, reason: problem });
     }
+  for (const plugin of options.plugins ?? []) await plugin.start();
   await kernel.dispatch('gateway.started', { ...about, startedAtMs: clock.now() });
   open();
   const accounts = parts.accounts.offered();
@@ -145,8 +147,8 @@ async function startAccount(
 }
 
 /**
- * Stops what the host consists of: `gateway.stopping`, no more intake, the lanes drained, each account, then
- * `runtime.stopping`. When the budget is spent, or `hurry` aborts, the running work is aborted.
+ * Stops what the host consists of: `gateway.stopping`, no more intake, the lanes drained, each account, the services
+ * of the plugins, then `runtime.stopping`. When the budget is spent, or `hurry` aborts, the running work is aborted.
  *
  * @param hurry aborts what still runs; the host's signal hangs on it.
  */
@@ -185,6 +187,8 @@ export async function stopAll(
       ),
     );
   }
+  for (const plugin of (parts.options.plugins ?? []).toReversed())
+    await attempt(parts, `stopping ${plugin.pluginId}`, () => plugin.stop());
   const uptimeMs = Math.max(0, clock.now() - running.startedAtMs);
   await attempt(parts, 'runtime.stopping', () =>
     kernel.dispatch('runtime.stopping', { reason, uptimeMs }),

@@ -2,6 +2,7 @@ import type { AgentTurnCallbacks } from '../agent/index.js';
 import type { ChannelPlugin } from '../channel/index.js';
 import type { Extension } from '../extension/index.js';
 import type { Clock, Kernel, KernelOptions, Logger } from '../kernel/index.js';
+import type { LegacyPlugin } from '../legacy/index.js';
 import type { AgentProvider } from '../stream/index.js';
 import type { ChatCommand } from './chat-commands.js';
 import type { MessageEnd } from './message-end.js';
@@ -49,6 +50,11 @@ export interface HostOptions {
   readonly providers?: readonly AgentProvider[];
   readonly channels: readonly ChannelPlugin[];
   readonly extensions?: readonly HostExtension[];
+  /**
+   * OpenClaw plugins, loaded into the same `kernel`. The host starts and stops their services, answers their commands
+   * and sends by their channels; whoever loaded them disposes them.
+   */
+  readonly plugins?: readonly LegacyPlugin[];
   /** Chat commands besides `/new`, `/stop` and `/help`. */
   readonly commands?: readonly ChatCommand[];
   /** A kernel that somebody else owns: it is not closed. Else the host makes one of `kernelOptions`. */

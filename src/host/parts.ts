@@ -1,3 +1,4 @@
+import type { ChannelPlugin } from '../channel/index.js';
 import type { Clock, Kernel, Logger } from '../kernel/index.js';
 import type { AgentProvider } from '../stream/index.js';
 import type { Accounts } from './accounts.js';
@@ -16,6 +17,8 @@ export interface HostParts {
   readonly defaultAgent: AgentDefinition;
   readonly providers: readonly AgentProvider[];
   readonly commands: ReadonlyMap<string, ChatCommand>;
+  /** Those of the options, and those of the plugins. */
+  readonly channels: readonly ChannelPlugin[];
   readonly accounts: Accounts;
   /** One lane a conversation: what comes in first is routed first. */
   readonly conversationLanes: Lanes;

@@ -6,7 +6,12 @@ import { conversationOf, type RoutedMessage } from './routing.js';
 
 /** What is said back to a message, and in whose name. */
 export type Reply = Pick<OutgoingMessage, 'content' | 'kind'> &
-  Partial<Pick<OutgoingMessage, 'agentId' | 'sessionKey' | 'sessionId' | 'runId'>>;
+  Partial<
+    Pick<
+      OutgoingMessage,
+      'agentId' | 'sessionKey' | 'sessionId' | 'runId' | 'attachments' | 'metadata'
+    >
+  >;
 
 /** Sends a reply to where a message came from, unless a resolver of `egress.preparing` chooses another account. */
 export function replyTo(

@@ -13,13 +13,19 @@ function refusalOf(text: string): string {
 
 describe('a config file', () => {
   it('may leave everything out', () => {
-    expect(parseConfig('{}', 'sluice.json')).toEqual({ extensions: [], grants: {}, overrides: {} });
+    expect(parseConfig('{}', 'sluice.json')).toEqual({
+      extensions: [],
+      plugins: [],
+      openclaw: {},
+      grants: {},
+      overrides: {},
+    });
   });
 
   it.each([
     ['{', 'is not JSON'],
     ['[]', 'at its top level'],
-    ['{ "agent": "eco" }', 'at agent: expected "echo" or "replay:FILE"'],
+    ['{ "agent": "eco" }', 'at agent: expected "echo", "replay:FILE", "claude" or "claude:MODEL"'],
     ['{ "extensions": [{ "path": 1 }] }', 'at extensions[0].path'],
     ['{ "grants": { "acme": "x" } }', 'at grants.acme'],
     ['{ "overrides": { "a/b": { "timeoutMs": -1 } } }', 'at overrides["a/b"].timeoutMs'],

@@ -1,0 +1,95 @@
+import { resolve } from 'node:path';
+import type { Command } from 'commander';
+import { createKernel, isSluiceError, silentLogger } from '../kernel/index.js';
+import { loadLegacyPluginFrom } from '../legacy/index.js';
+import { CommandError } from './command-error.js';
+import { type LoadedConfig, readConfigFile } from './config.js';
+import { type ExitCode, exitCodeHelp, exitCodes } from './exit-codes.js';
+import { jsonLine } from './json-line.js';
+import { lineLogger } from './logger.js';
+import { pluginMentions } from './plugin-mentions.js';
+import { type PluginReport, reportOn, reportOnFailure } from './plugin-report.js';
+import { pluginView } from './plugin-view.js';
+import type { Shell } from './shell.js';
+
+interface CheckOptions {
+  readonly config?: string;
+  readonly json?: boolean;
+  readonly debug?: boolean;
+}
+
+const help = `
+The path is a plugin's folder: the one with openclaw.plugin.json. Its module is imported
+and its register function runs, on a pipeline of its own; its services, commands and
+channels do not. What it would ask for later is searched for in its source, by name.
+
+With --config, the plugin gets its part of that file: "config" of the plugin with the
+same path, and "openclaw" as the OpenClaw configuration.
+
+The exit code is 1 if something would not work.
+
+Examples:
+  $ sluice check-plugin ./extensions/thread-ownership
+  $ sluice check-plugin ./my-plugin --config sluice.json
+  $ sluice check-plugin ./my-plugin --json
+
+${exitCodeHelp}`;
+
+/** Adds `sluice check-plugin`: what an OpenClaw plugin becomes, and what of it would not work. */
+export function addCheckPlugin(
+  program: Command,
+  shell: Shell,
+  done: (code: ExitCode) => void,
+): void {
+  program
+    .command('check-plugin')
+    .description('say what an OpenClaw plugin becomes here, and what would not work')
+    .argument('<path>', "the plugin's folder")
+    .option('-c, --config <file>', 'a config file as of `sluice run`, for its configuration')
+    .option('--json', 'print a line of JSON')
+    .option('--debug', 'stack traces of errors, and every log line of the plugin')
+    .addHelpText('after', help)
+    .action(async (path: string, options: CheckOptions) =>
+      done(await checkPlugin(path, options, shell)),
+    );
+}
+
+async function checkPlugin(path: string, options: CheckOptions, shell: Shell): Promise<ExitCode> {
+  const { config: file, json, debug = false } = options;
+  const config = file === undefined ? undefined : await readConfigFile(file, shell.cwd);
+  const kernel = createKernel(); // nothing is dispatched on it
+  let report: PluginReport;
+  try {
+    await using plugin = await loadLegacyPluginFrom(path, {
+      ...loadOptions(path, config, shell.cwd),
+      kernel,
+      logger: debug ? lineLogger(shell.stderr, 'debug', shell.stdout.gone) : silentLogger,
+      unsupported: 'skip', // so that all of it is found
+    });
+    report = reportOn(path, plugin, kernel, pluginMentions(resolve(shell.cwd, path)));
+  } catch (thrown) {
+    if (!isSluiceError(thrown)) throw thrown;
+    if (thrown.code === 'plugin-not-found')
+      throw new CommandError('missing-file', thrown.message, thrown.hint, { cause: thrown });
+    if (json !== true) throw thrown;
+    report = reportOnFailure(path, thrown);
+  }
+  const { palettes, width } = shell;
+  shell.stdout.lines(
+    json === true ? [jsonLine(report)] : pluginView(report, { palette: palettes.stdout, width }),
+  );
+  return report.works ? exitCodes.ok : exitCodes.failed;
+}
+
+/** What a config file says of the plugin at a path. */
+function loadOptions(path: string, config: LoadedConfig | undefined, cwd: string) {
+  const { plugins = [], openclaw = {}, folder = cwd } = config ?? {};
+  const setting = plugins.find((plugin) => resolve(folder, plugin.path) === resolve(cwd, path));
+  return {
+    from: cwd,
+    workspaceDir: cwd,
+    config: openclaw,
+    ...(setting?.config !== undefined && { pluginConfig: setting.config }),
+    ...(setting?.trusted !== undefined && { trusted: setting.trusted }),
+  };
+}

@@ -1,0 +1,52 @@
+import { basename } from 'node:path';
+import process from 'node:process';
+import { pathToFileURL } from 'node:url';
+import { importError, missingIn } from '../../extension/index.js';
+import { SluiceError } from '../../kernel/index.js';
+import { loadWith } from './load-plugin.js';
+import type { LegacyPlugin, LegacyPluginOptions } from './plugin.js';
+import { readPluginFolder } from './plugin-folder.js';
+
+/** Where a plugin is looked for, and how it is imported. */
+export interface LoadPluginFromOptions extends Omit<LegacyPluginOptions, 'manifest' | 'source'> {
+  /** The folder that a relative path is read from; the working folder where unsaid. */
+  readonly from?: string;
+  /** Imports a file's URL: `import()` where unsaid. For hosts that transform modules, and tests. */
+  readonly importModule?: (url: string) => Promise<unknown>;
+}
+
+/**
+ * Loads an OpenClaw plugin from its folder: the manifest, then the file that its `package.json` names under
+ * `openclaw.extensions`, or its index file. TypeScript needs a process that runs it (tsx, or Node from 22.18 on).
+ *
+ * @param path the folder, or an entry file in it.
+ * @throws SluiceError (as a rejection) `plugin-not-found`, `bad-manifest`, `plugin-needs-sdk`, `module-failed` or
+ *   `module-needs-compiling`. What is wrong with the plugin itself is in the result, as of `loadLegacyPlugin`.
+ * @example
+ * const plugin = await loadLegacyPluginFrom('./extensions/thread-ownership', { kernel, config, logger });
+ */
+export async function loadLegacyPluginFrom(
+  path: string,
+  options: LoadPluginFromOptions,
+): Promise<LegacyPlugin> {
+  const { from = process.cwd(), importModule = (url) => import(url), ...rest } = options;
+  const { manifest, entries } = readPluginFolder(path, from);
+  const [source, ...others] = entries;
+  const { id } = manifest;
+  let module: unknown;
+  try {
+    module = await importModule(pathToFileURL(source).href);
+  } catch (thrown) {
+    const missing = missingIn(thrown);
+    if (missing !== undefined && /^openclaw(\/|$)/.test(missing))
+      throw new SluiceError(
+        'plugin-needs-sdk',
+        { extensionId: id, file: source, specifier: missing },
+        { cause: thrown },
+      );
+    throw importError(thrown, path, source, from);
+  }
+  const left = others.map((file) => basename(file)).join(', ');
+  const warnings = left === '' ? [] : [`a plugin has one entry; not loaded: ${left}`];
+  return loadWith(module, { pluginId: id, ...rest, manifest, source }, warnings);
+}

@@ -1,0 +1,110 @@
+import { fromJsonSchema, readConfig } from '../../extension/index.js';
+import { isSluiceError, oneLine, SluiceError } from '../../kernel/index.js';
+import { apiOf } from './api.js';
+import { type PluginExport, pluginExportOf } from './module-shape.js';
+import { type NewPlugin, newPlugin } from './new-plugin.js';
+import type { LegacyPlugin, LegacyPluginOptions } from './plugin.js';
+
+/**
+ * Loads an unmodified OpenClaw plugin: judges its configuration, and calls its register function with an `api` whose
+ * hooks go on the kernel's stages. A plugin that cannot be set up has the status `error`; what it had registered before
+ * stays, as it does in OpenClaw, and its dispose takes it back.
+ *
+ * @param module what importing the plugin gives: its default export counts, where it has one.
+ * @throws SluiceError `bad-option` where nothing says what its id is. What is wrong with the plugin is in the result.
+ * @example
+ * const plugin = loadLegacyPlugin(await import('./thread-ownership/index.js'), {
+ *   kernel, pluginId: 'thread-ownership', config: openclawConfig, pluginConfig: { forwarderUrl },
+ * });
+ * if (plugin.error !== undefined) console.error(plugin.error.message);
+ * const host = createHost({ kernel, plugins: [plugin], agents, channels });
+ */
+export function loadLegacyPlugin(module: unknown, options: LegacyPluginOptions): LegacyPlugin {
+  return loadWith(module, options, []);
+}
+
+/** The same, with what was found out about the plugin before its module was imported. */
+export function loadWith(
+  module: unknown,
+  options: LegacyPluginOptions,
+  warnings: readonly string[],
+): LegacyPlugin {
+  const exported = pluginExportOf(module);
+  const plugin = newPlugin(exported.definition, options);
+  for (const warning of warnings) plugin.tell('warn', warning);
+  const error = setUp(plugin, exported, options);
+  if (error !== undefined)
+    plugin.logger.error(error.message, { code: error.code, hint: error.hint });
+  const { running, scope, refusals, internalHookList, version, description } = plugin;
+  const dispose: LegacyPlugin['dispose'] = async () => {
+    await running.stop();
+    return scope.dispose();
+  };
+  return {
+    pluginId: plugin.pluginId,
+    name: plugin.name,
+    ...(version !== undefined && { version }),
+    ...(description !== undefined && { description }),
+    source: plugin.source,
+    status: error === undefined ? 'loaded' : 'error',
+    ...(error !== undefined && { error }),
+    kernel: plugin.kernel,
+    config: plugin.config,
+    logger: plugin.logger,
+    hooks: plugin.hooks,
+    internalHooks: internalHookList,
+    services: plugin.services,
+    commands: plugin.commands,
+    channels: plugin.channels,
+    unsupported: refusals.calls,
+    diagnostics: plugin.diagnostics,
+    start: () => running.start(),
+    stop: () => running.stop(),
+    dispose,
+    [Symbol.asyncDispose]: async () => void (await dispose()),
+  };
+}
+
+/** @returns why it could not be set up. */
+function setUp(
+  plugin: NewPlugin,
+  { register, definition, problem }: PluginExport,
+  { manifest }: LegacyPluginOptions,
+): SluiceError | undefined {
+  const { pluginId: extensionId, source } = plugin;
+  for (const named of [manifest?.id, definition.id])
+    if (named !== undefined && named !== extensionId)
+      return new SluiceError('plugin-id-mismatch', { extensionId, source, exported: named });
+  try {
+    if (manifest !== undefined)
+      readConfig(extensionId, fromJsonSchema(manifest.configSchema), plugin.pluginConfig);
+    if (register === undefined)
+      return new SluiceError('no-plugin', { extensionId, source, problem });
+  } catch (refused) {
+    if (isSluiceError(refused)) return refused;
+    throw refused;
+  }
+  try {
+    const returned = register(apiOf(plugin));
+    if (isThenable(returned)) {
+      plugin.tell('warn', 'its register function is async; nobody waits for it, as in OpenClaw');
+      returned.then(undefined, (late: unknown) =>
+        plugin.tell('error', `its register function was rejected: ${oneLine(late)}`),
+      );
+    }
+    return undefined;
+  } catch (thrown) {
+    if (isSluiceError(thrown) && thrown.code === 'plugin-unsupported') return thrown;
+    const details = { extensionId, problem: oneLine(thrown) };
+    return new SluiceError('plugin-failed', details, { cause: thrown });
+  }
+}
+
+function isThenable(value: unknown): value is PromiseLike<unknown> {
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    'then' in value &&
+    typeof value.then === 'function'
+  );
+}

@@ -1,0 +1,104 @@
+import { join, resolve } from 'node:path';
+import process from 'node:process';
+import { Scope } from '../../extension/index.js';
+import { type Logger, oneLine, SluiceError, silentLogger } from '../../kernel/index.js';
+import { pluginBuses } from './buses.js';
+import type { PluginDefinition } from './module-shape.js';
+import type { LegacyPluginOptions, PluginDiagnostic } from './plugin.js';
+import { pluginEntryOf } from './plugin-entry.js';
+import { refusalsOf } from './refusals.js';
+import type { Registering } from './registering.js';
+import { PluginServices } from './services.js';
+import type { LegacyLogger } from './shapes.js';
+
+/** A plugin that is about to register, and what its host will need. */
+export interface NewPlugin extends Registering {
+  readonly logger: Logger;
+  readonly diagnostics: readonly PluginDiagnostic[];
+  readonly running: PluginServices;
+}
+
+/**
+ * Gathers what a plugin registers with and into.
+ *
+ * @throws SluiceError `bad-option` where nothing says what its id is, or the profile is unknown.
+ */
+export function newPlugin(definition: PluginDefinition, options: LegacyPluginOptions): NewPlugin {
+  const { kernel, manifest, profile = '2026.3', config = {} } = options;
+  const pluginId = options.pluginId ?? manifest?.id ?? definition.id;
+  if (pluginId === undefined)
+    throw new SluiceError('bad-option', {
+      option: 'pluginId',
+      problem: 'the plugin names none itself',
+    });
+  if ((profile as unknown) !== '2026.3')
+    // whatever the type says
+    throw new SluiceError('bad-option', { option: 'profile', problem: 'there is "2026.3" alone' });
+  const entry = pluginEntryOf(config, pluginId);
+  const logger = loggerOf(options.logger ?? silentLogger, pluginId);
+  const legacyLogger = legacyLoggerOf(logger);
+  const diagnostics: PluginDiagnostic[] = [];
+  const tell: Registering['tell'] = (level, message) => {
+    diagnostics.push({ level, message });
+    logger[level](message);
+  };
+  const refusals = refusalsOf(pluginId, options.unsupported ?? 'refuse', ({ method, instead }) =>
+    logger.warn(`${method} is not supported. ${instead}`),
+  );
+  const services: Registering['services'] = [];
+  const workspaceDir = resolve(options.workspaceDir ?? process.cwd());
+  const stateDir = options.stateDir ?? join(workspaceDir, '.sluice', ...pluginId.split('/'));
+  const running = new PluginServices(services, {
+    context: { config, workspaceDir, stateDir, logger: legacyLogger },
+    ...(options.clock !== undefined && { clock: options.clock }),
+    onFailure: (message) => tell('error', message),
+  });
+  const version = definition.version ?? manifest?.version;
+  const description = definition.description ?? manifest?.description;
+  return {
+    pluginId,
+    name: definition.name ?? manifest?.name ?? pluginId,
+    ...(version !== undefined && { version }),
+    ...(description !== undefined && { description }),
+    source: options.source ?? pluginId,
+    kernel,
+    trusted: options.trusted === true,
+    allowPromptInjection: (options.hooks ?? entry.hooks)?.allowPromptInjection !== false,
+    config,
+    pluginConfig: options.pluginConfig ?? entry.config,
+    logger,
+    legacyLogger,
+    scope: new Scope(pluginId, logger),
+    refusals,
+    buses: () => pluginBuses(kernel),
+    hooks: [],
+    internalHookList: [],
+    services,
+    commands: [],
+    channels: [],
+    diagnostics,
+    running,
+    tell,
+  };
+}
+
+/** A logger that writes a plugin's name with every entry, and cannot be made to throw by what it is given. */
+function loggerOf(logger: Logger, pluginId: string): Logger {
+  const entry =
+    (level: keyof Logger): Logger['info'] =>
+    (message, fields) =>
+      logger[level](message.startsWith(`${pluginId}: `) ? message : `${pluginId}: ${message}`, {
+        extensionId: pluginId,
+        ...fields,
+      });
+  return { debug: entry('debug'), info: entry('info'), warn: entry('warn'), error: entry('error') };
+}
+
+/** Plugins log texts; what else they log is made one. */
+function legacyLoggerOf(logger: Logger): LegacyLogger {
+  const entry =
+    (level: keyof Logger) =>
+    (message: unknown): void =>
+      logger[level](typeof message === 'string' ? message : oneLine(message));
+  return { debug: entry('debug'), info: entry('info'), warn: entry('warn'), error: entry('error') };
+}

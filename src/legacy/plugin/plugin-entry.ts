@@ -1,0 +1,24 @@
+import { z } from 'zod';
+
+const fields = z.record(z.string(), z.unknown());
+
+const entrySchema = z
+  .looseObject({
+    enabled: z.boolean().optional().catch(undefined),
+    hooks: z
+      .looseObject({ allowPromptInjection: z.boolean().optional() })
+      .optional()
+      .catch(undefined),
+    config: fields.optional(),
+  })
+  .catch({});
+
+/** What an OpenClaw configuration says of one plugin: `plugins.entries.<id>`. */
+export type PluginEntry = Readonly<z.output<typeof entrySchema>>;
+
+/** Reads a plugin's entry; an empty one where there is none, or none that can be read. */
+export function pluginEntryOf(config: Readonly<Record<string, unknown>>, id: string): PluginEntry {
+  const entries = z.looseObject({ plugins: z.looseObject({ entries: fields }) }).safeParse(config);
+  const all = entries.data?.plugins.entries ?? {};
+  return Object.hasOwn(all, id) ? entrySchema.parse(all[id]) : {};
+}

@@ -1,0 +1,219 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { jsonLines, runCli } from './cli.js';
+import { runInMemory } from './memory-shell.js';
+
+const plugins = fileURLToPath(new URL('../fixtures/legacy-plugins/', import.meta.url));
+const courier = join(plugins, 'courier');
+const toolsmith = join(plugins, 'toolsmith');
+
+interface Report {
+  readonly works: boolean;
+  readonly plugin?: { readonly id: string };
+  readonly error?: { readonly code: string };
+  readonly hooks: readonly {
+    readonly hook: string;
+    readonly becomes: readonly object[];
+    readonly differs: readonly string[];
+  }[];
+  readonly divergences: readonly { readonly name: string }[];
+  readonly unsupported: readonly { readonly method: string }[];
+  readonly mentions: readonly object[];
+}
+
+async function reportOf(...args: readonly string[]): Promise<Report & { code: number | null }> {
+  const { code, stdout } = await runInMemory(['check-plugin', '--json', ...args]);
+  const [report] = jsonLines<Report>(stdout);
+  if (report === undefined) throw new Error('it printed nothing');
+  return { ...report, code };
+}
+
+let folder = '';
+
+/** A plugin of one file. */
+function write(index: string, manifest: object = { id: 'acme', configSchema: {} }): string {
+  writeFileSync(join(folder, 'openclaw.plugin.json'), JSON.stringify(manifest));
+  writeFileSync(join(folder, 'index.ts'), index);
+  return folder;
+}
+
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'sluice-check-'));
+});
+
+afterAll(() => rmSync(folder, { recursive: true }));
+
+describe('sluice check-plugin', { timeout: 30_000 }, () => {
+  it('says of each hook what family, class and mode it becomes', async () => {
+    const report = await reportOf(courier);
+    expect(report).toMatchObject({ code: 0, works: true, plugin: { id: 'courier' } });
+    expect(report.hooks).toMatchObject([
+      {
+        hook: 'message_received',
+        becomes: [{ family: 'ingress.normalized', class: 'observer', mode: 'sequential' }],
+      },
+      {
+        hook: 'message_sending',
+        priority: 5,
+        becomes: [
+          { family: 'egress.preparing', class: 'mutator', mode: 'sequential' },
+          { family: 'egress.preparing', class: 'veto', mode: 'sequential' },
+        ],
+      },
+    ]);
+  });
+
+  it('names what differs for each hook, and says once what that is', async () => {
+    const { hooks, divergences } = await reportOf(courier);
+    const [received, sending] = hooks.map(({ differs }) => differs);
+    expect(sending).toContain('cancel-is-terminal');
+    expect(received).not.toContain('cancel-is-terminal');
+    expect(divergences.map(({ name }) => name).sort()).toEqual(
+      [...new Set([...(received ?? []), ...(sending ?? [])])].sort(),
+    );
+    const { stdout } = await runInMemory(['check-plugin', courier]);
+    expect(stdout).toMatch(/What differs from OpenClaw\n(?: .*\n)* {2}cancel-is-terminal: There,/);
+  });
+
+  it('runs neither services nor commands nor channels', async () => {
+    const { code, stdout, stderr } = await runInMemory(['check-plugin', courier]);
+    expect(code).toBe(0);
+    expect(stderr).toBe('');
+    expect(stdout).toMatch(/^Courier \(courier\) works\n/);
+    expect(stdout).toContain('services loft, ringer');
+    const module = (await import(join(courier, 'index.js'))) as { default: { log: object[] } };
+    expect(module.default.log.filter((entry) => 'started' in entry)).toEqual([]);
+  });
+
+  it('finds every call that is not supported in one go, says what to use, and fails', async () => {
+    const report = await reportOf(toolsmith);
+    expect(report).toMatchObject({ code: 1, works: false });
+    expect(report.hooks.map(({ hook }) => hook)).toEqual(['before_tool_call', 'message_sent']);
+    expect(report.unsupported).toMatchObject([
+      { method: 'api.registerTool', instead: expect.stringContaining('AgentProvider') },
+      { method: 'api.runtime.tts.textToSpeechTelephony' },
+      { method: 'registerChannel: gateway.startAccount' },
+    ]);
+    const { stdout } = await runInMemory(['check-plugin', toolsmith]);
+    expect(stdout).toMatch(/does not work as it is/);
+    expect(stdout).toMatch(/Not supported\n {2}api\.registerTool: Tools belong to the agent/);
+    expect(stdout).toMatch(/there is no hook "befor_tool_call"/);
+  });
+
+  it('finds in the source what would be asked for later', async () => {
+    const path = write(`export default function register(api: any) {
+      api.on('message_sent', () => api.runtime.state.resolveStateDir());
+      api.registerService({ id: 's', start: () => api.runtime?.events.onSessionTranscriptUpdate() });
+      api.runtime.events.onAgentEvent(() => undefined);
+    }`);
+    const report = await reportOf(path);
+    expect(report).toMatchObject({ code: 1, works: false, unsupported: [] });
+    expect(report.mentions).toMatchObject([
+      { method: 'api.runtime.state.resolveStateDir', file: 'index.ts', line: 2 },
+      { method: 'api.runtime.events.onSessionTranscriptUpdate', file: 'index.ts', line: 3 },
+    ]);
+  });
+
+  it('takes TypeScript whose imports of the SDK are types, in a process that runs it', async () => {
+    const path = write(`import type { OpenClawPluginApi } from 'openclaw/plugin-sdk';
+      export default (api: OpenClawPluginApi) => api.on('message_sent', () => undefined);`);
+    const { code, stdout } = await runCli(['check-plugin', path, '--json']);
+    expect(code).toBe(0);
+    expect(jsonLines<Report>(stdout)[0]?.hooks).toMatchObject([{ hook: 'message_sent' }]);
+  });
+
+  it('names the SDK where the plugin needs it when it runs', async () => {
+    const path = write(`import { emptyPluginConfigSchema } from 'openclaw/plugin-sdk';
+      export default { configSchema: emptyPluginConfigSchema(), register() {} };`);
+    const text = await runCli(['check-plugin', path]);
+    expect(text.code).toBe(1);
+    expect(text.stderr).toMatch(/^sluice: plugin-needs-sdk: acme: .*index\.ts imports "openclaw/);
+    const json = await runCli(['check-plugin', path, '--json']);
+    expect(json.code).toBe(1);
+    expect(jsonLines<Report>(json.stdout)[0]).toMatchObject({
+      works: false,
+      error: { code: 'plugin-needs-sdk' },
+    });
+  });
+
+  it('gives the plugin its part of a config file', async () => {
+    const manifest = {
+      id: 'acme',
+      configSchema: { type: 'object', required: ['url'], properties: { url: { type: 'string' } } },
+    };
+    const path = write('export default () => undefined;', manifest);
+    expect(await reportOf(path)).toMatchObject({ code: 1, error: { code: 'bad-config' } });
+    const config = join(folder, 'sluice.json');
+    writeFileSync(config, JSON.stringify({ plugins: [{ path: '.', config: { url: 'a' } }] }));
+    expect(await reportOf(path, '--config', config)).toMatchObject({ code: 0, works: true });
+  });
+
+  it.each([
+    [['check-plugin'], 2, /^sluice: bad-arguments: missing required argument 'path'/],
+    [['check-plugin', 'nowhere'], 2, /^sluice: missing-file: Plugin "nowhere" was not found/],
+    [['check-plugin', 'src'], 2, /^sluice: missing-file: .* holds no openclaw\.plugin\.json/],
+    [['check-plugin', courier, '-c', 'no.json'], 2, /^sluice: missing-file: there is no file/],
+  ])('tells in one line what is wrong with %j', async (args, code, line) => {
+    const ended = await runInMemory(args);
+    expect(ended.code).toBe(code);
+    expect(ended.stderr).toMatch(line);
+    expect(ended.stderr.trimEnd().split('\n')).toHaveLength(1);
+  });
+
+  it('has a help with an example', async () => {
+    const { code, stdout } = await runInMemory(['check-plugin', '--help']);
+    expect(code).toBe(0);
+    expect(stdout).toContain('$ sluice check-plugin ./extensions/thread-ownership');
+  });
+});
+
+describe('sluice run --plugin', { timeout: 30_000 }, () => {
+  it('runs a plugin in the host: its hooks, commands and services', async () => {
+    const input = '/coo\nhello\na secret\n';
+    const { code, stdout, stderr } = await runCli(['run', '-q', '--plugin', courier], input);
+    expect(stdout).toBe('coo\nhello\n');
+    expect(stderr).toBe('');
+    expect(code).toBe(0);
+  });
+
+  it('takes plugins, what they are configured with and what they are shown from a config file', async () => {
+    const config = join(folder, 'run.json');
+    const setting = { path: courier, config: { sign: '-- C' } };
+    const openclaw = { channels: { pigeon: { accounts: ['loft-1'] } } };
+    writeFileSync(config, JSON.stringify({ plugins: [setting], openclaw }));
+    const { stdout } = await runCli(['run', '--json', '-c', config], 'hello\n');
+    const outcomes = jsonLines<{ event: { family: string }; payload: Record<string, unknown> }>(
+      stdout,
+    );
+    const of = (family: string) => outcomes.filter(({ event }) => event.family === family);
+    expect(of('egress.sent')[0]?.payload).toMatchObject({ content: 'hello -- C' });
+    expect(of('account.started')[1]?.payload).toMatchObject({ accountId: 'loft-1' });
+  });
+
+  it('tells of a plugin that cannot be set up, goes on with the rest, and fails', async () => {
+    const args = ['run', '-q', '--plugin', toolsmith, '--plugin', courier, '--plugin', courier];
+    const { code, stdout, stderr } = await runCli(args, '/coo\n');
+    expect(code).toBe(1);
+    expect(stdout).toBe('coo\n');
+    expect(stderr).toMatch(
+      /^sluice: plugin-unsupported: toolsmith: api\.registerTool is not supported/m,
+    );
+    expect(stderr).toMatch(/^sluice: bad-config: plugin "courier" of .* is loaded already/m);
+  });
+
+  it('refuses a config whose plugins have a key that there is not', async () => {
+    const config = join(folder, 'bad.json');
+    writeFileSync(config, JSON.stringify({ plugins: [{ path: '.', trustd: true }] }));
+    const { code, stderr } = await runInMemory(['stages', '-c', config]);
+    expect(code).toBe(2);
+    expect(stderr).toMatch(/unknown key "trustd"\. Did you mean "trusted"\?/);
+  });
+
+  it('shows the hooks of a plugin in sluice stages', async () => {
+    const { stdout } = await runInMemory(['stages', '--plugin', courier]);
+    expect(stdout).toMatch(/courier\/0001\.1, veto, priority 5, no recheck/);
+  });
+});

@@ -1,0 +1,126 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { compileFunction, constants } from 'node:vm';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createKernel } from '../../src/kernel/index.js';
+import { loadLegacyPluginFrom } from '../../src/legacy/index.js';
+
+/** Node's own `import()`: the one in this file is the test runner's, which also takes TypeScript. */
+const importModule = compileFunction('return import(specifier)', ['specifier'], {
+  importModuleDynamically: constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
+}) as (specifier: string) => Promise<unknown>;
+
+const fixtures = fileURLToPath(new URL('../fixtures/legacy-plugins/', import.meta.url));
+const manifest = (id: string) => JSON.stringify({ id, configSchema: { type: 'object' } });
+const named = (name: string) => `export default { name: '${name}', register() {} };`;
+
+const files = {
+  'order/openclaw.plugin.json': manifest('order'),
+  'order/index.mjs': named('mjs'),
+  'order/index.cjs': 'module.exports = { name: "cjs", register() {} };',
+  'commonjs/openclaw.plugin.json': manifest('commonjs'),
+  'commonjs/index.cjs': 'module.exports = { name: "cjs", register() {} };',
+  'gone/openclaw.plugin.json': manifest('gone'),
+  'gone/package.json': '{"openclaw":{"extensions":["./dist/index.js"]}}',
+  'gone/index.js': named('never'),
+  'unread/openclaw.plugin.json': manifest('unread'),
+  'unread/package.json': '{"openclaw"',
+  'empty/openclaw.plugin.json': manifest('empty'),
+  'bare/index.js': named('bare'),
+  'text/openclaw.plugin.json': 'id: text',
+  'no-id/openclaw.plugin.json': '{"id":" ","configSchema":{}}',
+  'no-schema/openclaw.plugin.json': '{"id":"no-schema"}',
+  'list/openclaw.plugin.json': '[]',
+  'odd/openclaw.plugin.json': '{"id":" odd ","configSchema":{},"name":7,"channels":"all","kind":1}',
+  'odd/index.mjs': 'export default () => undefined;',
+  'throws/openclaw.plugin.json': manifest('throws'),
+  'throws/index.mjs': "throw new Error('no database');",
+  'sdk/openclaw.plugin.json': manifest('sdk'),
+  'sdk/index.mjs': "import { emptyPluginConfigSchema } from 'openclaw/plugin-sdk';",
+  'typed/openclaw.plugin.json': manifest('typed'),
+  'typed/index.js': named('never'),
+  'typed/index.ts': 'enum Kind { A }\nexport default () => Kind;',
+};
+
+let from = '';
+
+beforeAll(() => {
+  from = mkdtempSync(join(tmpdir(), 'sluice-plugins-'));
+  for (const [name, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(from, name)), { recursive: true });
+    writeFileSync(join(from, name), text);
+  }
+});
+
+afterAll(() => rmSync(from, { recursive: true }));
+
+const load = (path: string) =>
+  loadLegacyPluginFrom(path, { kernel: createKernel(), from, importModule });
+
+describe('loadLegacyPluginFrom', () => {
+  it('takes a folder with a manifest and an index file', async () => {
+    const plugin = await load(join(fixtures, 'courier'));
+    expect(plugin).toMatchObject({
+      pluginId: 'courier',
+      name: 'Courier',
+      version: '1.2.0',
+      description: 'Carries messages.',
+      status: 'loaded',
+      source: join(fixtures, 'courier', 'index.js'),
+    });
+  });
+
+  it('takes the entry that package.json names, the first one alone, and says so', async () => {
+    const plugin = await loadLegacyPluginFrom(join(fixtures, 'toolsmith'), {
+      kernel: createKernel(),
+      importModule,
+      unsupported: 'skip',
+    });
+    expect(plugin.source).toBe(join(fixtures, 'toolsmith', 'src', 'plugin.js'));
+    expect(plugin.diagnostics[0]).toEqual({
+      level: 'warn',
+      message: 'a plugin has one entry; not loaded: second.js',
+    });
+  });
+
+  it('takes index.ts, then index.js, index.mjs and index.cjs, or the file that the path names', async () => {
+    expect((await load('order')).name).toBe('mjs');
+    expect((await load('./order/index.cjs')).name).toBe('cjs');
+    expect((await load('commonjs')).name).toBe('cjs');
+  });
+
+  it('judges the configuration by the manifest', async () => {
+    const options = { kernel: createKernel(), importModule, pluginConfig: { loft: 0 } };
+    const plugin = await loadLegacyPluginFrom(join(fixtures, 'courier'), options);
+    expect(plugin.error?.message).toBe('courier: config.loft: must be >= 1');
+  });
+
+  it('reads of a manifest what it can, and needs its id and its schema alone', async () => {
+    expect(await load('odd')).toMatchObject({ pluginId: 'odd', name: 'odd', status: 'loaded' });
+  });
+
+  it.each([
+    ['missing', 'plugin-not-found', /"missing" was not found: there is no .*missing/],
+    ['bare', 'plugin-not-found', /bare holds no openclaw\.plugin\.json/],
+    ['empty', 'plugin-not-found', /empty has no entry file/],
+    [
+      'gone',
+      'plugin-not-found',
+      /package\.json names the entry .*dist.index\.js, which is no file/,
+    ],
+    ['unread', 'bad-manifest', /unread.package\.json: it is not JSON/],
+    ['text', 'bad-manifest', /text.openclaw\.plugin\.json: it is not JSON/],
+    ['no-id', 'bad-manifest', /id: it must be a name/],
+    ['no-schema', 'bad-manifest', /"configSchema" is missing/],
+    ['list', 'bad-manifest', /its top level: .*expected object/],
+    ['throws', 'module-failed', /throws.index\.mjs could not be imported: no database/],
+    ['sdk', 'plugin-needs-sdk', /sdk: .*index\.mjs imports "openclaw.*" when it runs/],
+    ['typed', 'module-needs-compiling', /index\.ts is TypeScript/],
+  ])('refuses %s with %s', async (path, code, message) => {
+    const refused = await load(path).catch((error: unknown) => error);
+    expect(refused).toMatchObject({ name: 'SluiceError', code });
+    expect(refused).toHaveProperty('message', expect.stringMatching(message));
+  });
+});
