@@ -137,8 +137,10 @@ export function writeField(
     };
   const next = target.law(state, own, target.separator);
   if (next === state) return state;
-  if (sameData(next.value, state.value)) return { ...next, value: state.value };
-  if (typeof next.value === 'object' && next.value !== null) Object.freeze(next.value);
+  const isSame = target.shared ? Object.is : sameData; // §1.7: a shared one is not looked into
+  if (isSame(next.value, state.value)) return { ...next, value: state.value };
+  if (!target.shared && typeof next.value === 'object' && next.value !== null)
+    Object.freeze(next.value); // §1.7: a shared one passes as it is
   if (!target.fits(next.value))
     return {
       kind: 'bad-output',
