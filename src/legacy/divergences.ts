@@ -142,18 +142,6 @@ export const legacyDivergences = [
     what: 'There, any truthy origin counts; here one that names no place (an empty object, an unknown field, a wrong type) is no candidate, and a later one can count.',
     reason: 'An answer goes to a place that exists, or to its requester.',
   },
-  {
-    name: 'written-message-is-frozen',
-    hooks: sync,
-    what: 'There, a handler may write in place to the message that an earlier one returned; here that message is frozen, and the write throws.',
-    reason: 'What a mutator returned is not changed behind its back: return a new message.',
-  },
-  {
-    name: 'equal-message-is-no-change',
-    hooks: sync,
-    what: 'There, a returned message takes the place of the one before even if it says the same; here the one before stays, as the same object.',
-    reason: 'A patch that changes nothing is no change.',
-  },
 ] as const satisfies readonly LegacyDivergence[];
 
 /** The name of a divergence. */

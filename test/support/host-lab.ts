@@ -1,6 +1,7 @@
 import { echoProvider } from '../../src/agent/index.js';
 import { createHost, type Host, type HostOptions, type MessageEnd } from '../../src/host/index.js';
 import type { FamilyName, Kernel, Outcome } from '../../src/kernel/index.js';
+import type { LegacyPlugin } from '../../src/legacy/index.js';
 import {
   createTestKernel,
   type TestKernel,
@@ -33,12 +34,15 @@ export interface HostLab extends AsyncDisposable {
 export interface HostLabOptions extends Partial<HostOptions> {
   readonly channel?: ScriptedChannel;
   readonly contribute?: (kernel: Kernel) => void;
+  /** Loads OpenClaw plugins into the lab's kernel, for its host to run. */
+  readonly loadPlugins?: (kernel: Kernel) => readonly LegacyPlugin[];
   readonly clock?: VirtualClock;
   readonly grants?: Readonly<Record<string, readonly string[]>>;
 }
 
 export async function hostLab(options: HostLabOptions = {}): Promise<HostLab> {
   const { channel = scriptedChannel(), contribute, clock = virtualClock(), grants } = options;
+  const { loadPlugins, ...hostOptions } = options;
   const test = createTestKernel({ clock, ...(grants !== undefined && { grants }) });
   contribute?.(test.kernel);
   const ends: MessageEnd[] = [];
@@ -51,7 +55,8 @@ export async function hostLab(options: HostLabOptions = {}): Promise<HostLab> {
     clock,
     logger: test.log,
     newId: (kind) => `${kind}-${++ids[kind]}`,
-    ...options,
+    plugins: loadPlugins?.(test.kernel) ?? [],
+    ...hostOptions,
     onMessageEnd: (end) => {
       ends.push(end);
       waiting.get(end.updateId ?? '')?.(end);

@@ -111,23 +111,26 @@ export async function recordParityRun<H extends LegacyHookName>(
   }));
   const logger = { debug: line('debug'), warn: line('warn'), error: line('error') };
   const runner = makeRunner({ typedHooks }, { logger, catchErrors });
+  const method = methodOf(runner, hook);
   let ending: ParityEnding = { kind: 'pending' };
   const end = (how: ParityEnding): void => {
     ending = how;
     order.push(how.kind);
   };
+  let result: unknown;
   try {
-    const result = methodOf(runner, hook).call(runner, event, ctx);
-    isAtOnce = false;
-    if (isPromise(result)) {
-      const running = result.then(
-        (value) => end({ kind: 'returned', value }),
-        (error: unknown) => end(threw(error)),
-      );
-      await (drive?.(running, (text) => order.push(text)) ?? running);
-    } else end({ kind: 'returned', value: result });
+    result = method.call(runner, event, ctx);
+    if (!isPromise(result)) end({ kind: 'returned', value: result });
   } catch (error) {
     end(threw(error));
+  }
+  isAtOnce = false;
+  if (isPromise(result)) {
+    const running = result.then(
+      (value) => end({ kind: 'returned', value }),
+      (error: unknown) => end(threw(error)),
+    );
+    await (drive?.(running, (text) => order.push(text)) ?? running);
   }
   return { ending, calls, log, order, event, ctx };
 }

@@ -1,0 +1,37 @@
+import { describe, expect, it } from 'vitest';
+import {
+  type LegacyDivergenceName,
+  legacyDivergences,
+  legacyHookNames,
+} from '../../src/legacy/index.js';
+import { compareRuns } from '../../src/testing/index.js';
+import { type DivergenceExample, divergences } from './divergences.js';
+import { Rejections } from './hooks/observe.js';
+import { Pipeline } from './hooks/pipeline.js';
+import { predict } from './model/model.js';
+import { everyRow } from './model/rows.js';
+
+const rows = Object.entries(divergences) as [LegacyDivergenceName, DivergenceExample][];
+
+describe('a divergence', () => {
+  it.each(rows)(
+    '%s: differs in exactly what its example says, and no other row is concerned',
+    async (name, { set, differences, unhandled = [] }) => {
+      using rejections = new Rejections();
+      const ours = await new Pipeline(rejections).observe(set);
+      const legacy = predict(set);
+      const bridged = predict(set, everyRow);
+      expect(compareRuns(legacy.seen, ours)).toEqual(differences);
+      expect([legacy.seen.unhandled, ours.unhandled]).toEqual([unhandled, []]);
+      expect([...bridged.used]).toEqual([name]);
+      expect(compareRuns(bridged.seen, ours)).toEqual([]);
+    },
+  );
+
+  it('names hooks that there are, and concerns the one of its example', () => {
+    for (const { name, hooks } of legacyDivergences) {
+      expect(legacyHookNames).toEqual(expect.arrayContaining([...hooks]));
+      expect(hooks).toContain(divergences[name].set.hook);
+    }
+  });
+});

@@ -1,0 +1,67 @@
+import { expect } from 'vitest';
+import {
+  type LegacyDivergence,
+  type LegacyDivergenceName,
+  type LegacyHookName,
+  legacyDivergences,
+} from '../../../src/legacy/index.js';
+import {
+  compareRuns,
+  type ParityDifference,
+  parityDifferences,
+} from '../../../src/testing/index.js';
+import { predict } from '../model/model.js';
+import { everyRow } from '../model/rows.js';
+import type { HookSet } from './hook-set.js';
+import type { Observation } from './observe.js';
+
+/** The rows that name a hook. */
+export function rowsOf(hook: LegacyHookName): string[] {
+  const rows: readonly LegacyDivergence[] = legacyDivergences;
+  return rows.filter(({ hooks }) => hooks.includes(hook)).map(({ name }) => name);
+}
+
+/** How many sets were compared, and in how many of them each row decided something by itself. */
+export class Tally {
+  sets = 0;
+  readonly decisive = new Map<LegacyDivergenceName, number>();
+
+  add(names: Iterable<LegacyDivergenceName>): void {
+    this.sets++;
+    for (const name of names) this.decisive.set(name, (this.decisive.get(name) ?? 0) + 1);
+  }
+}
+
+/**
+ * Compares what was seen of one set. The model says what the legacy runner does, and, with the rows, what the bridge
+ * does: each run must be as it says in full. A set that no row concerns must be the same on both sides.
+ */
+export function compareSet(
+  set: HookSet,
+  real: Observation | undefined,
+  ours: Observation,
+  tally: Tally,
+): void {
+  const legacy = predict(set);
+  const bridged = predict(set, everyRow);
+  if (real !== undefined) expect(differences(real, legacy.seen), 'legacy: model').toEqual([]);
+  expect(differences(bridged.seen, ours), 'pipeline: model').toEqual([]);
+  const rows = [...bridged.used];
+  if (rows.length === 0)
+    expect(differences(real ?? legacy.seen, ours), 'a difference without a row').toEqual([]);
+  tally.add(rows.filter((row) => decides(set, row, bridged.seen)));
+}
+
+/** Whether the prediction is another one without the row. */
+function decides(set: HookSet, row: LegacyDivergenceName, bridged: Observation): boolean {
+  const others = everyRow.filter((one) => one !== row);
+  return differences(predict(set, others).seen, bridged).length > 0;
+}
+
+function differences(legacy: Observation, pipeline: Observation): ParityDifference[] {
+  const besides = ({ counts, unhandled }: Observation) => ({ counts, unhandled });
+  return [
+    ...compareRuns(legacy, pipeline),
+    ...parityDifferences(besides(legacy), besides(pipeline)),
+  ];
+}

@@ -1,0 +1,93 @@
+import fc from 'fast-check';
+import { type LegacyHookName, pluginHooks } from '../../../src/legacy/index.js';
+import { events } from './events.js';
+import {
+  type ErrorName,
+  type HandlerSpec,
+  type HookSet,
+  type Timing,
+  untrustedPlugin,
+} from './hook-set.js';
+import { resultOf, writesOf } from './results.js';
+
+const timings: Readonly<Record<'void' | 'modifying' | 'sync', fc.Arbitrary<Timing>>> = {
+  void: weighted({ now: 6, async: 6, gated: 6, thenable: 1, never: 1 }),
+  modifying: weighted({ now: 12, async: 12, gated: 8, thenable: 2, never: 1 }),
+  sync: weighted({ now: 12, async: 1, thenable: 1 }),
+};
+
+const errors = weighted<ErrorName>({
+  error: 6,
+  'type-error': 3,
+  text: 2,
+  nothing: 1,
+  null: 1,
+  record: 1,
+  unreadable: 1,
+});
+
+function weighted<T extends string>(
+  weights: Readonly<Partial<Record<T, number>>>,
+): fc.Arbitrary<T> {
+  const entries = Object.entries(weights) as [T, number][]; // exactly the keys that are given
+  return fc.oneof(...entries.map(([value, weight]) => ({ weight, arbitrary: fc.constant(value) })));
+}
+
+const priorities = fc.oneof(
+  { weight: 8, arbitrary: fc.constant(undefined) },
+  { weight: 12, arbitrary: fc.constantFrom<number>(0, 0, 10, -10, 5, -0.5, 1e9) },
+  { weight: 1, arbitrary: fc.constantFrom(Number.NaN, Number.POSITIVE_INFINITY) },
+);
+
+const plugins = fc.oneof(
+  { weight: 12, arbitrary: fc.constantFrom('alpha', 'beta', 'gamma', 'Zeta') },
+  { weight: 1, arbitrary: fc.constant(untrustedPlugin) },
+);
+
+function handlerOf(hook: LegacyHookName): fc.Arbitrary<HandlerSpec> {
+  const { kind } = pluginHooks[hook];
+  return fc.record({
+    pluginId: plugins,
+    priority: priorities,
+    timing: timings[kind],
+    release: fc.nat(3),
+    writes: writesOf(hook),
+    ends: fc.oneof(
+      { weight: 6, arbitrary: resultOf(hook).map((returns) => ({ returns })) },
+      { weight: 1, arbitrary: errors.map((throws) => ({ throws })) },
+    ),
+  });
+}
+
+/** So many of one plugin that their order by number is not their order as text. */
+function manyOf(hook: LegacyHookName): fc.Arbitrary<HandlerSpec[]> {
+  const one = handlerOf(hook).map((spec) => ({ ...spec, pluginId: 'alpha', priority: undefined }));
+  return fc.array(one, { minLength: 11, maxLength: 13 });
+}
+
+/** At most one handler that never settles: two would spend the budget of the whole stage. */
+function hangingOnce(handlers: readonly HandlerSpec[]): HandlerSpec[] {
+  const first = handlers.findIndex(({ timing }) => timing === 'never');
+  return handlers.map((spec, at) =>
+    spec.timing === 'never' && at !== first ? { ...spec, timing: 'async' } : spec,
+  );
+}
+
+/** Sets of handlers for one hook, with a well-formed event of it. */
+export function setsOf(hook: LegacyHookName): fc.Arbitrary<HookSet> {
+  return fc.record({
+    hook: fc.constant(hook),
+    ...events[hook],
+    handlers: fc
+      .oneof(
+        { weight: 2, arbitrary: fc.constant([]) },
+        { weight: 60, arbitrary: fc.array(handlerOf(hook), { minLength: 1, maxLength: 5 }) },
+        { weight: 1, arbitrary: manyOf(hook) },
+      )
+      .map(hangingOnce),
+    catchErrors: fc.oneof(
+      { weight: 3, arbitrary: fc.constant(true) },
+      { weight: 1, arbitrary: fc.constant(false) },
+    ),
+  });
+}

@@ -1,0 +1,203 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** The legacy runner, as its callers use it. */
+export type RealHookRunner = Readonly<Record<string, (...args: readonly unknown[]) => unknown>>;
+
+/** A row of the registry that the legacy runner reads. */
+export interface TypedHook {
+  readonly pluginId: string;
+  readonly hookName: string;
+  readonly handler: (event: never, ctx: never) => unknown;
+  readonly priority?: number | undefined;
+  readonly source: string;
+}
+
+export type LegacyLog = Readonly<Record<'debug' | 'warn' | 'error', (text: string) => void>>;
+
+/** `src/plugins/hooks.ts` */
+export interface HooksModule {
+  createHookRunner(
+    registry: { readonly typedHooks: readonly TypedHook[] },
+    options?: { readonly logger?: LegacyLog; readonly catchErrors?: boolean },
+  ): RealHookRunner;
+}
+
+/** An event of the internal bus. */
+export interface InternalHookEvent {
+  type: string;
+  action: string;
+  sessionKey: string;
+  context: Record<string, unknown>;
+  timestamp: Date;
+  messages: string[];
+}
+
+type InternalHandler = (event: InternalHookEvent) => unknown;
+
+/** `src/hooks/internal-hooks.ts`; what the bundle has dropped (unregister, the list of keys) is not here. */
+export interface InternalHooksModule {
+  registerInternalHook(eventKey: string, handler: InternalHandler): void;
+  clearInternalHooks(): void;
+  triggerInternalHook(event: InternalHookEvent): Promise<void>;
+  createInternalHookEvent(
+    type: string,
+    action: string,
+    sessionKey: string,
+    context?: Record<string, unknown>,
+  ): InternalHookEvent;
+  /** What the module has logged, in order. */
+  readonly logged: readonly { subsystem: string; level: string; text: string }[];
+  /** The map of handlers, which in the real system hangs on `globalThis`. */
+  readonly globals: {
+    readonly __openclaw_internal_hook_handlers__: Map<string, InternalHandler[]>;
+  };
+}
+
+/** What listeners of agent events get. */
+export interface RealAgentEvent {
+  readonly runId: string;
+  readonly seq: number;
+  readonly stream: string;
+  readonly ts: number;
+  readonly data: Record<string, unknown>;
+  readonly sessionKey?: string | undefined;
+}
+
+/** `src/infra/agent-events.ts` */
+export interface AgentEventsModule {
+  emitAgentEvent(event: Omit<RealAgentEvent, 'seq' | 'ts'>): void;
+  onAgentEvent(listener: (event: RealAgentEvent) => void): () => boolean;
+  registerAgentRunContext(runId: string, context: Record<string, unknown>): void;
+  getAgentRunContext(runId: string): Record<string, unknown> | undefined;
+  clearAgentRunContext(runId: string): void;
+}
+
+type Mapper = (...args: readonly unknown[]) => Record<string, unknown>;
+
+/** `src/hooks/message-hook-mappers.ts` */
+export type MessageMappersModule = Readonly<
+  Record<
+    | 'deriveInboundMessageHookContext'
+    | 'buildCanonicalSentMessageHookContext'
+    | 'toPluginMessageContext'
+    | 'toPluginMessageReceivedEvent'
+    | 'toPluginMessageSentEvent'
+    | 'toInternalMessageReceivedContext'
+    | 'toInternalMessageTranscribedContext'
+    | 'toInternalMessagePreprocessedContext'
+    | 'toInternalMessageSentContext',
+    Mapper
+  >
+>;
+
+/** How one source module is cut out of the bundle. */
+interface Cut {
+  readonly region: string;
+  /** Every one of these is declared there: the bundle has several copies, with more or less left out. */
+  readonly exports: readonly string[];
+  /** Regions of the same file that it calls into. */
+  readonly with?: readonly string[];
+  /** What stands for the rest of what it uses, and is its own for each instance. */
+  readonly prelude?: string;
+  readonly alsoExports?: readonly string[];
+}
+
+const cuts = {
+  hooks: {
+    region: 'src/plugins/hooks.ts',
+    exports: ['createHookRunner'],
+    with: ['src/shared/text/join-segments.ts'],
+  },
+  internalHooks: {
+    region: 'src/hooks/internal-hooks.ts',
+    exports: [
+      'registerInternalHook',
+      'clearInternalHooks',
+      'triggerInternalHook',
+      'createInternalHookEvent',
+    ],
+    prelude: `
+      const globals = {};
+      const globalThis = globals;
+      const logged = [];
+      const createSubsystemLogger = (subsystem) =>
+        Object.fromEntries(['debug', 'info', 'warn', 'error'].map((level) =>
+          [level, (text) => void logged.push({ subsystem, level, text })]));
+    `,
+    alsoExports: ['globals', 'logged'],
+  },
+  agentEvents: {
+    region: 'src/infra/agent-events.ts',
+    exports: [
+      'emitAgentEvent',
+      'onAgentEvent',
+      'registerAgentRunContext',
+      'getAgentRunContext',
+      'clearAgentRunContext',
+    ],
+  },
+  messageMappers: {
+    region: 'src/hooks/message-hook-mappers.ts',
+    exports: [
+      'deriveInboundMessageHookContext',
+      'buildCanonicalSentMessageHookContext',
+      'toPluginMessageContext',
+      'toPluginMessageReceivedEvent',
+      'toPluginMessageSentEvent',
+      'toInternalMessageReceivedContext',
+      'toInternalMessageTranscribedContext',
+      'toInternalMessagePreprocessedContext',
+      'toInternalMessageSentContext',
+    ],
+  },
+} as const satisfies Record<string, Cut>;
+
+interface Modules {
+  hooks: HooksModule;
+  internalHooks: InternalHooksModule;
+  agentEvents: AgentEventsModule;
+  messageMappers: MessageMappersModule;
+}
+
+let instances = 0;
+
+/**
+ * A fresh instance of one source module of the package, state and all. It is cut out of the bundle as it is read and
+ * imported as data, so that nothing of it has to be kept here.
+ */
+export async function openClawModule<Name extends keyof Modules>(
+  root: string,
+  name: Name,
+): Promise<Modules[Name]> {
+  const source = sourceOf(root, cuts[name]);
+  const code = `${source}\n// instance ${++instances}\n`;
+  const url = `data:text/javascript;base64,${Buffer.from(code).toString('base64')}`;
+  return (await import(/* @vite-ignore */ url)) as Modules[Name]; // typed by hand: the package ships no such types
+}
+
+function sourceOf(root: string, cut: Cut): string {
+  const dist = join(root, 'dist');
+  for (const file of readdirSync(dist).toSorted()) {
+    if (!file.endsWith('.js')) continue;
+    const bundle = readFileSync(join(dist, file), 'utf8');
+    const main = regionOf(bundle, cut.region);
+    if (main === undefined || !cut.exports.every((one) => declares(main, one))) continue;
+    const others = (cut.with ?? []).map((region) => regionOf(bundle, region));
+    if (others.includes(undefined)) continue;
+    const names = [...cut.exports, ...(cut.alsoExports ?? [])].join(', ');
+    return [cut.prelude ?? '', ...others, main, `export { ${names} };`].join('\n');
+  }
+  throw new Error(`${dist} has no copy of ${cut.region} with ${cut.exports.join(', ')}.`);
+}
+
+function regionOf(bundle: string, path: string): string | undefined {
+  const begin = bundle.indexOf(`//#region ${path}\n`);
+  if (begin < 0) return undefined;
+  const end = bundle.indexOf('\n//#endregion', begin);
+  return end < 0 ? undefined : bundle.slice(begin, end);
+}
+
+function declares(region: string, name: string): boolean {
+  return region.includes(`\nfunction ${name}(`) || region.includes(`\nasync function ${name}(`);
+}
