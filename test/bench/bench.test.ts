@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { workOfFrames } from './frames.mjs';
 import { runOnce } from './once.mjs';
 
 const contenders = ['sluice', 'tapable', 'hookable', 'openclaw-style'];
@@ -34,5 +35,16 @@ describe('the benchmark', () => {
       topic: 'Ada',
       route: 'console',
     });
+  });
+
+  it('takes the same frames, whatever it makes of them', async () => {
+    const csdk = await import('../../src/csdk/index.js');
+    const parsed = await workOfFrames('parse', csdk);
+    expect(parsed.made).toBe(parsed.frames);
+    for (const id of ['normalizeSession', 'coderStream']) {
+      const work = await workOfFrames(id, csdk);
+      expect(work.frames, id).toBe(parsed.frames);
+      expect(work.made, id).toBeGreaterThan(parsed.frames / 2);
+    }
   });
 });

@@ -1,4 +1,5 @@
 import { contenderNamed } from './contenders/index.mjs';
+import { frameFigures } from './frames.mjs';
 import { dispatchAlone, growth, promises, registration, scenarioFigures } from './jobs.mjs';
 
 /**
@@ -9,5 +10,8 @@ const jobs = { scenario: scenarioFigures, alone: dispatchAlone, growth, promises
 
 const task = JSON.parse(process.argv[2]);
 const loadKernel = () => import('../../dist/kernel/index.js');
-const contender = await contenderNamed(task.contender, loadKernel);
-process.stdout.write(`\n@@${JSON.stringify(await jobs[task.job](contender, task))}`);
+const measured =
+  task.job === 'frames'
+    ? await frameFigures(task, await import('../../dist/csdk/index.js'))
+    : await jobs[task.job](await contenderNamed(task.contender, loadKernel), task);
+process.stdout.write(`\n@@${JSON.stringify(measured)}`);

@@ -81,6 +81,18 @@ export function tablesOf(figures) {
       head: ['', 'promises'],
       rows: Object.entries(figures.promises).map(([id, made]) => [id, String(made)]),
     });
+  const { parse } = figures.frames;
+  if (parse !== undefined)
+    tables.push({
+      title: `Frames of a Claude Agent SDK stream (${parse.frames} recorded ones)`,
+      head: ['', 'ns each', 'frames a second', 'to JSON.parse'],
+      rows: Object.entries(figures.frames).map(([id, own]) => [
+        id === 'parse' ? 'JSON.parse of their lines' : id,
+        figure(own.ns),
+        figure(1e9 / own.ns),
+        ratio(own.ns / parse.ns),
+      ]),
+    });
   const targets = targetsOf(figures);
   if (targets.length > 0)
     tables.push({

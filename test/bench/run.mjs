@@ -1,4 +1,5 @@
 import { availableParallelism, cpus, loadavg } from 'node:os';
+import { frameJobs } from './frames.mjs';
 import { launchAll } from './launch.mjs';
 import { scenarios } from './scenarios.mjs';
 
@@ -22,6 +23,7 @@ export function measureAll(options, say) {
     families: {},
     registration: undefined,
     promises: {},
+    frames: {},
   };
   for (const { id } of scenarios.filter((one) => wants(one.id))) {
     say(id);
@@ -71,6 +73,11 @@ export function measureAll(options, say) {
     ]) {
       say(`promises: ${id}`);
       figures.promises[id] = launchAll({ job: 'promises', id }, ['sluice'], 1).sluice.made;
+    }
+  if (wants('frames') && contenders.includes('sluice'))
+    for (const id of Object.keys(frameJobs)) {
+      say(`frames: ${id}`);
+      figures.frames[id] = launchAll({ job: 'frames', id, ...pace }, ['sluice'], launches).sluice;
     }
   figures.machine.load.push(loadavg()[0]); // about 1 is the benchmark itself; more is company
   return figures;

@@ -23,7 +23,7 @@ export function targetsOf(figures) {
       met: atLeast ? value >= limit : value <= limit,
     });
   };
-  const { scenarios, alone, families, registration } = figures;
+  const { scenarios, alone, families, registration, frames } = figures;
   const slopes = [
     ['observers', 'per observer (slope 5 to 20)', 1.3],
     ['sync-mutators', 'per mutator, sync-sequential (slope 5 to 20)', 2.5],
@@ -73,5 +73,8 @@ export function targetsOf(figures) {
     add('registering 10,000 handlers', registration.sluice.registeredMs, 100, 'ms');
     add('bytes per registered handler', registration.sluice.bytesEach, 300, 'B');
   }
+  for (const id of ['normalizeSession', 'coderStream'])
+    if (frames[id] !== undefined)
+      add(`${id}, against JSON.parse of the lines`, frames[id].ns / frames.parse.ns, 1, 'x');
   return rows;
 }
