@@ -1,4 +1,4 @@
-import type { AgentRequest, SessionMessage } from '../stream/index.js';
+import { type AgentRequest, Recent, type SessionMessage } from '../stream/index.js';
 
 /** How many sessions are remembered; one that is forgotten is told its history. */
 const maxSessions = 1_000;
@@ -24,7 +24,7 @@ type Turn = Pick<AgentRequest, 'sessionId' | 'history'>;
  * that was forgotten, the history takes its place.
  */
 export class ClaudeMemory {
-  readonly #sessions = new Map<string, Remembered>();
+  readonly #sessions = new Recent<string, Remembered>(maxSessions);
 
   recall({ sessionId, history }: Turn): Recalled {
     const known = this.#sessions.get(sessionId);
@@ -34,11 +34,7 @@ export class ClaudeMemory {
 
   /** Notes which session of the SDK a turn runs in. */
   remember({ sessionId, history }: Turn, claudeSession: string): void {
-    this.#sessions.delete(sessionId); // the one used last stands last
     this.#sessions.set(sessionId, { claudeSession, heard: people(history) + 1 });
-    if (this.#sessions.size <= maxSessions) return;
-    const [oldest] = this.#sessions.keys();
-    if (oldest !== undefined) this.#sessions.delete(oldest);
   }
 
   /** Drops a session that the SDK does not find any more. */

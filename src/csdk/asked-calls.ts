@@ -9,6 +9,8 @@ type Told = Pick<
 >;
 
 interface Asked {
+  /** As the stream was told of it, by the permission_request. */
+  readonly call: ToolCall;
   readonly decision: Promise<ToolDecision>;
   /** Its permission_decision has been pushed. */
   isTold: boolean;
@@ -25,9 +27,9 @@ export class AskedCalls {
     this.#callbacks = callbacks;
   }
 
-  /** Whether the gate was asked about a call. */
-  has(toolCallId: string): boolean {
-    return this.#asked.has(toolCallId);
+  /** A call that the gate was asked about, as the stream was told of it: the SDK may ask again with another input. */
+  told(toolCallId: string): ToolCall | undefined {
+    return this.#asked.get(toolCallId)?.call;
   }
 
   /** The decision about a call, asked for at most once. An asker whose own signal aborts gets a refusal. */
@@ -46,7 +48,7 @@ export class AskedCalls {
       if (signal.aborted) this.#asked.delete(call.toolCallId);
       return decided;
     });
-    this.#asked.set(call.toolCallId, { decision, isTold: false });
+    this.#asked.set(call.toolCallId, { call, decision, isTold: false });
     return orAborted(decision, signal);
   }
 

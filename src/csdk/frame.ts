@@ -26,8 +26,8 @@ export interface CsdkStreamEvent extends Fields {
 }
 
 /**
- * The frames that session events are made of, narrowed. `lane` is null in the main thread, else the id of the tool
- * call whose subagent it belongs to.
+ * The frames that the model and its tools speak in, narrowed. `lane` is null in the main thread, else the id of the
+ * tool call whose subagent it belongs to.
  */
 export type KnownFrame =
   | {
@@ -47,7 +47,7 @@ export type KnownFrame =
   | { readonly kind: 'result'; readonly result: Fields };
 
 /**
- * Narrows a frame to one that is used here. Others, and frames without the fields that they should have, give
+ * Narrows a frame to one of these. Others, and frames without the fields that they should have, give
  * nothing: the SDK's set of frames grows, and unknown ones are to be ignored.
  */
 export function knownFrame(frame: CsdkFrame): KnownFrame | undefined {
@@ -89,6 +89,11 @@ export function messageOf(value: unknown): CsdkMessage | undefined {
   };
 }
 
+/** The number of the block that a raw event is about; 0 where it says none, or none that a message could have. */
+export function blockIndex({ index }: CsdkStreamEvent): number {
+  return typeof index === 'number' && index >= 0 && index < 2 ** 32 ? Math.trunc(index) : 0;
+}
+
 /** A field, where it is a text. */
 export function textField(fields: Fields, name: string): string | undefined {
   const value = fields[name];
@@ -105,6 +110,7 @@ export function isTyped(value: unknown): value is Fields & { readonly type: stri
   return isFields(value) && typeof value.type === 'string';
 }
 
-function blocksOf(value: unknown): readonly CsdkBlock[] {
+/** The blocks of a message's content; none where it is a text, or nothing. */
+export function blocksOf(value: unknown): readonly CsdkBlock[] {
   return Array.isArray(value) ? value.filter(isTyped) : [];
 }

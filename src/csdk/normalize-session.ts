@@ -1,10 +1,9 @@
 import { systemClock } from '../kernel/index.js';
-import type { SessionEvent } from '../stream/index.js';
-import type { CsdkFrame } from './frame.js';
+import { type SessionEvent, traceEvent } from '../stream/index.js';
+import { type CsdkFrame, isFields, textField } from './frame.js';
 import { refuse } from './ordering/assert-ordering.js';
 import { orderingChecker } from './ordering/ordering-checker.js';
 import { type Arrival, Arrivals } from './session/arrivals.js';
-import { traceEvent } from './session/event-trace.js';
 import { leavable } from './session/leavable.js';
 import type { NormalizeOptions } from './session/normalize-options.js';
 import { Diagnostics } from './session/session-diagnostic.js';
@@ -116,5 +115,5 @@ function isAbortError(error: unknown): boolean {
 }
 
 function idOf(frame: CsdkFrame): string | undefined {
-  return typeof frame.session_id === 'string' ? frame.session_id : undefined;
+  return isFields(frame) ? textField(frame, 'session_id') : undefined;
 }

@@ -94,7 +94,8 @@ function permissions<
       return deny(`canUseTool failed: ${oneLine(error)}`);
     }
     const updatedInput = said.updatedInput ?? passed;
-    calls.tell(call, { decision: 'granted', ...changedInput(call, updatedInput) }, requestId);
+    const changed = changedInput(calls.told(call.toolCallId) ?? call, updatedInput);
+    calls.tell(call, { decision: 'granted', ...changed }, requestId);
     return { ...said, updatedInput };
 
     function deny(message: string, answer: Said = { behavior: 'deny', message }): Said {
@@ -142,8 +143,9 @@ function hooksOf(
     const call = callOf(input, toolUseID);
     const { hook_event_name: event } = input;
     // It has run and nobody was asked: the user's own rules allowed it.
-    if (event.startsWith('PostToolUse') && call !== undefined && calls.has(call.toolCallId))
-      calls.tell(call, { decision: 'auto' });
+    const asked = call && event.startsWith('PostToolUse') ? calls.told(call.toolCallId) : undefined;
+    if (call !== undefined && asked !== undefined)
+      calls.tell(call, { decision: 'auto', ...changedInput(asked, inputOf(input) ?? asked.args) });
     const whose = call === undefined ? {} : { toolUseId: call.toolCallId };
     callbacks.push({ kind: 'hook', event, input: { ...input }, ...whose });
     return {};
@@ -160,15 +162,20 @@ function hooksOf(
 }
 
 function callOf(input: CsdkHookInput, toolUseID: string | undefined): ToolCall | undefined {
-  const { tool_name, tool_input, tool_use_id, agent_id } = input;
+  const { tool_name, tool_use_id, agent_id } = input;
   const toolCallId = typeof tool_use_id === 'string' ? tool_use_id : toolUseID;
   if (toolCallId === undefined) return undefined;
   return {
     toolCallId,
     toolName: typeof tool_name === 'string' ? tool_name : 'unknown',
-    args: isFields(tool_input) ? tool_input : {},
+    args: inputOf(input) ?? {},
     ...(typeof agent_id === 'string' && { subagentId: agent_id }),
   };
+}
+
+/** The input that a hook says its call has. */
+function inputOf({ tool_input: input }: CsdkHookInput): ToolCall['args'] | undefined {
+  return isFields(input) ? input : undefined;
 }
 
 function denied(permissionDecisionReason: string): CsdkHookOutput {

@@ -1,6 +1,7 @@
 export type { AgentEventPayload, AgentEventStream } from './agent-event.js';
 export type { AgentTrigger } from './agent-trigger.js';
 export type { ChannelCapabilities } from './channel-capabilities.js';
+export { type TracedRun, traceEvent } from './event-trace.js';
 export { isSessionMessage, type TranscriptEntry } from './is-session-message.js';
 export { readLines } from './lines.js';
 export type {
@@ -12,8 +13,10 @@ export type {
   ToolDecision,
   ToolGate,
 } from './provider.js';
+export { Recent } from './recent.js';
 export { type ChildCall, ChildRuns, type ChildStart, type ChildStatus } from './run/child-runs.js';
-export { isRunDriven } from './run/driven-runs.js';
+export { driveRun, isRunDriven } from './run/driven-runs.js';
+export type { RunFallback } from './run/run-bounds.js';
 export {
   RunDispatcher,
   type RunDispatcherOptions,
@@ -22,8 +25,9 @@ export {
 } from './run/run-dispatcher.js';
 export { mustPass, RunFailure, whyNot } from './run/run-failure.js';
 export type { RunError, RunFields, RunReport, RunSession } from './run/run-fields.js';
-export type { ToolEnd } from './run/tool-calls.js';
+export { resultText, type ToolEnd } from './run/tool-calls.js';
 export { Trail, type TrailRefs } from './run/trail.js';
+export { addUsage } from './run/usage.js';
 export type {
   AgentEnd,
   AgentStart,

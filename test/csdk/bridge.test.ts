@@ -5,6 +5,7 @@ import { cancel, type FamilyName } from '../../src/kernel/index.js';
 import { isRunDriven, type SessionEvent } from '../../src/stream/index.js';
 import { createTestKernel } from '../../src/testing/index.js';
 import { bridged, bridgedSession, frames, sdkSide } from '../support/bridge-lab.js';
+import { deferred } from '../support/faults-clock.js';
 import { recordings, visibleTexts } from '../support/recordings.js';
 
 const { init, text, call, answer, result, system } = frames;
@@ -254,6 +255,62 @@ describe('the end of a bridged run', () => {
     const bridge = bridgeCsdk(kernel, { session: bridgedSession, runId: 'r-1' });
     for await (const event of bridge.run(endless())) if (event.type === 'message_end') break;
     expect(released).toBe(true);
+  });
+
+  it.each([0, 1, 4])(
+    'lets go of the stream, also while its frame %i is waited for: its reader leaves, or it is aborted (§18.2)',
+    async (at) => {
+      const [start, ...rest] = [init(), text('m1', 'a'), text('m1', 'b'), text('m2', 'c')];
+      for (const how of ['leaves', 'aborts']) {
+        const { kernel, outcomes } = createTestKernel();
+        const told = { returned: 0 };
+        const waiting = deferred();
+        const given = [start, ...rest].slice(0, at);
+        const source: AsyncIterableIterator<CsdkFrame> = {
+          [Symbol.asyncIterator]: () => source,
+          next() {
+            const frame = given.shift();
+            if (frame !== undefined) return Promise.resolve({ done: false, value: frame });
+            waiting.resolve(undefined);
+            return new Promise(() => undefined);
+          },
+          async return() {
+            told.returned++;
+            return { done: true, value: undefined };
+          },
+        };
+        const abort = new AbortController();
+        const events = bridgeCsdk(kernel, {
+          session: bridgedSession,
+          runId: 'r-1',
+          signal: abort.signal,
+        }).run(source);
+        const read = (async () => {
+          for await (const _ of events);
+        })();
+        await waiting.promise;
+        if (how === 'leaves') await events.return(undefined);
+        else abort.abort();
+        await read;
+        expect(told.returned, how).toBe(1);
+        expect(isRunDriven(kernel, 'r-1'), how).toBe(false);
+        const completed = outcomes.filter(({ event }) => event.family === 'agent.completed');
+        expect(completed, how).toMatchObject([{ payload: { aborted: true, success: false } }]);
+      }
+    },
+  );
+
+  it('is told as aborted where its gate began it, and its reader leaves before it reads (§18.2)', async () => {
+    const { kernel, outcomes } = createTestKernel();
+    const bridge = bridgeCsdk(kernel, { session: bridgedSession, runId: 'r-1' });
+    await sdkSide(bridge).pre('t', 'Bash', {});
+    await bridge.run([init()]).return(undefined);
+    expect(outcomes.map(({ event }) => event.family).slice(0, 3)).toEqual([
+      'agent.starting',
+      'agent.tool.calling',
+      'agent.completed',
+    ]);
+    expect(isRunDriven(kernel, 'r-1')).toBe(false);
   });
 
   it('is told where the transcript cannot be written, and the reader is told why', async () => {

@@ -617,6 +617,11 @@ describe('every other frame (C15)', () => {
       ['init', 'done'],
     ],
     [
+      'is named by its type, also where every object has something by that name',
+      ['__proto__', 'constructor', 'toString'].map((type) => frame(type)),
+      ['init', '… __proto__', '… constructor', '… toString', 'done'],
+    ],
+    [
       'may be no message at all',
       [null, 'x', 3] as never,
       ['… claude.event', '… claude.event', '… claude.event', 'done'],

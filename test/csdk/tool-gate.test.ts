@@ -226,6 +226,27 @@ describe('what a gate tells the stream', () => {
     ]);
   });
 
+  it.each([
+    ['asks with', ({ permit }: ReturnType<typeof lab>) => permit({ a: 1, safe: true }), 'granted'],
+    [
+      'ran it with',
+      ({ hook }: ReturnType<typeof lab>) =>
+        hook('PostToolUse', { tool_use_id: 't', tool_input: { a: 1, safe: true } }),
+      'auto',
+    ],
+  ] as const)(
+    'holds the input that the hook changed, though the SDK %s that (csdk §4.2)',
+    async (_, then, decision) => {
+      const both = lab(patch);
+      await both.pre({ a: 1 });
+      await then(both);
+      expect((await both.told())[1]).toMatchObject({
+        decision,
+        updatedInput: { a: 1, safe: true },
+      });
+    },
+  );
+
   it('says that the user’s own rules allowed a call that ran and that nobody was asked about', async () => {
     const { pre, hook, told } = lab();
     await pre({});

@@ -138,6 +138,25 @@ describe('a run on its way into the pipeline', () => {
 });
 
 describe('the tool calls of a run', () => {
+  it('tells of a call that it could only see also after the run was stopped', async () => {
+    const stop = new AbortController();
+    const { kernel, run, play, of } = await begun({ signal: stop.signal });
+    const seen: unknown[] = [];
+    kernel.contribute({
+      ...at,
+      family: 'agent.tool.calling',
+      class: 'observer',
+      handler: ({ payload }) => {
+        seen.push(payload.toolCallId);
+      },
+    });
+    run.open({ id: 'recorded', toolGate: 'observe-only' });
+    stop.abort();
+    await play(starts('t1'), ends('t1'));
+    expect(seen).toEqual(['t1']);
+    expect(of('agent.tool.calling').map(({ status }) => status)).toEqual(['passed']);
+  });
+
   it('are judged once each, however often the gate is asked (§16.3)', async () => {
     const { run, of } = await begun();
     const answers = await Promise.all([run.gate(call('t')), run.gate(call('t'))]);

@@ -18,12 +18,13 @@ import {
 import { type CallbackQueue, callbackQueue } from '../callback.js';
 import type { CsdkFrame } from '../frame.js';
 import { normalizeSession } from '../normalize-session.js';
+import { leavable } from '../session/leavable.js';
 import type { BridgeOptions } from './bridge-options.js';
 import { factsOfCallback, factsOfFrame, modelOf, type SubagentFact } from './subagent-fact.js';
 import { Subagents } from './subagents.js';
+import { type Frames, watchedFrames } from './watched-frames.js';
 
 type Options = Omit<BridgeOptions, 'permissions'>;
-type Frames = AsyncIterable<CsdkFrame> | Iterable<CsdkFrame>;
 
 /**
  * One run of the SDK on its way into the pipeline. Session events, and what frames and hooks say beside them, become
@@ -91,19 +92,37 @@ export class BridgedRun {
     this.#run.runsWith(toolCallId, args);
   }
 
-  /** The run's session events, each after the pipeline has had it. */
-  async *events(messages: Frames): AsyncGenerator<SessionEvent> {
+  /** The run's session events, each after the pipeline has had it. Its reader can leave while one is waited for. */
+  events(messages: Frames): AsyncGenerator<SessionEvent> {
     const { normalize, clock, logger, signal, runId, session } = this.#options;
-    if (this.#isRead) throw new SluiceError('run-driven', { what: runId });
-    this.#isRead = true;
-    await this.#begin(); // a run that cannot begin, such as one that is driven, has no end to be told
-    let stop: RunStop | undefined = 'abandoned';
-    try {
-      const events = normalizeSession(this.#watch(messages), {
+    const events = normalizeSession(
+      watchedFrames(messages, (frame) => this.#see(frame)),
+      {
         ...normalize,
         ...{ callbacks: this.#queue, clock, logger, signal, runId },
         sessionId: session.sessionId,
-      });
+      },
+    );
+    let left: Promise<unknown> | undefined;
+    return leavable(this.#read(events), {
+      close: () => {
+        left ??= events.return(undefined);
+        left.catch(() => undefined); // told by release
+      },
+      release: async () => {
+        await left;
+        await this.#closeUnread();
+      },
+    });
+  }
+
+  async *#read(events: AsyncIterable<SessionEvent>): AsyncGenerator<SessionEvent> {
+    const { runId } = this.#options;
+    if (this.#isRead) throw new SluiceError('run-driven', { what: runId });
+    this.#isRead = true;
+    await this.#begin(); // a run that cannot begin, such as one that is driven, has no end to be told
+    let stop: RunStop = 'abandoned'; // unless its agent_end comes
+    try {
       for await (const event of events) {
         await this.#enqueue(() => this.#take(event));
         try {
@@ -112,7 +131,6 @@ export class BridgedRun {
           this.#run.told(event);
         }
       }
-      stop = undefined;
     } catch (error) {
       stop = { error };
       throw error;
@@ -131,12 +149,9 @@ export class BridgedRun {
     return { allowed: false, reason };
   }
 
-  async *#watch(messages: Frames): AsyncGenerator<CsdkFrame> {
-    for await (const frame of messages) {
-      this.#model ??= modelOf(frame);
-      this.#note(factsOfFrame(frame));
-      yield frame;
-    }
+  #see(frame: CsdkFrame): void {
+    this.#model ??= modelOf(frame);
+    this.#note(factsOfFrame(frame));
   }
 
   #note(facts: readonly SubagentFact[]): void {
@@ -216,7 +231,18 @@ export class BridgedRun {
     return this.#options.provider ?? 'anthropic';
   }
 
-  async #close(stop: RunStop | undefined): Promise<void> {
+  /** Ends a run that its gate began and whose reader left before it read. */
+  async #closeUnread(): Promise<void> {
+    if (this.#isRead || this.#begun === undefined) return;
+    this.#isRead = true;
+    const hasBegun = await this.#begun.then(
+      () => true,
+      () => false, // as who asked was told
+    );
+    if (hasBegun) await this.#close('abandoned');
+  }
+
+  async #close(stop: RunStop): Promise<void> {
     this.#queue.close();
     this.#closing.abort();
     await this.#last;

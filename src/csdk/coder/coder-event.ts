@@ -126,7 +126,7 @@ export type CoderBody = {
   [E in CoderStreamEvent as E['type']]: Omit<E, Common>;
 }[CoderStreamEvent['type']];
 
-/** Completes an event. */
+/** Completes an event. The body becomes it: a copy would cost more than all other work for a piece of text. */
 export function coderEvent(body: CoderBody, ts: number, originalItem: unknown): CoderStreamEvent {
-  return { ...body, provider: 'claude', ts, originalItem };
+  return Object.assign(body, { provider: 'claude', ts, originalItem } as const);
 }

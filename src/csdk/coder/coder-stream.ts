@@ -2,6 +2,7 @@ import { systemClock } from '../../kernel/index.js';
 import type { CsdkCallback } from '../callback.js';
 import type { CsdkFrame } from '../frame.js';
 import { type Arrival, Arrivals } from '../session/arrivals.js';
+import { leavable } from '../session/leavable.js';
 import type { CoderStreamEvent } from './coder-event.js';
 import { CoderRun } from './coder-run.js';
 
@@ -40,29 +41,7 @@ export function coderStream(
 ): AsyncGenerator<CoderStreamEvent> {
   const { callbacks, signal } = options;
   const arrivals = new Arrivals({ messages, callbacks, signal, clock: systemClock });
-  const events = eventsOf(arrivals, options);
-  const leave = async (): Promise<void> => {
-    arrivals.close(); // wakes a reader that waits: a generator's own return would wait with it
-    await arrivals.release();
-  };
-  return {
-    next: () => events.next(),
-    return: async (value) => {
-      await leave();
-      return events.return(value);
-    },
-    throw: async (error) => {
-      await leave();
-      return events.throw(error);
-    },
-    [Symbol.asyncIterator]() {
-      return this;
-    },
-    async [Symbol.asyncDispose]() {
-      await leave();
-      await events.return(undefined);
-    },
-  };
+  return leavable(eventsOf(arrivals, options), arrivals);
 }
 
 async function* eventsOf(

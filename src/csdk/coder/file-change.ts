@@ -56,9 +56,12 @@ function hunk({ oldStart, oldLines, newStart, newLines, lines }: Fields): string
   return [head, ...(Array.isArray(lines) ? lines.map(String) : [])].join('\n');
 }
 
-const marks: Readonly<Record<string, string>> = { completed: 'x', in_progress: '~' };
+const marks: ReadonlyMap<unknown, string> = new Map([
+  ['completed', 'x'],
+  ['in_progress', '~'],
+]);
 
 function todo(one: unknown): string {
   const { status, content } = isFields(one) ? one : { status: '', content: one };
-  return `- [${marks[String(status)] ?? ' '}] ${String(content)}`;
+  return `- [${marks.get(status) ?? ' '}] ${String(content)}`;
 }

@@ -24,14 +24,25 @@ const telling = [
 ] as const;
 
 /** Where the telling field is not told apart by its name, or does not suffice. */
-const details: Readonly<Record<string, (frame: Fields) => string | undefined>> = {
-  'system/api_retry': (frame) =>
-    joined([`attempt ${frame.attempt} of ${frame.max_retries}`, frame.error ?? frame.error_status]),
-  'system/thinking_tokens': ({ estimated_tokens: tokens }) => `${tokens} tokens`,
-  'system/task_updated': ({ patch }) => (isFields(patch) ? textField(patch, 'status') : undefined),
-  rate_limit_event: ({ rate_limit_info: info }) =>
-    isFields(info) ? textField(info, 'status') : undefined,
-};
+const details: ReadonlyMap<string, (frame: Fields) => string | undefined> = new Map([
+  [
+    'system/api_retry',
+    (frame) =>
+      joined([
+        `attempt ${frame.attempt} of ${frame.max_retries}`,
+        frame.error ?? frame.error_status,
+      ]),
+  ],
+  ['system/thinking_tokens', ({ estimated_tokens: tokens }) => `${tokens} tokens`],
+  [
+    'system/task_updated',
+    ({ patch }) => (isFields(patch) ? textField(patch, 'status') : undefined),
+  ],
+  [
+    'rate_limit_event',
+    ({ rate_limit_info: info }) => (isFields(info) ? textField(info, 'status') : undefined),
+  ],
+]);
 
 /** What a frame that is neither text nor a tool call says of the run's progress. */
 export function frameProgress(frame: Fields): Progress {
@@ -44,7 +55,7 @@ export function frameProgress(frame: Fields): Progress {
       return { type: 'progress', label: 'compaction', detail: compaction };
   }
   const label = type === 'system' && subtype !== undefined ? `system/${subtype}` : type;
-  const detail = (details[label] ?? firstTelling)(frame);
+  const detail = (details.get(label) ?? firstTelling)(frame);
   return { type: 'progress', label, ...(detail !== undefined && { detail }) };
 }
 

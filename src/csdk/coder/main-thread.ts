@@ -1,4 +1,6 @@
+import { Recent } from '../../stream/index.js';
 import {
+  blockIndex,
   type CsdkBlock,
   type CsdkStreamEvent,
   isFields,
@@ -12,7 +14,6 @@ import type { CoderBody } from './coder-event.js';
 import { changesOf } from './file-change.js';
 import { OpenCalls } from './open-calls.js';
 import { OpenText } from './open-text.js';
-import { Recent } from './recent.js';
 
 type AssistantFrame = Extract<KnownFrame, { kind: 'assistant' }>;
 type UserFrame = Extract<KnownFrame, { kind: 'user' }>;
@@ -39,7 +40,7 @@ export class MainThread {
   }
 
   #streamedEvent(event: CsdkStreamEvent): void {
-    const index = typeof event.index === 'number' ? event.index : 0;
+    const index = blockIndex(event);
     switch (event.type) {
       case 'content_block_start':
         if (isTyped(event.content_block)) this.#streamed().blockStart(index, event.content_block);

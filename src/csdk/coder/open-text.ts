@@ -149,7 +149,7 @@ export class OpenText {
   }
 
   #add(raw: CsdkBlock): Block | undefined {
-    const kind = kinds[raw.type];
+    const kind = kinds.get(raw.type);
     if (kind === undefined) return undefined;
     const block: Block = {
       kind,
@@ -167,13 +167,13 @@ export class OpenText {
   }
 }
 
-const kinds: Readonly<Record<string, Block['kind']>> = {
-  text: 'text',
-  thinking: 'thinking',
-  tool_use: 'tool',
-  server_tool_use: 'tool',
-  mcp_tool_use: 'tool',
-};
+const kinds: ReadonlyMap<string, Block['kind']> = new Map([
+  ['text', 'text'],
+  ['thinking', 'thinking'],
+  ['tool_use', 'tool'],
+  ['server_tool_use', 'tool'],
+  ['mcp_tool_use', 'tool'],
+]);
 
 /** Parsed JSON; nothing where it was cut off. */
 function parsed(json: string): unknown {

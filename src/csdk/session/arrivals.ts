@@ -24,6 +24,9 @@ export interface ArrivalSources {
 /** Callbacks are read ahead, so that they keep their place among the frames, up to this many. */
 const readAhead = 1024;
 
+/** So many arrivals may come one after the other before a frame is asked for. */
+const longestLead = 64;
+
 /**
  * Everything that a run has to deal with, in the order in which it arrives, for one reader (csdk §1.3): frames, one at a
  * time as the reader wants them; callbacks as soon as they come; the signal; a timer.
@@ -39,6 +42,8 @@ export class Arrivals {
   #timer: TimerHandle | undefined;
   #framesState: 'idle' | 'asked' | 'done' = 'idle';
   #callbacksState: 'idle' | 'asked' | 'done' = 'idle';
+  /** Arrivals since a frame was asked for. */
+  #sinceFrame = 0;
   #isClosed = false;
   #isListening = false;
 
@@ -56,7 +61,9 @@ export class Arrivals {
   next(): Arrival | Promise<Arrival> {
     if (!this.#isListening) this.#listen();
     this.#askForCallback();
-    const ready = this.#queue.shift();
+    // Callbacks that come without a pause must not keep the frames waiting for ever.
+    const due = ++this.#sinceFrame < longestLead ? undefined : this.#askForFrame();
+    const ready = due ?? this.#queue.shift();
     if (ready !== undefined) return ready;
     const now = this.#askForFrame() ?? this.#queue.shift(); // asking may abort, or close, at once
     if (now !== undefined) return now;
@@ -115,6 +122,7 @@ export class Arrivals {
 
   /** The next frame of a source that has it at once; else it will arrive. */
   #askForFrame(): Arrival | undefined {
+    this.#sinceFrame = 0;
     if (this.#isClosed) return { kind: 'closed' };
     if (this.#framesState !== 'idle') return undefined;
     try {

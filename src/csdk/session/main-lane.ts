@@ -1,6 +1,7 @@
 import { type SessionEvent, textOf } from '../../stream/index.js';
 import type { CsdkCallback } from '../callback.js';
 import {
+  blockIndex,
   type CsdkBlock,
   type CsdkFrame,
   type CsdkMessage,
@@ -56,7 +57,7 @@ export class MainLane {
       this.#malformed(frame, 'its event has no type');
       return;
     }
-    const index = typeof event.index === 'number' ? event.index : 0;
+    const index = blockIndex(event);
     switch (event.type) {
       case 'content_block_delta':
         if (isTyped(event.delta)) this.#delta(index, event.delta);

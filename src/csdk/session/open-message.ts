@@ -24,14 +24,14 @@ export interface MessageSink {
   tell(fact: DiagnosticFact): void;
 }
 
-const stopReasons: Readonly<Record<string, StopReason>> = {
-  end_turn: 'stop',
-  stop_sequence: 'stop',
-  tool_use: 'toolUse',
-  max_tokens: 'length',
-  model_context_window_exceeded: 'length',
-  refusal: 'error',
-};
+const stopReasons: ReadonlyMap<string, StopReason> = new Map([
+  ['end_turn', 'stop'],
+  ['stop_sequence', 'stop'],
+  ['tool_use', 'toolUse'],
+  ['max_tokens', 'length'],
+  ['model_context_window_exceeded', 'length'],
+  ['refusal', 'error'],
+]);
 
 /**
  * One API message of the main lane while it grows, from deltas, from complete frames, or from both: every text is
@@ -123,7 +123,7 @@ export class OpenMessage {
   }
 
   stopsFor(reason: string | undefined): void {
-    if (reason !== undefined) this.#stopReason = stopReasons[reason] ?? 'stop';
+    if (reason !== undefined) this.#stopReason = stopReasons.get(reason) ?? 'stop';
   }
 
   /** Later counts of a message replace earlier ones; a null says nothing. */

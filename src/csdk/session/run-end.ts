@@ -1,4 +1,4 @@
-import type { AgentEnd, SessionUsage } from '../../stream/index.js';
+import { type AgentEnd, addUsage, type SessionUsage } from '../../stream/index.js';
 import { type CsdkFrame, isFields, textField } from '../frame.js';
 import { sessionUsage } from '../usage.js';
 
@@ -26,17 +26,13 @@ export function usageOfResult(result: CsdkFrame): SessionUsage | undefined {
 }
 
 /** The usage of several turns: tokens add up, money was added up already. */
-export function addUsage(before: SessionUsage | undefined, own: SessionUsage | undefined) {
-  if (before === undefined || own === undefined) return own ?? before;
-  const costUsd = own.costUsd ?? before.costUsd;
-  return {
-    input: before.input + own.input,
-    output: before.output + own.output,
-    cacheRead: before.cacheRead + own.cacheRead,
-    cacheWrite: before.cacheWrite + own.cacheWrite,
-    totalTokens: before.totalTokens + own.totalTokens,
-    ...(costUsd !== undefined && { costUsd }),
-  };
+export function usageSoFar(
+  before: SessionUsage | undefined,
+  own: SessionUsage | undefined,
+): SessionUsage | undefined {
+  const sum = addUsage([before, own]);
+  const costUsd = own?.costUsd ?? before?.costUsd;
+  return sum === undefined || costUsd === undefined ? sum : { ...sum, costUsd };
 }
 
 /** The first error that is meant for people, else the result's text. */

@@ -6,7 +6,7 @@ import { FrameIds } from './frame-ids.js';
 import { isSilentSystem, isSilentType } from './known-frames.js';
 import { MainLane } from './main-lane.js';
 import type { RunOptions } from './normalize-options.js';
-import { addUsage, endOfResult, type RunEnd, usageOfResult } from './run-end.js';
+import { endOfResult, type RunEnd, usageOfResult, usageSoFar } from './run-end.js';
 import type { DiagnosticFact } from './session-diagnostic.js';
 import { SubagentLanes } from './subagent-lanes.js';
 
@@ -53,8 +53,12 @@ export class SessionNormalizer {
     return this.#isWaiting ? this.#waits : 0;
   }
 
-  /** Reads a frame. */
+  /** Reads a frame. What is none, from a source without types, is told and left out. */
   take(frame: CsdkFrame): void {
+    if (!isFields(frame)) {
+      this.#tell({ kind: 'malformed_frame', type: typeof frame, problem: 'it is no object' });
+      return;
+    }
     const { type, uuid } = frame;
     if (this.#ended) {
       this.#tell({ kind: 'after_end', type });
@@ -94,9 +98,9 @@ export class SessionNormalizer {
     this.#end(this.#decided() ?? { error: { subtype: 'threw', message: String(thrown) } });
   }
 
-  /** Nothing began in time. */
+  /** Nothing began in time; said too late where a turn has begun meanwhile. */
   idleTimedOut(): void {
-    if (this.#ended) return;
+    if (!this.#isWaiting) return;
     const { tasks, queuedTurns } = this.#work;
     this.#tell({ kind: 'idle_timed_out', backgroundTasks: tasks, queuedTurns });
     this.#end(this.#decided() ?? {});
@@ -174,7 +178,7 @@ export class SessionNormalizer {
       this.#main.tools.end(deferredId, { deferred: true }, false);
     const end = endOfResult(frame, this.#main.turns.lastError);
     this.#main.closeAll({ aborted: end.aborted === true, keepDetached });
-    this.#usage = addUsage(this.#usage, usageOfResult(frame));
+    this.#usage = usageSoFar(this.#usage, usageOfResult(frame));
     this.#decide(frame, end);
     if (keepDetached) {
       this.#isWaiting = true;

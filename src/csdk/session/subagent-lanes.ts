@@ -1,4 +1,4 @@
-import { type CsdkBlock, type CsdkFrame, isFields, textField } from '../frame.js';
+import { blocksOf, type CsdkFrame, isFields, textField } from '../frame.js';
 import type { DiagnosticFact } from './session-diagnostic.js';
 import type { ToolCalls } from './tool-calls.js';
 import { progressPartial, taskPartial } from './tool-partial.js';
@@ -29,7 +29,8 @@ export class SubagentLanes {
       this.#progress(lane, frame);
       return;
     }
-    const blocks = role === 'assistant' || role === 'user' ? blocksOf(frame) : [];
+    const { content } = isFields(frame.message) ? frame.message : {};
+    const blocks = role === 'assistant' || role === 'user' ? blocksOf(content) : [];
     if (role === 'assistant')
       for (const block of blocks)
         if (block.type === 'tool_use') this.#laneOf.set(textField(block, 'id') ?? '', lane);
@@ -90,11 +91,4 @@ export class SubagentLanes {
     }
     return undefined;
   }
-}
-
-function blocksOf(frame: CsdkFrame): readonly CsdkBlock[] {
-  const content = isFields(frame.message) ? frame.message.content : undefined;
-  return Array.isArray(content)
-    ? content.filter((block) => isFields(block) && typeof block.type === 'string')
-    : [];
 }

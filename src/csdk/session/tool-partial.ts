@@ -67,7 +67,7 @@ const phases = {
 export function taskPartial(frame: CsdkFrame): Extract<ToolPartial, { kind: 'task' }> | undefined {
   const subtype = textField(frame, 'subtype') ?? '';
   const taskId = textField(frame, 'task_id');
-  if (!(subtype in phases) || taskId === undefined) return undefined;
+  if (!Object.hasOwn(phases, subtype) || taskId === undefined) return undefined;
   const patch = isFields(frame.patch) ? frame.patch : {};
   const status = textField(frame, 'status') ?? textField(patch, 'status');
   const description = textField(frame, 'description');

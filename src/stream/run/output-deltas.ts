@@ -34,7 +34,7 @@ export class OutputDeltas {
 
   toolProgress(event: ToolExecutionUpdate): void {
     const { toolName, toolCallId, partialResult } = event;
-    this.#emit({ kind: 'tool-progress', toolName, toolCallId, partialResult });
+    this.#emit({ ...this.#run, kind: 'tool-progress', toolName, toolCallId, partialResult });
   }
 
   #grow(kind: 'text' | 'thinking', delta: string): void {
@@ -42,6 +42,7 @@ export class OutputDeltas {
     const nowMs = this.#clock.now();
     this.#sinceMs[kind] ||= nowMs;
     this.#emit({
+      ...this.#run,
       kind,
       text: this.#grown[kind],
       delta,
@@ -50,7 +51,7 @@ export class OutputDeltas {
     });
   }
 
-  #emit(grown: Omit<DeltaPayload, keyof RunFields>): void {
-    this.#trail.dispatchSync('agent.output.delta', { ...this.#run, ...grown });
+  #emit(payload: DeltaPayload): void {
+    this.#trail.dispatchSync('agent.output.delta', payload);
   }
 }

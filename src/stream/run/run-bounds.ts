@@ -10,10 +10,15 @@ export type RunStart = Omit<PayloadOf<'agent.starting'>, keyof RunFields | 'runI
 /** What goes to the model, as far as the run's fields do not say it. */
 export type RunInput = Omit<PayloadOf<'agent.llm.input'>, keyof RunFields | 'runId'>;
 
+/** That a model other than the one asked for answers. */
+export type RunFallback = NonNullable<PayloadOf<'agent.llm.output'>['fallback']>;
+
 /** The provider and model that answer a run. */
 export interface RunModel {
   readonly provider: string;
   readonly model: string;
+  /** Says that it answers in the place of another. */
+  readonly fallback?: RunFallback;
 }
 
 /** What the end of a run is told with, beside its report. */

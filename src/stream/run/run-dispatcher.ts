@@ -9,6 +9,7 @@ import {
   dispatchEnd,
   dispatchInput,
   dispatchStarting,
+  type RunFallback,
   type RunInput,
   type RunStart,
 } from './run-bounds.js';
@@ -27,7 +28,10 @@ export interface RunDispatcherOptions {
   readonly session: RunSession;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Stops the run: its decisions are given up, its facts are told all the same. */
+  /**
+   * Stops the run: its decisions are given up, its facts are told all the same. A reason that is a `RunFailure` says
+   * that the run has failed so; for any other it was aborted.
+   */
   readonly signal: AbortSignal;
 }
 
@@ -38,6 +42,8 @@ export interface RunProvider {
   readonly model?: string;
   /** Whether it asks the gate before a tool runs. */
   readonly toolGate: Gate;
+  /** It answers in the place of another model. */
+  readonly fallback?: RunFallback;
 }
 
 /** What ended a run from outside: something was thrown, or nobody wanted the rest of it. */
@@ -242,11 +248,13 @@ export class RunDispatcher {
   #model() {
     const model = this.#provider?.model ?? this.#lastAssistant?.model;
     if (this.#provider === undefined || model === undefined) return undefined;
-    return { provider: this.#provider.id, model };
+    const { id, fallback } = this.#provider;
+    return { provider: id, model, ...(fallback !== undefined && { fallback }) };
   }
 
   #ending(stop: 'abandoned' | undefined): End {
-    if (this.#with.signal.aborted || this.#end?.aborted === true) return { status: 'aborted' };
+    if (this.#with.signal.aborted) return this.#stopped();
+    if (this.#end?.aborted === true) return { status: 'aborted' };
     if (this.#end === undefined && stop === 'abandoned') return { status: 'aborted' };
     const error = this.#end === undefined ? noEnd : this.#end.error;
     if (error === undefined) return { status: 'completed' };
@@ -254,9 +262,16 @@ export class RunDispatcher {
   }
 
   #failure(thrown: unknown): End {
-    if (this.#with.signal.aborted) return { status: 'aborted' };
+    if (this.#with.signal.aborted) return this.#stopped();
     if (thrown instanceof RunFailure) return failed(thrown.code, thrown.message);
     return failed('provider-failed', oneLine(thrown));
+  }
+
+  #stopped(): End {
+    const reason: unknown = this.#with.signal.reason;
+    return reason instanceof RunFailure
+      ? failed(reason.code, reason.message)
+      : { status: 'aborted' };
   }
 }
 

@@ -31,8 +31,8 @@ export interface RunSession {
 /** Why a run failed. */
 export interface RunError {
   /** `no-model`: nothing valid was chosen. `stage-failed`: a stage failed closed. `provider-failed`: it threw, or
-   * ended with an error. `not-written`: the transcript could not be written. */
-  readonly code: 'no-model' | 'stage-failed' | 'provider-failed' | 'not-written';
+   * ended with an error. `not-written`: the transcript could not be written. `timed-out`: it took longer than it may. */
+  readonly code: 'no-model' | 'stage-failed' | 'provider-failed' | 'not-written' | 'timed-out';
   /** In one line, for operators. */
   readonly message: string;
 }

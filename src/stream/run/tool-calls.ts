@@ -170,10 +170,10 @@ export class ToolCalls {
   }
 
   async #observe(active: ActiveCall): Promise<void> {
-    await this.#calling(active, { gate: 'observe-only', signal: this.#with.signal });
+    await this.#calling(active, { gate: 'observe-only' }); // a fact: told also after an abort
   }
 
-  #calling(active: ActiveCall, how: { readonly gate: Gate; readonly signal: AbortSignal }) {
+  #calling(active: ActiveCall, how: { readonly gate: Gate; readonly signal?: AbortSignal }) {
     active.judged = true;
     const { toolName, toolCallId, args } = active.call;
     return this.#with.trail.dispatch(

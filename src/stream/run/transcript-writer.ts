@@ -72,12 +72,14 @@ export class TranscriptWriter {
       { gate: this.#gate },
     );
     if (outcome.status !== 'passed') return; // a cancel, or a veto that failed closed: the outcome says whose
+    const { message: passed } = outcome.payload;
+    this.written.push(passed); // before the wait: who reads it meanwhile finds what is being written
     try {
-      await this.#session.append?.(outcome.payload.message);
+      await this.#session.append?.(passed);
     } catch (error) {
+      this.written.splice(this.written.indexOf(passed), 1);
       throw new RunFailure('not-written', `the transcript was not written: ${oneLine(error)}`);
     }
-    this.written.push(outcome.payload.message);
   }
 
   #ids() {

@@ -532,7 +532,7 @@ export const furtherCases: readonly SessionCase[] = [
   ),
   one(
     'note (c): tasks that are over are not waited for',
-    'bgstart(k) task_updated(k,failed) bgstart(l) task_notification(l,t) bg(b1,b2) bg(b2) task_updated(b2,killed) A(m1)[text"a"] R(ok) A(m2)[text"b"]',
+    'bg(b1,b2) bg(b2) task_updated(b2,killed) bgstart(k) task_updated(k,failed) bgstart(l) task_notification(l,t) A(m1)[text"a"] R(ok) A(m2)[text"b"]',
     'AS MS TS0 TD0"a" TE0"a" ME(stop) AE(ok)',
     'after_end',
     idle,

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import {
   type CsdkFrame,
+  checkOrdering,
   normalizeSession,
   type SessionDiagnostic,
 } from '../../../src/csdk/index.js';
@@ -9,6 +10,7 @@ import { GrowingText } from '../../../src/csdk/session/growing-text.js';
 import { SessionNormalizer } from '../../../src/csdk/session/session-normalizer.js';
 import { type AssistantMessage, type SessionEvent, textOf } from '../../../src/stream/index.js';
 import { scriptFrames } from '../../support/csdk-script.js';
+import { sessionNotation } from '../../support/session-notation.js';
 
 async function collect(
   frames: Iterable<CsdkFrame> | AsyncIterable<CsdkFrame>,
@@ -20,9 +22,12 @@ async function collect(
   return events;
 }
 
-async function messagesOf(script: string): Promise<readonly AssistantMessage[]> {
-  const events = await collect(scriptFrames(script));
+function messagesIn(events: readonly SessionEvent[]): readonly AssistantMessage[] {
   return events.flatMap((event) => (event.type === 'message_end' ? [event.message] : []));
+}
+
+async function messagesOf(script: string): Promise<readonly AssistantMessage[]> {
+  return messagesIn(await collect(scriptFrames(script)));
 }
 
 const user = (fields: Record<string, unknown>): CsdkFrame => ({ type: 'user', ...fields });
@@ -353,6 +358,46 @@ describe('diagnostics', () => {
     ]);
   });
 
+  it('name what is no frame at all, and the run goes on (csdk §8.2)', async () => {
+    const told: SessionDiagnostic[] = [];
+    const logger = { debug() {}, info() {}, warn() {}, error() {} };
+    const given = [null, undefined, 'text', ...scriptFrames('A(m1)[text"a"] R(ok)')] as never;
+    const events: SessionEvent[] = [];
+    const onDiagnostic = (one: SessionDiagnostic) => void told.push(one);
+    for await (const event of normalizeSession(given, { onDiagnostic, logger })) events.push(event);
+    expect(sessionNotation(events)).toMatch(/TE0"a" ME\(stop\) AE\(ok\)$/);
+    expect(told.map((one) => [one.kind, 'type' in one && one.type])).toEqual([
+      ['malformed_frame', 'object'],
+      ['malformed_frame', 'undefined'],
+      ['malformed_frame', 'string'],
+    ]);
+  });
+
+  it('take a word that every object knows for a word, and not for what objects have by it', async () => {
+    const content = [{ type: 'text', text: 'a' }];
+    const events = await collect([
+      raw({ type: 'message_start', message: { id: 'm1' } }),
+      { type: 'assistant', message: { id: 'm1', content, stop_reason: 'constructor' } },
+      ...scriptFrames('bs1:tu t1 Bash bx1 mx'),
+      { type: 'system', subtype: 'toString', task_id: 'a', tool_use_id: 't1' },
+    ]);
+    const end = events.find(({ type }) => type === 'message_end');
+    expect(end).toMatchObject({ message: { stopReason: 'stop' } });
+    expect(events.filter(({ type }) => type === 'tool_execution_update')).toEqual([]);
+  });
+
+  it.each([1e99, -1, '0'])(
+    'give the blocks of a message numbers of their own, also after one of %s (csdk §3.4)',
+    async (index) => {
+      const begins = (at: unknown) =>
+        raw({ type: 'content_block_start', index: at, content_block: { type: 'text', text: 'a' } });
+      const start = raw({ type: 'message_start', message: { id: 'm1' } });
+      const events = await collect([start, begins(index), begins(1), begins(2)]);
+      expect(checkOrdering(events)).toEqual([]);
+      expect(textOf(messagesIn(events)[0] as AssistantMessage)).toBe('aaa');
+    },
+  );
+
   it('say which frames the SDK took back', async () => {
     const told: SessionDiagnostic[] = [];
     const fallback = {
@@ -386,6 +431,7 @@ describe('memory and work', () => {
       Array.prototype.join = join;
     }
     const work = joined.reduce((sum, pieces) => sum + pieces, 0);
+    expect(work).toBeGreaterThan(100_000 - 1024); // all but the last pieces are joined already
     expect(Math.max(...joined)).toBeLessThanOrEqual(1024);
     expect(work).toBeLessThanOrEqual(100_000); // each piece is joined once: no quadratic joining
     expect(text.length).toBe(100_000);

@@ -10,7 +10,7 @@ import { furtherCases, workedCases } from './cases.js';
 
 /** A new one each time, unless the environment has one to repeat. */
 const seed = Number(process.env.SLUICE_SEED ?? Date.now() % 2 ** 31);
-const runsPerCombination = 2_000;
+const runsPerCombination = 5_000;
 
 const combinations: readonly NormalizeOptions[] = (['block', 'messageEnd'] as const).flatMap(
   (toolStart) =>
