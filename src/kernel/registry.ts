@@ -18,6 +18,8 @@ export interface Slot {
   plan: Plan | undefined;
   /** The parts of the plan, where somebody dispatched to one of them. */
   bands: Partial<Record<Band, Plan>>;
+  /** The plan as it is told, where somebody asked. */
+  handlers: readonly PlannedHandler[] | undefined;
   check: PayloadCheck | undefined;
   merges: StageMerges | undefined;
   warned: boolean;
@@ -53,6 +55,7 @@ export class Registry {
         entries: new Set(),
         plan: undefined,
         bands: {},
+        handlers: undefined,
         check: undefined,
         merges: undefined,
         warned: false,
@@ -115,8 +118,8 @@ export class Registry {
     this.#granted.set(extensionId, own.add(granted));
     return {
       [Symbol.dispose]: () => {
-        own.delete(granted);
-        if (own.size === 0) this.#granted.delete(extensionId);
+        // the second time it holds nothing, and another may hold the same by then
+        if (own.delete(granted) && own.size === 0) this.#granted.delete(extensionId);
       },
     };
   }
@@ -160,19 +163,11 @@ export class Registry {
     }));
   }
 
-  handlersOf(slot: Slot): PlannedHandler[] {
+  /** The same list until contributions change: a bridge may ask for it on each dispatch. */
+  handlersOf(slot: Slot): readonly PlannedHandler[] {
     const plan = this.planOf(slot);
-    return [...plan.entries, ...plan.disabled].map((entry) => ({
-      ...authorOf(entry),
-      class: entry.class,
-      band: entry.band,
-      priority: entry.priority,
-      timeoutMs: entry.timeoutMs,
-      policy: entry.policy,
-      detached: entry.code === codes.detached,
-      recheck: entry.recheck,
-      disabled: entry.disabled,
-    }));
+    slot.handlers ??= Object.freeze([...plan.entries, ...plan.disabled].map(plannedHandler));
+    return slot.handlers;
   }
 
   #limit(slot: Slot, entry: Entry, family: string): void {
@@ -188,6 +183,7 @@ export class Registry {
   #replan(slot: Slot): void {
     slot.plan = undefined;
     slot.bands = {};
+    slot.handlers = undefined;
   }
 
   *#stages(): Generator<Stage> {
@@ -210,6 +206,20 @@ export class Registry {
       throw new SluiceError('bad-option', { option, problem });
     }
   }
+}
+
+function plannedHandler(entry: Entry): PlannedHandler {
+  return Object.freeze({
+    ...authorOf(entry),
+    class: entry.class,
+    band: entry.band,
+    priority: entry.priority,
+    timeoutMs: entry.timeoutMs,
+    policy: entry.policy,
+    detached: entry.code === codes.detached,
+    recheck: entry.recheck,
+    disabled: entry.disabled,
+  });
 }
 
 /** Whether an override has the fields of one, with values that can be used. */

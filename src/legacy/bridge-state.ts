@@ -10,9 +10,9 @@ const maxRuns = 1_000;
 
 /** What the plugin-hook bridge keeps of one kernel. The runner and every loaded plugin of the kernel share it. */
 export class LegacyBridge {
-  readonly #registered = new Map<LegacyHookName, Set<Registered>>();
   readonly #indexes = new Map<string, { next: number; live: number }>();
-  readonly #contributions = new Set<string>();
+  /** Whose the contributions are, by `extension/contribution`. */
+  readonly #contributions = new Map<string, Registered>();
   /** The calls that a host has made on the legacy runner, by the metadata of their dispatches. */
   readonly #announced = new WeakMap<object, LegacyCall>();
   /** The calls that come of canonical dispatches, by hook and envelope. */
@@ -21,37 +21,37 @@ export class LegacyBridge {
   readonly #runs = new Map<string, LegacyCall>();
   readonly #told = new Set<string>();
 
-  /** How many handlers a hook has. */
-  count(hook: LegacyHookName): number {
-    return this.#registered.get(hook)?.size ?? 0;
-  }
-
   /** Takes the next index of a plugin, zero-padded. It begins anew when the plugin has no registration left. */
   index(pluginId: string): string {
     const indexes = this.#indexes.get(pluginId) ?? { next: 0, live: 0 };
     this.#indexes.set(pluginId, indexes);
     indexes.live++;
-    return String(indexes.next++).padStart(4, '0');
+    const index = indexes.next++;
+    // a longer number would sort before a shorter one
+    return index < 10_000 ? String(index).padStart(4, '0') : `~${String(index).padStart(12, '0')}`;
   }
 
   add(registered: Registered, contributionIds: readonly string[]): void {
-    const { hookName, pluginId } = registered;
-    const all = this.#registered.get(hookName) ?? new Set();
-    this.#registered.set(hookName, all.add(registered));
-    for (const id of contributionIds) this.#contributions.add(`${pluginId}/${id}`);
+    const { pluginId } = registered;
+    for (const id of contributionIds) this.#contributions.set(`${pluginId}/${id}`, registered);
   }
 
   remove(registered: Registered, contributionIds: readonly string[]): void {
-    const { hookName, pluginId } = registered;
-    this.#registered.get(hookName)?.delete(registered);
+    const { pluginId } = registered;
     for (const id of contributionIds) this.#contributions.delete(`${pluginId}/${id}`);
     const indexes = this.#indexes.get(pluginId);
+    for (const call of this.#runs.values()) call.forget(registered);
     if (indexes !== undefined && --indexes.live === 0) this.#indexes.delete(pluginId);
   }
 
+  /** Whose a contribution is; `undefined` where it is of no legacy handler. */
+  ownerOf({ extensionId, contributionId }: Author): Registered | undefined {
+    return this.#contributions.get(`${extensionId}/${contributionId}`);
+  }
+
   /** Whether a contribution belongs to a legacy handler. */
-  isLegacy({ extensionId, contributionId }: Author): boolean {
-    return this.#contributions.has(`${extensionId}/${contributionId}`);
+  isLegacy(author: Author): boolean {
+    return this.ownerOf(author) !== undefined;
   }
 
   /** Says which call the dispatches with these metadata are. */

@@ -1,5 +1,6 @@
 import { copyPlain, sameData } from '../kernel/index.js';
 import { type Fields, isFields } from './hooks/row.js';
+import { isPlainValue } from './plain-records.js';
 
 /** What a handler did to its event. */
 export interface InPlace {
@@ -11,6 +12,12 @@ export interface InPlace {
 
 /** The records that handlers write to; other objects are compared by identity, they may be large. */
 const records = ['metadata', 'params'] as const;
+
+/** The fields of an event that has been written to, given what they were. */
+export function fieldsWritten(before: object, now: object): string[] {
+  const [then, fields] = [before as Fields, now as Fields]; // legacy events are plain objects
+  return Object.keys(fields).filter((name) => fields[name] !== then[name]);
+}
 
 /**
  * Watches an event that handlers share and may write to. Comparing costs a walk over its small records for each
@@ -39,7 +46,7 @@ export class EventWatch {
       const written = namesOf(copy, record).filter((key) => !sameData(copy[key], record[key]));
       if (written.length === 0) continue;
       fields.push(...written.map((key) => `${name}.${key}`));
-      const set = written.filter((key) => Object.hasOwn(record, key));
+      const set = written.filter((key) => Object.hasOwn(record, key) && isPlainValue(record[key]));
       if (name === 'params' && set.length > 0)
         params = Object.fromEntries(set.map((key) => [key, copyOf(record[key])]));
     }
@@ -50,12 +57,18 @@ export class EventWatch {
   }
 
   #copy(): Fields {
-    return Object.fromEntries(records.map((name) => [name, copyOf(this.#event[name])]));
+    return Object.fromEntries(records.map((name) => [name, copiesOf(this.#event[name])]));
   }
 }
 
 function namesOf(before: Fields, now: Fields): string[] {
   return [...new Set([...Object.keys(before), ...Object.keys(now)])];
+}
+
+/** Copies of the values of a record, one by one: beside a value that cannot be copied the others are watched. */
+function copiesOf(record: unknown): unknown {
+  if (!isFields(record)) return undefined;
+  return Object.fromEntries(Object.entries(record).map(([key, value]) => [key, copyOf(value)]));
 }
 
 /** A copy of plain data; what is none is kept as it is, and then only compared by identity. */

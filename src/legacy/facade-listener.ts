@@ -29,7 +29,7 @@ export class FacadeListener implements CallListener {
   tellRunning(count: number): void {
     if (this.#kind === 'sync') return;
     const how = this.#kind === 'modifying' ? ', sequential' : '';
-    this.#logger.debug?.(`[hooks] running ${this.#hook} (${count} handlers${how})`);
+    this.#tell('debug', `[hooks] running ${this.#hook} (${count} handlers${how})`);
   }
 
   failed({ pluginId }: Registered, error: unknown): void {
@@ -38,7 +38,7 @@ export class FacadeListener implements CallListener {
 
   promised({ pluginId }: Registered): void {
     const text = `[hooks] ${this.#hook} handler from ${pluginId} returned a Promise; this hook is synchronous and the result was ignored.`;
-    if (this.catchErrors) this.#logger.warn?.(text);
+    if (this.catchErrors) this.#tell('warn', text);
     else this.tellFailed(pluginId, `Error: ${text}`, new Error(text));
   }
 
@@ -46,7 +46,7 @@ export class FacadeListener implements CallListener {
   tellFailed(pluginId: string, problem: string, cause?: unknown): void {
     const text = `[hooks] ${this.#hook} handler from ${pluginId} failed: ${problem}`;
     if (this.catchErrors) {
-      this.#logger.error?.(text);
+      this.#tell('error', text);
       return;
     }
     this.#first ??= new Error(text, { cause });
@@ -62,8 +62,16 @@ export class FacadeListener implements CallListener {
   refuse(error: unknown): undefined {
     if (!this.catchErrors) throw this.#first ?? error;
     const text = isSluiceError(error) ? error.message : textOf(error);
-    this.#logger.error?.(`[hooks] ${this.#hook} was not run: ${text}`);
+    this.#tell('error', `[hooks] ${this.#hook} was not run: ${text}`);
     return undefined;
+  }
+
+  #tell(level: 'debug' | 'warn' | 'error', text: string): void {
+    try {
+      this.#logger[level]?.(text);
+    } catch {
+      // there is nobody left to tell
+    }
   }
 }
 

@@ -1,69 +1,58 @@
-import type {
-  AsyncFamily,
-  FamilyName,
-  Kernel,
-  Outcome,
-  PayloadOf,
-  SyncFamily,
-} from '../kernel/index.js';
+import type { AsyncFamily, Kernel, Outcome, PayloadOf, SyncFamily } from '../kernel/index.js';
 import { bridgeOf, type LegacyBridge } from './bridge-state.js';
 import { FacadeListener } from './facade-listener.js';
 import { factOf, isSharedFact } from './fact-identity.js';
+import { bandOf, HookReach } from './hook-reach.js';
 import type { LegacyHookRunnerOptions } from './hook-runner-options.js';
-import { legacyHookNames, pluginHooks } from './hooks/index.js';
-import type { Announcement, LegacyHookRow } from './hooks/row.js';
+import { pluginHooks } from './hooks/index.js';
+import { type Announcement, isFields, type LegacyHookRow } from './hooks/row.js';
 import type { LegacyContext, LegacyEvent, LegacyHookName } from './hooks/shapes.js';
+import { known } from './known.js';
 import { LegacyCall } from './legacy-call.js';
 import { plainRecords } from './plain-records.js';
+import { present } from './present.js';
 import { type FactIdentity, sameFact } from './same-fact.js';
 
 /** Runs plugin hooks as the legacy runner does, on the canonical stages of one kernel. */
 export class HookRun {
   readonly #kernel: Kernel;
   readonly #bridge: LegacyBridge;
+  readonly #reach: HookReach;
   readonly #options: LegacyHookRunnerOptions;
 
   constructor(kernel: Kernel, options: LegacyHookRunnerOptions) {
     this.#kernel = kernel;
     this.#bridge = bridgeOf(kernel);
+    this.#reach = new HookReach(kernel, this.#bridge);
     this.#options = options;
   }
 
   count(hook: LegacyHookName): number {
-    const row = pluginHooks[hook];
-    const legacy = this.#bridge.count(hook);
-    if (row.band === 'last') return legacy; // its stages' other handlers run with their own hooks
-    const families = new Set(row.parts.map(({ family }) => family));
-    let others = 0;
-    for (const family of families)
-      if (this.#kernel.has(family))
-        for (const handler of this.#kernel.plan(family))
-          if (!handler.disabled && !this.#bridge.isLegacy(handler)) others++;
-    return legacy + others;
+    return this.#reach.count(hook);
   }
 
   async run(hook: LegacyHookName, event: LegacyEvent, ctx: LegacyContext): Promise<unknown> {
     const { row, call, listener } = this.#begin(hook, event, ctx);
     const outcomes: Outcome[] = [];
     try {
-      for (const announcement of row.announce(event, ctx)) {
+      for (const announcement of announcementsOf(row, event, ctx)) {
         const outcome = await this.#dispatch(row, call, listener, announcement);
         outcomes.push(outcome);
         listener.throwFirst();
         if (row.kind === 'void') await this.#settled(hook, row, call, listener, outcome);
         listener.throwFirst();
       }
+      return this.#result(row, listener, call, outcomes);
     } catch (error) {
       return listener.refuse(error);
     }
-    return this.#result(row, listener, call, outcomes);
   }
 
   runSync(hook: LegacyHookName, event: LegacyEvent, ctx: LegacyContext): unknown {
-    const { row, call, listener } = this.#begin(hook, event, ctx);
+    const { row, call, listener, count } = this.#begin(hook, event, ctx);
     const outcomes: Outcome[] = [];
     try {
-      for (const { family, payload, given } of row.announce(event, ctx)) {
+      for (const { family, payload, given } of announcementsOf(row, event, ctx)) {
         const parsed = this.#kernel.parsePayload(family, plainRecords(payload));
         const metadata = { legacyHook: hook };
         this.#bridge.announce(metadata, call);
@@ -76,11 +65,11 @@ export class HookRun {
         outcomes.push(outcome as unknown as Outcome);
         listener.throwFirst();
       }
+      if (count === 0) return undefined; // as the legacy runner, which gives back no message then
+      return this.#result(row, listener, call, outcomes);
     } catch (error) {
       return listener.refuse(error);
     }
-    if (this.count(hook) === 0) return undefined; // as the legacy runner, which gives back no message then
-    return this.#result(row, listener, call, outcomes);
   }
 
   #begin(hook: LegacyHookName, event: LegacyEvent, ctx: LegacyContext) {
@@ -89,7 +78,7 @@ export class HookRun {
     const call = new LegacyCall(hook, row, { event, ctx }, this.#bridge.tellInPlace, listener);
     const count = this.count(hook);
     if (count > 0) listener.tellRunning(count);
-    return { row, call, listener };
+    return { row, call, listener, count };
   }
 
   /** Dispatches what a call announces, unless another bus has told of the same fact. */
@@ -102,9 +91,11 @@ export class HookRun {
     const parsed = this.#kernel.parsePayload(family, plainRecords(payload));
     const metadata = { legacyHook: call.hook };
     this.#bridge.announce(metadata, call);
-    const bands = this.#bandOf(row, family);
-    const { signal } = listener;
-    const all = { ...given, ...bands, metadata, ...(signal !== undefined && { signal }) };
+    const all = {
+      ...given,
+      ...present({ band: bandOf(row, family), signal: listener.signal }),
+      metadata,
+    };
     const dispatch = () =>
       this.#kernel.dispatch(
         family as AsyncFamily, // the row's kind says so
@@ -118,16 +109,6 @@ export class HookRun {
     return told as unknown as Promise<Outcome>;
   }
 
-  /** A stage that a later hook has a band of is run without it, and the band without the others. */
-  #bandOf(row: LegacyHookRow, family: FamilyName): { readonly band?: 'main' | 'last' } {
-    if (row.band !== undefined) return { band: row.band };
-    const isShared = legacyHookNames.some((name) => {
-      const other = pluginHooks[name];
-      return other.band === 'last' && other.parts.some((part) => part.family === family);
-    });
-    return isShared ? { band: 'main' } : {};
-  }
-
   /** Waits for the slowest handler, also where another bus's dispatch called it. */
   async #settled(
     hook: LegacyHookName,
@@ -139,7 +120,9 @@ export class HookRun {
     if (!listener.catchErrors) await Promise.all(call.settling);
     await Promise.allSettled(call.settling);
     if (this.#bridge.isAnnounced(hook, event)) return;
-    await Promise.allSettled(this.#bridge.callOf(hook, row, event).settling);
+    const joined = this.#bridge.callOf(hook, row, event);
+    await Promise.allSettled(joined.settling);
+    for (const { registered, error } of joined.failures) listener.failed(registered, error);
   }
 
   #result(
@@ -155,7 +138,9 @@ export class HookRun {
       for (const { extensionId = '', contributionId = '', kind, message } of failures) {
         if (!this.#bridge.isLegacy({ extensionId, contributionId })) continue;
         if (kind === 'threw' || kind === 'async-in-sync') continue; // told when it happened
-        refused.add(`${extensionId}/${contributionId.split('.')[0]}`);
+        const handler = `${extensionId}/${contributionId.split('.')[0]}`;
+        if (kind === 'not-run' && refused.has(handler)) continue; // the other half of it was cut: told
+        refused.add(handler);
         listener.tellFailed(extensionId, message);
       }
     listener.throwFirst();
@@ -167,4 +152,15 @@ export class HookRun {
     );
     return row.result({ outcomes: [first, ...more], answers, canonicalWrites });
   }
+}
+
+/** What a call announces. Of a required field that is missing, the check of the payload tells. */
+function announcementsOf(
+  row: LegacyHookRow,
+  event: LegacyEvent,
+  ctx: LegacyContext,
+): readonly Announcement[] {
+  if (!isFields(event) || !isFields(ctx))
+    throw new TypeError('its event and its context have to be objects');
+  return row.announce(known(event) as LegacyEvent, known(ctx) as LegacyContext);
 }

@@ -1,5 +1,5 @@
 import { copyPlain } from '../kernel/index.js';
-import { isFields } from './hooks/row.js';
+import { type Fields, isFields } from './hooks/row.js';
 
 /** The open records of legacy events: what is in them is anybody's. */
 const records = ['metadata', 'params'] as const;
@@ -21,7 +21,18 @@ export function plainRecords(payload: object): object {
   return result;
 }
 
-function isPlainValue(value: unknown): boolean {
+/** Fields without the live objects that others hold already: handing one back says nothing new. */
+export function withoutLive(fields: Fields, held: unknown): Fields {
+  if (!isFields(held)) return fields;
+  const live = Object.keys(fields).filter(
+    (key) => fields[key] === held[key] && !isPlainValue(fields[key]),
+  );
+  if (live.length === 0) return fields;
+  return Object.fromEntries(Object.entries(fields).filter(([key]) => !live.includes(key)));
+}
+
+/** Whether a value is plain data, which a payload or a patch can hold. */
+export function isPlainValue(value: unknown): boolean {
   if (typeof value === 'function' || typeof value === 'symbol') return false;
   return typeof value !== 'object' || value === null || 'copy' in copyPlain(value);
 }

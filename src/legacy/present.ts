@@ -10,6 +10,9 @@ type Present<T> = { [K in keyof T as undefined extends T[K] ? never : K]: T[K] }
  */
 export function present<T extends object>(fields: T): Present<T> {
   const copy: Record<string, unknown> = {};
-  for (const [key, value] of Object.entries(fields)) if (value !== undefined) copy[key] = value;
+  for (const key of Object.keys(fields)) {
+    const value: unknown = fields[key as keyof T];
+    if (value !== undefined) copy[key] = value;
+  }
   return copy as Present<T>; // exactly the fields that have a value
 }

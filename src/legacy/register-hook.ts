@@ -1,6 +1,13 @@
-import type { Call, Contribution, Kernel, Own } from '../kernel/index.js';
+import {
+  type Call,
+  type Contribution,
+  type Kernel,
+  nearest,
+  type Own,
+  SluiceError,
+} from '../kernel/index.js';
 import { bridgeOf, type LegacyBridge } from './bridge-state.js';
-import { pluginHooks } from './hooks/index.js';
+import { legacyHookNames, pluginHooks } from './hooks/index.js';
 import type { HookPart, LegacyHookRow } from './hooks/row.js';
 import type { LegacyHookRegistration, Registered } from './registration.js';
 
@@ -14,7 +21,8 @@ const systemPromptGrant = 'agent.prompt.building:systemPrompt';
  * the parts of a handler.
  *
  * @param options.trusted lets the plugin replace the system prompt.
- * @throws SluiceError as `kernel.contribute` does; nothing stays registered then.
+ * @throws SluiceError as `kernel.contribute` does, or `bad-contribution` where there is no such hook; nothing stays
+ *   registered then.
  * @example
  * const registration = registerLegacyHook(kernel, {
  *   pluginId: 'acme', hookName: 'message_sending', handler: (event) => ({ content: event.content.trim() }),
@@ -28,6 +36,7 @@ export function registerLegacyHook(
   const bridge = bridgeOf(kernel);
   const { handler: answer, ...named } = registration;
   const { pluginId, hookName } = named;
+  checkRegistration(registration);
   const row = pluginHooks[hookName] as unknown as LegacyHookRow; // its own hook's event and context reach its handlers
   const registered: Registered = { ...named, answer, index: bridge.index(pluginId) };
   const ids = row.parts.map((_, part) => idOf(registered, row, part));
@@ -35,17 +44,33 @@ export function registerLegacyHook(
   const dispose = (): void => {
     for (const one of undo.splice(0).reverse()) one[Symbol.dispose]();
   };
+  // only while the handler is contributed: an extension of the same name does not come by it
+  const isGranted = trusted && row.parts.some(({ family }) => family === 'agent.prompt.building');
+  const granted = isGranted ? kernel.grant(pluginId, [systemPromptGrant]) : undefined;
   try {
-    if (trusted && row.parts.some(({ family }) => family === 'agent.prompt.building'))
-      undo.push(kernel.grant(pluginId, [systemPromptGrant]));
     for (const [at, part] of row.parts.entries())
       undo.push(kernel.contribute(contributionOf(bridge, registered, row, part, ids[at] ?? '')));
   } catch (error) {
     dispose();
     throw error;
+  } finally {
+    granted?.[Symbol.dispose]();
   }
   bridge.add(registered, ids);
   return { [Symbol.dispose]: dispose };
+}
+
+function checkRegistration({ pluginId, hookName, handler }: LegacyHookRegistration): void {
+  const refuse = (problem: string): never => {
+    const family = `plugin hook ${String(hookName)}`;
+    const whose = { extensionId: String(pluginId), contributionId: '?', family };
+    throw new SluiceError('bad-contribution', { ...whose, problem });
+  };
+  if (!legacyHookNames.includes(hookName)) {
+    const close = nearest(String(hookName), legacyHookNames);
+    refuse(`there is no such hook${close === undefined ? '' : `; did you mean "${close}"?`}`);
+  }
+  if (typeof handler !== 'function') refuse('handler must be a function');
 }
 
 function idOf({ index }: Registered, row: LegacyHookRow, part: number): string {

@@ -77,6 +77,19 @@ describe('the last band (§4.9)', () => {
     expect(kernel.stats().plansBuilt).toBe(built + 1);
   });
 
+  it('is shown as one frozen list until contributions change, for callers that ask each time', () => {
+    const { kernel, add } = bandLab();
+    add('plain');
+    const shown = kernel.plan(family);
+    expect(kernel.plan(family)).toBe(shown);
+    expect(Object.isFrozen(shown) && Object.isFrozen(shown[0])).toBe(true);
+    add('late', { band: 'last' });
+    expect(kernel.plan(family).map(({ contributionId }) => contributionId)).toEqual([
+      'plain',
+      'late',
+    ]);
+  });
+
   it('is empty where nobody stands in it', async () => {
     const { kernel, called, add } = bandLab();
     add('plain');
@@ -127,6 +140,17 @@ describe('kernel.grant (§6.7)', () => {
     contribute(kernel, 'after');
     const later = await kernel.dispatch(stage, samplePayload(stage));
     expect(later.failures.map(({ kind }) => kind)).toEqual(['untrusted', 'untrusted']);
+  });
+
+  it('is not taken from others by disposing it twice', async () => {
+    const kernel = createKernel();
+    const first = kernel.grant('late', [`${stage}:systemPrompt`]);
+    first[Symbol.dispose]();
+    kernel.grant('late', [`${stage}:systemPrompt`]);
+    first[Symbol.dispose]();
+    contribute(kernel, 'granted');
+    const outcome = await kernel.dispatch(stage, samplePayload(stage));
+    expect(outcome.payload.systemPrompt).toBe('granted');
   });
 
   it('refuses what is no trusted field', () => {

@@ -1,27 +1,20 @@
 import type { PayloadOf } from '../../kernel/index.js';
+import { knownAmount, knownCount } from '../known.js';
 import { present } from '../present.js';
+import { observes } from './observes.js';
 import type { LegacyHookRow } from './row.js';
-import { agentContextOf, knownCount, payloadOf, runOf, runRefs } from './run-context.js';
+import { agentContextOf, payloadOf, runOf, runRefs } from './run-context.js';
 import type { LegacyEvent } from './shapes.js';
-
-const observes = {
-  kind: 'void',
-  coverage: ['observe'],
-  status: 'bridged',
-  merge: 'none: nothing is returned',
-  instead: 'nothing: this hook only observes',
-  result: () => undefined,
-} as const;
 
 type Usage = NonNullable<PayloadOf<'agent.llm.output'>['usage']>;
 
 const usageOf = (usage: NonNullable<LegacyEvent<'llm_output'>['usage']>): Usage =>
   present({
-    inputTokens: usage.input,
-    outputTokens: usage.output,
-    cacheReadTokens: usage.cacheRead,
-    cacheWriteTokens: usage.cacheWrite,
-    totalTokens: usage.total,
+    inputTokens: knownCount(usage.input),
+    outputTokens: knownCount(usage.output),
+    cacheReadTokens: knownCount(usage.cacheRead),
+    cacheWriteTokens: knownCount(usage.cacheWrite),
+    totalTokens: knownCount(usage.total),
   });
 
 const legacyUsageOf = (usage: Usage): NonNullable<LegacyEvent<'llm_output'>['usage']> =>
@@ -95,8 +88,10 @@ export const agentHooks: {
       };
     },
     wants: (envelope) => {
-      const { assistantTexts, fallback } = payloadOf<PayloadOf<'agent.llm.output'>>(envelope);
-      return fallback === undefined || assistantTexts.length > 0; // a bridged note of a fallback is no answer
+      const payload = payloadOf<PayloadOf<'agent.llm.output'>>(envelope);
+      const { assistantTexts, fallback, durationMs } = payload;
+      // a bridged note of a fallback is no answer: nothing was called, so nothing took time
+      return fallback === undefined || assistantTexts.length > 0 || durationMs !== undefined;
     },
   },
   agent_end: {
@@ -104,7 +99,8 @@ export const agentHooks: {
     parts: [{ family: 'agent.completed', class: 'observer' }],
     why: "Not in the seed's table; the family names this capture as its purpose. The legacy caller reports success where the provider failed: the stop reason of the last message is carried beside it.",
     announce: (event, ctx) => {
-      const { messages, success, error, durationMs } = event;
+      const { messages, success, error } = event;
+      const durationMs = knownAmount(event.durationMs);
       const told = present({ error, durationMs, stopReason: stopReasonOf(messages) });
       const payload = { ...runOf(ctx), messages, success, ...told };
       return [{ family: 'agent.completed', payload, given: runRefs(ctx) }];
@@ -123,9 +119,12 @@ export const agentHooks: {
     parts: [{ family: 'compaction.before', class: 'observer' }],
     why: 'One compaction is told of on up to three buses: it becomes one event. A count of -1 means that the source does not know; the payload leaves it out.',
     announce: (event, ctx) => {
-      const { compactingCount, tokenCount, messages, sessionFile } = event;
-      const messageCount = knownCount(event.messageCount);
-      const counts = { messageCount, compactingCount, tokenCount: knownCount(tokenCount) };
+      const { messages, sessionFile } = event;
+      const counts = {
+        messageCount: knownCount(event.messageCount),
+        compactingCount: knownCount(event.compactingCount),
+        tokenCount: knownCount(event.tokenCount),
+      };
       const payload = { ...runOf(ctx), ...present({ ...counts, messages, sessionFile }) };
       return [{ family: 'compaction.before', payload, given: runRefs(ctx) }];
     },

@@ -1,7 +1,8 @@
 import { cancel, type PayloadOf } from '../../kernel/index.js';
+import { knownAmount } from '../known.js';
 import { present } from '../present.js';
 import { anyGives, extrasOf, type Fields, isGiven, type LegacyHookRow, lastGiven } from './row.js';
-import { payloadOf } from './run-context.js';
+import { payloadOf, writable } from './run-context.js';
 import type { LegacyMessageContext } from './shapes.js';
 
 /** The metadata of a received message that has a field of its own in the payload. */
@@ -21,7 +22,17 @@ const receivedFields = [
   'channelName',
 ] as const;
 
-type ReceivedMetadata = Partial<Record<(typeof receivedFields)[number], string>> & Fields;
+type ReceivedFields = Partial<Record<(typeof receivedFields)[number], string>>;
+
+/** Those of them that are texts, or numbers in place of texts: what is anything else stays in the metadata. */
+function receivedOf(metadata: Fields): ReceivedFields {
+  const received: ReceivedFields = {};
+  for (const name of receivedFields) {
+    const value = metadata[name];
+    if (typeof value === 'string' || typeof value === 'number') received[name] = String(value);
+  }
+  return received;
+}
 
 const ref = (channel: string, id: unknown) =>
   isGiven(id) ? { channel, id: String(id) } : undefined;
@@ -84,15 +95,17 @@ export const messageHooks: {
     merge: 'none: nothing is returned',
     instead: 'nothing: this hook only observes',
     announce: (event, ctx) => {
-      const metadata = (event.metadata ?? {}) as ReceivedMetadata;
-      const { to, provider, surface, threadId, messageId, guildId, channelName } = metadata;
-      const { originatingChannel, originatingTo } = metadata;
+      const metadata: Fields = event.metadata ?? {};
+      const received = receivedOf(metadata);
+      const { to, provider, surface, messageId, guildId, channelName } = received;
+      const { originatingChannel, originatingTo } = received;
       const place = { to, provider, surface, originatingChannel, originatingTo };
+      const threadId = received.threadId === undefined ? undefined : metadata.threadId;
       const sender = present({
-        id: metadata.senderId,
-        name: metadata.senderName,
-        username: metadata.senderUsername,
-        e164: metadata.senderE164,
+        id: received.senderId,
+        name: received.senderName,
+        username: received.senderUsername,
+        e164: received.senderE164,
       });
       const payload = {
         channel: ctx.channelId,
@@ -101,9 +114,9 @@ export const messageHooks: {
         attachments: [],
         ...present({ ...place, threadId, messageId, guildId, channelName }),
         ...present({ accountId: ctx.accountId, conversationId: ctx.conversationId }),
-        ...present({ sentAtMs: event.timestamp }),
+        ...present({ sentAtMs: knownAmount(event.timestamp) }),
         ...(Object.keys(sender).length > 0 && { sender }),
-        metadata: without(metadata, receivedFields),
+        metadata: without(metadata, Object.keys(received)),
       };
       const given = refsOf(ctx, threadId, messageId);
       return [{ family: 'ingress.normalized', payload, given }];
@@ -123,7 +136,7 @@ export const messageHooks: {
           senderE164: sender?.e164,
         }),
         ...threadNames(threadId, conversationId),
-        ...payload.metadata,
+        ...writable(payload.metadata),
       };
       return {
         event: { from, content, ...present({ timestamp: sentAtMs }), metadata },
@@ -176,7 +189,7 @@ export const messageHooks: {
         ...present({ channel, accountId, threadId }),
         ...(mediaUrls.length > 0 && { mediaUrls }),
         ...threadNames(threadId, conversationId ?? to),
-        ...payload.metadata,
+        ...writable(payload.metadata),
       };
       return { event: { to, content, metadata }, ctx: messageContextOf(payload) };
     },
@@ -188,7 +201,7 @@ export const messageHooks: {
       return {
         ...extrasOf(answers, ['content', 'cancel']),
         ...(changed && { content: (outcome.payload as PayloadOf<'egress.preparing'>).content }),
-        ...(isKept ? { cancel: said || true } : isGiven(said) && { cancel: said }),
+        ...(isKept ? { cancel: said || true } : isGiven(said) && { cancel: said && false }),
       };
     },
   },

@@ -1,5 +1,12 @@
 import type { AnnotationsOf, Outcome, PayloadOf } from '../../kernel/index.js';
-import { type Answer, type Ending, extrasOf, isGiven, type LegacyHookRow } from './row.js';
+import {
+  type Answer,
+  type Ending,
+  extrasOf,
+  isGiven,
+  type LegacyHookRow,
+  type PayloadsAtCall,
+} from './row.js';
 import { agentContextOf, payloadOf, runOf, runRefs } from './run-context.js';
 import type { LegacyAgentContext } from './shapes.js';
 
@@ -39,12 +46,25 @@ const readPieces = ({ value }: Answer) => {
 const readSystemPrompt = ({ value }: Answer) =>
   isGiven(value.systemPrompt) ? { systemPrompt: value.systemPrompt } : undefined;
 
+/** As the legacy caller composes it: where a hook before this one has set a system prompt, that stands. */
+const readSystemPromptIfUnset = (answer: Answer, { emitted, begun }: PayloadsAtCall) =>
+  systemPromptOf(emitted) === systemPromptOf(begun) ? readSystemPrompt(answer) : undefined;
+
+const systemPromptOf = (payload: unknown) =>
+  (payload as PayloadOf<'agent.prompt.building'>).systemPrompt; // the part's family says so
+
 const modelPart = { family: 'agent.model.resolving', class: 'mutator', read: readModel } as const;
 
 /** The system prompt by itself: a plugin that is not trusted keeps its other additions. */
 const promptParts = [
   { family: 'agent.prompt.building', class: 'mutator', read: readPieces },
   { family: 'agent.prompt.building', class: 'mutator', read: readSystemPrompt },
+] as const;
+
+const agentStartParts = [
+  modelPart,
+  promptParts[0],
+  { family: 'agent.prompt.building', class: 'mutator', read: readSystemPromptIfUnset },
 ] as const;
 
 const modelAnnouncement = (event: { prompt: string }, ctx: LegacyAgentContext) =>
@@ -80,22 +100,31 @@ function modelResult(outcome: Outcome): Record<string, unknown> {
 
 /**
  * The prompt's pieces as legacy fields. The legacy caller knows no place after the prompt: what canonical handlers put
- * there stands before it. So do the pieces of context that augmenters leave.
+ * there stands before it. So do the pieces of context that augmenters leave. It has files of its own: those that
+ * canonical handlers added stand after the system prompt.
  */
 function promptResult(outcome: Outcome): Record<string, unknown> {
-  const { systemPrompt, guidance, additions } =
+  const { systemPrompt, guidance, additions, bootstrapFiles } =
     outcome.payload as PayloadOf<'agent.prompt.building'>;
   const notes = outcome.annotations as Partial<AnnotationsOf<'agent.prompt.building'>>;
   const fields = {
     systemPrompt,
     prependContext: joined([...additions.map(textOf), ...(notes.context ?? [])]),
     prependSystemContext: joined(guidance.filter(isBefore).map(textOf)),
-    appendSystemContext: joined(guidance.filter((one) => !isBefore(one)).map(textOf)),
+    appendSystemContext: joined([
+      ...filesOf(bootstrapFiles),
+      ...guidance.filter((one) => !isBefore(one)).map(textOf),
+    ]),
   };
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
 }
 
 const textOf = (one: Pieces[number]): string => (typeof one === 'string' ? one : one.text);
+
+const filesOf = (files: PayloadOf<'agent.prompt.building'>['bootstrapFiles'] = []): string[] =>
+  files
+    .filter(({ missing, content }) => missing !== true && content !== undefined)
+    .map(({ name, content }) => `## ${name}\n\n${content}`);
 
 /** A piece of guidance without a position stands after the system prompt. */
 const isBefore = (one: Pieces[number]): boolean =>
@@ -157,7 +186,7 @@ export const promptHooks: {
   },
   before_agent_start: {
     kind: 'modifying',
-    parts: [modelPart, ...promptParts],
+    parts: agentStartParts,
     band: 'last',
     oncePerRun: true,
     coverage: ['mutate'],

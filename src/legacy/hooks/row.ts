@@ -35,7 +35,15 @@ export interface HookPart {
    * Reads the part of an answer that this class may return; `undefined` where there is none. What is of a wrong type is
    * handed on as it is: the kernel refuses it, and says so.
    */
-  readonly read?: (answer: Answer) => unknown;
+  readonly read?: (answer: Answer, payloads: PayloadsAtCall) => unknown;
+}
+
+/** The payload of a stage, as a hook's handlers come upon it. */
+export interface PayloadsAtCall {
+  /** As it was emitted. */
+  readonly emitted: unknown;
+  /** As it was when the first handler of the hook was called in this stage. */
+  readonly begun: unknown;
 }
 
 /** What the legacy runner tells, as a canonical dispatch. The payload is checked before it is dispatched. */

@@ -40,11 +40,6 @@ export function runRefs({ agentId, sessionId }: Pick<LegacyAgentContext, 'agentI
   return present({ agentId, sessionId });
 }
 
-/** A count, where the source knew it: some legacy events write -1. */
-export function knownCount(count: number | undefined): number | undefined {
-  return count === undefined || count < 0 ? undefined : count;
-}
-
 /** An envelope's payload, as the family's row reads it. */
 export function payloadOf<P>(envelope: Envelope): P {
   return envelope.payload as P; // the row names the family that it reads

@@ -1,17 +1,10 @@
 import type { PayloadOf } from '../../kernel/index.js';
+import { knownAmount, knownCount } from '../known.js';
 import { present } from '../present.js';
+import { observes } from './observes.js';
 import type { LegacyHookRow } from './row.js';
-import { agentContextOf, knownCount, payloadOf, runOf, runRefs } from './run-context.js';
+import { agentContextOf, payloadOf, runOf, runRefs } from './run-context.js';
 import type { LegacySessionContext } from './shapes.js';
-
-const observes = {
-  kind: 'void',
-  coverage: ['observe'],
-  status: 'bridged',
-  merge: 'none: nothing is returned',
-  instead: 'nothing: this hook only observes',
-  result: () => undefined,
-} as const;
 
 const idsOf = (event: { sessionId: string; sessionKey?: string }, ctx: LegacySessionContext) => ({
   sessionId: event.sessionId,
@@ -79,7 +72,11 @@ export const sessionHooks: {
     announce: (event, ctx) => {
       const ids = idsOf(event, ctx);
       const messageCount = knownCount(event.messageCount) ?? 0;
-      const payload = { ...ids, messageCount, ...present({ durationMs: event.durationMs }) };
+      const payload = {
+        ...ids,
+        messageCount,
+        ...present({ durationMs: knownAmount(event.durationMs) }),
+      };
       return [{ family: 'session.ended', payload, given: runRefs(ids) }];
     },
     view: (envelope) => {

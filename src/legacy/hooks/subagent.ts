@@ -1,11 +1,13 @@
 import { type AnnotationsOf, cancel, type PayloadOf, select } from '../../kernel/index.js';
+import { known, knownAmount } from '../known.js';
 import { present } from '../present.js';
+import { observes } from './observes.js';
 import { type Answer, extrasOf, isGiven, type LegacyHookRow, lastGiven } from './row.js';
 import { payloadOf } from './run-context.js';
 import type { LegacyEvent, LegacyPlace, LegacySubagentContext } from './shapes.js';
 
 const placeOf = ({ channel, accountId, to, threadId }: LegacyPlace): LegacyPlace =>
-  present({ channel, accountId, to, threadId });
+  known({ channel, accountId, to, threadId });
 
 const spawnOf = (event: LegacyEvent<'subagent_spawning'>, ctx: LegacySubagentContext) => {
   const { childSessionKey, agentId, label, mode, requester, threadRequested } = event;
@@ -41,15 +43,6 @@ const readError = ({ value }: Answer) => {
   if (value.status !== 'error') return isGiven(value.status) ? value : undefined;
   return cancel('binding-failed', typeof value.error === 'string' ? { text: value.error } : {});
 };
-
-const observes = {
-  kind: 'void',
-  coverage: ['observe'],
-  status: 'bridged',
-  merge: 'none: nothing is returned',
-  instead: 'nothing: this hook only observes',
-  result: () => undefined,
-} as const;
 
 /** The hooks of an agent's children. */
 export const subagentHooks: {
@@ -139,6 +132,7 @@ export const subagentHooks: {
       };
     },
     result: ({ outcomes: [outcome], answers }) => {
+      if (outcome.status === 'cancelled') return undefined; // it goes to the requester's place
       const origin = outcome.selection?.target;
       if (answers.length === 0 && origin === undefined) return undefined;
       return { ...extrasOf(answers, ['origin']), ...present({ origin }) };
@@ -173,7 +167,7 @@ export const subagentHooks: {
       const { requesterSessionKey } = ctx;
       const runId = event.runId ?? ctx.runId;
       const ids = present({ runId, accountId, requesterSessionKey });
-      const told = present({ sendFarewell, outcome, error, endedAtMs: endedAt });
+      const told = present({ sendFarewell, outcome, error, endedAtMs: knownAmount(endedAt) });
       const payload = { targetSessionKey, targetKind, reason, ...ids, ...told };
       return [{ family: 'subagent.completed', payload, given: {} }];
     },

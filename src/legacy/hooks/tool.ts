@@ -1,4 +1,5 @@
 import { cancel, type PayloadOf } from '../../kernel/index.js';
+import { knownAmount } from '../known.js';
 import { present } from '../present.js';
 import {
   type Answer,
@@ -106,11 +107,11 @@ export const toolHooks: {
       if (answers.length === 0 && params === undefined && !isRefused) return undefined;
       const said = lastGiven(answers, 'block');
       const why = outcome.status === 'cancelled' ? outcome.cancel.text : undefined;
-      const reason = lastGiven(answers, 'blockReason') ?? (isRefused ? why : undefined);
+      const reason = why ?? lastGiven(answers, 'blockReason');
       return {
         ...extrasOf(answers, ['params', 'block', 'blockReason']),
         ...(params !== undefined && { params }),
-        ...(isRefused ? { block: said || true } : isGiven(said) && { block: said }),
+        ...(isRefused ? { block: said || true } : isGiven(said) && { block: said && false }),
         ...(isGiven(reason) && { blockReason: reason }),
       };
     },
@@ -124,15 +125,16 @@ export const toolHooks: {
     merge: 'none: nothing is returned',
     instead: 'nothing: this hook only observes; tool_result_persist changes what is written',
     announce: (event, ctx) => {
-      const { params, result, error, durationMs } = event;
-      const told = present({ result, error, durationMs });
+      const { params, result, error } = event;
+      const told = present({ result, error, durationMs: knownAmount(event.durationMs) });
       const isError = error === undefined ? {} : { isError: true };
       const payload = { ...toolFieldsOf(event, ctx), params, ...told, ...isError };
       return [{ family: 'agent.tool.called', payload, given: runRefs(ctx) }];
     },
     view: (envelope) => {
       const payload = payloadOf<PayloadOf<'agent.tool.called'>>(envelope);
-      const { toolName, runId, toolCallId, result, error, durationMs } = payload;
+      const { toolName, runId, toolCallId, result, isError, durationMs } = payload;
+      const error = payload.error ?? (isError === true ? 'the tool did not say why' : undefined);
       const params = writable(payload.params);
       return {
         event: { toolName, params, ...present({ runId, toolCallId, result, error, durationMs }) },
