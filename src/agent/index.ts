@@ -1,4 +1,5 @@
 export { Trail, type TrailRefs, whyNot } from '../stream/index.js';
+export { type ActiveRun, ActiveRuns } from './active-runs.js';
 export { claudeProvider } from './claude.js';
 export type { ClaudeProviderOptions } from './claude-options.js';
 export {
@@ -13,11 +14,14 @@ export { chooseModel, type ModelChoice, type ModelWish } from './model.js';
 export { type ComposedPrompt, composePrompt } from './prompt.js';
 export { readRecording, replayProvider } from './replay.js';
 export { runAgentTurn } from './turn.js';
+export type { AgentTurnCallbacks } from './turn-callbacks.js';
 export type {
+  AgentAttempt,
   AgentMessage,
+  AgentRetry,
   AgentSession,
-  AgentTurnCallbacks,
   AgentTurnError,
   AgentTurnOptions,
   AgentTurnResult,
+  ModelRef,
 } from './turn-options.js';

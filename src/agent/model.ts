@@ -1,5 +1,5 @@
 import { type AgentProvider, mustPass, RunFailure } from '../stream/index.js';
-import { imagesIn, type TurnScope } from './turn-fields.js';
+import { type AttemptScope, imagesIn } from './turn-fields.js';
 
 /** The provider and model that a turn uses. */
 export interface ModelChoice {
@@ -18,7 +18,7 @@ export interface ModelWish {
  *
  * @throws RunFailure `no-model`, with the list of what there is, or `stage-failed`.
  */
-export async function resolveModel(scope: TurnScope): Promise<ModelChoice> {
+export async function resolveModel(scope: AttemptScope): Promise<ModelChoice> {
   const { options, trail, fields, signal } = scope;
   const { provider, model = provider.models[0] ?? '', message, providers = [provider] } = options;
   const emitted = { provider: provider.id, model };

@@ -1,10 +1,10 @@
 import { type AgentRequest, isSessionMessage, mustPass } from '../stream/index.js';
 import { type ModelChoice, resolveModel } from './model.js';
 import { buildPrompt } from './prompt.js';
-import { imagesIn, type TurnScope } from './turn-fields.js';
+import { type AttemptScope, imagesIn } from './turn-fields.js';
 
-/** A turn whose provider can be called; only the gate for its tools is missing. */
-export interface PreparedTurn {
+/** An attempt whose provider can be called; only the gate for its tools is missing. */
+export interface PreparedAttempt {
   readonly choice: ModelChoice;
   readonly request: Omit<AgentRequest, 'gate'>;
 }
@@ -13,13 +13,24 @@ export interface PreparedTurn {
  * Goes through the stages before the provider: `agent.starting`, `agent.model.resolving`,
  * `agent.prompt.building` and `agent.llm.input`.
  *
+ * @param chosen the model, where it has been resolved already: that is done once per run (seed 001).
  * @throws RunFailure `no-model` or `stage-failed`.
  */
-export async function prepareTurn(scope: TurnScope): Promise<PreparedTurn> {
-  const { options, fields, run, signal } = scope;
-  const { message, session } = options;
-  mustPass(await run.start({ prompt: message.text, attempt: 1 }));
-  const choice = await resolveModel(scope);
+export async function prepareAttempt(
+  scope: AttemptScope,
+  chosen: ModelChoice | undefined,
+): Promise<PreparedAttempt> {
+  const { options, fields, run, signal, attempt, history } = scope;
+  const { message, session, callbacks } = options;
+  const verbose = callbacks?.verboseLevel;
+  mustPass(
+    await run.start({
+      prompt: message.text,
+      attempt,
+      ...(verbose !== undefined && { verboseLevel: verbose }),
+    }),
+  );
+  const choice = chosen ?? (await resolveModel(scope));
   const { prompt, systemPrompt } = await buildPrompt(scope);
   const attachments = message.attachments ?? [];
   const system = systemPrompt === undefined ? {} : { systemPrompt };
@@ -28,7 +39,7 @@ export async function prepareTurn(scope: TurnScope): Promise<PreparedTurn> {
     provider: choice.provider.id,
     model: choice.model,
     prompt,
-    historyMessages: [...session.history],
+    historyMessages: [...history],
     imagesCount: imagesIn(attachments),
   };
   mustPass(await run.input(input));
@@ -41,7 +52,7 @@ export async function prepareTurn(scope: TurnScope): Promise<PreparedTurn> {
     model: choice.model,
     prompt,
     attachments,
-    history: session.history.filter(isSessionMessage),
+    history: history.filter(isSessionMessage),
     session: {
       context: session.context ?? {},
       memoryKeys: session.memoryKeys ?? [],

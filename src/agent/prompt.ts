@@ -1,6 +1,6 @@
 import type { PayloadOf } from '../kernel/index.js';
 import { mustPass } from '../stream/index.js';
-import type { TurnScope } from './turn-fields.js';
+import type { AttemptScope } from './turn-fields.js';
 
 type Building = Readonly<PayloadOf<'agent.prompt.building'>>;
 type Piece = Building['guidance'][number];
@@ -16,31 +16,35 @@ export interface ComposedPrompt {
  *
  * @throws RunFailure `stage-failed`.
  */
-export async function buildPrompt(scope: TurnScope): Promise<ComposedPrompt> {
-  const { options, trail, fields, signal } = scope;
-  const { message, session, systemPrompt } = options;
+export async function buildPrompt(scope: AttemptScope): Promise<ComposedPrompt> {
+  const { options, trail, fields, signal, history } = scope;
+  const { message, systemPrompt } = options;
+  const own = systemPrompt === undefined ? {} : { systemPrompt };
   const outcome = await trail.dispatch(
     'agent.prompt.building',
     {
       ...fields,
       prompt: message.text,
-      messages: [...session.history],
-      ...(systemPrompt !== undefined && { systemPrompt }),
+      messages: [...history],
+      ...own,
       guidance: [],
       additions: [],
     },
     { signal },
   );
   mustPass(outcome);
-  return composePrompt(outcome.payload, outcome.annotations.context ?? []);
+  const { payload, annotations } = outcome;
+  const anew = payload.systemPrompt === systemPrompt ? '' : (payload.systemPrompt ?? '').trim();
+  const chosen = anew === '' ? own : { systemPrompt: anew }; // a blank one replaces nothing
+  return composePrompt({ ...payload, ...chosen }, annotations.context ?? []);
 }
 
 /**
- * Composes a prompt, each list in its order, a blank line between pieces (spec §6).
+ * Composes a prompt, each list in its order, a blank line between pieces (spec §16.9).
  *
  * System side: guidance before, the system prompt, the bootstrap files, guidance after; a plain piece stands
- * after. User side: additions before, the annotated context, the prompt, additions after; a plain piece stands
- * before. Blank pieces are left out.
+ * after. Where there is more than the system prompt, each piece is trimmed. User side: additions before, the annotated
+ * context, the prompt, additions after, as they are written; a plain piece stands before. Blank pieces are left out.
  *
  * @param context what augmenters annotated as `context`, in all stages so far.
  * @example
@@ -50,12 +54,14 @@ export function composePrompt(built: Building, context: readonly string[]): Comp
   const files = (built.bootstrapFiles ?? [])
     .filter((file) => file.missing !== true && file.content !== undefined)
     .map((file) => `## ${file.name}\n\n${file.content}`);
-  const systemPrompt = join([
+  const systemPieces = [
     ...at(built.guidance, 'before', 'after'),
     built.systemPrompt ?? '',
     ...files,
     ...at(built.guidance, 'after', 'after'),
-  ]);
+  ].filter(isSaid);
+  const isAlone = systemPieces.every((piece) => piece === built.systemPrompt);
+  const systemPrompt = join(isAlone ? systemPieces : systemPieces.map((piece) => piece.trim()));
   const prompt = join([
     ...at(built.additions, 'before', 'before'),
     ...context,
@@ -76,5 +82,9 @@ function at(pieces: readonly Piece[], position: Position, plain: Position): stri
 }
 
 function join(pieces: readonly string[]): string {
-  return pieces.filter((piece) => piece.trim() !== '').join('\n\n');
+  return pieces.filter(isSaid).join('\n\n');
+}
+
+function isSaid(piece: string): boolean {
+  return piece.trim() !== '';
 }

@@ -1,13 +1,27 @@
-import type { RunDispatcher, RunFields, Trail } from '../stream/index.js';
+import type { Clock, Logger } from '../kernel/index.js';
+import type { RunDispatcher, RunFields, Trail, TranscriptEntry } from '../stream/index.js';
 import type { AgentTurnOptions } from './turn-options.js';
 
-/** What the steps before a provider is called share. */
+/** What the attempts of a turn share. */
 export interface TurnScope {
   readonly options: AgentTurnOptions;
   readonly trail: Trail;
   readonly fields: RunFields;
-  readonly run: RunDispatcher;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** Stops the turn. */
   readonly signal: AbortSignal;
+  /** Aborted when the turn may not wait any longer for what was stopped. */
+  readonly cut: AbortSignal;
+}
+
+/** What the steps of an attempt share, before its provider is called. */
+export interface AttemptScope extends TurnScope {
+  readonly run: RunDispatcher;
+  /** From 1. */
+  readonly attempt: number;
+  /** The transcript that this attempt goes on from, oldest first. */
+  readonly history: readonly TranscriptEntry[];
 }
 
 /** The run of a turn, as its payloads name it. */

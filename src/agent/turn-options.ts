@@ -6,10 +6,11 @@ import type {
   RunReport,
   RunSession,
   SessionContext,
-  SessionEvent,
   TrailRefs,
   TranscriptEntry,
 } from '../stream/index.js';
+import type { ActiveRuns } from './active-runs.js';
+import type { AgentTurnCallbacks } from './turn-callbacks.js';
 
 /** The session that a turn belongs to. */
 export interface AgentSession extends RunSession, Partial<SessionContext> {
@@ -28,10 +29,36 @@ export interface AgentMessage {
   readonly provider?: string;
 }
 
-/** What a host may listen to while a turn runs. */
-export interface AgentTurnCallbacks {
-  /** Each session event, after the pipeline has had it. Awaited. One that throws is logged and stops nothing. */
-  readonly onEvent?: (event: SessionEvent) => void | Promise<void>;
+/** A model, and the provider that offers it. */
+export interface ModelRef {
+  readonly provider: string;
+  readonly model: string;
+}
+
+/** One attempt of a turn: how it went, and what it was made with. */
+export interface AgentAttempt extends RunReport {
+  /** From 1. */
+  readonly attempt: number;
+  /** What was called; absent where it did not come to that. */
+  readonly model?: ModelRef;
+  /** Tool calls that began, whatever became of them. */
+  readonly toolCalls: number;
+}
+
+/** What is done about an attempt whose provider failed. Nothing else gets better by being repeated. */
+export interface AgentRetry {
+  /** Attempts in all, the first included; one more than there are fallbacks where unsaid. */
+  readonly maxAttempts?: number;
+  /**
+   * The models of the second attempt and those after it, in order; then the last of them again. Without any, the
+   * model that was resolved is called again. One that nobody offers is passed over, and logged.
+   */
+  readonly fallbacks?: readonly ModelRef[];
+  /**
+   * Whether there is to be another attempt. It may wait before it answers; an abort ends that. Where unsaid: if the
+   * attempt has said nothing and called no tool, so that nothing happens twice.
+   */
+  readonly shouldRetry?: (failed: AgentAttempt) => boolean | Promise<boolean>;
 }
 
 /** What a turn is run with. */
@@ -56,9 +83,14 @@ export interface AgentTurnOptions {
   /** What every dispatch of the turn carries besides. */
   readonly refs?: TrailRefs;
   readonly callbacks?: AgentTurnCallbacks;
+  readonly retry?: AgentRetry;
+  /** Where the turn is listed while it runs. */
+  readonly active?: ActiveRuns;
   /** Stops the turn. */
   readonly signal?: AbortSignal;
-  /** Milliseconds that the provider has to end by itself when stopped; 1 000 where unsaid. */
+  /** Milliseconds that the turn may take, all attempts together, before it is stopped as `timed-out`; no end where unsaid. */
+  readonly timeoutMs?: number;
+  /** Milliseconds that the provider and the callbacks have to end by themselves when stopped; 1 000 where unsaid. */
   readonly graceMs?: number;
   readonly clock?: Clock;
   readonly logger?: Logger;
@@ -67,7 +99,10 @@ export interface AgentTurnOptions {
 /** Why a turn failed. */
 export interface AgentTurnError extends RunError {}
 
-/** How a turn went. */
+/** How a turn went: as its last attempt did. What was written, the usage and the time are those of all attempts. */
 export interface AgentTurnResult extends RunReport {
   readonly runId: string;
+  readonly attempts: readonly AgentAttempt[];
+  /** The texts as the reply callbacks have cleaned them; absent where the turn had none. */
+  readonly replyTexts?: readonly string[];
 }

@@ -1,89 +1,106 @@
-import { type Clock, type Logger, oneLine, silentLogger, systemClock } from '../kernel/index.js';
-import { type AgentRequest, RunDispatcher, type RunStop, Trail } from '../stream/index.js';
-import { cutOff } from './cut-off.js';
-import type { ModelChoice } from './model.js';
-import { prepareTurn } from './prepare.js';
+import { silentLogger, systemClock } from '../kernel/index.js';
+import {
+  addUsage,
+  driveRun,
+  RunFailure,
+  type SessionUsage,
+  Trail,
+  type TranscriptEntry,
+} from '../stream/index.js';
+import { type AttemptStart, type EndedAttempt, runAttempt } from './attempt.js';
+import { cutAfter } from './cut-off.js';
+import { nextAttempt } from './retry.js';
 import { type TurnScope, turnFields } from './turn-fields.js';
 import type { AgentTurnOptions, AgentTurnResult } from './turn-options.js';
 
 /**
  * Runs one turn of an agent through the pipeline. For its run it is the only dispatcher of `agent.*` and
  * `transcript.*`, in the order of seed 001: starting, model, prompt, llm.input, the stream with its tools, writes
- * and compactions, completed, llm.output.
+ * and compactions, completed, llm.output. With `retry`, a failed attempt is made again: all of that but the model, which
+ * is resolved once per run.
  *
- * Whatever happens (an error, an abort, a stage that fails, a provider that throws or hangs) `agent.completed` is
- * emitted once, after the last event of the stream. Never rejects: the result says how it went.
+ * Whatever happens (an error, an abort, a timeout, a stage that fails, a provider or callback that throws or hangs)
+ * `agent.completed` is emitted once per attempt, after the last event of its stream, and nothing stays behind: no timer,
+ * no listener, no entry in `active`. Never rejects: the result says how it went.
  *
  * @example
- * const result = await runAgentTurn({ kernel, provider: echoProvider(), session, message: { text: 'Hi' }, runId });
- * if (result.status === 'completed') for (const text of result.assistantTexts) reply(text);
+ * const result = await runAgentTurn({
+ *   kernel, provider: echoProvider(), session, message: { text: 'Hi' }, runId,
+ *   callbacks: { onPartialReply: ({ text }) => show(text), onBlockReply: ({ text }) => send(text) },
+ * });
+ * if (result.status === 'failed') log(result.error?.message);
  */
 export async function runAgentTurn(options: AgentTurnOptions): Promise<AgentTurnResult> {
-  return new Turn(options).run();
-}
-
-/** A provider that is called, with what. */
-interface Called {
-  readonly choice: ModelChoice;
-  readonly request: AgentRequest;
-}
-
-class Turn {
-  readonly #options: AgentTurnOptions;
-  readonly #clock: Clock;
-  readonly #logger: Logger;
-  readonly #scope: TurnScope;
-
-  constructor(options: AgentTurnOptions) {
-    const { kernel, after, refs, session, clock = systemClock, logger = silentLogger } = options;
-    this.#options = options;
-    this.#clock = clock;
-    this.#logger = logger;
-    const signal = options.signal ?? new AbortController().signal;
-    const { agentId, sessionId } = session;
+  const { kernel, after, refs, session, runId, timeoutMs, graceMs = 1_000 } = options;
+  const { clock = systemClock, logger = silentLogger } = options;
+  const { agentId, sessionId, sessionKey } = session;
+  const stop = new AbortController();
+  const signal =
+    options.signal === undefined ? stop.signal : AbortSignal.any([options.signal, stop.signal]);
+  const release = driveRun(kernel, runId);
+  const listed = options.active?.begin({ runId, sessionId, sessionKey }, (why) => stop.abort(why));
+  const timer =
+    timeoutMs === undefined
+      ? undefined
+      : clock.setTimeout(() => stop.abort(tooLong(timeoutMs)), timeoutMs);
+  using cut = cutAfter(signal, clock, graceMs);
+  try {
     const trail = new Trail(kernel, after, { agentId, sessionId, ...refs });
     const fields = turnFields(options);
-    const run = new RunDispatcher({ trail, run: fields, session, clock, logger, signal });
-    this.#scope = { options, trail, fields, run, signal };
+    const scope = { options, trail, fields, clock, logger, signal, cut: cut.signal };
+    const startedAtMs = clock.now();
+    const ended = await attemptAll(scope);
+    return resultOf(runId, ended, Math.max(0, clock.now() - startedAtMs));
+  } finally {
+    if (timer !== undefined) clock.clearTimeout(timer);
+    listed?.[Symbol.dispose]();
+    release();
   }
+}
 
-  async run(): Promise<AgentTurnResult> {
-    const { run } = this.#scope;
-    let stop: RunStop | undefined;
-    try {
-      await this.#stream(await this.#prepare());
-    } catch (error) {
-      stop = { error };
-    }
-    return { ...(await run.complete(stop)), runId: this.#options.runId };
-  }
+function tooLong(timeoutMs: number): RunFailure {
+  return new RunFailure('timed-out', `the turn took longer than ${timeoutMs} ms`);
+}
 
-  /** Goes through the stages before the provider, and writes what it is asked. */
-  async #prepare(): Promise<Called> {
-    const { run } = this.#scope;
-    const { choice, request } = await prepareTurn(this.#scope);
-    const { id, toolGate } = choice.provider;
-    run.open({ id, toolGate, model: choice.model });
-    const content = this.#options.message.text;
-    await run.write({ role: 'user', content, timestamp: this.#clock.now() });
-    return { choice, request: { ...request, gate: run.gate.bind(run) } };
+/** Makes the attempts of a turn, one after the other. There is at least one. */
+async function attemptAll(scope: TurnScope): Promise<readonly [EndedAttempt, ...EndedAttempt[]]> {
+  const written: TranscriptEntry[] = [];
+  const attempt = async (start: Omit<AttemptStart, 'written'>): Promise<EndedAttempt> => {
+    const ended = await runAttempt(scope, { ...start, written: [...written] });
+    written.push(...ended.report.written);
+    return ended;
+  };
+  const first = await attempt({ attempt: 1 });
+  const all: [EndedAttempt, ...EndedAttempt[]] = [first];
+  const { choice: resolved } = first;
+  if (resolved === undefined) return all;
+  for (;;) {
+    const attempts = all.map(({ report }) => report);
+    const next = await nextAttempt({ ...scope, resolved, attempts });
+    if (next === undefined) return all;
+    all.push(await attempt({ attempt: attempts.length + 1, ...next }));
   }
+}
 
-  async #stream({ choice, request }: Called): Promise<void> {
-    const { graceMs = 1_000, callbacks } = this.#options;
-    const { run, signal } = this.#scope;
-    const events = choice.provider.run(request);
-    for await (const event of cutOff(events, signal, this.#clock, graceMs)) {
-      await run.take(event);
-      try {
-        await callbacks?.onEvent?.(event);
-      } catch (error) {
-        this.#logger.error(`callbacks.onEvent threw at ${event.type}: ${oneLine(error)}`, {
-          ...this.#scope.fields,
-        });
-      }
-      run.told(event);
-      if (run.ended) return;
-    }
-  }
+function resultOf(
+  runId: string,
+  ended: readonly [EndedAttempt, ...EndedAttempt[]],
+  durationMs: number,
+): AgentTurnResult {
+  const { report: last, replyTexts } = ended.at(-1) ?? ended[0];
+  const attempts = ended.map(({ report }) => report);
+  const { status, assistantTexts, error, last: outcome } = last;
+  const usage: SessionUsage | undefined = addUsage(attempts.map((report) => report.usage));
+  return {
+    runId,
+    status,
+    assistantTexts,
+    written: attempts.flatMap((report) => report.written),
+    durationMs,
+    last: outcome,
+    attempts,
+    ...(error !== undefined && { error }),
+    ...(usage !== undefined && { usage }),
+    ...(replyTexts !== undefined && { replyTexts }),
+  };
 }

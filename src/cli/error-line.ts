@@ -1,5 +1,5 @@
 import { oneLine } from '../kernel/index.js';
-import { printable } from './text.js';
+import { printable, sentence } from './text.js';
 
 /**
  * An error as one line: its code, what is wrong and where, and what to do. With `debug` the stack traces of the
@@ -30,10 +30,6 @@ function partsOf(thrown: unknown): Parts {
     what: oneLine(thrown),
     hint: 'Run it again with --debug for the stack trace.',
   };
-}
-
-function sentence(text: string): string {
-  return /[.!?]$/.test(text) ? text : `${text}.`;
 }
 
 function stacks(thrown: unknown): string[] {

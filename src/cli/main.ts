@@ -9,6 +9,7 @@ import { packageVersion } from './version.js';
 
 const stdout = outputTo(process.stdout);
 const stderr = outputTo(process.stderr);
+let interrupted = (): boolean => false;
 
 const exitCode = await runCommandLine({
   args: process.argv.slice(2),
@@ -23,7 +24,10 @@ const exitCode = await runCommandLine({
     stdout: paletteFor(process.stdout, process.env),
     stderr: paletteFor(process.stderr, process.env),
   },
-  stop: AbortSignal.any([stopSignal(process), stdout.gone]),
+  stop: AbortSignal.any([stopSignal(process, () => interrupted()), stdout.gone]),
+  onInterrupt: (take) => {
+    interrupted = take;
+  },
 });
 
 await Promise.all([stdout.flush(), stderr.flush()]);

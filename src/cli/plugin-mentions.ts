@@ -14,8 +14,9 @@ export interface PluginMention {
 /** Files that are read at most: a plugin's folder is not searched for ever. */
 const maxFiles = 500;
 
+/** A member of the api, or of its runtime where the plugin keeps that behind a function: `getAcmeRuntime().tts`. */
 const pattern =
-  /\bapi\s*\??\.\s*(?:runtime\s*\??\.\s*(?:events\s*\??\.\s*)?)?(\w+)(?:\??\.(\w+))?/g;
+  /\b(?:api\s*\??\.\s*(?:runtime\s*\??\.\s*)?|get\w*Runtime\(\)\s*\??\.\s*)(?:events\s*\??\.\s*)?(\w+)(?:\??\.(\w+))?/g;
 
 /**
  * Searches a plugin's source for what it would ask for only later, in a handler, a command or a service: by the text
@@ -41,7 +42,7 @@ export function pluginMentions(path: string): readonly PluginMention[] {
 
 /** `api.runtime?.tts.speak` as the method that it names, and the part of the api that this belongs to. */
 function namedBy(text: string): { readonly method: string; readonly member: string } {
-  const method = text.replace(/[\s?]+/g, '');
+  const method = text.replace(/[\s?]+/g, '').replace(/^get\w*Runtime\(\)/, 'api.runtime');
   const names = method.split('.');
   const isPart = names[1] === 'runtime' && names[2] !== 'events';
   return { method, member: names.slice(0, isPart ? 3 : names[1] === 'runtime' ? 4 : 2).join('.') };

@@ -1,6 +1,6 @@
 import { type Layout, laidOut } from './layout.js';
 import type { HookReport, PluginReport } from './plugin-report.js';
-import { counted, printable } from './text.js';
+import { counted, printable, sentence } from './text.js';
 
 /** A report for people, line by line. */
 export function pluginView(report: PluginReport, { palette, width }: Layout): string[] {
@@ -19,14 +19,12 @@ export function pluginView(report: PluginReport, { palette, width }: Layout): st
     `${palette.strong(printable(name))} ${verdict}`,
     ...(error === undefined
       ? []
-      : line(`${error.code}: ${error.message} ${error.hint}`, 2, palette.failure)),
+      : line(`${error.code}: ${sentence(error.message)} ${error.hint}`, 2, palette.failure)),
     ...section(
       counted(hooks.length, 'hook', 'hooks'),
       hooks.flatMap((hook) => [
         ...line(titleOf(hook), 2, palette.changed),
-        ...hook.becomes.flatMap((part) =>
-          line(`becomes ${part.family}, ${part.class}, ${part.mode ?? 'unknown'}`, 4),
-        ),
+        ...becomes(hook).flatMap((text) => line(text, 4)),
         ...(hook.differs.length === 0
           ? []
           : line(`differs: ${hook.differs.join(', ')}`, 4, palette.quiet)),
@@ -70,4 +68,12 @@ export function pluginView(report: PluginReport, { palette, width }: Layout): st
 
 function titleOf({ hook, priority }: HookReport): string {
   return priority === undefined ? hook : `${hook}, priority ${priority}`;
+}
+
+/** What a hook becomes: each part once, where two of its contributions are alike. */
+function becomes(hook: HookReport): readonly string[] {
+  const parts = hook.becomes.map(
+    (part) => `becomes ${part.family}, ${part.class}, ${part.mode ?? 'unknown'}`,
+  );
+  return [...new Set(parts)];
 }

@@ -3,6 +3,7 @@ import type { MessageEnd } from '../host/index.js';
 import { type KernelOptions, systemClock } from '../kernel/index.js';
 import { jsonPrinter } from './dispatch-printer.js';
 import type { LogLevel } from './logger.js';
+import type { Palette } from './palette.js';
 import type { Shell } from './shell.js';
 import { printableLines } from './text.js';
 import { WayPrinter } from './way-printer.js';
@@ -15,6 +16,8 @@ export interface RunView {
   readonly logLevel: LogLevel;
   /** What is said when messages can come. */
   readonly greeting: readonly string[];
+  /** What is said when a Ctrl-C has stopped an answer. */
+  readonly interrupted: readonly string[];
   /** Writes a reply. */
   write(text: string): void | Promise<void>;
   /** Makes the text of a reply. */
@@ -22,16 +25,18 @@ export interface RunView {
   messageEnd(end: MessageEnd): void;
 }
 
-const invitation = 'Type a message. /help lists the commands; Ctrl-C ends.';
+const invitation = 'Type a message. /help lists the commands; Ctrl-C stops an answer, or ends.';
+const stopping = 'The answer is stopped. Ctrl-C once more ends.';
 
 /** Shows the replies alone, and warnings on stderr. */
-export function quietView({ stdout, isTerminal }: Shell): RunView {
+export function quietView({ stdout, isTerminal, palettes }: Shell): RunView {
   return {
     kernelOptions: {},
     logLevel: 'warn',
     greeting: [],
+    interrupted: isTerminal.stdin ? [palettes.stderr.quiet(stopping)] : [],
     write: (text) => stdout.write(text),
-    render: renderFor(isTerminal.stdout),
+    render: renderFor(isTerminal.stdout, palettes.stdout),
     messageEnd: () => undefined,
   };
 }
@@ -42,6 +47,7 @@ export function jsonView(shell: Shell): RunView {
     kernelOptions: { tap: jsonPrinter(shell).tap, trace: true },
     logLevel: 'warn',
     greeting: [],
+    interrupted: [],
     write: () => undefined,
     render: ({ content }) => content,
     messageEnd: () => undefined,
@@ -58,15 +64,24 @@ export function wayView({ stdout, stderr, palettes, isTerminal, width }: Shell):
     kernelOptions: { tap: { outcome: (outcome) => ways.add(outcome) }, trace: true },
     logLevel: 'error',
     greeting: isTerminal.stdin ? [palettes.stderr.quiet(invitation)] : [],
+    interrupted: isTerminal.stdin ? [palettes.stderr.quiet(stopping)] : [],
     write: (text) => stdout.write(text),
-    render: renderFor(isTerminal.stdout),
+    render: renderFor(isTerminal.stdout, palettes.stdout),
     messageEnd: (end) => {
       if (!stdout.gone.aborted) ways.end(end);
     },
   };
 }
 
-/** A terminal gets no control characters: an agent's text must not be able to paint over what is shown. */
-function renderFor(isTerminal: boolean): RunView['render'] {
-  return ({ content }) => `${isTerminal ? printableLines(content) : content}\n`;
+/**
+ * A terminal gets no control characters: an agent's text must not be able to paint over what is shown. What tools and
+ * reasoning show is set apart from answers there.
+ */
+function renderFor(isTerminal: boolean, palette: Palette): RunView['render'] {
+  return ({ content, kind }) => {
+    if (!isTerminal) return `${content}\n`;
+    const isAside = kind === 'tool-output' || kind === 'reasoning';
+    const paint = isAside ? palette.quiet : palette.plain;
+    return `${paint(printableLines(content))}\n`;
+  };
 }

@@ -18,6 +18,8 @@ interface RunOptions extends PipelineOptions {
   readonly agent?: string;
   readonly channel?: string;
   readonly quiet?: boolean;
+  readonly verbose: 'off' | 'on' | 'full';
+  readonly reasoning: 'off' | 'on' | 'stream';
 }
 
 const help = `
@@ -28,14 +30,20 @@ Where stdout is no terminal, it gets the replies and stderr the way.
 Claude works in this folder with all its tools, runs what no veto refuses, and reads
 its key from the environment. It needs @anthropic-ai/claude-agent-sdk installed.
 
-Ctrl-C and SIGTERM finish what has begun, and exit with 0; a second one exits at once.
-At the end of the input, the exit code is 1 if a message failed.
+Each message of the agent is shown when it is whole, before the tools that it calls run.
+With --verbose on, each tool call is, too; with full, what the tool answered. With
+--reasoning on, the model's reasoning stands with its answer; with stream, it is shown
+as soon as it has ended.
+
+Ctrl-C stops the answer that is being made. Where there is none, and for SIGTERM, what
+has begun is finished, and the exit code is 0; another one then exits at once. At the
+end of the input, the exit code is 1 if a message failed.
 
 Examples:
   $ sluice run
   $ echo hi | sluice run --quiet
   $ sluice run --agent replay:session.jsonl --extension ./quiet-hours.js
-  $ sluice run --agent claude --extension ./ask-first.js
+  $ sluice run --agent claude --extension ./ask-first.js --verbose on
   $ sluice run --plugin ./thread-ownership
   $ sluice run --config sluice.json
 
@@ -63,6 +71,16 @@ export function addRun(program: Command, shell: Shell, done: (code: ExitCode) =>
       ),
     )
     .option('-q, --quiet', 'print replies only')
+    .addOption(
+      new Option('--verbose <level>', 'show what tools do')
+        .choices(['off', 'on', 'full'])
+        .default('off'),
+    )
+    .addOption(
+      new Option('--reasoning <mode>', "show the model's reasoning")
+        .choices(['off', 'on', 'stream'])
+        .default('off'),
+    )
     .addHelpText('after', help)
     .action(async (options: RunOptions) => done(await run(options, shell)));
 }
@@ -90,11 +108,17 @@ async function run(options: RunOptions, shell: Shell): Promise<ExitCode> {
     agents: [{ id: 'main', provider }],
     channels: [consoleChannel({ lines, write: view.write, render: view.render })],
     plugins,
+    replies: { verboseLevel: options.verbose, reasoningMode: options.reasoning },
     about: { version: shell.version, pid, workspaceDir: shell.cwd },
     onMessageEnd: (end) => {
       view.messageEnd(end);
       if (end.status === 'failed' || end.status === 'undecodable') failed = true;
     },
+  });
+  shell.onInterrupt(() => {
+    const isStopped = host.abortTurns() > 0;
+    if (isStopped) shell.stderr.lines(view.interrupted);
+    return isStopped;
   });
   return await asCliCommand(kernel, 'run', shell, async () => {
     const isDone = await untilStopped(host, shell.stop, () => shell.stderr.lines(view.greeting));

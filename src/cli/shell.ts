@@ -18,4 +18,6 @@ export interface Shell {
   readonly palettes: { readonly stdout: Palette; readonly stderr: Palette };
   /** Aborted by the first Ctrl-C or SIGTERM, and when nobody reads stdout any more. */
   readonly stop: AbortSignal;
+  /** Says who is asked about a Ctrl-C before `stop` is aborted: `true` says that it was meant for that alone. */
+  onInterrupt(take: () => boolean): void;
 }

@@ -47,3 +47,8 @@ export function cut(text: string, length: number): string {
 export function printableLines(text: string): string {
   return text.replace(/[^\P{Cc}\n\t]+/gu, ' ');
 }
+
+/** A text with a full stop at its end, so that another sentence can follow. */
+export function sentence(text: string): string {
+  return /[.!?]$/.test(text) ? text : `${text}.`;
+}

@@ -116,5 +116,15 @@ export function importError(
     const problem = 'no such package is installed';
     return new SluiceError('module-not-found', { specifier, problem, from }, cause);
   }
-  return new SluiceError('module-failed', { file, problem: oneLine(thrown) }, cause);
+  const problem = `${oneLine(thrown)}${isTakenForScript(thrown) ? takenForScript : ''}`;
+  return new SluiceError('module-failed', { file, problem }, cause);
+}
+
+const takenForScript =
+  ': Node takes an ES module for CommonJS; name the file .mjs, or put "type": "module" in the package.json of its folder';
+
+/** An ES module in a folder whose package says `commonjs`, as `npm init` writes it. Only the error's text says so. */
+function isTakenForScript(thrown: unknown): boolean {
+  const text = thrown instanceof Error ? thrown.message : '';
+  return /^(?:Unexpected token 'export'|Cannot use import statement outside a module)/.test(text);
 }

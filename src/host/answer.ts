@@ -1,18 +1,19 @@
 import { runAgentTurn, type Trail } from '../agent/index.js';
-import { endOf, type MessageEnd, type SendReport, stopped } from './message-end.js';
+import { endOf, type MessageEnd, stopped } from './message-end.js';
 import type { AgentDefinition } from './options.js';
 import type { HostParts } from './parts.js';
 import { replyTo, tellFailure } from './reply.js';
 import type { RoutedMessage } from './routing.js';
 import { openSession } from './sessions.js';
 import type { SessionRecord } from './store.js';
+import { TurnReplies } from './turn-replies.js';
 
 type Ending = Pick<MessageEnd, 'status' | 'reason' | 'sends'>;
 
 /**
- * Answers a routed message: its session is opened, its agent takes a turn, and what the agent wrote goes out, each
- * message of the agent as a reply of its own. What was written before a failure goes out, too; after an abort
- * nothing does. Runs in the lane of its session.
+ * Answers a routed message: its session is opened, its agent takes a turn, and what the agent says goes out while it
+ * does, each message of the agent as a reply of its own. What was said before a failure goes out, too; after an abort
+ * nothing more does. Runs in the lane of its session.
  */
 export async function answerMessage(
   parts: HostParts,
@@ -34,28 +35,33 @@ export async function answerMessage(
   }
   const turn = new AbortController();
   const signal = AbortSignal.any([turn.signal, parts.signal]);
-  parts.turns.set(sessionKey, turn);
-  try {
-    return await takeTurn(parts, trail, agent, opening.session, message, signal);
-  } finally {
-    parts.turns.delete(sessionKey);
-  }
+  const runId = parts.newId('run');
+  const { sessionId } = opening.session;
+  using _listed = parts.turns.begin({ runId, sessionKey, sessionId }, (why) => turn.abort(why));
+  return await takeTurn(parts, trail, { agent, session: opening.session, message, runId, signal });
+}
+
+interface Turn {
+  readonly agent: AgentDefinition;
+  readonly session: SessionRecord;
+  readonly message: RoutedMessage;
+  readonly runId: string;
+  readonly signal: AbortSignal;
 }
 
 async function takeTurn(
   parts: HostParts,
   trail: Trail,
-  agent: AgentDefinition,
-  session: SessionRecord,
-  message: RoutedMessage,
-  signal: AbortSignal,
+  { agent, session, message, runId, signal }: Turn,
 ): Promise<Ending> {
   const { onEvent, about } = parts.options;
   const { agentId, sessionKey, sessionId } = session;
-  const runId = parts.newId('run');
   const { context, memoryKeys, metadata } = session;
   const refs = { metadata: { runId, session: { context, memoryKeys, metadata } } };
   const after = trail.last;
+  const replies = new TurnReplies(parts.options.replies ?? {}, (reply) =>
+    replyTo(parts, trail, message, { agentId, sessionKey, sessionId, runId, ...reply }, signal),
+  );
   const result = await runAgentTurn({
     kernel: parts.kernel,
     provider: agent.provider,
@@ -82,26 +88,23 @@ async function takeTurn(
     ...(about?.workspaceDir !== undefined && { workspaceDir: about.workspaceDir }),
     ...(after !== undefined && { after }),
     refs,
-    ...(onEvent !== undefined && { callbacks: { onEvent } }),
+    callbacks: { ...replies.callbacks, ...(onEvent !== undefined && { onEvent }) },
+    ...(agent.retry !== undefined && { retry: agent.retry }),
+    ...(agent.timeoutMs !== undefined && { timeoutMs: agent.timeoutMs }),
     signal,
     clock: parts.clock,
     logger: parts.logger,
   });
-  if (result.status === 'aborted') return stopped;
+  if (result.status === 'aborted')
+    return { ...stopped, sends: (await replies.end({ isWanted: false })).all };
   trail.follow(result.last);
   trail.carry(refs);
-  const sends: SendReport[] = [];
-  const { assistantTexts: texts } = result;
-  for (const [i, content] of texts.entries()) {
-    const kind = i === texts.length - 1 ? 'reply' : 'block';
-    const reply = { agentId, sessionKey, sessionId, runId, kind, content } as const;
-    sends.push(await replyTo(parts, trail, message, reply, signal));
-  }
+  const { all: sends, answers } = await replies.end({ isWanted: true });
   if (result.error !== undefined) {
-    sends.push(...(await tellFailure(parts, trail, message, result.error)));
-    return { status: 'failed', reason: result.error.message, sends };
+    const told = await tellFailure(parts, trail, message, result.error);
+    return { status: 'failed', reason: result.error.message, sends: [...sends, ...told] };
   }
-  return { ...endOf(sends), sends };
+  return { ...endOf(answers), sends };
 }
 
 /** What the agent is asked: the text made for models, or what was said, and what is said in its audio. */

@@ -44,9 +44,9 @@ export async function runChatCommand(
           ...(senderId !== undefined && { senderId }),
         }),
       stopTurn: () => {
-        const turn = parts.turns.get(sessionKey);
-        turn?.abort();
-        return turn !== undefined;
+        const isRunning = parts.turns.has(sessionKey);
+        parts.turns.abort(sessionKey);
+        return isRunning;
       },
       commands: [...parts.commands.values()],
     });

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { Trail } from '../agent/index.js';
+import { ActiveRuns, Trail } from '../agent/index.js';
 import type { LoadResult } from '../extension/index.js';
 import {
   createKernel,
@@ -70,6 +70,13 @@ export interface Host extends AsyncDisposable {
    * @throws SluiceError (as a rejection) `not-running`.
    */
   send(message: UnpromptedMessage): Promise<SendReport>;
+  /**
+   * Stops the turns that run; the host goes on. Their messages end as `aborted`, and nothing more of them is sent.
+   *
+   * @param sessionKey of this session alone.
+   * @returns how many turns it has stopped; one that was stopped before is not counted again.
+   */
+  abortTurns(sessionKey?: string): number;
   /**
    * Takes nothing more in, lets the running messages end, and stops. A second call does not wait: it aborts them.
    * Never rejects. A host whose input has ended stops by itself.
@@ -154,6 +161,10 @@ class MessageHost implements Host {
           ? notPrepared(outgoing.content)
           : deliver(this.#parts, new Trail(this.kernel, undefined), outgoing, either),
     );
+  }
+
+  abortTurns(sessionKey?: string): number {
+    return this.#parts.turns.abort(sessionKey);
   }
 
   async stop({ reason = 'stopped', timeoutMs = 10_000 }: StopOptions = {}): Promise<StopReport> {
@@ -251,7 +262,7 @@ function partsOf(options: HostOptions, signal: AbortSignal): HostParts {
     accounts: new Accounts(),
     conversationLanes: new Lanes(laneCapacity),
     sessionLanes: new Lanes(laneCapacity),
-    turns: new Map(),
+    turns: new ActiveRuns(),
     newId: options.newId ?? ((kind) => `${kind}-${randomUUID()}`),
     signal,
     options,

@@ -24,4 +24,5 @@ export type {
   HostExtension,
   HostOptions,
 } from './options.js';
+export type { ReplyOptions } from './reply-options.js';
 export { memoryStore, type SessionRecord, type Store } from './store.js';

@@ -1,4 +1,4 @@
-import type { AgentTurnCallbacks } from '../agent/index.js';
+import type { AgentRetry, AgentTurnCallbacks } from '../agent/index.js';
 import type { ChannelPlugin } from '../channel/index.js';
 import type { Extension } from '../extension/index.js';
 import type { Clock, Kernel, KernelOptions, Logger } from '../kernel/index.js';
@@ -6,6 +6,7 @@ import type { LegacyPlugin } from '../legacy/index.js';
 import type { AgentProvider } from '../stream/index.js';
 import type { ChatCommand } from './chat-commands.js';
 import type { MessageEnd } from './message-end.js';
+import type { ReplyOptions } from './reply-options.js';
 import type { Store } from './store.js';
 
 /** An agent that the host offers. */
@@ -16,6 +17,10 @@ export interface AgentDefinition {
   /** The provider's first model where unsaid. */
   readonly model?: string;
   readonly systemPrompt?: string;
+  /** What is done when its provider fails; nothing where unsaid. */
+  readonly retry?: AgentRetry;
+  /** Milliseconds that one of its turns may take, all attempts together; no end where unsaid. */
+  readonly timeoutMs?: number;
 }
 
 /** An extension to load, with its configuration as it was written. */
@@ -68,6 +73,8 @@ export interface HostOptions {
   readonly newId?: (kind: 'session' | 'run') => string;
   /** Told of each message when it is done with, however it ended. */
   readonly onMessageEnd?: (end: MessageEnd) => void;
+  /** What people see of a turn besides its answers; nothing where unsaid. */
+  readonly replies?: ReplyOptions;
   /** Told of each session event of each turn. */
   readonly onEvent?: AgentTurnCallbacks['onEvent'];
   /** Asked about ambiguous sends of channels whose policy is `ask`. */

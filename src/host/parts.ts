@@ -1,3 +1,4 @@
+import type { ActiveRuns } from '../agent/index.js';
 import type { ChannelPlugin } from '../channel/index.js';
 import type { Clock, Kernel, Logger } from '../kernel/index.js';
 import type { AgentProvider } from '../stream/index.js';
@@ -24,8 +25,8 @@ export interface HostParts {
   readonly conversationLanes: Lanes;
   /** One lane a session: two conversations that share one take turns. */
   readonly sessionLanes: Lanes;
-  /** The turns that run now, by session key. */
-  readonly turns: Map<string, AbortController>;
+  /** The turns that run now, with the sends that belong to them. */
+  readonly turns: ActiveRuns;
   readonly newId: (kind: 'session' | 'run') => string;
   /** Aborted when the host may not wait any longer. */
   readonly signal: AbortSignal;

@@ -9,7 +9,7 @@ export type Reply = Pick<OutgoingMessage, 'content' | 'kind'> &
   Partial<
     Pick<
       OutgoingMessage,
-      'agentId' | 'sessionKey' | 'sessionId' | 'runId' | 'attachments' | 'metadata'
+      'agentId' | 'sessionKey' | 'sessionId' | 'runId' | 'attachments' | 'metadata' | 'replyToId'
     >
   >;
 
@@ -27,6 +27,7 @@ export function replyTo(
     parts,
     trail.fork(),
     {
+      ...(messageId !== undefined && { replyToId: messageId }),
       ...reply,
       explicit: false,
       channel: backBy,
@@ -34,7 +35,6 @@ export function replyTo(
       to: originatingTo ?? conversationOf(message),
       conversationId: conversationOf(message),
       ...(threadId !== undefined && { threadId }),
-      ...(messageId !== undefined && { replyToId: messageId }),
       ...(message.isGroup !== undefined && { isGroup: message.isGroup }),
       ...(message.groupId !== undefined && { groupId: message.groupId }),
     },

@@ -1,58 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import {
-  type AgentTurnOptions,
-  echoProvider,
-  replayProvider,
-  runAgentTurn,
-} from '../../src/agent/index.js';
-import { cancel, type FamilyName, type Kernel } from '../../src/kernel/index.js';
-import type { AgentProvider, SessionEvent, TranscriptEntry } from '../../src/stream/index.js';
-import { createTestKernel } from '../../src/testing/index.js';
+import { echoProvider, replayProvider } from '../../src/agent/index.js';
+import { cancel, type Kernel } from '../../src/kernel/index.js';
+import type { TranscriptEntry } from '../../src/stream/index.js';
+import { end, said, scripted, start, toolEnd, toolStart, turnLab } from '../support/turn-lab.js';
 
 const at = { extensionId: 'test', id: 'probe' } as const;
 
-/** A provider that yields a script. */
-function scripted(run: AgentProvider['run'], fields: Partial<AgentProvider> = {}): AgentProvider {
-  return { id: 'scripted', models: ['m'], toolGate: 'enforce', run, ...fields };
-}
-
-async function turn(
-  options: Partial<AgentTurnOptions> & { contribute?: (kernel: Kernel) => unknown } = {},
-) {
-  const test = createTestKernel();
-  options.contribute?.(test.kernel);
-  const written: TranscriptEntry[] = [];
-  const result = runAgentTurn({
-    kernel: test.kernel,
-    provider: echoProvider(),
-    message: { text: 'hello' },
-    runId: 'r-1',
-    clock: test.clock,
-    logger: test.log,
-    ...options,
-    session: {
-      agentId: 'main',
-      sessionKey: 'k',
-      sessionId: 's',
-      history: [],
-      append: (message) => void written.push(message),
-      ...options.session,
-    },
-  });
-  const families = () => test.outcomes.map(({ event }) => event.family);
-  const count = (family: FamilyName) => families().filter((name) => name === family).length;
-  return { ...test, result, written, families, count };
-}
-
-const message = (text: string): SessionEvent => ({
-  type: 'message_end',
-  message: { role: 'assistant', content: [{ type: 'text', text }], stopReason: 'stop' },
-});
-const end: SessionEvent = { type: 'agent_end', messages: [] };
-
 describe('a turn', () => {
   it('answers, writes its transcript, and ends with agent.completed and agent.llm.output', async () => {
-    const { result, written, families, outcomes } = await turn();
+    const { result, written, families, outcomes } = turnLab();
     expect(await result).toMatchObject({ status: 'completed', assistantTexts: ['hello'] });
     expect(written.map(({ role }) => role)).toEqual([
       'user',
@@ -67,25 +23,20 @@ describe('a turn', () => {
   it('writes a tool’s result after the message that called it, whichever ends first', async () => {
     const asked = { type: 'toolCall', id: 't', name: 'x', arguments: {} } as const;
     const provider = scripted(async function* () {
+      yield start;
       yield { type: 'message_start', message: { role: 'assistant', content: [] } };
-      yield { type: 'tool_execution_start', toolCallId: 't', toolName: 'x', args: {} };
-      yield {
-        type: 'tool_execution_end',
-        toolCallId: 't',
-        toolName: 'x',
-        result: 1,
-        isError: false,
-      };
+      yield toolStart('t', 'x');
+      yield toolEnd('t', 'x', 1);
       yield { type: 'message_end', message: { role: 'assistant', content: [asked] } };
-      yield end;
+      yield end();
     });
-    const { result, written } = await turn({ provider });
+    const { result, written } = turnLab({ provider });
     await result;
     expect(written.map(({ role }) => role)).toEqual(['user', 'assistant', 'toolResult']);
   });
 
   it('lets a veto block a tool with its reason, and tells of the blocked call', async () => {
-    const { result, outcomes } = await turn({
+    const { result, outcomes } = turnLab({
       contribute: (kernel) =>
         kernel.contribute({
           ...at,
@@ -100,7 +51,7 @@ describe('a turn', () => {
   });
 
   it('blocks a tool whose fail-closed veto fails', async () => {
-    const { result } = await turn({
+    const { result } = turnLab({
       contribute: (kernel) =>
         kernel.contribute({
           ...at,
@@ -127,7 +78,7 @@ describe('a turn', () => {
       },
       { type: 'result', subtype: 'success', is_error: false },
     ];
-    const { result, outcomes } = await turn({
+    const { result, outcomes } = turnLab({
       provider: replayProvider(frames),
       contribute: (kernel) =>
         kernel.contribute({
@@ -144,23 +95,18 @@ describe('a turn', () => {
 
   it('tells of a call that never came by the gate, as one that could only be observed', async () => {
     const provider = scripted(async function* () {
-      yield { type: 'tool_execution_start', toolCallId: 't', toolName: 'search', args: { q: 'x' } };
-      yield {
-        type: 'tool_execution_end',
-        toolCallId: 't',
-        toolName: 'search',
-        result: 'y',
-        isError: false,
-      };
-      yield end;
+      yield start;
+      yield toolStart('t', 'search');
+      yield toolEnd('t', 'search', 'y');
+      yield end();
     });
-    const { result, count, outcomes } = await turn({ provider });
+    const { result, count, outcomes } = turnLab({ provider });
     await result;
     expect(count('agent.tool.calling')).toBe(1);
     expect(
       outcomes.find(({ event }) => event.family === 'agent.tool.called')?.payload,
     ).toMatchObject({
-      params: { q: 'x' },
+      params: { path: 'a.txt' },
       result: 'y',
     });
   });
@@ -178,7 +124,7 @@ describe('a turn', () => {
     const history: TranscriptEntry[] = [];
     const texts: string[] = [];
     for (let i = 0; i < 3; i++) {
-      const { result, written } = await turn({
+      const { result, written } = turnLab({
         provider,
         session: {
           agentId: 'a',
@@ -197,17 +143,26 @@ describe('a turn', () => {
 });
 
 describe('a compaction in a turn', () => {
-  it('is told around what the host hears of it, and holds nothing up (§16.6)', async () => {
+  it.each([
+    ['openclaw', ['auto_compaction_start', 'compaction.before']], // as the live system tells it
+    ['seed', ['compaction.before', 'auto_compaction_start']],
+  ] as const)('is told in the order "%s", and holds nothing up (§16.6)', async (order, begins) => {
     const heard: string[] = [];
     const provider = scripted(async function* () {
+      yield start;
       yield { type: 'auto_compaction_start', reason: 'overflow' };
       yield { type: 'auto_compaction_end', aborted: false, willRetry: true };
-      yield message('with room');
-      yield end;
+      yield* said('with room');
+      yield end();
     });
-    const { result, outcomes, families } = await turn({
+    const { result, outcomes, families } = turnLab({
       provider,
-      callbacks: { onEvent: ({ type }) => void heard.push(type) },
+      callbacks: {
+        order,
+        onEvent: ({ type }) => {
+          if (type.startsWith('auto_compaction')) heard.push(type);
+        },
+      },
       contribute: (kernel) => {
         for (const family of ['compaction.before', 'compaction.after'] as const)
           kernel.contribute({
@@ -220,11 +175,7 @@ describe('a compaction in a turn', () => {
       },
     });
     expect((await result).assistantTexts).toEqual(['with room']);
-    expect(heard.slice(0, 3)).toEqual([
-      'compaction.before',
-      'auto_compaction_start',
-      'auto_compaction_end',
-    ]);
+    expect(heard).toEqual([...begins, 'auto_compaction_end', 'compaction.after']);
     expect(families().slice(-2)).toEqual(['agent.completed', 'agent.llm.output']);
     const told = outcomes.filter(({ event }) => event.family.startsWith('compaction.'));
     expect(told.map(({ payload }) => payload)).toMatchObject([
@@ -243,13 +194,14 @@ describe('the model of a turn', () => {
       handler: () => patch,
     });
   const other = scripted(async function* () {
-    yield message('from the other');
-    yield end;
+    yield start;
+    yield* said('from the other');
+    yield end();
   });
   const providers = [echoProvider(), other];
 
   it('comes from the provider that a mutator chose, with that provider’s default', async () => {
-    const { result } = await turn({ providers, contribute: override({ provider: 'scripted' }) });
+    const { result } = turnLab({ providers, contribute: override({ provider: 'scripted' }) });
     expect((await result).assistantTexts).toEqual(['from the other']);
   });
 
@@ -264,7 +216,7 @@ describe('the model of a turn', () => {
     ],
     [{ provider: 'scripted', model: 'echo-full' }, /provider "scripted" has no model "echo-full"/],
   ])('fails closed for %o, with the list of what there is', async (patch, why) => {
-    const { result, count } = await turn({ providers, contribute: override(patch) });
+    const { result, count } = turnLab({ providers, contribute: override(patch) });
     const { status, error } = await result;
     expect({ status, code: error?.code }).toEqual({ status: 'failed', code: 'no-model' });
     expect(error?.message).toMatch(why);
@@ -275,12 +227,13 @@ describe('the model of a turn', () => {
 
 describe('whatever happens, agent.completed is emitted once', () => {
   const throws = scripted(async function* () {
-    yield message('before');
+    yield start;
+    yield* said('before');
     throw new Error('connection reset');
   });
 
   it('when the provider throws: what it said before is kept', async () => {
-    const { result, count, written } = await turn({ provider: throws });
+    const { result, count, written } = turnLab({ provider: throws });
     expect(await result).toMatchObject({
       status: 'failed',
       error: { code: 'provider-failed', message: expect.stringMatching(/connection reset/) },
@@ -291,7 +244,7 @@ describe('whatever happens, agent.completed is emitted once', () => {
   });
 
   it('when the provider ends without agent_end', async () => {
-    const { result, count } = await turn({ provider: scripted(async function* () {}) });
+    const { result, count } = turnLab({ provider: scripted(async function* () {}) });
     expect((await result).error?.message).toMatch(/ended without agent_end/);
     expect(count('agent.completed')).toBe(1);
   });
@@ -300,13 +253,13 @@ describe('whatever happens, agent.completed is emitted once', () => {
     const refuses = scripted(() => {
       throw new Error('no key');
     });
-    const { result, count } = await turn({ provider: refuses });
+    const { result, count } = turnLab({ provider: refuses });
     expect((await result).error?.message).toMatch(/no key/);
     expect(count('agent.completed')).toBe(1);
   });
 
   it('when the transcript cannot be written', async () => {
-    const { result, count } = await turn({
+    const { result, count } = turnLab({
       session: {
         agentId: 'a',
         sessionKey: 'k',
@@ -336,7 +289,7 @@ describe('whatever happens, agent.completed is emitted once', () => {
         },
       }),
     }));
-    const { result, clock, count } = await turn({
+    const { result, clock, count } = turnLab({
       provider: hangs,
       signal: abort.signal,
       graceMs: 500,
@@ -356,10 +309,11 @@ describe('whatever happens, agent.completed is emitted once', () => {
     const abort = new AbortController();
     const obeys = scripted(async function* ({ signal }) {
       await new Promise((resolve) => signal.addEventListener('abort', resolve));
-      yield message('half');
-      yield { ...end, aborted: true };
+      yield start;
+      yield* said('half');
+      yield end({ aborted: true });
     });
-    const { result, clock, written } = await turn({ provider: obeys, signal: abort.signal });
+    const { result, clock, written } = turnLab({ provider: obeys, signal: abort.signal });
     await clock.advance(1);
     abort.abort();
     expect(await result).toMatchObject({ status: 'aborted' });
@@ -368,7 +322,7 @@ describe('whatever happens, agent.completed is emitted once', () => {
 
   it('when a stage fails closed: a handler of it was aborted', async () => {
     const abort = new AbortController();
-    const { result, count, clock } = await turn({
+    const { result, count, clock } = turnLab({
       signal: abort.signal,
       contribute: (kernel) =>
         kernel.contribute({
@@ -385,7 +339,7 @@ describe('whatever happens, agent.completed is emitted once', () => {
   });
 
   it('when a callback throws: it is logged, and stops nothing', async () => {
-    const { result, log } = await turn({
+    const { result, log } = turnLab({
       callbacks: {
         onEvent: () => {
           throw new Error('bad listener');

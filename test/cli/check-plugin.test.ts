@@ -33,11 +33,12 @@ async function reportOf(...args: readonly string[]): Promise<Report & { code: nu
 
 let folder = '';
 
-/** A plugin of one file. */
+/** A plugin of one file, in a folder of its own: a module is imported once. */
 function write(index: string, manifest: object = { id: 'acme', configSchema: {} }): string {
-  writeFileSync(join(folder, 'openclaw.plugin.json'), JSON.stringify(manifest));
-  writeFileSync(join(folder, 'index.ts'), index);
-  return folder;
+  const path = mkdtempSync(join(folder, 'plugin-'));
+  writeFileSync(join(path, 'openclaw.plugin.json'), JSON.stringify(manifest));
+  writeFileSync(join(path, 'index.ts'), index);
+  return path;
 }
 
 beforeAll(() => {
@@ -117,6 +118,30 @@ describe('sluice check-plugin', { timeout: 30_000 }, () => {
     ]);
   });
 
+  it('finds it where the plugin keeps its runtime behind a function, too', async () => {
+    const path = write(`import { getAcmeRuntime } from './runtime.js';
+      export default () => undefined;
+      export const send = (text: string) => getAcmeRuntime().channel.acme.send(text);`);
+    writeFileSync(join(path, 'runtime.js'), 'export const getAcmeRuntime = () => undefined;');
+    expect(await reportOf(path)).toMatchObject({
+      works: false,
+      mentions: [{ method: 'api.runtime.channel.acme', file: 'index.ts', line: 3 }],
+    });
+  });
+
+  it('says once what two contributions of a hook become alike', async () => {
+    const path = write(`export default (api: any) => api.on('before_prompt_build', () => {});`);
+    const { stdout } = await runInMemory(['check-plugin', path]);
+    expect(stdout.match(/becomes/g)).toHaveLength(1);
+  });
+
+  it('sets off what is wrong from what to do', async () => {
+    const manifest = { id: 'acme', configSchema: { type: 'object', required: ['url'] } };
+    const path = write('export default () => undefined;', manifest);
+    const { stdout } = await runInMemory(['check-plugin', path]);
+    expect(stdout).toMatch(/is required\. Mend/);
+  });
+
   it('takes TypeScript whose imports of the SDK are types, in a process that runs it', async () => {
     const path = write(`import type { OpenClawPluginApi } from 'openclaw/plugin-sdk';
       export default (api: OpenClawPluginApi) => api.on('message_sent', () => undefined);`);
@@ -146,7 +171,7 @@ describe('sluice check-plugin', { timeout: 30_000 }, () => {
     };
     const path = write('export default () => undefined;', manifest);
     expect(await reportOf(path)).toMatchObject({ code: 1, error: { code: 'bad-config' } });
-    const config = join(folder, 'sluice.json');
+    const config = join(path, 'sluice.json');
     writeFileSync(config, JSON.stringify({ plugins: [{ path: '.', config: { url: 'a' } }] }));
     expect(await reportOf(path, '--config', config)).toMatchObject({ code: 0, works: true });
   });

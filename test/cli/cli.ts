@@ -55,11 +55,21 @@ export class CliProcess {
     });
   }
 
+  /** How often its output, on either stream, holds a text so far. */
+  count(text: string): number {
+    return `${this.#stdout}${this.#stderr}`.split(text).length - 1;
+  }
+
   /** Resolves when its output, on either stream, holds a text. Rejects where it ends before. */
-  async until(text: string): Promise<void> {
+  until(text: string): Promise<void> {
+    return this.untilCount(text, 1);
+  }
+
+  /** Resolves when its output holds a text so many times. Rejects where it ends before. */
+  async untilCount(text: string, times: number): Promise<void> {
     const seen = new Promise<'seen'>((resolve) => {
       this.#onOutput = () => {
-        if (`${this.#stdout}${this.#stderr}`.includes(text)) resolve('seen');
+        if (this.count(text) >= times) resolve('seen');
       };
       this.#onOutput();
     });

@@ -31,6 +31,7 @@ export async function runInMemory(args: readonly string[], input = ''): Promise<
     width: 80,
     palettes: { stdout: plainPalette, stderr: plainPalette },
     stop: new AbortController().signal,
+    onInterrupt: () => undefined,
   });
   await Promise.all([stdout.flush(), stderr.flush()]);
   return { code, ...written };

@@ -83,6 +83,36 @@ describe('sluice run', { timeout: 30_000 }, () => {
     expect((await runCli(args, 'what does it say?\n')).stdout).toBe('It says hello.\n');
   });
 
+  it('shows what tools do with --verbose on, and what they answer with full', async () => {
+    const shown = async (...more: string[]) =>
+      (await runCli(['run', '--quiet', ...more], 'hi there\n')).stdout;
+    expect(await shown('--verbose', 'off')).toBe('hi there\n');
+    const on = (await shown('--verbose', 'on')).trimEnd().split('\n');
+    expect(on).toHaveLength(2);
+    expect(on[0]).toMatch(/echo/i);
+    expect(on[1]).toBe('hi there');
+    const full = await shown('--verbose', 'full');
+    expect(full.match(/hi there/g)).toHaveLength(2); // what the tool said, and the reply
+  });
+
+  it('shows the reasoning of the model with --reasoning on, and with stream', async () => {
+    for (const mode of ['on', 'stream']) {
+      const { stdout } = await runCli(['run', '--quiet', '--reasoning', mode], 'hi\n');
+      expect(stdout).toContain('I repeat what I was asked.');
+      expect(stdout.trimEnd().endsWith('hi')).toBe(true);
+    }
+    expect((await runCli(['run', '--quiet'], 'hi\n')).stdout).toBe('hi\n');
+  });
+
+  it.each(['--verbose', '--reasoning'])(
+    'names the values of %s where it gets another',
+    async (option) => {
+      const { code, stderr } = await runCli(['run', option, 'loud'], '');
+      expect(code).toBe(2);
+      expect(stderr).toMatch(/loud.*Allowed choices are off, on, (full|stream)/);
+    },
+  );
+
   it('leaves a broken extension out, names it in one line, and fails in the end', async () => {
     const args = ['run', '--quiet', '-e', fixture('broken.ts'), '-e', fixture('shout.ts')];
     const { code, stdout, stderr } = await runCli(args, 'hi\n');

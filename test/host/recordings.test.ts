@@ -9,7 +9,8 @@ it.each(recordings())('$name: each visible text goes out once', async ({ path, l
   const agents = [{ id: 'main', provider: replayProvider(frames) }];
   await using lab = await hostLab({ agents, failureText: () => undefined });
   for (const _run of splitRuns(frames)) await lab.say('go on');
-  expect(lab.texts()).toEqual(visibleTexts(lines));
+  // trimmed, as the legacy system trims what it sends
+  expect(lab.texts()).toEqual(visibleTexts(lines).map((text) => text.trim()));
   const failures = lab.outcomes.flatMap((outcome) => outcome.failures);
   expect(failures).toEqual([]);
 });

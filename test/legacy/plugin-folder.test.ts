@@ -37,6 +37,9 @@ const files = {
   'odd/index.mjs': 'export default () => undefined;',
   'throws/openclaw.plugin.json': manifest('throws'),
   'throws/index.mjs': "throw new Error('no database');",
+  'script/openclaw.plugin.json': manifest('script'),
+  'script/package.json': '{"type":"commonjs"}',
+  'script/index.js': named('script'),
   'sdk/openclaw.plugin.json': manifest('sdk'),
   'sdk/index.mjs': "import { emptyPluginConfigSchema } from 'openclaw/plugin-sdk';",
   'typed/openclaw.plugin.json': manifest('typed'),
@@ -88,6 +91,7 @@ describe('loadLegacyPluginFrom', () => {
   it('takes index.ts, then index.js, index.mjs and index.cjs, or the file that the path names', async () => {
     expect((await load('order')).name).toBe('mjs');
     expect((await load('./order/index.cjs')).name).toBe('cjs');
+    expect((await load('order/openclaw.plugin.json')).name).toBe('mjs');
     expect((await load('commonjs')).name).toBe('cjs');
   });
 
@@ -111,11 +115,12 @@ describe('loadLegacyPluginFrom', () => {
       /package\.json names the entry .*dist.index\.js, which is no file/,
     ],
     ['unread', 'bad-manifest', /unread.package\.json: it is not JSON/],
-    ['text', 'bad-manifest', /text.openclaw\.plugin\.json: it is not JSON/],
+    ['text', 'bad-manifest', /text.openclaw\.plugin\.json: it is not JSON: Unexpected token/],
     ['no-id', 'bad-manifest', /id: it must be a name/],
     ['no-schema', 'bad-manifest', /"configSchema" is missing/],
     ['list', 'bad-manifest', /its top level: .*expected object/],
     ['throws', 'module-failed', /throws.index\.mjs could not be imported: no database/],
+    ['script', 'module-failed', /script.index\.js .*name the file \.mjs, or put "type": "module"/],
     ['sdk', 'plugin-needs-sdk', /sdk: .*index\.mjs imports "openclaw.*" when it runs/],
     ['typed', 'module-needs-compiling', /index\.ts is TypeScript/],
   ])('refuses %s with %s', async (path, code, message) => {

@@ -70,6 +70,19 @@ describe('the module of a legacy plugin', () => {
     expect(register).toHaveBeenCalledTimes(1);
   });
 
+  it('is told of where reading it throws', () => {
+    const module = {
+      get register() {
+        throw new Error('too early');
+      },
+    };
+    const { plugin } = load(module as never);
+    expect(plugin.error).toMatchObject({
+      code: 'no-plugin',
+      message: expect.stringContaining('reading it threw: too early'),
+    });
+  });
+
   it('has its register called on it, before its activate', () => {
     const seen: unknown[] = [];
     const module = {
@@ -354,13 +367,19 @@ describe('what a legacy plugin registers wrongly', () => {
     ['a service that cannot start', (api) => api.registerService({ id: 'a' })],
     ['a channel without an id', (api) => api.registerChannel({ plugin: { outbound: {} } })],
     ['a channel that cannot send', (api) => api.registerChannel({ id: 'a', outbound: {} })],
+    ['a hook without a handler', (api) => api.on('message_sent', undefined as never)],
+    [
+      'an internal hook without a handler',
+      (api) => api.registerHook('message:sent', undefined, { name: 'a' }),
+    ],
   ])('%s is left out, and told of', (_, register) => {
     const { plugin } = load((api) => {
       register(api);
       api.registerCommand(fine);
     });
-    const { services, commands, channels } = plugin;
+    const { services, commands, channels, hooks, internalHooks } = plugin;
     expect([services, commands.length, channels]).toEqual([[], 1, []]);
+    expect([hooks, internalHooks]).toEqual([[], []]);
     expect(plugin.status).toBe('loaded');
     expect(plugin.diagnostics).toHaveLength(1);
   });
@@ -450,6 +469,31 @@ describe('what has no place here', () => {
     expect(plugin.status).toBe('loaded');
     expect(plugin.hooks).toHaveLength(1);
     expect(plugin.unsupported.map(({ method }) => method)).toEqual(['api.registerTool']);
+  });
+
+  it('does not end a plugin that reads, with unsupported: skip, what a call gave', () => {
+    const { plugin } = load(
+      (api) => {
+        const settings = (api.runtime['config'] as { load(): Record<string, never[]> }).load();
+        for (const entry of settings['entries'] ?? []) api.registerTool(entry);
+        api.logger.info(`${settings['name']} ${JSON.stringify(settings)}`);
+        api.on('message_sent', () => undefined);
+      },
+      { unsupported: 'skip' },
+    );
+    expect(plugin).toMatchObject({ status: 'loaded', hooks: [{ hookName: 'message_sent' }] });
+    expect(plugin.unsupported.map(({ method }) => method)).toEqual(['api.runtime.config.load']);
+  });
+
+  it('are the skills that a manifest names: nothing here reads them', () => {
+    const register = () => undefined;
+    const { plugin } = load(register, {
+      manifest: { id: 'acme', configSchema: {}, skills: ['./a'] },
+    });
+    expect(plugin.unsupported).toMatchObject([{ method: 'openclaw.plugin.json: skills' }]);
+    expect(plugin.status).toBe('loaded');
+    const none = load(register, { manifest: { id: 'acme', configSchema: {}, skills: [] } });
+    expect(none.plugin.unsupported).toEqual([]);
   });
 
   it('may be awaited without being called', async () => {

@@ -1,3 +1,4 @@
+import { expect } from 'vitest';
 import { echoProvider } from '../../src/agent/index.js';
 import { createHost, type Host, type HostOptions, type MessageEnd } from '../../src/host/index.js';
 import type { FamilyName, Kernel, Outcome } from '../../src/kernel/index.js';
@@ -8,6 +9,7 @@ import {
   type VirtualClock,
   virtualClock,
 } from '../../src/testing/index.js';
+import { disorderOf, type Watched, watched } from './ordered.js';
 import { type Said, type ScriptedChannel, scriptedChannel } from './scripted-channel.js';
 
 /** A running host with a scripted channel, in virtual time. */
@@ -48,8 +50,14 @@ export async function hostLab(options: HostLabOptions = {}): Promise<HostLab> {
   const ends: MessageEnd[] = [];
   const waiting = new Map<string, (end: MessageEnd) => void>();
   const ids = { session: 0, run: 0 };
+  const { agents: offered = [{ id: 'main', provider: echoProvider() }] } = options;
+  const providers: Watched[] = [];
+  const agents = offered.map((agent) => {
+    const one = watched(agent.provider);
+    providers.push(one);
+    return { ...agent, provider: one.provider };
+  });
   const host = createHost({
-    agents: [{ id: 'main', provider: echoProvider() }],
     channels: [channel],
     kernel: test.kernel,
     clock,
@@ -57,6 +65,7 @@ export async function hostLab(options: HostLabOptions = {}): Promise<HostLab> {
     newId: (kind) => `${kind}-${++ids[kind]}`,
     plugins: loadPlugins?.(test.kernel) ?? [],
     ...hostOptions,
+    agents,
     onMessageEnd: (end) => {
       ends.push(end);
       waiting.get(end.updateId ?? '')?.(end);
@@ -89,6 +98,12 @@ export async function hostLab(options: HostLabOptions = {}): Promise<HostLab> {
       const stopping = host.stop({ timeoutMs: 1_000 });
       await clock.advance(10_000);
       await stopping;
+      // seed 001: the order of session events is asserted wherever a turn is driven. Agents that only stand in for one
+      // yield no agent_start, and are left alone.
+      const whole = providers.flatMap(({ runs }) =>
+        runs.filter(([first]) => first?.type === 'agent_start'),
+      );
+      expect(whole.flatMap(disorderOf)).toEqual([]);
     },
   };
 }

@@ -66,8 +66,7 @@ export function turnLab({ contribute, outOfOrder, ...options }: TurnLabOptions =
     return ended;
   });
   const families = (): FamilyName[] => test.outcomes.map(({ event }) => event.family);
-  const count = (family: FamilyName): number =>
-    families().filter((name) => name === family).length;
+  const count = (family: FamilyName): number => families().filter((name) => name === family).length;
   return { ...test, result, written, families, count };
 }
 
@@ -114,8 +113,7 @@ export function* said(text: string, options: SaidOptions = {}): Generator<Sessio
     const contentIndex = content.length;
     const at = { contentIndex, partial: message };
     const grow = (grown: string): void => {
-      content[contentIndex] =
-        type === 'text' ? { type, text: grown } : { type, thinking: grown };
+      content[contentIndex] = type === 'text' ? { type, text: grown } : { type, thinking: grown };
     };
     const update = (assistantMessageEvent: Update): SessionEvent => ({
       type: 'message_update',

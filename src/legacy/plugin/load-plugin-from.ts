@@ -19,7 +19,7 @@ export interface LoadPluginFromOptions extends Omit<LegacyPluginOptions, 'manife
  * Loads an OpenClaw plugin from its folder: the manifest, then the file that its `package.json` names under
  * `openclaw.extensions`, or its index file. TypeScript needs a process that runs it (tsx, or Node from 22.18 on).
  *
- * @param path the folder, or an entry file in it.
+ * @param path the folder, its manifest, or an entry file in it.
  * @throws SluiceError (as a rejection) `plugin-not-found`, `bad-manifest`, `plugin-needs-sdk`, `module-failed` or
  *   `module-needs-compiling`. What is wrong with the plugin itself is in the result, as of `loadLegacyPlugin`.
  * @example

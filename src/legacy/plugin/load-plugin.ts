@@ -32,6 +32,8 @@ export function loadWith(
   const exported = pluginExportOf(module);
   const plugin = newPlugin(exported.definition, options);
   for (const warning of warnings) plugin.tell('warn', warning);
+  if ((options.manifest?.skills ?? []).length > 0)
+    plugin.refusals.note('openclaw.plugin.json: skills');
   const error = setUp(plugin, exported, options);
   if (error !== undefined)
     plugin.logger.error(error.message, { code: error.code, hint: error.hint });

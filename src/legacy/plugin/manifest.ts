@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { SluiceError } from '../../kernel/index.js';
+import { oneLine, SluiceError } from '../../kernel/index.js';
 
 const trimmed = z.string().trim();
 const names = z
@@ -53,7 +53,7 @@ export function parseLegacyManifest(text: string, file: string): LegacyManifest 
   try {
     value = JSON.parse(text);
   } catch (cause) {
-    return refuse('it is not JSON', cause);
+    return refuse(notJson(cause), cause);
   }
   const result = manifestSchema.safeParse(value);
   if (result.success) return result.data;
@@ -63,4 +63,9 @@ export function parseLegacyManifest(text: string, file: string): LegacyManifest 
   return refuse(
     missing ? `"${at}" is missing` : `${at || 'its top level'}: ${issue?.message ?? 'it is wrong'}`,
   );
+}
+
+/** Why a text is not JSON, and where in it. */
+export function notJson(cause: unknown): string {
+  return `it is not JSON: ${cause instanceof Error ? cause.message : oneLine(cause)}`;
 }

@@ -1,3 +1,5 @@
+import { oneLine } from '../../kernel/index.js';
+
 /** What a plugin's object may say of itself. */
 export interface PluginDefinition {
   readonly id?: string;
@@ -16,7 +18,14 @@ export interface PluginExport {
 
 /** Reads a plugin's module: its default export where it has one, a function or an object with `register` or `activate`. */
 export function pluginExportOf(module: unknown): PluginExport {
-  const exported = defaultOf(module);
+  try {
+    return read(defaultOf(module));
+  } catch (thrown) {
+    return { definition: {}, problem: `reading it threw: ${oneLine(thrown)}` }; // a getter of the plugin's
+  }
+}
+
+function read(exported: unknown): PluginExport {
   if (typeof exported === 'function') return { register: exported as Register, definition: {} };
   if (typeof exported !== 'object' || exported === null)
     return { definition: {}, problem: `it is ${exported === null ? 'null' : typeof exported}` };

@@ -1,7 +1,7 @@
 import { readFileSync, statSync } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import { SluiceError } from '../../kernel/index.js';
-import { type LegacyManifest, manifestName, parseLegacyManifest } from './manifest.js';
+import { type LegacyManifest, manifestName, notJson, parseLegacyManifest } from './manifest.js';
 
 /** What a plugin's folder holds, before its code runs. */
 export interface PluginFolder {
@@ -16,7 +16,7 @@ const entryNames = ['index.ts', 'index.js', 'index.mjs', 'index.cjs'];
 /**
  * Reads a plugin's folder. No code of the plugin runs.
  *
- * @param path the folder, or an entry file in it.
+ * @param path the folder, its manifest, or an entry file in it.
  * @param from the folder that a relative path is read from.
  * @throws SluiceError `plugin-not-found` or `bad-manifest`.
  */
@@ -29,7 +29,8 @@ export function readPluginFolder(path: string, from: string): PluginFolder {
   const text = textOf(file);
   if (text === undefined) throw notFound(path, `${folder} holds no ${manifestName}`);
   const manifest = parseLegacyManifest(text, file);
-  return { manifest, entries: stats.isDirectory() ? entriesOf(path, folder) : [full] };
+  const isEntry = !stats.isDirectory() && basename(full) !== manifestName;
+  return { manifest, entries: isEntry ? [full] : entriesOf(path, folder) };
 }
 
 function notFound(path: string, problem: string, wanted = manifestName): SluiceError {
@@ -57,7 +58,7 @@ function namedEntries(folder: string): string[] {
   try {
     value = JSON.parse(text);
   } catch (cause) {
-    throw new SluiceError('bad-manifest', { file, problem: 'it is not JSON' }, { cause });
+    throw new SluiceError('bad-manifest', { file, problem: notJson(cause) }, { cause });
   }
   const named = (value as { readonly openclaw?: { readonly extensions?: unknown } } | null)
     ?.openclaw?.extensions; // from outside

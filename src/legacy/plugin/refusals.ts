@@ -44,11 +44,18 @@ export function refusalsOf(
       });
   };
 
-  /** Reading a member is no use of it: plugins hand `api.runtime` about. Calling one is. */
+  /**
+   * Reading a member is no use of it: plugins hand `api.runtime` about. Calling one is. What a call that was passed
+   * over gives is empty as a list and its path as a text, so that the plugin goes on as far as it can.
+   */
   const part = (member: UnsupportedMember, path: string): unknown => {
     const inert: unknown = new Proxy(() => undefined, {
-      get: (_, key) =>
-        typeof key === 'symbol' || key === 'then' ? undefined : part(member, `${path}.${key}`),
+      get: (_, key) => {
+        if (key === Symbol.iterator) return () => [].values();
+        if (key === Symbol.toPrimitive) return () => path;
+        if (typeof key === 'symbol' || key === 'then' || key === 'toJSON') return undefined;
+        return part(member, `${path}.${key}`);
+      },
       apply: () => {
         refuse(member, path);
         return inert;

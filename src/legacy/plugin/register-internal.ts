@@ -31,6 +31,10 @@ export function registerInternal(
     tell('warn', `a handler for ${keys.join(', ') || 'no event'} has no name; it is ignored`);
     return;
   }
+  if (typeof handler !== 'function') {
+    tell('error', `"${name}" has no function for a handler; it is ignored`);
+    return;
+  }
   const isOn = isInternalOn(plugin.config);
   const attached = isOn && options.register !== false;
   if (attached) {

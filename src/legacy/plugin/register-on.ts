@@ -1,4 +1,4 @@
-import { nearest, oneLine } from '../../kernel/index.js';
+import { isSluiceError, nearest, oneLine } from '../../kernel/index.js';
 import { legacyHookNames, pluginHooks } from '../hooks/index.js';
 import type { LegacyHookName } from '../hooks/shapes.js';
 import { registerLegacyHook } from '../register-hook.js';
@@ -29,6 +29,10 @@ export function registerOn(
     );
     return;
   }
+  if (typeof handler !== 'function') {
+    tell('error', `hook "${hookName}" has no function for a handler; it is ignored`);
+    return;
+  }
   let called = handler;
   if (!plugin.allowPromptInjection && promptHookNames.includes(hookName)) {
     if (hookName === 'before_prompt_build') {
@@ -53,7 +57,8 @@ export function registerOn(
   try {
     registered = registerLegacyHook(kernel, registration, { trusted });
   } catch (thrown) {
-    tell('error', `hook "${hookName}" cannot be registered: ${oneLine(thrown)}`);
+    const problem = isSluiceError(thrown) ? thrown.message : oneLine(thrown);
+    tell('error', `hook "${hookName}" cannot be registered: ${problem}`);
     return;
   }
   scope.add(`hook ${hookName}`, registered);

@@ -25,6 +25,8 @@ export const unsupportedMembers = {
   'api.runtime.logging': 'Use api.logger.',
   'api.runtime.state': 'Use the stateDir that a service is started with.',
   'api.runtime.modelAuth': 'Read the key from the environment, or from api.pluginConfig.',
+  'openclaw.plugin.json: skills':
+    'Skills belong to the agent: copy them to where it looks for its own.',
   'registerChannel: gateway.startAccount':
     'The channel sends only. To take messages in, write a ChannelPlugin of sluice/channel.',
 } as const satisfies Readonly<Record<string, string>>;

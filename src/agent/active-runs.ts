@@ -1,0 +1,96 @@
+import { type Clock, systemClock } from '../kernel/index.js';
+
+/** A run that is under way. */
+export interface ActiveRun {
+  readonly runId: string;
+  readonly sessionKey: string;
+  readonly sessionId: string;
+}
+
+interface Entry {
+  readonly run: ActiveRun;
+  readonly abort: (reason: unknown) => void;
+  isAborted: boolean;
+}
+
+/**
+ * The runs that are under way, for those who want to stop one or wait for it. A session is named by its lasting key;
+ * it may have several runs, where nobody keeps its messages apart.
+ *
+ * @example
+ * const active = new ActiveRuns();
+ * void runAgentTurn({ ...options, active });
+ * if (active.abort('console:ada')) await active.ended('console:ada', { timeoutMs: 5_000 });
+ */
+export class ActiveRuns {
+  readonly #entries = new Set<Entry>();
+  readonly #waiting = new Set<() => void>();
+
+  /** The runs, in the order in which they began. */
+  get runs(): readonly ActiveRun[] {
+    return [...this.#entries].map(({ run }) => run);
+  }
+
+  /** Says that a run is under way, until what is returned is disposed. */
+  begin(run: ActiveRun, abort: (reason: unknown) => void): Disposable {
+    const entry = { run, abort, isAborted: false };
+    this.#entries.add(entry);
+    return {
+      [Symbol.dispose]: () => {
+        this.#entries.delete(entry);
+        for (const check of this.#waiting) check();
+      },
+    };
+  }
+
+  /** Whether a run of a session is under way. */
+  has(sessionKey: string): boolean {
+    return [...this.#entries].some(({ run }) => run.sessionKey === sessionKey);
+  }
+
+  /**
+   * Stops the runs of a session; of every session where none is named.
+   *
+   * @returns how many runs it has stopped: those that had been stopped before are not counted again.
+   */
+  abort(sessionKey?: string, reason?: unknown): number {
+    const chosen = [...this.#entries].filter(
+      ({ run, isAborted }) =>
+        !isAborted && (sessionKey === undefined || run.sessionKey === sessionKey),
+    );
+    for (const entry of chosen) {
+      entry.isAborted = true;
+      entry.abort(reason);
+    }
+    return chosen.length;
+  }
+
+  /**
+   * Waits until no run of a session is under way.
+   *
+   * @param options.timeoutMs for how many milliseconds; for ever where unsaid.
+   * @returns whether that came true in time.
+   */
+  ended(
+    sessionKey: string,
+    {
+      timeoutMs,
+      clock = systemClock,
+    }: { readonly timeoutMs?: number; readonly clock?: Clock } = {},
+  ): Promise<boolean> {
+    return new Promise((resolve) => {
+      const settle = (ended: boolean): void => {
+        this.#waiting.delete(check);
+        if (timer !== undefined) clock.clearTimeout(timer);
+        resolve(ended);
+      };
+      const check = (): void => {
+        if (!this.has(sessionKey)) settle(true);
+      };
+      this.#waiting.add(check);
+      const timer =
+        timeoutMs === undefined ? undefined : clock.setTimeout(() => settle(false), timeoutMs);
+      check();
+    });
+  }
+}

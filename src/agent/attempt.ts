@@ -1,0 +1,195 @@
+import { oneLine } from '../kernel/index.js';
+import {
+  type AgentRequest,
+  isSessionMessage,
+  RunDispatcher,
+  type RunFallback,
+  type RunStop,
+  type SessionEvent,
+  type SessionMessage,
+  type TranscriptEntry,
+  textOf,
+} from '../stream/index.js';
+import { cutOff, untilCut } from './cut-off.js';
+import type { ModelChoice } from './model.js';
+import { prepareAttempt } from './prepare.js';
+import { refOf } from './retry.js';
+import type { AttemptScope, TurnScope } from './turn-fields.js';
+import { TurnListener } from './turn-listener.js';
+import type { AgentAttempt } from './turn-options.js';
+
+/** What an attempt begins with. */
+export interface AttemptStart {
+  /** From 1. */
+  readonly attempt: number;
+  /** The model to call; resolved where absent. */
+  readonly choice?: ModelChoice;
+  readonly fallback?: RunFallback;
+  /** What the attempts before have written, the prompt first. */
+  readonly written: readonly TranscriptEntry[];
+}
+
+/** An attempt that has ended. */
+export interface EndedAttempt {
+  readonly report: AgentAttempt;
+  readonly choice: ModelChoice | undefined;
+  readonly replyTexts: readonly string[] | undefined;
+}
+
+/** A provider that is called, with what. */
+interface Called {
+  readonly choice: ModelChoice;
+  readonly request: AgentRequest;
+}
+
+/**
+ * Makes one attempt of a turn: from `agent.starting` to `agent.completed` and `agent.llm.output`, which are emitted once
+ * whatever happens. Never rejects.
+ */
+export function runAttempt(scope: TurnScope, start: AttemptStart): Promise<EndedAttempt> {
+  return new Attempt(scope, start).run();
+}
+
+class Attempt {
+  readonly #scope: AttemptScope;
+  readonly #start: AttemptStart;
+  readonly #listener: TurnListener;
+  #choice: ModelChoice | undefined;
+  #isAsked: boolean;
+  #toolCalls = 0;
+
+  constructor(scope: TurnScope, start: AttemptStart) {
+    const { options, trail, fields, clock, logger, signal } = scope;
+    const { session, callbacks } = options;
+    const { agentId, sessionKey, sessionId } = session;
+    const { written, attempt } = start;
+    const left = written.some(isWork);
+    const run = new RunDispatcher({
+      trail,
+      run: fields,
+      session: {
+        agentId,
+        sessionKey,
+        sessionId,
+        history: [...session.history, ...written],
+        append: (message) => session.append(message),
+      },
+      clock,
+      logger,
+      signal,
+    });
+    // The model sees what an attempt before has done. Where it has done nothing, the prompt is not asked twice.
+    this.#scope = {
+      ...scope,
+      run,
+      attempt,
+      history: left ? [...session.history, ...written] : session.history,
+    };
+    this.#isAsked = written.length > 0 && !left;
+    this.#start = start;
+    this.#listener = new TurnListener({ callbacks, fields, clock, logger, signal });
+  }
+
+  async run(): Promise<EndedAttempt> {
+    const { run, signal, attempt } = this.#scope;
+    let stop: RunStop | undefined;
+    try {
+      await this.#stream(await this.#prepare());
+      if (!run.ended && !signal.aborted) await this.#failed('it ended without agent_end');
+    } catch (error) {
+      stop = { error };
+      if (!signal.aborted) await this.#failed(oneLine(error));
+    }
+    const report = await run.complete(stop);
+    this.#listener.close();
+    const choice = this.#choice;
+    return {
+      report: {
+        ...report,
+        attempt,
+        toolCalls: this.#toolCalls,
+        ...(choice !== undefined && { model: refOf(choice) }),
+      },
+      choice,
+      replyTexts: this.#listener.replyTexts,
+    };
+  }
+
+  async #prepare(): Promise<Called> {
+    const { run } = this.#scope;
+    const { choice, request } = await prepareAttempt(this.#scope, this.#start.choice);
+    this.#choice = choice;
+    const { fallback } = this.#start;
+    const { id, toolGate } = choice.provider;
+    run.open({ id, toolGate, model: choice.model, ...(fallback !== undefined && { fallback }) });
+    return { choice, request: { ...request, gate: this.#gate } };
+  }
+
+  async #stream({ choice, request }: Called): Promise<void> {
+    const { cut, run } = this.#scope;
+    try {
+      for await (const event of cutOff(choice.provider.run(request), cut)) {
+        await this.#take(event);
+        if (run.ended || cut.aborted) return;
+      }
+    } finally {
+      await this.#wait(this.#ask());
+    }
+  }
+
+  /**
+   * One event: its dispatches and its callbacks, in the order of the live system (spec §16.7). What grows is dispatched
+   * first, as an agent event is emitted before its callbacks; of all else the callbacks hear before the hooks.
+   */
+  async #take(event: SessionEvent): Promise<void> {
+    const { run } = this.#scope;
+    if (event.type !== 'agent_start' && !this.#isAsked) await this.#wait(this.#ask());
+    if (event.type === 'tool_execution_start') this.#toolCalls++;
+    if (this.#isDispatchedFirst(event)) {
+      await run.take(event); // at once: nothing that grows is waited for
+      await this.#wait(this.#listener.tell(event));
+    } else {
+      await this.#wait(this.#listener.tell(event));
+      await this.#wait(run.take(event));
+    }
+    run.told(event);
+    if (event.type === 'agent_start') await this.#wait(this.#ask());
+  }
+
+  /** Waits, but not longer than the turn may. */
+  async #wait(promise: Promise<void> | undefined): Promise<void> {
+    if (promise !== undefined) await untilCut(promise, this.#scope.cut);
+  }
+
+  #isDispatchedFirst({ type }: SessionEvent): boolean {
+    if (type === 'auto_compaction_start') return this.#listener.order === 'seed';
+    return type === 'message_update' || type === 'tool_execution_update';
+  }
+
+  /** Writes what the agent is asked, once its run has begun. */
+  async #ask(): Promise<void> {
+    if (this.#isAsked) return;
+    this.#isAsked = true;
+    const { run, options, clock } = this.#scope;
+    await run.write({ role: 'user', content: options.message.text, timestamp: clock.now() });
+  }
+
+  /** A tool does not run before what came before it has been told, and what was to be flushed is flushed. */
+  readonly #gate: AgentRequest['gate'] = async (call, signal) => {
+    await this.#wait(this.#listener.told);
+    return this.#scope.run.gate(call, signal);
+  };
+
+  async #failed(message: string): Promise<void> {
+    if (this.#choice === undefined) return; // nothing was called: no run of a model has begun
+    await this.#wait(this.#listener.failed(message));
+  }
+}
+
+/** Whether a message is something that a model or a tool has done. */
+function isWork(entry: TranscriptEntry): boolean {
+  if (entry.role === 'toolResult') return true;
+  const message: SessionMessage | undefined = isSessionMessage(entry) ? entry : undefined;
+  if (message?.role !== 'assistant') return false;
+  return textOf(message).trim() !== '' || message.content.some(({ type }) => type === 'toolCall');
+}

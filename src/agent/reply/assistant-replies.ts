@@ -1,0 +1,179 @@
+import type { AssistantMessage, AssistantMessageEvent, MessageUpdate } from '../../stream/index.js';
+import { BlockReplies } from './block-replies.js';
+import { PartialReplies } from './partial-replies.js';
+import { ReasoningReplies } from './reasoning-replies.js';
+import type { ReplyEmitter } from './reply-emitter.js';
+import type { ReplyCallbackOptions } from './reply-options.js';
+import type { RunTexts } from './run-texts.js';
+import { HeldTail } from './text/held-tail.js';
+import { readMessage } from './text/message-text.js';
+import { withoutOpenDirective } from './text/open-directive.js';
+import { readDirectives, silentReply } from './text/read-directives.js';
+import { formatReasoning } from './text/reasoning-text.js';
+import { GrowingThoughts } from './text/tagged-thoughts.js';
+import type { MessagingSends } from './tools/messaging-sends.js';
+
+type TextEvent = Extract<AssistantMessageEvent, { type: `text_${string}` }>;
+
+/** What a message of the model makes a host see: its text while it grows, its pieces, its thoughts. */
+export class AssistantReplies {
+  readonly blocks: BlockReplies;
+  readonly #options: ReplyCallbackOptions;
+  readonly #emitter: ReplyEmitter;
+  readonly #texts: RunTexts;
+  readonly #sends: MessagingSends;
+  readonly #reasoning: ReasoningReplies;
+  readonly #partial: PartialReplies;
+  readonly #endsWithText: boolean;
+  #tail = new HeldTail();
+  #thoughts = new GrowingThoughts();
+  /** All that came of the message's text, to find out what a block's end repeats. */
+  #text = '';
+  #isAsking = false;
+
+  constructor(
+    options: ReplyCallbackOptions,
+    emitter: ReplyEmitter,
+    texts: RunTexts,
+    sends: MessagingSends,
+  ) {
+    this.#options = options;
+    this.#emitter = emitter;
+    this.#texts = texts;
+    this.#sends = sends;
+    this.#reasoning = new ReasoningReplies(emitter, options.reasoningMode === 'stream');
+    this.#partial = new PartialReplies(options, emitter, this.#reasoning);
+    this.blocks = new BlockReplies(options, emitter, texts, sends);
+    this.#endsWithText = (options.blockReplyBreak ?? 'text_end') === 'text_end';
+  }
+
+  /** A tool asked people for approval: what the model says besides would only confuse them. */
+  silence(): void {
+    this.#isAsking = true;
+  }
+
+  /** A message begins: the only place where all that is known of a message is forgotten. */
+  start(): void {
+    this.#texts.startMessage();
+    this.#forget();
+    this.#reasoning.startMessage();
+    this.#partial.startMessage();
+    this.blocks.startMessage();
+    void this.#emitter.call('onAssistantMessageStart');
+  }
+
+  update(update: MessageUpdate): void {
+    const event = update.assistantMessageEvent;
+    if (event.type !== 'text_delta') this.release();
+    switch (event.type) {
+      case 'thinking_start':
+      case 'thinking_delta':
+      case 'thinking_end':
+        if (this.#isAsking) return;
+        this.#reasoning.begin();
+        this.#reasoning.think(update.message, event);
+        if (event.type === 'thinking_end') this.#reasoning.end();
+        return;
+      case 'text_start':
+      case 'text_delta':
+      case 'text_end':
+        if (!this.#isAsking) this.#read(event);
+    }
+  }
+
+  /** What was held back of the text is part of it after all. */
+  release(): void {
+    if (this.#tail.isEmpty || this.#isAsking) return;
+    this.#append(this.#tail.release(), false);
+  }
+
+  end(message: AssistantMessage): void {
+    this.release();
+    if (this.#isAsking) return;
+    const { enforceFinalTag, reasoningMode } = this.#options;
+    const read = readMessage(message, enforceFinalTag === true);
+    const text = this.#orWhatWasSent(read.text);
+    const reasoning = reasoningMode === 'on' ? formatReasoning(read.thinking) : '';
+    this.#showWhole(text);
+    const hadTexts = this.#texts.hasAny;
+    this.#settleTexts(text);
+    const showsReasoning = reasoning !== '' && this.blocks.isWanted;
+    const isReasoningFirst = showsReasoning && !this.#endsWithText && !hadTexts;
+    if (isReasoningFirst) this.blocks.sendReasoning(reasoning);
+    if ((!this.#endsWithText || this.blocks.isPending) && text !== '' && this.blocks.isWanted) {
+      if (this.blocks.isCutting) this.blocks.flush();
+      else this.blocks.sendWhole(text);
+    }
+    if (showsReasoning && !isReasoningFirst) this.blocks.sendReasoning(reasoning);
+    this.#reasoning.show('message', read.thinking);
+    if (this.#endsWithText && this.blocks.isWanted) this.blocks.sendRest();
+    this.#forget();
+    this.#partial.endMessage();
+    this.blocks.endMessage();
+  }
+
+  /** The text of a message that was not shown while it grew. */
+  #showWhole(text: string): void {
+    if (this.#partial.hasShown || text === '') return;
+    const { text: visible, mediaUrls } = readDirectives(withoutOpenDirective(text));
+    if (visible === '' && mediaUrls.length === 0) return;
+    this.#partial.show(visible, visible, mediaUrls, false);
+  }
+
+  #settleTexts(text: string): void {
+    if (this.#options.reasoningMode === 'on' && text !== '' && !this.blocks.isWanted) {
+      if (this.#texts.hasAny) this.#texts.replaceWith(text);
+      else this.#texts.add(text);
+      this.blocks.silence();
+    } else if (!this.#texts.hasAny && !this.blocks.isCutting && text !== '') {
+      this.#texts.add(text);
+    }
+    this.#texts.settle();
+  }
+
+  /** Whoever says nothing after a messaging tool has said what the tool sent. */
+  #orWhatWasSent(text: string): string {
+    return text.trim() === silentReply ? (this.#sends.lastText ?? text) : text;
+  }
+
+  #read(event: TextEvent): void {
+    if (event.type === 'text_start') this.#showThoughts('');
+    if (event.type === 'text_delta') {
+      this.#text += event.delta;
+      this.#append(this.#tail.push(event.delta), false);
+    } else if (event.type === 'text_end') {
+      const piece = this.#newIn(event.content);
+      this.#text += piece;
+      this.#append(this.#tail.push(piece) + this.#tail.release(), true);
+      if (this.#endsWithText) this.blocks.flush();
+    }
+  }
+
+  /** What a block's end says that its pieces did not. */
+  #newIn(content: string): string {
+    const known = this.#text;
+    if (content === '' || content === known) return '';
+    if (content.startsWith(known)) return content.slice(known.length);
+    return known.includes(content) ? '' : content;
+  }
+
+  #append(piece: string, isLast: boolean): void {
+    if (piece === '' && !isLast) return;
+    if (piece !== '') this.blocks.append(piece);
+    this.#showThoughts(piece);
+    this.#partial.append(piece, isLast);
+    this.blocks.cut();
+  }
+
+  #showThoughts(piece: string): void {
+    if (!this.#reasoning.isStreaming) return;
+    const { text, added } = this.#thoughts.append(piece);
+    this.#reasoning.show('tags', text, added);
+  }
+
+  #forget(): void {
+    this.#tail = new HeldTail();
+    this.#thoughts = new GrowingThoughts();
+    this.#text = '';
+  }
+}

@@ -1,0 +1,141 @@
+import { BlockChunker } from './block-chunker.js';
+import type { ReplyEmitter } from './reply-emitter.js';
+import type { ReplyCallbackOptions } from './reply-options.js';
+import type { BlockReply } from './reply-payload.js';
+import type { RunTexts } from './run-texts.js';
+import { DirectiveQueue } from './text/directive-queue.js';
+import type { DirectedText } from './text/read-directives.js';
+import { noTags, stripTags, type TagState } from './text/strip-tags.js';
+import type { MessagingSends } from './tools/messaging-sends.js';
+
+/** Hands the finished pieces of a run's messages over, each text once. */
+export class BlockReplies {
+  readonly #emitter: ReplyEmitter;
+  readonly #texts: RunTexts;
+  readonly #sends: MessagingSends;
+  readonly #finalOnly: boolean;
+  readonly #chunker: BlockChunker | undefined;
+  readonly #isCutAsItComes: boolean;
+  readonly #directives = new DirectiveQueue();
+  /** What was not handed over yet, where texts are not cut. */
+  #pending = '';
+  #tags: TagState = noTags;
+  #last: string | undefined;
+  #isSilenced = false;
+
+  constructor(
+    options: ReplyCallbackOptions,
+    emitter: ReplyEmitter,
+    texts: RunTexts,
+    sends: MessagingSends,
+  ) {
+    const { blockReplyChunking, blockReplyBreak = 'text_end', enforceFinalTag } = options;
+    this.#emitter = emitter;
+    this.#texts = texts;
+    this.#sends = sends;
+    this.#finalOnly = enforceFinalTag === true;
+    if (blockReplyChunking !== undefined) this.#chunker = new BlockChunker(blockReplyChunking);
+    this.#isCutAsItComes = blockReplyBreak === 'text_end' && emitter.has('onBlockReply');
+  }
+
+  /** A host wants block replies. */
+  get isWanted(): boolean {
+    return this.#emitter.has('onBlockReply');
+  }
+
+  /** Some of the text waits to be cut. */
+  get isCutting(): boolean {
+    return this.#chunker?.isEmpty === false;
+  }
+
+  /** Some of the text was not handed over yet. */
+  get isPending(): boolean {
+    return this.#chunker === undefined ? this.#pending !== '' : !this.#chunker.isEmpty;
+  }
+
+  startMessage(): void {
+    this.#directives.clear();
+    this.#last = undefined;
+    this.#isSilenced = false;
+    this.endMessage();
+  }
+
+  append(text: string): void {
+    if (this.#chunker === undefined) this.#pending += text;
+    else this.#chunker.append(text);
+  }
+
+  /** Hands over what can be cut off by now. */
+  cut(): void {
+    if (this.#chunker === undefined || !this.#isCutAsItComes) return;
+    for (const block of this.#chunker.drain(false)) this.#handOver(block);
+  }
+
+  /** Hands over all that is left. */
+  flush(): void {
+    if (!this.isWanted) return;
+    if (this.#chunker !== undefined) {
+      for (const block of this.#chunker.drain(true)) this.#handOver(block);
+    } else if (this.#pending !== '') {
+      const text = this.#pending;
+      this.#pending = '';
+      this.#handOver(text);
+    }
+  }
+
+  /** Hands the whole text of a message over, unless it was sent. */
+  sendWhole(text: string): void {
+    if (text === this.#last || this.#sends.hasSent(text)) return;
+    this.#last = text;
+    this.#send(this.#directives.push(text, true));
+  }
+
+  /** Hands over what a directive held back that was never closed. */
+  sendRest(): void {
+    this.#send(this.#directives.push('', true));
+  }
+
+  /** Hands over what a model thought. */
+  sendReasoning(text: string): void {
+    this.#emitter.callLater('onBlockReply', { text, isReasoning: true });
+  }
+
+  /** Nothing more of this message is handed over. */
+  silence(): void {
+    this.#isSilenced = true;
+  }
+
+  endMessage(): void {
+    this.#pending = '';
+    this.#chunker?.clear();
+    this.#tags = noTags;
+  }
+
+  #handOver(block: string): void {
+    if (this.#isSilenced) return;
+    const read = stripTags(block, this.#tags, this.#finalOnly);
+    this.#tags = read.state;
+    const text = read.text.trimEnd();
+    if (text === '' || text === this.#last) return;
+    if (this.#sends.hasSent(text) || this.#texts.isRepeat(text)) return;
+    this.#last = text;
+    this.#texts.add(text);
+    if (this.isWanted) this.#send(this.#directives.push(text));
+  }
+
+  #send(read: DirectedText | undefined): void {
+    if (read === undefined) return;
+    this.#emitter.callLater('onBlockReply', blockReply(read));
+  }
+}
+
+function blockReply(read: DirectedText): BlockReply {
+  return {
+    text: read.text,
+    ...(read.mediaUrls.length > 0 && { mediaUrls: read.mediaUrls }),
+    ...(read.audioAsVoice && { audioAsVoice: true }),
+    ...(read.replyToId !== undefined && { replyToId: read.replyToId }),
+    replyToTag: read.replyToTag,
+    replyToCurrent: read.replyToCurrent,
+  };
+}

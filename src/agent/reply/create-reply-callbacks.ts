@@ -1,0 +1,195 @@
+import type { AgentEnd, AssistantMessage, SessionEvent } from '../../stream/index.js';
+import { AssistantReplies } from './assistant-replies.js';
+import { CompactionWait } from './compaction-wait.js';
+import { defaultTraits, defaultWording } from './default-wording.js';
+import { EventQueue } from './event-queue.js';
+import type { ReplyCallbacks } from './reply-callbacks.js';
+import { ReplyEmitter } from './reply-emitter.js';
+import type { ReplyCallbackOptions } from './reply-options.js';
+import { RunTexts } from './run-texts.js';
+import { MessagingSends } from './tools/messaging-sends.js';
+import { ToolReplies } from './tools/tool-replies.js';
+import { UsageSum } from './usage-totals.js';
+
+/**
+ * Turns a run's session events into what a host shows: partial replies, block replies, reasoning, tool results and
+ * agent events, in one order and from one place (seed 001; spec/callback-order.md).
+ *
+ * An event is handled at once, unless one before it waits for `onBlockReplyFlush`: then it waits its turn. What a
+ * piece of text costs does not depend on how much text came before it.
+ *
+ * @example
+ * const replies = createReplyCallbacks({ runId, onBlockReply: ({ text }) => channel.send(text) });
+ * for await (const event of agent.run(request)) await replies.handle(event);
+ * await replies.waitForCompactionRetry();
+ * replies.unsubscribe();
+ */
+export function createReplyCallbacks(options: ReplyCallbackOptions): ReplyCallbacks {
+  const run = new ReplyRun(options);
+  const queue = new EventQueue((event) => run.step(event));
+  return {
+    assistantTexts: run.texts.list,
+    toolMetas: run.tools.metas,
+    handle: (event) => (run.emitter.isClosed ? undefined : queue.handle(event)),
+    settled: () => queue.settled(),
+    unsubscribe() {
+      run.emitter.close();
+      run.compaction.close();
+      queue.clear();
+    },
+    waitForCompactionRetry: () => run.compaction.wait(),
+    isCompacting: () => run.compaction.isPending,
+    isCompactionInFlight: () => run.compaction.isInFlight,
+    getCompactionCount: () => run.compactions,
+    getUsageTotals: () => run.usage.read(),
+    getLastToolError: () => run.tools.failures.last,
+    getMessagingToolSentTexts: () => [...run.sends.texts],
+    getMessagingToolSentMediaUrls: () => [...run.sends.mediaUrls],
+    getMessagingToolSentTargets: () => [...run.sends.targets],
+    didSendViaMessagingTool: () => run.sends.texts.length > 0,
+    didSendDeterministicApprovalPrompt: () => run.isAsking,
+  };
+}
+
+/** All that is known of a run, and what each of its events does. */
+class ReplyRun {
+  readonly texts = new RunTexts();
+  readonly sends = new MessagingSends();
+  readonly usage = new UsageSum();
+  readonly compaction = new CompactionWait();
+  readonly emitter: ReplyEmitter;
+  readonly tools: ToolReplies;
+  readonly #assistant: AssistantReplies;
+  readonly #options: ReplyCallbackOptions;
+  readonly #errorText: (message: AssistantMessage) => string | undefined;
+  readonly #now: () => number;
+  #lastMessage: AssistantMessage | undefined;
+  compactions = 0;
+  isAsking = false;
+
+  constructor(options: ReplyCallbackOptions) {
+    const wording = { ...defaultWording, ...options.wording };
+    const traits = { ...defaultTraits, ...options.tools };
+    this.#options = options;
+    this.#now = options.now ?? Date.now;
+    this.#errorText = wording.formatAssistantErrorText;
+    this.emitter = new ReplyEmitter(options);
+    this.tools = new ToolReplies(options, this.emitter, this.sends, wording, traits);
+    this.#assistant = new AssistantReplies(options, this.emitter, this.texts, this.sends);
+  }
+
+  /** Handles an event. Returns a promise only where it has to wait. */
+  step(event: SessionEvent): Promise<void> | undefined {
+    this.emitter.traceEvent(event.type);
+    const waiting = this.#handle(event);
+    this.emitter.callWaiting();
+    return waiting;
+  }
+
+  #handle(event: SessionEvent): Promise<void> | undefined {
+    if (event.type !== 'message_update') this.#assistant.release();
+    switch (event.type) {
+      case 'agent_start':
+        this.emitter.report('lifecycle', { phase: 'start' }, { startedAt: this.#now() });
+        return undefined;
+      case 'message_start':
+        if (event.message.role === 'assistant') this.#assistant.start();
+        return undefined;
+      case 'message_update':
+        if (event.message.role === 'assistant') this.#assistant.update(event);
+        return undefined;
+      case 'message_end':
+        if (event.message.role === 'assistant') this.#endMessage(event.message);
+        return undefined;
+      case 'tool_execution_start':
+        return this.#afterFlush(() => this.tools.start(event));
+      case 'tool_execution_update':
+        this.tools.update(event);
+        return undefined;
+      case 'tool_execution_end':
+        if (this.tools.end(event)) {
+          this.isAsking = true;
+          this.#assistant.silence();
+        }
+        return undefined;
+      case 'auto_compaction_start':
+        this.#startCompaction();
+        return undefined;
+      case 'auto_compaction_end':
+        this.#endCompaction(event.willRetry, event.result !== undefined && !event.aborted);
+        return undefined;
+      case 'agent_end':
+        return this.#endAgent(event);
+    }
+  }
+
+  #endMessage(message: AssistantMessage): void {
+    this.#lastMessage = message;
+    this.usage.add(message.usage);
+    this.#assistant.end(message);
+  }
+
+  /** All that was said before has to be handed over first. */
+  #afterFlush(effects: () => void): Promise<void> | undefined {
+    this.#assistant.blocks.flush();
+    const flushed = this.emitter.call('onBlockReplyFlush');
+    if (flushed === undefined) {
+      if (this.emitter.has('onBlockReplyFlush')) this.emitter.callWaiting();
+      effects();
+      return undefined;
+    }
+    return flushed.then(() => {
+      if (this.emitter.isClosed) return;
+      effects();
+      this.emitter.callWaiting();
+    });
+  }
+
+  #startCompaction(): void {
+    this.compaction.start();
+    const { onBeforeCompaction } = this.#options;
+    const tell = (): void => {
+      if (onBeforeCompaction !== undefined)
+        void this.emitter.run('onBeforeCompaction', () => onBeforeCompaction());
+    };
+    if (this.emitter.isSeedOrder) tell();
+    this.emitter.report('compaction', { phase: 'start' });
+    if (!this.emitter.isSeedOrder) tell();
+  }
+
+  #endCompaction(willRetry: boolean, isDone: boolean): void {
+    if (isDone) this.compactions++;
+    if (willRetry) {
+      this.texts.clear();
+      this.tools.clear();
+      this.sends.clear();
+    }
+    this.compaction.end(willRetry);
+    this.emitter.report('compaction', { phase: 'end', willRetry });
+    const { onAfterCompaction } = this.#options;
+    if (!willRetry && onAfterCompaction !== undefined)
+      void this.emitter.run('onAfterCompaction', () =>
+        onAfterCompaction({ compactedCount: this.compactions }),
+      );
+  }
+
+  #endAgent(event: AgentEnd): Promise<void> | undefined {
+    const error = this.#errorOf(event);
+    const endedAt = this.#now();
+    if (error === undefined) this.emitter.report('lifecycle', { phase: 'end' }, { endedAt });
+    else this.emitter.report('lifecycle', { phase: 'error', error }, { endedAt });
+    this.#assistant.blocks.flush();
+    const flushed = this.emitter.call('onBlockReplyFlush');
+    this.compaction.agentEnded();
+    return flushed;
+  }
+
+  /** Why the run failed: its last message says so, or, where that is whole, the run itself. */
+  #errorOf({ error, aborted }: AgentEnd): string | undefined {
+    const message = this.#lastMessage;
+    if (message?.stopReason === 'error')
+      return (this.#errorText(message) ?? message.errorMessage ?? '').trim();
+    const isStopped = aborted === true || message?.stopReason === 'aborted';
+    return isStopped ? undefined : error?.message.trim();
+  }
+}

@@ -1,0 +1,56 @@
+import { type DirectedText, readDirectives, silentReply } from './read-directives.js';
+
+/** Which message a reply answers, as its directives said so far. */
+interface ReplyTarget {
+  id?: string;
+  isCurrent: boolean;
+  isSaid: boolean;
+}
+
+/**
+ * Reads the directives of a message that comes in pieces. What a piece says about the message that is answered holds
+ * for the pieces after it; a directive that a piece leaves open waits for the next.
+ */
+export class DirectiveQueue {
+  #open = '';
+  #target: ReplyTarget = { isCurrent: false, isSaid: false };
+
+  /** Adds a piece. Nothing where there is nothing to show of it. @param isLast what is open is read as it is. */
+  push(piece: string, isLast = false): DirectedText | undefined {
+    const text = this.#open + piece;
+    const at = isLast ? text.length : openAt(text);
+    this.#open = text.slice(at);
+    if (at === 0) return undefined;
+    const said = readDirectives(text.slice(0, at));
+    const read = isSilentSoFar(said.text) ? { ...said, text: '' } : said;
+    const target = this.#target;
+    if (read.replyToId !== undefined) target.id = read.replyToId;
+    target.isCurrent ||= read.replyToCurrent;
+    target.isSaid ||= read.replyToTag;
+    if (read.text === '' && read.mediaUrls.length === 0 && !read.audioAsVoice) return undefined;
+    return {
+      ...read,
+      ...(target.id !== undefined && { replyToId: target.id }),
+      replyToCurrent: target.isCurrent,
+      replyToTag: target.isSaid,
+    };
+  }
+
+  /** A new message begins. */
+  clear(): void {
+    this.#open = '';
+    this.#target = { isCurrent: false, isSaid: false };
+  }
+}
+
+/** Where the directive begins that a text leaves open: its length where it leaves none. */
+function openAt(text: string): number {
+  const begin = text.lastIndexOf('[[');
+  return begin >= 0 && !text.includes(']]', begin) ? begin : text.length;
+}
+
+/** A piece that may be the beginning of saying nothing. A single letter may be anything. */
+function isSilentSoFar(text: string): boolean {
+  const said = text.trim();
+  return said.length >= 2 && silentReply.startsWith(said);
+}

@@ -1,0 +1,76 @@
+import { closeGaps, directivesIn, withoutAudioTag, withoutReplyTags } from './read-directives.js';
+
+/** Which rules for the space between words hold for a text, by what was found in it. */
+export interface EvenRules {
+  readonly media: boolean;
+  readonly audio: boolean;
+  readonly reply: boolean;
+}
+
+/** The rules of a text without directives: it stays as it is. */
+export const plainRules: EvenRules = { media: false, audio: false, reply: false };
+
+const gapEnd = /\s+$/;
+const directiveEnd = /\[\[\s*(?:audio_as_voice|reply_to_current|reply_to\s*:\s*[^\][\n]+)\s*\]\]$/i;
+
+/**
+ * A growing text without its directives, and without the space around it. The space that a text ends with, and
+ * directives in it, wait for the word that follows.
+ */
+export class EvenText {
+  readonly #rules: EvenRules;
+  #text = '';
+  #gap = '';
+
+  constructor(rules: EvenRules) {
+    this.#rules = rules;
+  }
+
+  /** What was added so far, up to the last word. */
+  get text(): string {
+    return this.#text;
+  }
+
+  /** Adds a piece; what the text grew by. */
+  push(piece: string): string {
+    const { words, gap } = this.#split(this.#gap + piece);
+    this.#gap = gap;
+    const added = this.#even(words);
+    this.#text += added;
+    return added;
+  }
+
+  /** What the text would grow by: `piece` is not added. */
+  peek(piece: string): string {
+    return this.#even(this.#split(this.#gap + piece).words);
+  }
+
+  #split(text: string): { words: string; gap: string } {
+    let end = text.length;
+    for (let isMoving = true; isMoving; ) {
+      const before = text.slice(0, end);
+      const gap = gapEnd.exec(before) ?? (before.endsWith(']]') ? directiveEnd.exec(before) : null);
+      isMoving = gap !== null;
+      end = gap?.index ?? end;
+    }
+    return { words: text.slice(0, end), gap: text.slice(end) };
+  }
+
+  #even(words: string): string {
+    const { media, audio, reply } = this.#rules;
+    let text = words;
+    if (audio) text = withoutAudioTag(text);
+    if (audio || media) text = closeGaps(text);
+    if (reply) text = withoutReplyTags(text);
+    return this.#text === '' ? text.trimStart() : text;
+  }
+}
+
+/** The rules that hold once a piece was added. */
+export function rulesWith(rules: EvenRules, piece: string, media: boolean): EvenRules {
+  const found = directivesIn(piece);
+  const audio = rules.audio || found.audio;
+  const reply = rules.reply || found.reply;
+  if (media === rules.media && audio === rules.audio && reply === rules.reply) return rules;
+  return { media, audio, reply };
+}

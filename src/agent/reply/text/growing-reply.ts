@@ -1,0 +1,101 @@
+import { type EvenRules, EvenText, plainRules, rulesWith } from './even-text.js';
+import { MediaStage } from './media-stage.js';
+import { OpenDirective } from './open-directive.js';
+import { silentReply } from './read-directives.js';
+import { finalOnlyRule, finalRule, TagStage, thinkRule } from './tag-stage.js';
+
+/** How a reply's text changed. */
+export interface ReplyChange {
+  /** All of it: without thoughts, tags, directives and the space around it. */
+  readonly text: string;
+  /** What was added; nothing where the text does not begin with the one before. */
+  readonly added: string | undefined;
+}
+
+/** A text that was shown: with `tail`, it is the sure text and what may follow. */
+interface Shown {
+  readonly text: string;
+  readonly tail: string | undefined;
+}
+
+/**
+ * The text of a message as people see it while it grows. A piece costs what it is long, not what came before it;
+ * only the first directive of each kind reads the text again, since it changes the space in all of it.
+ */
+export class GrowingReply {
+  readonly #think = new TagStage(thinkRule);
+  readonly #final: TagStage;
+  readonly #media = new MediaStage();
+  #rules: EvenRules = plainRules;
+  #even = new EvenText(plainRules);
+  readonly #directive = new OpenDirective();
+  /** All that went into `#even`. */
+  #source = '';
+  #isVisible = false;
+  #shown: Shown = { text: '', tail: '' };
+  /** What the sure text grew by since it was shown; nothing where it was read again. */
+  #grown: string | undefined = '';
+
+  constructor(finalOnly: boolean) {
+    this.#final = new TagStage(finalOnly ? finalOnlyRule : finalRule);
+  }
+
+  /** Adds a piece. Nothing where nothing is visible yet. */
+  append(piece: string): ReplyChange | undefined {
+    const visible = this.#fromStart(this.#final.push(this.#think.push(piece)));
+    this.#isVisible ||= visible !== '';
+    this.#take(this.#media.push(this.#directive.push(visible)), this.#media.hasMedia);
+    const shown = this.#read();
+    if (shown === undefined) return undefined;
+    const before = this.#shown;
+    const isSame =
+      this.#grown !== undefined && shown.tail !== undefined && before.tail !== undefined;
+    const added = isSame
+      ? after(`${this.#grown}${shown.tail}`, before.tail)
+      : after(shown.text, before.text);
+    this.#shown = shown;
+    this.#grown = '';
+    return { text: shown.text, added };
+  }
+
+  /** The space that a text begins with is no part of its first line. */
+  #fromStart(text: string): string {
+    return this.#isVisible ? text : text.trimStart();
+  }
+
+  #take(piece: string, media: boolean): void {
+    this.#source += piece;
+    const rules = rulesWith(this.#rules, piece, media);
+    if (rules === this.#rules) {
+      const grown = this.#even.push(piece);
+      if (this.#grown !== undefined) this.#grown += grown;
+      return;
+    }
+    this.#rules = rules;
+    this.#even = new EvenText(rules);
+    this.#even.push(this.#source);
+    this.#grown = undefined;
+  }
+
+  /** What is not sure yet is read as if nothing followed. */
+  #read(): Shown | undefined {
+    const visible = this.#fromStart(this.#final.peek(this.#think.peek('')));
+    if (!this.#isVisible && visible === '') return undefined;
+    const { kept, hasMedia } = this.#media.peek(this.#directive.peek(visible));
+    const rules = rulesWith(this.#rules, kept, hasMedia);
+    let shown: Shown;
+    if (rules === this.#rules) {
+      const tail = this.#even.peek(kept);
+      shown = { text: this.#even.text + tail, tail };
+    } else {
+      const alone = new EvenText(rules);
+      alone.push(this.#source + kept);
+      shown = { text: alone.text, tail: undefined };
+    }
+    return shown.text === silentReply ? { text: '', tail: undefined } : shown;
+  }
+}
+
+function after(text: string, start: string): string | undefined {
+  return text.startsWith(start) ? text.slice(start.length) : undefined;
+}

@@ -1,0 +1,80 @@
+import type { AssistantContent, AssistantMessage } from '../../../stream/index.js';
+import { noTags, stripTags } from './strip-tags.js';
+import { stripWhole } from './strip-whole.js';
+import { taggedThoughts, thinkTags } from './tagged-thoughts.js';
+
+/** What people see of a whole message, and what the model thought. */
+export interface MessageText {
+  readonly text: string;
+  /** The blocks of thinking, joined by lines; empty where there are none. */
+  readonly thinking: string;
+}
+
+const finalTags = /<\s*\/?\s*final\s*>/gi;
+
+/**
+ * Reads a whole message. Thoughts that a model wrote between tags count as blocks of thinking where the text begins
+ * with a tag. A paragraph that says the same as the one before it is left out.
+ *
+ * @param finalOnly leaves only what stands between final tags.
+ */
+export function readMessage(message: AssistantMessage, finalOnly: boolean): MessageText {
+  const isThought = message.content.some(({ type }) => type === 'thinking');
+  const content = isThought ? message.content : message.content.flatMap(splitThoughts);
+  const texts: string[] = [];
+  const thoughts: string[] = [];
+  for (const block of content) {
+    if (block.type === 'text') texts.push(stripWhole(block.text));
+    if (block.type === 'thinking') thoughts.push(block.thinking.trim());
+  }
+  const whole = joined(texts).trim();
+  const said = withoutRepeats(whole.replace(finalTags, ''));
+  return {
+    text: stripTags(said, noTags, finalOnly).text,
+    thinking: joined(thoughts) || taggedThoughts(said),
+  };
+}
+
+function joined(texts: readonly string[]): string {
+  return texts.filter((text) => text !== '').join('\n');
+}
+
+/** A text's thoughts as blocks of their own, where it begins with a tag and closes what it opens. */
+function splitThoughts(block: AssistantContent): readonly AssistantContent[] {
+  if (block.type !== 'text' || !block.text.trimStart().startsWith('<')) return [block];
+  const blocks: AssistantContent[] = [];
+  let from = 0;
+  let isInside = false;
+  let hasThought = false;
+  for (const tag of block.text.matchAll(thinkTags)) {
+    const isOpening = tag[1] !== '/';
+    if (isOpening === isInside) continue;
+    const text = block.text.slice(from, tag.index);
+    if (isInside) {
+      const thinking = text.trim();
+      hasThought ||= thinking !== '';
+      if (thinking !== '') blocks.push({ type: 'thinking', thinking });
+    } else if (text.trim() !== '') blocks.push({ type: 'text', text });
+    from = tag.index + tag[0].length;
+    isInside = isOpening;
+  }
+  if (isInside || !hasThought) return [block];
+  const rest = block.text.slice(from);
+  return rest.trim() === '' ? blocks : [...blocks, { type: 'text', text: rest }];
+}
+
+function withoutRepeats(text: string): string {
+  if (!text.includes('\n\n')) return text;
+  const kept: string[] = [];
+  let before: string | undefined;
+  let hasRepeats = false;
+  for (const paragraph of text.split(/\n{2,}/)) {
+    const said = paragraph.trim();
+    const plain = said.replace(/\s+/g, ' ');
+    if (plain === '') continue;
+    if (plain === before) hasRepeats = true;
+    else kept.push(said);
+    before = plain;
+  }
+  return hasRepeats ? kept.join('\n\n') : text;
+}

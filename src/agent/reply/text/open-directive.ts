@@ -1,0 +1,62 @@
+interface Cut {
+  readonly at: number | undefined;
+  readonly begins?: boolean;
+  /** Only a bracket that may become two. */
+  readonly isSingle?: boolean;
+}
+
+/**
+ * A growing text, without the directive at its end that is not closed yet. Until the first directive opens, a single
+ * bracket at the end counts as one.
+ */
+export class OpenDirective {
+  #open = '';
+  /** The last sign of it: reading that from a text that grew piece by piece would join all of it. */
+  #last = '';
+  #isDirective = false;
+  #hasOpened = false;
+
+  /** Adds a piece; what of the text is no open directive. */
+  push(piece: string): string {
+    const { at, begins = false } = this.#cut(piece);
+    this.#hasOpened ||= begins || (this.#open + piece).includes('[[');
+    if (at === undefined) {
+      this.#open += piece;
+      this.#last = piece.slice(-1) || this.#last;
+      return '';
+    }
+    const text = this.#open + piece;
+    this.#open = text.slice(at);
+    this.#last = this.#open.slice(-1);
+    this.#isDirective = begins;
+    return text.slice(0, at);
+  }
+
+  /** What is no open directive if nothing follows `piece`, which is not added. */
+  peek(piece: string): string {
+    const { at, isSingle } = this.#cut(piece);
+    if (at === undefined) return '';
+    const text = this.#open + piece;
+    const hasOpened = this.#hasOpened || text.includes('[[');
+    return isSingle && hasOpened ? text : text.slice(0, at);
+  }
+
+  /** Where the open directive begins, in what is held and the piece; nowhere where it is the one that was open. */
+  #cut(piece: string): Cut {
+    if (this.#open === '' && !piece.includes('[')) return { at: piece.length };
+    const seam = this.#isDirective ? this.#last + piece : this.#open + piece;
+    const shift = this.#open.length + piece.length - seam.length;
+    const begin = seam.lastIndexOf('[[');
+    const end = seam.lastIndexOf(']]');
+    if (begin >= 0 && end < begin) return { at: shift + begin, begins: true };
+    if (end < 0 && this.#isDirective) return { at: undefined };
+    const single = /\[\s*$/.exec(seam);
+    if (single === null) return { at: shift + seam.length };
+    return { at: shift + single.index, isSingle: true };
+  }
+}
+
+/** A whole text, without the directive at its end that is not closed. */
+export function withoutOpenDirective(text: string): string {
+  return new OpenDirective().peek(text);
+}

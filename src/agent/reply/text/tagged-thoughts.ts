@@ -1,0 +1,59 @@
+/** The tags that models think between. */
+export const thinkTags = /<\s*(\/?)\s*(?:think(?:ing)?|thought|antthinking)\s*>/gi;
+
+/**
+ * What a whole text thinks between tags that are closed, in code too.
+ *
+ * @example
+ * taggedThoughts('<think>Hm.</think>Yes.'); // 'Hm.'
+ */
+export function taggedThoughts(text: string): string {
+  if (!text.includes('<')) return '';
+  const growing = new GrowingThoughts();
+  growing.append(text);
+  return growing.closed.trim();
+}
+
+/** How the thoughts of a text changed. */
+export interface ThoughtsChange {
+  /** What is closed; while nothing is, what the last tag opened. */
+  readonly text: string;
+  /** What was added; nothing where the text was replaced. */
+  readonly added: string | undefined;
+}
+
+/** The thoughts of a text that grows. A tag has to come in one piece. */
+export class GrowingThoughts {
+  #closed = '';
+  #hasClosed = false;
+  #open = '';
+  #isInside = false;
+
+  /** What stands between tags that are closed. */
+  get closed(): string {
+    return this.#closed;
+  }
+
+  append(piece: string): ThoughtsChange {
+    let added: string | undefined = '';
+    let from = 0;
+    const think = (text: string): void => {
+      this.#open += text;
+      if (!this.#hasClosed && added !== undefined) added += text;
+    };
+    for (const tag of piece.includes('<') ? piece.matchAll(thinkTags) : []) {
+      if (this.#isInside) {
+        think(piece.slice(from, tag.index));
+        if (this.#hasClosed && added !== undefined) added += this.#open;
+        this.#closed += this.#open;
+        this.#hasClosed ||= this.#open.trim() !== '';
+      }
+      from = tag.index + tag[0].length;
+      this.#isInside = tag[1] !== '/';
+      this.#open = '';
+      if (this.#isInside && !this.#hasClosed) added = undefined;
+    }
+    if (this.#isInside) think(piece.slice(from));
+    return { text: this.#hasClosed ? this.#closed : this.#open, added };
+  }
+}

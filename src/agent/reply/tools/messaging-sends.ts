@@ -1,0 +1,99 @@
+import { comparable, saysTheSame } from '../text/comparable.js';
+import { sentMedia } from './sent-media.js';
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** Where a messaging tool sent something. */
+export interface MessagingTarget {
+  readonly tool: string;
+  readonly provider: string;
+  readonly accountId?: string;
+  readonly to?: string;
+}
+
+/** What one call of a messaging tool sends. */
+interface Send {
+  readonly text?: string;
+  readonly target?: MessagingTarget;
+  readonly args: Fields;
+}
+
+/** How many are remembered: the newest of each. */
+const most = 200;
+
+/** What the run's messaging tools have sent, so that the same is not sent again as a reply. */
+export class MessagingSends {
+  readonly texts: string[] = [];
+  readonly mediaUrls: string[] = [];
+  readonly targets: MessagingTarget[] = [];
+  readonly #compared: string[] = [];
+  readonly #started = new Map<string, Send>();
+
+  /** The newest text that was sent. */
+  get lastText(): string | undefined {
+    return this.texts.at(-1);
+  }
+
+  /** Whether a text says what was sent. */
+  hasSent(text: string): boolean {
+    if (this.#compared.length === 0) return false;
+    const compared = comparable(text);
+    return this.#compared.some((sent) => saysTheSame(compared, sent));
+  }
+
+  /** A tool began. */
+  start(callId: string, tool: string, args: Fields): void {
+    const send = readSend(tool, args);
+    if (send !== undefined) this.#started.set(callId, send);
+  }
+
+  /** A tool ended: what it sent counts from now on. */
+  end(callId: string, result: unknown, hasFailed: boolean): void {
+    const send = this.#started.get(callId);
+    this.#started.delete(callId);
+    if (send === undefined || hasFailed) return;
+    if (send.text !== undefined) {
+      keep(this.texts, send.text);
+      keep(this.#compared, comparable(send.text));
+    }
+    if (send.target !== undefined) keep(this.targets, send.target);
+    for (const url of sentMedia(send.args, result)) keep(this.mediaUrls, url);
+  }
+
+  /** The run starts over. */
+  clear(): void {
+    for (const list of [this.texts, this.mediaUrls, this.targets, this.#compared]) list.length = 0;
+    this.#started.clear();
+  }
+}
+
+function keep<Item>(list: Item[], item: Item): void {
+  list.push(item);
+  if (list.length > most) list.shift();
+}
+
+function readSend(tool: string, args: Fields): Send | undefined {
+  const action = said(args, 'action');
+  const sendsMessage = tool === 'message' && (action === 'send' || action === 'thread-reply');
+  if (!sendsMessage && tool !== 'sessions_send') return undefined;
+  const text = said(args, 'content') ?? said(args, 'message');
+  const target = sendsMessage ? readTarget(tool, args) : undefined;
+  return {
+    ...(text !== undefined && { text }),
+    ...(target !== undefined && { target }),
+    args,
+  };
+}
+
+function readTarget(tool: string, args: Fields): MessagingTarget | undefined {
+  const to = said(args, 'to') ?? said(args, 'target');
+  if (to === undefined) return undefined;
+  const provider = said(args, 'provider') ?? said(args, 'channel') ?? tool;
+  const accountId = said(args, 'accountId');
+  return { tool, provider, ...(accountId !== undefined && { accountId }), to };
+}
+
+function said(args: Fields, name: string): string | undefined {
+  const value = args[name];
+  return typeof value === 'string' && value.trim() !== '' ? value.trim() : undefined;
+}

@@ -1,0 +1,191 @@
+import type {
+  ToolExecutionEnd,
+  ToolExecutionStart,
+  ToolExecutionUpdate,
+} from '../../../stream/index.js';
+import type { ReplyEmitter } from '../reply-emitter.js';
+import type { ReplyCallbackOptions, ReplyWording, ToolTraits } from '../reply-options.js';
+import { readDirectives } from '../text/read-directives.js';
+import type { MessagingSends } from './messaging-sends.js';
+import { ToolFailures } from './tool-failures.js';
+import { allowedMedia, toolMedia } from './tool-media.js';
+import { failureReason, isFailedResult, passableResult, resultText } from './tool-result.js';
+
+/** A tool call, as a host's summary names it. */
+export interface ToolMeta {
+  readonly toolName: string;
+  readonly meta?: string;
+}
+
+interface RunningCall {
+  readonly params: Readonly<Record<string, unknown>>;
+  readonly startedAt: number;
+}
+
+interface Description {
+  readonly meta: string | undefined;
+  readonly mutation: ReturnType<ToolTraits['mutationOf']>;
+}
+
+/** What the tools of a run make a host see. */
+export class ToolReplies {
+  /** Live: the finished calls of the run, in order. */
+  readonly metas: ToolMeta[] = [];
+  readonly failures = new ToolFailures();
+  readonly #options: ReplyCallbackOptions;
+  readonly #emitter: ReplyEmitter;
+  readonly #sends: MessagingSends;
+  readonly #wording: ReplyWording;
+  readonly #traits: ToolTraits;
+  readonly #now: () => number;
+  readonly #running = new Map<string, RunningCall>();
+  /** What was said of each call that runs, and what it is to change. */
+  readonly #described = new Map<string, Description>();
+  readonly #summarized = new Set<string>();
+
+  constructor(
+    options: ReplyCallbackOptions,
+    emitter: ReplyEmitter,
+    sends: MessagingSends,
+    wording: ReplyWording,
+    traits: ToolTraits,
+  ) {
+    this.#options = options;
+    this.#emitter = emitter;
+    this.#sends = sends;
+    this.#wording = wording;
+    this.#traits = traits;
+    this.#now = options.now ?? Date.now;
+  }
+
+  /** A tool is about to run, and all that came before it was handed over. */
+  start(event: ToolExecutionStart): void {
+    const { toolCallId, args } = event;
+    const name = this.#traits.normalizeName(event.toolName);
+    const meta = this.#wording.describeTool(name, args);
+    this.#running.set(toolCallId, { params: args, startedAt: this.#now() });
+    this.#described.set(toolCallId, {
+      meta,
+      mutation: this.#traits.mutationOf(name, args, meta),
+    });
+    this.#emitter.report('tool', { phase: 'start', name, toolCallId }, { args });
+    if (
+      this.#emitter.has('onToolResult') &&
+      this.#showsCalls() &&
+      !this.#summarized.has(toolCallId)
+    ) {
+      this.#summarized.add(toolCallId);
+      this.#show(name, this.#summary(name, meta));
+    }
+    this.#sends.start(toolCallId, name, args);
+  }
+
+  update({ toolCallId, toolName, partialResult }: ToolExecutionUpdate): void {
+    const name = this.#traits.normalizeName(toolName);
+    const passed = passableResult(partialResult, this.#wording.cutMark);
+    this.#emitter.report('tool', { phase: 'update', name, toolCallId }, { partialResult: passed });
+  }
+
+  /** A tool is done. @returns true where it asks people for approval. */
+  end(event: ToolExecutionEnd): boolean {
+    const { toolCallId } = event;
+    const name = this.#traits.normalizeName(event.toolName);
+    const result = passableResult(event.result, this.#wording.cutMark);
+    const isError = event.isError || isFailedResult(result);
+    const call = this.#running.get(toolCallId);
+    const { meta, mutation = {} } = this.#described.get(toolCallId) ?? {};
+    this.#running.delete(toolCallId);
+    this.#described.delete(toolCallId);
+    this.#summarized.delete(toolCallId);
+    const named = meta === undefined ? {} : { meta };
+    const error = isError ? failureReason(result) : undefined;
+    const reason = error === undefined ? {} : { error };
+    this.metas.push({ toolName: name, ...named });
+    this.failures.add({ toolName: name, ...named, ...reason, ...mutation }, isError);
+    this.#sends.end(toolCallId, result, isError);
+    this.#emitter.report(
+      'tool',
+      { phase: 'result', name, toolCallId, ...named, isError },
+      result === undefined ? {} : { result },
+    );
+    const isAsking = this.#showEnd(name, meta, result, event.result, isError);
+    this.#tellAfterCall({
+      toolName: name,
+      toolCallId,
+      params: call?.params ?? {},
+      ...(result !== undefined && { result }),
+      ...reason,
+      ...(call !== undefined && { durationMs: this.#now() - call.startedAt }),
+    });
+    return isAsking;
+  }
+
+  /** The run starts over. */
+  clear(): void {
+    this.metas.length = 0;
+    this.failures.clear();
+    this.#described.clear();
+    this.#summarized.clear();
+  }
+
+  #tellAfterCall(call: Parameters<NonNullable<ReplyCallbackOptions['onAfterToolCall']>>[0]): void {
+    const { onAfterToolCall } = this.#options;
+    if (onAfterToolCall !== undefined)
+      void this.#emitter.run('onAfterToolCall', () => onAfterToolCall(call));
+  }
+
+  #showEnd(
+    name: string,
+    meta: string | undefined,
+    result: unknown,
+    whole: unknown,
+    isError: boolean,
+  ): boolean {
+    if (!this.#emitter.has('onToolResult')) return false;
+    const approval = isError ? undefined : this.#wording.formatApproval(name, whole);
+    if (approval !== undefined) {
+      void this.#emitter.call('onToolResult', approval);
+      return true;
+    }
+    if (this.#showsOutput()) {
+      const text = resultText(result);
+      if (text !== undefined)
+        this.#show(name, `${this.#summary(name, meta)}\n${this.#framed(text)}`);
+      return false;
+    }
+    if (isError) return false;
+    const mediaUrls = toolMedia(result, this.#traits.mayNameFiles(name));
+    if (mediaUrls.length > 0) void this.#emitter.call('onToolResult', { mediaUrls });
+    return false;
+  }
+
+  #show(name: string, said: string): void {
+    const { text, mediaUrls: named } = readDirectives(said);
+    const mediaUrls = allowedMedia(named, this.#traits.mayNameFiles(name));
+    if (text === '' && mediaUrls.length === 0) return;
+    const media = mediaUrls.length === 0 ? {} : { mediaUrls };
+    void this.#emitter.call('onToolResult', { text, ...media });
+  }
+
+  #summary(name: string, meta: string | undefined): string {
+    return this.#wording.summarizeTool(name, meta, this.#isMarkdown());
+  }
+
+  #framed(text: string): string {
+    return this.#isMarkdown() ? `\`\`\`txt\n${text}\n\`\`\`` : text;
+  }
+
+  #isMarkdown(): boolean {
+    return this.#options.toolResultFormat !== 'plain';
+  }
+
+  #showsCalls(): boolean {
+    const { shouldEmitToolResult, verboseLevel = 'off' } = this.#options;
+    return shouldEmitToolResult?.() ?? verboseLevel !== 'off';
+  }
+
+  #showsOutput(): boolean {
+    const { shouldEmitToolOutput, verboseLevel = 'off' } = this.#options;
+    return shouldEmitToolOutput?.() ?? verboseLevel === 'full';
+  }
+}

@@ -1,0 +1,85 @@
+import { type Logger, oneLine } from '../kernel/index.js';
+import type { RunFallback } from '../stream/index.js';
+import { untilCut } from './cut-off.js';
+import { chooseModel, type ModelChoice } from './model.js';
+import type { AgentAttempt, AgentTurnOptions, ModelRef } from './turn-options.js';
+
+/** What the next attempt of a turn is made with. */
+export interface NextAttempt {
+  readonly choice: ModelChoice;
+  /** It answers in the place of the model that was resolved. */
+  readonly fallback?: RunFallback;
+}
+
+/** Of a turn, what decides about another attempt. */
+export interface RetryScope {
+  readonly options: Pick<AgentTurnOptions, 'provider' | 'providers' | 'retry'>;
+  /** The model that was resolved for the turn. */
+  readonly resolved: ModelChoice;
+  readonly attempts: readonly AgentAttempt[];
+  readonly signal: AbortSignal;
+  readonly logger: Logger;
+}
+
+/**
+ * Decides whether a turn gets another attempt, and with which model. Never rejects: a `shouldRetry` that throws is
+ * logged, and ends the turn.
+ */
+export async function nextAttempt(scope: RetryScope): Promise<NextAttempt | undefined> {
+  const { retry = {}, provider, providers = [provider] } = scope.options;
+  const { shouldRetry = hasDoneNothing, fallbacks = [] } = retry;
+  const { attempts, resolved, signal, logger } = scope;
+  const failed = attempts.at(-1);
+  const maxAttempts = retry.maxAttempts ?? fallbacks.length + 1;
+  if (failed?.error?.code !== 'provider-failed' || !(attempts.length < maxAttempts))
+    return undefined;
+  try {
+    const answer = await untilCut(Promise.resolve(shouldRetry(failed)), signal);
+    if (answer !== true || signal.aborted) return undefined;
+  } catch (error) {
+    logger.error(`retry.shouldRetry threw, so there is no other attempt: ${oneLine(error)}`);
+    return undefined;
+  }
+  const offered = fallbacks.flatMap((wish) => {
+    const choice = chooseModel({ emitted: wish, resolved: wish }, providers);
+    if (typeof choice !== 'string') return [choice];
+    logger.warn(`a fallback is passed over: ${choice}`);
+    return [];
+  });
+  const choice = offered[attempts.length - 1] ?? offered.at(-1) ?? resolved;
+  if (isSame(refOf(choice), refOf(resolved))) return { choice };
+  return { choice, fallback: fallbackOf(resolved, choice, attempts) };
+}
+
+/** A choice as its provider's id and its model. */
+export function refOf({ provider, model }: ModelChoice): ModelRef {
+  return { provider: provider.id, model };
+}
+
+function hasDoneNothing({ assistantTexts, toolCalls }: AgentAttempt): boolean {
+  return assistantTexts.length === 0 && toolCalls === 0;
+}
+
+function isSame(a: ModelRef, b: ModelRef): boolean {
+  return a.provider === b.provider && a.model === b.model;
+}
+
+function fallbackOf(
+  selected: ModelChoice,
+  active: ModelChoice,
+  attempts: readonly AgentAttempt[],
+): RunFallback {
+  const reason = attempts.at(-1)?.error?.message;
+  return {
+    phase: 'active',
+    selectedProvider: selected.provider.id,
+    selectedModel: selected.model,
+    activeProvider: active.provider.id,
+    activeModel: active.model,
+    ...(reason !== undefined && { reasonSummary: reason }),
+    attemptSummaries: attempts.map(
+      ({ model, error }) => `${model?.provider}/${model?.model}: ${error?.message ?? 'failed'}`,
+    ),
+    attempts: attempts.map(({ attempt, model, error }) => ({ attempt, ...model, ...error })),
+  };
+}

@@ -1,0 +1,22 @@
+import type { SessionEvent } from '../stream/index.js';
+import type { ReplyCallbackOptions } from './reply/reply-options.js';
+
+/** What the turn itself says to the reply callbacks, or does in their place: it dispatches the stages of those hooks. */
+type TurnsOwn =
+  | 'runId'
+  | 'sessionId'
+  | 'sessionKey'
+  | 'logger'
+  | 'now'
+  | 'onBeforeCompaction'
+  | 'onAfterCompaction'
+  | 'onAfterToolCall';
+
+/**
+ * What a host may listen to while a turn runs: the reply callbacks, with the names and payloads of the legacy system, and
+ * how they are gated; and the session events as they are. Each attempt of a turn begins them anew.
+ */
+export interface AgentTurnCallbacks extends Omit<ReplyCallbackOptions, TurnsOwn> {
+  /** Each session event, when the reply callbacks have had it. Awaited. One that throws is logged and stops nothing. */
+  readonly onEvent?: (event: SessionEvent) => void | Promise<void>;
+}

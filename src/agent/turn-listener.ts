@@ -1,0 +1,151 @@
+import { type Clock, type Logger, oneLine } from '../kernel/index.js';
+import {
+  type AssistantMessage,
+  type RunFields,
+  type SessionEvent,
+  traceEvent,
+} from '../stream/index.js';
+import { createReplyCallbacks } from './reply/create-reply-callbacks.js';
+import type { ReplyCallbacks } from './reply/reply-callbacks.js';
+import { withResultBlocks } from './tool-result.js';
+import type { AgentTurnCallbacks } from './turn-callbacks.js';
+
+/** What a listener needs of its attempt. */
+export interface TurnListenerOptions {
+  readonly callbacks: AgentTurnCallbacks | undefined;
+  readonly fields: RunFields;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** Stops the turn. */
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Tells the callbacks of a turn what happens in one attempt of it: from this one place, one event after the other. What a
+ * callback throws is logged, and stops nothing. Each event and each call is traced with the ids of its run and session
+ * (seed 001).
+ */
+export class TurnListener {
+  readonly #callbacks: AgentTurnCallbacks;
+  readonly #replies: ReplyCallbacks | undefined;
+  readonly #fields: RunFields;
+  readonly #logger: Logger;
+  readonly #signal: AbortSignal;
+  #telling: Promise<void> | undefined;
+  #openMessage: AssistantMessage | undefined;
+  #endsWithError = false;
+  #endIsTold = false;
+  #isClosed = false;
+
+  constructor({ callbacks = {}, fields, clock, logger, signal }: TurnListenerOptions) {
+    this.#callbacks = callbacks;
+    this.#fields = fields;
+    this.#logger = logger;
+    this.#signal = signal;
+    const { onEvent: _raw, ...replies } = callbacks;
+    if (!Object.values(replies).some((one) => typeof one === 'function')) return;
+    const { runId, sessionId, sessionKey } = fields;
+    const now = (): number => clock.now();
+    this.#replies = createReplyCallbacks({ ...replies, runId, sessionId, sessionKey, logger, now });
+  }
+
+  /** `openclaw` where unsaid: which of two orders is kept, where the seed and the real system disagree. */
+  get order(): 'openclaw' | 'seed' {
+    return this.#callbacks.order ?? 'openclaw';
+  }
+
+  /** The texts as the reply callbacks have cleaned them. */
+  get replyTexts(): readonly string[] | undefined {
+    return this.#replies?.assistantTexts;
+  }
+
+  /** Settles when the event that is being told has been told. */
+  get told(): Promise<void> | undefined {
+    return this.#telling;
+  }
+
+  /** Tells of an event. Returns a promise only where there is something to wait for; it never rejects. */
+  tell(event: SessionEvent): Promise<void> | undefined {
+    if (this.#isClosed) return undefined;
+    if (this.#replies === undefined) traceEvent(this.#logger, this.#fields, event); // else they trace it
+    if (event.type === 'agent_end') {
+      if (this.#endIsTold) return undefined;
+      this.#endIsTold = true;
+    }
+    const first = this.#call(event, 'the reply callbacks', () => this.#reply(event));
+    const raw = (): Promise<void> | undefined => this.#raw(event);
+    const telling = first === undefined ? raw() : first.then(raw);
+    if (telling === undefined) return undefined;
+    this.#telling = telling.then(() => {
+      this.#telling = undefined;
+    });
+    return this.#telling;
+  }
+
+  /** Says to the reply callbacks that the run has failed, where no `agent_end` did. */
+  async failed(message: string): Promise<void> {
+    if (this.#endIsTold || this.#isClosed) return;
+    this.#endIsTold = true;
+    const end: SessionEvent = {
+      type: 'agent_end',
+      messages: [],
+      error: { subtype: 'failed', message },
+    };
+    await this.#call(end, 'the reply callbacks', () => this.#reply(end));
+  }
+
+  /** Tells nothing more, and settles who waits for a compaction. */
+  close(): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.#replies?.unsubscribe();
+  }
+
+  /** An aborted run has no lifecycle end, as in the legacy system: nothing of it is finished. */
+  #reply(event: SessionEvent): Promise<void> | undefined {
+    const replies = this.#replies;
+    if (replies === undefined) return undefined;
+    const { type } = event;
+    if (type === 'tool_execution_end') return replies.handle(withResultBlocks(event));
+    if (type === 'message_start') this.#openMessage = event.message;
+    if (type === 'message_end') {
+      this.#openMessage = undefined;
+      this.#endsWithError = event.message.stopReason === 'error';
+    }
+    if (type === 'agent_end') {
+      if (event.aborted === true || this.#signal.aborted) return undefined;
+      const { error } = event;
+      if (error !== undefined && !this.#endsWithError)
+        void replies.handle(this.#failedMessage(error.message)); // they keep the order of what they get
+    }
+    return replies.handle(event);
+  }
+
+  /** A run that fails ends with a message that says so: the reply callbacks read it there. */
+  #failedMessage(errorMessage: string): SessionEvent {
+    const { content = [] } = this.#openMessage ?? {};
+    const message = { role: 'assistant', content, stopReason: 'error', errorMessage } as const;
+    return { type: 'message_end', message };
+  }
+
+  #raw(event: SessionEvent): Promise<void> | undefined {
+    const { onEvent } = this.#callbacks;
+    if (onEvent === undefined) return undefined;
+    const { runId, sessionId } = this.#fields;
+    this.#logger.debug('turn callback', { runId, sessionId, callback: 'onEvent' });
+    return this.#call(event, 'callbacks.onEvent', () => onEvent(event));
+  }
+
+  #call(event: SessionEvent, what: string, call: () => unknown): Promise<void> | undefined {
+    const tellError = (error: unknown): void =>
+      this.#logger.error(`${what} threw at ${event.type}: ${oneLine(error)}`, { ...this.#fields });
+    try {
+      const returned = call();
+      if (typeof returned !== 'object' || returned === null) return undefined; // a delta costs no promise
+      return Promise.resolve(returned).then(() => undefined, tellError);
+    } catch (error) {
+      tellError(error);
+      return undefined;
+    }
+  }
+}
