@@ -1,4 +1,5 @@
 #!/usr/bin/env node
+import { Console } from 'node:console';
 import process from 'node:process';
 import { runCommandLine } from './command-line.js';
 import { defaultWidth } from './layout.js';
@@ -6,6 +7,9 @@ import { outputTo } from './output.js';
 import { paletteFor } from './palette.js';
 import { stopSignal } from './stop-signal.js';
 import { packageVersion } from './version.js';
+
+// what an extension or a plugin prints by itself is no output of a command: a program may read that
+globalThis.console = new Console(process.stderr);
 
 const stdout = outputTo(process.stdout);
 const stderr = outputTo(process.stderr);

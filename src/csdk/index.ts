@@ -1,3 +1,4 @@
+export type { SessionEvent, SessionMessage } from '../stream/index.js';
 export { bridgeCsdk, type CsdkBridge, type ObservingBridge } from './bridge/bridge-csdk.js';
 export type { BridgeOptions } from './bridge/bridge-options.js';
 export { type CallbackQueue, type CsdkCallback, callbackQueue } from './callback.js';

@@ -29,10 +29,6 @@ export function registerOn(
     );
     return;
   }
-  if (typeof handler !== 'function') {
-    tell('error', `hook "${hookName}" has no function for a handler; it is ignored`);
-    return;
-  }
   let called = handler;
   if (!plugin.allowPromptInjection && promptHookNames.includes(hookName)) {
     if (hookName === 'before_prompt_build') {
