@@ -146,12 +146,12 @@ export const errorTable = {
   'module-failed': {
     message: 'Extension module {file} could not be imported: {problem}',
     cause: 'The module, or one that it imports, threw while it was loaded.',
-    hint: 'See the error’s cause.',
+    hint: 'Mend that, or install what it imports. The error’s cause has the stack.',
   },
   'module-needs-compiling': {
-    message: 'Extension module {file} is TypeScript that this Node ({node}) cannot import.',
+    message: 'Module {file} is TypeScript that this Node ({node}) cannot import.',
     cause: 'Node imports TypeScript from 22.18 on, and then only syntax that it can erase.',
-    hint: 'Compile it and name the .js file, or start the program with tsx.',
+    hint: 'Compile it and name the .js file, or run with NODE_OPTIONS="--import tsx".',
   },
   'no-extension': {
     message: 'Module {file} exports no extension: {problem}.',
@@ -167,7 +167,7 @@ export const errorTable = {
   'bad-manifest': {
     message: 'Plugin manifest {file}: {problem}.',
     cause: 'A field of the manifest is missing or has a wrong value, or the file is not JSON.',
-    hint: 'Mend it: a manifest is an object with an id and a configSchema, which is a JSON Schema.',
+    hint: 'Mend the file. A manifest is an object with an id and a configSchema, which is a JSON Schema.',
   },
   'plugin-needs-sdk': {
     message: '{extensionId}: {file} imports "{specifier}" when it runs, and it is not installed.',
@@ -187,7 +187,7 @@ export const errorTable = {
   'plugin-failed': {
     message: '{extensionId}: its register function threw: {problem}',
     cause: 'The plugin cannot be set up, or calls something that is not there.',
-    hint: 'See the error’s cause. What it had registered before stays, as in the system that it was written for.',
+    hint: 'Mend the plugin. What it had registered before stays, as in the system that it was written for.',
   },
   'plugin-unsupported': {
     message: '{extensionId}: {method} is not supported.',
