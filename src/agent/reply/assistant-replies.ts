@@ -29,6 +29,8 @@ export class AssistantReplies {
   #thoughts = new GrowingThoughts();
   /** All that came of the message's text, to find out what a block's end repeats. */
   #text = '';
+  /** The thoughts of the message that were handed over. */
+  #sentReasoning: string | undefined;
   #isAsking = false;
 
   constructor(
@@ -52,19 +54,29 @@ export class AssistantReplies {
     this.#isAsking = true;
   }
 
-  /** A message begins: the only place where all that is known of a message is forgotten. */
+  /** A message begins. */
   start(): void {
+    this.#reset();
+    void this.#emitter.call('onAssistantMessageStart');
+  }
+
+  /** The run is tried again. */
+  startOver(): void {
+    this.#isAsking = false;
+    this.#reset();
+  }
+
+  #reset(): void {
     this.#texts.startMessage();
+    this.#sentReasoning = undefined;
     this.#forget();
     this.#reasoning.startMessage();
     this.#partial.startMessage();
     this.blocks.startMessage();
-    void this.#emitter.call('onAssistantMessageStart');
   }
 
   update(update: MessageUpdate): void {
     const event = update.assistantMessageEvent;
-    if (event.type !== 'text_delta') this.release();
     switch (event.type) {
       case 'thinking_start':
       case 'thinking_delta':
@@ -81,14 +93,13 @@ export class AssistantReplies {
     }
   }
 
-  /** What was held back of the text is part of it after all. */
+  /** What was held back of the text is part of it after all, now that something else comes. */
   release(): void {
     if (this.#tail.isEmpty || this.#isAsking) return;
     this.#append(this.#tail.release(), false);
   }
 
   end(message: AssistantMessage): void {
-    this.release();
     if (this.#isAsking) return;
     const { enforceFinalTag, reasoningMode } = this.#options;
     const read = readMessage(message, enforceFinalTag === true);
@@ -97,7 +108,9 @@ export class AssistantReplies {
     this.#showWhole(text);
     const hadTexts = this.#texts.hasAny;
     this.#settleTexts(text);
-    const showsReasoning = reasoning !== '' && this.blocks.isWanted;
+    const isNew = reasoning !== '' && reasoning !== this.#sentReasoning;
+    const showsReasoning = isNew && this.blocks.isWanted;
+    if (showsReasoning) this.#sentReasoning = reasoning;
     const isReasoningFirst = showsReasoning && !this.#endsWithText && !hadTexts;
     if (isReasoningFirst) this.blocks.sendReasoning(reasoning);
     if ((!this.#endsWithText || this.blocks.isPending) && text !== '' && this.blocks.isWanted) {
@@ -108,6 +121,7 @@ export class AssistantReplies {
     this.#reasoning.show('message', read.thinking);
     if (this.#endsWithText && this.blocks.isWanted) this.blocks.sendRest();
     this.#forget();
+    this.#reasoning.endMessage();
     this.#partial.endMessage();
     this.blocks.endMessage();
   }

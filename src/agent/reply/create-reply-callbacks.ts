@@ -1,4 +1,9 @@
-import type { AgentEnd, AssistantMessage, SessionEvent } from '../../stream/index.js';
+import type {
+  AgentEnd,
+  AssistantMessage,
+  MessageUpdate,
+  SessionEvent,
+} from '../../stream/index.js';
 import { AssistantReplies } from './assistant-replies.js';
 import { CompactionWait } from './compaction-wait.js';
 import { defaultTraits, defaultWording } from './default-wording.js';
@@ -87,7 +92,10 @@ class ReplyRun {
   }
 
   #handle(event: SessionEvent): Promise<void> | undefined {
-    if (event.type !== 'message_update') this.#assistant.release();
+    if (event.type !== 'message_update' || event.assistantMessageEvent.type !== 'text_delta') {
+      this.#assistant.release();
+      this.emitter.callWaiting();
+    }
     switch (event.type) {
       case 'agent_start':
         this.emitter.report('lifecycle', { phase: 'start' }, { startedAt: this.#now() });
@@ -96,7 +104,7 @@ class ReplyRun {
         if (event.message.role === 'assistant') this.#assistant.start();
         return undefined;
       case 'message_update':
-        if (event.message.role === 'assistant') this.#assistant.update(event);
+        if (event.message.role === 'assistant') this.#updateMessage(event);
         return undefined;
       case 'message_end':
         if (event.message.role === 'assistant') this.#endMessage(event.message);
@@ -121,6 +129,11 @@ class ReplyRun {
       case 'agent_end':
         return this.#endAgent(event);
     }
+  }
+
+  #updateMessage(event: MessageUpdate): void {
+    this.#lastMessage = event.message;
+    this.#assistant.update(event);
   }
 
   #endMessage(message: AssistantMessage): void {
@@ -163,6 +176,8 @@ class ReplyRun {
       this.texts.clear();
       this.tools.clear();
       this.sends.clear();
+      this.isAsking = false;
+      this.#assistant.startOver();
     }
     this.compaction.end(willRetry);
     this.emitter.report('compaction', { phase: 'end', willRetry });

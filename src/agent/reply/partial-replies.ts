@@ -33,13 +33,13 @@ export class PartialReplies {
   startMessage(): void {
     this.#directives.clear();
     this.#hasShown = false;
+    this.#tags = noTags;
     this.endMessage();
   }
 
   /** What comes now is a text of its own. */
   endMessage(): void {
     this.#reply = new GrowingReply(this.#finalOnly);
-    this.#tags = noTags;
   }
 
   /** The text grew. @param isLast a block of it ended. */

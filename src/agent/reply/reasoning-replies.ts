@@ -45,7 +45,8 @@ export class ReasoningReplies {
     const read = measure(message);
     this.#read = read;
     const hasGrown = before?.blocks === read.blocks && read.length === before.length + delta.length;
-    if (hasGrown && delta !== '' && this.#isLastVisible) this.show('blocks', '', delta);
+    const isShown = this.#source === 'blocks' && this.#isLastVisible;
+    if (hasGrown && delta !== '' && isShown) this.show('blocks', '', delta);
     else {
       const thinking = thinkingOf(message);
       this.#isLastVisible = thinking.isLastVisible;
@@ -55,9 +56,9 @@ export class ReasoningReplies {
 
   /** The thoughts are these now. @param grownBy what came to those that were shown last from the same source. */
   show(source: ThoughtSource, thinking: string, grownBy?: string): void {
-    if (!this.isStreaming || (grownBy === '' && source === this.#source)) return;
-    if (thinking === '' && grownBy === undefined) return;
-    const added = source === this.#source ? grownBy : undefined;
+    const isSame = source === this.#source;
+    if (!this.isStreaming || (isSame ? grownBy === '' : thinking === '')) return;
+    const added = isSame ? grownBy : undefined;
     if (added === undefined) this.#growing = new GrowingReasoning();
     this.#source = source;
     const before = this.#shown;
@@ -69,6 +70,11 @@ export class ReasoningReplies {
     const delta = isGrown ? text.slice(before.length) : change.delta;
     this.#emitter.report('thinking', { text, delta }, {}, false);
     void this.#emitter.call('onReasoningStream', { text });
+  }
+
+  /** The message is whole, whatever it left open. */
+  endMessage(): void {
+    this.#isOpen = false;
   }
 
   /** The model thinks. */

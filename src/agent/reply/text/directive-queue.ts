@@ -13,13 +13,21 @@ interface ReplyTarget {
  */
 export class DirectiveQueue {
   #open = '';
+  /** The last sign of it. */
+  #last = '';
   #target: ReplyTarget = { isCurrent: false, isSaid: false };
 
   /** Adds a piece. Nothing where there is nothing to show of it. @param isLast what is open is read as it is. */
   push(piece: string, isLast = false): DirectedText | undefined {
+    if (this.#open !== '' && !isLast && !hasBrackets(this.#last + piece)) {
+      this.#open += piece; // not read again: it may be long
+      this.#last = piece.slice(-1) || this.#last;
+      return undefined;
+    }
     const text = this.#open + piece;
     const at = isLast ? text.length : openAt(text);
     this.#open = text.slice(at);
+    this.#last = this.#open.slice(-1);
     if (at === 0) return undefined;
     const said = readDirectives(text.slice(0, at));
     const read = isSilentSoFar(said.text) ? { ...said, text: '' } : said;
@@ -39,8 +47,13 @@ export class DirectiveQueue {
   /** A new message begins. */
   clear(): void {
     this.#open = '';
+    this.#last = '';
     this.#target = { isCurrent: false, isSaid: false };
   }
+}
+
+function hasBrackets(text: string): boolean {
+  return text.includes('[[') || text.includes(']]');
 }
 
 /** Where the directive begins that a text leaves open: its length where it leaves none. */

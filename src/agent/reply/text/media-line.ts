@@ -10,7 +10,7 @@ const longestSource = 4096;
 const mediaStart = /^\s*MEDIA:/;
 const address = /^https?:\/\//i;
 const localPath = /^(?:\/|\.{1,2}\/|~|[a-z]:[\\/]|\\\\|file:\/\/)/i;
-const fileName = /\.\w{1,10}$/;
+const fileName = /^(?!\w+:\/\/).*\.\w{1,10}$/s;
 
 /** Whether a line, or the beginning of one, may be a `MEDIA:` line. */
 export function mayBeMediaLine(line: string): boolean {

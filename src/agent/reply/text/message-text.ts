@@ -71,9 +71,8 @@ function withoutRepeats(text: string): string {
   for (const paragraph of text.split(/\n{2,}/)) {
     const said = paragraph.trim();
     const plain = said.replace(/\s+/g, ' ');
-    if (plain === '') continue;
-    if (plain === before) hasRepeats = true;
-    else kept.push(said);
+    if (plain !== '' && plain === before) hasRepeats = true;
+    else if (plain !== '') kept.push(said);
     before = plain;
   }
   return hasRepeats ? kept.join('\n\n') : text;

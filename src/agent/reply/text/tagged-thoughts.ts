@@ -1,3 +1,6 @@
+import { mayBecomeTag, thinkRule } from './tag-stage.js';
+
+const wholeTag = thinkRule.tag;
 /** The tags that models think between. */
 export const thinkTags = /<\s*(\/?)\s*(?:think(?:ing)?|thought|antthinking)\s*>/gi;
 
@@ -22,12 +25,14 @@ export interface ThoughtsChange {
   readonly added: string | undefined;
 }
 
-/** The thoughts of a text that grows. A tag has to come in one piece. */
+/** The thoughts of a text that grows. */
 export class GrowingThoughts {
   #closed = '';
   #hasClosed = false;
   #open = '';
   #isInside = false;
+  /** What the text ends with that may become a tag. It counts as a thought until it does. */
+  #tail = '';
 
   /** What stands between tags that are closed. */
   get closed(): string {
@@ -35,6 +40,19 @@ export class GrowingThoughts {
   }
 
   append(piece: string): ThoughtsChange {
+    const whole = this.#tail + piece;
+    const isTag = this.#tail !== '' && wholeTag.test(whole);
+    if (isTag && this.#isInside) this.#open = this.#open.slice(0, -this.#tail.length);
+    this.#tail = tagStart(whole);
+    const added = this.#read(isTag ? whole : piece);
+    return {
+      text: this.#hasClosed ? this.#closed : this.#open,
+      added: isTag ? undefined : added,
+    };
+  }
+
+  /** Reads a piece; what the thoughts grew by, or nothing where they were replaced. */
+  #read(piece: string): string | undefined {
     let added: string | undefined = '';
     let from = 0;
     const think = (text: string): void => {
@@ -54,6 +72,12 @@ export class GrowingThoughts {
       if (this.#isInside && !this.#hasClosed) added = undefined;
     }
     if (this.#isInside) think(piece.slice(from));
-    return { text: this.#hasClosed ? this.#closed : this.#open, added };
+    return added;
   }
+}
+
+function tagStart(text: string): string {
+  const at = text.lastIndexOf('<');
+  const end = at < 0 ? '' : text.slice(at);
+  return mayBecomeTag(end, thinkRule.names) ? end : '';
 }

@@ -48,8 +48,8 @@ export class MessagingSends {
   }
 
   /** A tool ended: what it sent counts from now on. */
-  end(callId: string, result: unknown, hasFailed: boolean): void {
-    const send = this.#started.get(callId);
+  end(callId: string, tool: string, result: unknown, hasFailed: boolean): void {
+    const send = this.#started.get(callId) ?? readSend(tool, {});
     this.#started.delete(callId);
     if (send === undefined || hasFailed) return;
     if (send.text !== undefined) {

@@ -102,7 +102,7 @@ export class ToolReplies {
     const reason = error === undefined ? {} : { error };
     this.metas.push({ toolName: name, ...named });
     this.failures.add({ toolName: name, ...named, ...reason, ...mutation }, isError);
-    this.#sends.end(toolCallId, result, isError);
+    this.#sends.end(toolCallId, name, result, isError);
     this.#emitter.report(
       'tool',
       { phase: 'result', name, toolCallId, ...named, isError },

@@ -5,6 +5,8 @@ const longestText = 8000;
 /** A reason of a failure is one line, and no longer than this. */
 const longestReason = 400;
 const badStates = new Set(['error', 'timeout']);
+/** A state with one of these in it says why a tool failed, where nothing else does. */
+const tellingState = /error|fail|timeout|timed|denied|cancel|invalid|forbidden/i;
 
 /** A tool's answer as it can be passed on: long texts cut, pictures left out. The answer itself stays as it is. */
 export function passableResult(result: unknown, cutMark: string): unknown {
@@ -72,11 +74,10 @@ export function failureReason(result: unknown): string | undefined {
 function reasonIn(value: unknown): string | undefined {
   if (!isFields(value)) return undefined;
   const { error, message, reason, status } = value;
-  const nested = isFields(error) ? error['message'] : error;
+  const nested = isFields(error) ? (error['message'] ?? error['error']) : error;
   for (const one of [nested, message, reason])
     if (typeof one === 'string' && oneLine(one) !== undefined) return oneLine(one);
-  const isBad = typeof status === 'string' && !['ok', 'success', 'completed'].includes(status);
-  return isBad ? oneLine(status) : undefined;
+  return typeof status === 'string' && tellingState.test(status) ? oneLine(status) : undefined;
 }
 
 function parsed(text: string): unknown {

@@ -1,0 +1,110 @@
+import { expect } from 'vitest';
+import type { ReplyCallbackOptions, ReplyCallbacks } from '../../src/agent/index.js';
+import { createReplyCallbacks } from '../../src/agent/index.js';
+import { checkOrdering } from '../../src/csdk/index.js';
+import type { AssistantContent, AssistantMessage, SessionEvent } from '../../src/stream/index.js';
+
+/** A callback and what it was called with. */
+export type Call = readonly [name: string, payload?: unknown];
+
+/** Reply callbacks with a host that writes down what it is told. */
+export interface ReplyLab {
+  readonly calls: Call[];
+  readonly replies: ReplyCallbacks;
+  /** Feeds a run, whose events have to be in order, and waits until all of it is handled. */
+  run(...events: readonly SessionEvent[]): Promise<void>;
+  /** The names of the callbacks so far. */
+  names(): readonly string[];
+  /** What one callback was called with. */
+  told(name: string): readonly unknown[];
+}
+
+export function replyLab(options: Partial<ReplyCallbackOptions> = {}): ReplyLab {
+  const calls: Call[] = [];
+  const host = (name: string) => (payload?: unknown) => {
+    calls.push(payload === undefined ? [name] : [name, payload]);
+  };
+  const replies = createReplyCallbacks({
+    runId: 'run',
+    now: () => 5,
+    onAssistantMessageStart: host('onAssistantMessageStart'),
+    onPartialReply: host('onPartialReply'),
+    onBlockReply: host('onBlockReply'),
+    onReasoningStream: host('onReasoningStream'),
+    onReasoningEnd: host('onReasoningEnd'),
+    onToolResult: host('onToolResult'),
+    onAgentEvent: ({ stream, data }) =>
+      calls.push([`onAgentEvent ${stream}${'phase' in data ? ` ${String(data['phase'])}` : ''}`]),
+    ...options,
+  });
+  return {
+    calls,
+    replies,
+    async run(...events) {
+      expect(checkOrdering(events)).toEqual([]);
+      for (const event of events) void replies.handle(event);
+      await replies.settled();
+    },
+    names: () => calls.map(([name]) => name),
+    told: (name) => calls.filter(([one]) => one === name).map(([, payload]) => payload),
+  };
+}
+
+export const started: SessionEvent = { type: 'agent_start' };
+export const ended: SessionEvent = { type: 'agent_end', messages: [] };
+
+export function message(content: string | readonly AssistantContent[]): AssistantMessage {
+  const blocks = typeof content === 'string' ? [{ type: 'text' as const, text: content }] : content;
+  return { role: 'assistant', content: blocks, stopReason: 'stop' };
+}
+
+/** A message whose blocks come in pieces: a text for each list, a thought for each that begins with `think:`. */
+export function streamed(...blocks: readonly (readonly string[])[]): SessionEvent[] {
+  const content: AssistantContent[] = [];
+  const events: SessionEvent[] = [{ type: 'message_start', message: message([]) }];
+  blocks.forEach(([first = '', ...rest], contentIndex) => {
+    const isThought = first === 'think:';
+    const pieces = isThought ? rest : [first, ...rest];
+    const kind = isThought ? 'thinking' : 'text';
+    let said = '';
+    const tell = (event: object): void => {
+      const partial = message([...content]);
+      const assistantMessageEvent = { contentIndex, partial, ...event } as never; // built just here
+      events.push({ type: 'message_update', message: partial, assistantMessageEvent });
+    };
+    const grow = (): void => {
+      content[contentIndex] = isThought
+        ? { type: 'thinking', thinking: said }
+        : { type: 'text', text: said };
+    };
+    grow();
+    tell({ type: `${kind}_start` });
+    for (const delta of pieces) {
+      said += delta;
+      grow();
+      tell({ type: `${kind}_delta`, delta });
+    }
+    tell({ type: `${kind}_end`, content: said });
+  });
+  events.push({ type: 'message_end', message: message([...content]) });
+  return events;
+}
+
+export function toolStart(toolCallId: string, toolName = 'look', args = {}): SessionEvent {
+  return { type: 'tool_execution_start', toolCallId, toolName, args };
+}
+
+export function toolEnd(
+  toolCallId: string,
+  toolName = 'look',
+  result: unknown = { content: [{ type: 'text', text: 'seen' }] },
+  isError = false,
+): SessionEvent {
+  return { type: 'tool_execution_end', toolCallId, toolName, result, isError };
+}
+
+export const compactionStart: SessionEvent = { type: 'auto_compaction_start', reason: 'threshold' };
+
+export function compactionEnd(willRetry: boolean): SessionEvent {
+  return { type: 'auto_compaction_end', result: {}, aborted: false, willRetry };
+}
