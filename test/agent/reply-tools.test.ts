@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ended, message, replyLab, started, streamed, toolEnd, toolStart } from './reply-lab.js';
+import { ended, replyLab, started, streamed, toolEnd, toolStart } from './reply-lab.js';
 
 describe('A tool call', () => {
   const call = [toolStart('1', 'exec', { command: 'ls' }), toolEnd('1', 'exec')];
@@ -131,23 +131,18 @@ describe('The flush before a tool', () => {
         });
       },
     });
-    const events = [started, ...streamed(['Let me look.']), toolStart('1'), toolEnd('1')];
-    for (const event of events) void lab.replies.handle(event);
+    for (const event of [started, ...streamed(['Look.']), toolStart('1'), toolEnd('1')])
+      void lab.replies.handle(event);
     await Promise.resolve();
-    expect(lab.names()).not.toContain('onAgentEvent tool start');
+    expect(lab.names().at(-1)).toBe('flush');
     release?.();
     await lab.replies.settled();
-    expect(lab.names().slice(-5)).toEqual(
-      [
-        'flush',
-        'onBlockReply',
-        'flushed',
-        'onAgentEvent tool start',
-        'onAgentEvent tool result',
-      ].slice(-5),
-    );
-    const names = lab.names();
-    expect(names.indexOf('flushed')).toBeLessThan(names.indexOf('onAgentEvent tool start'));
+    expect(lab.names().slice(-4)).toEqual([
+      'flush',
+      'flushed',
+      'onAgentEvent tool start',
+      'onAgentEvent tool result',
+    ]);
   });
 
   it('that rejects is logged, and the tool goes on', async () => {
@@ -195,7 +190,6 @@ describe('A callback', () => {
     for (const event of streamed(['Yes.'])) void lab.replies.handle(event);
     const names = lab.names();
     expect(names.indexOf('partial')).toBeLessThan(names.indexOf('onAgentEvent tool start'));
-    expect(message('Yes.').role).toBe('assistant');
   });
 
   it('and each session event is traced with the run and the session', async () => {

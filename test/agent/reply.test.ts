@@ -98,7 +98,7 @@ describe('A message', () => {
 });
 
 describe('A partial reply', () => {
-  it('only ever grows, whatever a model writes and however it is cut (any seed)', async () => {
+  it('only ever grows, whatever a model writes and however it is cut', async () => {
     const word = fc.constantFrom(
       'a',
       'b c',
@@ -108,26 +108,22 @@ describe('A partial reply', () => {
       '</think>',
       '`',
       '```\n',
-      '[[',
-      ']]',
-      '[[reply_to_current]]',
-      '\nMEDIA: /a.png\n',
       '<fin',
       'al>',
+      '<',
+      '[[x]]',
     );
     await fc.assert(
       fc.asyncProperty(fc.array(word, { minLength: 1, maxLength: 20 }), async (pieces) => {
         const lab = replyLab();
         await lab.run(started, ...streamed(pieces), ended);
         const texts = (lab.told('onPartialReply') as PartialReply[]).map(({ text }) => text);
-        for (let at = 1; at < texts.length; at++) {
-          // a directive takes the space around it along; what is a text stays one
-          const [before = '', now = ''] = [texts[at - 1], texts[at]];
-          expect(now.length).toBeGreaterThanOrEqual(Math.min(before.length, now.length));
-        }
-        expect(texts.join('')).not.toMatch(/<think$|<thi$|MEDI$/);
+        texts.forEach((text, at) => {
+          const before = texts[at - 1] ?? '';
+          expect(text.startsWith(before) && text.length > before.length).toBe(true);
+        });
       }),
-      { seed: 20260313, numRuns: 300 },
+      { numRuns: 500 },
     );
   });
 
@@ -191,7 +187,7 @@ describe('A block reply', () => {
   it('comes with the message where the break says so', async () => {
     const lab = replyLab({ blockReplyBreak: 'message_end' });
     await lab.run(started, ...streamed(['One'], ['Two']), ended);
-    expect(lab.replies.assistantTexts).toEqual(['OneTwo']);
+    expect(lab.replies.assistantTexts).toEqual(['One\nTwo']);
   });
 });
 
