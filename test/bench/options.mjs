@@ -6,8 +6,8 @@ const help = `npm run bench -- [options]
 
   --quick              one launch and short rounds: under a minute, rougher figures
   --only LIST          contenders, by name: ${contenderNames.join(', ')}
-  --scenarios LIST     scenarios, by id or by the start of one; "growth", "registration", "fixed", "frames"
-                       and "promises" name the other parts: ${scenarios.map(({ id }) => id).join(', ')}
+  --scenarios LIST     scenarios, by id or by the start of one; "growth", "registration", "fixed", "frames",
+                       "callbacks" and "promises" name the other parts: ${scenarios.map(({ id }) => id).join(', ')}
   --launches N         fresh processes per figure (3; quick: 1); the median counts
   --markdown           prints the table that the README shows, and nothing else
   --json               prints every figure as JSON, and nothing else

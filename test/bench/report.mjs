@@ -93,6 +93,17 @@ export function tablesOf(figures) {
         ratio(own.ns / parse.ns),
       ]),
     });
+  const { callbacks } = figures;
+  if (callbacks !== undefined)
+    tables.push({
+      title: 'Reply callbacks: a reply in pieces of 4 characters',
+      head: ['', 'ns a piece'],
+      rows: [
+        ['sluice, 32 KB', figure(callbacks.short)],
+        ['sluice, 1 MB', figure(callbacks.long)],
+        ['OpenClaw 2026.3.13, 32 KB', figure(callbacks.real)],
+      ],
+    });
   const targets = targetsOf(figures);
   if (targets.length > 0)
     tables.push({

@@ -1,4 +1,5 @@
 import { availableParallelism, cpus, loadavg } from 'node:os';
+import { measureCallbacks } from './callbacks.mjs';
 import { frameJobs } from './frames.mjs';
 import { launchAll } from './launch.mjs';
 import { scenarios } from './scenarios.mjs';
@@ -79,6 +80,10 @@ export function measureAll(options, say) {
       say(`frames: ${id}`);
       figures.frames[id] = launchAll({ job: 'frames', id, ...pace }, ['sluice'], launches).sluice;
     }
+  if (wants('callbacks') && contenders.includes('sluice')) {
+    say('callbacks');
+    figures.callbacks = measureCallbacks(launches);
+  }
   figures.machine.load.push(loadavg()[0]); // about 1 is the benchmark itself; more is company
   return figures;
 }

@@ -76,5 +76,25 @@ export function targetsOf(figures) {
   for (const id of ['normalizeSession', 'coderStream'])
     if (frames[id] !== undefined)
       add(`${id}, against JSON.parse of the lines`, frames[id].ns / frames.parse.ns, 1, 'x');
+  const { callbacks } = figures;
+  if (callbacks !== undefined) {
+    const note = `${callbacks.long.toFixed(0)} ns against ${callbacks.short.toFixed(0)}`;
+    add(
+      'reply callbacks, a piece at 1 MB to one at 32 KB',
+      callbacks.long / callbacks.short,
+      2,
+      'x',
+      false,
+      note,
+    );
+    if (callbacks.real !== undefined)
+      add(
+        'cheaper than the real ones, a piece of 1 MB to one of 32 KB',
+        callbacks.real / callbacks.long,
+        3,
+        'x',
+        true,
+      );
+  }
   return rows;
 }
