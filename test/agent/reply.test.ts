@@ -1,6 +1,4 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { PartialReply } from '../../src/agent/index.js';
 import { ended, message, replyLab, started, streamed, toolEnd, toolStart } from './reply-lab.js';
 
 // spec/callback-order.md: the rows of seed 001. Test names are its proofs.
@@ -98,35 +96,6 @@ describe('A message', () => {
 });
 
 describe('A partial reply', () => {
-  it('only ever grows, whatever a model writes and however it is cut', async () => {
-    const word = fc.constantFrom(
-      'a',
-      'b c',
-      '\n',
-      ' ',
-      '<think>',
-      '</think>',
-      '`',
-      '```\n',
-      '<fin',
-      'al>',
-      '<',
-      '[[x]]',
-    );
-    await fc.assert(
-      fc.asyncProperty(fc.array(word, { minLength: 1, maxLength: 20 }), async (pieces) => {
-        const lab = replyLab();
-        await lab.run(started, ...streamed(pieces), ended);
-        const texts = (lab.told('onPartialReply') as PartialReply[]).map(({ text }) => text);
-        texts.forEach((text, at) => {
-          const before = texts[at - 1] ?? '';
-          expect(text.startsWith(before) && text.length > before.length).toBe(true);
-        });
-      }),
-      { numRuns: 500 },
-    );
-  });
-
   it('never shows half a tag, or half a line that names media', async () => {
     const lab = replyLab();
     const pieces = [
