@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { ended, message, replyLab, started, streamed, toolEnd, toolStart } from './reply-lab.js';
 
-// spec/callback-order.md: the rows of seed 001. Test names are its proofs.
+// The rows of seed 001.
 
 const onlyText = { replyToTag: false, replyToCurrent: false };
 
