@@ -1,10 +1,15 @@
+// what api.provide takes; the types alone
+export type { ChannelPlugin } from './channel/index.js';
 export {
   defineExtension,
   type Extension,
   type ExtensionApi,
   type ExtensionDefinition,
   fromTypebox,
+  // open to merging, as Families is
+  type Provisions,
 } from './extension/index.js';
+export type { AgentDefinition, ChatCommand } from './host/index.js';
 export {
   type Allow,
   type AnnotationsOf,

@@ -107,3 +107,10 @@ export interface ChannelPlugin {
   /** Renders one reply while it grows. Needs `capabilities.canStreamResponse`. */
   createStreamSender?(permits: StreamPermits): StreamSender;
 }
+
+declare module '../extension/provisions.js' {
+  interface Provisions {
+    /** The host starts its accounts, and stops them when the extension goes. */
+    channel: ChannelPlugin;
+  }
+}

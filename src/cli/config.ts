@@ -19,7 +19,7 @@ const configSchema = z.strictObject({
       'expected "echo", "replay:FILE", "claude" or "claude:MODEL"',
     )
     .exactOptional(),
-  channel: z.literal('console').exactOptional(),
+  channel: z.string().min(1).exactOptional(),
   extensions: z
     .array(z.strictObject({ path: z.string().min(1), config: z.unknown().exactOptional() }))
     .default([]),

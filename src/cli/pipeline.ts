@@ -18,6 +18,8 @@ export interface Pipeline extends AsyncDisposable {
   readonly kernel: Kernel;
   /** Why extensions or plugins are missing. One that is broken is left out, and the others are loaded. */
   readonly errors: readonly unknown[];
+  /** Those that are live, for a host to use what they provide. */
+  readonly extensions: readonly LoadedExtension[];
   /** The OpenClaw plugins, for a host to run. One that could not be set up is among them, with what it registered. */
   readonly plugins: readonly LegacyPlugin[];
 }
@@ -51,11 +53,12 @@ export async function openPipeline(
   return {
     kernel,
     errors,
+    extensions: loaded,
     plugins,
     [Symbol.asyncDispose]: async () => {
       await kernel.close();
       for (const plugin of plugins.toReversed()) await plugin.dispose();
-      for (const extension of loaded.reverse()) await extension.dispose();
+      for (const extension of loaded.toReversed()) await extension.dispose();
     },
   };
 }

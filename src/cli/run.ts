@@ -1,11 +1,13 @@
 import { pid } from 'node:process';
 import { type Command, Option } from 'commander';
-import { consoleChannel } from '../channel/index.js';
+import { type ChannelPlugin, consoleChannel } from '../channel/index.js';
+import type { LoadedExtension } from '../extension/index.js';
 import { createHost, type Host } from '../host/index.js';
 import { readLines } from '../stream/index.js';
 import { agentForms } from './agent-choice.js';
 import { agentProvider } from './agent-provider.js';
 import { asCliCommand } from './cli-command.js';
+import { CommandError } from './command-error.js';
 import { errorLine } from './error-line.js';
 import { type ExitCode, exitCodeHelp, exitCodes } from './exit-codes.js';
 import { lineLogger } from './logger.js';
@@ -64,7 +66,10 @@ export function addRun(program: Command, shell: Shell, done: (code: ExitCode) =>
   const command = program.command('run').description('take messages, and answer them');
   addPipelineOptions(command)
     .option('-a, --agent <name>', `who answers: ${agentForms} (default: echo)`)
-    .option('--channel <name>', 'where messages come from: console (default: console)')
+    .option(
+      '--channel <name>',
+      'where messages come from: console, or one of an extension (default: console)',
+    )
     .addOption(
       new Option('--json', 'print a line of JSON per dispatch, and nothing else').conflicts(
         'quiet',
@@ -98,15 +103,18 @@ async function run(options: RunOptions, shell: Shell): Promise<ExitCode> {
   const { cwd } = shell;
   const provider = await agentProvider(settings.agent, { cwd, logger, onMalformed: report });
   await using pipeline = await openPipeline(settings, logger, view.kernelOptions);
-  const { kernel, errors, plugins } = pipeline;
+  const { kernel, errors, plugins, extensions } = pipeline;
   errors.forEach(report);
-  const lines = readLines(shell.stdin);
+  const channels = channelsOf(settings.channel, extensions, () =>
+    consoleChannel({ lines: readLines(shell.stdin), write: view.write, render: view.render }),
+  );
   const host = createHost({
     kernel, // with its extensions: they are to see the command itself, too, which goes on when the host has stopped
     kernelOptions: view.kernelOptions,
     logger,
     agents: [{ id: 'main', provider }],
-    channels: [consoleChannel({ lines, write: view.write, render: view.render })],
+    channels,
+    loaded: extensions,
     plugins,
     replies: { verboseLevel: options.verbose, reasoningMode: options.reasoning },
     about: { version: shell.version, pid, workspaceDir: shell.cwd },
@@ -125,6 +133,26 @@ async function run(options: RunOptions, shell: Shell): Promise<ExitCode> {
     const isFine = shell.stop.aborted ? isDone && errors.length === 0 : isDone && !failed;
     return isFine ? exitCodes.ok : exitCodes.failed;
   });
+}
+
+/**
+ * The channels besides those that extensions provide: the console, unless another is asked for.
+ *
+ * @throws CommandError `bad-arguments` where no extension provides the one that is asked for.
+ */
+function channelsOf(
+  name: string,
+  extensions: readonly LoadedExtension[],
+  console: () => ChannelPlugin,
+): readonly ChannelPlugin[] {
+  if (name === 'console') return [console()];
+  const provided = extensions.flatMap((one) => one.provided('channel')).map(({ id }) => id);
+  if (provided.includes(name)) return [];
+  throw new CommandError(
+    'bad-arguments',
+    `there is no channel "${name}"`,
+    `Channels: ${['console', ...provided].join(', ')}. An extension can provide another: --extension.`,
+  );
 }
 
 /** Runs the host until its input ends, or somebody wants it to stop. @returns whether every message was done with. */

@@ -3,7 +3,6 @@ import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import type { KernelOptions } from '../kernel/index.js';
 import { type AgentChoice, agentChoice } from './agent-choice.js';
-import { CommandError } from './command-error.js';
 import { type LoadedConfig, readConfigFile } from './config.js';
 
 /** The options that every command on the pipeline takes. */
@@ -37,6 +36,8 @@ export interface PluginSetting {
 /** What a command runs with: the config file, and over it the command line. */
 export interface Settings extends Required<Pick<KernelOptions, 'grants' | 'overrides'>> {
   readonly agent: AgentChoice;
+  /** Where messages come from besides the channels of the config: `console`, or one that an extension provides. */
+  readonly channel: string;
   readonly extensions: readonly ExtensionSetting[];
   readonly plugins: readonly PluginSetting[];
   /** The OpenClaw configuration that plugins are shown. */
@@ -66,9 +67,9 @@ export async function readSettings(
 ): Promise<Settings> {
   const config =
     options.config === undefined ? undefined : await readConfigFile(options.config, cwd);
-  checkChannel(options.channel ?? 'console');
   return {
     agent: chooseAgent(options.agent, config, cwd),
+    channel: options.channel ?? config?.channel ?? 'console',
     extensions: [
       ...(config?.extensions ?? []).map(({ path, ...rest }) => ({
         ...rest,
@@ -104,9 +105,4 @@ function chooseAgent(
 function located(path: string, from: string): ExtensionSetting {
   const file = resolve(from, path);
   return { specifier: existsSync(file) ? file : path, from };
-}
-
-function checkChannel(id: string): void {
-  if (id === 'console') return;
-  throw new CommandError('bad-arguments', `there is no channel "${id}"`, 'Channels: console.');
 }

@@ -6,6 +6,7 @@ import type {
   Logger,
   OptionsByClass,
 } from '../kernel/index.js';
+import type { ProvisionKind, Provisions } from './provisions.js';
 import type { Undo } from './scope.js';
 
 /**
@@ -71,6 +72,15 @@ export interface ExtensionApi {
    * api.resolve('routing.resolving', 'billing', () => select({ agentId: 'billing' }));
    */
   readonly resolve: Register<'resolver'>;
+  /**
+   * Gives the host something that is no handler: a channel, an agent, a chat command. Like handlers it goes live when
+   * setup has ended; the host lets go of it when the extension is unloaded.
+   *
+   * @throws SluiceError `setup-ended` once setup has ended.
+   * @example
+   * api.provide('channel', pigeonChannel({ token: config.token }));
+   */
+  provide<K extends ProvisionKind>(kind: K, value: Provisions[K]): void;
   /**
    * Hangs a resource on the extension: it is undone when the extension is unloaded, or when its setup fails.
    * What is owned last is undone first.

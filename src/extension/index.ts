@@ -27,4 +27,5 @@ export {
   loadExtensionModule,
   missingIn,
 } from './load-module.js';
+export type { Provision, ProvisionKind, Provisions } from './provisions.js';
 export { Scope, type Undo, type UndoFailure, type UndoReport } from './scope.js';

@@ -13,6 +13,7 @@ import type { ExtensionApi } from './api.js';
 import { readConfig } from './config-schema.js';
 import { type Extension, extensionProblem } from './extension.js';
 import { loggerOf } from './logger.js';
+import { labelOf, type Provision, type ProvisionKind, type Provisions } from './provisions.js';
 import { openRegistration } from './registration-window.js';
 import { Scope, type UndoFailure, type UndoReport } from './scope.js';
 
@@ -36,6 +37,8 @@ export interface LoadedExtension extends AsyncDisposable {
   readonly extensionId: string;
   /** What it holds: its resources and contributions, in the order in which they came. */
   labels(): readonly string[];
+  /** What it gave with `api.provide`, of one kind; nothing once it is disposed. */
+  provided<K extends ProvisionKind>(kind: K): readonly Provisions[K][];
   /** Undoes all of it, in reverse: its handlers first, at once and together. Never rejects. */
   dispose(): Promise<UndoReport>;
 }
@@ -73,6 +76,7 @@ export async function loadExtension(
   const log = loggerOf(logger, extensionId);
   const scope = new Scope(extensionId, log);
   const registration = openRegistration(extensionId);
+  const provided = new Set<Provision>();
   const api: ExtensionApi = Object.freeze({
     extensionId,
     log,
@@ -86,6 +90,10 @@ export async function loadExtension(
     const config = readConfig(extensionId, extension.config, options.config);
     await setUp(extension, api, config, options.setupTimeoutMs ?? defaultSetupTimeoutMs);
     registration.goLive(kernel, scope);
+    for (const provision of registration.provisions) {
+      provided.add(provision);
+      scope.add(`provided ${labelOf(provision)}`, () => provided.delete(provision));
+    }
   } catch (thrown) {
     registration.close();
     const error = isSluiceError(thrown) ? thrown : setupFailed(extensionId, thrown);
@@ -97,6 +105,8 @@ export async function loadExtension(
     status: 'loaded',
     extensionId,
     labels: () => scope.labels(),
+    provided: <K extends ProvisionKind>(kind: K) =>
+      [...provided].flatMap((one) => (one.kind === kind ? [one.value as Provisions[K]] : [])), // typed by api.provide
     dispose: () => scope.dispose(),
     [Symbol.asyncDispose]: () => scope[Symbol.asyncDispose](),
   };

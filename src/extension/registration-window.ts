@@ -6,14 +6,20 @@ import {
   SluiceError,
 } from '../kernel/index.js';
 import type { ExtensionApi } from './api.js';
+import type { Provision } from './provisions.js';
 import type { Scope } from './scope.js';
 
 /** The part of the api that registers handlers. */
-export type Registering = Pick<ExtensionApi, 'observe' | 'augment' | 'mutate' | 'veto' | 'resolve'>;
+export type Registering = Pick<
+  ExtensionApi,
+  'observe' | 'augment' | 'mutate' | 'veto' | 'resolve' | 'provide'
+>;
 
 /** The time in which an extension may contribute, and what it has contributed so far: none of it is live yet. */
 export interface RegistrationWindow {
   readonly registering: Registering;
+  /** What was given with `api.provide`, in order. */
+  readonly provisions: readonly Provision[];
   /** Takes nothing more. What was taken is not used. */
   close(): void;
   /**
@@ -37,13 +43,15 @@ const optionNames = ['priority', 'timeoutMs', 'detached', 'failClosed', 'recheck
 /** Opens the registration window of an extension (spec §13). */
 export function openRegistration(extensionId: string): RegistrationWindow {
   const staged: Staged[] = [];
+  const provisions: Provision[] = [];
   let open = true;
 
   const register =
     (verb: keyof Registering, name: HandlerClass) =>
     (family: string, id: string, ...rest: readonly unknown[]): void => {
       const who = { extensionId, contributionId: String(id), family: String(family) };
-      if (!open) throw new SluiceError('setup-ended', { ...who, verb: `api.${verb}` });
+      const what = `${extensionId}/${who.contributionId}: api.${verb}("${who.family}")`;
+      if (!open) throw new SluiceError('setup-ended', { ...who, what });
       const [options, handler] = rest.length < 2 ? [undefined, rest[0]] : rest;
       const problem = optionsProblem(options);
       if (problem !== undefined) throw new SluiceError('bad-options', { ...who, problem });
@@ -58,7 +66,14 @@ export function openRegistration(extensionId: string): RegistrationWindow {
       mutate: register('mutate', 'mutator'),
       veto: register('veto', 'veto'),
       resolve: register('resolve', 'resolver'),
+      provide: (kind, value) => {
+        const given = { kind, value };
+        const what = `${extensionId}: api.provide("${String(kind)}")`;
+        if (!open) throw new SluiceError('setup-ended', { extensionId, what });
+        provisions.push(given);
+      },
     },
+    provisions,
     close: () => {
       open = false;
     },

@@ -46,6 +46,12 @@ export interface ChatCommand {
   run(context: ChatCommandContext): string | ChatAnswer | Promise<string | ChatAnswer>;
 }
 
+declare module '../extension/provisions.js' {
+  interface Provisions {
+    command: ChatCommand;
+  }
+}
+
 /** The commands of every host. */
 export const builtInCommands: readonly ChatCommand[] = [
   {

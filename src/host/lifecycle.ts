@@ -7,6 +7,7 @@ import { drain, idleWithin } from './drain.js';
 import { receiveUpdate } from './inbound.js';
 import { Intake } from './intake.js';
 import type { HostParts } from './parts.js';
+import { takeProvided } from './provided.js';
 
 /** How a host's start went. */
 export interface StartReport {
@@ -47,6 +48,8 @@ export async function loadAll(parts: HostParts): Promise<Running> {
   try {
     for (const { extension, config } of options.extensions ?? [])
       extensions.push(await loadExtension(kernel, extension, { config, logger, clock }));
+    for (const extension of [...(options.loaded ?? []), ...extensions])
+      if (extension.status === 'loaded') takeProvided(parts, extension);
     const contributions = contributeDefaultChoices(kernel);
     return { extensions, contributions, startedAtMs: clock.now() };
   } catch (error) {

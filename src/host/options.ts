@@ -1,6 +1,6 @@
 import type { AgentRetry, AgentTurnCallbacks } from '../agent/index.js';
 import type { ChannelPlugin } from '../channel/index.js';
-import type { Extension } from '../extension/index.js';
+import type { Extension, LoadedExtension } from '../extension/index.js';
 import type { Clock, Kernel, KernelOptions, Logger } from '../kernel/index.js';
 import type { LegacyPlugin } from '../legacy/index.js';
 import type { AgentProvider } from '../stream/index.js';
@@ -53,8 +53,14 @@ export interface HostOptions {
   readonly defaultAgentId?: string;
   /** Providers that `agent.model.resolving` may choose besides those of the agents. */
   readonly providers?: readonly AgentProvider[];
+  /** May be empty where extensions provide channels. */
   readonly channels: readonly ChannelPlugin[];
   readonly extensions?: readonly HostExtension[];
+  /**
+   * Extensions that somebody else loaded into the same `kernel`: the host uses what they provide. Whoever loaded them
+   * disposes them, when the host has stopped.
+   */
+  readonly loaded?: readonly LoadedExtension[];
   /**
    * OpenClaw plugins, loaded into the same `kernel`. The host starts and stops their services, answers their commands
    * and sends by their channels; whoever loaded them disposes them.
@@ -92,4 +98,11 @@ export interface HostOptions {
     readonly workspaceDir?: string;
     readonly config?: Readonly<Record<string, unknown>>;
   };
+}
+
+declare module '../extension/provisions.js' {
+  interface Provisions {
+    /** Routes may choose it. */
+    agent: AgentDefinition;
+  }
 }

@@ -14,12 +14,13 @@ export interface HostParts {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly store: Store;
-  readonly agents: ReadonlyMap<string, AgentDefinition>;
+  /** Those of the options, and those that extensions provide. */
+  readonly agents: Map<string, AgentDefinition>;
   readonly defaultAgent: AgentDefinition;
-  readonly providers: readonly AgentProvider[];
-  readonly commands: ReadonlyMap<string, ChatCommand>;
-  /** Those of the options, and those of the plugins. */
-  readonly channels: readonly ChannelPlugin[];
+  readonly providers: AgentProvider[];
+  readonly commands: Map<string, ChatCommand>;
+  /** Those of the options, those of the plugins, and those that extensions provide. */
+  readonly channels: ChannelPlugin[];
   readonly accounts: Accounts;
   /** One lane a conversation: what comes in first is routed first. */
   readonly conversationLanes: Lanes;

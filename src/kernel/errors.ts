@@ -127,7 +127,7 @@ export const errorTable = {
   },
   'setup-ended': {
     message:
-      '{extensionId}/{contributionId}: {verb}("{family}") came after setup had ended; contributions are taken only from the start of setup until its promise settles.',
+      '{what} came after setup had ended; contributions are taken only from the start of setup until its promise settles.',
     cause:
       'The api object was kept and used later: in a handler, a timer, or work that setup did not await.',
     hint: 'Register in setup, and decide in the handler whether there is something to do.',

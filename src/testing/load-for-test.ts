@@ -2,6 +2,8 @@ import {
   type Extension,
   type LoadOptions,
   loadExtension,
+  type ProvisionKind,
+  type Provisions,
   type UndoReport,
 } from '../extension/index.js';
 import type {
@@ -24,6 +26,8 @@ export interface LoadForTestOptions
 export interface LoadedForTest extends TestKernel, AsyncDisposable {
   /** What the extension holds. */
   labels(): readonly string[];
+  /** What it gave with `api.provide`, of one kind. */
+  provided<K extends ProvisionKind>(kind: K): readonly Provisions[K][];
   /**
    * Dispatches the sample payload of a family, with some fields of your own. A custom family has no sample: its
    * payload is what you give.
@@ -69,6 +73,7 @@ export async function loadForTest(
   return {
     ...test,
     labels: () => loaded.labels(),
+    provided: (kind) => loaded.provided(kind),
     dispatch: async (family, payload, given) =>
       kernel.dispatch(family, sampleWith(family, payload), given),
     dispatchSync: (family, payload, given) =>

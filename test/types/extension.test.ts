@@ -51,6 +51,13 @@ const gates = (api: ExtensionApi): void => {
   // @ts-expect-error detached is for an observer
   api.veto('egress.preparing', 'gate', { detached: true }, () => allow());
 
+  // §13.5: what is provided has the type of its kind
+  api.provide('command', { name: 'ping', description: 'Answers.', run: () => 'pong' });
+  // @ts-expect-error it is no channel
+  api.provide('channel', { id: 'pigeon' });
+  // @ts-expect-error there is no such kind
+  api.provide('chanel', {});
+
   // an event and a payload cannot be written
   api.observe('egress.sent', 'gate', ({ payload }) => {
     // @ts-expect-error §1

@@ -1,0 +1,103 @@
+import { describe, expect, it } from 'vitest';
+import { echoProvider } from '../../src/agent/index.js';
+import { defineExtension, loadExtension } from '../../src/extension/index.js';
+import { createHost } from '../../src/host/index.js';
+import { createTestKernel, loadForTest } from '../../src/testing/index.js';
+import { hostLab } from '../support/host-lab.js';
+import { type ScriptedChannel, scriptedChannel } from '../support/scripted-channel.js';
+
+/** An extension whose whole work is a channel. */
+function pigeons(channel: ScriptedChannel = scriptedChannel({ id: 'pigeon' })) {
+  const extension = defineExtension({
+    id: 'pigeons',
+    setup: (api) => api.provide('channel', channel),
+  });
+  return { channel, extension };
+}
+
+describe('api.provide (§13.5)', () => {
+  it('gives the host what is no handler, and takes it back with the extension', async () => {
+    const { channel, extension } = pigeons();
+    const test = await loadForTest(extension);
+    expect(test.provided('channel')).toEqual([channel]);
+    expect(test.provided('command')).toEqual([]);
+    expect(test.labels()).toEqual(['provided channel pigeon']);
+    await test.dispose();
+    expect(test.provided('channel')).toEqual([]);
+  });
+
+  it('gives nothing where setup fails, and is refused once setup has ended', async () => {
+    const { kernel } = createTestKernel();
+    let late: () => void = () => undefined;
+    const extension = defineExtension({
+      id: 'pigeons',
+      setup(api) {
+        late = () => api.provide('channel', scriptedChannel());
+      },
+    });
+    expect(await loadExtension(kernel, extension)).toMatchObject({ status: 'loaded' });
+    expect(late).toThrow(
+      expect.objectContaining({
+        code: 'setup-ended',
+        message: expect.stringMatching(/^pigeons: api.provide\("channel"\) came after setup/),
+      }),
+    );
+  });
+});
+
+describe('a host (§13.5)', () => {
+  it('runs on channels of extensions alone', async () => {
+    const { channel, extension } = pigeons();
+    await using lab = await hostLab({ channels: [], extensions: [{ extension }] });
+    expect([...channel.running]).toEqual(['default']);
+    await lab.say('hello', channel);
+    expect(channel.sent.map(({ content }) => content)).toEqual(['hello']);
+    await lab.host.stop();
+    expect([...channel.running]).toEqual([]);
+  });
+
+  it('uses what was loaded by somebody else', async () => {
+    const { channel, extension } = pigeons();
+    const { kernel } = createTestKernel();
+    const loaded = await loadExtension(kernel, extension);
+    if (loaded.status === 'disabled') throw loaded.error;
+    const agents = [{ id: 'main', provider: echoProvider() }];
+    await using host = createHost({ kernel, agents, channels: [], loaded: [loaded] });
+    await host.start();
+    expect([...channel.running]).toEqual(['default']);
+  });
+
+  it('routes to provided agents, and runs provided commands', async () => {
+    const extension = defineExtension({
+      id: 'acme',
+      setup(api) {
+        api.provide('agent', { id: 'second', provider: echoProvider() });
+        api.provide('command', { name: 'ping', description: 'Answers.', run: () => 'pong' });
+      },
+    });
+    await using lab = await hostLab({ extensions: [{ extension }] });
+    await lab.say('hello');
+    expect(lab.of('routing.resolving')[0]?.payload.agents).toEqual(['main', 'second']);
+    await lab.say('/ping');
+    expect(lab.texts()).toEqual(['hello', 'pong']);
+  });
+
+  it('leaves out what has a name that is taken, and says whose it is', async () => {
+    const extension = defineExtension({
+      id: 'acme',
+      setup(api) {
+        api.provide('channel', scriptedChannel());
+        api.provide('agent', { id: 'main', provider: echoProvider() });
+        api.provide('command', { name: 'help', description: 'None.', run: () => 'no help' });
+      },
+    });
+    await using lab = await hostLab({ extensions: [{ extension }] });
+    expect(lab.log.messages('error')).toEqual([
+      'channel "scripted" of acme is left out: another has that name',
+      'agent "main" of acme is left out: another has that name',
+      'command "/help" of acme is left out: another has that name',
+    ]);
+    await lab.say('/help');
+    expect(lab.texts()[0]).toMatch(/^\/new/);
+  });
+});
