@@ -25,4 +25,12 @@ export type {
   HostOptions,
 } from './options.js';
 export type { ReplyOptions } from './reply-options.js';
+export {
+  openSqlite,
+  type SqliteDatabase,
+  type SqliteOptions,
+  type SqliteRow,
+  type SqliteStatement,
+} from './sqlite/open-sqlite.js';
+export type { SqliteValue } from './sqlite/sqlite-values.js';
 export { memoryStore, type SessionRecord, type Store } from './store.js';

@@ -286,6 +286,60 @@ export const errorTable = {
     cause: 'send() was called before start() had resolved, or after stop().',
     hint: 'Send after start() has resolved and before stop().',
   },
+  'bad-value': {
+    message: 'Statement "{sql}" cannot be run: {problem}.',
+    cause:
+      'A value that the database would not give back as it was, or too many or too few of them.',
+    hint: 'Bind finite numbers, texts and null, one for each question mark. Put anything else into a JSON text.',
+  },
+  'database-not-opened': {
+    message: 'Database {path} cannot be opened: {problem}.',
+    cause: 'The folder is not there or may not be written to, or the path names a folder.',
+    hint: 'Name a file in a folder that this user may write to, and make the folder first.',
+  },
+  'database-damaged': {
+    message: 'Database {path} is damaged, or is no database: {problem}.',
+    cause:
+      'The file was overwritten, cut off, or copied while it was written to; or it is another file.',
+    hint: 'Move the file and those beside it ({path}-wal, {path}-shm) away and keep them, and put a copy in their place or begin anew.',
+  },
+  'database-full': {
+    message: 'Database {path} cannot grow: {problem}.',
+    cause: 'The disk is full, or the database has as many pages as it may have.',
+    hint: 'Make room on the disk, or allow it more pages. What was being written is not in it.',
+  },
+  'database-read-only': {
+    message: 'Database {path} cannot be written to: {problem}.',
+    cause:
+      'The file, its folder or the file system is read-only for this user, or it was opened so.',
+    hint: 'Let this user write to the file and its folder.',
+  },
+  'database-busy': {
+    message: 'Database {path} is in use: {problem}.',
+    cause: 'Another process has been writing to it for longer than the time that is waited.',
+    hint: 'Find out who else has the file open, and let one process write to it.',
+  },
+  'database-io': {
+    message: 'Database {path} cannot be read or written: {problem}.',
+    cause:
+      'The disk, or the network that it is on, failed; or a limit for the size of files was reached.',
+    hint: 'See what the system says about the disk. What was being written is not in the database.',
+  },
+  'database-constraint': {
+    message: 'Database {path} refuses a row: {problem}.',
+    cause: 'A row breaks a rule of its table: its key is there already, say.',
+    hint: 'Look for the row first, or say in the statement what is to be done about it.',
+  },
+  'database-closed': {
+    message: 'Database {path} is closed.',
+    cause: 'Something uses it after close().',
+    hint: 'Close it last.',
+  },
+  'database-failed': {
+    message: 'Database {path} cannot do that: {problem}.',
+    cause: 'The statement is wrong, or the database was used in a way that it does not allow.',
+    hint: 'Mend the statement, or the call.',
+  },
   'session-out-of-order': {
     message: 'Session event {index} breaks the order ({rule}): {problem}.',
     cause: 'An agent emitted its events in an order that their readers do not expect.',

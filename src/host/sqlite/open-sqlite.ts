@@ -1,0 +1,205 @@
+import { resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import Driver from 'libsql';
+import { SluiceError } from '../../kernel/index.js';
+import { sqliteFailure } from './sqlite-failure.js';
+import { checkValues, placeholdersOf, type SqliteValue, shortened } from './sqlite-values.js';
+
+/** A row, by the names of its columns. */
+export type SqliteRow = Readonly<Record<string, SqliteValue>>;
+
+/** How a database is opened. */
+export interface SqliteOptions {
+  /** It must be there, and nothing is ever written to it. */
+  readonly readonly?: boolean;
+  /** The most pages, of 4,096 bytes each, that the file may have. A write beyond it fails: `database-full`. */
+  readonly maxPages?: number;
+  /** Milliseconds to wait for another process that writes; 5 000 where unsaid. The whole process waits. */
+  readonly busyTimeoutMs?: number;
+}
+
+/** A statement that was compiled once. Its values are checked before each call. */
+export interface SqliteStatement {
+  /** Runs it for its effect. */
+  run(...values: readonly SqliteValue[]): { readonly changes: number };
+  /** Its first row, or `undefined`. */
+  get(...values: readonly SqliteValue[]): SqliteRow | undefined;
+  /** All of its rows. */
+  all(...values: readonly SqliteValue[]): SqliteRow[];
+}
+
+/**
+ * An open database. Calls are synchronous. Each throws a `SluiceError`: `bad-value` and `database-failed` (wrong
+ * SQL) are misuse; `database-damaged`, `-full`, `-read-only`, `-busy`, `-io`, `-constraint` and `-closed` say what
+ * became of it.
+ */
+export interface SqliteDatabase extends Disposable {
+  readonly path: string;
+  readonly isOpen: boolean;
+  /** Whether a transaction is under way. */
+  readonly inTransaction: boolean;
+  /** Runs statements that take no values and whose rows nobody wants. */
+  exec(sql: string): void;
+  /** Values are bound to plain question marks. */
+  prepare(sql: string): SqliteStatement;
+  /**
+   * Runs `work` in one transaction that takes the write lock at once: all of it is kept, on the disk, or nothing.
+   * What `work` throws is thrown on after the rollback. Transactions do not nest.
+   */
+  transaction<T>(work: () => T): T;
+  /** Reads every page. @throws SluiceError `database-damaged`, with the first thing that is wrong. */
+  check(): void;
+  /** Rolls back what is under way, and closes. Statements are dead then. A second call does nothing. */
+  close(): void;
+}
+
+/**
+ * Opens an SQLite database, or makes one: with a write-ahead log, and each commit synced to the disk before it returns.
+ * This is the one place that knows the driver.
+ *
+ * @param path `:memory:` makes one that is gone with the process.
+ * @throws SluiceError `database-not-opened`, `database-damaged` (also a file that is none), `database-read-only`,
+ *   `database-busy`.
+ * @example
+ * using database = openSqlite('./state.db');
+ * database.exec('CREATE TABLE IF NOT EXISTS notes (id TEXT PRIMARY KEY, body TEXT NOT NULL)');
+ * const insert = database.prepare('INSERT INTO notes VALUES (?, ?)');
+ * database.transaction(() => insert.run('a', JSON.stringify({ done: false })));
+ */
+export function openSqlite(path: string, options: SqliteOptions = {}): SqliteDatabase {
+  return new OpenDatabase(path, options);
+}
+
+class OpenDatabase implements SqliteDatabase {
+  readonly path: string;
+  readonly #driver: Driver.Database;
+  #isOpen = true;
+
+  constructor(path: string, { readonly = false, maxPages, busyTimeoutMs = 5000 }: SqliteOptions) {
+    this.path = path;
+    if (path === '' || path.includes('\0'))
+      throw new SluiceError('database-not-opened', { path, problem: 'that is no path' });
+    this.#driver = this.#guarded(
+      () => new Driver(nameOf(path, readonly), { timeout: busyTimeoutMs }),
+    );
+    try {
+      if (readonly)
+        this.#rows('SELECT count(*) FROM sqlite_schema'); // so that it fails now, not later
+      else this.#prepareFile(maxPages);
+    } catch (error) {
+      this.close();
+      throw error;
+    }
+  }
+
+  get isOpen(): boolean {
+    return this.#isOpen;
+  }
+
+  get inTransaction(): boolean {
+    return this.#isOpen && this.#driver.inTransaction;
+  }
+
+  exec(sql: string): void {
+    this.#guarded(() => this.#driver.exec(sql));
+  }
+
+  prepare(sql: string): SqliteStatement {
+    const wanted = placeholdersOf(sql);
+    const statement = this.#guarded(() => this.#driver.prepare(sql));
+    const checked = <T>(values: readonly SqliteValue[], call: () => T): T => {
+      checkValues(sql, wanted, values);
+      return this.#guarded(call);
+    };
+    // Never the driver's own `get`: after another call it gives the row of that call, and runs nothing. The values go
+    // as one list: a single null would be taken for one.
+    const all = (...values: readonly SqliteValue[]): SqliteRow[] =>
+      checked(values, () => statement.all(values) as SqliteRow[]); // values of other types cannot be bound
+    return {
+      run: (...values) => checked(values, () => ({ changes: statement.run(values).changes })),
+      get: (...values) => all(...values)[0],
+      all,
+    };
+  }
+
+  transaction<T>(work: () => T): T {
+    if (this.inTransaction) throw this.#failed('a transaction is under way already');
+    this.exec('BEGIN IMMEDIATE');
+    try {
+      const value = work();
+      if (value instanceof Promise) {
+        value.catch(() => undefined); // this error is told instead
+        throw this.#failed('the work of a transaction may not wait');
+      }
+      this.exec('COMMIT');
+      return value;
+    } catch (error) {
+      this.#rollBack();
+      throw error;
+    }
+  }
+
+  check(): void {
+    const [row] = this.#rows('PRAGMA quick_check(1)');
+    const problem = String(Object.values(row ?? {})[0]);
+    if (problem !== 'ok')
+      throw new SluiceError('database-damaged', {
+        path: this.path,
+        problem: shortened(problem),
+      });
+  }
+
+  close(): void {
+    if (!this.#isOpen) return;
+    this.#rollBack(); // a statement that nobody has collected yet keeps the file open: no lock may stay with it
+    this.#isOpen = false;
+    this.#driver.close();
+  }
+
+  [Symbol.dispose](): void {
+    this.close();
+  }
+
+  #prepareFile(maxPages: number | undefined): void {
+    this.#rows('PRAGMA journal_mode = WAL');
+    this.exec('PRAGMA synchronous = FULL');
+    this.exec('PRAGMA foreign_keys = ON');
+    if (maxPages === undefined) return;
+    if (!Number.isSafeInteger(maxPages) || maxPages < 1)
+      throw this.#failed(`maxPages is ${maxPages}, which is no number of pages`);
+    this.exec(`PRAGMA max_page_count = ${maxPages}`);
+  }
+
+  /** A full disk, say, has rolled back before anybody asked. */
+  #rollBack(): void {
+    if (!this.inTransaction) return;
+    try {
+      this.#driver.exec('ROLLBACK');
+    } catch {
+      // what made it necessary is thrown on, or the database closes: either ends the transaction
+    }
+  }
+
+  #rows(sql: string): SqliteRow[] {
+    return this.prepare(sql).all();
+  }
+
+  #guarded<T>(call: () => T): T {
+    if (!this.#isOpen) throw new SluiceError('database-closed', { path: this.path });
+    try {
+      return call();
+    } catch (error) {
+      throw sqliteFailure(this.path, error);
+    }
+  }
+
+  #failed(problem: string): SluiceError {
+    return new SluiceError('database-failed', { path: this.path, problem });
+  }
+}
+
+/** What the driver is to open. Absolute: a relative name could be read as a URI, or as an option of one. */
+function nameOf(path: string, readonly: boolean): string {
+  if (path === ':memory:') return path;
+  return readonly ? `${pathToFileURL(resolve(path)).href}?mode=ro` : resolve(path);
+}

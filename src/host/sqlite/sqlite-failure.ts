@@ -1,0 +1,32 @@
+import { type ErrorCode, oneLine, SluiceError } from '../../kernel/index.js';
+
+/** The codes of a database that failed: none of them is the caller's doing, but for `database-failed`. */
+export type SqliteFailureCode = Extract<ErrorCode, `database-${string}`>;
+
+const codes: readonly (readonly [prefix: string, code: SqliteFailureCode])[] = [
+  ['SQLITE_NOTADB', 'database-damaged'],
+  ['SQLITE_CORRUPT', 'database-damaged'],
+  ['SQLITE_FULL', 'database-full'],
+  ['SQLITE_READONLY', 'database-read-only'],
+  ['SQLITE_BUSY', 'database-busy'],
+  ['SQLITE_LOCKED', 'database-busy'],
+  ['SQLITE_IOERR', 'database-io'],
+  ['SQLITE_CANTOPEN', 'database-not-opened'],
+  ['SQLITE_PERM', 'database-not-opened'],
+  ['SQLITE_CONSTRAINT', 'database-constraint'],
+];
+
+/** What the driver threw, as an error of this project: its code says what to do about it. */
+export function sqliteFailure(path: string, error: unknown): SluiceError {
+  if (error instanceof SluiceError) return error;
+  const problem = oneLine(error);
+  const driverCode = codeOf(error);
+  const code =
+    codes.find(([prefix]) => driverCode.startsWith(prefix))?.[1] ??
+    (/ConnectionFailed/.test(problem) ? 'database-not-opened' : 'database-failed');
+  return new SluiceError(code, { path, problem }, { cause: error });
+}
+
+function codeOf(error: unknown): string {
+  return typeof error === 'object' && error !== null && 'code' in error ? String(error.code) : '';
+}

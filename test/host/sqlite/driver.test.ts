@@ -1,0 +1,69 @@
+import { spawnSync } from 'node:child_process';
+import { describe, expect, it } from 'vitest';
+import { importsOf } from '../../architecture/imports.js';
+import { sourceFiles } from '../../support/source-tree.js';
+
+/** Runs statements against the driver itself, in a process of its own. */
+function withDriver(body: string): { readonly out: string; readonly signal: string | null } {
+  const source = `import Driver from 'libsql';
+    const db = new Driver(':memory:', {});
+    db.exec('CREATE TABLE t (a)');
+    const insert = db.prepare('INSERT INTO t VALUES (?)');
+    const rows = () => db.prepare('SELECT a FROM t').all().map((row) => row.a);
+    const show = (value) => console.log(JSON.stringify(value));
+    ${body}`;
+  const args = ['--input-type=module', '--eval', source];
+  const { stdout, signal } = spawnSync(process.execPath, args, { encoding: 'utf8' });
+  return { out: stdout.trim(), signal };
+}
+
+describe('why the database driver is called in one place only', () => {
+  it('a boolean that is bound ends the process', () => {
+    const { out, signal } = withDriver(`
+      try { insert.run(true) } catch { }
+      show('still here')`);
+    expect(out).toBe('');
+    expect(signal).toBe('SIGABRT');
+  });
+
+  it('a path with a zero character ends the process', () => {
+    const { out, signal } = withDriver(`
+      try { new Driver('/tmp/a\\0b', {}) } catch { }
+      show('still here')`);
+    expect(out).toBe('');
+    expect(signal).toBe('SIGABRT');
+  });
+
+  it('a text is cut at a zero character, NaN becomes null, and a missing value is null', () => {
+    const { out } = withDriver(`
+      insert.run('a\\0b'); insert.run(NaN); insert.run();
+      show(rows())`);
+    expect(out).toBe('["a",null,null]');
+  });
+
+  it('null, finite numbers and texts come back as they were', () => {
+    const { out, signal } = withDriver(`
+      for (const value of [null, 0, -1.5, 2 ** 52, '', 'ä€😀']) insert.run([value]);
+      show(rows())`);
+    expect(signal).toBe(null);
+    expect(out).toBe(JSON.stringify([null, 0, -1.5, 2 ** 52, '', 'ä€😀']));
+  });
+
+  it('a single null is taken for a list of values', () => {
+    expect(withDriver('try { insert.run(null); show(1) } catch { show(2) }').out).toBe('2');
+  });
+
+  it('get after all runs nothing, and gives the row before', () => {
+    const { out } = withDriver(`
+      const echo = db.prepare('SELECT ? AS a');
+      show([echo.all('first')[0].a, echo.get('second').a])`);
+    expect(out).toBe('["first","first"]');
+  });
+
+  it('one file of this project imports it', () => {
+    const importing = sourceFiles('src', 'extensions')
+      .filter((file) => importsOf(file).some(({ specifier }) => specifier === 'libsql'))
+      .map(({ path }) => path);
+    expect(importing).toEqual(['src/host/sqlite/open-sqlite.ts']);
+  });
+});
