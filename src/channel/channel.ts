@@ -1,5 +1,5 @@
 import type { ChannelCapabilities, StreamSender } from '../stream/index.js';
-import type { DeliveryReceipt, ExplicitRoute, InboundMessage } from './message.js';
+import type { DeliveryReceipt, ExplicitRoute, InboundMessage, Interaction } from './message.js';
 import type { SendPermit } from './permit.js';
 
 /** Something that came in, as its channel got it. */
@@ -20,6 +20,18 @@ export type DecodedIngress =
       /** Named by the source itself: it is not re-routed. */
       readonly route?: ExplicitRoute;
     }
+  /**
+   * A command that its surface knows as one: `interaction.*` and `command.*` tell of it, `ingress.normalized` does not.
+   * The message's content is the command line; it says where the command is routed and answered.
+   */
+  | {
+      readonly kind: 'command';
+      readonly interaction: Interaction;
+      readonly message: InboundMessage;
+      readonly route?: ExplicitRoute;
+    }
+  /** A button, a list or a form that was used: `interaction.*` alone tell of it. */
+  | { readonly kind: 'interaction'; readonly interaction: Interaction }
   /** Nothing to answer: an empty line, an edit, a delivery report. */
   | { readonly kind: 'ignored'; readonly reason: string }
   /** It should have been a message, and cannot be read. */

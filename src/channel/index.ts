@@ -13,5 +13,11 @@ export type {
   StreamPermits,
 } from './channel.js';
 export { type ConsoleChannelOptions, consoleChannel } from './console.js';
-export type { ApprovedMessage, DeliveryReceipt, ExplicitRoute, InboundMessage } from './message.js';
+export type {
+  ApprovedMessage,
+  DeliveryReceipt,
+  ExplicitRoute,
+  InboundMessage,
+  Interaction,
+} from './message.js';
 export { approveSend, SendApproval, SendPermit } from './permit.js';

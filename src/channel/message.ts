@@ -3,6 +3,9 @@ import type { PayloadOf } from '../kernel/index.js';
 /** A message that came in, decoded: the payload of `ingress.normalized`. */
 export type InboundMessage = PayloadOf<'ingress.normalized'>;
 
+/** What somebody used that is no message, decoded: the payload of `interaction.received`. */
+export type Interaction = PayloadOf<'interaction.received'>;
+
 /** Who answers a message and in which session, where its source says so itself. */
 export type ExplicitRoute = NonNullable<PayloadOf<'routing.resolving'>['explicitRoute']>;
 

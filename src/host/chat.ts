@@ -8,6 +8,14 @@ import { replyTo } from './reply.js';
 import type { RoutedMessage } from './routing.js';
 import { resetSession } from './sessions.js';
 
+/** How a command that came in a chat went. */
+export interface ChatCommandEnd {
+  /** How its message ended. */
+  readonly ending: Pick<MessageEnd, 'status' | 'reason' | 'sends'>;
+  /** It did what it was asked; its answer may not have been sent all the same. */
+  readonly success: boolean;
+}
+
 /**
  * Runs a command that came in a chat, and answers with what it says: through egress, like any reply. An unknown
  * command, and one that its sender may not give, is answered so.
@@ -18,7 +26,7 @@ export async function runChatCommand(
   route: { readonly agentId: string; readonly sessionKey: string },
   message: RoutedMessage,
   line: NonNullable<ReturnType<typeof parseCommandLine>>,
-): Promise<Pick<MessageEnd, 'status' | 'reason' | 'sends'>> {
+): Promise<ChatCommandEnd> {
   const { agentId, sessionKey } = route;
   const surface = message.surface ?? message.channel;
   const isAuthorized = message.commandAuthorized !== false;
@@ -53,7 +61,7 @@ export async function runChatCommand(
     return typeof answer === 'string' ? { text: answer } : answer;
   };
 
-  const { value, error, replies } = await runCommand(
+  const { value, error, replies, success } = await runCommand(
     parts.kernel,
     {
       ...line,
@@ -84,7 +92,8 @@ export async function runChatCommand(
   const content = [text, ...replies].filter((part) => part !== '').join('\n\n');
   if (value === undefined) parts.logger.error(text, { surface });
   const { attachments = [], metadata } = value ?? {};
-  if (content === '' && attachments.length === 0) return { status: 'command', sends: [] };
+  if (content === '' && attachments.length === 0)
+    return { ending: { status: 'command', sends: [] }, success };
   const send = await replyTo(
     parts,
     trail,
@@ -99,11 +108,12 @@ export async function runChatCommand(
     },
     parts.signal,
   );
-  return {
-    status: send.status === 'failed' ? 'failed' : 'command',
+  const ending = {
+    status: send.status === 'failed' ? ('failed' as const) : ('command' as const),
     ...(send.error !== undefined && { reason: send.error }),
     sends: [send],
   };
+  return { ending, success };
 }
 
 function refusal(text: string): ChatAnswer {

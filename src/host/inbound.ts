@@ -1,16 +1,18 @@
 import { Trail, whyNot } from '../agent/index.js';
 import type { DecodedIngress, InboundUpdate } from '../channel/index.js';
-import { type Outcome, oneLine, type Ref } from '../kernel/index.js';
+import { type Outcome, oneLine } from '../kernel/index.js';
 import type { RunningAccount } from './accounts.js';
 import { answerMessage } from './answer.js';
 import { runChatCommand } from './chat.js';
 import { parseCommandLine } from './commands.js';
+import { guarded } from './guarded.js';
+import { carryInteraction, checkInteraction } from './interactions.js';
 import { type MessageEnd, stopped } from './message-end.js';
 import type { HostParts } from './parts.js';
+import { refOf, refsOf } from './refs.js';
 import { tellFailure } from './reply.js';
 import { conversationOf, type RoutedMessage, type Routing, routeMessage } from './routing.js';
 
-type Decoded = Extract<DecodedIngress, { kind: 'message' }>;
 type Routed = Extract<Routing, { status: 'routed' }>;
 type Ending = Pick<MessageEnd, 'status' | 'reason'> &
   Partial<Pick<MessageEnd, 'sends' | 'agentId' | 'sessionKey'>>;
@@ -96,7 +98,12 @@ async function carry(
     parts.logger.warn(`an update could not be decoded: ${reason}`, { channel });
     return { status: 'undecodable', reason };
   }
-  const trail = new Trail(parts.kernel, received as unknown as Outcome, refsOf(decoded)); // of a narrower family
+  if (decoded.kind !== 'message') return carryInteraction(parts, received, decoded);
+  const trail = new Trail(
+    parts.kernel,
+    received as unknown as Outcome,
+    refsOf(decoded.message.channel, conversationOf(decoded.message), decoded.message),
+  ); // of a narrower family
   const normalized = await trail.dispatch('ingress.normalized', decoded.message, {
     signal: parts.signal,
   });
@@ -135,35 +142,21 @@ async function answerOrRun(
       guarded(parts, trail, message, () => answerMessage(parts, trail, routing, message)),
     );
   const run = () =>
-    guarded(parts, trail, message, () =>
-      runChatCommand(parts, trail, { agentId: agent.id, sessionKey }, message, line),
-    );
+    guarded(parts, trail, message, async () => {
+      const by = { agentId: agent.id, sessionKey };
+      return (await runChatCommand(parts, trail, by, message, line)).ending;
+    });
   if (parts.commands.get(line.name)?.runsAtOnce === true) return run();
   return parts.sessionLanes.run(sessionKey, run);
-}
-
-/** What the store throws, its sender learns, too: the message is not lost unseen. */
-async function guarded(
-  parts: HostParts,
-  trail: Trail,
-  message: RoutedMessage,
-  work: () => Promise<Ending>,
-): Promise<Ending> {
-  try {
-    return await work();
-  } catch (error) {
-    if (parts.signal.aborted) return stopped;
-    const reason = oneLine(error);
-    const sends = await tellFailure(parts, trail, message, { code: 'session', message: reason });
-    return { status: 'failed', reason, sends };
-  }
 }
 
 function decode(parts: HostParts, account: RunningAccount, update: InboundUpdate): DecodedIngress {
   try {
     const decoded = account.channel.decodeIngress(update.raw, account.accountId);
-    if (decoded.kind !== 'message') return decoded;
     // From outside: checked here, once, so that every stage may trust its types.
+    if (decoded.kind === 'command' || decoded.kind === 'interaction')
+      return checkInteraction(parts.kernel, decoded, update.raw);
+    if (decoded.kind !== 'message') return decoded;
     const checked = { ...decoded.message, raw: update.raw };
     return { ...decoded, message: parts.kernel.parsePayload('ingress.normalized', checked) };
   } catch (error) {
@@ -174,26 +167,18 @@ function decode(parts: HostParts, account: RunningAccount, update: InboundUpdate
 /** A conversation's lane; commands that are about the running turn have one beside it. */
 function laneOf(parts: HostParts, account: RunningAccount, decoded: DecodedIngress): string {
   const lane = [account.channel.id, account.accountId];
-  if (decoded.kind !== 'message') return JSON.stringify(lane);
+  if (decoded.kind === 'interaction') {
+    const { conversationId = '', threadId = '' } = decoded.interaction;
+    // A press does not wait for the turn that runs: it may be about that turn.
+    return JSON.stringify([...lane, conversationId, String(threadId), 'interaction']);
+  }
+  if (decoded.kind !== 'message' && decoded.kind !== 'command') return JSON.stringify(lane);
   const { message } = decoded;
   lane.push(conversationOf(message), String(message.threadId ?? ''));
   const command = parseCommandLine(message.content);
   if (command !== undefined && parts.commands.get(command.name)?.runsAtOnce === true)
     lane.push('at once');
   return JSON.stringify(lane);
-}
-
-function refsOf({ message }: Decoded) {
-  const { channel, threadId, messageId } = message;
-  return {
-    conversationRef: refOf(channel, conversationOf(message)),
-    ...(threadId !== undefined && { threadRef: refOf(channel, String(threadId)) }),
-    ...(messageId !== undefined && { messageRef: refOf(channel, messageId) }),
-  };
-}
-
-function refOf(channel: string, id: string): Ref {
-  return { channel, id };
 }
 
 async function acknowledge(

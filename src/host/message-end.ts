@@ -21,6 +21,7 @@ export interface SendReport {
  *
  * - `answered`: at least one reply was sent, and none failed. `silent`: there was nothing to say.
  * - `command`: it was a command; its answer is in `sends`.
+ * - `interaction`: a button, a list or a form was used; what handlers answered is in `sends`.
  * - `cancelled`: a veto stopped it, or every reply to it. `reason` says whose.
  * - `aborted`: somebody stopped it, or the host had to stop before it was done.
  * - `failed`: a stage, the agent, the store or a send failed. `undecodable`: it could not be read.
@@ -31,6 +32,7 @@ export interface MessageEnd {
     | 'answered'
     | 'silent'
     | 'command'
+    | 'interaction'
     | 'cancelled'
     | 'aborted'
     | 'failed'

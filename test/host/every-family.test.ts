@@ -1,13 +1,18 @@
 import { expect, it } from 'vitest';
 import { cancel, canonicalStages } from '../../src/kernel/index.js';
+import { samplePayload } from '../../src/testing/index.js';
 import { hostLab } from '../support/host-lab.js';
 import { scriptedChannel } from '../support/scripted-channel.js';
 
 /** Families whose emission comes with later parts. */
-const elsewhere = /^(compaction|interaction|subagent)\./;
+const elsewhere = /^(compaction|subagent)\./;
 
-it('emits every family but those of compaction, interactions and subagents', async () => {
+it('emits every family but those of compaction and subagents', async () => {
   const channel = scriptedChannel({
+    decode: (raw) =>
+      (raw as { text: string }).text === 'press'
+        ? { kind: 'interaction', interaction: { ...samplePayload('interaction.received') } }
+        : undefined,
     send: async (permit, sent) => {
       const message = permit.take();
       if (message.content === 'fail') return { status: 'rejected', reason: 'no' };
@@ -34,7 +39,7 @@ it('emits every family but those of compaction, interactions and subagents', asy
       });
     },
   });
-  for (const text of ['hello', 'cancel', 'fail', '/new']) await lab.say(text);
+  for (const text of ['hello', 'cancel', 'fail', '/new', 'press']) await lab.say(text);
   await lab.host.stop();
   const expected = canonicalStages
     .map(({ family }) => family)

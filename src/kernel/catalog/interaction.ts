@@ -55,7 +55,8 @@ export const interactionReceived = defineStage({
   shared: ['raw'],
   annotations: auditing,
   purpose: 'Audit of a command, press or form before anything is done about it.',
-  emittedAt: 'none yet: a channel whose surface has buttons, forms or commands of its own',
+  emittedAt:
+    "src/host/interactions.ts: before anything is done about a command, press or form of a channel's surface",
 });
 
 export const interactionResolvedPayload = Type.Object(
@@ -81,7 +82,7 @@ export const interactionResolved = defineStage({
   payload: interactionResolvedPayload,
   annotations: auditing,
   purpose: 'Tells what an interaction was taken for.',
-  emittedAt: 'none yet: a channel whose surface has buttons, forms or commands of its own',
+  emittedAt: 'src/host/interactions.ts: when it is known what an interaction was taken for',
 });
 
 export const interactionCompletedPayload = Type.Object(
@@ -105,5 +106,5 @@ export const interactionCompleted = defineStage({
   shared: ['result'],
   annotations: auditing,
   purpose: 'Audit of an interaction after it was dealt with.',
-  emittedAt: 'none yet: a channel whose surface has buttons, forms or commands of its own',
+  emittedAt: 'src/host/interactions.ts: after an interaction was dealt with',
 });
