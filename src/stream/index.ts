@@ -1,8 +1,10 @@
+export type { AgentAnswer } from './agent-answer.js';
 export type { AgentEventPayload, AgentEventStream } from './agent-event.js';
 export type { AgentTrigger } from './agent-trigger.js';
 export type { ChannelCapabilities } from './channel-capabilities.js';
 export { type TracedRun, traceEvent } from './event-trace.js';
 export { isSessionMessage, type TranscriptEntry } from './is-session-message.js';
+export { leavable, type Waiting } from './leavable.js';
 export { readLines } from './lines.js';
 export type {
   AgentProvider,
@@ -56,3 +58,4 @@ export {
   type UserMessage,
 } from './session-message.js';
 export type { StreamDelta, StreamSender } from './stream-delta.js';
+export { hasReachedAgent, unreachedError } from './unreached.js';

@@ -1,3 +1,4 @@
+import type { AgentAnswer } from './agent-answer.js';
 import type { AgentTrigger } from './agent-trigger.js';
 import type { SessionEvent } from './session-event.js';
 import type { SessionMessage } from './session-message.js';
@@ -84,6 +85,11 @@ export interface AgentProvider {
    */
   readonly toolGate: 'enforce' | 'observe-only';
   run(request: AgentRequest): AsyncIterable<SessionEvent>;
-  /** Answers as stream deltas, from a provider that keeps its own sessions. */
+  /** Answers whole, from a provider that keeps its own sessions. Never rejects. */
+  trigger?(context: AgentTrigger): Promise<AgentAnswer>;
+  /**
+   * Answers as stream deltas, from a provider that keeps its own sessions. The last delta is a `final` or an
+   * `error`; nothing is thrown. A trigger that says nothing gets no delta. Nothing is asked before the first `next()`.
+   */
   triggerStream?(context: AgentTrigger): AsyncGenerator<StreamDelta>;
 }

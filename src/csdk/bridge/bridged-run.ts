@@ -8,6 +8,7 @@ import {
 import {
   ChildRuns,
   isRunDriven,
+  leavable,
   RunDispatcher,
   type RunStop,
   type SessionEvent,
@@ -18,7 +19,6 @@ import {
 import { type CallbackQueue, callbackQueue } from '../callback.js';
 import type { CsdkFrame } from '../frame.js';
 import { normalizeSession } from '../normalize-session.js';
-import { leavable } from '../session/leavable.js';
 import type { BridgeOptions } from './bridge-options.js';
 import { factsOfCallback, factsOfFrame, modelOf, type SubagentFact } from './subagent-fact.js';
 import { Subagents } from './subagents.js';

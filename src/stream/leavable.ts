@@ -1,5 +1,5 @@
-/** What a generator waits for. */
-interface Waiting {
+/** What a generator waits for, as those who end it see it. */
+export interface Waiting {
   /** Ends the wait; the generator must then end by itself. */
   close(): void;
   /** Lets go of what was read: also where the generator was never started, and has no end of its own. */
