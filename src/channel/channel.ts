@@ -1,6 +1,8 @@
 import type { ChannelCapabilities, StreamSender } from '../stream/index.js';
-import type { DeliveryReceipt, ExplicitRoute, InboundMessage, Interaction } from './message.js';
+import type { ExplicitRoute, InboundMessage, Interaction } from './message.js';
 import type { SendPermit } from './permit.js';
+import type { SendResult } from './send-result.js';
+import type { StreamPermits } from './stream-permits.js';
 
 /** Something that came in, as its channel got it. */
 export interface InboundUpdate {
@@ -37,16 +39,6 @@ export type DecodedIngress =
   /** It should have been a message, and cannot be read. */
   | { readonly kind: 'undecodable'; readonly problem: string; readonly path?: string };
 
-/** How a send went. A send that throws is taken as one that nobody knows the end of, and is not repeated. */
-export type SendResult =
-  | { readonly status: 'sent'; readonly receipt: DeliveryReceipt }
-  /** The provider refused it for good. It was not delivered. */
-  | { readonly status: 'rejected'; readonly reason: string }
-  /** The provider refused it for now. It was not delivered. */
-  | { readonly status: 'retry-after'; readonly retryAfterMs: number; readonly reason?: string }
-  /** Nobody knows whether it was delivered: a timeout, a lost connection. */
-  | { readonly status: 'ambiguous'; readonly reason: string };
-
 /** What the host does about sends that did not go through. Declared, so that nothing is ever resent blindly. */
 export interface ResendPolicy {
   /**
@@ -69,17 +61,6 @@ export interface ChannelInbox {
   receive(update: InboundUpdate): Promise<void>;
   /** Says that no more will come: the input ended, or the connection is gone for good. */
   ended(why: { readonly reason: string; readonly error?: unknown }): void;
-}
-
-/** Where the permits of one streamed reply come from. */
-export interface StreamPermits {
-  /** Covers all that is shown before the final. Its message is what `egress.preparing` passed to open the stream. */
-  readonly opening: SendPermit;
-  /**
-   * The permit of the final. It is there before `onFinal` is called: the whole text has passed
-   * `egress.preparing` again, and its message, not the delta's text, is what the final shows.
-   */
-  readonly final: () => SendPermit | undefined;
 }
 
 /**
@@ -116,7 +97,10 @@ export interface ChannelPlugin {
   ack?(accountId: string, update: InboundUpdate): Promise<void>;
   /** Sends one message: the one that the permit holds, once. */
   send(permit: SendPermit): Promise<SendResult>;
-  /** Renders one reply while it grows. Needs `capabilities.canStreamResponse`. */
+  /**
+   * Makes the renderer of one reply that grows. Needs `capabilities.canStreamResponse`. It shows nothing by itself; where
+   * it throws, the reply goes out by `send`.
+   */
   createStreamSender?(permits: StreamPermits): StreamSender;
 }
 

@@ -9,8 +9,6 @@ export type {
   DecodedIngress,
   InboundUpdate,
   ResendPolicy,
-  SendResult,
-  StreamPermits,
 } from './channel.js';
 export { type ConsoleChannelOptions, consoleChannel } from './console.js';
 export type {
@@ -21,3 +19,5 @@ export type {
   Interaction,
 } from './message.js';
 export { approveSend, SendApproval, SendPermit } from './permit.js';
+export type { SendResult } from './send-result.js';
+export { StreamApproval, type StreamPermits } from './stream-permits.js';

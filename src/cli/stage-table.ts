@@ -85,6 +85,7 @@ function handlerText(handler: PlannedHandler, stage: Stage): string {
     ...(handler.policy === 'closed' ? ['fails closed'] : []),
     ...(handler.detached ? ['detached'] : []),
     ...(handler.recheck ? [] : ['no recheck']),
+    ...(handler.previewOk ? ['preview ok'] : []),
     ...(handler.disabled ? ['disabled'] : []),
   ];
   return printable(parts.join(', '));

@@ -4,7 +4,7 @@ import type {
   Handler,
   HandlerClass,
   Logger,
-  OptionsByClass,
+  OptionsOf,
 } from '../kernel/index.js';
 import type { ProvisionKind, Provisions } from './provisions.js';
 import type { Undo } from './scope.js';
@@ -21,7 +21,7 @@ export interface Register<C extends HandlerClass> {
   <F extends FamilyAllowing<C>>(
     family: F,
     id: string,
-    options: OptionsByClass[C],
+    options: OptionsOf<F, C>,
     handler: Handler<F, C>,
   ): void;
 }

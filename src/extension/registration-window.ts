@@ -38,7 +38,7 @@ interface Staged {
   readonly id: string;
 }
 
-const optionNames = ['priority', 'timeoutMs', 'detached', 'failClosed', 'recheck'];
+const optionNames = ['priority', 'timeoutMs', 'detached', 'failClosed', 'recheck', 'preview'];
 
 /** Opens the registration window of an extension (spec §13). */
 export function openRegistration(extensionId: string): RegistrationWindow {

@@ -1,36 +1,16 @@
-import { type Trail, whyNot } from '../agent/index.js';
-import { type ApprovedMessage, approveSend, type DeliveryReceipt } from '../channel/index.js';
-import { type CancelRecord, type Outcome, oneLine, type PayloadOf } from '../kernel/index.js';
+import type { Trail } from '../agent/index.js';
+import { approveSend, type SendApproval } from '../channel/index.js';
+import { oneLine } from '../kernel/index.js';
+import type { RunningAccount } from './accounts.js';
+import { endOfUnpassed, endSend, type FailureCause, type SendEnd } from './end-send.js';
 import type { SendReport } from './message-end.js';
-import type { HostParts } from './parts.js';
+import type { DeliveryParts } from './parts.js';
 import { pause } from './pause.js';
-import { attemptSend, mayResend } from './send-attempt.js';
+import { type OutgoingMessage, type PreparedSend, prepareSend } from './prepare-send.js';
+import { type AttemptResult, attemptSend, mayResend } from './send-attempt.js';
 
-/** A message that is to go out, before anybody has judged it. */
-export type OutgoingMessage = Omit<
-  PayloadOf<'egress.preparing'>,
-  'accounts' | 'streaming' | 'attachments' | 'metadata'
-> &
-  Partial<Pick<PayloadOf<'egress.preparing'>, 'attachments' | 'metadata'>>;
-
-type Prepared = Outcome<'egress.preparing'>;
-type FailureCause = NonNullable<PayloadOf<'egress.failed'>['cause']>;
-
-/** How a prepared send ended. Each becomes one terminal event. */
-type End = { readonly attempts: number } & (
-  | {
-      readonly status: 'sent';
-      readonly message: ApprovedMessage;
-      readonly receipt: DeliveryReceipt;
-    }
-  | { readonly status: 'cancelled'; readonly cancel: CancelRecord }
-  | {
-      readonly status: 'failed';
-      readonly cause: FailureCause;
-      readonly error: string;
-      readonly retryAfterMs?: number;
-    }
-);
+/** Makes an attempt in another way than by the channel's `send`. */
+export type Attempt = (account: RunningAccount, approval: SendApproval) => Promise<AttemptResult>;
 
 /**
  * Takes a message out: `egress.preparing`, and if that passes `egress.sending` and the channel, under a permit;
@@ -40,67 +20,45 @@ type End = { readonly attempts: number } & (
  * @param signal gives up waiting. A send that is under way then counts as failed: nobody knows its end.
  */
 export async function deliver(
-  parts: HostParts,
+  parts: DeliveryParts,
   trail: Trail,
   outgoing: OutgoingMessage,
   signal: AbortSignal,
 ): Promise<SendReport> {
-  const accounts = parts.accounts.offered();
-  const startedAtMs = parts.clock.now();
-  const prepared = await trail.dispatch(
-    'egress.preparing',
-    { attachments: [], metadata: {}, ...outgoing, streaming: false, accounts },
-    { signal, valid: (target) => isOffered(target, accounts) },
-  );
-  let end: End;
-  let indexKeys: readonly string[] = [];
+  const prepared = await prepareSend(parts, trail, outgoing, { streaming: false, signal });
+  return deliverPrepared(parts, trail, prepared, signal);
+}
+
+/**
+ * Takes a prepared message to its end. Never rejects.
+ *
+ * @param first makes the first attempt in another way than by the channel's `send`.
+ */
+export async function deliverPrepared(
+  parts: DeliveryParts,
+  trail: Trail,
+  prepared: PreparedSend,
+  signal: AbortSignal,
+  first?: Attempt,
+): Promise<SendReport> {
+  let end: SendEnd;
   try {
-    end = await attemptAll(parts, trail, prepared, signal);
+    end =
+      endOfUnpassed(prepared) ??
+      (await attemptAll(parts, trail, approveSend(prepared.outcome), signal, first));
   } catch (error) {
     end = { status: 'failed', cause: 'threw', error: oneLine(error), attempts: 0 };
   }
-  const durationMs = Math.max(0, parts.clock.now() - startedAtMs);
-  try {
-    indexKeys = (await tellEnd(parts, trail, prepared, end, durationMs)) ?? [];
-  } catch (error) {
-    parts.logger.error(
-      `the end of send ${prepared.event.eventId} was not dispatched: ${oneLine(error)}`,
-    );
-  }
-  return { ...reportOf(parts, prepared, end), indexKeys };
-}
-
-function isOffered(
-  target: { readonly channel: string; readonly accountId: string },
-  accounts: readonly { readonly channel: string; readonly accountId: string }[],
-): true | string {
-  return (
-    accounts.some(
-      ({ channel, accountId }) => channel === target.channel && accountId === target.accountId,
-    ) || `no account "${target.accountId}" of channel "${target.channel}" is running`
-  );
+  return endSend(parts, trail, prepared, end);
 }
 
 async function attemptAll(
-  parts: HostParts,
+  parts: DeliveryParts,
   trail: Trail,
-  prepared: Prepared,
+  approval: SendApproval,
   signal: AbortSignal,
-): Promise<End> {
-  if (prepared.status === 'cancelled')
-    return { status: 'cancelled', cancel: prepared.cancel, attempts: 0 };
-  if (prepared.status === 'failed') {
-    const aborted = prepared.failures.some(
-      ({ kind, policy }) => kind === 'aborted' && policy === 'closed',
-    );
-    return {
-      status: 'failed',
-      cause: aborted ? 'aborted' : 'stage-failed',
-      error: whyNot(prepared),
-      attempts: 0,
-    };
-  }
-  const approval = approveSend(prepared);
+  first: Attempt | undefined,
+): Promise<SendEnd> {
   const { channel, accountId } = approval.message;
   const account = parts.accounts.find(channel, accountId);
   if (account === undefined) {
@@ -108,11 +66,15 @@ async function attemptAll(
     return { status: 'failed', cause: 'stage-failed', error, attempts: 0 };
   }
   const { maxAttempts, maxWaitMs } = account.channel.resendPolicy;
+  const send: Attempt = () => attemptSend(parts, trail, account, approval, signal);
+  let attempt = first ?? send;
+  let notShown = 0;
   for (let waitedMs = 0; ; ) {
-    const result = await attemptSend(parts, trail, account, approval, signal);
+    const result = await attempt(account, approval);
+    attempt = send;
     const { attempts } = approval;
-    const isLast = !(attempts < maxAttempts); // also where a channel's limit is no number
-    const fail = (cause: FailureCause, error: string, retryAfterMs?: number): End => ({
+    const isLast = !(attempts - notShown < maxAttempts); // also where a channel's limit is no number
+    const fail = (cause: FailureCause, error: string, retryAfterMs?: number): SendEnd => ({
       status: 'failed',
       cause,
       error,
@@ -128,6 +90,9 @@ async function attemptAll(
         return fail('threw', result.reason);
       case 'aborted':
         return fail('aborted', 'the host stopped before the channel answered');
+      case 'not-shown': // nothing of it is out: it goes by `send`, and that is its first attempt
+        notShown = attempts;
+        break;
       case 'retry-after': {
         const { retryAfterMs, reason = 'the provider asks to wait' } = result;
         waitedMs += retryAfterMs;
@@ -145,83 +110,4 @@ async function attemptAll(
         return fail('threw', 'the channel gave an unknown answer');
     }
   }
-}
-
-/**
- * Dispatches the one terminal event of a prepared send.
- *
- * @returns the keys that handlers filed it under.
- */
-async function tellEnd(
-  parts: HostParts,
-  trail: Trail,
-  prepared: Prepared,
-  end: End,
-  durationMs: number,
-): Promise<readonly string[] | undefined> {
-  const { explicit: _explicit, accounts: _accounts, ...outbound } = prepared.payload;
-  switch (end.status) {
-    case 'sent': {
-      const { message, receipt, attempts } = end;
-      const payload = { ...message, attempt: attempts, durationMs };
-      const sent = await trail.dispatch('egress.sent', withReceipt(parts, payload, receipt));
-      return sent.annotations.indexKeys;
-    }
-    case 'cancelled': {
-      const cancelled = await trail.dispatch('egress.cancelled', {
-        ...outbound,
-        cancel: { ...end.cancel },
-      });
-      return cancelled.annotations.indexKeys;
-    }
-    case 'failed': {
-      const { status: _, ...failure } = end;
-      const failed = await trail.dispatch('egress.failed', {
-        ...outbound,
-        ...prepared.selection?.target,
-        ...failure,
-        durationMs,
-      });
-      return failed.annotations.indexKeys;
-    }
-  }
-}
-
-/** A receipt comes from outside. What it says wrongly is left out: the message was sent all the same. */
-function withReceipt(
-  parts: HostParts,
-  payload: Omit<PayloadOf<'egress.sent'>, 'receipt'>,
-  receipt: DeliveryReceipt,
-): PayloadOf<'egress.sent'> {
-  try {
-    return parts.kernel.parsePayload('egress.sent', { ...payload, receipt });
-  } catch (error) {
-    parts.logger.error(`channel "${payload.channel}" gave a wrong receipt: ${oneLine(error)}`);
-    return { ...payload, receipt: {} };
-  }
-}
-
-function reportOf(parts: HostParts, prepared: Prepared, end: End): Omit<SendReport, 'indexKeys'> {
-  const { payload, selection } = prepared;
-  const channel = selection?.target.channel ?? payload.channel;
-  const accountId = selection?.target.accountId ?? payload.accountId;
-  if (end.status === 'failed')
-    parts.logger.error(`a message to ${payload.to} was not sent: ${end.error}`, {
-      cause: end.cause,
-      eventId: prepared.event.eventId,
-    });
-  if (prepared.status === 'cancelled')
-    parts.logger.info(`a message to ${payload.to} ${whyNot(prepared)}`, {
-      eventId: prepared.event.eventId,
-    });
-  return {
-    status: end.status,
-    content: payload.content,
-    attempts: end.attempts,
-    ...(channel !== undefined && { channel }),
-    ...(accountId !== undefined && { accountId }),
-    ...(end.status === 'sent' && { receipt: end.receipt }),
-    ...(end.status === 'cancelled' && { cancel: end.cancel }),
-    ...(end.status === 'failed' && { error: end.error }),
-  };
 }

@@ -10,7 +10,8 @@ export interface SendReport {
   readonly accountId?: string;
   readonly attempts: number;
   readonly receipt?: DeliveryReceipt;
-  readonly cancel?: CancelRecord;
+  /** Who cancelled it; without ids where no handler did: the agent took it back. */
+  readonly cancel?: Pick<CancelRecord, 'code'> & Partial<CancelRecord>;
   readonly error?: string;
   /** The keys that handlers of its terminal event have filed it under. */
   readonly indexKeys: readonly string[];
@@ -63,12 +64,9 @@ export function endOf(sends: readonly SendReport[]): Pick<MessageEnd, 'status' |
   if (failed !== undefined) return { status: 'failed', reason: failed.error ?? 'a send failed' };
   if (sends.length === 0) return { status: 'silent' };
   if (sends.some(({ status }) => status === 'sent')) return { status: 'answered' };
-  const cancel = sends[0]?.cancel;
+  const { code = 'cancelled', extensionId, contributionId } = sends[0]?.cancel ?? {};
   return {
     status: 'cancelled',
-    reason:
-      cancel === undefined
-        ? 'cancelled'
-        : `${cancel.extensionId}/${cancel.contributionId}: ${cancel.code}`,
+    reason: extensionId === undefined ? code : `${extensionId}/${contributionId}: ${code}`,
   };
 }

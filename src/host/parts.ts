@@ -33,3 +33,8 @@ export interface HostParts {
   readonly signal: AbortSignal;
   readonly options: HostOptions;
 }
+
+/** What a send needs of them. */
+export type DeliveryParts = Pick<HostParts, 'kernel' | 'clock' | 'logger' | 'accounts'> & {
+  readonly options: Pick<HostOptions, 'sendTimeoutMs' | 'onAmbiguousSend'>;
+};

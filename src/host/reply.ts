@@ -1,7 +1,8 @@
 import type { Trail } from '../agent/index.js';
-import { deliver, type OutgoingMessage } from './delivery.js';
+import { deliver } from './delivery.js';
 import type { SendReport } from './message-end.js';
 import type { HostParts } from './parts.js';
+import type { OutgoingMessage } from './prepare-send.js';
 import { conversationOf, type RoutedMessage } from './routing.js';
 
 /** What is said back to a message, and in whose name. */

@@ -1,18 +1,20 @@
 import type { Trail } from '../agent/index.js';
-import type { SendApproval, SendResult } from '../channel/index.js';
+import type { SendApproval, SendPermit, SendResult } from '../channel/index.js';
 import { oneLine } from '../kernel/index.js';
 import type { RunningAccount } from './accounts.js';
-import type { HostParts } from './parts.js';
+import type { DeliveryParts } from './parts.js';
 
 /** How one attempt went: what the channel answered, or that it did not. */
 export type AttemptResult =
   | SendResult
   | { readonly status: 'threw'; readonly reason: string }
+  /** A stream's sender has not taken its permit: nothing of the message is out. */
+  | { readonly status: 'not-shown' }
   | { readonly status: 'aborted' };
 
 /** One attempt to send, under a permit of its own. */
 export async function attemptSend(
-  parts: HostParts,
+  parts: DeliveryParts,
   trail: Trail,
   account: RunningAccount,
   approval: SendApproval,
@@ -20,11 +22,7 @@ export async function attemptSend(
 ): Promise<AttemptResult> {
   if (signal.aborted) return { status: 'aborted' };
   const permit = approval.mintPermit();
-  await trail.dispatch('egress.sending', { ...approval.message, attempt: permit.attempt });
-  if (signal.aborted) {
-    permit.take(); // §14.4: nobody can send with it any more
-    return { status: 'aborted' };
-  }
+  if (!(await tellSending(trail, approval, permit, signal))) return { status: 'aborted' };
   const sent = call(() => account.channel.send(permit));
   const result = await inTime(parts, sent, signal);
   if (permit.used) return result;
@@ -34,6 +32,23 @@ export async function attemptSend(
     status: 'threw',
     reason: `channel "${account.channel.id}" says sent, and took no message from its permit`,
   };
+}
+
+/**
+ * Tells that a permit is about to be handed to a channel.
+ *
+ * @returns whether it may be: the signal has not aborted meanwhile. The permit is used up where it may not.
+ */
+export async function tellSending(
+  trail: Trail,
+  { message }: SendApproval,
+  permit: SendPermit,
+  signal: AbortSignal,
+): Promise<boolean> {
+  await trail.dispatch('egress.sending', { ...message, attempt: permit.attempt });
+  if (!signal.aborted) return true;
+  permit.take(); // §14.4: nobody can send with it any more
+  return false;
 }
 
 async function call(send: () => Promise<SendResult>): Promise<AttemptResult> {
@@ -70,7 +85,7 @@ function answerOf(result: unknown): AttemptResult {
 
 /** A send's answer, or what its silence means. */
 function inTime(
-  parts: HostParts,
+  parts: DeliveryParts,
   sent: Promise<AttemptResult>,
   signal: AbortSignal,
 ): Promise<AttemptResult> {
@@ -98,7 +113,7 @@ function inTime(
 
 /** Whether an ambiguous send may go out again: as its channel declares, never blindly. */
 export async function mayResend(
-  parts: HostParts,
+  parts: DeliveryParts,
   { channel, accountId }: RunningAccount,
   approval: SendApproval,
   reason: string,

@@ -48,6 +48,8 @@ export interface PlannedHandler extends Author {
   readonly policy: FailPolicy;
   readonly detached: boolean;
   readonly recheck: boolean;
+  /** It declared `preview: 'ok'`. */
+  readonly previewOk: boolean;
   readonly disabled: boolean;
 }
 

@@ -3,7 +3,7 @@ import { nearest } from './nearest.js';
 import type { Logger } from './ports.js';
 import { type AnyHandler, codes, type Entry, type ResultCode } from './run/entry.js';
 import { ContributionOwn } from './run/own.js';
-import type { Stage } from './stage.js';
+import { judgesStreams, type Stage } from './stage.js';
 import { type HandlerClass, handlerClasses } from './vocabulary.js';
 
 /** What an operator changes of a contribution, by `extension/contribution`. */
@@ -26,6 +26,7 @@ export interface RawContribution {
   readonly timeoutMs?: number;
   readonly failClosed?: boolean;
   readonly recheck?: boolean;
+  readonly preview?: 'ok';
   readonly detached?: boolean;
   readonly band?: 'last';
 }
@@ -40,6 +41,7 @@ const contributionKeys: readonly string[] = [
   'timeoutMs',
   'failClosed',
   'recheck',
+  'preview',
   'detached',
   'band',
 ] satisfies (keyof RawContribution)[];
@@ -96,6 +98,7 @@ export function entryOf(
   if (given.recheck !== undefined && given.class !== 'veto') refuse('recheck is for a veto');
   if (given.detached !== undefined && given.class !== 'observer')
     refuse('detached is for an observer');
+  if (given.preview !== undefined) checkPreview(given, stage, stages, refuse);
   if (given.band !== undefined && given.band !== 'last') refuse('band can only be "last"');
   const ownMs = override.timeoutMs ?? given.timeoutMs;
   const closed =
@@ -113,11 +116,27 @@ export function entryOf(
     // §9.5: a resolver that fails proposes nothing; what no candidate does is the stage's to say
     policy: closed ? 'closed' : plainPolicy(stage, given.class),
     recheck: given.recheck ?? true,
+    previewOk: given.preview === 'ok',
     disabled: override.disabled ?? false,
     grants,
     handler: given.handler as AnyHandler,
     own: new ContributionOwn(given.extensionId, given.id, logger),
   };
+}
+
+/** §14.7: who judges or changes a streamed text may let parts of it be shown before. Nobody else can. */
+function checkPreview(
+  given: RawContribution,
+  stage: Stage,
+  stages: Iterable<Stage>,
+  refuse: (problem: string) => never,
+): void {
+  if (given.preview !== 'ok') refuse(`preview can only be "ok", and it is "${given.preview}"`);
+  if (given.class !== 'veto' && given.class !== 'mutator')
+    refuse('preview is for a veto or a mutator');
+  if (judgesStreams(stage)) return;
+  const named = [...stages].filter(judgesStreams).map(({ family }) => family);
+  refuse(`preview is for a stage that judges streams: ${named.join(', ') || 'there is none'}`);
 }
 
 function plainPolicy(stage: Stage, name: HandlerClass): Entry['policy'] {

@@ -229,6 +229,18 @@ export const errorTable = {
     cause: 'One outcome was turned into two approvals, which could send one message twice.',
     hint: 'Keep the approval, or dispatch "egress.preparing" again for another send.',
   },
+  'not-streaming': {
+    message: 'The approval of "{what}" opens no stream.',
+    cause:
+      'Its "egress.preparing" was not dispatched with streaming: true, so nobody judged that parts would be shown.',
+    hint: 'Dispatch "egress.preparing" with streaming: true, and open the stream with that approval.',
+  },
+  'stream-moved': {
+    message: 'The final "{what}" goes elsewhere than its stream.',
+    cause:
+      'A resolver chose another account, address or thread for the final than for the opening.',
+    hint: 'Ask StreamApproval.fits(final) first; abort the sender and send such a final by itself.',
+  },
   'no-agent': {
     message: 'The host has no agent.',
     cause: 'createHost was given an empty list of agents.',

@@ -26,12 +26,16 @@ export type {
   Call,
   Contribution,
   ContributionOptions,
+  FamilyOptionsByClass,
   Handler,
   HandlerResult,
   ObserverOptions,
   OptionsByClass,
+  OptionsOf,
   Own,
   OwnDispatch,
+  PreviewOptions,
+  PreviewOptionsOf,
   VetoOptions,
 } from './handler/handler.js';
 export { createKernel } from './kernel.js';
@@ -48,6 +52,7 @@ export {
   systemClock,
   type TimerHandle,
 } from './ports.js';
+export { previewObstacles } from './preview.js';
 export { isOutcome } from './run/dispatched.js';
 export { oneLine } from './run/one-line.js';
 export type { Counters, Late, Place, StillRunning, Tap } from './run/services.js';

@@ -218,6 +218,7 @@ function plannedHandler(entry: Entry): PlannedHandler {
     policy: entry.policy,
     detached: entry.code === codes.detached,
     recheck: entry.recheck,
+    previewOk: entry.previewOk,
     disabled: entry.disabled,
   });
 }

@@ -224,6 +224,11 @@ export function defineStage<
   });
 }
 
+/** Whether a stage judges what may be shown before it is whole: its payload says `streaming`. */
+export function judgesStreams(stage: Stage): boolean {
+  return Object.hasOwn(stage.payload.properties, 'streaming');
+}
+
 type AnySpec = StageSpec<
   string,
   HandlerClass,

@@ -50,6 +50,8 @@ describe('a contribution is refused', () => {
     ['failClosed on an observer', { failClosed: true }],
     ['recheck on a mutator', { class: 'mutator', recheck: false }],
     ['detached on a veto', { class: 'veto', detached: true }],
+    ['preview on a stage that judges no streams', { class: 'veto', preview: 'ok' }],
+    ['preview on an observer', { preview: 'ok' }],
     ['an id with a slash', { id: 'a/b' }],
     ['an empty id', { id: '' }],
     ['an extension id with a space', { extensionId: 'a b' }],

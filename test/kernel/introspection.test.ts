@@ -25,6 +25,7 @@ describe('introspection', () => {
         policy: 'open',
         detached: true,
         recheck: true,
+        previewOk: false,
         disabled: false,
       },
       {
@@ -37,6 +38,7 @@ describe('introspection', () => {
         policy: 'closed',
         detached: false,
         recheck: false,
+        previewOk: false,
         disabled: false,
       },
     ]);

@@ -40,6 +40,7 @@ export interface LabContribution {
   readonly timeoutMs?: number;
   readonly failClosed?: boolean;
   readonly recheck?: boolean;
+  readonly preview?: 'ok';
   readonly detached?: boolean;
 }
 

@@ -57,6 +57,15 @@ const gates = (api: ExtensionApi): void => {
   api.provide('channel', { id: 'pigeon' });
   // @ts-expect-error there is no such kind
   api.provide('chanel', {});
+  // §3.4: preview is for who judges or changes what streams
+  api.veto('egress.preparing', 'ok', { preview: 'ok', failClosed: true }, () => allow());
+  api.mutate('egress.preparing', 'ok', { preview: 'ok' }, () => undefined);
+  // @ts-expect-error the stage judges no stream
+  api.veto('agent.tool.calling', 'gate', { preview: 'ok' }, () => allow());
+  // @ts-expect-error an observer holds nothing back
+  api.observe('egress.preparing', 'gate', { preview: 'ok' }, () => undefined);
+  // @ts-expect-error `ok` is all there is to say
+  api.veto('egress.preparing', 'gate', { preview: true }, () => allow());
 
   // an event and a payload cannot be written
   api.observe('egress.sent', 'gate', ({ payload }) => {

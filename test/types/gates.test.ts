@@ -96,6 +96,34 @@ describe('what does not compile', () => {
     );
   });
 
+  it('preview where no stream is judged (§3.4)', () => {
+    compiles(() => [
+      kernel.contribute({
+        ...at,
+        family: 'egress.preparing',
+        class: 'mutator',
+        preview: 'ok',
+        handler: () => undefined,
+      }),
+      kernel.contribute({
+        ...at,
+        family: 'agent.tool.calling',
+        class: 'mutator',
+        // @ts-expect-error a tool call is not streamed to people
+        preview: 'ok',
+        handler: () => undefined,
+      }),
+      kernel.contribute({
+        ...at,
+        family: 'egress.preparing',
+        class: 'resolver',
+        // @ts-expect-error a resolver neither judges nor changes a text
+        preview: 'ok',
+        handler: () => undefined,
+      }),
+    ]);
+  });
+
   it('dispatch of a sync family, and dispatchSync of an async one (§5.1)', () => {
     compiles(() => [
       // @ts-expect-error transcript stages are sync-sequential

@@ -10,7 +10,8 @@ export default defineExtension({
     const timeOfDay = clockIn(timeZone);
     let keptBack = 0;
 
-    api.veto('egress.preparing', 'night', { failClosed }, ({ event, payload }) => {
+    // it judges the time, not the text: parts of a reply may be shown before the whole is judged
+    api.veto('egress.preparing', 'night', { failClosed, preview: 'ok' }, ({ event, payload }) => {
       if (allowKinds.includes(payload.kind)) return allow();
       // the event's own time: what is replayed tomorrow is judged as it was today
       if (!isWithin(timeOfDay(event.occurredAt), from, to)) return allow();

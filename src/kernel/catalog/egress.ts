@@ -44,6 +44,9 @@ const outboundFields = {
     "What it is: an answer, a part of one, a stream's begin or end, or a message of its own.",
   ),
   streaming: flag('Parts of it will be shown before it is whole.'),
+  openedBy: optional(
+    text('The id of the `egress.preparing` event that opened the stream that this ends.'),
+  ),
   content: text('The text.'),
   format: optional(format('How the text is marked up.')),
   attachments: attachments('The files that go with it.'),
@@ -89,7 +92,7 @@ export const egressPreparing = defineStage({
   cancelCodes: ['owned-elsewhere', 'policy', 'unsafe', 'duplicate', 'quiet-hours', 'rate-limited'],
   onError: { resolver: 'closed', veto: 'open' },
   purpose: 'Edits a message, chooses its account, and lets it go out or not.',
-  emittedAt: 'src/host/delivery.ts: before every send; its outcome alone mints the permit',
+  emittedAt: 'src/host/prepare-send.ts: before every send; its outcome alone mints the permit',
 });
 
 const approvedFields = {
@@ -133,7 +136,7 @@ export const egressSent = defineStage({
   payload: egressSentPayload,
   annotations: indexing,
   purpose: 'Side effects and indexing of a delivery.',
-  emittedAt: 'src/host/delivery.ts: when a channel has sent',
+  emittedAt: 'src/host/end-send.ts: when a channel has sent',
 });
 
 const cancel = Type.Object(
@@ -164,7 +167,7 @@ export const egressCancelled = defineStage({
   payload: egressCancelledPayload,
   annotations: indexing,
   purpose: 'Side effects and indexing of a message that a veto kept back.',
-  emittedAt: 'src/host/delivery.ts: when egress.preparing ends with a cancel',
+  emittedAt: 'src/host/end-send.ts: when egress.preparing ends with a cancel',
 });
 
 export const egressFailedPayload = Type.Object(
@@ -194,5 +197,5 @@ export const egressFailed = defineStage({
   payload: egressFailedPayload,
   annotations: indexing,
   purpose: 'Side effects and indexing of a message that could not be delivered.',
-  emittedAt: 'src/host/delivery.ts: when a send fails for good, or egress.preparing fails',
+  emittedAt: 'src/host/end-send.ts: when a send fails for good, or egress.preparing fails',
 });

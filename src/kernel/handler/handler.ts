@@ -103,6 +103,15 @@ export interface VetoOptions extends ContributionOptions {
   readonly recheck?: boolean;
 }
 
+/** What a veto or mutator may add on a stage that judges streams: one whose payload says `streaming`. */
+export interface PreviewOptions {
+  /**
+   * Parts of a streamed text may be shown before this handler has judged or changed the whole. Without it nothing is
+   * shown before the final (spec §14.7).
+   */
+  readonly preview?: 'ok';
+}
+
 /** The options of each class. */
 export interface OptionsByClass {
   readonly observer: ObserverOptions;
@@ -111,6 +120,23 @@ export interface OptionsByClass {
   readonly veto: VetoOptions;
   readonly resolver: ContributionOptions;
 }
+
+/** `PreviewOptions` where the family judges streams; nothing more elsewhere. */
+export type PreviewOptionsOf<F extends FamilyName> =
+  PayloadOf<F> extends { readonly streaming: boolean } ? PreviewOptions : unknown;
+
+/** What the options of each class are joined by on one family. */
+export interface FamilyOptionsByClass<F extends FamilyName> {
+  readonly observer: unknown;
+  readonly augmenter: unknown;
+  readonly mutator: PreviewOptionsOf<F>;
+  readonly veto: PreviewOptionsOf<F>;
+  readonly resolver: unknown;
+}
+
+/** The options of a contribution of one class to one family. */
+export type OptionsOf<F extends FamilyName, C extends HandlerClass> = OptionsByClass[C] &
+  FamilyOptionsByClass<F>[C];
 
 /**
  * A handler with its address: what `kernel.contribute` takes.
@@ -132,4 +158,4 @@ export type Contribution<
   /** `last`: after all others of its stage, whatever their priority (spec §4.9). */
   readonly band?: 'last';
   readonly handler: Handler<F, C>;
-} & OptionsByClass[C];
+} & OptionsOf<F, C>;

@@ -33,6 +33,8 @@ export interface Entry extends Author {
   /** What its failure does. */
   readonly policy: FailPolicy;
   readonly recheck: boolean;
+  /** Parts of a stream may be shown before it has judged the whole. */
+  readonly previewOk: boolean;
   readonly disabled: boolean;
   /** Trusted fields of the family that its extension may set. */
   readonly grants: readonly string[];

@@ -1,0 +1,50 @@
+import type { Trail } from '../agent/index.js';
+import type { Outcome, PayloadOf } from '../kernel/index.js';
+import type { DeliveryParts } from './parts.js';
+
+/** A message that is to go out, before anybody has judged it. */
+export type OutgoingMessage = Omit<
+  PayloadOf<'egress.preparing'>,
+  'accounts' | 'streaming' | 'attachments' | 'metadata'
+> &
+  Partial<Pick<PayloadOf<'egress.preparing'>, 'attachments' | 'metadata'>>;
+
+/** A message that `egress.preparing` has judged, whatever it said. It ends by `endSend`, once. */
+export interface PreparedSend {
+  readonly outcome: Outcome<'egress.preparing'>;
+  /** Milliseconds since 1970: when it began to be judged. */
+  readonly startedAtMs: number;
+}
+
+/**
+ * Has a message judged by `egress.preparing`: the one way to an approval.
+ *
+ * @param streaming parts of it are to be shown before it is whole.
+ * @throws what the kernel throws where it cannot dispatch: nothing is prepared then.
+ */
+export async function prepareSend(
+  parts: DeliveryParts,
+  trail: Trail,
+  outgoing: OutgoingMessage,
+  { streaming, signal }: { readonly streaming: boolean; readonly signal: AbortSignal },
+): Promise<PreparedSend> {
+  const accounts = parts.accounts.offered();
+  const startedAtMs = parts.clock.now();
+  const outcome = await trail.dispatch(
+    'egress.preparing',
+    { attachments: [], metadata: {}, ...outgoing, streaming, accounts },
+    { signal, valid: (target) => isOffered(target, accounts) },
+  );
+  return { outcome, startedAtMs };
+}
+
+function isOffered(
+  target: { readonly channel: string; readonly accountId: string },
+  accounts: readonly { readonly channel: string; readonly accountId: string }[],
+): true | string {
+  return (
+    accounts.some(
+      ({ channel, accountId }) => channel === target.channel && accountId === target.accountId,
+    ) || `no account "${target.accountId}" of channel "${target.channel}" is running`
+  );
+}
