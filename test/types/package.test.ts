@@ -74,6 +74,18 @@ const outcome = await kernel.dispatch('egress.preparing', payload, night);
 console.log(expectCancelled(outcome).cancel.text);
 `;
 
+const shipped = `
+import { createKernel } from 'sluice';
+import { loadExtension, loadExtensionModule } from 'sluice/extension';
+import threadOwnership from 'sluice/extensions/thread-ownership';
+
+const byName = await loadExtensionModule('sluice/extensions/thread-ownership');
+if (byName !== threadOwnership) throw new Error('two copies of it');
+const loaded = await loadExtension(createKernel(), byName);
+if (loaded.status === 'disabled') throw loaded.error;
+console.log(loaded.labels().join('; '));
+`;
+
 const compilerOptions = {
   target: 'ES2023',
   lib: ['ES2023', 'ESNext.Disposable'],
@@ -91,6 +103,8 @@ beforeAll(() => {
   // what is wrong in src is found by `npm run typecheck`; this is about what gets out of it
   const outDir = join(installed, 'dist');
   run(tsc, ['-p', join(root, 'tsconfig.build.json'), '--outDir', outDir, '--noCheck']);
+  const extension = ['-p', join(root, 'extensions/thread-ownership'), '--noCheck'];
+  run(tsc, [...extension, '--outDir', join(outDir, 'extensions/thread-ownership')]);
   writeFileSync(join(project, 'package.json'), '{ "type": "module" }');
   writeFileSync(
     join(project, 'tsconfig.json'),
@@ -98,6 +112,7 @@ beforeAll(() => {
   );
   writeFileSync(join(project, 'consumer.ts'), consumer);
   writeFileSync(join(project, 'host.js'), host);
+  writeFileSync(join(project, 'shipped.js'), shipped);
 }, 60_000);
 
 afterAll(() => rmSync(project, { recursive: true, force: true }));
@@ -117,6 +132,12 @@ describe('the built package, imported by its name (§2, §13)', () => {
     run(tsc);
     expect(run('consumer.js')).toBe('42');
   }, 60_000);
+
+  it('holds the extensions that are shipped with it, which import it by its name, too', () => {
+    expect(run('shipped.js')).toBe(
+      'observer mentions on ingress.normalized; veto owner on egress.preparing',
+    );
+  });
 
   it('runs an extension that is a package of its own', () => {
     const extension = join(project, 'node_modules/@sluice-extensions/quiet-hours');

@@ -1,0 +1,46 @@
+import type { Config } from './config.js';
+
+/** Who this host answers as. */
+export interface Agent {
+  /** What the ownership service knows it by. Absent where nobody has said: then the event's own agent is asked for. */
+  readonly id?: string;
+  /** The name that people mention it by. */
+  readonly name?: string;
+  /** The id that Slack writes into a mention of it. */
+  readonly botUserId?: string;
+}
+
+/** The agents of this host, and which of them speaks. */
+export interface Agents {
+  readonly all: readonly Agent[];
+  /** Who speaks where an event names no agent of the list: its default, or its first. */
+  readonly main: Agent;
+  /** Who speaks in an event. */
+  speaking(agentId: string | null): Agent;
+}
+
+/**
+ * Reads the agents of a configuration.
+ *
+ * @param botUserId of the main agent, where its entry has none.
+ */
+export function agentsOf(list: Config['agents'], botUserId: string | undefined): Agents {
+  const mainAt = Math.max(
+    0,
+    list.findIndex((entry) => entry.default === true),
+  );
+  const all = list.map((entry, at) => agentOf(entry, at === mainAt ? botUserId : undefined));
+  const main = all[mainAt] ?? agentOf({}, botUserId);
+  return {
+    all: all.length === 0 ? [main] : all,
+    main,
+    speaking: (agentId) => all.find(({ id }) => id === agentId) ?? main,
+  };
+}
+
+function agentOf(entry: Partial<Config['agents'][number]>, fallbackBotUserId?: string): Agent {
+  const { id } = entry;
+  const name = entry.identity?.name?.trim() || entry.name?.trim();
+  const botUserId = entry.botUserId ?? fallbackBotUserId;
+  return { ...(id && { id }), ...(name && { name }), ...(botUserId && { botUserId }) };
+}
