@@ -1,4 +1,6 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { AgentEventReport, PartialReply } from '../../src/agent/index.js';
 import { ended, message, replyLab, started, streamed, toolEnd, toolStart } from './reply-lab.js';
 
 // The rows of seed 001.
@@ -53,6 +55,18 @@ describe('A message', () => {
     expect(lab.replies.assistantTexts).toEqual(['One', 'Two']);
   });
 
+  it('leaves out a paragraph that says what the one before it said, and the empty lines it begins with', async () => {
+    const lab = replyLab({ blockReplyBreak: 'message_end' });
+    const whole = message('<final>\n\nYes.\n\n \n\nNo.\n\nNo.\n\n</final>');
+    await lab.run(
+      started,
+      { type: 'message_start', message: whole },
+      { type: 'message_end', message: whole },
+      ended,
+    );
+    expect(lab.replies.assistantTexts).toEqual(['Yes.\n\n\n\nNo.']);
+  });
+
   it('with nothing to say is not shown', async () => {
     const lab = replyLab({ blockReplyBreak: 'message_end' });
     await lab.run(started, ...streamed(['NO_REPLY']), ended);
@@ -95,7 +109,59 @@ describe('A message', () => {
   });
 });
 
+/** What models write, in pieces that cut tags, code and directives. */
+const word = fc.constantFrom(
+  'a',
+  'b c',
+  '\n',
+  ' ',
+  '<think>',
+  '</think>',
+  '`',
+  '```\n',
+  '<fin',
+  'al>',
+  '<',
+  '[[x]]',
+  '[[x',
+  '[[reply_to_cur',
+  'rent]]',
+  'NO_REPLY',
+);
+
 describe('A partial reply', () => {
+  it('only ever grows, whatever a model writes and however it is cut, and its agent events add up to it', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(word, { minLength: 1, maxLength: 20 }), async (pieces) => {
+        let added = '';
+        const lab = replyLab({
+          onAgentEvent({ stream, data }: AgentEventReport) {
+            if (stream === 'assistant') added += String(data['delta']);
+          },
+        });
+        await lab.run(started, ...streamed(pieces), ended);
+        const replies = lab.told('onPartialReply') as PartialReply[]; // as the lab writes down
+        const texts = replies.map(({ text }) => text);
+        for (const [at, text] of texts.entries()) {
+          const before = texts[at - 1] ?? '';
+          expect(text.startsWith(before) && text.length > before.length).toBe(true);
+        }
+        if (texts.length > 0) expect(added).toBe(texts.at(-1));
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  it('takes nothing back where a tag hides in another, and goes on where the text does', async () => {
+    const gone = replyLab();
+    await gone.run(started, ...streamed(['a', '<fin', '</think>', 'al>', 'b c']), ended);
+    expect(gone.told('onPartialReply')).toEqual([{ text: 'a' }, { text: 'a<fin' }]);
+    expect(gone.replies.assistantTexts).toEqual(['ab c']);
+    const back = replyLab();
+    await back.run(started, ...streamed(['a', '<fin', '</think>', 'al>', '<fi', 'n', '!']), ended);
+    expect(back.told('onPartialReply').at(-1)).toEqual({ text: 'a<fin!' });
+  });
+
   it('never shows half a tag, or half a line that names media', async () => {
     const lab = replyLab();
     const pieces = [

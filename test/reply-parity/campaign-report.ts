@@ -28,4 +28,6 @@ export interface CampaignReport {
   readonly texts: readonly TextReport[];
   /** How often each divergence was needed; counted up to three. */
   readonly uses: Readonly<Record<string, number>>;
+  /** How many settings were met: verbose, reasoning, break, chunking and flush, each with each. */
+  readonly settings: number;
 }

@@ -22,6 +22,8 @@ const settingsForEachRecording = 12;
 Date.now = () => 1_000; // both sides tell the time; it is the same for both
 console.log = console.info = console.warn = console.error = () => undefined; // the real one writes a line for each error
 
+/** The settings that were met, of those that have to be. */
+const settings = new Set<string>();
 const real = await loadRealModule(chunk);
 const comparer = new Comparer(real);
 const recorded = await recordedRuns();
@@ -31,6 +33,7 @@ const report: CampaignReport = {
   recorded: await recordings(recorded),
   texts: await texts(real, recorded),
   uses: Object.fromEntries(comparer.uses),
+  settings: settings.size,
 };
 writeFileSync(reportFile, JSON.stringify(report));
 process.exit(0); // the real one leaves handles open
@@ -48,6 +51,7 @@ async function generated(
     const violation = violationIn(program.events);
     if (violation !== undefined) disordered++;
     if (!isUnruly && violation !== undefined) throw new Error(violation);
+    if (!isUnruly) settings.add(settingOf(program));
     const { isSame, mismatch } = await comparer.compare(program);
     compared++;
     if (isSame) same++;
@@ -61,6 +65,12 @@ async function generated(
     disordered,
     failure: { program: details.counterexample?.[0], why: String(details.errorInstance) },
   };
+}
+
+function settingOf({ setting }: ReplyProgram): string {
+  const { blockReplyChunking: cut, verboseLevel, reasoningMode, blockReplyBreak, flush } = setting;
+  const chunking = cut === undefined ? 'off' : (cut.breakPreference ?? 'paragraph');
+  return [verboseLevel, reasoningMode, blockReplyBreak, chunking, flush].join(' ');
 }
 
 /** What is wrong with the order of a session's events. A run that is tried again is two runs. */

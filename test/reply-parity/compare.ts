@@ -67,7 +67,7 @@ export class Comparer {
 }
 
 function isEqual(a: ReplyTrace, b: ReplyTrace): boolean {
-  return JSON.stringify(a) === JSON.stringify(b);
+  return JSON.stringify([a.calls, a.end]) === JSON.stringify([b.calls, b.end]);
 }
 
 function firstDifference(

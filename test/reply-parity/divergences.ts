@@ -1,4 +1,5 @@
 import { recut } from './held-text.js';
+import { onlyGrowing } from './only-growing.js';
 import type { ReplyProgram, ReplyTrace, TraceEntry } from './reply-program.js';
 
 /** Where ours does something else on purpose, and what exactly: what the real one does with another program. */
@@ -43,6 +44,13 @@ export const divergences: readonly Divergence[] = [
       'Models send a tag in pieces. The real one shows the pieces, and then nothing more until the text is longer than what it has shown. Ours waits until it knows whether it is a tag.',
     appliesTo: (program) => has(program, /[</a-z]\s*$/i),
     rewrite: (program) => ({ ...program, events: recut(program.events, 'tags') }),
+  },
+  {
+    name: 'partials-take-nothing-back',
+    reason:
+      'A text can lose what was shown of it: a tag hides in another, or an answer turns out to be none. The real one says nothing of that, and goes on from what is left: what it shows next does not begin with what it has shown. Ours shows the text again once it does, and the whole of it as a block.',
+    appliesTo: (program) => has(program, /[<NM[]/),
+    rewriteTrace: onlyGrowing,
   },
   {
     name: 'throwing-callback-stops-nothing',

@@ -14,8 +14,11 @@ let runs = 0;
 export async function driveReal(real: RealModule, program: ReplyProgram): Promise<ReplyTrace> {
   const { setting, feed } = program;
   const calls: TraceEntry[] = [];
+  const texts: number[] = [];
+  let text = 0;
   const record = (name: string, payload?: unknown): void => {
     calls.push([name, plain(payload)]);
+    texts.push(text);
   };
   let listener: (event: SessionEvent) => void = () => undefined;
   const session: FakeSession = {
@@ -63,16 +66,24 @@ export async function driveReal(real: RealModule, program: ReplyProgram): Promis
     ...hostCallbacks(setting, record),
   });
   for (const event of structuredClone(program.events)) {
+    if (bordersText(event)) text++;
     try {
       listener(event);
     } catch (error) {
       if (setting.throwing === undefined) throw error;
     }
     if (feed === 'settled') await settle();
+    if (bordersText(event)) text++;
   }
   await settle();
   stop();
-  return { calls, end: plain(endOf(subscription)) as ReplyTrace['end'] };
+  return { calls, texts, end: plain(endOf(subscription)) as ReplyTrace['end'] };
+}
+
+/** A text ends here, and another begins: with a message, and where the run is tried again. */
+function bordersText(event: SessionEvent): boolean {
+  if (event.type === 'auto_compaction_end') return event.willRetry;
+  return event.type === 'message_start' || event.type === 'message_end';
 }
 
 /** The callbacks of a host that only writes down what it is called with. */

@@ -14,6 +14,10 @@ describe.skipIf(campaign === undefined)('Beside the real subscription', () => {
     expect(found().generated.disordered).toBe(0);
   });
 
+  test('each verbose level, reasoning mode, break, chunking and flush is met with each other', () => {
+    expect(found().settings).toBe(3 * 3 * 2 * 4 * 3);
+  });
+
   test('so does every stream that is out of order', () => {
     fine(found().unruly);
     expect(found().unruly.disordered).toBeGreaterThan(found().unruly.compared / 2);

@@ -32,6 +32,8 @@ export type TraceEntry = readonly [name: string, payload?: unknown];
 /** What a program made visible, and what is known at its end. */
 export interface ReplyTrace {
   readonly calls: readonly TraceEntry[];
+  /** For each callback of the real one, which text of the run it came of: a message has one, and what comes late another. */
+  readonly texts?: readonly number[];
   readonly end: Readonly<Record<string, unknown>>;
 }
 

@@ -34,7 +34,8 @@ const thoughts = [
   '<b>',
   '<',
 ];
-const finals = ['<final>', '</final>'];
+/** The last one is a tag only once the tag within it is gone. */
+const finals = ['<final>', '</final>', '<fin</think>al>'];
 const directives = ['[[reply_to_current]]', '[[reply_to: 42]]', '[[audio_as_voice]]'];
 const brackets = ['[[x]]', '[[', '[', ']]'];
 const media = [

@@ -129,7 +129,7 @@ export class AssistantReplies {
   /** The text of a message that was not shown while it grew. */
   #showWhole(text: string): void {
     if (this.#partial.hasShown || text === '') return;
-    const { text: visible, mediaUrls } = readDirectives(withoutOpenDirective(text));
+    const { text: visible, mediaUrls } = readDirectives(withoutOpenDirective(text.trim()));
     if (visible === '' && mediaUrls.length === 0) return;
     this.#partial.show(visible, visible, mediaUrls, false);
   }
@@ -151,8 +151,10 @@ export class AssistantReplies {
   }
 
   #read(event: TextEvent): void {
-    if (event.type === 'text_start') this.#showThoughts('');
-    if (event.type === 'text_delta') {
+    if (event.type === 'text_start') {
+      this.#showThoughts('');
+      this.blocks.cut();
+    } else if (event.type === 'text_delta') {
       this.#text += event.delta;
       this.#append(this.#tail.push(event.delta), false);
     } else if (event.type === 'text_end') {

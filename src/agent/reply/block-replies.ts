@@ -108,6 +108,11 @@ export class BlockReplies {
   endMessage(): void {
     this.#pending = '';
     this.#chunker?.clear();
+    this.closeTags();
+  }
+
+  /** What a tag opened is over: with its message, or with the run. */
+  closeTags(): void {
     this.#tags = noTags;
   }
 

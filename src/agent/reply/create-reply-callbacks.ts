@@ -194,6 +194,7 @@ class ReplyRun {
     if (error === undefined) this.emitter.report('lifecycle', { phase: 'end' }, { endedAt });
     else this.emitter.report('lifecycle', { phase: 'error', error }, { endedAt });
     this.#assistant.blocks.flush();
+    this.#assistant.blocks.closeTags();
     const flushed = this.emitter.call('onBlockReplyFlush');
     this.compaction.agentEnded();
     return flushed;

@@ -3,6 +3,7 @@ import type { ReplyEmitter } from './reply-emitter.js';
 import type { ReplyCallbackOptions } from './reply-options.js';
 import { DirectiveQueue } from './text/directive-queue.js';
 import { GrowingReply } from './text/growing-reply.js';
+import { ShownText } from './text/shown-text.js';
 import { noTags, stripTags, type TagState } from './text/strip-tags.js';
 
 /** Shows the text of a message while it grows. */
@@ -14,6 +15,7 @@ export class PartialReplies {
   readonly #isHeldBack: boolean;
   readonly #directives = new DirectiveQueue();
   #reply: GrowingReply;
+  #shown = new ShownText();
   #tags: TagState = noTags;
   #hasShown = false;
 
@@ -40,6 +42,7 @@ export class PartialReplies {
   /** What comes now is a text of its own. */
   endMessage(): void {
     this.#reply = new GrowingReply(this.#finalOnly);
+    this.#shown = new ShownText();
   }
 
   /** The text grew. @param isLast a block of it ended. */
@@ -52,11 +55,11 @@ export class PartialReplies {
     const read = visible.text === '' ? undefined : this.#directives.push(visible.text, isLast);
     if (!wasThinking && this.#tags.thinking) this.#reasoning.begin();
     if (wasThinking && !this.#tags.thinking) this.#reasoning.end();
-    const { text, added } = change;
+    const added = this.#shown.grow(change);
     const mediaUrls = read?.mediaUrls ?? [];
     const hasMore = mediaUrls.length > 0 || read?.audioAsVoice === true;
     if (added === undefined || (added === '' && !hasMore)) return;
-    this.show(text, added, mediaUrls, true);
+    this.show(change.text, added, mediaUrls, true);
   }
 
   /** Shows a message's text. @param isPartial it may grow. */

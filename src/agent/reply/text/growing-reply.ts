@@ -8,8 +8,11 @@ import { finalOnlyRule, finalRule, TagStage, thinkRule } from './tag-stage.js';
 export interface ReplyChange {
   /** All of it: without thoughts, tags, directives and the space around it. */
   readonly text: string;
-  /** What was added; nothing where the text does not begin with the one before. */
-  readonly added: string | undefined;
+  /** So much of it at least is as it was before, and `end` is what follows that. */
+  readonly kept: number;
+  readonly end: string;
+  /** The text begins with the one before. */
+  readonly isGrown: boolean;
 }
 
 /** A text that was shown: with `tail`, it is the sure text and what may follow. */
@@ -47,15 +50,19 @@ export class GrowingReply {
     this.#take(this.#media.push(this.#directive.push(visible)), this.#media.hasMedia);
     const shown = this.#read();
     if (shown === undefined) return undefined;
-    const before = this.#shown;
-    const isSame =
-      this.#grown !== undefined && shown.tail !== undefined && before.tail !== undefined;
-    const added = isSame
-      ? after(`${this.#grown}${shown.tail}`, before.tail)
-      : after(shown.text, before.text);
+    const change = this.#changeTo(shown);
     this.#shown = shown;
     this.#grown = '';
-    return { text: shown.text, added };
+    return change;
+  }
+
+  #changeTo({ text, tail }: Shown): ReplyChange {
+    const before = this.#shown;
+    if (this.#grown === undefined || tail === undefined || before.tail === undefined)
+      return { text, kept: 0, end: text, isGrown: text.startsWith(before.text) };
+    const end = this.#grown + tail;
+    const kept = before.text.length - before.tail.length;
+    return { text, kept, end, isGrown: end.startsWith(before.tail) };
   }
 
   /** The space that a text begins with is no part of its first line. */
@@ -94,8 +101,4 @@ export class GrowingReply {
     }
     return shown.text === silentReply ? { text: '', tail: undefined } : shown;
   }
-}
-
-function after(text: string, start: string): string | undefined {
-  return text.startsWith(start) ? text.slice(start.length) : undefined;
 }

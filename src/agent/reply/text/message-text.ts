@@ -11,6 +11,8 @@ export interface MessageText {
 }
 
 const finalTags = /<\s*\/?\s*final\s*>/gi;
+/** The ones that a text begins with. */
+const emptyLines = /^(?:[ \t]*\r?\n)+/;
 
 /**
  * Reads a whole message. Thoughts that a model wrote between tags count as blocks of thinking where the text begins
@@ -27,8 +29,8 @@ export function readMessage(message: AssistantMessage, finalOnly: boolean): Mess
     if (block.type === 'text') texts.push(stripWhole(block.text));
     if (block.type === 'thinking') thoughts.push(block.thinking.trim());
   }
-  const whole = joined(texts).trim();
-  const said = withoutRepeats(whole.replace(finalTags, ''));
+  const whole = joined(texts).replace(finalTags, '');
+  const said = whole.trim() === '' ? '' : withoutRepeats(whole.replace(emptyLines, ''));
   return {
     text: stripTags(said, noTags, finalOnly).text,
     thinking: joined(thoughts) || taggedThoughts(said),
@@ -68,11 +70,11 @@ function withoutRepeats(text: string): string {
   const kept: string[] = [];
   let before: string | undefined;
   let hasRepeats = false;
-  for (const paragraph of text.split(/\n{2,}/)) {
+  for (const paragraph of text.trim().split(/\n{2,}/)) {
     const said = paragraph.trim();
     const plain = said.replace(/\s+/g, ' ');
     if (plain !== '' && plain === before) hasRepeats = true;
-    else if (plain !== '') kept.push(said);
+    else kept.push(said);
     before = plain;
   }
   return hasRepeats ? kept.join('\n\n') : text;
