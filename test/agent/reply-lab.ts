@@ -1,8 +1,8 @@
-import { expect } from 'vitest';
+import { expect, onTestFinished } from 'vitest';
 import type { ReplyCallbackOptions, ReplyCallbacks } from '../../src/agent/index.js';
 import { createReplyCallbacks } from '../../src/agent/index.js';
-import { checkOrdering } from '../../src/csdk/index.js';
 import type { AssistantContent, AssistantMessage, SessionEvent } from '../../src/stream/index.js';
+import { disorderOf } from '../support/ordered.js';
 
 /** A callback and what it was called with. */
 export type Call = readonly [name: string, payload?: unknown];
@@ -11,7 +11,7 @@ export type Call = readonly [name: string, payload?: unknown];
 export interface ReplyLab {
   readonly calls: Call[];
   readonly replies: ReplyCallbacks;
-  /** Feeds a run, whose events have to be in order, and waits until all of it is handled. */
+  /** Feeds events, and waits until all of them are handled. */
   run(...events: readonly SessionEvent[]): Promise<void>;
   /** The names of the callbacks so far. */
   names(): readonly string[];
@@ -19,12 +19,23 @@ export interface ReplyLab {
   told(name: string): readonly unknown[];
 }
 
-export function replyLab(options: Partial<ReplyCallbackOptions> = {}): ReplyLab {
+/**
+ * Whatever a test feeds has to be in order, as far as it goes: that is checked when the test is over, unless it is meant
+ * to be out of order.
+ */
+export function replyLab(
+  options: Partial<ReplyCallbackOptions> = {},
+  { outOfOrder = false } = {},
+): ReplyLab {
   const calls: Call[] = [];
   const host = (name: string) => (payload?: unknown) => {
     calls.push(payload === undefined ? [name] : [name, payload]);
   };
-  const replies = createReplyCallbacks({
+  const fed: SessionEvent[] = [];
+  onTestFinished(() => {
+    if (!outOfOrder) expect(runsOf(fed).flatMap(disorderOf)).toEqual([]);
+  });
+  const { handle, ...others } = createReplyCallbacks({
     runId: 'run',
     now: () => 5,
     onAssistantMessageStart: host('onAssistantMessageStart'),
@@ -37,17 +48,33 @@ export function replyLab(options: Partial<ReplyCallbackOptions> = {}): ReplyLab 
       calls.push([`onAgentEvent ${stream}${'phase' in data ? ` ${String(data['phase'])}` : ''}`]),
     ...options,
   });
+  const replies: ReplyCallbacks = {
+    ...others,
+    handle(event) {
+      fed.push(event);
+      return handle(event);
+    },
+  };
   return {
     calls,
     replies,
     async run(...events) {
-      expect(checkOrdering(events)).toEqual([]);
       for (const event of events) void replies.handle(event);
       await replies.settled();
     },
     names: () => calls.map(([name]) => name),
     told: (name) => calls.filter(([one]) => one === name).map(([, payload]) => payload),
   };
+}
+
+/** A run that is tried again, or follows another, is a run of its own. */
+function runsOf(events: readonly SessionEvent[]): SessionEvent[][] {
+  const runs: SessionEvent[][] = [];
+  events.forEach((event, at) => {
+    if (at === 0 || events[at - 1]?.type === 'agent_end') runs.push([]);
+    runs.at(-1)?.push(event);
+  });
+  return runs;
 }
 
 export const started: SessionEvent = { type: 'agent_start' };

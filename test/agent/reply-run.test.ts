@@ -43,7 +43,10 @@ describe('The end of a run', () => {
   });
 
   it('hands over what no message ended, and flushes', async () => {
-    const lab = replyLab({ onBlockReplyFlush: () => lab.calls.push(['flush']) });
+    const lab = replyLab(
+      { onBlockReplyFlush: () => lab.calls.push(['flush']) },
+      { outOfOrder: true },
+    );
     const [start, ...rest] = streamed(['Half an ans']);
     for (const event of [started, start, ...rest.slice(0, 2), ended])
       if (event !== undefined) void lab.replies.handle(event);
@@ -123,6 +126,7 @@ describe('waitForCompactionRetry', () => {
 
   it('waits for the compaction, and for each run that is tried again after one', async () => {
     const { replies } = replyLab();
+    void replies.handle(started);
     void replies.handle(compactionStart);
     const waiting = replies.waitForCompactionRetry();
     expect(await state(waiting)).toBe('pending');
@@ -136,6 +140,7 @@ describe('waitForCompactionRetry', () => {
 
   it('rejects with an AbortError when it is unsubscribed, and ever after', async () => {
     const { replies } = replyLab();
+    void replies.handle(started);
     void replies.handle(compactionStart);
     const waiting = replies.waitForCompactionRetry();
     expect(await state(waiting)).toBe('pending');

@@ -187,7 +187,7 @@ describe('A callback', () => {
           void lab.replies.handle(toolStart('1'));
       },
     });
-    for (const event of streamed(['Yes.'])) void lab.replies.handle(event);
+    for (const event of [started, ...streamed(['Yes.'])]) void lab.replies.handle(event);
     const names = lab.names();
     expect(names.indexOf('partial')).toBeLessThan(names.indexOf('onAgentEvent tool start'));
   });
