@@ -5,7 +5,7 @@ import { CommandError } from './command-error.js';
 export type AgentChoice =
   | { readonly kind: 'echo' }
   | { readonly kind: 'replay'; readonly file: string }
-  | { readonly kind: 'claude'; readonly model?: string };
+  | { readonly kind: 'claude'; readonly models: readonly string[] };
 
 /** How agents are written. */
 export const agentForms = 'echo, replay:FILE with a recorded stream, claude, and claude:MODEL';
@@ -19,6 +19,6 @@ export function agentChoice(text: string, folder: string): AgentChoice {
   const [, kind, rest] = /^([^:]*)(?::(.+))?$/.exec(text) ?? [];
   if (kind === 'echo' && rest === undefined) return { kind };
   if (kind === 'replay' && rest !== undefined) return { kind, file: resolve(folder, rest) };
-  if (kind === 'claude') return rest === undefined ? { kind } : { kind, model: rest };
+  if (kind === 'claude') return { kind, models: rest === undefined ? [] : [rest] };
   throw new CommandError('bad-arguments', `there is no agent "${text}"`, `Agents: ${agentForms}.`);
 }

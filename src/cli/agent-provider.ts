@@ -36,9 +36,9 @@ export async function agentProvider(
     case 'replay':
       return recorded(choice.file, onMalformed);
     case 'claude': {
-      const { model } = choice;
-      const models = model === undefined ? {} : { models: [model] };
-      return claudeProvider({ query: await claudeQuery(cwd), cwd, logger, ...models });
+      const { models } = choice;
+      const offered = models.length === 0 ? {} : { models };
+      return claudeProvider({ query: await claudeQuery(cwd), cwd, logger, ...offered });
     }
   }
 }

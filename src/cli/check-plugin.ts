@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { createKernel, isSluiceError, silentLogger } from '../kernel/index.js';
 import { loadLegacyPluginFrom } from '../legacy/index.js';
 import { CommandError } from './command-error.js';
-import { type LoadedConfig, readConfigFile } from './config.js';
+import { type LoadedConfig, readConfigFile } from './config-file.js';
 import { type ExitCode, exitCodeHelp, exitCodes } from './exit-codes.js';
 import { jsonLine } from './json-line.js';
 import { lineLogger } from './logger.js';
@@ -56,7 +56,7 @@ export function addCheckPlugin(
 
 async function checkPlugin(path: string, options: CheckOptions, shell: Shell): Promise<ExitCode> {
   const { config: file, json, debug = false } = options;
-  const config = file === undefined ? undefined : await readConfigFile(file, shell.cwd);
+  const config = file === undefined ? undefined : await readConfigFile(file, shell);
   const kernel = createKernel(); // nothing is dispatched on it
   let report: PluginReport;
   try {

@@ -1,15 +1,18 @@
 import { oneLine } from '../kernel/index.js';
+import { ConfigError } from './config-error.js';
 import { printable, sentence } from './text.js';
 
 /**
  * An error as one line: its code, what is wrong and where, and what to do. With `debug` the stack traces of the
- * error and of its causes follow.
+ * error and of its causes follow. A config with several mistakes makes a line for each.
  *
  * @example
  * errorLine(new CommandError('missing-file', 'there is no file "x.json"', 'Check the path.'), false);
  * // 'sluice: missing-file: there is no file "x.json". Check the path.'
  */
 export function errorLine(thrown: unknown, debug: boolean): string {
+  if (thrown instanceof ConfigError)
+    return thrown.each.map((problem) => errorLine(problem, debug)).join('\n');
   const { code, what, hint } = partsOf(thrown);
   const line = printable(`sluice: ${code}: ${sentence(what)} ${hint}`.trim());
   return debug ? [line, ...stacks(thrown)].join('\n') : line;

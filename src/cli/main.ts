@@ -21,6 +21,7 @@ const exitCode = await runCommandLine({
   stdout,
   stderr,
   cwd: process.cwd(),
+  env: process.env,
   version: packageVersion(),
   isTerminal: { stdin: process.stdin.isTTY === true, stdout: process.stdout.isTTY === true },
   width: Math.min(process.stdout.columns || defaultWidth, 100),

@@ -1,4 +1,9 @@
-import { type LoadedExtension, loadExtension, loadExtensionModule } from '../extension/index.js';
+import {
+  type LoadedExtension,
+  type LoadOptions,
+  loadExtension,
+  loadExtensionModule,
+} from '../extension/index.js';
 import { hostExtensionId } from '../host/index.js';
 import {
   createKernel,
@@ -34,12 +39,17 @@ export async function openPipeline(
   logger: Logger,
   options: Pick<KernelOptions, 'tap' | 'trace'> = {},
 ): Promise<Pipeline> {
-  const { grants, overrides } = settings;
+  const { grants, overrides, budgets } = settings;
   const kernel = refusedSettings(() => createKernel({ ...options, grants, overrides, logger }));
+  const { setupTimeoutMs } = budgets;
+  const loading = {
+    logger: withoutRefusals(logger),
+    ...(setupTimeoutMs !== undefined && { setupTimeoutMs }),
+  };
   const loaded: LoadedExtension[] = [];
   const errors: unknown[] = [];
   for (const setting of settings.extensions) {
-    const result = await load(kernel, setting, logger);
+    const result = await load(kernel, setting, loading);
     if ('error' in result) errors.push(result.error);
     else loaded.push(result);
   }
@@ -86,11 +96,11 @@ function unmatched(kernel: Kernel, keys: readonly string[]): CommandError[] {
 async function load(
   kernel: Kernel,
   { specifier, from, config }: ExtensionSetting,
-  logger: Logger,
+  options: LoadOptions,
 ): Promise<LoadedExtension | { readonly error: unknown }> {
   try {
     const extension = await loadExtensionModule(specifier, { from });
-    return await loadExtension(kernel, extension, { config, logger: withoutRefusals(logger) });
+    return await loadExtension(kernel, extension, { ...options, config });
   } catch (error) {
     return { error };
   }

@@ -43,7 +43,7 @@ async function replay(
   shell: Shell,
 ): Promise<ExitCode> {
   for (const file of files) await checkRecording(file, shell.cwd);
-  const settings = await readSettings(options, shell.cwd);
+  const settings = await readSettings(options, shell);
   const debug = options.debug === true;
   const logger = lineLogger(shell.stderr, debug ? 'debug' : 'error', shell.stdout.gone);
   const printer = options.json === true ? jsonPrinter(shell) : linePrinter(shell);

@@ -2,10 +2,10 @@ import { pid } from 'node:process';
 import { type Command, Option } from 'commander';
 import { type ChannelPlugin, consoleChannel } from '../channel/index.js';
 import type { LoadedExtension } from '../extension/index.js';
-import { createHost, type Host } from '../host/index.js';
+import { createHost, type Host, type HostOptions } from '../host/index.js';
 import { readLines } from '../stream/index.js';
 import { agentForms } from './agent-choice.js';
-import { agentProvider } from './agent-provider.js';
+import { agentDefinitions } from './agent-definitions.js';
 import { asCliCommand } from './cli-command.js';
 import { CommandError } from './command-error.js';
 import { errorLine } from './error-line.js';
@@ -13,7 +13,12 @@ import { type ExitCode, exitCodeHelp, exitCodes } from './exit-codes.js';
 import { lineLogger } from './logger.js';
 import { openPipeline } from './pipeline.js';
 import { jsonView, quietView, type RunView, wayView } from './run-view.js';
-import { addPipelineOptions, type PipelineOptions, readSettings } from './settings.js';
+import {
+  addPipelineOptions,
+  type PipelineOptions,
+  readSettings,
+  type Settings,
+} from './settings.js';
 import type { Shell } from './shell.js';
 
 interface RunOptions extends PipelineOptions {
@@ -49,15 +54,15 @@ Examples:
   $ sluice run --plugin ./thread-ownership
   $ sluice run --config sluice.json
 
-A config file:
+A config file, sluice.config.json here; sluice.config.ts has the same in defineConfig:
   {
     "agent": "echo",
     "extensions": [{ "path": "./quiet-hours.js", "config": { "from": "22:00" } }],
-    "plugins": [{ "path": "./thread-ownership", "config": {}, "trusted": false }],
-    "openclaw": { "agents": { "list": [{ "id": "main" }] } },
+    "plugins": [{ "path": "./acme", "config": { "token": { "env": "TOKEN" } } }],
     "grants": { "persona": ["agent.prompt.building:systemPrompt"] },
     "overrides": { "quiet-hours/night": { "priority": 10 } }
   }
+A secret is named, not written: { "env": "NAME" } or { "secretFile": "PATH" }.
 
 ${exitCodeHelp}`;
 
@@ -97,22 +102,24 @@ async function run(options: RunOptions, shell: Shell): Promise<ExitCode> {
     failed = true;
     shell.stderr.lines([errorLine(error, debug)]);
   };
-  const settings = await readSettings(options, shell.cwd);
+  const settings = await readSettings(options, shell);
   const view = viewFor(options, shell);
   const logger = lineLogger(shell.stderr, debug ? 'debug' : view.logLevel, shell.stdout.gone);
   const { cwd } = shell;
-  const provider = await agentProvider(settings.agent, { cwd, logger, onMalformed: report });
+  const agents = await agentDefinitions(settings.agents, { cwd, logger, onMalformed: report });
   await using pipeline = await openPipeline(settings, logger, view.kernelOptions);
   const { kernel, errors, plugins, extensions } = pipeline;
   errors.forEach(report);
-  const channels = channelsOf(settings.channel, extensions, () =>
+  const channels = channelsOf(settings.channels, extensions, () =>
     consoleChannel({ lines: readLines(shell.stdin), write: view.write, render: view.render }),
   );
   const host = createHost({
     kernel, // with its extensions: they are to see the command itself, too, which goes on when the host has stopped
     kernelOptions: view.kernelOptions,
     logger,
-    agents: [{ id: 'main', provider }],
+    agents,
+    ...(settings.defaultAgent !== undefined && { defaultAgentId: settings.defaultAgent }),
+    ...hostBounds(settings),
     channels,
     loaded: extensions,
     plugins,
@@ -129,46 +136,65 @@ async function run(options: RunOptions, shell: Shell): Promise<ExitCode> {
     return isStopped;
   });
   return await asCliCommand(kernel, 'run', shell, async () => {
-    const isDone = await untilStopped(host, shell.stop, () => shell.stderr.lines(view.greeting));
+    const isDone = await untilStopped(host, shell.stop, settings, () =>
+      shell.stderr.lines(view.greeting),
+    );
     const isFine = shell.stop.aborted ? isDone && errors.length === 0 : isDone && !failed;
     return isFine ? exitCodes.ok : exitCodes.failed;
   });
 }
 
 /**
- * The channels besides those that extensions provide: the console, unless another is asked for.
+ * The channels besides those that extensions provide: the console, unless others are asked for.
  *
- * @throws CommandError `bad-arguments` where no extension provides the one that is asked for.
+ * @throws CommandError `bad-arguments` where no extension provides one that is asked for.
  */
 function channelsOf(
-  name: string,
+  wanted: readonly string[] = ['console'],
   extensions: readonly LoadedExtension[],
   console: () => ChannelPlugin,
 ): readonly ChannelPlugin[] {
-  if (name === 'console') return [console()];
   const provided = extensions.flatMap((one) => one.provided('channel')).map(({ id }) => id);
-  if (provided.includes(name)) return [];
-  throw new CommandError(
-    'bad-arguments',
-    `there is no channel "${name}"`,
-    `Channels: ${['console', ...provided].join(', ')}. An extension can provide another: --extension.`,
-  );
+  const unknown = wanted.find((name) => name !== 'console' && !provided.includes(name));
+  if (unknown !== undefined)
+    throw new CommandError(
+      'bad-arguments',
+      `there is no channel "${unknown}"`,
+      `Channels: ${['console', ...provided].join(', ')}. An extension can provide another: --extension.`,
+    );
+  return wanted.includes('console') ? [console()] : [];
 }
 
 /** Runs the host until its input ends, or somebody wants it to stop. @returns whether every message was done with. */
 async function untilStopped(
   host: Host,
   stop: AbortSignal,
+  { budgets }: Pick<Settings, 'budgets'>,
   onStarted: () => void,
 ): Promise<boolean> {
+  const { drainTimeoutMs } = budgets;
   const stopHost = (): void => {
-    void host.stop({ reason: String(stop.reason) });
+    const budget = drainTimeoutMs === undefined ? {} : { timeoutMs: drainTimeoutMs };
+    void host.stop({ reason: String(stop.reason), ...budget });
   };
   stop.addEventListener('abort', stopHost, { once: true });
   if (stop.aborted) return true;
   await host.start();
   onStarted();
   return (await host.stopped).drained;
+}
+
+/** The bounds of the config, as the host takes them. */
+function hostBounds({
+  budgets: { sendTimeoutMs },
+  lanes: { capacity },
+  channels,
+}: Settings): Pick<HostOptions, 'sendTimeoutMs' | 'laneCapacity' | 'startOnly'> {
+  return {
+    ...(channels !== undefined && { startOnly: channels }),
+    ...(sendTimeoutMs !== undefined && { sendTimeoutMs }),
+    ...(capacity !== undefined && { laneCapacity: capacity }),
+  };
 }
 
 function viewFor({ json, quiet }: RunOptions, shell: Shell): RunView {

@@ -1,15 +1,17 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
-import type { KernelOptions } from '../kernel/index.js';
+import type { AgentDefinition, HostConfig } from '../host/index.js';
 import { type AgentChoice, agentChoice } from './agent-choice.js';
-import { type LoadedConfig, readConfigFile } from './config.js';
+import { findConfigFile, type LoadedConfig, readConfigFile } from './config-file.js';
+import type { Shell } from './shell.js';
 
 /** The options that every command on the pipeline takes. */
 export interface PipelineOptions {
   readonly extension?: readonly string[];
   readonly plugin?: readonly string[];
-  readonly config?: string;
+  /** A file, or `false` where none is to be looked for. */
+  readonly config?: string | false;
   readonly json?: boolean;
   readonly debug?: boolean;
 }
@@ -33,15 +35,23 @@ export interface PluginSetting {
   readonly unsupported?: 'refuse' | 'skip';
 }
 
+/** An agent to offer: who it is, and how it is set up. */
+export interface AgentSetting extends Pick<AgentDefinition, 'id' | 'systemPrompt' | 'timeoutMs'> {
+  readonly choice: AgentChoice;
+}
+
 /** What a command runs with: the config file, and over it the command line. */
-export interface Settings extends Required<Pick<KernelOptions, 'grants' | 'overrides'>> {
-  readonly agent: AgentChoice;
-  /** Where messages come from besides the channels of the config: `console`, or one that an extension provides. */
-  readonly channel: string;
+export interface Settings
+  extends Pick<HostConfig, 'openclaw' | 'overrides' | 'grants' | 'budgets' | 'lanes'> {
+  /** The config file that was read, if any. */
+  readonly config?: LoadedConfig;
+  /** The first is the default, unless `defaultAgent` says otherwise. */
+  readonly agents: readonly AgentSetting[];
+  readonly defaultAgent?: string;
+  /** The channels to start: `console`, and what extensions provide. All of them where unsaid. */
+  readonly channels?: readonly string[];
   readonly extensions: readonly ExtensionSetting[];
   readonly plugins: readonly PluginSetting[];
-  /** The OpenClaw configuration that plugins are shown. */
-  readonly openclaw: Readonly<Record<string, unknown>>;
   /** The folder that the command was given in. */
   readonly workspaceDir: string;
 }
@@ -51,7 +61,11 @@ export function addPipelineOptions(command: Command): Command {
   return command
     .option('-e, --extension <path>', 'load this extension; may be given again', collect)
     .option('-p, --plugin <path>', 'load this OpenClaw plugin; may be given again', collect)
-    .option('-c, --config <file>', 'a JSON file: extensions, plugins, grants, overrides, agent')
+    .option(
+      '-c, --config <file>',
+      'the config file (default: sluice.config.ts, .mts, .js, .mjs or .json here)',
+    )
+    .option('--no-config', 'read no config file')
     .option('--debug', 'stack traces of errors, and every log line');
 }
 
@@ -63,13 +77,17 @@ export function addPipelineOptions(command: Command): Command {
  */
 export async function readSettings(
   options: PipelineOptions & { readonly agent?: string; readonly channel?: string },
-  cwd: string,
+  { cwd, env }: Pick<Shell, 'cwd' | 'env'>,
 ): Promise<Settings> {
+  const file = options.config ?? findConfigFile(cwd);
   const config =
-    options.config === undefined ? undefined : await readConfigFile(options.config, cwd);
+    file === undefined || file === false ? undefined : await readConfigFile(file, { cwd, env });
+  const channels = options.channel === undefined ? config?.channels : [options.channel];
   return {
-    agent: chooseAgent(options.agent, config, cwd),
-    channel: options.channel ?? config?.channel ?? 'console',
+    ...(config !== undefined && { config }),
+    ...(channels !== undefined && { channels }),
+    agents: agentSettings(options.agent, config, cwd),
+    ...(config?.defaultAgent !== undefined && { defaultAgent: config.defaultAgent }),
     extensions: [
       ...(config?.extensions ?? []).map(({ path, ...rest }) => ({
         ...rest,
@@ -85,6 +103,8 @@ export async function readSettings(
     workspaceDir: cwd,
     grants: config?.grants ?? {},
     overrides: config?.overrides ?? {},
+    budgets: config?.budgets ?? {},
+    lanes: config?.lanes ?? {},
   };
 }
 
@@ -92,13 +112,26 @@ function collect(value: string, before: readonly string[] = []): string[] {
   return [...before, value];
 }
 
-function chooseAgent(
+/** One agent, `main`, where the file lists none. The command line says who answers for the default one. */
+function agentSettings(
   given: string | undefined,
   config: LoadedConfig | undefined,
   cwd: string,
-): AgentChoice {
-  if (given !== undefined) return agentChoice(given, cwd);
-  return agentChoice(config?.agent ?? 'echo', config?.folder ?? cwd);
+): AgentSetting[] {
+  const folder = config?.folder ?? cwd;
+  const listed = (config?.agents ?? []).map(({ provider, ...agent }) => ({
+    ...agent,
+    choice: agentChoice(provider, folder),
+  }));
+  const agents =
+    listed.length > 0
+      ? listed
+      : [{ id: 'main', choice: agentChoice(config?.agent ?? 'echo', folder) }];
+  if (given === undefined) return agents;
+  const choice = agentChoice(given, cwd);
+  const isDefault = (id: string, at: number): boolean =>
+    config?.defaultAgent === undefined ? at === 0 : id === config.defaultAgent;
+  return agents.map((agent, at) => (isDefault(agent.id, at) ? { ...agent, choice } : agent));
 }
 
 /** A file's path may be written without the leading `./` that sets it apart from a package name. */

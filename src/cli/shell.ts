@@ -10,6 +10,8 @@ export interface Shell {
   readonly stdout: Output;
   readonly stderr: Output;
   readonly cwd: string;
+  /** The environment: where secrets come from. */
+  readonly env: Readonly<Record<string, string | undefined>>;
   readonly version: string;
   /** Whether a person types into stdin, and looks at stdout. */
   readonly isTerminal: { readonly stdin: boolean; readonly stdout: boolean };

@@ -39,7 +39,7 @@ export function addStages(program: Command, shell: Shell, done: (code: ExitCode)
 }
 
 async function stages(options: StagesOptions, shell: Shell): Promise<ExitCode> {
-  const settings = await readSettings(options, shell.cwd);
+  const settings = await readSettings(options, shell);
   await using pipeline = await openPipeline(settings, silentLogger);
   const { kernel, errors } = pipeline;
   // awaited here: the pipeline is open until the command has ended
@@ -59,7 +59,8 @@ async function stages(options: StagesOptions, shell: Shell): Promise<ExitCode> {
   });
 }
 
-/** The stages whose events the chosen agent tells of when they have happened. */
-function observeOnlyFamilies({ agent }: Settings): ReadonlySet<string> {
-  return new Set(agent.kind === 'replay' ? ['agent.tool.calling'] : []);
+/** The stages whose events a chosen agent tells of when they have happened. */
+function observeOnlyFamilies({ agents }: Settings): ReadonlySet<string> {
+  const isReplay = agents.some(({ choice }) => choice.kind === 'replay');
+  return new Set(isReplay ? ['agent.tool.calling'] : []);
 }

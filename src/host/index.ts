@@ -6,6 +6,11 @@ export {
   parseCommandLine,
   runCommand,
 } from './commands.js';
+export { type ConfigVerdict, checkConfig } from './config/check-config.js';
+export { defineConfig } from './config/define-config.js';
+export { type ConfigProblem, placeOf } from './config/problem.js';
+export type { SecretSources } from './config/references.js';
+export { configSchema, type HostConfig, type SluiceConfig } from './config/schema.js';
 export { hostExtensionId } from './default-choices.js';
 export {
   createHost,

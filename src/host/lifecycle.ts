@@ -6,6 +6,7 @@ import { contributeDefaultChoices } from './default-choices.js';
 import { drain, idleWithin } from './drain.js';
 import { receiveUpdate } from './inbound.js';
 import { Intake } from './intake.js';
+import type { HostOptions } from './options.js';
 import type { HostParts } from './parts.js';
 import { takeProvided } from './provided.js';
 
@@ -87,7 +88,7 @@ export async function startAll(
   });
   const failed: StartReport['failed'][number][] = [];
   const intake = new Intake(onEnded);
-  for (const channel of parts.channels)
+  for (const channel of parts.channels.filter((one) => isToStart(one, options.startOnly)))
     for (const accountId of channel.accounts) {
       const problem = await startAccount(parts, channel, accountId, opened, intake);
       if (problem !== undefined) failed.push({ channel: channel.id, accountId, reason: problem });
@@ -104,6 +105,10 @@ export async function startAll(
   }
   intake.complete();
   return { extensions, accounts, failed };
+}
+
+function isToStart({ id, capabilities }: ChannelPlugin, only: HostOptions['startOnly']): boolean {
+  return only === undefined || only.includes(id) || capabilities.sendsOnly === true;
 }
 
 /** @returns why it could not be started, or nothing. */

@@ -55,6 +55,8 @@ export interface HostOptions {
   readonly providers?: readonly AgentProvider[];
   /** May be empty where extensions provide channels. */
   readonly channels: readonly ChannelPlugin[];
+  /** The ids of the channels to start, where not all are that extensions provide. Those of plugins only send, and stay. */
+  readonly startOnly?: readonly string[];
   readonly extensions?: readonly HostExtension[];
   /**
    * Extensions that somebody else loaded into the same `kernel`: the host uses what they provide. Whoever loaded them

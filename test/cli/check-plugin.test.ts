@@ -234,7 +234,9 @@ describe('sluice run --plugin', { timeout: 30_000 }, () => {
     writeFileSync(config, JSON.stringify({ plugins: [{ path: '.', trustd: true }] }));
     const { code, stderr } = await runInMemory(['stages', '-c', config]);
     expect(code).toBe(2);
-    expect(stderr).toMatch(/unknown key "trustd"\. Did you mean "trusted"\?/);
+    expect(stderr).toMatch(
+      /at plugins\[0\]\.trustd: there is no setting "trustd"\. Did you mean "trusted"\?/,
+    );
   });
 
   it('shows the hooks of a plugin in sluice stages', async () => {

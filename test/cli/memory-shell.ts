@@ -3,10 +3,16 @@ import { fileURLToPath } from 'node:url';
 import { runCommandLine } from '../../src/cli/command-line.js';
 import { outputTo } from '../../src/cli/output.js';
 import { plainPalette } from '../../src/cli/palette.js';
-import type { Ended } from './cli.js';
+import type { CliSurroundings, Ended } from './cli.js';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
 
 /** Runs a command line in this process, with streams in memory: for what needs no process of its own. */
-export async function runInMemory(args: readonly string[], input = ''): Promise<Ended> {
+export async function runInMemory(
+  args: readonly string[],
+  input = '',
+  { cwd = root, env = {} }: CliSurroundings = {},
+): Promise<Ended> {
   const written = { stdout: '', stderr: '' };
   const outputFor = (name: keyof typeof written) =>
     outputTo(
@@ -25,7 +31,8 @@ export async function runInMemory(args: readonly string[], input = ''): Promise<
     stdin: Readable.from([input]),
     stdout,
     stderr,
-    cwd: fileURLToPath(new URL('../..', import.meta.url)),
+    cwd,
+    env,
     version: '0.0.0',
     isTerminal: { stdin: false, stdout: false },
     width: 80,

@@ -1,0 +1,37 @@
+import type { AgentDefinition } from '../host/index.js';
+import type { AgentProvider } from '../stream/index.js';
+import type { AgentChoice } from './agent-choice.js';
+import { type AgentProviderOptions, agentProvider } from './agent-provider.js';
+import type { AgentSetting } from './settings.js';
+
+/**
+ * Makes the agents of the settings. Agents of one kind share a provider, since `agent.model.resolving` knows a provider
+ * by its name; each of them keeps its model.
+ *
+ * @throws CommandError `missing-file`, `unreadable-file` or `missing-package`.
+ */
+export async function agentDefinitions(
+  agents: readonly AgentSetting[],
+  options: AgentProviderOptions,
+): Promise<AgentDefinition[]> {
+  const providers = new Map<AgentChoice['kind'], AgentProvider>();
+  const definitions: AgentDefinition[] = [];
+  for (const { choice, ...agent } of agents) {
+    const provider =
+      providers.get(choice.kind) ?? (await agentProvider(sharedChoice(choice, agents), options));
+    providers.set(choice.kind, provider);
+    const model = choice.kind === 'claude' ? choice.models[0] : undefined;
+    definitions.push({ ...agent, provider, ...(model !== undefined && { model }) });
+  }
+  return definitions;
+}
+
+/** A provider that serves every agent of its kind. An agent that names no model gets the one that Claude would use. */
+function sharedChoice(choice: AgentChoice, agents: readonly AgentSetting[]): AgentChoice {
+  if (choice.kind !== 'claude') return choice;
+  const wanted = agents.flatMap((agent) => (agent.choice.kind === 'claude' ? [agent.choice] : []));
+  const named = [...new Set(wanted.flatMap(({ models }) => models))];
+  if (named.length === 0) return choice;
+  const isDefaultWanted = wanted.some(({ models }) => models.length === 0);
+  return { ...choice, models: isDefaultWanted ? ['default', ...named] : named };
+}

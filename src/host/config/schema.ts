@@ -1,0 +1,152 @@
+import { z } from 'zod';
+import { longestTimerMs, nearest } from '../../kernel/index.js';
+
+// Each description ends the sentence "Write ...": hints, spec/config.md and the JSON Schema are made of them.
+
+const milliseconds = (what: string) =>
+  z.number().positive().max(longestTimerMs).describe(`milliseconds, such as 10000: ${what}`);
+
+const name = z.string().min(1).max(200);
+
+const provider = (what: string) =>
+  z
+    .string()
+    .regex(
+      /^(echo|replay:.+|claude(:.+)?)$/,
+      'expected "echo", "replay:FILE", "claude" or "claude:MODEL"',
+    )
+    .describe(`"echo", "replay:FILE" with a recorded stream, "claude" or "claude:MODEL": ${what}`);
+
+const agent = z.strictObject({
+  id: name.describe('the name that routes choose the agent by'),
+  provider: provider('who answers'),
+  systemPrompt: z
+    .string()
+    .describe('a text that every prompt of the agent begins with')
+    .exactOptional(),
+  timeoutMs: milliseconds('how long one of its turns may take').exactOptional(),
+});
+
+const extension = z.strictObject({
+  path: name.describe('a path from the folder of this file, or the name of an installed package'),
+  config: z.unknown().describe('what the schema of the extension asks for').exactOptional(),
+});
+
+const plugin = z.strictObject({
+  path: name.describe('the folder of an OpenClaw plugin: the one with openclaw.plugin.json'),
+  config: z
+    .record(z.string(), z.unknown())
+    .describe('an object: what the plugin gets as its own configuration')
+    .exactOptional(),
+  trusted: z
+    .boolean()
+    .describe('true, if the plugin may set the fields that a stage trusts')
+    .exactOptional(),
+  unsupported: z
+    .enum(['refuse', 'skip'])
+    .describe('"refuse" or "skip": what is done with a call that does not work here')
+    .exactOptional(),
+});
+
+const override = z.strictObject({
+  disabled: z.boolean().describe('true, so that the handler is not called').exactOptional(),
+  priority: z.number().describe('a number: handlers with a higher one run earlier').exactOptional(),
+  timeoutMs: milliseconds('how long one call of the handler may take').exactOptional(),
+});
+
+const budgets = z.strictObject({
+  drainTimeoutMs: milliseconds(
+    'how long running messages may take to end after SIGTERM, before they are aborted',
+  ).exactOptional(),
+  sendTimeoutMs: milliseconds(
+    'how long one send may take before it counts as ambiguous',
+  ).exactOptional(),
+  setupTimeoutMs: milliseconds('how long the setup of one extension may take').exactOptional(),
+});
+
+const lanes = z.strictObject({
+  capacity: z
+    .number()
+    .int()
+    .positive()
+    .describe('messages of one conversation that may wait before its channel is asked to')
+    .exactOptional(),
+});
+
+/** What a config file may hold. Strict at every level: a misspelt key is a mistake, and is told. */
+export const configSchema = z
+  .strictObject({
+    $schema: z.string().describe('the path of the JSON Schema that an editor uses').exactOptional(),
+    agent: provider('who answers, where there is one agent').exactOptional(),
+    agents: z
+      .array(agent)
+      .min(1)
+      .describe('a list of agents; the first is the default')
+      .exactOptional(),
+    defaultAgent: name.describe('the id of the agent that answers by default').exactOptional(),
+    channels: z
+      .array(name)
+      .min(1)
+      .describe('a list of the channels to start, such as ["console"]')
+      .exactOptional(),
+    extensions: z.array(extension).describe('a list of extensions to load').default([]),
+    plugins: z.array(plugin).describe('a list of OpenClaw plugins to load').default([]),
+    openclaw: z
+      .record(z.string(), z.unknown())
+      .describe('an object: the OpenClaw configuration that plugins are shown')
+      .default({}),
+    grants: z
+      .record(
+        z.string(),
+        z
+          .array(z.string())
+          .describe('a list such as ["agent.prompt.building:systemPrompt"]: the trusted fields'),
+      )
+      .describe('an object: by the id of an extension, the trusted fields that it may set')
+      .default({}),
+    overrides: z
+      .record(
+        z.string(),
+        override.describe('an object with the settings of the handler that are overridden'),
+      )
+      .describe('an object: by "extension/handler", what of the handler is set otherwise')
+      .default({}),
+    budgets: budgets
+      .describe('an object with the time that the steps of the host may take')
+      .default({}),
+    lanes: lanes.describe('an object with the bounds of what waits').default({}),
+  })
+  .superRefine(({ agent, agents, defaultAgent }, check) => {
+    if (agent !== undefined && agents !== undefined)
+      check.addIssue({ code: 'custom', path: ['agents'], message: '"agent" is there as well' });
+    const ids = agents === undefined ? ['main'] : agents.map(({ id }) => id);
+    const twice = ids.findIndex((id, at) => ids.indexOf(id) < at);
+    if (twice >= 0)
+      check.addIssue({
+        code: 'custom',
+        path: ['agents', twice, 'id'],
+        message: `"${ids[twice]}" is the id of two agents`,
+      });
+    const recordings = new Set(
+      (agents ?? []).map(({ provider }) => provider).filter((one) => one.startsWith('replay:')),
+    );
+    if (recordings.size > 1)
+      check.addIssue({
+        code: 'custom',
+        path: ['agents'],
+        message: 'several recordings cannot be replayed in one host',
+      });
+    if (defaultAgent === undefined || ids.includes(defaultAgent)) return;
+    const close = nearest(defaultAgent, ids) ?? ids.join(', ');
+    check.addIssue({
+      code: 'custom',
+      path: ['defaultAgent'],
+      message: `there is no agent "${defaultAgent}"; the nearest is "${close}"`,
+    });
+  });
+
+/** A config file as it is written: every key may be left out. spec/config.md says what each is for. */
+export interface SluiceConfig extends z.input<typeof configSchema> {}
+
+/** A config file as it was read: checked, secrets filled in, defaults applied. */
+export interface HostConfig extends z.output<typeof configSchema> {}

@@ -1,0 +1,30 @@
+import { describe, it } from 'vitest';
+import { z } from 'zod';
+import { configSchema } from '../../src/host/config/schema.js';
+import { everySetting } from '../support/config-settings.js';
+import { expectFresh, heading, table } from '../support/generated.js';
+
+const about =
+  'What `sluice.config.ts`, `.mts`, `.js`, `.mjs` or `.json` may hold (§20 of event-pipeline.md). Every setting may be left out, but\n' +
+  'for the `id`, `path` and `provider` of what is listed. `[]` stands for each entry of a list, `*` for a name of yours. Paths are read from the folder of the\n' +
+  "file. Within `config` and `openclaw`, `{ env: 'NAME' }` or `{ secretFile: 'PATH' }` may stand for a text. An editor completes the JSON\n" +
+  'form by `"$schema": "node_modules/sluice/spec/config.schema.json"`, and the TypeScript form by `defineConfig` of `sluice/host`.';
+
+describe('the settings of a config file', () => {
+  it('are listed in spec/config.md', () => {
+    const rows = everySetting(configSchema).map(({ place, type, what }) => [
+      `\`${place}\``,
+      type,
+      what,
+    ]);
+    expectFresh(
+      'spec/config.md',
+      `${heading('Configuration', about, 'test/spec/config.test.ts')}\n${table(['setting', 'type', 'write'], rows)}\n`,
+    );
+  });
+
+  it('have a JSON Schema for editors', () => {
+    const schema = z.toJSONSchema(configSchema, { io: 'input' });
+    expectFresh('spec/config.schema.json', `${JSON.stringify(schema, null, 2)}\n`);
+  });
+});
