@@ -39,7 +39,7 @@ export default defineExtension({
           mentions.add(`${agent.id} ${keyOf(thread)}`);
     });
 
-    const options = { failClosed, timeoutMs: settings.timeoutMs + graceMs };
+    const options = { failClosed, preview: 'ok', timeoutMs: settings.timeoutMs + graceMs } as const;
     api.veto('egress.preparing', 'owner', options, async (call, own) => {
       const thread = threadAddressed(call);
       if (thread === undefined || !channels.includes(thread.channel)) return allow();

@@ -1,0 +1,133 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { bearerCheck } from './bearer.js';
+import type { Claims } from './claims.js';
+import { type Reply, refusal } from './reply.js';
+import { maxRequestBytes, requestBody } from './request-body.js';
+import { answer } from './routes.js';
+
+/** A request that was answered. Nothing of its headers, and no query. */
+export interface Answered {
+  readonly method: string;
+  readonly path: string;
+  readonly status: number;
+  /** What went wrong on the server's side. */
+  readonly error?: unknown;
+}
+
+/** How a server is started. */
+export interface OwnershipServerOptions {
+  readonly claims: Claims;
+  readonly host: string;
+  /** 0 takes a free one. */
+  readonly port: number;
+  /** Who does not send it is refused. */
+  readonly token?: string | undefined;
+  readonly onAnswered?: (answered: Answered) => void;
+}
+
+/** A server that listens. */
+export interface OwnershipServer {
+  readonly url: string;
+  /** Takes no more, lets what has begun end, for so many milliseconds, and closes. */
+  close(graceMs: number): Promise<void>;
+}
+
+/**
+ * Starts the ownership service. The HTTP contract is in the README.
+ *
+ * @throws Error of the system where it cannot listen: `EADDRINUSE`, say.
+ */
+export async function startOwnershipServer(
+  options: OwnershipServerOptions,
+): Promise<OwnershipServer> {
+  const { host, port } = options;
+  const isAllowed = bearerCheck(options.token);
+  const isClosing = (): boolean => !server.listening;
+  const limits = { maxHeaderSize: 8 * 1_024, headersTimeout: 5_000, requestTimeout: 10_000 };
+  const server = createServer({ ...limits, keepAliveTimeout: 5_000 }, (request, response) => {
+    void respond(request, response, { ...options, isAllowed, isClosing });
+  });
+  server.maxConnections = 1_024;
+  server.listen(port, host);
+  await once(server, 'listening'); // rejects where it cannot
+  return { url: urlOf(server, host), close: (graceMs) => closed(server, graceMs) };
+}
+
+interface Responding extends OwnershipServerOptions {
+  readonly isAllowed: (header: string | undefined) => boolean;
+  readonly isClosing: () => boolean;
+}
+
+async function respond(
+  request: IncomingMessage,
+  response: ServerResponse,
+  { claims, onAnswered, isAllowed, isClosing }: Responding,
+): Promise<void> {
+  const { method = '', url = '' } = request;
+  const [path = '', query = ''] = url.split('?', 2);
+  let reply: Reply;
+  let error: unknown;
+  try {
+    reply =
+      refused(request, path, isAllowed) ??
+      (await answered(request, { method, path, query }, claims));
+  } catch (thrown) {
+    if (request.destroyed && !request.complete) return; // who asked is gone
+    error = thrown;
+    reply = refusal(503, 'the claims cannot be read or written now');
+  }
+  const isLast = !request.complete || isClosing(); // what is not read would be taken for the next request
+  response
+    .writeHead(reply.status, {
+      'content-type': 'application/json; charset=utf-8',
+      'cache-control': 'no-store',
+      ...reply.headers,
+      ...(isLast && { connection: 'close' }),
+    })
+    .end(`${JSON.stringify(reply.body)}\n`);
+  onAnswered?.({ method, path, status: reply.status, ...(error !== undefined && { error }) });
+}
+
+/** Who may not ask at all. A page in a browser may not: it would do so in the name of whoever looks at it. */
+function refused(
+  { headers, method }: IncomingMessage,
+  path: string,
+  isAllowed: Responding['isAllowed'],
+): Reply | undefined {
+  if (headers.origin !== undefined) return refusal(403, 'this is not for browsers');
+  if (path !== '/health' && !isAllowed(headers.authorization))
+    return refusal(401, 'the bearer token is missing or wrong', { 'www-authenticate': 'Bearer' });
+  const isJson = /^application\/json\s*(;|$)/i.test(headers['content-type'] ?? '');
+  if (method === 'POST' && !isJson) return refusal(415, 'the body must be application/json');
+  return undefined;
+}
+
+async function answered(
+  request: IncomingMessage,
+  {
+    method,
+    path,
+    query,
+  }: { readonly method: string; readonly path: string; readonly query: string },
+  claims: Claims,
+): Promise<Reply> {
+  const body = method === 'POST' ? await requestBody(request) : '';
+  if (body === undefined)
+    return refusal(413, `the body must not be longer than ${maxRequestBytes} bytes`);
+  return answer({ method, path, query: new URLSearchParams(query), body }, claims);
+}
+
+function urlOf(server: Server, host: string): string {
+  const { port } = server.address() as AddressInfo; // it listens on one
+  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
+}
+
+async function closed(server: Server, graceMs: number): Promise<void> {
+  const gone = once(server, 'close');
+  server.close(); // also those connections that are idle
+  const timer = setTimeout(() => server.closeAllConnections(), graceMs);
+  await gone;
+  clearTimeout(timer);
+}
