@@ -19,6 +19,31 @@ export {
   type StopOptions,
   type UnpromptedMessage,
 } from './host.js';
+export { bothTaps, type DispatchTapOptions, dispatchTap } from './journal/dispatch-tap.js';
+export { eventIdOf } from './journal/event-id.js';
+export type {
+  DispatchFilter,
+  DispatchRecord,
+  Journal,
+  JournalFilter,
+  JournalReader,
+  JournalStats,
+  NewDispatch,
+  NewSend,
+  NewUpdate,
+  SendEndRecord,
+  SendFilter,
+  SendRecord,
+  SendState,
+  UpdateEnd,
+  UpdateFilter,
+  UpdateRecord,
+  UpdateState,
+} from './journal/journal.js';
+export { memoryJournal } from './journal/memory-journal.js';
+export type { Retention } from './journal/retention.js';
+export { type JournalOptions, openJournal, type SqliteJournal } from './journal/sqlite-journal.js';
+export { readJournal } from './journal/sqlite-reader.js';
 export { Lanes } from './lanes.js';
 export type { StartReport, StopReport } from './lifecycle.js';
 export type { MessageEnd, SendReport } from './message-end.js';

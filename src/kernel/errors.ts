@@ -352,6 +352,21 @@ export const errorTable = {
     cause: 'The statement is wrong, or the database was used in a way that it does not allow.',
     hint: 'Mend the statement, or the call.',
   },
+  'journal-in-use': {
+    message: 'Journal {path} is in use by another process.',
+    cause: 'A host that runs already has it open, or a command that writes to it.',
+    hint: 'Stop that one first, or give this one a journal of its own.',
+  },
+  'not-a-journal': {
+    message: 'Database {path} is no journal that can be used: {problem}.',
+    cause: 'The path names another database, or a journal that another version of sluice has made.',
+    hint: 'Name another file, or use the version that has made it.',
+  },
+  'journal-state': {
+    message: 'Journal: {what} "{id}" cannot be {wanted}: it is {state}.',
+    cause: 'Something ends twice, or goes on after its end.',
+    hint: 'Each update and each send ends once. Please report this with the log.',
+  },
   'session-out-of-order': {
     message: 'Session event {index} breaks the order ({rule}): {problem}.',
     cause: 'An agent emitted its events in an order that their readers do not expect.',

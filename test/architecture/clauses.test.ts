@@ -12,6 +12,7 @@ function clausesOf(document: string, sections: RegExp): ReadonlySet<string> {
 /** Each document with numbered clauses, and the word that comes before the sign where one of it is cited. */
 const documents: readonly (readonly [word: string, document: string, ReadonlySet<string>])[] = [
   ['', 'event-pipeline.md', clausesOf('event-pipeline.md', /^(\d+\.\d+) |^## (\d+)\. /gm)],
+  ['durability', 'durability.md', clausesOf('durability.md', /^(\d+\.\d+) |^## (\d+)\. /gm)],
   [
     'csdk',
     'csdk-normalization.md',
@@ -32,7 +33,7 @@ describe.each(documents)('the clauses of "%s" (spec/%s)', (word, document, claus
 
   it('exist where code or a test cites them', () => {
     const wrong = [...sourceFiles('src'), ...sourceFiles('test')].flatMap(({ path, text }) =>
-      [...text.matchAll(/(csdk )?§(\d+(?:\.\d+)?)/g)]
+      [...text.matchAll(/(csdk |durability )?§(\d+(?:\.\d+)?)/g)]
         .filter(([, cites = '', clause = '']) => cites.trim() === word && !clauses.has(clause))
         .map(([cited]) => `${path}: ${cited}`),
     );

@@ -16,6 +16,8 @@ export interface SqliteOptions {
   readonly maxPages?: number;
   /** Milliseconds to wait for another process that writes; 5 000 where unsaid. The whole process waits. */
   readonly busyTimeoutMs?: number;
+  /** It is there to be locked, and holds nothing: it has no write-ahead log. */
+  readonly isLock?: boolean;
 }
 
 /** A statement that was compiled once. Its values are checked before each call. */
@@ -75,7 +77,8 @@ class OpenDatabase implements SqliteDatabase {
   readonly #driver: Driver.Database;
   #isOpen = true;
 
-  constructor(path: string, { readonly = false, maxPages, busyTimeoutMs = 5000 }: SqliteOptions) {
+  constructor(path: string, options: SqliteOptions) {
+    const { readonly = false, maxPages, busyTimeoutMs = 5000, isLock = false } = options;
     this.path = path;
     if (path === '' || path.includes('\0'))
       throw new SluiceError('database-not-opened', { path, problem: 'that is no path' });
@@ -85,7 +88,7 @@ class OpenDatabase implements SqliteDatabase {
     try {
       if (readonly)
         this.#rows('SELECT count(*) FROM sqlite_schema'); // so that it fails now, not later
-      else this.#prepareFile(maxPages);
+      else if (!isLock) this.#prepareFile(maxPages);
     } catch (error) {
       this.close();
       throw error;

@@ -1,0 +1,91 @@
+import type { Envelope, Outcome, Tap } from '../../kernel/index.js';
+import { boundedJson, secretKeys } from './bounded-json.js';
+import type { Journal } from './journal.js';
+
+/** What is written of dispatches. */
+export interface DispatchTapOptions {
+  /** Characters that one dispatch may take; 262 144 where unsaid. A larger one is kept without its payloads. */
+  readonly maxDispatchLength?: number;
+  /** Whether payloads of families that are on a hot path are kept; not where unsaid. */
+  readonly hotPathPayloads?: boolean;
+  /** Whether what a provider sent is kept as it came; not where unsaid. */
+  readonly rawUpdates?: boolean;
+  /** Names of fields whose values are never written, besides those that look like a secret's. */
+  readonly redact?: readonly string[];
+}
+
+/** Fields that are left out of payloads: what a provider sent, and configuration, which may hold anything. */
+const leftOut = '[left out]';
+
+/**
+ * A tap that writes each dispatch into a journal, without secrets. It costs one JSON text a dispatch.
+ *
+ * @example
+ * const kernel = createKernel({ trace: true, tap: dispatchTap(journal) }); // with a trace, it can be explained
+ */
+export function dispatchTap(
+  journal: Pick<Journal, 'dispatched'>,
+  options: DispatchTapOptions = {},
+): Required<Pick<Tap, 'outcome'>> {
+  const { maxDispatchLength = 262_144, hotPathPayloads = false, rawUpdates = false } = options;
+  const isSecret = secretKeys(options.redact);
+  const textOf = (value: unknown) => boundedJson(value, { maxLength: maxDispatchLength, isSecret });
+  const keep = (payload: object): object => {
+    const kept: Record<string, unknown> = { ...payload };
+    if (!rawUpdates && 'raw' in kept) kept['raw'] = leftOut;
+    if ('config' in kept) kept['config'] = leftOut;
+    return kept;
+  };
+  return {
+    outcome: (outcome) => {
+      const { event, status } = outcome;
+      const { eventId, family, correlationId, sessionId, occurredAt: occurredAtMs } = event;
+      const about = { eventId, family, correlationId, sessionId, occurredAtMs, status };
+      const whole = event.hotPath && !hotPathPayloads ? undefined : textOf(bodyOf(outcome, keep));
+      if (whole !== undefined && 'json' in whole) {
+        journal.dispatched({ ...about, body: whole.json });
+        return;
+      }
+      const rest = textOf(bodyOf(outcome, () => ({})));
+      const omitted = whole === undefined ? 'hot-path' : whole.problem;
+      const body = 'json' in rest ? rest.json : '{}';
+      journal.dispatched({ ...about, omitted, body });
+    },
+  };
+}
+
+function bodyOf(outcome: Outcome, keep: (payload: object) => object): Record<string, unknown> {
+  const { event, payload } = outcome;
+  const { payload: patched, ...rest } = outcome.toJSON();
+  const emitted: Envelope = event;
+  return {
+    ...rest,
+    event: { ...emitted, payload: keep(emitted.payload) },
+    ...(payload !== emitted.payload && { payload: keep(Object(patched)) }),
+  };
+}
+
+/** Two taps as one. */
+export function bothTaps(first: Tap, second: Tap | undefined): Tap {
+  if (second === undefined) return first;
+  const both =
+    <A extends readonly unknown[]>(
+      a: ((...args: A) => void) | undefined,
+      b: ((...args: A) => void) | undefined,
+    ): ((...args: A) => void) =>
+    (...args) => {
+      let problem: { readonly thrown: unknown } | undefined;
+      try {
+        a?.(...args);
+      } catch (thrown) {
+        problem = { thrown };
+      }
+      b?.(...args); // whatever the first does, the second is told
+      if (problem !== undefined) throw problem.thrown;
+    };
+  return {
+    outcome: both(first.outcome, second.outcome),
+    failure: both(first.failure, second.failure),
+    late: both(first.late, second.late),
+  };
+}

@@ -1,0 +1,75 @@
+import type { Clock, TimerHandle } from '../../kernel/index.js';
+import type { SqliteDatabase, SqliteStatement } from '../sqlite/open-sqlite.js';
+import type { Passenger } from './group-commit.js';
+import type { JournalStats, NewDispatch } from './journal.js';
+
+/** Milliseconds that a dispatch may wait where nothing else is written. */
+const longestWaitMs = 100;
+
+/** Characters that may wait. What comes beyond is counted, and not kept. */
+const mostCharacters = 64 * 1024 * 1024;
+
+/**
+ * Dispatches that wait to be written. They go along with the next transaction; they never hold up anything, and they are
+ * what is given up first.
+ */
+export class WaitingDispatches implements Passenger {
+  readonly #database: SqliteDatabase;
+  readonly #insert: SqliteStatement;
+  readonly #clock: Clock;
+  readonly #onDue: () => void;
+  #waiting: NewDispatch[] = [];
+  #characters = 0;
+  #due: TimerHandle | undefined;
+  #kept = 0;
+  #dropped = 0;
+
+  /** @param onDue is to write them. */
+  constructor(database: SqliteDatabase, clock: Clock, onDue: () => void) {
+    this.#database = database;
+    this.#insert = database.prepare(`
+      INSERT INTO dispatches
+        (event_id, family, correlation_id, session_id, status, occurred_at_ms, omitted, body)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?)`);
+    this.#clock = clock;
+    this.#onDue = onDue;
+  }
+
+  add(dispatch: NewDispatch): void {
+    if (!this.#database.isOpen || this.#characters + dispatch.body.length > mostCharacters) {
+      this.#dropped++;
+      return;
+    }
+    this.#characters += dispatch.body.length;
+    this.#waiting.push(dispatch);
+    if (this.#due !== undefined) return;
+    this.#due = this.#clock.setTimeout(this.#onDue, longestWaitMs);
+    this.#due.unref?.();
+  }
+
+  stats(): Pick<JournalStats, 'dispatches' | 'dispatchesDropped'> {
+    return { dispatches: this.#kept, dispatchesDropped: this.#dropped };
+  }
+
+  waits(): boolean {
+    return this.#waiting.length > 0;
+  }
+
+  write(): void {
+    for (const one of this.#waiting) {
+      const { eventId, family, correlationId, sessionId, status, occurredAtMs, omitted, body } =
+        one;
+      const about = [eventId, family, correlationId, sessionId, status, occurredAtMs];
+      this.#insert.run(...about, omitted ?? null, body);
+    }
+  }
+
+  written(isKept: boolean): void {
+    if (isKept) this.#kept += this.#waiting.length;
+    else this.#dropped += this.#waiting.length;
+    this.#waiting = [];
+    this.#characters = 0;
+    if (this.#due !== undefined) this.#clock.clearTimeout(this.#due);
+    this.#due = undefined;
+  }
+}

@@ -1,0 +1,302 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { Journal, NewDispatch, NewSend, NewUpdate } from '../../../src/host/index.js';
+import { type VirtualClock, virtualClock } from '../../../src/testing/index.js';
+
+/** A virtual clock whose time of day may be set, as that of a machine. */
+export interface SettableClock extends VirtualClock {
+  /** Milliseconds, forwards or back. */
+  set(byMs: number): void;
+}
+
+export function settableClock(): SettableClock {
+  const clock = virtualClock();
+  let setByMs = 0;
+  return {
+    ...clock,
+    get pending() {
+      return clock.pending;
+    },
+    now: () => clock.now() + setByMs,
+    set: (byMs) => {
+      setByMs += byMs;
+    },
+  };
+}
+
+const isTerminal = (step: string) => ['sent', 'cancelled', 'failed'].includes(step);
+
+const code = (wanted: string) => expect.objectContaining({ code: wanted });
+
+export function anUpdate(eventId: string, more: Partial<NewUpdate> = {}): NewUpdate {
+  return {
+    eventId,
+    channel: 'scripted',
+    accountId: 'default',
+    updateId: eventId,
+    receivedAtMs: 5,
+    body: '{"text":"hi"}',
+    ...more,
+  };
+}
+
+export function aSend(sendId: string, more: Partial<NewSend> = {}): NewSend {
+  const body = '{"content":"hi"}';
+  return { sendId, kind: 'reply', fingerprint: 'f', channel: 'scripted', body, ...more };
+}
+
+export function aDispatch(eventId: string, more: Partial<NewDispatch> = {}): NewDispatch {
+  return {
+    eventId,
+    family: 'ingress.normalized',
+    correlationId: eventId,
+    sessionId: null,
+    status: 'passed',
+    occurredAtMs: 7,
+    body: '{}',
+    ...more,
+  };
+}
+
+/** What every journal must do, whatever it is made of. */
+export function describeJournal(
+  name: string,
+  open: (options: { readonly clock: SettableClock }) => Promise<Journal>,
+): void {
+  const withJournal = async (test: (journal: Journal, clock: SettableClock) => Promise<void>) => {
+    const clock = settableClock();
+    const journal = await open({ clock });
+    try {
+      await test(journal, clock);
+    } finally {
+      await journal.close();
+    }
+  };
+
+  describe(`${name}: updates`, () => {
+    it('are taken in once (durability §2.2)', () =>
+      withJournal(async (journal) => {
+        expect(await journal.accept(anUpdate('a'))).toEqual({ status: 'accepted' });
+        expect(await journal.accept(anUpdate('a', { body: '"other"' }))).toEqual({
+          status: 'known',
+          state: 'accepted',
+          attempts: 0,
+        });
+        expect((await journal.updates()).map(({ body }) => body)).toEqual(['{"text":"hi"}']);
+        expect(journal.stats()).toMatchObject({ accepted: 1, duplicates: 1 });
+      }));
+
+    it('that come at once are taken in once', () =>
+      withJournal(async (journal) => {
+        const taken = await Promise.all([1, 2, 3].map(() => journal.accept(anUpdate('a'))));
+        expect(taken.map(({ status }) => status)).toEqual(['accepted', 'known', 'known']);
+      }));
+
+    it('keep all that was said of them', () =>
+      withJournal(async (journal, clock) => {
+        await journal.accept(anUpdate('a'));
+        const { updateId: _, body: _body, ...bare } = anUpdate('b');
+        await journal.accept(bare);
+        await clock.advance(100);
+        expect(await journal.begin('a')).toBe(1);
+        expect(await journal.begin('a')).toBe(2);
+        await journal.endUpdate('a', { isDead: true, outcome: 'failed', reason: 'why' });
+        const [a, b] = await journal.updates();
+        expect(a).toEqual({
+          ...anUpdate('a'),
+          seq: expect.any(Number),
+          state: 'dead',
+          attempts: 2,
+          acceptedAtMs: expect.any(Number),
+          endedAtMs: (a?.acceptedAtMs ?? 0) + 100,
+          outcome: 'failed',
+          reason: 'why',
+        });
+        expect(b).toEqual({
+          ...bare,
+          seq: expect.any(Number),
+          state: 'accepted',
+          attempts: 0,
+          acceptedAtMs: expect.any(Number),
+        });
+      }));
+
+    it('end once, and leave no body behind unless they are dead letters (durability §5.2)', () =>
+      withJournal(async (journal) => {
+        await journal.accept(anUpdate('a'));
+        await journal.begin('a');
+        await journal.endUpdate('a', { isDead: false, outcome: 'answered' });
+        expect((await journal.updates())[0]).not.toHaveProperty('body');
+        for (const again of [
+          () => journal.begin('a'),
+          () => journal.endUpdate('a', { isDead: false, outcome: 'answered' }),
+          () => journal.begin('unknown'),
+        ])
+          await expect(again()).rejects.toThrow(code('journal-state'));
+        expect(await journal.accept(anUpdate('a'))).toMatchObject({ state: 'ended' });
+      }));
+
+    it('that are dead letters can be tried again, from the first attempt, or dropped', () =>
+      withJournal(async (journal) => {
+        for (const id of ['a', 'b', 'c']) {
+          await journal.accept(anUpdate(id));
+          await journal.begin(id);
+          await journal.endUpdate(id, { isDead: id !== 'c', outcome: 'failed', reason: 'why' });
+        }
+        expect([
+          await journal.retry('a'),
+          await journal.retry('c'),
+          await journal.retry('d'),
+        ]).toEqual([true, false, false]);
+        const [a] = await journal.updates({ eventId: 'a' });
+        expect(a).toMatchObject({ state: 'accepted', attempts: 0, body: '{"text":"hi"}' });
+        expect(a).not.toHaveProperty('reason');
+        expect([await journal.purge('c'), await journal.purge(), await journal.purge()]).toEqual([
+          0, 1, 0,
+        ]);
+        expect(await journal.accept(anUpdate('b'))).toMatchObject({ state: 'ended' });
+      }));
+  });
+
+  describe(`${name}: sends`, () => {
+    it('reach one terminal state, once (durability §3.1)', () =>
+      withJournal(async (journal) => {
+        for (const state of ['sent', 'cancelled', 'failed'] as const) {
+          await journal.prepare(aSend(state, { correlationId: 'a' }));
+          await journal.endSend(state, { state, providerMessageId: '7', cause: 'c', reason: 'r' });
+          for (const again of [
+            () => journal.endSend(state, { state: 'sent' }),
+            () => journal.sending(state),
+            () => journal.unsent(state),
+            () => journal.prepare(aSend(state)),
+          ])
+            await expect(again()).rejects.toThrow(code('journal-state'));
+        }
+        expect(await journal.sends({ correlationId: 'a' })).toMatchObject([
+          { state: 'sent', providerMessageId: '7', cause: 'c', reason: 'r' },
+          { state: 'cancelled' },
+          { state: 'failed' },
+        ]);
+      }));
+
+    it('count the attempts that were given to the channel, and may be given back', () =>
+      withJournal(async (journal) => {
+        await journal.prepare(aSend('s'));
+        await expect(journal.unsent('s')).rejects.toThrow(code('journal-state'));
+        await journal.sending('s');
+        await journal.unsent('s');
+        await journal.sending('s');
+        expect(await journal.sends({ states: ['prepared', 'sending'] })).toEqual([
+          {
+            ...aSend('s'),
+            seq: expect.any(Number),
+            state: 'sending',
+            attempts: 2,
+            preparedAtMs: expect.any(Number),
+          },
+        ]);
+        await expect(journal.sending('unknown')).rejects.toThrow(code('journal-state'));
+      }));
+
+    it('have exactly one terminal state whatever is done to them, in any order (property)', () =>
+      withJournal(async (journal) => {
+        let made = 0;
+        const step = fc.constantFrom('sending', 'unsent', 'sent', 'cancelled', 'failed');
+        await fc.assert(
+          fc.asyncProperty(fc.array(step, { maxLength: 12 }), async (steps) => {
+            const id = `s-${++made}`;
+            await journal.prepare(aSend(id));
+            const done = await Promise.allSettled(
+              steps.map((one) => {
+                if (one === 'sending') return journal.sending(id);
+                if (one === 'unsent') return journal.unsent(id);
+                return journal.endSend(id, { state: one as 'sent' });
+              }),
+            );
+            const terminal = steps.filter(
+              (one, at) => isTerminal(one) && done[at]?.status === 'fulfilled',
+            );
+            expect(terminal).toEqual(steps.filter(isTerminal).slice(0, 1));
+            const [kept] = await journal.sends({ eventId: id });
+            if (terminal.length > 0) expect(kept?.state).toBe(terminal[0]);
+          }),
+          { numRuns: 50 },
+        );
+      }));
+  });
+
+  describe(`${name}: reading`, () => {
+    it('gives what every condition fits, oldest first, and the same each time (fault 36)', () =>
+      withJournal(async (journal, clock) => {
+        for (const id of ['a', 'b', 'c', 'd']) {
+          await journal.accept(anUpdate(id));
+          await journal.prepare(aSend(`${id}.1`, { correlationId: id }));
+          journal.dispatched(
+            aDispatch(`${id}-1`, { correlationId: id, occurredAtMs: clock.now() }),
+          );
+          journal.dispatched(
+            aDispatch(`${id}-2`, {
+              correlationId: id,
+              family: 'egress.sent',
+              occurredAtMs: clock.now(),
+            }),
+          );
+          await clock.advance(1_000);
+        }
+        const [, second] = await journal.updates();
+        const sinceMs = second?.acceptedAtMs ?? 0;
+        const ask = async () => [
+          (await journal.updates({ sinceMs })).map(({ eventId }) => eventId),
+          (await journal.updates({ afterSeq: second?.seq ?? 0, limit: 1 })).map(
+            ({ eventId }) => eventId,
+          ),
+          (await journal.updates({ states: ['dead'] })).length,
+          (await journal.sends({ correlationId: 'b', states: ['prepared'] })).map(
+            ({ sendId }) => sendId,
+          ),
+          (await journal.dispatches({ correlationId: 'c' })).map(({ eventId }) => eventId),
+          (await journal.dispatches({ family: 'egress.sent', sinceMs })).map(
+            ({ eventId }) => eventId,
+          ),
+          (await journal.dispatches({ eventId: 'd-1' })).map(({ body }) => body),
+          (await journal.dispatches({ limit: 0 })).length,
+        ];
+        const first = await ask();
+        expect(first).toEqual([
+          ['b', 'c', 'd'],
+          ['c'],
+          0,
+          ['b.1'],
+          ['c-1', 'c-2'],
+          ['b-2', 'c-2', 'd-2'],
+          ['{}'],
+          0,
+        ]);
+        expect(await ask()).toEqual(first);
+        expect(journal.stats()).toMatchObject({ dispatches: 8, dispatchesDropped: 0 });
+      }));
+
+    it('is in the order of writing also when the clock steps back (fault 38)', () =>
+      withJournal(async (journal, clock) => {
+        await journal.accept(anUpdate('a'));
+        clock.set(-86_400_000);
+        await journal.accept(anUpdate('b'));
+        clock.set(2 * 86_400_000);
+        await journal.accept(anUpdate('c'));
+        const rows = await journal.updates();
+        expect(rows.map(({ eventId }) => eventId)).toEqual(['a', 'b', 'c']);
+        const seqs = rows.map(({ seq }) => seq);
+        expect(seqs).toEqual([...new Set(seqs)].sort((a, b) => a - b));
+      }));
+
+    it('keeps a dispatch as it was written', () =>
+      withJournal(async (journal) => {
+        journal.dispatched(
+          aDispatch('e', { sessionId: 's', omitted: 'hot-path', body: '{"a":"ä"}' }),
+        );
+        expect(await journal.dispatches()).toEqual([
+          { ...aDispatch('e'), seq: 1, sessionId: 's', omitted: 'hot-path', body: '{"a":"ä"}' },
+        ]);
+      }));
+  });
+}

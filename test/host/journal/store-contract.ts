@@ -1,0 +1,80 @@
+import { describe, expect, it } from 'vitest';
+import type { SessionRecord, Store } from '../../../src/host/index.js';
+
+function session(
+  sessionKey: string,
+  sessionId: string,
+  more: Partial<SessionRecord> = {},
+): SessionRecord {
+  return {
+    sessionKey,
+    sessionId,
+    agentId: 'main',
+    context: {},
+    memoryKeys: [],
+    metadata: {},
+    ...more,
+  };
+}
+
+/** What every store of sessions must do, whatever it is made of. */
+export function describeStore(
+  name: string,
+  open: () => Promise<{ readonly store: Store; readonly close: () => Promise<void> }>,
+): void {
+  const withStore = async (test: (store: Store) => Promise<void>) => {
+    const { store, close } = await open();
+    try {
+      await test(store);
+    } finally {
+      await close();
+    }
+  };
+
+  describe(`${name}: sessions`, () => {
+    it('gives back the newest session of a key, as it was saved', () =>
+      withStore(async (store) => {
+        expect(await store.loadSession('k')).toBe(undefined);
+        const whole = session('k', 's1', {
+          startedAtMs: 3,
+          resumedFrom: 's0',
+          context: { deep: [{ a: null, b: 'ä€\u0000' }] },
+          memoryKeys: ['m'],
+          metadata: { x: 1.5 },
+        });
+        await store.saveSession(whole);
+        await store.saveSession(session('other', 's9'));
+        expect(await store.loadSession('k')).toEqual(whole);
+        await store.saveSession(session('k', 's2'));
+        expect((await store.loadSession('k'))?.sessionId).toBe('s2');
+      }));
+
+    it('keeps transcripts apart, in the order of the calls', () =>
+      withStore(async (store) => {
+        await store.saveSession(session('k', 's1'));
+        const entry = (content: string) => ({ role: 'user' as const, content });
+        await Promise.all(
+          Array.from({ length: 20 }, (_, at) =>
+            store.appendMessage(at % 2 ? 's1' : 's2', entry(`${at}`)),
+          ),
+        );
+        const texts = async (id: string) =>
+          (await store.readTranscript(id)).map(({ content }) => content);
+        expect(await texts('s1')).toEqual(['1', '3', '5', '7', '9', '11', '13', '15', '17', '19']);
+        expect(await texts('s2')).toHaveLength(10);
+        expect(await texts('s3')).toEqual([]);
+      }));
+
+    it('lets go of the transcript of a session that another has replaced, and of no other', () =>
+      withStore(async (store) => {
+        await store.saveSession(session('k', 's1'));
+        await store.appendMessage('s1', { role: 'user', content: 'old' });
+        await store.appendMessage('other', { role: 'user', content: 'other' });
+        await store.saveSession(session('k', 's1', { memoryKeys: ['a'] }));
+        expect(await store.readTranscript('s1')).toHaveLength(1);
+        await store.saveSession(session('k', 's2'));
+        expect(await store.readTranscript('s1')).toEqual([]);
+        expect(await store.readTranscript('other')).toHaveLength(1);
+      }));
+  });
+}
