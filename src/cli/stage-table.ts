@@ -87,6 +87,7 @@ function handlerText(handler: PlannedHandler, stage: Stage): string {
     ...(handler.recheck ? [] : ['no recheck']),
     ...(handler.previewOk ? ['preview ok'] : []),
     ...(handler.disabled ? ['disabled'] : []),
+    ...(handler.quarantined ? ['in quarantine'] : []),
   ];
   return printable(parts.join(', '));
 }

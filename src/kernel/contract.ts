@@ -2,8 +2,11 @@ import type { Override } from './contribution.js';
 import type { AsyncFamily, ClassOf, FamilyName, PayloadOf, SyncFamily } from './families.js';
 import type { Given } from './given.js';
 import type { Contribution } from './handler/handler.js';
+import type { Instrument } from './instrument.js';
 import type { Author, Outcome } from './outcome.js';
 import type { Clock, IdSource, Logger } from './ports.js';
+import type { QuarantinedHandler, QuarantineOptions } from './run/quarantine.js';
+import type { RunningHandler } from './run/running.js';
 import type { Counters, StillRunning, Tap } from './run/services.js';
 import type { Stage } from './stage.js';
 import type { Band, FailPolicy, HandlerClass } from './vocabulary.js';
@@ -15,8 +18,17 @@ export interface KernelOptions {
   readonly clock?: Clock;
   readonly ids?: IdSource;
   readonly logger?: Logger;
-  /** Per extension id, the trusted fields it may set, as `family:field`. */
+  /**
+   * Per extension id, what it may: trusted fields as `family:field`, classes as `class:family`, where the class may be
+   * `*` and the family `prefix.*` or `*`. An extension that is granted a class is held to what it is granted.
+   */
   readonly grants?: Readonly<Record<string, readonly string[]>>;
+  /** Every extension may only observe, but for what it is granted. */
+  readonly leastPrivilege?: boolean;
+  /** Leaves handlers alone that fail again and again; nobody is where unsaid. */
+  readonly quarantine?: QuarantineOptions;
+  /** Puts something around each handler when it is contributed, such as a timer. Costs nothing where unsaid. */
+  readonly instrument?: Instrument;
   /** What the operator changes, by `extension/contribution`. */
   readonly overrides?: Readonly<Record<string, Override>>;
   readonly tap?: Tap;
@@ -51,6 +63,8 @@ export interface PlannedHandler extends Author {
   /** It declared `preview: 'ok'`. */
   readonly previewOk: boolean;
   readonly disabled: boolean;
+  /** It is in quarantine, or on trial after it. */
+  readonly quarantined: boolean;
 }
 
 /** A stage with the handlers it has now. */
@@ -66,6 +80,7 @@ export interface KernelStats extends Readonly<Counters> {
   readonly waiting: number;
   /** Handlers that were given up and have not settled. */
   readonly stillRunning: readonly Readonly<StillRunning>[];
+  readonly quarantined: readonly QuarantinedHandler[];
 }
 
 /** How a close went. */
@@ -92,19 +107,37 @@ export interface Kernel {
    * Registers a handler. It takes part in dispatches that begin from now on, until it is disposed.
    *
    * @throws SluiceError `unknown-family`, `class-not-allowed`, `bad-contribution`, `duplicate-contribution`,
-   *   `async-handler` or `too-many-handlers`.
+   *   `async-handler`, `not-granted` or `too-many-handlers`.
    */
   contribute<F extends FamilyName, C extends ClassOf<F> & HandlerClass>(
     contribution: Contribution<F, C>,
   ): Disposable;
   /**
-   * Lets an extension set trusted fields, in what it contributes from now on: for hosts that load extensions
-   * while they run. Disposing takes it back from later contributions.
+   * Gives an extension more, for what it contributes from now on: for hosts that load extensions while they run.
+   * Disposing takes it back from later contributions.
    *
-   * @param fields as in `KernelOptions.grants`: `family:field`.
-   * @throws SluiceError `bad-option`, naming the one that is no trusted field.
+   * @param grants as in `KernelOptions.grants`.
+   * @throws SluiceError `bad-option`, naming the one that grants nothing.
    */
-  grant(extensionId: string, fields: readonly string[]): Disposable;
+  grant(extensionId: string, grants: readonly string[]): Disposable;
+  /** The handlers that were called and have not settled, but for detached observers. */
+  running(): readonly RunningHandler[];
+  /**
+   * Waits until no handler of an extension runs, 5 000 ms where unsaid.
+   *
+   * @returns those that run on when the time is up.
+   */
+  quiet(
+    extensionId: string,
+    options?: { readonly timeoutMs?: number },
+  ): Promise<readonly RunningHandler[]>;
+  /**
+   * Lays a failure that came outside of any dispatch, such as a stray rejection, at the door of an extension, or of
+   * one of its contributions: it is counted, and counts towards quarantine.
+   *
+   * @param why in one line.
+   */
+  blame(of: { readonly extensionId: string; readonly contributionId?: string }, why: string): void;
   /**
    * Dispatches an event of a parallel or sequential family. Expected failures are in the outcome.
    *

@@ -48,6 +48,12 @@ export const errorTable = {
     cause: 'The handler is an async function, and this stage runs in the caller’s stack.',
     hint: 'Return the result directly. Do the asynchronous part in an earlier stage, such as agent.tool.called.',
   },
+  'not-granted': {
+    message: '{whose} is not granted {missing}.{requested}',
+    cause:
+      'The operator says what this extension may contribute, or least privilege is on and nothing was said of it.',
+    hint: 'Grant it in the config, if you trust it that far: "grants": { "{extensionId}": ["{missing}"] }.',
+  },
   'too-many-handlers': {
     message: '"{family}" has {count} handlers already; {extensionId}/{contributionId} is refused.',
     cause: 'Something registers in a loop, or never disposes what it registered.',

@@ -38,6 +38,7 @@ export type {
   PreviewOptionsOf,
   VetoOptions,
 } from './handler/handler.js';
+export type { Instrument } from './instrument.js';
 export { createKernel } from './kernel.js';
 export { nearest } from './nearest.js';
 export type * from './outcome.js';
@@ -55,6 +56,8 @@ export {
 export { previewObstacles } from './preview.js';
 export { isOutcome } from './run/dispatched.js';
 export { oneLine } from './run/one-line.js';
+export type { QuarantinedHandler, QuarantineOptions } from './run/quarantine.js';
+export type { RunningHandler } from './run/running.js';
 export type { Counters, Late, Place, StillRunning, Tap } from './run/services.js';
 export { sameData } from './same-data.js';
 export {

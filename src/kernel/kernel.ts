@@ -30,7 +30,9 @@ import { nameOf } from './run/entry.js';
 import { stageFailed } from './run/failures.js';
 import { InFlight } from './run/in-flight.js';
 import type { Plan } from './run/plan.js';
+import type { Quarantine } from './run/quarantine.js';
 import { type Nested, Run } from './run/run.js';
+import { quietWithin, runningHandlers } from './run/running.js';
 import {
   type Counters,
   newCounters,
@@ -55,7 +57,12 @@ export function createKernel(options: KernelOptions = {}): Kernel {
   // What a handler or extension may hold is this, and not the machinery behind it.
   const surface = {
     contribute: (given: RawContribution) => kernel.contribute(given),
-    grant: (extensionId: string, fields: readonly string[]) => kernel.grant(extensionId, fields),
+    grant: (extensionId: string, grants: readonly string[]) => kernel.grant(extensionId, grants),
+    running: () => runningHandlers(kernel),
+    quiet: (extensionId: string, how?: { readonly timeoutMs?: number }) =>
+      quietWithin(kernel, extensionId, how?.timeoutMs ?? 5_000),
+    blame: (of: { readonly extensionId: string; readonly contributionId?: string }, why: string) =>
+      kernel.blame(of, why),
     dispatch: (family: string, payload: object, given?: Given) =>
       kernel.dispatch(family, payload, given),
     dispatchSync: (family: string, payload: object, given?: Given) =>
@@ -100,6 +107,10 @@ class PipelineKernel implements Services {
     this.#registry = new Registry({
       stages: options.stages ?? canonicalStages,
       grants: options.grants ?? {},
+      leastPrivilege: options.leastPrivilege ?? false,
+      quarantine: options.quarantine,
+      instrument: options.instrument,
+      clock: this.clock,
       overrides: options.overrides ?? {},
       limits,
       generateCode: options.generateCode ?? true,
@@ -112,8 +123,17 @@ class PipelineKernel implements Services {
     return this.#registry.contribute(given);
   }
 
-  grant(extensionId: string, fields: readonly string[]): Disposable {
-    return this.#registry.grant(extensionId, fields);
+  get quarantine(): Quarantine | undefined {
+    return this.#registry.quarantine;
+  }
+
+  grant(extensionId: string, grants: readonly string[]): Disposable {
+    return this.#registry.grant(extensionId, grants);
+  }
+
+  blame(of: { readonly extensionId: string; readonly contributionId?: string }, why: string): void {
+    this.counters.stray++;
+    this.#registry.blame(of, why);
   }
 
   dispatch(family: string, payload: object, given?: Given): Promise<Outcome> {
@@ -171,6 +191,7 @@ class PipelineKernel implements Services {
       contributions: this.#registry.size,
       waiting: this.deadlines.size,
       stillRunning: [...this.stillRunning],
+      quarantined: this.quarantine?.list() ?? [],
     };
   }
 
@@ -201,6 +222,7 @@ class PipelineKernel implements Services {
       });
     });
     this.deadlines.dispose();
+    this.quarantine?.dispose();
     return { drained: abandoned.length === 0, abandoned };
   }
 

@@ -78,7 +78,8 @@ export type SkipReason =
   | 'aborted'
   | 'explicit-target'
   | 'other-band'
-  | 'disabled';
+  | 'disabled'
+  | 'quarantined';
 
 /** A handler that was not called, and why. */
 export interface Skipped extends Author {

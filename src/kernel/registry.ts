@@ -1,13 +1,16 @@
 import type { KernelLimits, PlannedHandler, StageInfo } from './contract.js';
 import { entryOf, type Override, type RawContribution } from './contribution.js';
 import { SluiceError } from './errors.js';
+import { Grants } from './grants.js';
+import type { Instrument } from './instrument.js';
 import { nearest } from './nearest.js';
 import { type PayloadCheck, payloadCheck } from './payload.js';
-import type { Logger } from './ports.js';
+import type { Clock, Logger } from './ports.js';
 import { authorOf, codes, type Entry, nameOf } from './run/entry.js';
 import { compileMerges } from './run/merges.js';
-import { bandPlan, buildPlan, type Plan, type PlanCounters } from './run/plan.js';
-import type { StageMerges } from './run/services.js';
+import { bandPlan, buildPlan, type Plan } from './run/plan.js';
+import { Quarantine, type QuarantineOptions } from './run/quarantine.js';
+import type { Counters, StageMerges } from './run/services.js';
 import type { Stage } from './stage.js';
 import type { Band } from './vocabulary.js';
 
@@ -15,6 +18,8 @@ import type { Band } from './vocabulary.js';
 export interface Slot {
   readonly stage: Stage;
   readonly entries: Set<Entry>;
+  /** What stands in the plan in place of an entry. */
+  readonly standIns: Map<Entry, Entry>;
   plan: Plan | undefined;
   /** The parts of the plan, where somebody dispatched to one of them. */
   bands: Partial<Record<Band, Plan>>;
@@ -29,11 +34,15 @@ export interface Slot {
 export interface RegistryOptions {
   readonly stages: readonly Stage[];
   readonly grants: Readonly<Record<string, readonly string[]>>;
+  readonly leastPrivilege: boolean;
+  readonly quarantine: QuarantineOptions | undefined;
+  readonly instrument: Instrument | undefined;
   readonly overrides: Readonly<Record<string, Override>>;
   readonly limits: KernelLimits;
   readonly generateCode: boolean;
+  readonly clock: Clock;
   readonly logger: Logger;
-  readonly counters: PlanCounters;
+  readonly counters: Counters;
 }
 
 /** Who contributed what to which stage. Registering one thing costs nothing elsewhere (spec §3). */
@@ -41,8 +50,9 @@ export class Registry {
   readonly #options: RegistryOptions;
   readonly #slots = new Map<string, Slot>();
   readonly #owners = new Map<string, Map<string, Entry>>();
-  /** What was granted after the kernel was made, each time on its own: two may grant the same. */
-  readonly #granted = new Map<string, Set<readonly string[]>>();
+  readonly #grants: Grants;
+  /** Absent where it is switched off. */
+  readonly quarantine: Quarantine | undefined;
   #size = 0;
 
   constructor(options: RegistryOptions) {
@@ -53,6 +63,7 @@ export class Registry {
       this.#slots.set(family, {
         stage,
         entries: new Set(),
+        standIns: new Map(),
         plan: undefined,
         bands: {},
         handlers: undefined,
@@ -61,8 +72,10 @@ export class Registry {
         warned: false,
       });
     }
-    for (const [extensionId, grants] of Object.entries(options.grants))
-      this.#checkGrants(grants, `grants["${extensionId}"]`);
+    this.#grants = new Grants(options);
+    this.quarantine =
+      options.quarantine &&
+      new Quarantine(options.quarantine, options, (entry, standIn) => this.#place(entry, standIn));
     for (const [key, override] of Object.entries(options.overrides)) checkOverride(key, override);
   }
 
@@ -86,14 +99,24 @@ export class Registry {
   contribute(given: RawContribution): Disposable {
     const slot = this.slot(given.family, `${given.extensionId}/${given.id}: `);
     const { family } = slot.stage;
-    const entry = entryOf(
+    const checked = entryOf(
       given,
       slot.stage,
       this.#stages(),
       ownValue(this.#options.overrides, `${given.extensionId}/${given.id}`) ?? noOverride,
-      this.#grantsOf(given.extensionId, slot.stage),
+      this.#grants.fieldsOf(given.extensionId, slot.stage),
       this.#options.logger,
     );
+    const entry = this.#instrumented(checked);
+    if (!this.#grants.allows(entry.extensionId, entry.class, family)) {
+      const who = authorOf(entry);
+      throw new SluiceError('not-granted', {
+        ...who,
+        family,
+        whose: nameOf(entry),
+        missing: `${entry.class}:${family}`,
+      });
+    }
     let own = this.#owners.get(entry.extensionId);
     const existing = own?.get(entry.contributionId)?.family;
     if (existing !== undefined)
@@ -110,24 +133,25 @@ export class Registry {
     return new Registration(this, entry);
   }
 
-  /** Lets an extension set trusted fields in what it contributes from now on. */
-  grant(extensionId: string, fields: readonly string[]): Disposable {
-    this.#checkGrants(fields, `grant("${extensionId}")`);
-    const own = this.#granted.get(extensionId) ?? new Set();
-    const granted = [...fields];
-    this.#granted.set(extensionId, own.add(granted));
-    return {
-      [Symbol.dispose]: () => {
-        // the second time it holds nothing, and another may hold the same by then
-        if (own.delete(granted) && own.size === 0) this.#granted.delete(extensionId);
-      },
-    };
+  /** Gives an extension more, for what it contributes from now on. */
+  grant(extensionId: string, grants: readonly string[]): Disposable {
+    return this.#grants.add(extensionId, grants);
+  }
+
+  /** Lays a failure outside of any dispatch at the door of an extension, or of one of its contributions. */
+  blame(of: { readonly extensionId: string; readonly contributionId?: string }, why: string): void {
+    const own = this.#owners.get(of.extensionId);
+    for (const entry of own?.values() ?? [])
+      if (of.contributionId === undefined || of.contributionId === entry.contributionId)
+        this.quarantine?.failed(entry, 'threw', why);
   }
 
   /** Takes a contribution out. Dispatches in flight keep the plan they began with. */
   withdraw(entry: Entry): void {
     const slot = this.slot(entry.family);
     if (!slot.entries.delete(entry)) return;
+    slot.standIns.delete(entry);
+    this.quarantine?.forget(entry);
     this.#replan(slot);
     this.#size--;
     const own = this.#owners.get(entry.extensionId);
@@ -136,7 +160,10 @@ export class Registry {
   }
 
   planOf(slot: Slot): Plan {
-    slot.plan ??= buildPlan(slot.stage, slot.entries, this.#options.counters);
+    if (slot.plan !== undefined) return slot.plan;
+    const { entries, standIns } = slot;
+    const placed = [...entries].map((entry) => standIns.get(entry) ?? entry);
+    slot.plan = buildPlan(slot.stage, placed, this.#options.counters);
     return slot.plan;
   }
 
@@ -166,7 +193,7 @@ export class Registry {
   /** The same list until contributions change: a bridge may ask for it on each dispatch. */
   handlersOf(slot: Slot): readonly PlannedHandler[] {
     const plan = this.planOf(slot);
-    slot.handlers ??= Object.freeze([...plan.entries, ...plan.disabled].map(plannedHandler));
+    slot.handlers ??= Object.freeze([...plan.entries, ...plan.absent].map(plannedHandler));
     return slot.handlers;
   }
 
@@ -190,21 +217,19 @@ export class Registry {
     for (const { stage } of this.#slots.values()) yield stage;
   }
 
-  #grantsOf(extensionId: string, stage: Stage): readonly string[] {
-    if (stage.trusted.length === 0) return noGrants;
-    const given = ownValue(this.#options.grants, extensionId) ?? noGrants;
-    const held = [...given, ...[...(this.#granted.get(extensionId) ?? [])].flat()];
-    return stage.trusted.filter((field) => held.includes(`${stage.family}:${field}`));
+  #instrumented(entry: Entry): Entry {
+    const { instrument } = this.#options;
+    if (instrument === undefined) return entry;
+    const { family, handler } = entry;
+    return { ...entry, handler: instrument(handler, { ...authorOf(entry), family }) };
   }
 
-  #checkGrants(grants: readonly string[], option: string): void {
-    for (const grant of grants) {
-      const [family = '', field = ''] = grant.split(':');
-      const isWhole = grant === `${family}:${field}`;
-      if (isWhole && this.#slots.get(family)?.stage.trusted.includes(field) === true) continue;
-      const problem = `"${grant}" names no trusted field of a stage`;
-      throw new SluiceError('bad-option', { option, problem });
-    }
+  #place(entry: Entry, standIn: Entry | undefined): void {
+    const slot = this.slot(entry.family);
+    if (!slot.entries.has(entry)) return;
+    if (standIn === undefined) slot.standIns.delete(entry);
+    else slot.standIns.set(entry, standIn);
+    this.#replan(slot);
   }
 }
 
@@ -219,7 +244,8 @@ function plannedHandler(entry: Entry): PlannedHandler {
     detached: entry.code === codes.detached,
     recheck: entry.recheck,
     previewOk: entry.previewOk,
-    disabled: entry.disabled,
+    disabled: entry.absent === 'disabled',
+    quarantined: entry.standsFor !== undefined,
   });
 }
 
@@ -247,7 +273,6 @@ function ownValue<T>(record: Readonly<Record<string, T>>, key: string): T | unde
 }
 
 const noOverride: Override = Object.freeze({});
-const noGrants: readonly string[] = Object.freeze([]);
 
 /** What `contribute` returns: disposing it, once or twice, takes the handler out. */
 class Registration implements Disposable {

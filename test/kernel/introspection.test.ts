@@ -27,6 +27,7 @@ describe('introspection', () => {
         recheck: true,
         previewOk: false,
         disabled: false,
+        quarantined: false,
       },
       {
         extensionId: 'x',
@@ -40,6 +41,7 @@ describe('introspection', () => {
         recheck: false,
         previewOk: false,
         disabled: false,
+        quarantined: false,
       },
     ]);
     expect(kernel.stages().find(({ stage }) => stage.family === 'lab.sync')?.handlers).toEqual(

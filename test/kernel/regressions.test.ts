@@ -143,6 +143,7 @@ describe('what went wrong once', () => {
     const { kernel } = createLab();
     expect(Object.keys(kernel).sort()).toEqual(
       [
+        'blame',
         'close',
         'contribute',
         'dispatch',
@@ -151,6 +152,8 @@ describe('what went wrong once', () => {
         'has',
         'parsePayload',
         'plan',
+        'quiet',
+        'running',
         'stages',
         'stats',
       ].sort(),

@@ -20,6 +20,7 @@ export class Deadlines {
   #timer: TimerHandle | undefined;
   #dueMs = Number.POSITIVE_INFINITY;
   #size = 0;
+  #watchers: Set<() => void> | undefined;
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -58,6 +59,23 @@ export class Deadlines {
     const delayMs = Math.min(longestTimerMs, Math.max(0, leftMs)); // a sweep that comes early sets the next
     this.#timer = this.#clock.setTimeout(() => this.#sweep(), delayMs);
     if (this.#size === 0) this.#timer.unref?.();
+  }
+
+  /** A handler that was waited for has settled, or was given up. */
+  waitEnded(): void {
+    if (this.#watchers !== undefined) for (const told of [...this.#watchers]) told();
+  }
+
+  /** Tells of each wait that ends, until it is disposed. */
+  watch(told: () => void): Disposable {
+    this.#watchers ??= new Set();
+    this.#watchers.add(told);
+    return {
+      [Symbol.dispose]: () => {
+        this.#watchers?.delete(told);
+        if (this.#watchers?.size === 0) this.#watchers = undefined;
+      },
+    };
   }
 
   /** Stops the timer for good. */

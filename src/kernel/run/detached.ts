@@ -10,6 +10,10 @@ export function awaitDetached(run: Run, entry: Entry, pending: PromiseLike<unkno
   whenSettled(
     pending,
     () => undefined,
-    (reason) => report(run, failureOf(entry, 'threw', reason, 'open')),
+    (reason) => {
+      const failure = failureOf(entry, 'threw', reason, 'open');
+      report(run, failure);
+      run.services.quarantine?.failed(entry, failure.kind, failure.message);
+    },
   );
 }

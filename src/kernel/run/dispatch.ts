@@ -90,7 +90,7 @@ function noteSkipped(run: Run, outcome: Outcome): void {
     ...run.plan.entries,
     ...run.passedOver,
     ...run.plan.otherBand,
-    ...run.plan.disabled,
+    ...run.plan.absent,
   ];
   for (const { extensionId, contributionId, why } of outcome.skipped) {
     if (why === 'budget-spent') continue; // noted as not run already

@@ -86,7 +86,8 @@ export class Dispatched {
       if (entry.code === codes.resolver)
         skipped.push({ ...authorOf(entry), why: 'explicit-target' });
     for (const entry of plan.otherBand) skipped.push({ ...authorOf(entry), why: 'other-band' });
-    for (const entry of plan.disabled) skipped.push({ ...authorOf(entry), why: 'disabled' });
+    for (const entry of plan.absent)
+      skipped.push({ ...authorOf(entry), why: entry.absent ?? 'disabled' });
     return skipped;
   }
 

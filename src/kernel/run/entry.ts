@@ -35,7 +35,10 @@ export interface Entry extends Author {
   readonly recheck: boolean;
   /** Parts of a stream may be shown before it has judged the whole. */
   readonly previewOk: boolean;
-  readonly disabled: boolean;
+  /** Why it is in no plan, where it is not. */
+  readonly absent: 'disabled' | 'quarantined' | undefined;
+  /** The entry in whose place it stands in plans, where it does. */
+  readonly standsFor: Entry | undefined;
   /** Trusted fields of the family that its extension may set. */
   readonly grants: readonly string[];
   readonly handler: AnyHandler;

@@ -2,6 +2,7 @@ import type { Failure, FailureKind } from '../outcome.js';
 import type { FailPolicy } from '../vocabulary.js';
 import { authorOf, type Entry, nameOf } from './entry.js';
 import { oneLine } from './one-line.js';
+import { Quarantined } from './quarantine.js';
 import type { Run } from './run.js';
 import type { StillRunning } from './services.js';
 import { tellTap } from './tell-tap.js';
@@ -21,12 +22,14 @@ function isError(thrown: unknown): thrown is Error {
  */
 export function failed(run: Run, entry: Entry, kind: FailureKind, thrown: unknown): boolean {
   const policy: FailPolicy = kind === 'observe-only' ? 'open' : entry.policy;
-  record(run, failureOf(entry, kind, thrown, policy));
+  const failure = failureOf(entry, Quarantined.is(thrown) ? 'quarantined' : kind, thrown, policy);
+  record(run, failure);
+  run.services.quarantine?.failed(entry, failure.kind, failure.message);
   run.steps?.push({
     ...authorOf(entry),
     class: entry.class,
     result: 'failed',
-    why: kind,
+    why: failure.kind,
     ...(run.rechecking && { recheck: true }),
   });
   if (policy === 'open') return false;
@@ -92,6 +95,7 @@ export function late(
 ): void {
   const { services } = run;
   if (running !== undefined) services.stillRunning.delete(running);
+  services.deadlines.waitEnded();
   services.counters.late++;
   tellTap(services, 'late', (tap) =>
     tap.late?.({

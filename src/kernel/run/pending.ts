@@ -93,6 +93,10 @@ export class Pending implements Cuts {
     this.#end();
   }
 
+  waitsFor(): readonly Entry[] {
+    return this.#calls.flatMap((call, slot) => (call === undefined ? [] : [this.#entryOf(slot)]));
+  }
+
   #entryOf(slot: number): Entry {
     return this.#plan.entries[this.#ats[slot] as number] as Entry;
   }
@@ -103,6 +107,7 @@ export class Pending implements Cuts {
 
   #settled(slot: number): void {
     this.#calls[slot] = undefined;
+    this.#run.services.deadlines.waitEnded();
     if (--this.#left === 0) this.#end();
   }
 

@@ -14,8 +14,8 @@ export interface Plan {
   readonly owns: readonly object[];
   readonly codes: readonly ResultCode[];
   readonly size: number;
-  /** Contributions that the operator disabled. */
-  readonly disabled: readonly Entry[];
+  /** Contributions that the operator disabled, or that are in quarantine and skipped. */
+  readonly absent: readonly Entry[];
   /** Where the plan is of one band only: the handlers of the other. */
   readonly otherBand: readonly Entry[];
   /** Milliseconds the whole dispatch may take. */
@@ -51,35 +51,35 @@ export function buildPlan(
       byCodeUnit(left.contributionId, right.contributionId)
     );
   });
-  const disabled = entries.filter((entry) => entry.disabled);
-  const enabled = entries.filter((entry) => !entry.disabled);
-  return planWithin(stage, enabled, disabled, none);
+  const absent = entries.filter((entry) => entry.absent !== undefined);
+  const present = entries.filter((entry) => entry.absent === undefined);
+  return planWithin(stage, present, absent, none);
 }
 
 /** The part of a plan that is of one band (spec §4.9). */
 export function bandPlan(plan: Plan, band: Band): Plan {
   const own = plan.entries.filter((entry) => entry.band === band);
   const others = plan.entries.filter((entry) => entry.band !== band);
-  return planWithin(plan.stage, own, plan.disabled, others);
+  return planWithin(plan.stage, own, plan.absent, others);
 }
 
 function planWithin(
   stage: Stage,
-  enabled: readonly Entry[],
-  disabled: readonly Entry[],
+  present: readonly Entry[],
+  absent: readonly Entry[],
   otherBand: readonly Entry[],
 ): Plan {
-  const hasResolvers = enabled.some((entry) => entry.code === codes.resolver);
+  const hasResolvers = present.some((entry) => entry.code === codes.resolver);
   const settled = hasResolvers
     ? planOf(
         stage,
-        enabled.filter((entry) => entry.code !== codes.resolver),
-        disabled,
+        present.filter((entry) => entry.code !== codes.resolver),
+        absent,
         otherBand,
         undefined,
       )
     : undefined;
-  return planOf(stage, enabled, disabled, otherBand, settled);
+  return planOf(stage, present, absent, otherBand, settled);
 }
 
 /** A plan of some entries of another, in the same order: for judging again. */
@@ -92,7 +92,7 @@ const none: readonly Entry[] = Object.freeze([]);
 function planOf(
   stage: Stage,
   entries: readonly Entry[],
-  disabled: readonly Entry[],
+  absent: readonly Entry[],
   otherBand: readonly Entry[],
   settled: Plan | undefined,
 ): Plan {
@@ -107,7 +107,7 @@ function planOf(
     owns: entries.map((entry) => entry.own),
     codes: entries.map((entry) => entry.code),
     size: entries.length,
-    disabled,
+    absent,
     otherBand,
     stageTimeoutMs: entries.reduce((sum, entry) => sum + entry.extendsMs, stage.stageTimeoutMs),
     mayGoStale: firstVeto >= 0 && firstVeto < lastChanger,

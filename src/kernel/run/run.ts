@@ -27,6 +27,8 @@ export interface Cuts {
   deadline(nowMs: number): void;
   /** The caller's signal was aborted. It ends the wait. */
   abort(): void;
+  /** The handlers that have not settled. */
+  waitsFor(): readonly Entry[];
 }
 
 /** The handler that a dispatch was made from: its event, how deep, and `extension/contribution`. */

@@ -87,6 +87,10 @@ export class SequentialWait implements Cuts {
     this.#resume(run, this.#plan, this.#plan.size);
   }
 
+  waitsFor(): readonly Entry[] {
+    return [this.#plan.entries[this.#at] as Entry];
+  }
+
   #open(at: number, entry: Entry): number {
     const run = this.#run;
     this.#at = at;

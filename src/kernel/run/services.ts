@@ -4,6 +4,7 @@ import type { Clock, IdSource, Logger } from '../ports.js';
 import type { Deadlines } from './deadlines.js';
 import type { InFlight } from './in-flight.js';
 import type { PlanCounters } from './plan.js';
+import type { Quarantine, QuarantineCounters } from './quarantine.js';
 
 /** Where a failure, or a late result, happened. */
 export interface Place {
@@ -28,7 +29,7 @@ export interface Tap {
 }
 
 /** What the kernel has counted since it was created. */
-export interface Counters extends PlanCounters {
+export interface Counters extends PlanCounters, QuarantineCounters {
   dispatches: number;
   passed: number;
   cancelled: number;
@@ -37,6 +38,8 @@ export interface Counters extends PlanCounters {
   failedOpen: number;
   failedClosed: number;
   late: number;
+  /** Failures outside of any dispatch that were laid at an extension's door. */
+  stray: number;
   payloadsFrozen: number;
   envelopesMade: number;
 }
@@ -52,6 +55,9 @@ export function newCounters(): Counters {
     failedOpen: 0,
     failedClosed: 0,
     late: 0,
+    stray: 0,
+    quarantines: 0,
+    trials: 0,
     payloadsFrozen: 0,
     envelopesMade: 0,
     plansBuilt: 0,
@@ -85,6 +91,8 @@ export interface Services {
   readonly inFlight: InFlight;
   readonly counters: Counters;
   readonly stillRunning: Set<StillRunning>;
+  /** Absent where it is switched off. */
+  readonly quarantine: Quarantine | undefined;
   /** Freezes each call as well, so that a handler cannot hang something on it for the next to find. */
   readonly strict: boolean;
   merges(family: string): StageMerges;

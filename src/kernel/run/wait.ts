@@ -36,6 +36,7 @@ export function beginWait(run: Run, nowMs: number, handlerDeadlineMs: number, cu
 export function endWait(run: Run): void {
   run.cuts = undefined;
   run.deadlineMs = Number.POSITIVE_INFINITY;
+  run.services.deadlines.waitEnded();
   if (run.onAbort === undefined) return;
   run.signal?.removeEventListener('abort', run.onAbort);
   run.onAbort = undefined;

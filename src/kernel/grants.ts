@@ -1,0 +1,115 @@
+import { SluiceError } from './errors.js';
+import { nearest } from './nearest.js';
+import type { Stage } from './stage.js';
+import { type HandlerClass, handlerClasses } from './vocabulary.js';
+
+/** What grants are made with. */
+export interface GrantsOptions {
+  readonly stages: readonly Stage[];
+  /** Per extension id: `family:field` for trusted fields, `class:family` for what it may contribute. */
+  readonly grants: Readonly<Record<string, readonly string[]>>;
+  /** An extension without a grant for a class may only observe. */
+  readonly leastPrivilege: boolean;
+}
+
+/** The right to contribute a class to the families of a pattern. */
+interface ClassGrant {
+  readonly class: string;
+  readonly pattern: string;
+}
+
+/**
+ * Who may contribute what, and set which trusted fields (spec §12.5). Asked when something is contributed, never on
+ * dispatch.
+ */
+export class Grants {
+  readonly #stages: ReadonlyMap<string, Stage>;
+  readonly #leastPrivilege: boolean;
+  /** Each list on its own: two may grant the same, and one of them may be taken back. */
+  readonly #held = new Map<string, Set<readonly string[]>>();
+
+  constructor({ stages, grants, leastPrivilege }: GrantsOptions) {
+    this.#stages = new Map(stages.map((stage) => [stage.family, stage]));
+    this.#leastPrivilege = leastPrivilege;
+    for (const [extensionId, given] of Object.entries(grants))
+      this.#add(extensionId, given, `grants["${extensionId}"]`);
+  }
+
+  /** Gives an extension more, for what it contributes from now on. */
+  add(extensionId: string, given: readonly string[]): Disposable {
+    return this.#add(extensionId, given, `grant("${extensionId}")`);
+  }
+
+  /** The trusted fields of a stage that an extension may set. */
+  fieldsOf(extensionId: string, stage: Stage): readonly string[] {
+    if (stage.trusted.length === 0) return none;
+    const held = this.#of(extensionId);
+    return stage.trusted.filter((field) => held.includes(`${stage.family}:${field}`));
+  }
+
+  /**
+   * Whether an extension may contribute a class to a family. Everybody may observe. An extension that is granted any
+   * class is held to what it is granted; under least privilege every extension is.
+   */
+  allows(extensionId: string, name: HandlerClass, family: string): boolean {
+    if (name === 'observer') return true;
+    const granted = this.#of(extensionId).flatMap((grant) => classGrantOf(grant) ?? []);
+    if (granted.length === 0) return !this.#leastPrivilege;
+    return granted.some((one) => covers(one, name, family));
+  }
+
+  #of(extensionId: string): readonly string[] {
+    return [...(this.#held.get(extensionId) ?? [])].flat();
+  }
+
+  #add(extensionId: string, given: readonly string[], option: string): Disposable {
+    for (const grant of given) {
+      const problem = this.#problem(grant);
+      if (problem !== undefined) throw new SluiceError('bad-option', { option, problem });
+    }
+    const own = this.#held.get(extensionId) ?? new Set();
+    const list = [...given];
+    this.#held.set(extensionId, own.add(list));
+    return {
+      [Symbol.dispose]: () => {
+        // the second time it holds nothing, and another may hold the same by then
+        if (own.delete(list) && own.size === 0) this.#held.delete(extensionId);
+      },
+    };
+  }
+
+  #problem(grant: string): string | undefined {
+    const classGrant = classGrantOf(grant);
+    if (classGrant !== undefined) return this.#classProblem(grant, classGrant);
+    const [family = '', field = ''] = grant.split(':');
+    const isWhole = grant === `${family}:${field}`;
+    if (isWhole && this.#stages.get(family)?.trusted.includes(field) === true) return undefined;
+    return `"${grant}" names no trusted field of a stage`;
+  }
+
+  #classProblem(grant: string, given: ClassGrant): string | undefined {
+    const fits = [...this.#stages.values()].some(({ family, classes }) =>
+      classes.some((name) => covers(given, name, family)),
+    );
+    if (fits) return undefined;
+    const close = nearest(given.pattern, this.#stages.keys());
+    return `"${grant}" covers no stage that allows the class${close === undefined ? '' : `; did you mean "${close}"?`}`;
+  }
+}
+
+const none: readonly string[] = Object.freeze([]);
+
+/** `veto:egress.*`, taken apart; nothing where a grant is of a trusted field. */
+function classGrantOf(grant: string): ClassGrant | undefined {
+  const [name = '', pattern = ''] = grant.split(':');
+  const isClass = name === '*' || handlerClasses.some((one) => one === name);
+  return isClass && grant === `${name}:${pattern}` ? { class: name, pattern } : undefined;
+}
+
+/** Whether `egress.preparing`, `egress.*` or `*` is meant by a pattern, and the class by its name or `*`. */
+function covers(granted: ClassGrant, name: HandlerClass, family: string): boolean {
+  if (granted.class !== '*' && granted.class !== name) return false;
+  const { pattern } = granted;
+  if (pattern === '*' || pattern === family) return true;
+  return pattern.endsWith('.*') && family.startsWith(pattern.slice(0, -1));
+}
