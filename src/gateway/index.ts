@@ -1,4 +1,3 @@
-/** The types that the gateway client speaks (seed 003). The client itself comes with stream plumbing. */
 export {
   type AgentAnswer,
   type AgentEventPayload,
@@ -9,3 +8,13 @@ export {
   type StreamDelta,
   type StreamSender,
 } from '../stream/index.js';
+export { type ClientStateChange, OpenClawClient, type RequestOptions } from './client/client.js';
+export type { OpenClawClientOptions, ReconnectOptions } from './client/client-options.js';
+export type { ClientState } from './client/client-state.js';
+export type { ClientCounters, ClientStats } from './client/client-stats.js';
+export type { AgentCallback, ChatCallback, LostReason } from './client/run-routes.js';
+export { createDeviceIdentity, type DeviceIdentity } from './device/device-identity.js';
+export { loadDeviceIdentity } from './device/load-device-identity.js';
+export type { OtherAgentEvent } from './protocol/agent-event.js';
+export type { ChatEvent } from './protocol/chat-event.js';
+export type { GatewayEvent } from './protocol/frame.js';

@@ -52,6 +52,7 @@ export {
   sortableIds,
   systemClock,
   type TimerHandle,
+  unfailing,
 } from './ports.js';
 export { previewObstacles } from './preview.js';
 export { isOutcome } from './run/dispatched.js';

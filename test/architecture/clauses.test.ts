@@ -18,7 +18,11 @@ const documents: readonly (readonly [word: string, document: string, ReadonlySet
     'csdk-normalization.md',
     clausesOf('csdk-normalization.md', /^(\d+\.\d+) |^### (\d+)\. /gm),
   ],
+  ['stream', 'stream-plumbing.md', clausesOf('stream-plumbing.md', /^(\d+\.\d+) |^## (\d+)\. /gm)],
 ];
+
+const words = documents.flatMap(([word]) => (word === '' ? [] : [word]));
+const citation = new RegExp(`(?:(${words.join('|')}) )?§(\\d+(?:\\.\\d+)?)`, 'g');
 
 describe.each(documents)('the clauses of "%s" (spec/%s)', (word, document, clauses) => {
   it('are numbered without gaps', () => {
@@ -33,8 +37,8 @@ describe.each(documents)('the clauses of "%s" (spec/%s)', (word, document, claus
 
   it('exist where code or a test cites them', () => {
     const wrong = [...sourceFiles('src'), ...sourceFiles('test')].flatMap(({ path, text }) =>
-      [...text.matchAll(/(csdk |durability )?§(\d+(?:\.\d+)?)/g)]
-        .filter(([, cites = '', clause = '']) => cites.trim() === word && !clauses.has(clause))
+      [...text.matchAll(citation)]
+        .filter(([, cites = '', clause = '']) => cites === word && !clauses.has(clause))
         .map(([cited]) => `${path}: ${cited}`),
     );
     expect(wrong).toEqual([]);

@@ -1,0 +1,146 @@
+import { type Clock, type Logger, SluiceError } from '../../kernel/index.js';
+import type { DeviceIdentity } from '../device/device-identity.js';
+import type { ClientIntroduction } from '../protocol/connect-params.js';
+
+/** What a client of a gateway is made with. Times are in milliseconds. */
+export interface OpenClawClientOptions {
+  /** `ws://` for this machine, `wss://` for any. */
+  readonly url: string;
+  /** The gateway's shared token. It reaches no log and no error. */
+  readonly token?: string;
+  /** The gateway's password, where it has one instead. */
+  readonly password?: string;
+  /** Without one a gateway lets the client in, and then refuses it every request. See `loadDeviceIdentity`. */
+  readonly device?: DeviceIdentity;
+  /** What the client may do; `operator.read` and `operator.write` where unsaid. */
+  readonly scopes?: readonly string[];
+  /** One of the ids that the gateway knows; `gateway-client` where unsaid. */
+  readonly clientId?: string;
+  /** One of the modes that the gateway knows; `backend` where unsaid. */
+  readonly clientMode?: string;
+  readonly displayName?: string;
+  readonly version?: string;
+  readonly platform?: string;
+  readonly locale?: string;
+  /** Takes `ws://` to another machine, which sends the token in the clear. */
+  readonly allowPlaintext?: boolean;
+  /** From the start of a connection to the gateway's welcome; 10,000 where unsaid. */
+  readonly handshakeTimeoutMs?: number;
+  /** What an answer to a request may take, unless the request says; 30,000 where unsaid. */
+  readonly requestTimeoutMs?: number;
+  readonly reconnect?: Partial<ReconnectOptions>;
+  /** How long a run waits for a lost connection to come back; 30,000 where unsaid. */
+  readonly resumeWindowMs?: number;
+  /** Frames longer than this are counted and dropped, in bytes; 4 MiB where unsaid. */
+  readonly maxFrameBytes?: number;
+  /** A frame longer than this costs the connection, in bytes; 25 MiB where unsaid. */
+  readonly maxPayloadBytes?: number;
+  /** What may wait to be sent, in bytes; 4 MiB where unsaid. */
+  readonly maxBufferedBytes?: number;
+  /** Runs that may be registered at once, for `agent` and for `chat` events each; 50 where unsaid. */
+  readonly maxRuns?: number;
+  readonly clock?: Clock;
+  /** From 0 to 1, without 1: for jitter. */
+  readonly random?: () => number;
+  readonly logger?: Logger;
+}
+
+/** How a client comes back, in milliseconds. */
+export interface ReconnectOptions {
+  /** 800 where unsaid. */
+  readonly firstDelayMs: number;
+  /** What the delay grows by with each attempt; 1.7 where unsaid. */
+  readonly factor: number;
+  /** 15,000 where unsaid. */
+  readonly maxDelayMs: number;
+  /** How much of the delay, at most, is added by chance; 0.25 where unsaid. */
+  readonly jitter: number;
+}
+
+/** The numbers of a client, each with its default. */
+const limits = {
+  handshakeTimeoutMs: 10_000,
+  requestTimeoutMs: 30_000,
+  resumeWindowMs: 30_000,
+  maxFrameBytes: 4 * 1024 * 1024,
+  maxPayloadBytes: 25 * 1024 * 1024,
+  maxBufferedBytes: 4 * 1024 * 1024,
+  maxRuns: 50,
+} as const;
+
+/** The numbers of a client. */
+export type ClientLimits = { readonly [Name in keyof typeof limits]: number };
+
+/** The numbers that options give. @throws SluiceError `bad-client-option`. */
+export function limitsOf(options: OpenClawClientOptions): ClientLimits {
+  const given: ClientLimits = {
+    handshakeTimeoutMs: options.handshakeTimeoutMs ?? limits.handshakeTimeoutMs,
+    requestTimeoutMs: options.requestTimeoutMs ?? limits.requestTimeoutMs,
+    resumeWindowMs: options.resumeWindowMs ?? limits.resumeWindowMs,
+    maxFrameBytes: options.maxFrameBytes ?? limits.maxFrameBytes,
+    maxPayloadBytes: options.maxPayloadBytes ?? limits.maxPayloadBytes,
+    maxBufferedBytes: options.maxBufferedBytes ?? limits.maxBufferedBytes,
+    maxRuns: options.maxRuns ?? limits.maxRuns,
+  };
+  for (const [option, value] of Object.entries(given)) mustBePositive(option, value);
+  return given;
+}
+
+/** How options say to come back. @throws SluiceError `bad-client-option`. */
+export function reconnectOf({ reconnect = {} }: OpenClawClientOptions): ReconnectOptions {
+  const given = { firstDelayMs: 800, factor: 1.7, maxDelayMs: 15_000, jitter: 0.25, ...reconnect };
+  mustBePositive('reconnect.firstDelayMs', given.firstDelayMs);
+  mustBePositive('reconnect.maxDelayMs', given.maxDelayMs);
+  if (!(given.factor >= 1)) throw bad('reconnect.factor', 'it is a number from 1 up');
+  if (!(given.jitter >= 0 && given.jitter <= 1))
+    throw bad('reconnect.jitter', 'it is a number from 0 to 1');
+  return given;
+}
+
+/**
+ * The address of a gateway.
+ *
+ * @throws SluiceError `bad-client-option`, where it is none, holds a secret, or would send one in the clear.
+ */
+export function urlOf({ url, allowPlaintext = false }: OpenClawClientOptions): URL {
+  const parsed = URL.canParse(url) ? new URL(url) : undefined;
+  if (parsed === undefined || !['ws:', 'wss:'].includes(parsed.protocol))
+    throw bad('url', 'it is an address such as ws://127.0.0.1:18789 or wss://gateway.example');
+  if (parsed.username !== '' || parsed.password !== '' || parsed.search !== '')
+    throw bad('url', 'it holds a secret or a query; give the token with the option token');
+  if (parsed.protocol === 'ws:' && !allowPlaintext && !isLoopback(parsed.hostname))
+    throw bad(
+      'url',
+      `ws: sends the token to ${parsed.hostname} in the clear; use wss:, or allowPlaintext`,
+    );
+  return parsed;
+}
+
+/** How options say that the client presents itself. */
+export function introductionOf(options: OpenClawClientOptions): ClientIntroduction {
+  const { token, password, device, displayName } = options;
+  return {
+    clientId: options.clientId ?? 'gateway-client',
+    clientMode: options.clientMode ?? 'backend',
+    version: options.version ?? '0',
+    platform: options.platform ?? process.platform,
+    locale: options.locale ?? 'en-US',
+    scopes: options.scopes ?? ['operator.read', 'operator.write'],
+    ...(displayName !== undefined && { displayName }),
+    ...(token !== undefined && { token }),
+    ...(password !== undefined && { password }),
+    ...(device !== undefined && { device }),
+  };
+}
+
+function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '[::1]' || /^127\.\d+\.\d+\.\d+$/.test(host);
+}
+
+function mustBePositive(option: string, value: number): void {
+  if (!(Number.isFinite(value) && value > 0)) throw bad(option, 'it is a number above 0');
+}
+
+function bad(option: string, problem: string): SluiceError {
+  return new SluiceError('bad-client-option', { option, problem });
+}

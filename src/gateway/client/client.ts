@@ -1,0 +1,279 @@
+import { randomUUID } from 'node:crypto';
+import {
+  type Clock,
+  type Logger,
+  oneLine,
+  SluiceError,
+  silentLogger,
+  systemClock,
+  unfailing,
+} from '../../kernel/index.js';
+import type { OtherAgentEvent } from '../protocol/agent-event.js';
+import type { GatewayEvent } from '../protocol/frame.js';
+import type { Hello } from '../protocol/hello.js';
+import {
+  type ClientLimits,
+  introductionOf,
+  limitsOf,
+  type OpenClawClientOptions,
+  reconnectOf,
+  urlOf,
+} from './client-options.js';
+import type { ClientState } from './client-state.js';
+import { type ClientStats, newCounters } from './client-stats.js';
+import { Connection } from './connection.js';
+import { Listeners } from './listeners.js';
+import { PendingRequests } from './pending-requests.js';
+import { redactor } from './redact.js';
+import { ResumeWindow } from './resume-window.js';
+import { RunClaims } from './run-claims.js';
+import { type AgentCallback, type ChatCallback, RunRoutes } from './run-routes.js';
+import { untilReady } from './until-ready.js';
+
+/** What bounds one request. */
+export interface RequestOptions {
+  /** Milliseconds; the client's `requestTimeoutMs` where unsaid. */
+  readonly timeoutMs?: number;
+  /** Ends the wait. What the gateway has received, it has. */
+  readonly signal?: AbortSignal;
+}
+
+/** A change of a client's state. */
+export interface ClientStateChange {
+  readonly state: ClientState;
+  /** Why the connection was lost, or did not come about. Without secrets. */
+  readonly problem?: string;
+}
+
+/**
+ * A client of an OpenClaw gateway, protocol 3: one connection, made again whenever it is lost, over which requests
+ * are answered and the events of runs are brought to those who have registered them. The rules are in
+ * spec/stream-plumbing.md.
+ *
+ * @throws SluiceError `bad-client-option`.
+ * @example
+ * await using client = new OpenClawClient({
+ *   url: 'ws://127.0.0.1:18789',
+ *   token: process.env.OPENCLAW_GATEWAY_TOKEN,
+ *   device: await loadDeviceIdentity('.sluice/device.pem'),
+ * });
+ * client.start();
+ * await client.ready({ timeoutMs: 10_000 });
+ */
+export class OpenClawClient implements AsyncDisposable {
+  /** The time as this client reads it. */
+  readonly clock: Clock;
+  readonly #limits: ClientLimits;
+  readonly #logger: Logger;
+  readonly #counters = newCounters();
+  readonly #connection: Connection;
+  readonly #pending: PendingRequests;
+  readonly #routes: RunRoutes;
+  readonly #claims = new RunClaims();
+  readonly #resume: ResumeWindow;
+  readonly #events: Listeners<GatewayEvent>;
+  readonly #states: Listeners<ClientStateChange>;
+  #requests = 0;
+
+  constructor(options: OpenClawClientOptions) {
+    const { token, password, device, logger = silentLogger, clock = systemClock } = options;
+    const url = urlOf(options);
+    const redact = redactor([token, password]);
+    this.clock = clock;
+    this.#limits = limitsOf(options);
+    this.#logger = unfailing(logger);
+    const onError = (error: unknown): void => {
+      this.#counters.listenerErrors++;
+      this.#logger.error(`a listener of the gateway client threw: ${oneLine(error)}`);
+    };
+    this.#events = new Listeners(onError);
+    this.#states = new Listeners(onError);
+    this.#pending = new PendingRequests(clock, redact);
+    this.#routes = new RunRoutes(this.#limits.maxRuns, this.#counters, clock, this.#logger);
+    this.#resume = new ResumeWindow(this.#limits.resumeWindowMs, clock, (reason, error) =>
+      this.#routes.endAll(reason, error),
+    );
+    this.#connection = new Connection({
+      url,
+      introduction: introductionOf(options),
+      limits: this.#limits,
+      reconnect: reconnectOf(options),
+      clock,
+      random: options.random ?? Math.random,
+      counters: this.#counters,
+      redact,
+      listener: {
+        state: (state, problem) => this.#entered(state, problem),
+        welcome: (hello) => this.#welcomed(hello),
+        response: (frame) => {
+          if (!this.#pending.answer(frame)) this.#counters.unknownFrames++;
+        },
+        event: (event, chars) => this.#take(event, chars),
+      },
+    });
+    if (device === undefined)
+      this.#logger.warn('the gateway client has no device identity: its requests will be refused');
+  }
+
+  /** Where it stands (stream §2.1). */
+  get state(): ClientState {
+    return this.#connection.state;
+  }
+
+  /** Connects, and keeps connecting until `stop`. A second call does nothing. */
+  start(): void {
+    this.#connection.start();
+  }
+
+  /**
+   * Waits until the gateway has let the client in.
+   *
+   * @param options.timeoutMs for how long; for ever where unsaid.
+   * @throws SluiceError `gateway-unreachable`, also at once where the gateway refuses this client, or nobody has
+   * started it; `client-stopped`, `request-aborted`.
+   */
+  ready(options: RequestOptions = {}): Promise<void> {
+    return untilReady({
+      ...options,
+      clock: this.clock,
+      onChange: (check) => this.#states.add(check),
+      standing: () => this.#connection,
+    });
+  }
+
+  /** Disconnects for good: what waits for an answer is rejected, and each registered run is told of its end. */
+  stop(): Promise<void> {
+    this.#connection.stop();
+    return Promise.resolve();
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.stop();
+  }
+
+  /**
+   * Sends a request, and waits for its answer. Nothing is sent twice.
+   *
+   * @returns the answer's payload, as it came.
+   * @throws SluiceError `gateway-refused` (details.reason is the gateway's code), `gateway-timed-out`,
+   * `gateway-disconnected`, `gateway-busy`, `client-stopped`, `request-aborted`.
+   */
+  async request(
+    method: string,
+    params: unknown = {},
+    options: RequestOptions = {},
+  ): Promise<unknown> {
+    if (this.state === 'stopped') throw new SluiceError('client-stopped', {});
+    const id = `${++this.#requests}-${randomUUID()}`;
+    const { timeoutMs = this.#limits.requestTimeoutMs, signal } = options;
+    const bounds = { timeoutMs, ...(signal !== undefined && { signal }) };
+    return this.#pending.add(id, method, bounds, () => this.#connection.send(id, method, params));
+  }
+
+  /**
+   * The same for a request that starts a run: the events of runs that nobody has registered are kept until it is
+   * answered, and a second longer, so that its run can be registered then.
+   */
+  async requestRun(
+    method: string,
+    params: unknown,
+    options: RequestOptions = {},
+  ): Promise<unknown> {
+    using _expected = this.#routes.expect();
+    return await this.request(method, params, options);
+  }
+
+  /**
+   * Brings the `agent` events of a run to a callback, each number once and in order. The events that were kept for it
+   * are told before this returns. A run that the client has lost is told as an `error` event with `seq` 0, and is no
+   * longer registered.
+   *
+   * @param other is told the events of streams that seed 003 does not name.
+   * @throws SluiceError `run-registered`, `too-many-runs`.
+   */
+  registerAgentAccumulation(
+    runId: string,
+    callback: AgentCallback,
+    other?: (event: OtherAgentEvent) => void,
+  ): void {
+    this.#routes.registerAgent(runId, callback, other);
+  }
+
+  /** @param callback where given, the run is left alone if it is another's. @returns whether it was registered. */
+  unregisterAgentAccumulation(runId: string, callback?: AgentCallback): boolean {
+    return this.#routes.unregisterAgent(runId, callback);
+  }
+
+  /** Brings the `chat` events of a run to a callback, beside its `agent` events. @throws as the other. */
+  registerChatAccumulation(runId: string, callback: ChatCallback): void {
+    this.#routes.registerChat(runId, callback);
+  }
+
+  /** @param callback where given, the run is left alone if it is another's. @returns whether it was registered. */
+  unregisterChatAccumulation(runId: string, callback?: ChatCallback): boolean {
+    return this.#routes.unregisterChat(runId, callback);
+  }
+
+  /** Brings the payload of an `agent` event to the callback of its run. @returns whether that was told. */
+  routeAgentEvent(payload: unknown): boolean {
+    return this.#routes.routeAgent(payload, 0);
+  }
+
+  /** Says that somebody dispatches a run already, until what is returned is disposed: a bridge leaves it alone. */
+  claimRun(runId: string): Disposable {
+    return this.#claims.add(runId);
+  }
+
+  /** Whether somebody dispatches a run. */
+  isClaimed(runId: string): boolean {
+    return this.#claims.has(runId);
+  }
+
+  /** Hears every event of the gateway, as it came, after the callbacks of its run. */
+  onEvent(listener: (event: GatewayEvent) => void): Disposable {
+    return this.#events.add(listener);
+  }
+
+  /** Hears when the state changes. */
+  onState(listener: (change: ClientStateChange) => void): Disposable {
+    return this.#states.add(listener);
+  }
+
+  /** What it has counted, and what it holds now. */
+  stats(): ClientStats {
+    return {
+      ...this.#counters,
+      agentRuns: this.#routes.agentRuns,
+      chatRuns: this.#routes.chatRuns,
+      claimedRuns: this.#claims.size,
+      earlyEvents: this.#routes.earlyEvents,
+      pendingRequests: this.#pending.size,
+      listeners: this.#events.size + this.#states.size,
+    };
+  }
+
+  #take(event: GatewayEvent, chars: number): void {
+    if (event.event === 'agent') this.#routes.routeAgent(event.payload, chars);
+    else if (event.event === 'chat') this.#routes.routeChat(event.payload, chars);
+    this.#events.tell(event);
+  }
+
+  #entered(state: ClientState, problem?: string): void {
+    if (state === 'waiting' || state === 'stopped') this.#pending.endAll();
+    if (state === 'waiting') {
+      this.#logger.warn(`the gateway is not connected: ${problem}`);
+      this.#resume.open();
+    }
+    if (state === 'stopped') {
+      this.#resume.clear();
+      this.#routes.endAll('client-stopped', 'the gateway client was stopped');
+    }
+    this.#states.tell({ state, ...(problem !== undefined && { problem }) });
+  }
+
+  #welcomed(hello: Hello): void {
+    const { version } = hello.server ?? {};
+    this.#logger.info('the gateway is connected', { ...(version !== undefined && { version }) });
+    this.#resume.close(hello);
+  }
+}

@@ -1,0 +1,41 @@
+import Type, { type Static } from 'typebox';
+import { Compile } from 'typebox/compile';
+
+/** The protocol that this client speaks, and no other. */
+export const protocolVersion = 3;
+
+const challenge = Type.Object({ nonce: Type.String({ minLength: 1 }) });
+
+const hello = Type.Object({
+  type: Type.Literal('hello-ok'),
+  protocol: Type.Literal(protocolVersion),
+  server: Type.Optional(
+    Type.Object({
+      version: Type.Optional(Type.String()),
+      connId: Type.Optional(Type.String()),
+    }),
+  ),
+  snapshot: Type.Optional(Type.Object({ uptimeMs: Type.Optional(Type.Number({ minimum: 0 })) })),
+  policy: Type.Optional(
+    Type.Object({
+      maxPayload: Type.Optional(Type.Number({ exclusiveMinimum: 0 })),
+      tickIntervalMs: Type.Optional(Type.Number({ exclusiveMinimum: 0 })),
+    }),
+  ),
+});
+
+const isChallenge = Compile(challenge);
+const isHello = Compile(hello);
+
+/** What a gateway says when it has let a client in. */
+export type Hello = Static<typeof hello>;
+
+/** The nonce of a `connect.challenge`. */
+export function nonceOf(payload: unknown): string | undefined {
+  return isChallenge.Check(payload) ? payload.nonce : undefined;
+}
+
+/** Reads the answer to `connect`; nothing where it is not one that this client understands. */
+export function readHello(payload: unknown): Hello | undefined {
+  return isHello.Check(payload) ? payload : undefined;
+}
