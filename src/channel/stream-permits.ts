@@ -69,13 +69,14 @@ export class StreamApproval implements Disposable {
     return this.#reported;
   }
 
-  /** Whether a final goes where the stream is: to the same channel, account, address and thread. */
+  /** Whether a final goes where the stream is: to the same channel, account, address and thread, in reply to the same. */
   fits({ message: final }: SendApproval): boolean {
     const { message } = this.opening;
     return (
       final.channel === message.channel &&
       final.accountId === message.accountId &&
       final.to === message.to &&
+      final.replyToId === message.replyToId &&
       String(final.threadId ?? '') === String(message.threadId ?? '')
     );
   }

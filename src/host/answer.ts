@@ -2,7 +2,8 @@ import { runAgentTurn, type Trail } from '../agent/index.js';
 import { endOf, type MessageEnd, stopped } from './message-end.js';
 import type { AgentDefinition } from './options.js';
 import type { HostParts } from './parts.js';
-import { replyTo, tellFailure } from './reply.js';
+import { tellFailure } from './reply.js';
+import { replySink } from './reply-sink.js';
 import type { RoutedMessage } from './routing.js';
 import { openSession } from './sessions.js';
 import type { SessionRecord } from './store.js';
@@ -59,9 +60,9 @@ async function takeTurn(
   const { context, memoryKeys, metadata } = session;
   const refs = { metadata: { runId, session: { context, memoryKeys, metadata } } };
   const after = trail.last;
-  const replies = new TurnReplies(parts.options.replies ?? {}, (reply) =>
-    replyTo(parts, trail, message, { agentId, sessionKey, sessionId, runId, ...reply }, signal),
-  );
+  const run = { agentId, sessionKey, sessionId, runId };
+  const sink = replySink(parts, trail, message, run, signal);
+  const replies = new TurnReplies(parts.options.replies ?? {}, sink);
   const result = await runAgentTurn({
     kernel: parts.kernel,
     provider: agent.provider,

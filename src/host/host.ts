@@ -27,6 +27,7 @@ import type { SendReport } from './message-end.js';
 import type { HostOptions } from './options.js';
 import type { HostParts } from './parts.js';
 import { memoryStore } from './store.js';
+import { ActiveStreams } from './streaming/active-streams.js';
 
 /** A message that nobody asked for: a reminder, a report. */
 export interface UnpromptedMessage {
@@ -260,6 +261,7 @@ function partsOf(options: HostOptions, signal: AbortSignal): HostParts {
     channels,
     commands: new Map(commands.map((command) => [command.name, command])),
     accounts: new Accounts(),
+    streams: new ActiveStreams(),
     conversationLanes: new Lanes(laneCapacity),
     sessionLanes: new Lanes(laneCapacity),
     turns: new ActiveRuns(),

@@ -7,6 +7,7 @@ import type { ChatCommand } from './chat-commands.js';
 import type { Lanes } from './lanes.js';
 import type { AgentDefinition, HostOptions } from './options.js';
 import type { Store } from './store.js';
+import type { ActiveStreams } from './streaming/active-streams.js';
 
 /** What the steps of a message's way share. Made once, by `createHost`. */
 export interface HostParts {
@@ -22,6 +23,8 @@ export interface HostParts {
   /** Those of the options, those of the plugins, and those that extensions provide. */
   readonly channels: ChannelPlugin[];
   readonly accounts: Accounts;
+  /** The conversations in which a reply grows now. */
+  readonly streams: ActiveStreams;
   /** One lane a conversation: what comes in first is routed first. */
   readonly conversationLanes: Lanes;
   /** One lane a session: two conversations that share one take turns. */
@@ -35,6 +38,9 @@ export interface HostParts {
 }
 
 /** What a send needs of them. */
-export type DeliveryParts = Pick<HostParts, 'kernel' | 'clock' | 'logger' | 'accounts'> & {
+export type DeliveryParts = Pick<
+  HostParts,
+  'kernel' | 'clock' | 'logger' | 'accounts' | 'streams'
+> & {
   readonly options: Pick<HostOptions, 'sendTimeoutMs' | 'onAmbiguousSend'>;
 };

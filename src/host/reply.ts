@@ -22,25 +22,25 @@ export function replyTo(
   reply: Reply,
   signal: AbortSignal,
 ): Promise<SendReport> {
+  const outgoing = { ...addressOf(message), ...reply };
+  return deliver(parts, trail.fork(), outgoing, signal);
+}
+
+/** Where a reply to a message goes. */
+export function addressOf(message: RoutedMessage): Omit<OutgoingMessage, 'content' | 'kind'> {
   const { channel, accountId, originatingChannel, originatingTo, threadId, messageId } = message;
   const backBy = originatingChannel ?? channel;
-  return deliver(
-    parts,
-    trail.fork(),
-    {
-      ...(messageId !== undefined && { replyToId: messageId }),
-      ...reply,
-      explicit: false,
-      channel: backBy,
-      ...(backBy === channel && accountId !== undefined && { accountId }),
-      to: originatingTo ?? conversationOf(message),
-      conversationId: conversationOf(message),
-      ...(threadId !== undefined && { threadId }),
-      ...(message.isGroup !== undefined && { isGroup: message.isGroup }),
-      ...(message.groupId !== undefined && { groupId: message.groupId }),
-    },
-    signal,
-  );
+  return {
+    ...(messageId !== undefined && { replyToId: messageId }),
+    explicit: false,
+    channel: backBy,
+    ...(backBy === channel && accountId !== undefined && { accountId }),
+    to: originatingTo ?? conversationOf(message),
+    conversationId: conversationOf(message),
+    ...(threadId !== undefined && { threadId }),
+    ...(message.isGroup !== undefined && { isGroup: message.isGroup }),
+    ...(message.groupId !== undefined && { groupId: message.groupId }),
+  };
 }
 
 /** Tells the sender of a message that it could not be answered, unless the host's options say not to. */

@@ -3,6 +3,7 @@ import type { SendApproval, SendPermit, SendResult } from '../channel/index.js';
 import { oneLine } from '../kernel/index.js';
 import type { RunningAccount } from './accounts.js';
 import type { DeliveryParts } from './parts.js';
+import { type CallEnd, callWithin } from './within-time.js';
 
 /** How one attempt went: what the channel answered, or that it did not. */
 export type AttemptResult =
@@ -23,8 +24,14 @@ export async function attemptSend(
   if (signal.aborted) return { status: 'aborted' };
   const permit = approval.mintPermit();
   if (!(await tellSending(trail, approval, permit, signal))) return { status: 'aborted' };
-  const sent = call(() => account.channel.send(permit));
-  const result = await inTime(parts, sent, signal);
+  const { sendTimeoutMs = 60_000 } = parts.options;
+  const end = await callWithin(
+    () => account.channel.send(permit),
+    parts.clock,
+    sendTimeoutMs,
+    signal,
+  );
+  const result = resultOf(end, sendTimeoutMs);
   if (permit.used) return result;
   permit.take(); // so that a channel that answered too early cannot send now
   if (result.status !== 'sent') return result;
@@ -51,16 +58,8 @@ export async function tellSending(
   return false;
 }
 
-async function call(send: () => Promise<SendResult>): Promise<AttemptResult> {
-  try {
-    return answerOf(await send());
-  } catch (error) {
-    return { status: 'threw', reason: oneLine(error) };
-  }
-}
-
 /** What a channel answered. It comes from outside the types: what is no answer is an end that nobody knows. */
-function answerOf(result: unknown): AttemptResult {
+export function answerOf(result: unknown): AttemptResult {
   if (typeof result !== 'object' || result === null)
     return { status: 'threw', reason: 'the channel answered nothing' };
   const answer = result as SendResult; // read by its status, which is looked at first
@@ -83,32 +82,11 @@ function answerOf(result: unknown): AttemptResult {
   }
 }
 
-/** A send's answer, or what its silence means. */
-function inTime(
-  parts: DeliveryParts,
-  sent: Promise<AttemptResult>,
-  signal: AbortSignal,
-): Promise<AttemptResult> {
-  const { sendTimeoutMs = 60_000 } = parts.options;
-  return new Promise((resolve) => {
-    const done = (result: AttemptResult): void => {
-      parts.clock.clearTimeout(timer);
-      signal.removeEventListener('abort', onAbort);
-      resolve(result);
-    };
-    const onAbort = (): void => done({ status: 'aborted' });
-    const timer = parts.clock.setTimeout(
-      () =>
-        done({
-          status: 'ambiguous',
-          reason: `the channel did not answer within ${sendTimeoutMs} ms`,
-        }),
-      sendTimeoutMs,
-    );
-    if (signal.aborted) onAbort();
-    else signal.addEventListener('abort', onAbort, { once: true });
-    void sent.then(done); // `call` never rejects
-  });
+/** What the end of a call to `send` means; its silence, too. */
+function resultOf(end: CallEnd<SendResult>, timeoutMs: number): AttemptResult {
+  if (end.status === 'returned') return answerOf(end.value);
+  if (end.status !== 'late') return end;
+  return { status: 'ambiguous', reason: `the channel did not answer within ${timeoutMs} ms` };
 }
 
 /** Whether an ambiguous send may go out again: as its channel declares, never blindly. */

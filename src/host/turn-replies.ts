@@ -2,6 +2,7 @@ import type { AgentTurnCallbacks } from '../agent/index.js';
 import type { SendReport } from './message-end.js';
 import type { Reply } from './reply.js';
 import type { ReplyOptions } from './reply-options.js';
+import type { GrowingReply, ReplySink } from './reply-sink.js';
 
 /** What was sent in a turn. */
 export interface TurnSends {
@@ -13,18 +14,35 @@ export interface TurnSends {
 type Payload = Partial<Parameters<NonNullable<AgentTurnCallbacks['onBlockReply']>>[0]> &
   Pick<Parameters<NonNullable<AgentTurnCallbacks['onToolResult']>>[0], 'channelData'>;
 
+/** A reply that waits for its turn, and what was shown of it while it grew. */
+interface Held {
+  readonly reply: Reply;
+  readonly growing: GrowingReply | undefined;
+}
+
+/** A text that grows: `undefined` before anybody has asked whether it may be shown, `null` where it may not. */
+type Growing = GrowingReply | null | undefined;
+
+type Work = () => Promise<SendReport | undefined>;
+
 /** What an agent writes that has nothing to say. */
 const nothingToSay = 'NO_REPLY';
 
 /**
  * Sends what an agent says, while its turn goes on: each block as a message of its own, whole, and before a tool runs.
- * The last block is held back until the turn has ended, so that it goes out as the reply, and the others as parts of one.
+ * Where the channel can show a reply that grows, the text of a message is shown while it does, and so is reasoning in
+ * mode `stream`; as a block it is then finished. The last block is held back until the turn has ended, so that it goes
+ * out as the reply, and the others as parts of one.
  */
 export class TurnReplies {
-  readonly #send: (reply: Reply) => Promise<SendReport>;
+  readonly #sink: ReplySink;
   readonly #options: ReplyOptions;
+  /** A message is one block: only then its text, as it grows, is that of the block that it becomes. */
+  readonly #isOneBlock: boolean;
   /** What is not sent yet: at most one block, first, and what reasoning came after it. */
-  #held: Reply[] = [];
+  #held: Held[] = [];
+  #text: Growing;
+  #thoughts: Growing;
   #reasoning = '';
   #hasEnded = false;
   #sending: Promise<void> = Promise.resolve();
@@ -32,9 +50,11 @@ export class TurnReplies {
   readonly #answers: SendReport[] = [];
   #failure: { readonly error: unknown } | undefined;
 
-  constructor(options: ReplyOptions, send: (reply: Reply) => Promise<SendReport>) {
+  constructor(options: ReplyOptions, sink: ReplySink) {
     this.#options = options;
-    this.#send = send;
+    this.#sink = sink;
+    const { blockReplyBreak = 'message_end', blockReplyChunking } = options;
+    this.#isOneBlock = blockReplyBreak === 'message_end' && blockReplyChunking === undefined;
   }
 
   /** What the turn is to call. */
@@ -44,6 +64,8 @@ export class TurnReplies {
       blockReplyBreak: 'message_end', // each message of the agent is a reply of its own
       ...this.#options,
       order: 'seed', // a block is handed over before the flush that is to send it
+      onAssistantMessageStart: () => this.#startMessage(),
+      ...(this.#isOneBlock && { onPartialReply: ({ text }) => this.#partial(text) }),
       onBlockReply: (payload) => this.#block(payload),
       onBlockReplyFlush: () => this.#flush(),
       onAgentEvent: ({ stream, data: { phase } }) => {
@@ -51,11 +73,13 @@ export class TurnReplies {
       },
       onToolResult: (payload) => {
         this.#release();
-        this.#queue(replyOf(payload, 'tool-output'));
+        this.#send(replyOf(payload, 'tool-output'));
       },
       ...(streamsReasoning && {
         onReasoningStream: ({ text }) => {
           this.#reasoning = text;
+          if (this.#thoughts === undefined) this.#thoughts = this.#grow('reasoning');
+          this.#thoughts?.show(text);
         },
         onReasoningEnd: () => {
           if (this.#endReasoning()) this.#release(); // the message goes on: what is held is not its last
@@ -65,32 +89,52 @@ export class TurnReplies {
   }
 
   /**
-   * Sends what was held back, unless nobody wants it any more, and waits for all of it.
+   * Sends what was held back, unless nobody wants it any more, and waits for all of it. What was shown and is not sent
+   * is taken back.
    *
    * @throws what a dispatch of a send has thrown: a closed kernel, say.
    */
   async end(how: { readonly isWanted: boolean }): Promise<TurnSends> {
     this.#endReasoning();
-    const last = this.#held.findIndex(({ kind }) => kind === 'block');
-    const held = this.#held.map((one, at) =>
-      at === last ? { ...one, kind: 'reply' as const } : one,
-    );
-    this.#held = [];
-    if (how.isWanted) for (const one of held) this.#queue(one);
+    const last = this.#held.findIndex(({ reply }) => reply.kind === 'block');
+    for (const [at, { reply, growing }] of this.#held.splice(0).entries())
+      if (how.isWanted) this.#send(at === last ? { ...reply, kind: 'reply' } : reply, growing);
+      else this.#withdraw(growing, 'aborted');
+    this.#withdraw(this.#text, how.isWanted ? 'withdrawn' : 'aborted');
     await this.#sending;
     if (this.#failure !== undefined) throw this.#failure.error;
     return { all: this.#all, answers: this.#answers };
   }
 
+  /** A message begins. What was shown of one before that came to nothing is taken back. */
+  #startMessage(): void {
+    this.#withdraw(this.#text, 'withdrawn');
+    this.#text = undefined;
+  }
+
+  #partial(text: string): void {
+    if (nothingToSay.startsWith(text.trim())) return; // it may become that
+    if (this.#text === undefined) this.#text = this.#grow('block');
+    this.#text?.show(text);
+  }
+
+  /** Begins to show a reply. What was held back is not the last, then, and goes out before it. */
+  #grow(kind: 'block' | 'reasoning'): GrowingReply | null {
+    if (!this.#sink.mayGrow()) return null;
+    this.#release();
+    return this.#sink.grow(kind, this.#sending);
+  }
+
   #block(payload: Payload): void {
     if (payload.isReasoning === true) {
-      this.#hold(replyOf(payload, 'reasoning'));
+      this.#hold(replyOf(payload, 'reasoning'), undefined);
       return;
     }
     const block = replyOf(payload, 'block');
-    if (block === undefined) return;
+    if (block === undefined) return; // what was shown of it is taken back when the next message begins
     this.#release();
-    this.#hold(block);
+    this.#hold(block, this.#text);
+    this.#text = undefined;
   }
 
   /** Before a tool everything is sent; the flush at the end of a run leaves the last block for `end`. */
@@ -103,29 +147,45 @@ export class TurnReplies {
   /** Reasoning that grew becomes one message when it has ended. @returns whether there was any. */
   #endReasoning(): boolean {
     const text = this.#reasoning;
+    const growing = this.#thoughts;
     this.#reasoning = '';
-    return this.#hold(replyOf({ text }, 'reasoning'));
+    this.#thoughts = undefined;
+    return this.#hold(replyOf({ text }, 'reasoning'), growing);
   }
 
-  #hold(reply: Reply | undefined): boolean {
-    if (reply !== undefined) this.#held.push(reply);
+  #hold(reply: Reply | undefined, growing: Growing): boolean {
+    if (reply === undefined) this.#withdraw(growing, 'withdrawn');
+    else this.#held.push({ reply, growing: growing ?? undefined });
     return reply !== undefined;
   }
 
   #release(): void {
-    for (const one of this.#held.splice(0)) this.#queue(one);
+    for (const { reply, growing } of this.#held.splice(0)) this.#send(reply, growing);
   }
 
-  #queue(reply: Reply | undefined): void {
+  #send(reply: Reply | undefined, growing?: GrowingReply): void {
     if (reply === undefined) return;
+    const isAnswer = reply.kind === 'block' || reply.kind === 'reply';
+    const send = () => growing?.finish(reply) ?? this.#sink.send(reply);
+    this.#queue(isAnswer, send, growing && (() => growing.withdraw('aborted')));
+  }
+
+  #withdraw(growing: Growing, why: 'aborted' | 'withdrawn'): void {
+    if (growing == null) return;
+    const withdraw = () => growing.withdraw(why);
+    this.#queue(false, withdraw, withdraw);
+  }
+
+  /** @param otherwise is done instead where a send before has failed to be dispatched. */
+  #queue(isAnswer: boolean, work: Work, otherwise?: Work): void {
     this.#sending = this.#sending.then(async () => {
-      if (this.#failure !== undefined) return;
       try {
-        const sent = await this.#send(reply);
+        const sent = await (this.#failure === undefined ? work : otherwise)?.();
+        if (sent === undefined) return;
         this.#all.push(sent);
-        if (reply.kind === 'block' || reply.kind === 'reply') this.#answers.push(sent);
+        if (isAnswer) this.#answers.push(sent);
       } catch (error) {
-        this.#failure = { error }; // told at the end: nobody waits for it before
+        this.#failure ??= { error }; // told at the end: nobody waits for it before
       }
     });
   }

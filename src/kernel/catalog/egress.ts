@@ -176,8 +176,16 @@ export const egressFailedPayload = Type.Object(
     error: text('What went wrong.'),
     cause: optional(
       oneOf(
-        ['stage-failed', 'rejected', 'retry-after', 'ambiguous', 'threw', 'aborted'],
-        'Where it failed: before the send, or what the channel answered.',
+        [
+          'stage-failed',
+          'rejected',
+          'retry-after',
+          'ambiguous',
+          'threw',
+          'aborted',
+          'agent-failed',
+        ],
+        'Where it failed: before the send, in the agent that made it, or what the channel answered.',
       ),
     ),
     retryAfterMs: optional(amount('How long the provider asks to wait, in milliseconds.')),

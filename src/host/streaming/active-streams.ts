@@ -1,0 +1,38 @@
+/**
+ * The conversations in which a reply grows now: at most one each, since two that grow side by side could not be told
+ * apart. Whoever streams into the same channels shares one of these.
+ */
+export class ActiveStreams {
+  readonly #conversations = new Set<string>();
+
+  get size(): number {
+    return this.#conversations.size;
+  }
+
+  /**
+   * Takes the place of a conversation, at once.
+   *
+   * @returns what gives it back; nothing where somebody has it.
+   */
+  begin(place: StreamPlace): Disposable | undefined {
+    const { channel = '', accountId = '', to, threadId = '' } = place;
+    const key = JSON.stringify([channel, accountId, to, String(threadId)]);
+    if (this.#conversations.has(key)) return undefined;
+    this.#conversations.add(key);
+    let isHeld = true;
+    return {
+      [Symbol.dispose]: () => {
+        if (isHeld) this.#conversations.delete(key);
+        isHeld = false; // the second time another may have it
+      },
+    };
+  }
+}
+
+/** Where a stream is shown. */
+export interface StreamPlace {
+  readonly channel?: string;
+  readonly accountId?: string;
+  readonly to: string;
+  readonly threadId?: string | number;
+}

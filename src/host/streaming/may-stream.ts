@@ -1,0 +1,26 @@
+import { previewObstacles } from '../../kernel/index.js';
+import type { DeliveryParts } from '../parts.js';
+import type { OutgoingMessage } from '../prepare-send.js';
+
+/** Whether a reply may be shown while it grows: its channel can, and nobody has to see the whole first (spec §14.7). */
+export function mayStream(
+  parts: DeliveryParts,
+  message: Omit<OutgoingMessage, 'content'>,
+): boolean {
+  const { channel = '', accountId } = message;
+  const isAble = parts.accounts
+    .all()
+    .some(
+      (account) =>
+        account.channel.id === channel &&
+        (accountId === undefined || account.accountId === accountId) &&
+        account.channel.capabilities.canStreamResponse === true &&
+        account.channel.createStreamSender !== undefined,
+    );
+  return isAble && isPreviewOk(parts);
+}
+
+/** Whether nobody has to see the whole of a text before parts of it are shown. */
+export function isPreviewOk({ kernel }: DeliveryParts): boolean {
+  return previewObstacles(kernel.plan('egress.preparing')).length === 0;
+}

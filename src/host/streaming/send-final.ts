@@ -1,0 +1,73 @@
+import type { Trail } from '../../agent/index.js';
+import type { SendApproval, StreamApproval } from '../../channel/index.js';
+import type { RunningAccount } from '../accounts.js';
+import type { DeliveryParts } from '../parts.js';
+import { type AttemptResult, answerOf, tellSending } from '../send-attempt.js';
+import type { SenderDriver } from './sender-driver.js';
+
+/** What the final of a stream is shown with. */
+export interface FinalSend {
+  readonly account: RunningAccount;
+  /** What `egress.preparing` has passed as the final. */
+  readonly final: SendApproval;
+  readonly driver: SenderDriver;
+  readonly approval: StreamApproval;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Has a stream's sender show its final, under a permit of its own (spec §14.9). Whatever comes of it, the final is
+ * never shown twice: it is said not to be shown only where its permit was not taken, and can be taken no more. A
+ * preview of what was not delivered is taken back.
+ */
+export async function sendFinal(
+  parts: DeliveryParts,
+  trail: Trail,
+  { account, final, driver, approval, signal }: FinalSend,
+): Promise<AttemptResult> {
+  if (signal.aborted || !approval.fits(final) || final.message.attachments.length > 0) {
+    await driver.abort();
+    return signal.aborted ? { status: 'aborted' } : { status: 'not-shown' };
+  }
+  const permit = approval.admitFinal(final);
+  if (!(await tellSending(trail, final, permit, signal))) {
+    await driver.abort();
+    return { status: 'aborted' };
+  }
+  const end = await driver.finish({ phase: 'final', content: final.message.content });
+  const wasTaken = permit.used;
+  if (!wasTaken) {
+    permit.take(); // so that a sender that is late cannot show it beside the send that follows
+    await driver.abort();
+    if (end.status === 'aborted') return end;
+    if (end.status !== 'returned') return { status: 'not-shown' };
+    const reason = `the stream sender of channel "${account.channel.id}" took no message from the permit of its final`;
+    return { status: 'threw', reason };
+  }
+  const { reported } = approval;
+  const result = reported === undefined ? impliedBy(end, parts) : answerOf(reported);
+  if (result.status === 'sent') driver.close();
+  else await driver.abort(); // it knows what of it is a preview still
+  return result;
+}
+
+/** What the end of `onFinal` says by itself, where the permit was taken. */
+function impliedBy(
+  end: Awaited<ReturnType<SenderDriver['finish']>>,
+  { options }: DeliveryParts,
+): AttemptResult {
+  switch (end.status) {
+    case 'returned':
+      return { status: 'sent', receipt: {} };
+    case 'threw':
+    case 'aborted':
+      return end;
+    case 'late': {
+      const { sendTimeoutMs = 60_000 } = options;
+      return {
+        status: 'ambiguous',
+        reason: `the stream sender did not answer within ${sendTimeoutMs} ms`,
+      };
+    }
+  }
+}

@@ -1,0 +1,92 @@
+import type { Clock, Logger } from '../../kernel/index.js';
+import type { StreamDelta, StreamSender } from '../../stream/index.js';
+import { type CallEnd, callWithin } from '../within-time.js';
+
+/** A part of a reply that grows. Each replaces the one before. */
+export type StreamPart = StreamDelta & { phase: 'thinking' | 'content' };
+
+/** What a driver needs. */
+export interface SenderDriverOptions {
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** Milliseconds that one call may take. */
+  readonly timeoutMs: number;
+  /** Stops waiting for parts and for the final. */
+  readonly signal: AbortSignal;
+}
+
+/** Milliseconds that taking back what was shown may take. The host may be waiting to stop. */
+const abortTimeoutMs = 5_000;
+
+/**
+ * Calls one stream sender: one call at a time, each with an end, and none that throws into its caller. A sender that
+ * fails is asked to take back what it has shown, and is then left alone.
+ */
+export class SenderDriver {
+  readonly #sender: StreamSender;
+  readonly #options: SenderDriverOptions;
+  #isOver = false;
+
+  constructor(sender: StreamSender, options: SenderDriverOptions) {
+    this.#sender = sender;
+    this.#options = options;
+  }
+
+  /** It has failed, ended or been aborted: it shows nothing more. */
+  get isOver(): boolean {
+    return this.#isOver;
+  }
+
+  /** Shows a part. Resolves when the sender is ready for another. */
+  async show(part: StreamPart): Promise<void> {
+    if (this.#isOver) return;
+    const { phase } = part;
+    const end = await this.#call(() =>
+      phase === 'thinking' ? this.#sender.onThinkingDelta(part) : this.#sender.onContentDelta(part),
+    );
+    if (end.status === 'returned') return;
+    this.#tell(phase, end);
+    await this.abort();
+  }
+
+  /** Shows the final. What the sender has shown stays where this is not followed by `abort`. */
+  async finish(delta: StreamDelta & { phase: 'final' }): Promise<CallEnd<unknown>> {
+    const end = await this.#call(() => this.#sender.onFinal(delta));
+    if (end.status !== 'returned') this.#tell('final', end);
+    return end;
+  }
+
+  /** Tells it that the reply failed: it takes back what it has shown, or says so in its own way. */
+  async fail(delta: StreamDelta & { phase: 'error' }): Promise<void> {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    const { clock } = this.#options;
+    const end = await callWithin(() => this.#sender.onError(delta), clock, abortTimeoutMs);
+    if (end.status !== 'returned') this.#tell('error', end);
+  }
+
+  /** Has what was shown taken back. The second time there is nothing left to take. */
+  async abort(): Promise<void> {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    const { clock } = this.#options;
+    const end = await callWithin(() => this.#sender.abort(), clock, abortTimeoutMs);
+    if (end.status !== 'returned') this.#tell('abort', end);
+  }
+
+  /** It has shown its final, and keeps it. */
+  close(): void {
+    this.#isOver = true;
+  }
+
+  #call(call: () => Promise<unknown>): Promise<CallEnd<unknown>> {
+    const { clock, timeoutMs, signal } = this.#options;
+    return callWithin(call, clock, timeoutMs, signal);
+  }
+
+  #tell(phase: string, end: CallEnd<unknown>): void {
+    if (end.status === 'aborted') return;
+    const why = end.status === 'threw' ? end.reason : 'it did not answer in time';
+    this.#options.logger.error(`a stream sender failed at "${phase}": ${why}`);
+  }
+}

@@ -1,0 +1,218 @@
+import type { Trail } from '../../agent/index.js';
+import { approveSend, StreamApproval } from '../../channel/index.js';
+import { oneLine } from '../../kernel/index.js';
+import { deliver, deliverPrepared } from '../delivery.js';
+import { endOfUnpassed, endSend, type SendEnd } from '../end-send.js';
+import type { SendReport } from '../message-end.js';
+import type { DeliveryParts } from '../parts.js';
+import { type OutgoingMessage, type PreparedSend, prepareSend } from '../prepare-send.js';
+import { tellSending } from '../send-attempt.js';
+import { isPreviewOk } from './may-stream.js';
+import { sendFinal } from './send-final.js';
+import { SenderDriver, type StreamPart } from './sender-driver.js';
+
+/** What a streamed reply is made with. */
+export interface StreamedReplyOptions {
+  readonly parts: DeliveryParts;
+  /** What its dispatches follow: forked for each of them. */
+  readonly trail: Trail;
+  /** The reply, but for its text. Its kind is that of a plain send: `block`, `reply`, `reasoning`. */
+  readonly message: Omit<OutgoingMessage, 'content'>;
+  readonly signal: AbortSignal;
+  /** What has to be out before anything of this is shown. */
+  readonly after?: Promise<unknown>;
+}
+
+/** A stream that `egress.preparing` has let begin. */
+interface Opened {
+  readonly prepared: PreparedSend;
+  readonly trail: Trail;
+  readonly approval: StreamApproval;
+  /** Shows it; absent where nobody can. */
+  readonly driver: SenderDriver | undefined;
+}
+
+/**
+ * One reply that is shown while it grows (spec §14.6 to §14.10): judged before anything of it is visible and again as
+ * its final; one prepared send, with one end. A reply of which nothing was shown yet is an ordinary send.
+ *
+ * Parts may come faster than they can be shown: the newest counts. `finish`, `fail` and `withdraw` end it; exactly one
+ * of them is called, once.
+ */
+export class StreamedReply {
+  readonly #options: StreamedReplyOptions;
+  /** Its conversation, as long as it has it. */
+  #place: Disposable | undefined;
+  #newest: StreamPart | undefined;
+  #showing: Promise<void> | undefined;
+  #isEnding = false;
+  #opened: Opened | undefined;
+  /** How its opening ended, where it was not let pass: nothing of the reply goes out. */
+  #refused: SendReport | undefined;
+
+  constructor(options: StreamedReplyOptions) {
+    this.#options = options;
+  }
+
+  /** Shows what the reply is now. Returns at once, and never throws. */
+  show(part: StreamPart): void {
+    if (this.#isEnding) return;
+    this.#newest = part;
+    this.#showing ??= this.#showAll().finally(() => {
+      this.#showing = undefined;
+    });
+  }
+
+  /**
+   * Sends the reply as it is in the end.
+   *
+   * @throws what a dispatch of a plain send throws: a closed kernel.
+   */
+  async finish(message: OutgoingMessage): Promise<SendReport> {
+    await this.#end();
+    using _place = this.#place;
+    if (this.#refused !== undefined) return this.#refused;
+    const { parts, trail, signal } = this.#options;
+    const opened = this.#opened;
+    const fork = trail.fork();
+    if (opened === undefined) return deliver(parts, fork, message, signal);
+    using _permits = opened.approval;
+    const { outcome } = opened.prepared;
+    const { correlationId } = outcome.event;
+    fork.carry({ correlationId });
+    const final = { ...message, kind: finalKind(message.kind), openedBy: outcome.event.eventId };
+    let prepared: PreparedSend;
+    try {
+      prepared = await prepareSend(parts, fork, final, { streaming: false, signal });
+    } catch (error) {
+      return this.#endOpening(opened, failed('threw', oneLine(error)));
+    }
+    const { driver, approval } = opened;
+    if (prepared.outcome.status !== 'passed') await driver?.abort();
+    const report = await deliverPrepared(parts, fork, prepared, signal, (account, send) =>
+      driver === undefined || driver.isOver
+        ? Promise.resolve({ status: 'not-shown' })
+        : sendFinal(parts, fork, { account, final: send, driver, approval, signal }),
+    );
+    await driver?.abort(); // nothing where the sender has done its part: else its account is gone
+    return report;
+  }
+
+  /** Ends it without a final: its agent failed. @returns how it ended, where it had begun. */
+  async fail(error: string): Promise<SendReport | undefined> {
+    await this.#end();
+    using _place = this.#place;
+    await this.#opened?.driver?.fail({ phase: 'error', error });
+    return this.#endWithout(failed('agent-failed', error));
+  }
+
+  /** Takes back what was shown: somebody stopped it, or there is no such reply. @returns as `fail`. */
+  async withdraw(why: 'aborted' | 'withdrawn'): Promise<SendReport | undefined> {
+    await this.#end();
+    using _place = this.#place;
+    await this.#opened?.driver?.abort();
+    return this.#endWithout(
+      why === 'aborted'
+        ? failed('aborted', 'it was stopped before it was whole')
+        : {
+            status: 'cancelled',
+            cancel: { code: 'withdrawn', text: 'the agent took it back' },
+            attempts: 0,
+          },
+    );
+  }
+
+  #end(): Promise<void> | undefined {
+    this.#isEnding = true;
+    this.#newest = undefined;
+    return this.#showing;
+  }
+
+  async #endWithout(end: SendEnd): Promise<SendReport | undefined> {
+    const opened = this.#opened;
+    if (opened === undefined) return this.#refused;
+    opened.approval[Symbol.dispose]();
+    return this.#endOpening(opened, end);
+  }
+
+  async #endOpening({ prepared, trail, driver }: Opened, end: SendEnd): Promise<SendReport> {
+    await driver?.abort();
+    return endSend(this.#options.parts, trail, prepared, end);
+  }
+
+  /** Shows the newest part, one after the other. Never rejects. */
+  async #showAll(): Promise<void> {
+    const { parts, after, message, signal } = this.#options;
+    await after?.catch(() => undefined);
+    this.#place ??= parts.streams.begin(message);
+    if (this.#place === undefined) return; // another reply grows there
+    try {
+      for (let part = this.#next(); part !== undefined; part = this.#next()) {
+        if (signal.aborted || this.#refused !== undefined || !isPreviewOk(parts)) return;
+        if (this.#opened === undefined) await this.#open(part);
+        if (this.#isEnding) return; // what it is by now is shown as its final
+        await this.#opened?.driver?.show(this.#next() ?? part);
+      }
+    } catch (error) {
+      parts.logger.error(`a stream could not be opened: ${oneLine(error)}`); // so it goes out whole, or says so, too
+    }
+  }
+
+  #next(): StreamPart | undefined {
+    const part = this.#newest;
+    this.#newest = undefined;
+    return part;
+  }
+
+  async #open(part: StreamPart): Promise<void> {
+    const { parts, message, signal } = this.#options;
+    const trail = this.#options.trail.fork();
+    const content = part.phase === 'thinking' ? part.thinking : part.content;
+    const opening = { ...message, content, kind: openingKind(message.kind) };
+    const prepared = await prepareSend(parts, trail, opening, { streaming: true, signal });
+    const unpassed = endOfUnpassed(prepared);
+    if (unpassed !== undefined) {
+      this.#refused = await endSend(parts, trail, prepared, unpassed);
+      return;
+    }
+    try {
+      const approval = new StreamApproval(approveSend(prepared.outcome));
+      const driver = await this.#drive(trail, approval);
+      this.#opened = { prepared, trail, approval, driver };
+    } catch (error) {
+      const end = failed('threw', oneLine(error));
+      this.#refused = await endSend(parts, trail, prepared, end);
+    }
+  }
+
+  async #drive(trail: Trail, approval: StreamApproval): Promise<SenderDriver | undefined> {
+    const { parts, signal } = this.#options;
+    const { channel: id, accountId } = approval.opening.message;
+    const channel = parts.accounts.find(id, accountId)?.channel;
+    if (channel?.capabilities.canStreamResponse !== true) return undefined;
+    if (!(await tellSending(trail, approval.opening, approval.permits.opening, signal)))
+      return undefined;
+    try {
+      const sender = channel.createStreamSender?.(approval.permits);
+      const { clock, logger, options } = parts;
+      const { sendTimeoutMs: timeoutMs = 60_000 } = options;
+      return sender && new SenderDriver(sender, { clock, logger, timeoutMs, signal });
+    } catch (error) {
+      parts.logger.error(`channel "${id}" made no stream sender: ${oneLine(error)}`);
+      return undefined;
+    }
+  }
+}
+
+/** An answer's opening and final have kinds of their own; what else streams keeps its kind. */
+function openingKind(kind: OutgoingMessage['kind']): OutgoingMessage['kind'] {
+  return kind === 'reply' || kind === 'block' ? 'stream-opening' : kind;
+}
+
+function finalKind(kind: OutgoingMessage['kind']): OutgoingMessage['kind'] {
+  return kind === 'reply' || kind === 'block' ? 'stream-final' : kind;
+}
+
+function failed(cause: (SendEnd & { status: 'failed' })['cause'], error: string): SendEnd {
+  return { status: 'failed', cause, error, attempts: 0 };
+}

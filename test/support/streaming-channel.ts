@@ -1,0 +1,131 @@
+import type { SendResult, StreamPermits, StreamSender } from '../../src/channel/index.js';
+import {
+  type ScriptedChannel,
+  type ScriptedChannelOptions,
+  scriptedChannel,
+} from './scripted-channel.js';
+
+/** What a person sees in a streaming channel, and where it is from. */
+export interface Shown {
+  readonly by: 'preview' | 'final' | 'send';
+  readonly text: string;
+}
+
+/** A call to a stream sender. */
+export type SenderCall = 'thinking' | 'content' | 'final' | 'error' | 'abort';
+
+/** A scripted channel that shows replies while they grow. */
+export interface StreamingChannel extends ScriptedChannel {
+  /** What a person sees now, in order. */
+  readonly screen: readonly Shown[];
+  /** Everything that a person has ever seen, in order. */
+  readonly everShown: readonly Shown[];
+  /** Each call to a sender, in order: `2 content Hel` is the second sender's. */
+  readonly calls: readonly string[];
+}
+
+export interface StreamingChannelOptions extends ScriptedChannelOptions {
+  /** Comes before a sender does a call: it may wait or throw. */
+  readonly before?: (call: SenderCall, sender: number) => void | Promise<void>;
+  /** Reported of a final instead of that it was sent; `undefined` reports nothing. */
+  readonly report?: () => SendResult | undefined;
+  /** The sender neither takes nor shows its final. */
+  readonly ignoresFinal?: boolean;
+  /** Makes no sender: it throws. */
+  readonly createThrows?: boolean;
+}
+
+/** A channel in a test's hands that streams: its senders keep what a person would see. */
+export function streamingChannel(options: StreamingChannelOptions = {}): StreamingChannel {
+  const screen: Shown[] = [];
+  const everShown: Shown[] = [];
+  const calls: string[] = [];
+  let senders = 0;
+  const show = (shown: Shown): Shown => {
+    screen.push(shown);
+    everShown.push(shown);
+    return shown;
+  };
+  const channel = scriptedChannel({
+    ...options,
+    send: async (permit, sent) => {
+      const {
+        send = async (own, all) => {
+          all.push(own.take());
+          return { status: 'sent', receipt: { messageId: `m-${all.length}` } };
+        },
+      } = options;
+      const before = sent.length;
+      try {
+        return await send(permit, sent);
+      } finally {
+        for (const { content } of sent.slice(before)) show({ by: 'send', text: content });
+      }
+    },
+  });
+
+  function createStreamSender(permits: StreamPermits): StreamSender {
+    if (options.createThrows === true) throw new Error('no renderer');
+    const number = ++senders;
+    let preview: Shown | undefined;
+    let isOver = false;
+    const remove = (): void => {
+      if (preview !== undefined) screen.splice(screen.indexOf(preview), 1);
+      preview = undefined;
+    };
+    const begin = async (call: SenderCall, text = ''): Promise<void> => {
+      calls.push(`${number} ${call}${text === '' ? '' : ` ${text}`}`);
+      await options.before?.(call, number);
+    };
+    const part = async (call: 'thinking' | 'content', text: string): Promise<void> => {
+      await begin(call, text);
+      if (isOver) return;
+      if (!permits.opening.used) permits.opening.take();
+      const next: Shown = { by: 'preview', text };
+      if (preview === undefined) show(next);
+      else {
+        screen[screen.indexOf(preview)] = next;
+        everShown.push(next);
+      }
+      preview = next;
+    };
+    return {
+      onThinkingDelta: ({ thinking }) => part('thinking', thinking),
+      onContentDelta: ({ content }) => part('content', content),
+      async onFinal({ content }) {
+        await begin('final', content);
+        if (isOver || options.ignoresFinal === true) return;
+        isOver = true;
+        const message = permits.final()?.take();
+        if (message === undefined) return;
+        const result = options.report
+          ? options.report()
+          : ({ status: 'sent', receipt: { messageId: `stream-${number}` } } as const);
+        if (result?.status !== 'rejected' && result?.status !== 'retry-after') {
+          remove();
+          show({ by: 'final', text: message.content });
+        }
+        if (result !== undefined) permits.report(result);
+      },
+      async onError({ error }) {
+        await begin('error', error);
+        isOver = true;
+        remove();
+      },
+      async abort() {
+        await begin('abort');
+        isOver = true;
+        remove();
+      },
+    };
+  }
+
+  return {
+    ...channel,
+    capabilities: { ...channel.capabilities, canStreamResponse: true },
+    createStreamSender,
+    screen,
+    everShown,
+    calls,
+  };
+}
