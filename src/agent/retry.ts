@@ -1,4 +1,4 @@
-import { type Logger, oneLine } from '../kernel/index.js';
+import type { Logger } from '../kernel/index.js';
 import type { RunFallback } from '../stream/index.js';
 import { untilCut } from './cut-off.js';
 import { chooseModel, type ModelChoice } from './model.js';
@@ -37,7 +37,7 @@ export async function nextAttempt(scope: RetryScope): Promise<NextAttempt | unde
     const answer = await untilCut(Promise.resolve(shouldRetry(failed)), signal);
     if (answer !== true || signal.aborted) return undefined;
   } catch (error) {
-    logger.error(`retry.shouldRetry threw, so there is no other attempt: ${oneLine(error)}`);
+    logger.error('retry.shouldRetry threw, so there is no other attempt', { error });
     return undefined;
   }
   const offered = fallbacks.flatMap((wish) => {

@@ -1,4 +1,4 @@
-import { type Clock, type Logger, oneLine } from '../kernel/index.js';
+import type { Clock, Logger } from '../kernel/index.js';
 import {
   type AssistantMessage,
   type RunFields,
@@ -138,7 +138,7 @@ export class TurnListener {
 
   #call(event: SessionEvent, what: string, call: () => unknown): Promise<void> | undefined {
     const tellError = (error: unknown): void =>
-      this.#logger.error(`${what} threw at ${event.type}: ${oneLine(error)}`, { ...this.#fields });
+      this.#logger.error(`${what} threw at ${event.type}`, { ...this.#fields, error });
     try {
       const returned = call();
       if (typeof returned !== 'object' || returned === null) return undefined; // a delta costs no promise

@@ -57,6 +57,7 @@ export function addCheckPlugin(
 async function checkPlugin(path: string, options: CheckOptions, shell: Shell): Promise<ExitCode> {
   const { config: file, json, debug = false } = options;
   const config = file === undefined ? undefined : await readConfigFile(file, shell);
+  shell.keepSecrets(config?.secrets ?? []);
   const kernel = createKernel(); // nothing is dispatched on it
   let report: PluginReport;
   try {

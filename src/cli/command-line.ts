@@ -6,6 +6,7 @@ import { type ExitCode, exitCodeHelp, exitCodes } from './exit-codes.js';
 import { addNormalize } from './normalize.js';
 import { addReplay } from './replay.js';
 import { addRun } from './run.js';
+import { secretKeeper } from './secret-keeper.js';
 import type { Shell } from './shell.js';
 import { addStages } from './stages.js';
 
@@ -20,12 +21,17 @@ const commands: readonly AddCommand[] = [
   addCheckPlugin,
 ];
 
+/** What the process gives. */
+export type Surroundings = Omit<Shell, 'keepSecrets'>;
+
 /**
  * Runs a command line: everything after `sluice`. Never rejects: whatever goes wrong is one line on stderr, and
  * an exit code.
  */
-export async function runCommandLine(shell: Shell): Promise<ExitCode> {
-  const { args } = shell;
+export async function runCommandLine(surroundings: Surroundings): Promise<ExitCode> {
+  const { args } = surroundings;
+  const keeper = secretKeeper(surroundings.stderr);
+  const shell: Shell = { ...surroundings, stderr: keeper.output, keepSecrets: keeper.keep };
   let code: ExitCode = exitCodes.ok;
   const program = programFor(shell, (ended) => {
     code = ended;

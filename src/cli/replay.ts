@@ -4,7 +4,7 @@ import { asCliCommand } from './cli-command.js';
 import { jsonPrinter, linePrinter } from './dispatch-printer.js';
 import { errorLine } from './error-line.js';
 import { type ExitCode, exitCodeHelp, exitCodes } from './exit-codes.js';
-import { lineLogger } from './logger.js';
+import { openLog } from './logger.js';
 import { openPipeline } from './pipeline.js';
 import { checkRecording, readRecordingFile } from './recording-file.js';
 import { replayRecording } from './replay-recording.js';
@@ -45,7 +45,8 @@ async function replay(
   for (const file of files) await checkRecording(file, shell.cwd);
   const settings = await readSettings(options, shell);
   const debug = options.debug === true;
-  const logger = lineLogger(shell.stderr, debug ? 'debug' : 'error', shell.stdout.gone);
+  await using log = openLog(settings, shell, { level: 'error', debug });
+  const { logger } = log;
   const printer = options.json === true ? jsonPrinter(shell) : linePrinter(shell);
   let failed = false;
   const report = (error: unknown): void => {

@@ -1,8 +1,7 @@
 import type { ApprovedMessage } from '../channel/index.js';
-import type { MessageEnd } from '../host/index.js';
+import type { LogLevel, MessageEnd } from '../host/index.js';
 import { type KernelOptions, systemClock } from '../kernel/index.js';
 import { jsonPrinter } from './dispatch-printer.js';
-import type { LogLevel } from './logger.js';
 import type { Palette } from './palette.js';
 import type { Shell } from './shell.js';
 import { printableLines } from './text.js';

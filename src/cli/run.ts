@@ -10,7 +10,7 @@ import { asCliCommand } from './cli-command.js';
 import { CommandError } from './command-error.js';
 import { errorLine } from './error-line.js';
 import { type ExitCode, exitCodeHelp, exitCodes } from './exit-codes.js';
-import { lineLogger } from './logger.js';
+import { openLog } from './logger.js';
 import { openPipeline } from './pipeline.js';
 import { jsonView, quietView, type RunView, wayView } from './run-view.js';
 import {
@@ -104,7 +104,8 @@ async function run(options: RunOptions, shell: Shell): Promise<ExitCode> {
   };
   const settings = await readSettings(options, shell);
   const view = viewFor(options, shell);
-  const logger = lineLogger(shell.stderr, debug ? 'debug' : view.logLevel, shell.stdout.gone);
+  await using log = openLog(settings, shell, { level: view.logLevel, debug });
+  const { logger } = log;
   const { cwd } = shell;
   const agents = await agentDefinitions(settings.agents, { cwd, logger, onMalformed: report });
   await using pipeline = await openPipeline(settings, logger, view.kernelOptions);

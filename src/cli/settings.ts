@@ -42,7 +42,7 @@ export interface AgentSetting extends Pick<AgentDefinition, 'id' | 'systemPrompt
 
 /** What a command runs with: the config file, and over it the command line. */
 export interface Settings
-  extends Pick<HostConfig, 'openclaw' | 'overrides' | 'grants' | 'budgets' | 'lanes'> {
+  extends Pick<HostConfig, 'openclaw' | 'overrides' | 'grants' | 'budgets' | 'lanes' | 'logging'> {
   /** The config file that was read, if any. */
   readonly config?: LoadedConfig;
   /** The first is the default, unless `defaultAgent` says otherwise. */
@@ -77,11 +77,12 @@ export function addPipelineOptions(command: Command): Command {
  */
 export async function readSettings(
   options: PipelineOptions & { readonly agent?: string; readonly channel?: string },
-  { cwd, env }: Pick<Shell, 'cwd' | 'env'>,
+  { cwd, env, keepSecrets }: Pick<Shell, 'cwd' | 'env' | 'keepSecrets'>,
 ): Promise<Settings> {
   const file = options.config ?? findConfigFile(cwd);
   const config =
     file === undefined || file === false ? undefined : await readConfigFile(file, { cwd, env });
+  keepSecrets(config?.secrets ?? []);
   const channels = options.channel === undefined ? config?.channels : [options.channel];
   return {
     ...(config !== undefined && { config }),
@@ -105,6 +106,7 @@ export async function readSettings(
     overrides: config?.overrides ?? {},
     budgets: config?.budgets ?? {},
     lanes: config?.lanes ?? {},
+    logging: config?.logging ?? {},
   };
 }
 

@@ -20,6 +20,8 @@ export interface Shell {
   readonly palettes: { readonly stdout: Palette; readonly stderr: Palette };
   /** Aborted by the first Ctrl-C or SIGTERM, and when nobody reads stdout any more. */
   readonly stop: AbortSignal;
+  /** Keeps secrets out of stderr from now on: whoever reads a config says which it holds. */
+  keepSecrets(secrets: readonly string[]): void;
   /** Says who is asked about a Ctrl-C before `stop` is aborted: `true` says that it was meant for that alone. */
   onInterrupt(take: () => boolean): void;
 }

@@ -88,7 +88,7 @@ export class Scope implements AsyncDisposable {
         const problem = oneLine(thrown);
         const error = thrown instanceof Error ? thrown : new Error(problem, { cause: thrown });
         failures.push({ label, error });
-        this.#logger.warn(`${this.#extensionId}: "${label}" could not be undone: ${problem}`);
+        this.#logger.warn(`${this.#extensionId}: "${label}" could not be undone`, { error });
       }
     }
     return { undone, failures };

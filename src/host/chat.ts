@@ -90,7 +90,7 @@ export async function runChatCommand(
   );
   const text = value?.text ?? `"/${line.name}" failed: ${oneLine(error)}`;
   const content = [text, ...replies].filter((part) => part !== '').join('\n\n');
-  if (value === undefined) parts.logger.error(text, { surface });
+  if (value === undefined) parts.logger.error(`"/${line.name}" failed`, { surface, error });
   const { attachments = [], metadata } = value ?? {};
   if (content === '' && attachments.length === 0)
     return { ending: { status: 'command', sends: [] }, success };

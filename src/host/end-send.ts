@@ -1,6 +1,6 @@
 import { type Trail, whyNot } from '../agent/index.js';
 import type { ApprovedMessage, DeliveryReceipt } from '../channel/index.js';
-import { type CancelRecord, oneLine, type PayloadOf } from '../kernel/index.js';
+import type { CancelRecord, PayloadOf } from '../kernel/index.js';
 import type { SendReport } from './message-end.js';
 import type { DeliveryParts } from './parts.js';
 import type { PreparedSend } from './prepare-send.js';
@@ -42,9 +42,10 @@ export async function endSend(
   try {
     indexKeys = (await tellEnd(parts, trail, prepared, end, durationMs)) ?? [];
   } catch (error) {
-    parts.logger.error(
-      `the end of send ${outcome.event.eventId} was not dispatched: ${oneLine(error)}`,
-    );
+    parts.logger.error('the end of a send was not dispatched', {
+      eventId: outcome.event.eventId,
+      error,
+    });
   }
   return { ...reportOf(parts, prepared, end), indexKeys };
 }
@@ -110,7 +111,7 @@ function withReceipt(
   try {
     return parts.kernel.parsePayload('egress.sent', { ...payload, receipt });
   } catch (error) {
-    parts.logger.error(`channel "${payload.channel}" gave a wrong receipt: ${oneLine(error)}`);
+    parts.logger.error(`channel "${payload.channel}" gave a wrong receipt`, { error });
     return { ...payload, receipt: {} };
   }
 }
@@ -125,12 +126,16 @@ function reportOf(
   const accountId = selection?.target.accountId ?? payload.accountId;
   const { eventId } = event;
   if (end.status === 'failed')
-    parts.logger.error(`a message to ${payload.to} was not sent: ${end.error}`, {
+    parts.logger.error('a message was not sent', {
+      detail: end.error,
       cause: end.cause,
       eventId,
     });
-  if (outcome.status === 'cancelled')
-    parts.logger.info(`a message to ${payload.to} ${whyNot(outcome)}`, { eventId });
+  if (outcome.status === 'cancelled') {
+    const { extensionId, contributionId, code } = outcome.cancel;
+    const who = { extensionId, contributionId, code };
+    parts.logger.info('a message was cancelled at egress.preparing', { eventId, ...who });
+  }
   return {
     status: end.status,
     content: payload.content,

@@ -62,7 +62,11 @@ async function toItsEnd(
     ending = await carry(parts, account, first, decoded);
   } catch (error) {
     ending = { status: 'failed', reason: oneLine(error) };
-    parts.logger.error(`a message failed: ${oneLine(error)}`, { channel: account.channel.id });
+    parts.logger.error('a message failed', {
+      channel: account.channel.id,
+      eventId: correlationId,
+      error,
+    });
   }
   const end: MessageEnd = {
     channel: account.channel.id,
@@ -75,10 +79,19 @@ async function toItsEnd(
   // A message that the host had no time for is not acknowledged: its provider may bring it again.
   if (!(end.status === 'aborted' && parts.signal.aborted))
     await acknowledge(parts, account, update);
+  const { status, channel, accountId, agentId, sessionKey, reason } = end;
+  parts.logger.info(`a message has ended: ${status}`, {
+    channel,
+    accountId,
+    ...(correlationId !== undefined && { eventId: correlationId }),
+    ...(agentId !== undefined && { agentId }),
+    ...(sessionKey !== undefined && { sessionKey }),
+    ...(reason !== undefined && { detail: reason }),
+  });
   try {
     parts.options.onMessageEnd?.(end);
   } catch (error) {
-    parts.logger.error(`onMessageEnd threw: ${oneLine(error)}`);
+    parts.logger.error('onMessageEnd threw', { error });
   }
 }
 
@@ -90,12 +103,12 @@ async function carry(
 ): Promise<Ending> {
   const channel = account.channel.id;
   if (decoded.kind === 'ignored') {
-    parts.logger.debug(`an update was ignored: ${decoded.reason}`, { channel });
+    parts.logger.debug('an update was ignored', { channel, detail: decoded.reason });
     return { status: 'ignored', reason: decoded.reason };
   }
   if (decoded.kind === 'undecodable') {
     const reason = `${decoded.problem}${decoded.path === undefined ? '' : ` (at ${decoded.path})`}`;
-    parts.logger.warn(`an update could not be decoded: ${reason}`, { channel });
+    parts.logger.warn('an update could not be decoded', { channel, detail: reason });
     return { status: 'undecodable', reason };
   }
   if (decoded.kind !== 'message') return carryInteraction(parts, received, decoded);
@@ -110,7 +123,7 @@ async function carry(
   if (parts.signal.aborted) return stopped;
   if (normalized.status !== 'passed') {
     const reason = `ingress.normalized ${whyNot(normalized)}`;
-    parts.logger.error(`a message failed: ${reason}`, { channel });
+    parts.logger.error('a message failed at ingress.normalized', { channel, detail: reason });
     return { status: 'failed', reason };
   }
   const { raw: _raw, config: _config, ...message } = normalized.payload;
@@ -121,7 +134,7 @@ async function carry(
     return { ...routing, sends: await tellFailure(parts, trail, message, failure) };
   }
   if (routing.status === 'cancelled') {
-    parts.logger.info(`a message ${routing.reason}`, { channel });
+    parts.logger.info('a message was cancelled', { channel, detail: routing.reason });
     return routing;
   }
   const { agent, sessionKey } = routing;
@@ -189,6 +202,6 @@ async function acknowledge(
   try {
     await channel.ack?.(accountId, update);
   } catch (error) {
-    parts.logger.warn(`an update was not acknowledged: ${oneLine(error)}`, { channel: channel.id });
+    parts.logger.warn('an update was not acknowledged', { channel: channel.id, error });
   }
 }

@@ -46,6 +46,10 @@ export { type JournalOptions, openJournal, type SqliteJournal } from './journal/
 export { readJournal } from './journal/sqlite-reader.js';
 export { Lanes } from './lanes.js';
 export type { StartReport, StopReport } from './lifecycle.js';
+export { type ErrorSummary, errorSummary } from './logging/error-summary.js';
+export { type LogLevel, type PinoLoggerOptions, pinoLogger } from './logging/pino-logger.js';
+export { allFields, publicFields } from './logging/public-fields.js';
+export { withoutSecrets } from './logging/without-secrets.js';
 export type { MessageEnd, SendReport } from './message-end.js';
 export type {
   AgentDefinition,

@@ -44,7 +44,7 @@ function chatCommandOf(plugin: LegacyPlugin, command: LegacyCommand): ChatComman
         reply = await answer.call(command, called);
       } catch (thrown) {
         const error = oneLine(thrown);
-        plugin.logger.error(`command "${name}" failed: ${error}`);
+        plugin.logger.error(`command "${name}" failed`, { error: thrown });
         return { text: `"/${name}" failed.`, error }; // what a plugin throws is not for its sender
       }
       return answerOf(reply);

@@ -134,7 +134,8 @@ async function startAccount(
         logger.warn('an update came after its account was stopped; it is not taken in', named);
       },
       ended: ({ reason, error }) => {
-        if (error !== undefined) logger.error(`${reason}: ${oneLine(error)}`, named);
+        if (error !== undefined)
+          logger.error('an account takes in no more', { ...named, detail: reason, error });
         void opened.then(() => intake.end(account, reason));
       },
     });
@@ -142,7 +143,7 @@ async function startAccount(
     const reason = oneLine(error);
     accounts.remove(account);
     intake.end(account, reason);
-    logger.error(`account ${channel.id}/${accountId} could not be started: ${reason}`);
+    logger.error(`account ${channel.id}/${accountId} could not be started`, { ...named, error });
     await kernel.dispatch(
       'account.stopped',
       { ...named, reason: 'it could not be started', error: reason },
@@ -150,6 +151,7 @@ async function startAccount(
     );
     return reason;
   }
+  logger.info('an account has started', named);
   await kernel.dispatch('account.started', { ...named, startedAtMs }, refs);
   return undefined;
 }
@@ -203,6 +205,7 @@ export async function stopAll(
   );
   await unload(running);
   await release(parts);
+  logger.info('the host has stopped', { reason, drained, abandoned, uptimeMs });
   return { reason, drained, abandoned };
 }
 
@@ -230,6 +233,6 @@ async function attempt(
   try {
     await step();
   } catch (error) {
-    parts.logger.error(`${what} failed: ${oneLine(error)}`);
+    parts.logger.error(`${what} failed`, { error });
   }
 }

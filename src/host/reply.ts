@@ -50,8 +50,9 @@ export async function tellFailure(
   message: RoutedMessage,
   failure: { readonly code: string; readonly message: string },
 ): Promise<readonly SendReport[]> {
-  parts.logger.error(`a message could not be answered: ${failure.message}`, {
+  parts.logger.error(`a message could not be answered: ${failure.code}`, {
     code: failure.code,
+    detail: failure.message,
     channel: message.channel,
   });
   const { failureText = defaultFailureText } = parts.options;

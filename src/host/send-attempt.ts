@@ -1,6 +1,5 @@
 import type { Trail } from '../agent/index.js';
 import type { SendApproval, SendPermit, SendResult } from '../channel/index.js';
-import { oneLine } from '../kernel/index.js';
 import type { RunningAccount } from './accounts.js';
 import type { DeliveryParts } from './parts.js';
 import { type CallEnd, callWithin } from './within-time.js';
@@ -105,7 +104,7 @@ export async function mayResend(
   try {
     return (await onAmbiguousSend(asked)) === 'resend';
   } catch (error) {
-    parts.logger.error(`onAmbiguousSend threw, so nothing is sent again: ${oneLine(error)}`);
+    parts.logger.error('onAmbiguousSend threw, so nothing is sent again', { error });
     return false;
   }
 }

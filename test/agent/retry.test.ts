@@ -158,7 +158,11 @@ describe('a turn with attempts left', () => {
       },
     });
     expect((await result).attempts).toHaveLength(1);
-    expect(log.messages('error')[0]).toMatch(/shouldRetry threw.*no policy/);
+    expect(log.entries).toContainEqual({
+      level: 'error',
+      message: 'retry.shouldRetry threw, so there is no other attempt',
+      fields: { error: expect.objectContaining({ message: 'no policy' }) },
+    });
   });
 });
 

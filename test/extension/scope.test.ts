@@ -41,9 +41,9 @@ describe('a scope (§13)', () => {
       ['rejects', 'busy'],
       ['throws', 'stuck'],
     ]);
-    expect(log.messages('warn')).toEqual([
-      'acme: "rejects" could not be undone: busy',
-      'acme: "throws" could not be undone: stuck',
+    expect(log.entries.map(({ message, fields }) => [message, fields['error']])).toEqual([
+      ['acme: "rejects" could not be undone', new Error('busy')],
+      ['acme: "throws" could not be undone', new Error('stuck')],
     ]);
   });
 

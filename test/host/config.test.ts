@@ -37,6 +37,7 @@ describe('a config (§20.1)', () => {
       overrides: {},
       budgets: {},
       lanes: {},
+      logging: {},
     });
   });
 

@@ -18,7 +18,10 @@ describe('a message that goes wrong ends visibly, and the next one is answered',
     ]);
     expect(lab.of('ingress.received')).toHaveLength(1);
     expect(lab.of('ingress.normalized')).toEqual([]);
-    expect(lab.log.messages('warn')[0]).toMatch(/could not be decoded: it says nothing/);
+    expect(lab.log.entries.find(({ level }) => level === 'warn')).toMatchObject({
+      message: 'an update could not be decoded',
+      fields: { detail: 'it says nothing (at /text)' },
+    });
     expect(lab.channel.acknowledged).toHaveLength(1);
     expect((await lab.say('next')).status).toBe('answered');
   });
@@ -174,8 +177,15 @@ describe('a message that goes wrong ends visibly, and the next one is answered',
     };
     await using lab = await hostLab({ channel });
     expect((await lab.say('hello')).status).toBe('answered');
-    expect(lab.log.messages('warn')).toEqual([
-      expect.stringMatching(/not acknowledged: .*offset lost/),
+    expect(lab.log.entries.filter(({ level }) => level === 'warn')).toEqual([
+      {
+        level: 'warn',
+        message: 'an update was not acknowledged',
+        fields: {
+          channel: expect.any(String),
+          error: expect.objectContaining({ message: expect.stringContaining('offset lost') }),
+        },
+      },
     ]);
   });
 });

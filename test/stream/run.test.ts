@@ -376,6 +376,9 @@ describe('the compactions of a run', () => {
     await kernel.close();
     await play(compacts(), end);
     await run.complete();
-    expect(log.messages('error')[0]).toMatch(/a compaction was not dispatched: .*closed/);
+    expect(log.entries.find(({ level }) => level === 'error')).toMatchObject({
+      message: 'a compaction was not dispatched',
+      fields: { error: { message: expect.stringContaining('closed') } },
+    });
   });
 });

@@ -1,10 +1,4 @@
-import {
-  type Kernel,
-  oneLine,
-  SluiceError,
-  silentLogger,
-  systemClock,
-} from '../../kernel/index.js';
+import { type Kernel, SluiceError, silentLogger, systemClock } from '../../kernel/index.js';
 import {
   ChildRuns,
   isRunDriven,
@@ -163,7 +157,7 @@ export class BridgedRun {
     };
     for (const fact of facts)
       this.#enqueue(() => tell(fact)).catch((error: unknown) => {
-        logger.error(`${fact.kind} was not dispatched: ${oneLine(error)}`, { runId });
+        logger.error(`${fact.kind} was not dispatched`, { runId, error });
       });
   }
 

@@ -64,6 +64,20 @@ const budgets = z.strictObject({
   setupTimeoutMs: milliseconds('how long the setup of one extension may take').exactOptional(),
 });
 
+const logging = z.strictObject({
+  level: z
+    .enum(['debug', 'info', 'warn', 'error'])
+    .describe(
+      '"debug", "info", "warn" or "error"; at "debug" texts of messages and errors are in it',
+    )
+    .exactOptional(),
+  format: z
+    .enum(['text', 'json'])
+    .describe('"text" for people, or "json": a line of JSON per entry')
+    .exactOptional(),
+  file: name.describe('the path of a file that gets the log, as JSON').exactOptional(),
+});
+
 const lanes = z.strictObject({
   capacity: z
     .number()
@@ -114,6 +128,7 @@ export const configSchema = z
     budgets: budgets
       .describe('an object with the time that the steps of the host may take')
       .default({}),
+    logging: logging.describe('an object: what is logged, how, and where').default({}),
     lanes: lanes.describe('an object with the bounds of what waits').default({}),
   })
   .superRefine(({ agent, agents, defaultAgent }, check) => {

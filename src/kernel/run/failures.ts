@@ -7,6 +7,9 @@ import type { Run } from './run.js';
 import type { StillRunning } from './services.js';
 import { tellTap } from './tell-tap.js';
 
+/** Kinds whose message is a handler's own text, or quotes what it returned: that is a field of its own in the log. */
+const quoting: ReadonlySet<FailureKind> = new Set(['threw', 'bad-output', 'aborted']);
+
 function isError(thrown: unknown): thrown is Error {
   try {
     return thrown instanceof Error;
@@ -76,10 +79,17 @@ export function report(run: Run, failure: Failure): void {
     extensionId === undefined || contributionId === undefined
       ? ''
       : ` ${nameOf({ extensionId, contributionId })}`;
-  services.logger.warn(
-    `${run.family}:${who} ${failure.kind}, failed ${failure.policy}: ${failure.message}`,
-    { family: run.family, kind: failure.kind, policy: failure.policy },
-  );
+  const { sessionId, eventId } = run.event;
+  const what = quoting.has(failure.kind) ? '' : `: ${failure.message}`;
+  services.logger.warn(`${run.family}:${who} ${failure.kind}, failed ${failure.policy}${what}`, {
+    family: run.family,
+    kind: failure.kind,
+    policy: failure.policy,
+    ...(extensionId !== undefined && { extensionId, contributionId }),
+    eventId,
+    sessionId,
+    error: failure.error,
+  });
   tellTap(services, 'failure', (tap) =>
     tap.failure?.(failure, { family: run.family, eventId: run.event.eventId }),
   );

@@ -1,4 +1,3 @@
-import { oneLine } from './one-line.js';
 import type { Services, Tap } from './services.js';
 import { isThenable, whenSettled } from './thenable.js';
 
@@ -9,7 +8,7 @@ export function tellTap(
   call: (tap: Tap) => unknown,
 ): void {
   if (tap?.[name] === undefined) return;
-  const failed = (thrown: unknown): void => logger.error(`tap.${name} failed: ${oneLine(thrown)}`);
+  const failed = (thrown: unknown): void => logger.error(`tap.${name} failed`, { error: thrown });
   try {
     const result = call(tap);
     if (typeof result === 'object' && result !== null && isThenable(result))

@@ -5,7 +5,6 @@ import {
   type Kernel,
   type Logger,
   type Outcome,
-  oneLine,
   silentLogger,
   systemClock,
 } from '../../kernel/index.js';
@@ -56,7 +55,7 @@ export class AgentEventBus implements AgentEvents {
     this.#runs = new Runs(maxRuns);
     this.#listeners = new Listeners((error) => {
       this.#counts.failures++;
-      this.#logger.debug(`an agent event listener failed: ${oneLine(error)}`);
+      this.#logger.debug('an agent event listener failed', { error });
     });
     this.#sinks = contributeAll(
       this.#kernel,
@@ -180,7 +179,7 @@ export class AgentEventBus implements AgentEvents {
     if (this.#misfits.has(row)) return;
     this.#misfits.add(row); // told once per row
     const what = row.phase === undefined ? row.stream : `${row.stream} ${row.phase}`;
-    this.#logger.warn(`the agent event ${what} was not dispatched: ${oneLine(error)}`);
+    this.#logger.warn(`the agent event ${what} was not dispatched`, { error });
   }
 
   /** A dispatch that somebody else made: the run is theirs, and listeners hear of it. */

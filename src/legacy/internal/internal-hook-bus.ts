@@ -156,7 +156,7 @@ export class InternalHookBus implements InternalHooks {
         last = await this.#announce(family, payload, begin);
       }
     } catch (error) {
-      this.#logger.warn(`${metadata.key} was not dispatched: ${oneLine(error)}`);
+      this.#logger.warn(`${metadata.key} was not dispatched`, { error });
       return undefined; // refused before any handler was called
     }
     if (!reached) this.#counts.joined++;

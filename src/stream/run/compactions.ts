@@ -1,4 +1,4 @@
-import { type Logger, oneLine } from '../../kernel/index.js';
+import type { Logger } from '../../kernel/index.js';
 import type { TranscriptEntry } from '../is-session-message.js';
 import type { AutoCompactionEnd, AutoCompactionStart } from '../session-event.js';
 import type { RunFields } from './run-fields.js';
@@ -70,7 +70,7 @@ export class Compactions {
     this.#last = this.#last.then(dispatch).then(
       () => undefined,
       (error: unknown) => {
-        this.#logger.error(`a compaction was not dispatched: ${oneLine(error)}`, { ...this.#run });
+        this.#logger.error('a compaction was not dispatched', { ...this.#run, error });
       },
     );
   }

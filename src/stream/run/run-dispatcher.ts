@@ -231,7 +231,7 @@ export class RunDispatcher {
         model: this.#model(),
       });
     } catch (error) {
-      logger.error(`the end of run ${run.runId} was not dispatched: ${oneLine(error)}`);
+      logger.error(`the end of run ${run.runId} was not dispatched`, { error });
     }
     this.#release();
     return { ...report, last: trail.last };
