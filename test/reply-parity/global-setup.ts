@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import type { TestProject } from 'vitest/node';
 import type { CampaignReport } from './campaign-report.js';
-import { installOpenClaw } from './openclaw-install.js';
+import { subscriptionChunk } from './subscription-chunk.js';
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -23,7 +23,7 @@ const { REPLY_SEED: seed = '20260313', REPLY_RUNS: runs = '5000' } = process.env
  * writes where it thinks it lives. Without the package the suite skips; in CI that is a failure.
  */
 export default async function setup(project: TestProject): Promise<void> {
-  const { chunk, absent } = await installOpenClaw();
+  const { chunk, absent } = await subscriptionChunk();
   if (absent !== undefined) {
     if (process.env['CI'] === 'true') throw new Error(absent);
     console.warn(`test:callbacks skips: ${absent}`);
