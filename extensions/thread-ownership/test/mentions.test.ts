@@ -52,6 +52,22 @@ describe('a mention in a thread', () => {
     expectPassed(await lab.send());
   });
 
+  it('is made by what was written, whatever others make of it', async () => {
+    await using lab = await ownershipLab({ answer: owned });
+    lab.test.kernel.contribute({
+      family: 'ingress.normalized',
+      class: 'mutator',
+      extensionId: 'rewrite',
+      id: 'rewrite',
+      priority: 1,
+      handler: ({ payload }) => ({ content: payload.threadId === '1' ? 'hello' : '@TestBot' }),
+    });
+    await lab.hear('@TestBot', { threadId: '1' });
+    await lab.hear('hello', { threadId: '2' });
+    expectPassed(await lab.send({ threadId: '1' }));
+    expectCancelled(await lab.send({ threadId: '2' }));
+  });
+
   it('counts for its thread alone', async () => {
     await using lab = await ownershipLab({ answer: owned, channels: ['slack', 'discord'] });
     await lab.hear('@TestBot');
