@@ -17,6 +17,7 @@ import { CommandError } from './command-error.js';
 import { loadPlugins } from './load-plugins.js';
 import { refusedSettings } from './refused-settings.js';
 import type { ExtensionSetting, Settings } from './settings.js';
+import { shippedExtensions, withApiRoot } from './shipped-channels.js';
 
 /** A pipeline without a host: a kernel with its extensions and plugins. Disposing it waits for what runs, and undoes all. */
 export interface Pipeline extends AsyncDisposable {
@@ -48,11 +49,15 @@ export async function openPipeline(
   };
   const loaded: LoadedExtension[] = [];
   const errors: unknown[] = [];
-  for (const setting of settings.extensions) {
-    const result = await load(kernel, setting, loading);
-    if ('error' in result) errors.push(result.error);
-    else loaded.push(result);
-  }
+  const loadEach = async (some: readonly ExtensionSetting[]): Promise<void> => {
+    for (const setting of withApiRoot(some, settings.apiRoot)) {
+      const result = await load(kernel, setting, loading);
+      if ('error' in result) errors.push(result.error);
+      else loaded.push(result);
+    }
+  };
+  await loadEach(settings.extensions);
+  await loadEach(shippedExtensions(settings, loaded, errors));
   const { plugins, errors: pluginErrors } = await loadPlugins(
     kernel,
     settings,

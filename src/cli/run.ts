@@ -20,10 +20,12 @@ import {
   type Settings,
 } from './settings.js';
 import type { Shell } from './shell.js';
+import { checkApiRoot } from './shipped-channels.js';
 
 interface RunOptions extends PipelineOptions {
   readonly agent?: string;
   readonly channel?: string;
+  readonly apiRoot?: string;
   readonly quiet?: boolean;
   readonly verbose: 'off' | 'on' | 'full';
   readonly reasoning: 'off' | 'on' | 'stream';
@@ -53,6 +55,7 @@ Examples:
   $ sluice run --agent claude --extension ./ask-first.js --verbose on
   $ sluice run --plugin ./thread-ownership
   $ sluice run --config sluice.json
+  $ TELEGRAM_BOT_TOKEN=... sluice run --channel telegram
 
 A config file, sluice.config.json here; sluice.config.ts has the same in defineConfig:
   {
@@ -73,8 +76,9 @@ export function addRun(program: Command, shell: Shell, done: (code: ExitCode) =>
     .option('-a, --agent <name>', `who answers: ${agentForms} (default: echo)`)
     .option(
       '--channel <name>',
-      'where messages come from: console, or one of an extension (default: console)',
+      'where messages come from: console, telegram, or one of an extension (default: console)',
     )
+    .option('--api-root <url>', "a Bot API server to use instead of Telegram's")
     .addOption(
       new Option('--json', 'print a line of JSON per dispatch, and nothing else').conflicts(
         'quiet',
@@ -103,8 +107,11 @@ async function run(options: RunOptions, shell: Shell): Promise<ExitCode> {
     shell.stderr.lines([errorLine(error, debug)]);
   };
   const settings = await readSettings(options, shell);
+  checkApiRoot(settings);
   const view = viewFor(options, shell);
-  await using log = openLog(settings, shell, { level: view.logLevel, debug });
+  const hasConsole = settings.channels?.includes('console') ?? true;
+  const level = hasConsole ? view.logLevel : 'info'; // nobody sees what goes on elsewhere
+  await using log = openLog(settings, shell, { level, debug });
   const { logger } = log;
   const { cwd } = shell;
   const agents = await agentDefinitions(settings.agents, { cwd, logger, onMalformed: report });
@@ -138,7 +145,7 @@ async function run(options: RunOptions, shell: Shell): Promise<ExitCode> {
   });
   return await asCliCommand(kernel, 'run', shell, async () => {
     const isDone = await untilStopped(host, shell.stop, settings, () =>
-      shell.stderr.lines(view.greeting),
+      shell.stderr.lines(hasConsole ? view.greeting : []),
     );
     const isFine = shell.stop.aborted ? isDone && errors.length === 0 : isDone && !failed;
     return isFine ? exitCodes.ok : exitCodes.failed;

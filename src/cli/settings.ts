@@ -52,6 +52,8 @@ export interface Settings
   readonly channels?: readonly string[];
   readonly extensions: readonly ExtensionSetting[];
   readonly plugins: readonly PluginSetting[];
+  /** The address of a Bot API other than Telegram's. */
+  readonly apiRoot?: string;
   /** The folder that the command was given in. */
   readonly workspaceDir: string;
 }
@@ -76,7 +78,11 @@ export function addPipelineOptions(command: Command): Command {
  * @throws CommandError where an option, the file or something in it is wrong.
  */
 export async function readSettings(
-  options: PipelineOptions & { readonly agent?: string; readonly channel?: string },
+  options: PipelineOptions & {
+    readonly agent?: string;
+    readonly channel?: string;
+    readonly apiRoot?: string;
+  },
   { cwd, env, keepSecrets }: Pick<Shell, 'cwd' | 'env' | 'keepSecrets'>,
 ): Promise<Settings> {
   const file = options.config ?? findConfigFile(cwd);
@@ -87,6 +93,7 @@ export async function readSettings(
   return {
     ...(config !== undefined && { config }),
     ...(channels !== undefined && { channels }),
+    ...(options.apiRoot !== undefined && { apiRoot: options.apiRoot }),
     agents: agentSettings(options.agent, config, cwd),
     ...(config?.defaultAgent !== undefined && { defaultAgent: config.defaultAgent }),
     extensions: [

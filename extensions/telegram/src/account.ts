@@ -1,0 +1,98 @@
+import type { Update } from 'grammy/types';
+import type { Clock, Logger } from 'sluice';
+import type { ChannelInbox } from 'sluice/channel';
+import { type BotApi, createBotApi } from './api/bot-api.js';
+import type { TelegramConfig } from './config.js';
+import { decodeUpdate, wantedUpdates } from './ingress/decode.js';
+import type { BotIdentity } from './ingress/mention.js';
+import type { Intake } from './intake/intake.js';
+import { startPolling } from './intake/polling.js';
+import { startWebhook } from './intake/webhook.js';
+import { readToken } from './token.js';
+
+/** What an account is started with. */
+export interface AccountParts {
+  readonly accountId: string;
+  readonly config: TelegramConfig;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly env: Readonly<Record<string, string | undefined>>;
+}
+
+/** A bot that is connected. */
+export interface TelegramAccount {
+  readonly api: BotApi;
+  readonly bot: BotIdentity;
+  readonly intake: Intake;
+  /** Where its webhook listens, if it has one. */
+  readonly port?: number;
+}
+
+/**
+ * Connects a bot: its token is read and tried, and its updates begin to come.
+ *
+ * @throws Error that says what is wrong and what to do; it never holds the token.
+ */
+export async function startAccount(
+  parts: AccountParts,
+  inbox: ChannelInbox,
+): Promise<TelegramAccount> {
+  const { accountId, config, clock, log, env } = parts;
+  const token = await readToken(config.accounts[accountId] ?? {}, env);
+  const { apiRoot, webhook } = config;
+  const api = createBotApi({ token, clock, ...(apiRoot !== undefined && { apiRoot }) });
+  const me = await api.call('getMe', {}, { isRepeatable: true });
+  if (me.status !== 'done')
+    throw new Error(
+      `Telegram ${me.status === 'refused' ? 'does not know this bot' : 'cannot be reached'}: ${me.reason}`,
+    );
+  const bot = { id: me.result.id, username: me.result.username };
+
+  const take = async (update: Update): Promise<void> => {
+    const raw: unknown = update;
+    await inbox.receive({ raw, updateId: String(update.update_id), receivedAtMs: clock.now() });
+    const { callback_query: press } = update;
+    // so that the button stops showing that it waits; it says nothing
+    if (press !== undefined && decodeUpdate(raw, { accountId, bot, config }).kind === 'interaction')
+      await api.call('answerCallbackQuery', { callback_query_id: press.id }, { timeoutMs: 5_000 });
+  };
+  const ended = (reason: string): void => inbox.ended({ reason, error: new Error(reason) });
+  const sink = { take, ended };
+
+  if (webhook === undefined) {
+    await freeFromWebhook(api, config);
+    return { api, bot, intake: startPolling({ api, clock, log, sink }) };
+  }
+  const { host, port, path, url, secretEnv } = webhook;
+  const secret = secretOf(webhook.secret ?? env[secretEnv], secretEnv);
+  const intake = await startWebhook({ host, port, path, secret, log, sink });
+  if (url === undefined) return { api, bot, intake, port: intake.port };
+  const payload = { url, secret_token: secret, allowed_updates: wantedUpdates };
+  const told = await api.call('setWebhook', payload, { isRepeatable: true });
+  if (told.status === 'done') return { api, bot, intake, port: intake.port };
+  await intake.close();
+  throw new Error(`Telegram does not take the webhook: ${told.reason}`);
+}
+
+/** Telegram gives updates to a webhook or to who asks, never to both. One that is set may be somebody's. */
+async function freeFromWebhook(api: BotApi, config: TelegramConfig): Promise<void> {
+  const info = await api.call('getWebhookInfo', {}, { isRepeatable: true });
+  if (info.status !== 'done') throw new Error(`Telegram cannot be asked: ${info.reason}`);
+  const { url = '' } = info.result;
+  if (url === '') return;
+  if (!config.replaceWebhook)
+    throw new Error(
+      'a webhook is set for this bot, so it cannot be polled; remove it, or set config.replaceWebhook',
+    );
+  const removed = await api.call('deleteWebhook', {}, { isRepeatable: true });
+  if (removed.status !== 'done')
+    throw new Error(`its webhook could not be removed: ${removed.reason}`);
+}
+
+/** What Telegram may send along: letters, digits, "_" and "-". */
+function secretOf(found: string | undefined, place: string): string {
+  if (found !== undefined && /^[\w-]{16,256}$/.test(found)) return found;
+  throw new Error(
+    `a webhook needs a secret: set ${place} to 16 to 256 letters, digits, "_" or "-", such as \`openssl rand -hex 32\` prints`,
+  );
+}

@@ -1,0 +1,145 @@
+import { autoRetry } from '@grammyjs/auto-retry';
+import { Api, GrammyError, HttpError, type RawApi } from 'grammy';
+import type { Clock } from 'sluice';
+import { redactor } from './redact.js';
+
+/** How a call went. Nothing is thrown, and no text in it holds the token. */
+export type ApiAnswer<T> =
+  | { readonly status: 'done'; readonly result: T }
+  /** Telegram answered that it did not do it. */
+  | {
+      readonly status: 'refused';
+      readonly code: number;
+      readonly reason: string;
+      readonly retryAfterMs?: number;
+      /** The group has become another chat. */
+      readonly movedTo?: number;
+    }
+  /** The call did not get there: it was not done. */
+  | { readonly status: 'unreached'; readonly reason: string }
+  /** Nobody knows whether it was done. */
+  | { readonly status: 'unknown'; readonly reason: string };
+
+type Method = keyof RawApi;
+/** Those that we use and that take no payload: grammY wants their signal in its place. */
+const bare = ['getMe', 'getWebhookInfo'] as const satisfies readonly Method[];
+type Bare = (typeof bare)[number];
+type Arguments<M extends Method> = M extends Bare ? object : NonNullable<Parameters<RawApi[M]>[0]>;
+export type ResultOf<M extends Method> = Awaited<ReturnType<RawApi[M]>>;
+
+/** How one call is made. */
+export interface CallOptions {
+  /** Milliseconds until it counts as unknown. */
+  readonly timeoutMs?: number;
+  readonly signal?: AbortSignal;
+  /**
+   * It may be made again, and wait for it: it changes nothing, or the same twice. Never set for what sends: the host
+   * decides about that.
+   */
+  readonly isRepeatable?: boolean;
+}
+
+/** Telegram's Bot API for one bot. */
+export interface BotApi {
+  call<M extends Method>(
+    method: M,
+    payload: Arguments<M>,
+    options?: CallOptions,
+  ): Promise<ApiAnswer<ResultOf<M>>>;
+  /** Takes the token out of a text. */
+  readonly redact: (text: string) => string;
+}
+
+export interface BotApiOptions {
+  readonly token: string;
+  /** Telegram's own where unsaid. */
+  readonly apiRoot?: string;
+  readonly clock: Clock;
+  /** Milliseconds of a call that says nothing else; 30 000 where unsaid. */
+  readonly timeoutMs?: number;
+}
+
+/** Errors of a connection that was never made. */
+const neverConnected = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH']);
+
+/**
+ * The Bot API through grammY. Time-outs run on the injected clock. grammY's auto-retry is on only for calls that may
+ * be repeated, and there for a bounded time: a send that is resent blindly may arrive twice.
+ */
+export function createBotApi(options: BotApiOptions): BotApi {
+  const { token, apiRoot, clock, timeoutMs: usualTimeoutMs = 30_000 } = options;
+  const redact = redactor(token);
+  // grammY's own time-out is real time, and longer than any of ours
+  const client = { timeoutSeconds: 3_600, ...(apiRoot !== undefined && { apiRoot }) };
+  const once = new Api(token, client);
+  const patient = new Api(token, client);
+  patient.config.use(
+    autoRetry({ maxRetryAttempts: 2, maxDelaySeconds: 10, rethrowHttpErrors: true }),
+  );
+
+  return {
+    redact,
+    call: async (method, payload, { timeoutMs = usualTimeoutMs, signal, isRepeatable } = {}) => {
+      const timeout = new AbortController();
+      const timer = clock.setTimeout(() => timeout.abort(), timeoutMs);
+      const either =
+        signal === undefined ? timeout.signal : AbortSignal.any([signal, timeout.signal]);
+      const raw = (isRepeatable === true ? patient : once).raw;
+      // by name, as grammY's proxy takes it; its own signal type is that of a polyfill
+      const call = raw[method] as unknown as (
+        ...args: readonly unknown[]
+      ) => Promise<ResultOf<typeof method>>;
+      const isBare = bare.some((one) => one === method);
+      try {
+        return {
+          status: 'done',
+          result: await untilAborted(isBare ? call(either) : call(payload, either), either),
+        };
+      } catch (error) {
+        if (timeout.signal.aborted)
+          return { status: 'unknown', reason: `no answer within ${timeoutMs} ms` };
+        if (signal?.aborted === true) return { status: 'unknown', reason: 'it was given up' };
+        return failureOf(error, redact);
+      } finally {
+        clock.clearTimeout(timer);
+      }
+    },
+  };
+}
+
+/** Waits no longer than its signal says: auto-retry does not look at it while a body is read. */
+function untilAborted<T>(answer: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const onAbort = (): void => reject(new Error('aborted'));
+    signal.addEventListener('abort', onAbort, { once: true });
+    answer.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort));
+  });
+}
+
+/** What an error of grammY says. Its payload is never read, nor its cause's text, which may hold the URL. */
+function failureOf(error: unknown, redact: (text: string) => string): ApiAnswer<never> {
+  if (error instanceof GrammyError) {
+    const { error_code: code, description, parameters } = error;
+    const reason = redact(`${code}: ${description}`);
+    if (code >= 500) return { status: 'unknown', reason };
+    return {
+      status: 'refused',
+      code,
+      reason,
+      ...(parameters.retry_after !== undefined && {
+        retryAfterMs: Math.max(0, parameters.retry_after * 1_000),
+      }),
+      ...(parameters.migrate_to_chat_id !== undefined && {
+        movedTo: parameters.migrate_to_chat_id,
+      }),
+    };
+  }
+  const cause = error instanceof HttpError ? error.error : error;
+  const { code, type } = (typeof cause === 'object' && cause !== null ? cause : {}) as {
+    readonly code?: unknown;
+    readonly type?: unknown;
+  }; // what node-fetch rejects with
+  const what = redact(String(code ?? type ?? 'it failed on the way'));
+  if (neverConnected.has(what)) return { status: 'unreached', reason: `no connection (${what})` };
+  return { status: 'unknown', reason: `no readable answer (${what})` };
+}

@@ -1,0 +1,91 @@
+import process from 'node:process';
+import { type Clock, type Logger, silentLogger, systemClock } from 'sluice';
+import type { ApprovedMessage, ChannelPlugin, SendResult } from 'sluice/channel';
+import { startAccount, type TelegramAccount } from './account.js';
+import type { TelegramConfig } from './config.js';
+import { sendMessage } from './egress/send.js';
+import { decodeUpdate } from './ingress/decode.js';
+import { TelegramStreamSender } from './stream/stream-sender.js';
+
+/** What the channel is made with. */
+export interface TelegramChannelOptions {
+  /** The settings, as the extension's schema has read them. */
+  readonly config: TelegramConfig;
+  readonly clock?: Clock;
+  readonly log?: Logger;
+  /** Where tokens and secrets are looked for; the process's environment where unsaid. */
+  readonly env?: Readonly<Record<string, string | undefined>>;
+}
+
+/** Telegram as a channel. */
+export interface TelegramChannel extends ChannelPlugin {
+  /** An account that is connected. */
+  account(accountId: string): TelegramAccount | undefined;
+}
+
+/**
+ * Telegram as a channel, on the Bot API: polled, or by a webhook. An update is confirmed when the host has done with
+ * it. A send that nobody knows the end of is never made again.
+ *
+ * @example
+ * const channel = telegramChannel({ config: config.parse({ allowFrom: ['ada'] }) });
+ */
+export function telegramChannel(options: TelegramChannelOptions): TelegramChannel {
+  const { config, clock = systemClock, log = silentLogger, env = process.env } = options;
+  const accounts = new Map<string, TelegramAccount>();
+  const closing = new AbortController();
+  const { signal } = closing;
+
+  const accountOf = (accountId: string): TelegramAccount => {
+    const account = accounts.get(accountId);
+    if (account === undefined) throw new Error(`account "${accountId}" is not connected`);
+    return account;
+  };
+  const apiOf = ({ accountId }: ApprovedMessage) => accountOf(accountId).api;
+
+  return {
+    id: 'telegram',
+    accounts: Object.keys(config.accounts),
+    capabilities: {
+      threads: true,
+      attachments: true,
+      ...(config.streaming && { canStreamResponse: true }),
+    },
+    resendPolicy: { ambiguous: 'fail', maxAttempts: 5, maxWaitMs: 120_000 },
+
+    account: (accountId) => accounts.get(accountId),
+
+    startAccount: async (accountId, inbox) => {
+      const account = await startAccount({ accountId, config, clock, log, env }, inbox);
+      accounts.set(accountId, account);
+    },
+
+    stopIntake: async (accountId) => accounts.get(accountId)?.intake.stop(),
+
+    stopAccount: async (accountId) => {
+      const account = accounts.get(accountId);
+      accounts.delete(accountId);
+      if (accounts.size === 0) closing.abort();
+      await account?.intake.close();
+    },
+
+    decodeIngress: (raw, accountId) =>
+      decodeUpdate(raw, { accountId, bot: accountOf(accountId).bot, config }),
+
+    ack: async (accountId, { updateId }) => {
+      accounts.get(accountId)?.intake.finish(Number(updateId));
+    },
+
+    send: async (permit): Promise<SendResult> => {
+      const message = permit.take();
+      const api = accounts.get(message.accountId)?.api;
+      if (api === undefined) return { status: 'rejected', reason: 'its account is not connected' };
+      return sendMessage({ api, clock, config, signal }, message, permit.attempt);
+    },
+
+    ...(config.streaming && {
+      createStreamSender: (permits) =>
+        new TelegramStreamSender({ apiOf, clock, log, config, signal }, permits),
+    }),
+  };
+}

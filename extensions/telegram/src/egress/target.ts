@@ -1,0 +1,34 @@
+import type { ApprovedMessage } from 'sluice/channel';
+import { parseAddress } from '../address.js';
+import { generalTopic } from '../ingress/place.js';
+
+/** Where a message goes, as the Bot API takes it. */
+export interface Target {
+  readonly chat_id: number | string;
+  readonly message_thread_id?: number;
+}
+
+/** What a message answers, as the Bot API takes it. It goes out also if that is gone. */
+export interface ReplyParameters {
+  readonly reply_parameters?: {
+    readonly message_id: number;
+    readonly allow_sending_without_reply: true;
+  };
+}
+
+/** Where a message goes; nowhere, if its address is none. The General topic of a forum is written to without its id. */
+export function targetOf({ to, threadId }: ApprovedMessage): Target | undefined {
+  const address = parseAddress(to);
+  if (address === undefined) return undefined;
+  const topicId = threadId === undefined ? address.topicId : Number(threadId);
+  const hasTopic =
+    topicId !== undefined && Number.isSafeInteger(topicId) && topicId !== generalTopic;
+  return { chat_id: address.chatId, ...(hasTopic && { message_thread_id: topicId }) };
+}
+
+/** What a message answers. What is no id of a message is left out. */
+export function replyOf({ replyToId }: ApprovedMessage): ReplyParameters {
+  const id = Number(replyToId);
+  if (replyToId === undefined || !Number.isSafeInteger(id) || id <= 0) return {};
+  return { reply_parameters: { message_id: id, allow_sending_without_reply: true } };
+}

@@ -1,0 +1,25 @@
+import { defineExtension } from 'sluice';
+
+import { telegramChannel } from './channel.js';
+import { config } from './config.js';
+import { policiesOf } from './ingress/access.js';
+
+/** Telegram as a channel. The README has the settings. */
+export default defineExtension({
+  id: 'telegram',
+  config,
+  setup(api, settings) {
+    const { clock, log } = api;
+    const channel = telegramChannel({ config: settings, clock, log });
+    api.provide('channel', channel);
+
+    api.observe('account.started', 'greet', ({ payload }) => {
+      if (payload.channel !== channel.id) return;
+      const bot = channel.account(payload.accountId)?.bot;
+      log.info(`@${bot?.username} takes messages`, { accountId: payload.accountId });
+      const { dmPolicy, groupPolicy } = policiesOf(settings);
+      if (dmPolicy === 'open' || groupPolicy === 'open')
+        log.warn(`anyone may write to @${bot?.username}; config.allowFrom names who may`);
+    });
+  },
+});

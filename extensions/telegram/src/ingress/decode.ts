@@ -1,0 +1,147 @@
+import type { CallbackQuery, Message, Update } from 'grammy/types';
+import type { DecodedIngress, Interaction } from 'sluice/channel';
+import { conversationIdOf } from '../address.js';
+import type { AccessConfig, TelegramConfig } from '../config.js';
+import { admit } from './access.js';
+import { type BotIdentity, isMentioned, slashCommandOf } from './mention.js';
+import { inboundMessageOf } from './message.js';
+import { placeOf } from './place.js';
+import { personOf, senderOf } from './sender.js';
+
+/** What an update is decoded with. */
+export interface DecodeContext {
+  readonly accountId: string;
+  readonly bot: BotIdentity;
+  readonly config: AccessConfig & Pick<TelegramConfig, 'edits'>;
+}
+
+/** The kinds of update that Telegram is asked for. */
+export const wantedUpdates = [
+  'message',
+  'edited_message',
+  'channel_post',
+  'edited_channel_post',
+  'callback_query',
+] as const satisfies readonly (keyof Update)[];
+
+/**
+ * Makes a message, a command or a press of an update, if whoever sent it may. Pure: who may is in the settings.
+ */
+export function decodeUpdate(raw: unknown, context: DecodeContext): DecodedIngress {
+  if (!isUpdate(raw))
+    return { kind: 'undecodable', problem: 'it is no update of the Bot API', path: '/update_id' };
+  if (raw.callback_query !== undefined) return decodePress(raw.callback_query, context);
+  const edited = raw.edited_message ?? raw.edited_channel_post;
+  if (edited !== undefined && context.config.edits === 'ignore') return ignored('an edit');
+  const message = raw.message ?? raw.channel_post ?? edited;
+  return message === undefined
+    ? ignored('an update that is neither message nor press')
+    : decodeMessage(message, context, edited !== undefined);
+}
+
+function decodeMessage(
+  message: Message,
+  context: DecodeContext,
+  isEdited: boolean,
+): DecodedIngress {
+  if (!isMessage(message))
+    return { kind: 'undecodable', problem: 'its message has no chat or no id', path: '/message' };
+  if (message.from?.is_bot === true && message.sender_chat === undefined)
+    return ignored('a message of a bot');
+  const { accountId, bot, config } = context;
+  const command = slashCommandOf(message, bot);
+  if (command?.isForAnother === true) return ignored('a command for another bot');
+  const place = placeOf(message);
+  const sender = senderOf(message);
+  const isAddressed = command !== undefined || isMentioned(message, bot);
+  const admission = admit({ place, sender, isAddressed }, config);
+  if (!admission.isAdmitted) return ignored(admission.reason);
+  const decoded = inboundMessageOf(message, { accountId, bot });
+  if (decoded.content === '' && decoded.attachments.length === 0)
+    return ignored('a message without text or file');
+  if (command === undefined) return { kind: 'message', message: decoded };
+  if (isEdited) return ignored('an edit of a command');
+  const { name, rest } = command;
+  const values = rest.split(/\s+/).filter((word) => word !== '');
+  const interaction: Interaction = {
+    interactionId: String(message.message_id),
+    kind: 'command',
+    name,
+    values,
+    channel: 'telegram',
+    accountId,
+    conversationId: place.conversationId,
+    ...(place.threadId !== undefined && { threadId: place.threadId }),
+    messageId: String(message.message_id),
+    isGroup: place.isGroup,
+    sender,
+    sentAtMs: message.date * 1_000,
+  };
+  // what every chat with a bot begins with; it asks what the bot can do
+  const known = name.toLowerCase() === 'start' ? 'help' : name;
+  return {
+    kind: 'command',
+    interaction,
+    message: {
+      ...decoded,
+      content: [`/${known}`, rest].filter((part) => part !== '').join(' '),
+      commandSource: 'native',
+      commandAuthorized: admission.mayCommand,
+    },
+  };
+}
+
+function decodePress(query: CallbackQuery, context: DecodeContext): DecodedIngress {
+  if (typeof query.id !== 'string' || query.from === undefined)
+    return { kind: 'undecodable', problem: 'its press has no id', path: '/callback_query' };
+  const { message, data, game_short_name: game } = query;
+  if (message === undefined) return ignored('a press under an inline message');
+  const sender = personOf(query.from);
+  // of a message that is too old only its chat is known
+  const place =
+    'from' in message || message.date !== 0
+      ? placeOf(message as Message)
+      : {
+          isGroup: message.chat.type !== 'private',
+          conversationId: conversationIdOf(message.chat.id),
+        };
+  const admission = admit({ place, sender, isAddressed: true }, context.config);
+  if (!admission.isAdmitted) return ignored(admission.reason);
+  const { threadId } = { threadId: undefined, ...place };
+  return {
+    kind: 'interaction',
+    interaction: {
+      interactionId: query.id,
+      kind: 'button',
+      name: data ?? game ?? '',
+      values: [],
+      channel: 'telegram',
+      accountId: context.accountId,
+      conversationId: place.conversationId,
+      ...(threadId !== undefined && { threadId }),
+      messageId: String(message.message_id),
+      isGroup: place.isGroup,
+      sender,
+    },
+  };
+}
+
+function ignored(reason: string): DecodedIngress {
+  return { kind: 'ignored', reason };
+}
+
+/** Whether a value is an update. The fields that are read of it are checked where they are read. */
+export function isUpdate(raw: unknown): raw is Update {
+  return (
+    typeof raw === 'object' &&
+    raw !== null &&
+    'update_id' in raw &&
+    Number.isSafeInteger(raw.update_id)
+  );
+}
+
+function isMessage(message: unknown): message is Message {
+  if (typeof message !== 'object' || message === null) return false;
+  const { chat, message_id: id, date } = message as Partial<Message>;
+  return Number.isSafeInteger(chat?.id) && Number.isSafeInteger(id) && Number.isFinite(date);
+}

@@ -1,0 +1,29 @@
+import type { Message, User } from 'grammy/types';
+import type { InboundMessage } from 'sluice/channel';
+
+/** Who wrote, as events tell it. */
+export type Sender = NonNullable<InboundMessage['sender']>;
+
+/** Who wrote a message: a person, or the chat in whose name it was written. */
+export function senderOf(message: Message): Sender {
+  const { from, sender_chat: chat } = message;
+  if (chat !== undefined) {
+    const { title, username } = chat;
+    return {
+      id: String(chat.id),
+      ...(title !== undefined && { name: title }),
+      ...(username !== undefined && { username }),
+    };
+  }
+  return from === undefined ? {} : personOf(from);
+}
+
+/** A person. */
+export function personOf(user: User): Sender {
+  const { id, first_name: first, last_name: last, username } = user;
+  return {
+    id: String(id),
+    name: [first, last].filter((part) => part !== undefined && part !== '').join(' '),
+    ...(username !== undefined && { username }),
+  };
+}

@@ -1,0 +1,19 @@
+import type { Update } from 'grammy/types';
+
+/** Where updates come from: polling, or a webhook. */
+export interface Intake {
+  /** Takes no more in; what is in flight is given up, and comes again. */
+  stop(): Promise<void>;
+  /** Says that an update is done with: it needs not come again. */
+  finish(updateId: number): void;
+  /** Lets go of everything. What is done with is confirmed, if that can be. */
+  close(): Promise<void>;
+}
+
+/** What an intake tells of. */
+export interface IntakeSink {
+  /** A new update. Resolves when there is room for more; never rejects. */
+  readonly take: (update: Update) => Promise<void>;
+  /** It is over: no more will come. */
+  readonly ended: (reason: string) => void;
+}

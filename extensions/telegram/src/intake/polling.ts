@@ -1,0 +1,130 @@
+import type { Update } from 'grammy/types';
+import type { Clock, Logger } from 'sluice';
+import type { ApiAnswer, BotApi } from '../api/bot-api.js';
+import { isUpdate, wantedUpdates } from '../ingress/decode.js';
+import type { Intake, IntakeSink } from './intake.js';
+import { pause } from './pause.js';
+import { PendingUpdates } from './pending-updates.js';
+
+/** Seconds that Telegram waits for an update before it answers that there is none. */
+const longPollS = 30;
+/** Milliseconds between two questions while updates are unfinished: Telegram then answers at once, with those. */
+const busyPollMs = 500;
+/** Updates that are asked for at once; the most that Telegram gives. */
+const batch = 100;
+const firstBackoffMs = 1_000;
+const longestBackoffMs = 30_000;
+/** Conflicts in a row after which another poller, or a webhook, is taken to be there for good. */
+const patience = 5;
+
+/** What polling works with. */
+export interface PollingParts {
+  readonly api: BotApi;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly sink: IntakeSink;
+}
+
+/**
+ * Asks Telegram for updates, over and over, in an order of its own: the offset, which is what confirms updates, goes
+ * past one only when it is done with. Until then Telegram gives it again, and it is dropped.
+ */
+export function startPolling({ api, clock, log, sink }: PollingParts): Intake {
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  const pending = new PendingUpdates();
+  let confirmed: number | undefined;
+  let backoffMs = 0;
+  let conflicts = 0;
+
+  const ask = async (timeoutS: number): Promise<ApiAnswer<Update[]>> => {
+    const { offset } = pending;
+    const answer = await api.call(
+      'getUpdates',
+      {
+        ...(offset !== undefined && { offset }),
+        limit: batch,
+        timeout: timeoutS,
+        allowed_updates: wantedUpdates,
+      },
+      { signal, timeoutMs: (timeoutS + 15) * 1_000 },
+    );
+    if (answer.status === 'done') confirmed = offset;
+    return answer;
+  };
+
+  /** @returns how many of them are new. */
+  const takeAll = async (updates: readonly unknown[]): Promise<number> => {
+    let taken = 0;
+    const readable = updates.filter(isUpdate).toSorted((a, b) => a.update_id - b.update_id);
+    if (readable.length < updates.length) log.warn('Telegram sent what is no update');
+    for (const update of readable) {
+      if (signal.aborted) break; // it comes again
+      if (!pending.take(update.update_id)) continue;
+      taken++;
+      await sink.take(update);
+    }
+    return taken;
+  };
+
+  /** @returns whether to go on, after the wait that the answer asks for. */
+  const bear = async (
+    answer: Exclude<ApiAnswer<unknown>, { status: 'done' }>,
+  ): Promise<boolean> => {
+    const { reason } = answer;
+    const code = answer.status === 'refused' ? answer.code : 0;
+    if (code === 401 || code === 404) {
+      sink.ended(`Telegram refuses the bot's token (${reason})`);
+      return false;
+    }
+    conflicts = code === 409 ? conflicts + 1 : 0;
+    if (conflicts >= patience) {
+      sink.ended(`the bot is used elsewhere, too (${reason})`);
+      return false;
+    }
+    backoffMs = Math.min(longestBackoffMs, backoffMs === 0 ? firstBackoffMs : backoffMs * 2);
+    const asked = answer.status === 'refused' ? (answer.retryAfterMs ?? 0) : 0;
+    const waitMs = Math.max(backoffMs, asked);
+    log.warn(`no updates from Telegram: ${reason}; asked again in ${waitMs} ms`);
+    await pause(clock, waitMs, signal);
+    return true;
+  };
+
+  const run = async (): Promise<void> => {
+    while (!signal.aborted) {
+      const isBusy = pending.size > 0;
+      const answer = await ask(isBusy ? 0 : longPollS);
+      if (signal.aborted) return;
+      if (answer.status !== 'done') {
+        if (!(await bear(answer))) return;
+        continue;
+      }
+      backoffMs = 0;
+      conflicts = 0;
+      const taken = await takeAll(answer.result);
+      if (taken === 0 && pending.size > 0)
+        await Promise.race([pause(clock, busyPollMs, signal), pending.change()]);
+    }
+  };
+  const running = run().catch((error: unknown) => {
+    sink.ended(`polling failed (${api.redact(String(error))})`);
+  });
+
+  return {
+    stop: async () => {
+      stopping.abort();
+      await running;
+    },
+    finish: (updateId) => pending.finish(updateId),
+    close: async () => {
+      stopping.abort();
+      await running;
+      const { offset } = pending;
+      if (offset === undefined || offset === confirmed) return;
+      const payload = { offset, limit: 1, timeout: 0 };
+      const answer = await api.call('getUpdates', payload, { timeoutMs: 5_000 });
+      if (answer.status !== 'done')
+        log.warn(`Telegram does not know what was handled last: ${answer.reason}`);
+    },
+  };
+}

@@ -1,0 +1,113 @@
+import type { Message } from 'grammy/types';
+import type { Clock } from 'sluice';
+import type { SendResult } from 'sluice/channel';
+import type { ApiAnswer, BotApi } from '../api/bot-api.js';
+import { textFields } from '../egress/parts.js';
+import { isBadMarkup } from '../egress/send.js';
+import type { Target } from '../egress/target.js';
+import { pause } from '../intake/pause.js';
+import type { RichText } from '../text/rich-text.js';
+
+/** Attempts of a call that may be repeated: an edit, a removal. */
+const attempts = 3;
+const firstWaitMs = 1_000;
+const longestWaitMs = 10_000;
+
+/** A message that is out, and can be edited or taken back. */
+export interface ShownMessage {
+  readonly api: BotApi;
+  readonly target: Target;
+  readonly messageId: number;
+  readonly clock: Clock;
+  /** Gives up waiting between attempts. */
+  readonly signal: AbortSignal;
+}
+
+/** Sends a text that is going to be edited. */
+export function beginText(
+  { api, target }: Pick<ShownMessage, 'api' | 'target'>,
+  fields: Readonly<Record<string, unknown>>,
+  text: RichText,
+): Promise<ApiAnswer<Message>> {
+  return api.call('sendMessage', { ...target, ...fields, ...asText(text) });
+}
+
+/** Edits it once. */
+export function editText(
+  { api, target, messageId }: ShownMessage,
+  text: RichText,
+  isPlain = false,
+): Promise<ApiAnswer<Message | true>> {
+  const payload = { chat_id: target.chat_id, message_id: messageId, ...asText(text, isPlain) };
+  return api.call('editMessageText', payload);
+}
+
+function asText(rich: RichText, isPlain = false) {
+  const { text = '', parse_mode: mode } = {
+    parse_mode: undefined,
+    ...textFields('text', rich, isPlain),
+  };
+  return { text, ...(mode !== undefined && { parse_mode: 'HTML' as const }) };
+}
+
+/** Whether an edit changed nothing, since it was there already. */
+export function isUnchanged(answer: ApiAnswer<unknown>): boolean {
+  return answer.status === 'refused' && /not modified/i.test(answer.reason);
+}
+
+/**
+ * Edits it until it shows a text. An edit may be repeated: it makes the same message the same text.
+ *
+ * @returns `placed`; `gone` where it was removed, by others or here, and nothing of it is shown; or why it shows
+ *   something else.
+ */
+export async function placeText(
+  shown: ShownMessage,
+  text: RichText,
+): Promise<'placed' | 'gone' | SendResult> {
+  let isPlain = false;
+  for (let attempt = 1; ; ) {
+    const answer = await editText(shown, text, isPlain);
+    if (answer.status === 'done' || isUnchanged(answer)) return 'placed';
+    const { reason } = answer;
+    if (answer.status === 'refused' && answer.code !== 429) {
+      if (isBadMarkup(answer) && !isPlain) {
+        isPlain = true;
+        continue;
+      }
+      if (answer.code === 403) return { status: 'rejected', reason };
+      // it cannot be edited, or is gone
+      return (await removeMessage(shown)) === undefined ? 'gone' : { status: 'ambiguous', reason };
+    }
+    const waitMs =
+      (answer.status === 'refused' ? answer.retryAfterMs : undefined) ??
+      firstWaitMs * 2 ** (attempt - 1);
+    if (attempt++ >= attempts || waitMs > longestWaitMs || shown.signal.aborted) {
+      const isRemoved = (await removeMessage(shown)) === undefined;
+      return isRemoved
+        ? { status: 'retry-after', retryAfterMs: waitMs, reason }
+        : { status: 'ambiguous', reason };
+    }
+    await pause(shown.clock, waitMs, shown.signal);
+  }
+}
+
+/**
+ * Takes it back. A removal may be repeated.
+ *
+ * @returns why it is still there; nothing where it is not.
+ */
+export async function removeMessage(shown: ShownMessage): Promise<string | undefined> {
+  const { api, target, messageId, clock, signal } = shown;
+  const payload = { chat_id: target.chat_id, message_id: messageId };
+  for (let attempt = 1; ; attempt++) {
+    const answer = await api.call('deleteMessage', payload, { timeoutMs: 5_000 });
+    if (answer.status === 'done') return undefined;
+    if (answer.status === 'refused' && /to delete not found/i.test(answer.reason)) return undefined;
+    const isFinal = answer.status === 'refused' && answer.code !== 429;
+    if (isFinal || attempt >= attempts || signal.aborted) return answer.reason;
+    const asked = answer.status === 'refused' ? (answer.retryAfterMs ?? 0) : 0;
+    const waitMs = Math.max(firstWaitMs * 2 ** (attempt - 1), asked);
+    await pause(clock, Math.min(longestWaitMs, waitMs), signal);
+  }
+}

@@ -1,0 +1,265 @@
+import type { Clock, Logger, TimerHandle } from 'sluice';
+import type {
+  ApprovedMessage,
+  SendResult,
+  StreamDelta,
+  StreamPermits,
+  StreamSender,
+} from 'sluice/channel';
+import type { BotApi } from '../api/bot-api.js';
+import type { TelegramConfig } from '../config.js';
+import { partsOf, richTextOf, textParts } from '../egress/parts.js';
+import { sendParts, sent } from '../egress/send.js';
+import { replyOf, type Target, targetOf } from '../egress/target.js';
+import { toHtml } from '../text/html.js';
+import { joined, type RichText, trimmed } from '../text/rich-text.js';
+import { split } from '../text/split.js';
+import {
+  beginText,
+  editText,
+  isUnchanged,
+  placeText,
+  removeMessage,
+  type ShownMessage,
+} from './shown-message.js';
+import {
+  endedThinking,
+  growingContent,
+  growingThinking,
+  shortestThinkingMs,
+} from './stream-view.js';
+
+/** Milliseconds between two edits; Telegram allows fewer in groups. */
+const intervalsMs = { private: 900, group: 3_000 };
+const firstBackoffMs = 1_000;
+const longestBackoffMs = 10_000;
+
+/** What a stream works with. */
+export interface StreamParts {
+  /** The account that a message goes by. @throws where there is none. */
+  readonly apiOf: (message: ApprovedMessage) => BotApi;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly config: Pick<TelegramConfig, 'format' | 'mediaRoots'>;
+  readonly signal: AbortSignal;
+}
+
+/** Where a stream is shown, once its opening was taken. */
+interface Stage {
+  readonly api: BotApi;
+  readonly target: Target;
+  readonly fields: Readonly<Record<string, unknown>>;
+  readonly intervalMs: number;
+}
+
+/**
+ * Shows one reply while it grows: one message, edited as often as Telegram allows, which becomes the first part of the
+ * answer or goes. One call is under way at a time, and ends wait for it: nothing is shown twice, and nothing stays.
+ */
+export class TelegramStreamSender implements StreamSender {
+  readonly #parts: StreamParts;
+  readonly #permits: StreamPermits;
+  #stage: Stage | undefined;
+  #shown: ShownMessage | undefined;
+  #shownHtml = '';
+  /** Nothing more can be shown before the final. */
+  #isDark = false;
+  #isDone = false;
+  #wanted: RichText | undefined;
+  #notBeforeMs = 0;
+  #backoffMs = firstBackoffMs;
+  #timer: TimerHandle | undefined;
+  #call: Promise<void> | undefined;
+  #thinkingSinceMs: number | undefined;
+
+  constructor(parts: StreamParts, permits: StreamPermits) {
+    this.#parts = parts;
+    this.#permits = permits;
+  }
+
+  /** Shows reasoning once it has lasted; it never waits for Telegram. */
+  async onThinkingDelta({ thinking }: StreamDelta & { phase: 'thinking' }): Promise<void> {
+    const nowMs = this.#parts.clock.monotonicMs();
+    this.#thinkingSinceMs ??= nowMs;
+    if (nowMs - this.#thinkingSinceMs < shortestThinkingMs || thinking.trim() === '') return;
+    this.#show(growingThinking(thinking));
+  }
+
+  /** Shows the text so far; it never waits for Telegram. */
+  async onContentDelta({ content }: StreamDelta & { phase: 'content' }): Promise<void> {
+    if (content.trim() === '') return;
+    this.#show(growingContent(richTextOf({ content }, this.#parts.config.format)));
+  }
+
+  /** Shows the message of the final's permit, and says how that went. */
+  async onFinal(delta: StreamDelta & { phase: 'final' }): Promise<void> {
+    if (!(await this.#end())) return;
+    const permit = this.#permits.final();
+    if (permit === undefined) {
+      await this.#remove();
+      return;
+    }
+    this.#permits.report(await this.#final(permit.take(), delta));
+  }
+
+  async onError({ error }: StreamDelta & { phase: 'error' }): Promise<void> {
+    if (!(await this.#end())) return;
+    this.#parts.log.warn(`a streamed reply ended with an error: ${error}`);
+    await this.#remove();
+  }
+
+  async abort(): Promise<void> {
+    if (await this.#end()) await this.#remove();
+  }
+
+  /** @returns whether it had not ended before. What is under way is waited for. */
+  async #end(): Promise<boolean> {
+    if (this.#isDone) return false;
+    this.#isDone = true;
+    if (this.#timer !== undefined) this.#parts.clock.clearTimeout(this.#timer);
+    await this.#call;
+    return true;
+  }
+
+  #show(wanted: RichText): void {
+    this.#wanted = wanted;
+    this.#pump();
+  }
+
+  /** Makes the next call now, or sets a timer for it. It takes what is wanted then. */
+  #pump(): void {
+    const isWaiting = this.#timer !== undefined || this.#call !== undefined;
+    if (this.#isDone || this.#isDark || isWaiting) return;
+    const wanted = this.#wanted;
+    if (wanted === undefined || toHtml(wanted) === this.#shownHtml) return;
+    const { clock, log } = this.#parts;
+    const waitMs = this.#notBeforeMs - clock.monotonicMs();
+    if (waitMs > 0) {
+      this.#timer = clock.setTimeout(() => {
+        this.#timer = undefined;
+        this.#pump();
+      }, waitMs);
+      return;
+    }
+    this.#call = this.#update(wanted)
+      .catch((error: unknown) => {
+        this.#isDark = true; // its permit was used up: whoever drives it has gone on without it
+        log.warn(`a streamed reply is not shown: ${String(error)}`);
+      })
+      .then(() => {
+        this.#call = undefined;
+        this.#pump();
+      });
+  }
+
+  async #update(wanted: RichText): Promise<void> {
+    this.#stage ??= this.#enter();
+    const { intervalMs, fields } = this.#stage;
+    const { clock, log, signal } = this.#parts;
+    this.#notBeforeMs = clock.monotonicMs() + intervalMs;
+    const answer =
+      this.#shown === undefined
+        ? await beginText(this.#stage, fields, wanted)
+        : await editText(this.#shown, wanted);
+    if (answer.status === 'refused' && answer.code === 429) {
+      this.#backoffMs = Math.min(longestBackoffMs, this.#backoffMs * 2);
+      const waitMs = Math.max(this.#backoffMs, answer.retryAfterMs ?? 0);
+      this.#notBeforeMs = clock.monotonicMs() + waitMs + intervalMs;
+      return;
+    }
+    if (answer.status === 'unreached') return; // tried again with the next interval
+    this.#shownHtml = toHtml(wanted);
+    if (answer.status === 'done' || isUnchanged(answer)) {
+      this.#backoffMs = firstBackoffMs;
+      if (this.#shown === undefined && answer.status === 'done' && answer.result !== true)
+        this.#shown = {
+          ...this.#stage,
+          messageId: answer.result.message_id,
+          clock,
+          signal,
+        };
+      return;
+    }
+    log.debug(`a streamed reply was not updated: ${answer.reason}`);
+    // no second one may follow a first message that nobody knows the end of; what is refused will be again
+    this.#isDark = answer.status === 'refused' || this.#shown === undefined;
+  }
+
+  /** Takes the opening: it says where to show. */
+  #enter(): Stage {
+    const opening = this.#permits.opening.take();
+    const target = targetOf(opening);
+    if (target === undefined) throw new Error(`"${opening.to}" is no address of Telegram`);
+    const isGroup = opening.isGroup ?? !(Number(target.chat_id) > 0);
+    return {
+      api: this.#parts.apiOf(opening),
+      target,
+      fields: fieldsOf(opening),
+      intervalMs: isGroup ? intervalsMs.group : intervalsMs.private,
+    };
+  }
+
+  /** Puts the answer in the place of what was shown, and sends what does not fit there. */
+  async #final(
+    message: ApprovedMessage,
+    delta: StreamDelta & { phase: 'final' },
+  ): Promise<SendResult> {
+    const { config, clock, signal, apiOf } = this.#parts;
+    const target = targetOf(message);
+    const text = finalText(message, delta, config.format);
+    const media = await partsOf({ ...message, content: '' }, config);
+    const files = message.attachments.length === 0 ? [] : media.parts;
+    if (target === undefined || files === undefined || (text.text === '' && files.length === 0)) {
+      await this.#remove();
+      return {
+        status: 'rejected',
+        reason: media.problem ?? `nothing can be sent to "${message.to}"`,
+      };
+    }
+    const sending = { api: apiOf(message), clock, config, signal };
+    const parts = [...textParts(text), ...files];
+    const whole = { parts, target, common: fieldsOf(message), attempt: 1 };
+    const [first] = split(text);
+    const shown = this.#shown;
+    if (shown === undefined) return sendParts(sending, whole);
+    if (first === undefined) {
+      await this.#remove();
+      return sendParts(sending, whole);
+    }
+    const placed = await placeText(shown, first);
+    if (placed === 'gone') return sendParts(sending, whole);
+    if (placed !== 'placed') return placed;
+    const before = [shown.messageId];
+    if (parts.length === 1) return sent(before, undefined, target);
+    return sendParts(sending, { ...whole, parts: parts.slice(1), before });
+  }
+
+  /** Takes back what is shown. Where it cannot be, that is told. */
+  async #remove(): Promise<void> {
+    const shown = this.#shown;
+    this.#shown = undefined;
+    const problem = shown === undefined ? undefined : await removeMessage(shown);
+    if (problem !== undefined)
+      this.#parts.log.warn(`a part of a reply could not be taken back: ${problem}`);
+  }
+}
+
+/** The fields of a message besides its place and its text. */
+function fieldsOf(message: ApprovedMessage): Readonly<Record<string, unknown>> {
+  return {
+    ...replyOf(message),
+    ...(message.silent === true && { disable_notification: true }),
+  };
+}
+
+/** The answer, under the reasoning that led to it where that has lasted. Reasoning alone is nothing to send. */
+function finalText(
+  message: ApprovedMessage,
+  { thinking = '', thinkingDurationMs }: StreamDelta & { phase: 'final' },
+  format: TelegramConfig['format'],
+): RichText {
+  const content = trimmed(richTextOf(message, format));
+  const hasLasted = (thinkingDurationMs ?? shortestThinkingMs) >= shortestThinkingMs;
+  if (thinking.trim() === '' || content.text === '' || !hasLasted) return content;
+  return joined(endedThinking(thinking, thinkingDurationMs), content);
+}

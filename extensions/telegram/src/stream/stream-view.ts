@@ -1,0 +1,56 @@
+import { joined, marked, plainText, type RichText, sliceOf, trimmed } from '../text/rich-text.js';
+import { characterStart } from '../text/split.js';
+
+/** The longest part of a growing reply that is shown, in UTF-16 units. */
+const contentWindow = 3_800;
+/** The longest part of growing reasoning that is shown. */
+const thinkingWindow = 600;
+/** Stands where a growing reply ends. */
+const cursor = ' ▌';
+
+/** Reasoning that is shorter than this is not worth showing, in milliseconds. */
+export const shortestThinkingMs = 2_000;
+
+/** A reply while it grows. Of a long one the end is shown, under a line that says so. */
+export function growingContent(content: RichText): RichText {
+  const whole = trimmed(content);
+  if (whole.text.length <= contentWindow) return joined(whole, plainText(cursor));
+  return joined(
+    marked('i', plainText('… the beginning follows with the whole answer')),
+    plainText('\n\n'),
+    tailOf(whole, contentWindow),
+    plainText(cursor),
+  );
+}
+
+/** Reasoning while it grows: its end, folded up. */
+export function growingThinking(thinking: string): RichText {
+  const whole = plainText(thinking.trim());
+  const shown =
+    whole.text.length <= thinkingWindow
+      ? whole
+      : joined(plainText('…'), tailOf(whole, thinkingWindow));
+  return joined(marked('i', plainText('Thinking')), plainText('\n'), marked('expandable', shown));
+}
+
+/** Reasoning that has ended, above the answer: folded up, with how long it took. */
+export function endedThinking(thinking: string, durationMs: number | undefined): RichText {
+  const seconds = durationMs === undefined ? '' : ` for ${(durationMs / 1_000).toFixed(1)}s`;
+  const whole = plainText(thinking.trim());
+  const shown =
+    whole.text.length <= thinkingWindow
+      ? whole
+      : joined(plainText('…'), tailOf(whole, thinkingWindow));
+  return joined(
+    marked('i', plainText(`Thought${seconds}`)),
+    plainText('\n'),
+    marked('expandable', shown),
+    plainText('\n'),
+  );
+}
+
+/** The end of a text, from the beginning of a character on. */
+function tailOf(rich: RichText, length: number): RichText {
+  const { text } = rich;
+  return sliceOf(rich, characterStart(text, 0, text.length - length), text.length);
+}

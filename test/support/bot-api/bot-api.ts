@@ -1,0 +1,198 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Update } from 'grammy/types';
+import { Chats, Refused, type ShownInChat } from './chats.js';
+import { answerJson, type Fault, fail, isAfter } from './fault.js';
+
+/** A call that came in. */
+export interface BotApiCall {
+  readonly method: string;
+  readonly payload: Readonly<Record<string, unknown>>;
+}
+
+/** Telegram's Bot API on loopback, for one bot: the methods that a channel uses, and faults on demand. */
+export interface BotApiServer extends AsyncDisposable {
+  /** To be given as the root of the API. */
+  readonly url: string;
+  readonly token: string;
+  readonly calls: readonly BotApiCall[];
+  /** What the chats show now. */
+  readonly shown: readonly ShownInChat[];
+  /** Every message there ever was, and what became of it, as `sent 1001 hello`. */
+  readonly history: readonly string[];
+  /** The offset that was confirmed last. */
+  readonly offset: number;
+  /** Updates that nobody has confirmed. */
+  readonly waiting: readonly Update[];
+  /** Calls that are being answered; waiting polls and calls that hang do not count. */
+  readonly busy: number;
+  /** People write. */
+  give(...updates: readonly object[]): void;
+  /** The next calls of a method fail so, one after the other. */
+  fault(method: string, ...faults: readonly Fault[]): void;
+  /** What polls get, in place of what waits. */
+  deliver: ((updates: readonly Update[]) => readonly unknown[]) | undefined;
+  /** A webhook that is set. */
+  webhook: { readonly url: string; readonly secret: string } | undefined;
+  /** The calls of a method. */
+  of(method: string): readonly BotApiCall[];
+}
+
+export const testToken = '4839574812:AAFD39kkdpWt3ywyRZergyOLMaJhac60qc';
+const me = { id: 7, is_bot: true, first_name: 'Lima', username: 'lima_bot' };
+
+/** @param now milliseconds since 1970, for the times in answers. */
+export async function botApiServer(now: () => number = Date.now): Promise<BotApiServer> {
+  const chats = new Chats();
+  const calls: BotApiCall[] = [];
+  const history: string[] = [];
+  const faults = new Map<string, Fault[]>();
+  let waiting: Update[] = [];
+  let offset = 0;
+  let busy = 0;
+  let poll: { readonly respond: () => void; readonly refuse: () => void } | undefined;
+
+  const told = (what: string, message: object): object => {
+    const { message_id: id, text } = message as { message_id: number; text?: string };
+    history.push(`${what} ${id} ${text ?? ''}`.trim());
+    return message;
+  };
+
+  const perform = (method: string, payload: BotApiCall['payload']): unknown => {
+    if (method === 'getMe') return me;
+    if (method === 'getWebhookInfo') return { url: server.webhook?.url ?? '' };
+    if (method === 'deleteWebhook') {
+      server.webhook = undefined;
+      return true;
+    }
+    if (method === 'setWebhook') {
+      server.webhook = { url: String(payload['url']), secret: String(payload['secret_token']) };
+      return true;
+    }
+    if (method === 'answerCallbackQuery') return true;
+    if (method === 'editMessageText') return told('edited', chats.edit(payload, now()));
+    if (method === 'deleteMessage') {
+      history.push(`deleted ${payload['message_id']}`);
+      return chats.remove(payload);
+    }
+    if (/^send[A-Z]/.test(method)) return told('sent', chats.send(payload, now()));
+    throw new Refused(404, 'Not Found: method not found');
+  };
+
+  const conflict = 'Conflict: terminated by other getUpdates request';
+  const getUpdates = (payload: BotApiCall['payload'], response: ServerResponse): void => {
+    if (server.webhook !== undefined) {
+      const description = "Conflict: can't use getUpdates method while webhook is active";
+      answerJson(response, 409, { ok: false, error_code: 409, description });
+      return;
+    }
+    poll?.refuse();
+    const asked = Number(payload['offset'] ?? 0);
+    if (asked > 0) {
+      offset = asked;
+      waiting = waiting.filter(({ update_id: id }) => id >= asked);
+    }
+    const respond = (): void => {
+      const updates = waiting.slice(0, Number(payload['limit'] ?? 100));
+      poll = undefined;
+      answerJson(response, 200, { ok: true, result: server.deliver?.(updates) ?? updates });
+    };
+    if (waiting.length > 0 || Number(payload['timeout'] ?? 0) === 0) {
+      respond();
+      return;
+    }
+    poll = {
+      respond,
+      refuse: () => {
+        poll = undefined;
+        answerJson(response, 409, { ok: false, error_code: 409, description: conflict });
+      },
+    };
+    response.on('close', () => {
+      if (poll?.respond === respond) poll = undefined;
+    });
+  };
+
+  const handle = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const [, token, method = ''] = /^\/bot([^/]+)\/(\w+)$/.exec(request.url ?? '') ?? [];
+    const payload = await payloadOf(request);
+    calls.push({ method, payload });
+    if (token !== testToken) {
+      const description = 'Unauthorized';
+      return answerJson(response, 401, { ok: false, error_code: 401, description });
+    }
+    const fault = faults.get(method)?.shift();
+    if (fault !== undefined && !isAfter(fault)) return fail(response, fault);
+    if (method === 'getUpdates') return getUpdates(payload, response);
+    try {
+      const result = perform(method, payload);
+      if (fault === undefined) answerJson(response, 200, { ok: true, result });
+      else fail(response, fault);
+    } catch (error) {
+      if (!(error instanceof Refused)) throw error;
+      const { code, message: description } = error;
+      answerJson(response, code, { ok: false, error_code: code, description });
+    }
+  };
+
+  const http = createServer((request, response) => {
+    busy++;
+    void handle(request, response).finally(() => busy--);
+  });
+  http.listen(0, '127.0.0.1');
+  await once(http, 'listening');
+  const { port } = http.address() as AddressInfo; // it listens on a port
+
+  const server: BotApiServer = {
+    url: `http://127.0.0.1:${port}`,
+    token: testToken,
+    calls,
+    history,
+    get shown() {
+      return chats.all;
+    },
+    get offset() {
+      return offset;
+    },
+    get waiting() {
+      return waiting;
+    },
+    get busy() {
+      return busy;
+    },
+    give: (...updates) => {
+      waiting.push(...(updates as Update[])); // as a test writes them
+      poll?.respond();
+    },
+    fault: (method, ...more) => {
+      faults.set(method, [...(faults.get(method) ?? []), ...more]);
+    },
+    deliver: undefined,
+    webhook: undefined,
+    of: (method) => calls.filter((call) => call.method === method),
+    [Symbol.asyncDispose]: async () => {
+      http.close();
+      http.closeAllConnections();
+      if (http.listening) await once(http, 'close');
+    },
+  };
+  return server;
+}
+
+async function payloadOf(request: IncomingMessage): Promise<Record<string, unknown>> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request as AsyncIterable<Buffer>) chunks.push(chunk);
+  const body = Buffer.concat(chunks);
+  const type = request.headers['content-type'] ?? '';
+  if (!type.startsWith('multipart/'))
+    return body.length === 0 ? {} : (JSON.parse(body.toString('utf8')) as Record<string, unknown>);
+  const form = await new Response(body, { headers: { 'content-type': type } }).formData();
+  const names = new Map<string, string>();
+  for (const [key, value] of form) if (typeof value !== 'string') names.set(key, value.name);
+  const fields: Record<string, unknown> = {};
+  for (const [key, value] of form)
+    if (typeof value === 'string')
+      fields[key] = value.startsWith('attach://') ? `file ${names.get(value.slice(9))}` : value;
+  return fields;
+}

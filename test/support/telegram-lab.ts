@@ -1,0 +1,117 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { telegramChannel } from '../../extensions/telegram/src/channel.js';
+import { config } from '../../extensions/telegram/src/config.js';
+import { echoProvider } from '../../src/agent/index.js';
+import { createHost, type Host, type HostOptions, type MessageEnd } from '../../src/host/index.js';
+import type { FamilyName, Kernel, Outcome } from '../../src/kernel/index.js';
+import {
+  createTestKernel,
+  type TestKernel,
+  type VirtualClock,
+  virtualClock,
+} from '../../src/testing/index.js';
+import { type BotApiServer, botApiServer } from './bot-api/bot-api.js';
+
+/** A host on Telegram: the real channel and the real grammY, a Bot API on loopback, virtual time. */
+export interface TelegramLab extends AsyncDisposable {
+  readonly server: BotApiServer;
+  readonly host: Host;
+  readonly clock: VirtualClock;
+  readonly log: TestKernel['log'];
+  readonly outcomes: readonly Outcome[];
+  readonly ends: readonly MessageEnd[];
+  of<F extends FamilyName>(family: F): readonly Outcome<F>[];
+  /** Lets time pass, in small steps and never while a call is being answered, until something is so. */
+  until(isSo: () => boolean, what: string): Promise<void>;
+  /** People write, and the host has done with it. */
+  settle(...updates: readonly { readonly update_id?: number }[]): Promise<void>;
+}
+
+export interface TelegramLabOptions extends Partial<HostOptions> {
+  readonly settings?: object;
+  readonly contribute?: (kernel: Kernel) => void;
+  /** Before the host starts. */
+  readonly prepare?: (server: BotApiServer) => void;
+  readonly env?: Readonly<Record<string, string | undefined>>;
+}
+
+/** Milliseconds of virtual time that a step is long. */
+const stepMs = 50;
+
+export async function telegramLab(options: TelegramLabOptions = {}): Promise<TelegramLab> {
+  const { settings = {}, contribute, prepare, env, ...hostOptions } = options;
+  const clock = virtualClock();
+  const server = await botApiServer(() => clock.now());
+  prepare?.(server);
+  const test = createTestKernel({ clock });
+  contribute?.(test.kernel);
+  const channel = telegramChannel({
+    config: config.parse({ apiRoot: server.url, ...settings }),
+    clock,
+    log: test.log,
+    env: env ?? { TELEGRAM_BOT_TOKEN: server.token },
+  });
+  const ends: MessageEnd[] = [];
+  let runs = 0;
+  const host = createHost({
+    agents: [{ id: 'main', provider: echoProvider() }],
+    channels: [channel],
+    kernel: test.kernel,
+    clock,
+    logger: test.log,
+    newId: (kind) => `${kind}-${++runs}`,
+    ...hostOptions,
+    onMessageEnd: (end) => ends.push(end),
+  });
+  const until: TelegramLab['until'] = async (isSo, what) => {
+    for (let steps = 0; !isSo(); steps++) {
+      if (steps > 20_000) throw new Error(`it never came to this: ${what}`);
+      await sleep(1); // a call reaches the server, or its answer the client
+      if (server.busy === 0 && !isSo()) await clock.advance(stepMs);
+    }
+  };
+  let hasStarted = false;
+  const starting = host.start().finally(() => {
+    hasStarted = true;
+  });
+  starting.catch(() => undefined); // awaited below
+  await until(() => hasStarted, 'the host has started');
+  const stop = async (): Promise<void> => {
+    let hasStopped = false;
+    void host.stop({ timeoutMs: 5_000 }).finally(() => {
+      hasStopped = true;
+    });
+    await until(() => hasStopped, 'the host has stopped');
+  };
+  try {
+    await starting;
+  } catch (error) {
+    await server[Symbol.asyncDispose]();
+    throw error;
+  }
+  return {
+    server,
+    host,
+    clock,
+    log: test.log,
+    outcomes: test.outcomes,
+    ends,
+    of: <F extends FamilyName>(family: F) =>
+      test.outcomes.filter(
+        ({ event }) => event.family === family,
+      ) as unknown as readonly Outcome<F>[], // filtered by it
+    until,
+    settle: async (...updates) => {
+      const ids = new Set(updates.map(({ update_id: id }) => String(id)));
+      server.give(...updates);
+      await until(
+        () => [...ids].every((id) => ends.some(({ updateId }) => updateId === id)),
+        `updates ${[...ids].join(', ')} are done with`,
+      );
+    },
+    [Symbol.asyncDispose]: async () => {
+      await stop();
+      await server[Symbol.asyncDispose]();
+    },
+  };
+}
