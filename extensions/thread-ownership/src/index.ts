@@ -67,8 +67,12 @@ export default defineExtension({
             details: { ...thread, owner: owner ?? null },
           });
         }
-        case 'unknown': // thrown, so that it is in the outcome, the counters and the log; the policy decides
-          throw new Error(`the ownership service was of no help: ${verdict.problem}`);
+        case 'unknown': {
+          const { problem } = verdict;
+          own.log.warn(`ownership check failed: ${problem}`, { ...thread });
+          // thrown, so that it is in the outcome and the counters as well; the policy decides
+          throw new Error(`the ownership service was of no help: ${problem}`);
+        }
       }
     });
   },

@@ -71,9 +71,10 @@ describe('a service of no help lets the message go, and it is marked (fault 45)'
     ]);
     expect(failures[0]?.message).toContain(problem);
     expect(lab.test.kernel.stats().failedOpen).toBe(1);
-    const [warning, ...others] = lab.test.log.messages('warn');
-    expect(warning).toContain(problem);
-    expect(warning).toContain('failed open');
+    const [reason, mark, ...others] = lab.test.log.messages('warn');
+    expect(reason).toContain('ownership check failed');
+    expect(reason).toContain(problem);
+    expect(mark).toContain('failed open');
     expect(others).toEqual([]);
   });
 

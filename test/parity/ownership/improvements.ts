@@ -31,7 +31,7 @@ export const generatedRows = {
   },
   marked: {
     legacy: 'A check that failed is a warning.',
-    native: "It is a failure in the outcome and in the kernel's counters as well, and one warning.",
+    native: "It is that, and a failure in the outcome and in the kernel's counters.",
     test: faults('a service of no help lets the message go, and it is marked (fault 45)'),
   },
   reason: {
