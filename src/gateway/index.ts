@@ -12,9 +12,13 @@ export { type ClientStateChange, OpenClawClient, type RequestOptions } from './c
 export type { OpenClawClientOptions, ReconnectOptions } from './client/client-options.js';
 export type { ClientState } from './client/client-state.js';
 export type { ClientCounters, ClientStats } from './client/client-stats.js';
-export type { AgentCallback, ChatCallback, LostReason } from './client/run-routes.js';
+export type { AgentCallback, ChatCallback } from './client/run-routes.js';
 export { createDeviceIdentity, type DeviceIdentity } from './device/device-identity.js';
 export { loadDeviceIdentity } from './device/load-device-identity.js';
 export type { OtherAgentEvent } from './protocol/agent-event.js';
 export type { ChatEvent } from './protocol/chat-event.js';
 export type { GatewayEvent } from './protocol/frame.js';
+export type { LostReason } from './protocol/lost-reason.js';
+export type { CircuitOptions } from './provider/circuit.js';
+export { OpenClawAgentProvider } from './provider/provider.js';
+export type { OpenClawAgentProviderOptions } from './provider/provider-options.js';

@@ -219,6 +219,11 @@ export class OpenClawClient implements AsyncDisposable {
     return this.#routes.routeAgent(payload, 0);
   }
 
+  /** The same for the payload of a `chat` event. */
+  routeChatEvent(payload: unknown): boolean {
+    return this.#routes.routeChat(payload, 0);
+  }
+
   /** Says that somebody dispatches a run already, until what is returned is disposed: a bridge leaves it alone. */
   claimRun(runId: string): Disposable {
     return this.#claims.add(runId);

@@ -1,6 +1,6 @@
 import type { Clock, TimerHandle } from '../../kernel/index.js';
 import type { Hello } from '../protocol/hello.js';
-import type { LostReason } from './run-routes.js';
+import type { LostReason } from '../protocol/lost-reason.js';
 
 /** Decides when the runs of a lost connection are lost, too: a short drop they survive (stream §2.6). */
 export class ResumeWindow {

@@ -41,10 +41,10 @@ export class RunCallbacks<Event extends { readonly runId: string }, Callback> {
     for (const event of early.take(runId)) if (this.#runs.get(runId) === run) deliver(event, run);
   }
 
-  /** @param callback where given, a run of another's is left alone. @returns whether it was taken away. */
-  unregister(runId: string, callback?: Callback): boolean {
+  /** @param isOwn whether a run is the caller's; one of another's is left alone. @returns whether it was taken away. */
+  unregister(runId: string, isOwn: (callback: Callback) => boolean): boolean {
     const run = this.#runs.get(runId);
-    if (run === undefined || (callback !== undefined && run.callback !== callback)) return false;
+    if (run === undefined || !isOwn(run.callback)) return false;
     return this.#runs.delete(runId);
   }
 

@@ -8,6 +8,7 @@ import {
   type WireAgentEvent,
 } from '../protocol/agent-event.js';
 import { type ChatEvent, readChatEvent } from '../protocol/chat-event.js';
+import type { LostReason } from '../protocol/lost-reason.js';
 import type { ClientCounters } from './client-stats.js';
 import { EarlyEvents } from './early-events.js';
 import { type RegisteredRun, RunCallbacks } from './run-callbacks.js';
@@ -18,9 +19,6 @@ export type AgentCallback = (event: AgentEventPayload) => void;
 /** Is told each `chat` event of one run. */
 export type ChatCallback = (event: ChatEvent) => void;
 
-/** Why the client itself ends a run: in `data.reason` of an `error` event with `seq` 0, which no gateway sends. */
-export type LostReason = 'gateway-disconnected' | 'gateway-restarted' | 'client-stopped';
-
 interface AgentRegistration {
   readonly callback: AgentCallback;
   readonly other: ((event: OtherAgentEvent) => void) | undefined;
@@ -30,7 +28,6 @@ interface AgentRegistration {
 export class RunRoutes {
   readonly #agent: RunCallbacks<WireAgentEvent, AgentRegistration>;
   readonly #chat: RunCallbacks<ChatEvent, ChatCallback>;
-  readonly #registrations = new Map<string, AgentRegistration>();
   readonly #early: { agent: EarlyEvents<WireAgentEvent>; chat: EarlyEvents<ChatEvent> };
   readonly #counters: ClientCounters;
   readonly #clock: Clock;
@@ -75,16 +72,14 @@ export class RunRoutes {
     callback: AgentCallback,
     other?: (event: OtherAgentEvent) => void,
   ): void {
-    const registration = { callback, other };
-    this.#agent.register(runId, registration);
-    this.#registrations.set(runId, registration);
+    this.#agent.register(runId, { callback, other });
   }
 
   unregisterAgent(runId: string, callback?: AgentCallback): boolean {
-    const registration = this.#registrations.get(runId);
-    if (callback !== undefined && registration?.callback !== callback) return false;
-    this.#registrations.delete(runId);
-    return this.#agent.unregister(runId, registration);
+    return this.#agent.unregister(
+      runId,
+      (own) => callback === undefined || own.callback === callback,
+    );
   }
 
   registerChat(runId: string, callback: ChatCallback): void {
@@ -92,7 +87,7 @@ export class RunRoutes {
   }
 
   unregisterChat(runId: string, callback?: ChatCallback): boolean {
-    return this.#chat.unregister(runId, callback);
+    return this.#chat.unregister(runId, (own) => callback === undefined || own === callback);
   }
 
   /** Keeps events of runs that nobody has registered, until what is returned is disposed, and a little longer. */
@@ -128,7 +123,6 @@ export class RunRoutes {
 
   /** Ends every run: nothing more can come of it. */
   endAll(reason: LostReason, error: string): void {
-    this.#registrations.clear();
     for (const entry of Object.values(this.#early)) entry.clear();
     const chats = this.#chat.takeAll();
     for (const [runId, { callback }] of this.#agent.takeAll()) {
@@ -137,7 +131,9 @@ export class RunRoutes {
       this.#call(runId, () => callback({ runId, seq: 0, stream: 'error', ts, data }));
     }
     for (const [runId, callback] of chats)
-      this.#call(runId, () => callback({ runId, state: 'error', errorMessage: error }));
+      this.#call(runId, () =>
+        callback({ runId, state: 'error', errorMessage: error, lost: reason }),
+      );
   }
 
   #deliverAgent(wire: WireAgentEvent, run: RegisteredRun<AgentRegistration>): void {

@@ -1,5 +1,6 @@
 import Type from 'typebox';
 import { Compile } from 'typebox/compile';
+import type { LostReason } from './lost-reason.js';
 
 /** A `chat` event: the whole answer so far, in the gateway's own accumulation. */
 export interface ChatEvent {
@@ -10,6 +11,8 @@ export interface ChatEvent {
   readonly errorMessage?: string;
   readonly stopReason?: string;
   readonly sessionKey?: string;
+  /** The client says so, not the gateway: the run is lost. */
+  readonly lost?: LostReason;
 }
 
 const wireChatEvent = Type.Object({

@@ -1,0 +1,64 @@
+import type { Clock } from '../../kernel/index.js';
+import { type StreamDelta, unreachedError } from '../../stream/index.js';
+import type { RunEndFact, RunFact } from '../run/run-fact.js';
+import { textTail } from './text-tail.js';
+
+/** The longest text of a delta, in UTF-16 code units; of a longer one the end is kept. */
+const maxTextLength = 256 * 1024;
+
+/** What was thought, as content and final carry it. */
+interface Thought {
+  thinking?: string;
+  thinkingDurationMs?: number;
+}
+
+/** Makes the deltas of one run: thinking, then content, then one final or error (stream §4.4). */
+export class DeltaReader {
+  readonly #clock: Clock;
+  readonly #push: (delta: StreamDelta) => void;
+  #thinking = '';
+  #content = '';
+  #thinkingSinceMs: number | undefined;
+  #thinkingDurationMs: number | undefined;
+
+  constructor(clock: Clock, push: (delta: StreamDelta) => void) {
+    this.#clock = clock;
+    this.#push = push;
+  }
+
+  take(fact: RunFact): void {
+    if (fact.kind === 'thinking') {
+      this.#thinkingSinceMs ??= this.#clock.monotonicMs();
+      this.#thinking = textTail(fact.text, maxTextLength);
+      const thinkingElapsedMs = this.#elapsedMs(this.#thinkingSinceMs);
+      this.#push({ phase: 'thinking', thinking: this.#thinking, thinkingElapsedMs });
+    } else if (fact.kind === 'text') {
+      this.#content = textTail(fact.text, maxTextLength);
+      this.#push({ phase: 'content', content: this.#content, ...this.#thought() });
+    } else if (fact.kind === 'end') this.#end(fact);
+    // tools and compactions are no deltas: seed 003
+  }
+
+  #end(end: RunEndFact): void {
+    if (end.how === 'done') {
+      const said = this.#content === '' ? (end.text ?? '') : this.#content;
+      const content = textTail(said, maxTextLength);
+      this.#push({ phase: 'final', content, ...this.#thought() });
+    } else if (end.how === 'aborted') this.#push({ phase: 'error', error: 'the run was stopped' });
+    else
+      this.#push(
+        end.reachedAgent ? { phase: 'error', error: end.message } : unreachedError(end.message),
+      );
+  }
+
+  /** How long it took is known from the first content on, and does not change then. */
+  #thought(): Thought {
+    if (this.#thinkingSinceMs === undefined) return {};
+    this.#thinkingDurationMs ??= this.#elapsedMs(this.#thinkingSinceMs);
+    return { thinking: this.#thinking, thinkingDurationMs: this.#thinkingDurationMs };
+  }
+
+  #elapsedMs(sinceMs: number): number {
+    return this.#clock.monotonicMs() - sinceMs;
+  }
+}

@@ -1,0 +1,94 @@
+import { resultText } from '../../stream/index.js';
+import type { RunFact, SnapshotFact } from '../run/run-fact.js';
+
+/** Facts that may wait, at most. */
+const maxFacts = 1_000;
+
+/** Characters of results that may wait, at most. */
+const maxChars = 16 * 1024 * 1024;
+
+/**
+ * Facts that wait for their reader. While nobody reads, a text that only grows is held once, and of a call's progress
+ * the last; what cannot be merged is bounded, and a reader who lets it pile up is told (stream §6.6).
+ */
+export class FactQueue {
+  /** Too much waits: ends the run, whose end is then pushed. */
+  onOverflow: (message: string) => void = () => undefined;
+  #waiting: RunFact[] = [];
+  #chars = 0;
+  #wake: (() => void) | undefined;
+  #isClosed = false;
+
+  /** Adds one. After an `end` or `close` it is dropped. */
+  push(fact: RunFact): void {
+    if (this.#isClosed) return;
+    if (fact.kind === 'end') this.#isClosed = true;
+    if (!this.#merge(fact)) this.#waiting.push(fact);
+    this.#wake?.();
+    if (fact.kind === 'end' || this.#waiting.length < 2) return;
+    this.#chars += fact.kind === 'tool' ? resultText(fact.result).length : 0;
+    if (this.#waiting.length > maxFacts || this.#chars > maxChars) {
+      const waiting = this.#waiting.length;
+      this.#waiting = [];
+      this.onOverflow(`its reader is too slow: ${waiting} events wait`);
+    }
+  }
+
+  /** Ends the stream now: who reads has left. */
+  close(): void {
+    this.#isClosed = true;
+    this.#waiting = [];
+    this.#wake?.();
+  }
+
+  /** The facts, until the `end` or `close`. Read once. */
+  async *read(): AsyncGenerator<RunFact, void> {
+    for (;;) {
+      const fact = this.#waiting.shift();
+      if (this.#waiting.length === 0) this.#chars = 0;
+      if (fact !== undefined) yield fact;
+      else if (this.#isClosed) return;
+      else
+        await new Promise<void>((resolve) => {
+          this.#wake = resolve;
+        });
+    }
+  }
+
+  #merge(fact: RunFact): boolean {
+    if (fact.kind === 'tool' && fact.phase === 'update')
+      return this.#replace(
+        fact,
+        (one) =>
+          one.kind === 'tool' && one.phase === 'update' && one.toolCallId === fact.toolCallId,
+        () => fact,
+      );
+    if (fact.kind !== 'text' && fact.kind !== 'thinking') return false;
+    return this.#replace(
+      fact,
+      (one): one is SnapshotFact =>
+        one.kind === fact.kind && !fact.opens && fact.text.startsWith(one.text),
+      (one) => ({ ...fact, opens: one.kind === fact.kind && one.opens }),
+    );
+  }
+
+  /** Puts a fact in the place of the last that it fits, among those since the last that nothing may pass. */
+  #replace(fact: RunFact, fits: (one: RunFact) => boolean, by: (one: RunFact) => RunFact): boolean {
+    for (let at = this.#waiting.length - 1; at >= 0; at--) {
+      const one = this.#waiting[at];
+      if (one === undefined) return false;
+      if (fits(one)) {
+        this.#waiting[at] = by(one);
+        return true;
+      }
+      if (!mayPass(one, fact)) return false;
+    }
+    return false;
+  }
+}
+
+/** Snapshots of the other kind, and progress, may be passed: what they say does not depend on what came before. */
+function mayPass(one: RunFact, fact: RunFact): boolean {
+  if (one.kind === 'tool') return one.phase === 'update';
+  return (one.kind === 'text' || one.kind === 'thinking') && one.kind !== fact.kind;
+}

@@ -1,0 +1,67 @@
+import { type Logger, SluiceError } from '../../kernel/index.js';
+import type { AgentEventPayload } from '../../stream/index.js';
+import type { OpenClawClient } from '../client/client.js';
+import type { CircuitOptions } from './circuit.js';
+
+/** What an agent behind a gateway is made with. Times are in milliseconds. */
+export interface OpenClawAgentProviderOptions {
+  readonly client: OpenClawClient;
+  /** The agent's id on the gateway: letters, digits, `_` and `-`. */
+  readonly agentId: string;
+  /** From the acknowledgement to the end of a run; 120,000 where unsaid. */
+  readonly agentTimeoutMs?: number;
+  /** For the connection, and again for the acknowledgement; 10,000 where unsaid. */
+  readonly sendAckTimeoutMs?: number;
+  /** How long a run may say nothing; for ever where unsaid. */
+  readonly idleTimeoutMs?: number;
+  /** How long an error of the agent waits for its retry, which the gateway makes under the same id; 0 where unsaid. */
+  readonly errorGraceMs?: number;
+  readonly circuit?: CircuitOptions & {
+    /** Errors of the agent open the circuit, too. A gateway that tells them works, so by default they do not. */
+    readonly countAgentErrors?: boolean;
+  };
+  /** Puts the sender's name before what was said; yes where unsaid. A turn's prompt is sent as it is. */
+  readonly prefixSender?: boolean;
+  /** The key of a session on the gateway. @param id the session's, or else the chat's. */
+  readonly sessionKey?: (id: string) => string;
+  /** Sees the tool events of `triggerStream`, which are no deltas, and of turns. */
+  readonly onTool?: (event: AgentEventPayload) => void;
+  /** Makes ids that no other run has had. */
+  readonly newId?: () => string;
+  readonly logger?: Logger;
+}
+
+/** The numbers of a provider. */
+export interface ProviderLimits {
+  readonly agentTimeoutMs: number;
+  readonly sendAckTimeoutMs: number;
+  readonly idleTimeoutMs: number | undefined;
+  readonly errorGraceMs: number;
+}
+
+/** Checks options, and fills in the numbers. @throws SluiceError `bad-client-option`. */
+export function providerLimits(options: OpenClawAgentProviderOptions): ProviderLimits {
+  const { agentId, circuit = {} } = options;
+  if (!/^[\w-]+$/.test(agentId)) throw bad('agentId', 'it has letters, digits, _ and - only');
+  const limits = {
+    agentTimeoutMs: options.agentTimeoutMs ?? 120_000,
+    sendAckTimeoutMs: options.sendAckTimeoutMs ?? 10_000,
+    idleTimeoutMs: options.idleTimeoutMs,
+    errorGraceMs: options.errorGraceMs ?? 0,
+  };
+  const positive = {
+    agentTimeoutMs: limits.agentTimeoutMs,
+    sendAckTimeoutMs: limits.sendAckTimeoutMs,
+    idleTimeoutMs: limits.idleTimeoutMs ?? 1,
+    'circuit.threshold': circuit.threshold ?? 1,
+    'circuit.cooldownMs': circuit.cooldownMs ?? 1,
+  };
+  for (const [option, value] of Object.entries(positive))
+    if (!(Number.isFinite(value) && value > 0)) throw bad(option, 'it is a number above 0');
+  if (!(limits.errorGraceMs >= 0)) throw bad('errorGraceMs', 'it is a number from 0 up');
+  return limits;
+}
+
+function bad(option: string, problem: string): SluiceError {
+  return new SluiceError('bad-client-option', { option, problem });
+}

@@ -1,0 +1,234 @@
+import { randomUUID } from 'node:crypto';
+import { type Logger, silentLogger } from '../../kernel/index.js';
+import {
+  type AgentAnswer,
+  type AgentProvider,
+  type AgentRequest,
+  type AgentTrigger,
+  leavable,
+  type SessionEvent,
+  type StreamDelta,
+  unreachedError,
+} from '../../stream/index.js';
+import { GatewayRun, type GatewayRunOptions, type RunRequest } from '../run/gateway-run.js';
+import type { RunEndFact, RunFact } from '../run/run-fact.js';
+import { SessionReader } from '../session/session-reader.js';
+import { ChatAnswer } from './chat-answer.js';
+import { type AttemptOutcome, Circuit, type EndAttempt } from './circuit.js';
+import { DeltaQueue } from './delta-queue.js';
+import { DeltaReader } from './delta-reader.js';
+import { FactQueue } from './fact-queue.js';
+import {
+  type OpenClawAgentProviderOptions,
+  type ProviderLimits,
+  providerLimits,
+} from './provider-options.js';
+import { sessionKeyOf } from './session-key.js';
+import { type TriggerMessage, triggerMessage } from './trigger-message.js';
+import { turnMessage, unsentParts } from './turn-message.js';
+
+const unavailable = 'the gateway is temporarily unavailable: it has failed several times in a row';
+
+/** What is done with one message. */
+interface Attempt {
+  readonly listen: GatewayRunOptions['listen'];
+  readonly isDriven: boolean;
+  readonly signal: AbortSignal | undefined;
+  readonly tell: (fact: RunFact) => void;
+}
+
+/**
+ * An agent behind an OpenClaw gateway. Its sessions are the gateway's: it composes the prompt, keeps the transcript and
+ * runs the tools, so tool calls can only be watched here.
+ *
+ * `triggerStream` answers as stream deltas, `trigger` whole, and `run` as session events, so that `runAgentTurn` drives
+ * it like any other agent. Failures are values: an error delta, an answer that failed, an `agent_end` with an error.
+ *
+ * @throws SluiceError `bad-client-option`.
+ * @example
+ * const agent = new OpenClawAgentProvider({ client, agentId: 'main' });
+ * for await (const delta of agent.triggerStream(trigger))
+ *   if (delta.phase === 'content') show(delta.content);
+ */
+export class OpenClawAgentProvider implements AgentProvider {
+  readonly id = 'openclaw';
+  /** The gateway chooses the model. */
+  readonly models = ['default'] as const;
+  readonly toolGate = 'observe-only';
+  readonly #options: OpenClawAgentProviderOptions;
+  readonly #limits: ProviderLimits;
+  readonly #circuit: Circuit;
+  readonly #logger: Logger;
+  #hasWarned = false;
+
+  constructor(options: OpenClawAgentProviderOptions) {
+    this.#options = options;
+    this.#limits = providerLimits(options);
+    this.#circuit = new Circuit(options.circuit ?? {}, options.client.clock);
+    this.#logger = options.logger ?? silentLogger;
+  }
+
+  /** Whether messages go to the gateway (`closed`), do not (`open`), or one is on trial (stream §5). */
+  get circuit(): 'closed' | 'open' | 'trial' {
+    return this.#circuit.state;
+  }
+
+  /**
+   * Answers as deltas: thinking, content, then one `final` or `error`; nothing where the trigger says nothing. Nothing is
+   * sent before the first `next()`. Who leaves early stops the agent. Never throws.
+   */
+  triggerStream(context: AgentTrigger): AsyncGenerator<StreamDelta> {
+    const queue = new DeltaQueue();
+    return leavable(this.#deltas(context, queue), {
+      close: () => queue.close(),
+      release: () => Promise.resolve(),
+    });
+  }
+
+  /** Answers whole, from the gateway's own accumulation. Never rejects. */
+  async trigger(context: AgentTrigger): Promise<AgentAnswer> {
+    const message = this.#messageOf(context);
+    if (message.kind === 'empty') return { status: 'answered', parts: [] };
+    if (message.kind === 'too-long') return notReached(message.problem);
+    const end = this.#circuit.enter();
+    if (end === undefined) return notReached(unavailable);
+    const answer = new ChatAnswer();
+    const { signal } = context;
+    const run = this.#run(this.#requestOf(context, message.text), end, {
+      ...{ listen: 'chat', isDriven: false, signal },
+      tell: (fact) => answer.take(fact),
+    });
+    answer.onOverflow = (problem) => run.fail(problem);
+    run.start();
+    return answer.whole;
+  }
+
+  /** One turn, as session events. The gate is not asked: the gateway runs its tools. */
+  run(request: AgentRequest): AsyncGenerator<SessionEvent> {
+    const queue = new FactQueue();
+    return leavable(this.#events(request, queue), {
+      close: () => queue.close(),
+      release: () => Promise.resolve(),
+    });
+  }
+
+  async *#deltas(context: AgentTrigger, queue: DeltaQueue): AsyncGenerator<StreamDelta, void> {
+    const message = this.#messageOf(context);
+    if (message.kind === 'empty') return;
+    if (message.kind === 'too-long') {
+      yield unreachedError(message.problem);
+      return;
+    }
+    const end = this.#circuit.enter();
+    if (end === undefined) {
+      yield unreachedError(unavailable);
+      return;
+    }
+    const reader = new DeltaReader(this.#options.client.clock, (delta) => queue.push(delta));
+    const { signal } = context;
+    const run = this.#run(this.#requestOf(context, message.text), end, {
+      ...{ listen: 'agent', isDriven: false, signal },
+      tell: (fact) => reader.take(fact),
+    });
+    try {
+      run.start();
+      yield* queue.read();
+    } finally {
+      run.abort();
+      await end('unknown');
+    }
+  }
+
+  async *#events(request: AgentRequest, queue: FactQueue): AsyncGenerator<SessionEvent, void> {
+    yield { type: 'agent_start' };
+    const { client } = this.#options;
+    const { model, signal } = request;
+    const reader = new SessionReader({ provider: this.id, model, clock: client.clock });
+    const message = turnMessage(request);
+    const end = message.kind === 'message' ? this.#circuit.enter() : undefined;
+    if (message.kind !== 'message' || end === undefined) {
+      yield* reader.take(
+        message.kind === 'empty'
+          ? { kind: 'end', how: 'done' }
+          : unsent(message.kind === 'too-long' ? message.problem : unavailable),
+      );
+      return;
+    }
+    this.#warn(request);
+    const run = this.#run(
+      { sessionKey: this.#sessionKey(request.sessionId), message: message.text },
+      end,
+      { ...{ listen: 'agent', isDriven: true, signal }, tell: (fact) => queue.push(fact) },
+    );
+    queue.onOverflow = (problem) => run.fail(problem);
+    try {
+      run.start();
+      for await (const fact of queue.read()) yield* reader.take(fact);
+    } finally {
+      run.abort();
+      await end('unknown');
+    }
+  }
+
+  /** A run whose end ends its attempt, and the signal's listener. */
+  #run(request: RunRequest, end: EndAttempt, { signal, tell, ...how }: Attempt): GatewayRun {
+    const { client, newId = randomUUID, onTool } = this.#options;
+    let hasHeard = false;
+    const onAbort = (): void => run.abort();
+    const run = new GatewayRun(request, {
+      ...this.#limits,
+      ...how,
+      client,
+      newId,
+      logger: this.#logger,
+      onTool,
+      tell: (fact) => {
+        if (fact.kind === 'end') {
+          signal?.removeEventListener('abort', onAbort);
+          void end(this.#outcomeOf(fact, hasHeard));
+        } else hasHeard = true;
+        tell(fact);
+      },
+    });
+    signal?.addEventListener('abort', onAbort, { once: true });
+    if (signal?.aborted === true) onAbort();
+    return run;
+  }
+
+  /** A run that was given up here says something of the gateway only if something was heard of it. */
+  #outcomeOf(fact: RunEndFact, hasHeard: boolean): AttemptOutcome {
+    if (fact.how === 'done') return 'success';
+    if (fact.how === 'aborted' || fact.by === 'reader') return hasHeard ? 'success' : 'unknown';
+    if (fact.by !== 'agent') return 'failure';
+    return this.#options.circuit?.countAgentErrors === true ? 'failure' : 'success';
+  }
+
+  #messageOf(context: AgentTrigger): TriggerMessage {
+    return triggerMessage(context, this.#options.prefixSender ?? true);
+  }
+
+  #requestOf({ sessionId, source }: AgentTrigger, message: string): RunRequest {
+    return { sessionKey: this.#sessionKey(sessionId === '' ? source.chatId : sessionId), message };
+  }
+
+  #sessionKey(id: string): string {
+    const { agentId, sessionKey } = this.#options;
+    return sessionKey === undefined ? sessionKeyOf(agentId, id) : sessionKey(id);
+  }
+
+  /** Says once what of a turn cannot reach the gateway. */
+  #warn(request: AgentRequest): void {
+    const parts = this.#hasWarned ? [] : unsentParts(request);
+    if (parts.length === 0) return;
+    this.#hasWarned = true;
+    this.#logger.warn(`the gateway composes its own prompt: ${parts.join(' and ')} is not sent`);
+  }
+}
+
+function notReached(error: string): AgentAnswer {
+  return { status: 'failed', error, reachedAgent: false };
+}
+
+function unsent(message: string): RunEndFact {
+  return { kind: 'end', how: 'failed', by: 'gateway', message, reachedAgent: false };
+}
