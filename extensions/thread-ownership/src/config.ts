@@ -19,7 +19,10 @@ export const config = z.strictObject({
   channels: z.array(z.string().min(1, 'must not be blank')).min(1).default(['slack']),
   agents: z.array(agent).default([]),
   failClosed: z.boolean().default(false),
-  tokenFile: z.string().min(1, 'must not be blank').optional(),
+  token: z
+    .string()
+    .regex(/^[\x21-\x7e]+$/, 'must be one word of plain characters')
+    .optional(),
   timeoutMs: z.number().int().positive().default(3_000),
   mentionTtlMs: z.number().int().positive().default(300_000),
 });

@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import type { Config } from './config.js';
 
 /** The ownership service: where it is, and how it is asked. */
@@ -22,14 +21,14 @@ const defaultUrl = 'http://slack-forwarder:8750';
  * @throws Error that names the setting, and never what a token is.
  */
 export function serviceOf(
-  { forwarderUrl, tokenFile, timeoutMs }: Config,
+  { forwarderUrl, timeoutMs, ...config }: Config,
   env: Environment,
 ): Service {
   const url = forwarderUrl ?? (env['SLACK_FORWARDER_URL'] || defaultUrl);
   const source = forwarderUrl === undefined ? 'SLACK_FORWARDER_URL' : 'config.forwarderUrl';
-  const token = tokenFile === undefined ? env['SLUICE_OWNERSHIP_TOKEN'] : readToken(tokenFile);
+  const token = config.token ?? env['SLUICE_OWNERSHIP_TOKEN'];
   if (token !== undefined && !/^[\x21-\x7e]*$/.test(token))
-    throw new Error('the token of the ownership service must be one word of plain characters');
+    throw new Error('SLUICE_OWNERSHIP_TOKEN must be one word of plain characters');
   return { url: checkedUrl(url, source), timeoutMs, ...(token && { token }) };
 }
 
@@ -38,16 +37,8 @@ function checkedUrl(text: string, source: string): string {
   if (url === undefined || !/^https?:$/.test(url.protocol))
     throw new Error(`${source} must be an http or https URL`);
   if (url.username !== '' || url.password !== '')
-    throw new Error(`${source} must hold no password; use SLUICE_OWNERSHIP_TOKEN or tokenFile`);
+    throw new Error(`${source} must hold no password; use config.token or SLUICE_OWNERSHIP_TOKEN`);
   if (url.search !== '' || url.hash !== '')
     throw new Error(`${source} must end with its path: no "?" and no "#"`);
   return text.replace(/\/$/, '');
-}
-
-function readToken(file: string): string {
-  try {
-    return readFileSync(file, 'utf8').trim();
-  } catch (cause) {
-    throw new Error(`config.tokenFile "${file}" cannot be read`, { cause });
-  }
 }

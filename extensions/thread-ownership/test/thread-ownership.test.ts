@@ -188,14 +188,22 @@ describe('the service', () => {
     expect(service.asked[0]?.line).toBe('POST /base/api/v1/ownership/C1/17.5');
   });
 
-  it('is told the token, and nobody else is', async () => {
-    vi.stubEnv('SLUICE_OWNERSHIP_TOKEN', 'hush-hush');
-    await using lab = await ownershipLab();
+  it.each([
+    ['the environment', 'hush-hush', {}],
+    ['the configuration', 'another', { token: 'hush-hush' }],
+  ])('is told the token of %s, and nobody else is', async (_, variable, config) => {
+    vi.stubEnv('SLUICE_OWNERSHIP_TOKEN', variable);
+    await using lab = await ownershipLab(config);
     expectPassed(await lab.send());
     expect(lab.service.asked[0]?.headers.authorization).toBe('Bearer hush-hush');
     lab.service.answer = (response) => response.destroy();
     const outcome = await lab.send();
     expect(JSON.stringify([outcome, lab.test.log.entries])).not.toContain('hush-hush');
+  });
+
+  it('must have a token of one word', async () => {
+    vi.stubEnv('SLUICE_OWNERSHIP_TOKEN', 'hush hush');
+    await expect(ownershipLab()).rejects.toThrow('SLUICE_OWNERSHIP_TOKEN must be one word');
   });
 
   it('is not followed to another address', async () => {
@@ -214,7 +222,7 @@ describe('the configuration', () => {
     [{ forwarderUrl: 'slack-forwarder:8750' }, 'config.forwarderUrl must be an http or https URL'],
     [{ forwarderUrl: 'http://a:b@host' }, 'config.forwarderUrl must hold no password'],
     [{ forwarderUrl: 'http://host/?a' }, 'config.forwarderUrl must end with its path'],
-    [{ tokenFile: '/nowhere/at/all' }, 'config.tokenFile "/nowhere/at/all" cannot be read'],
+    [{ token: 'two words' }, 'config.token: must be one word of plain characters'],
     [{ agents: [{ id: ' ' }] }, 'thread-ownership: config.agents[0].id: must not be blank'],
     [{ failclosed: true }, 'Unrecognized key: "failclosed"'],
   ])('%j is refused', async (config, message) => {

@@ -117,8 +117,9 @@ export const furtherRows: readonly Improvement[] = [
   },
   {
     legacy: 'There is no token.',
-    native: 'A bearer token from the environment or a file, in no log and no error.',
-    test: main('is told the token, and nobody else is'),
+    native:
+      'A bearer token, by the config (from a file, say) or the environment; in no log and no error.',
+    test: main('is told the token of %s, and nobody else is'),
   },
   {
     legacy: 'A redirect is followed, with the body.',
