@@ -8,7 +8,8 @@ export type CommandErrorCode =
   | 'missing-package'
   | 'unreadable-file'
   | 'bad-config'
-  | 'bad-line';
+  | 'bad-line'
+  | 'unusable-port';
 
 /**
  * Something that the person at the command line has to change.

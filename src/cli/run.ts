@@ -10,6 +10,7 @@ import { asCliCommand } from './cli-command.js';
 import { CommandError } from './command-error.js';
 import { errorLine } from './error-line.js';
 import { type ExitCode, exitCodeHelp, exitCodes } from './exit-codes.js';
+import { openHealthPort } from './health-port.js';
 import { openLog } from './logger.js';
 import { openPipeline } from './pipeline.js';
 import { jsonView, quietView, type RunView, wayView } from './run-view.js';
@@ -26,6 +27,7 @@ interface RunOptions extends PipelineOptions {
   readonly agent?: string;
   readonly channel?: string;
   readonly apiRoot?: string;
+  readonly healthPort?: string;
   readonly quiet?: boolean;
   readonly verbose: 'off' | 'on' | 'full';
   readonly reasoning: 'off' | 'on' | 'stream';
@@ -84,6 +86,7 @@ export function addRun(program: Command, shell: Shell, done: (code: ExitCode) =>
         'quiet',
       ),
     )
+    .option('--health-port <number>', 'answer /healthz and /readyz at 127.0.0.1, for a monitor')
     .option('-q, --quiet', 'print replies only')
     .addOption(
       new Option('--verbose <level>', 'show what tools do')
@@ -143,6 +146,7 @@ async function run(options: RunOptions, shell: Shell): Promise<ExitCode> {
     if (isStopped) shell.stderr.lines(view.interrupted);
     return isStopped;
   });
+  await using _health = await openHealthPort(host, options.healthPort, settings, shell);
   return await asCliCommand(kernel, 'run', shell, async () => {
     const isDone = await untilStopped(host, shell.stop, settings, () =>
       shell.stderr.lines(hasConsole ? view.greeting : []),

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
-import type { AgentDefinition, HostConfig } from '../host/index.js';
+import type { AgentDefinition, HealthServerOptions, HostConfig } from '../host/index.js';
 import { type AgentChoice, agentChoice } from './agent-choice.js';
 import { findConfigFile, type LoadedConfig, readConfigFile } from './config-file.js';
 import type { Shell } from './shell.js';
@@ -54,6 +54,8 @@ export interface Settings
   readonly plugins: readonly PluginSetting[];
   /** The address of a Bot API other than Telegram's. */
   readonly apiRoot?: string;
+  /** The port that a monitor asks; none where unsaid. */
+  readonly health?: HealthServerOptions;
   /** The folder that the command was given in. */
   readonly workspaceDir: string;
 }
@@ -94,6 +96,7 @@ export async function readSettings(
     ...(config !== undefined && { config }),
     ...(channels !== undefined && { channels }),
     ...(options.apiRoot !== undefined && { apiRoot: options.apiRoot }),
+    ...(config?.health !== undefined && { health: config.health }),
     agents: agentSettings(options.agent, config, cwd),
     ...(config?.defaultAgent !== undefined && { defaultAgent: config.defaultAgent }),
     extensions: [

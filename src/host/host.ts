@@ -11,6 +11,8 @@ import {
 import { Accounts } from './accounts.js';
 import { builtInCommands } from './chat-commands.js';
 import { deliver } from './delivery.js';
+import { type HostHealth, healthOf } from './health/host-health.js';
+import type { HostState } from './host-state.js';
 import { Lanes } from './lanes.js';
 import { channelsOfPlugin } from './legacy-channel.js';
 import { commandsOfPlugins } from './legacy-command.js';
@@ -50,13 +52,12 @@ export interface StopOptions {
   readonly timeoutMs?: number;
 }
 
-/** Where a host is in its life. It starts once. */
-export type HostState = 'new' | 'starting' | 'running' | 'stopping' | 'stopped';
-
 /** A running Sluice: channels, agents and extensions around one kernel. */
 export interface Host extends AsyncDisposable {
   readonly kernel: Kernel;
   readonly state: HostState;
+  /** How it is now: for a monitor. */
+  health(): HostHealth;
   /** How loading each extension went; empty before `start`. */
   readonly extensions: readonly LoadResult[];
   /**
@@ -128,6 +129,10 @@ class MessageHost implements Host {
 
   get state(): HostState {
     return this.#state;
+  }
+
+  health(): HostHealth {
+    return healthOf(this.#parts, this.#state, this.#running ?? {});
   }
 
   get extensions(): readonly LoadResult[] {

@@ -13,12 +13,18 @@ export type { SecretSources } from './config/references.js';
 export { configSchema, type HostConfig, type SluiceConfig } from './config/schema.js';
 export { hostExtensionId } from './default-choices.js';
 export {
+  type HealthServer,
+  type HealthServerOptions,
+  startHealthServer,
+} from './health/health-server.js';
+export type { HostHealth } from './health/host-health.js';
+export {
   createHost,
   type Host,
-  type HostState,
   type StopOptions,
   type UnpromptedMessage,
 } from './host.js';
+export type { HostState } from './host-state.js';
 export { bothTaps, type DispatchTapOptions, dispatchTap } from './journal/dispatch-tap.js';
 export { eventIdOf } from './journal/event-id.js';
 export type {

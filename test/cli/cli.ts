@@ -55,6 +55,11 @@ export class CliProcess {
     });
   }
 
+  /** What it has written to stderr so far. */
+  get stderr(): string {
+    return this.#stderr;
+  }
+
   /** How often its output, on either stream, holds a text so far. */
   count(text: string): number {
     return `${this.#stdout}${this.#stderr}`.split(text).length - 1;

@@ -1,5 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { startHealthServer } from '../../src/host/index.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
 import { CliProcess, fixture } from './cli.js';
+import { runInMemory } from './memory-shell.js';
 
 const args = ['run', '--quiet', '--extension', fixture('until-signal.ts')];
 
@@ -64,5 +67,76 @@ describe('a signal', { timeout: 30_000 }, () => {
     expect(code).toBe(0);
     expect(stdout).toContain('"family":"runtime.stopping"');
     expect(stdout).toContain('"reason":"SIGINT"');
+  });
+
+  it('SIGTERM waits no longer than the budget of the config: what is not done then is aborted, and told (fault 33)', async () => {
+    using folder = temporaryFolder({
+      'sluice.config.json': JSON.stringify({
+        budgets: { drainTimeoutMs: 50 },
+        extensions: [{ path: fixture('until-signal.ts') }],
+      }),
+    });
+    const cli = new CliProcess(['run', '--quiet'], { cwd: folder.path });
+    cli.child.stdin.write('forever\n');
+    await cli.until('waiting');
+    cli.child.kill('SIGTERM');
+    const { code, stderr } = await cli.ended;
+    expect(code).toBe(1);
+    expect(stderr).toContain('1 messages were not done in time and are aborted');
+  });
+});
+
+describe('a health port of the command line (§20.4)', { timeout: 30_000 }, () => {
+  const healthUrl = (stderr: string): string => /health at (\S+)\/healthz/.exec(stderr)?.[1] ?? '';
+
+  it('is ready while the host takes messages, and not while it stops', async () => {
+    const cli = new CliProcess([
+      'run',
+      '--health-port',
+      '0',
+      '--extension',
+      fixture('until-signal.ts'),
+    ]);
+    await cli.until('/readyz');
+    const url = healthUrl(cli.stderr);
+    const ready = async (): Promise<number> => (await fetch(`${url}/readyz`)).status;
+    cli.child.stdin.write('forever\n');
+    await cli.until('waiting');
+    expect(await ready()).toBe(200);
+    const told = (await (await fetch(`${url}/healthz`)).json()) as Record<string, unknown>;
+    expect(told).toMatchObject({
+      state: 'running',
+      messages: 1,
+      extensions: [{ extensionId: 'until-signal', status: 'loaded' }],
+    });
+    cli.child.kill('SIGTERM');
+    await cli.until('got SIGTERM');
+    expect(await ready()).toBe(503);
+    cli.child.kill('SIGTERM');
+    expect((await cli.ended).code).toBe(130);
+  });
+
+  it.each([
+    [['--health-port', 'http'], 2, '"http" is no port'],
+    [['--health-port', '70000'], 2, '"70000" is no port'],
+  ])('%j is refused', async (args, code, expected) => {
+    const ended = await runInMemory(['run', ...args]);
+    expect(ended.code).toBe(code);
+    expect(ended.stderr).toContain(expected);
+  });
+
+  it('that is taken is refused before anything starts', async () => {
+    await using other = await startHealthServer(
+      {
+        health: () => {
+          throw new Error('not asked');
+        },
+      },
+      { port: 0 },
+    );
+    const { port } = new URL(other.url);
+    const ended = await runInMemory(['run', '--quiet', '--health-port', port], 'hello\n');
+    expect(ended).toMatchObject({ code: 1, stdout: '' });
+    expect(ended.stderr).toContain('unusable-port: the health port 127.0.0.1:');
   });
 });

@@ -78,6 +78,15 @@ const logging = z.strictObject({
   file: name.describe('the path of a file that gets the log, as JSON').exactOptional(),
 });
 
+const port = z.number().int().min(0).max(65_535);
+
+const health = z.strictObject({
+  port: port.describe('the number of a port, or 0 for one that is free'),
+  address: name
+    .describe('the address to listen at, "127.0.0.1" where unsaid; any other lets others see it')
+    .exactOptional(),
+});
+
 const lanes = z.strictObject({
   capacity: z
     .number()
@@ -129,6 +138,9 @@ export const configSchema = z
       .describe('an object with the time that the steps of the host may take')
       .default({}),
     logging: logging.describe('an object: what is logged, how, and where').default({}),
+    health: health
+      .describe('an object with the port that a monitor asks; there is none where unsaid')
+      .exactOptional(),
     lanes: lanes.describe('an object with the bounds of what waits').default({}),
   })
   .superRefine(({ agent, agents, defaultAgent }, check) => {

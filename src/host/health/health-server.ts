@@ -1,0 +1,109 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Host } from '../host.js';
+
+/** Where a health port listens. */
+export interface HealthServerOptions {
+  /** 0 for one that is free. */
+  readonly port: number;
+  /** The address to listen at; `127.0.0.1` where unsaid: nobody else is to see it. */
+  readonly address?: string;
+}
+
+/** A health port that listens. Disposing it ends what is being answered. */
+export interface HealthServer extends AsyncDisposable {
+  /** `http://127.0.0.1:8080`, with the port that it got. */
+  readonly url: string;
+}
+
+/** Connections at once; a monitor needs one. */
+const maxConnections = 16;
+
+/** Milliseconds that a request may take to arrive. */
+const requestTimeoutMs = 2_000;
+
+/**
+ * Tells a monitor how a host is, over HTTP: `GET /healthz` is 200 as long as the host lives, `GET /readyz` is 200 while it takes
+ * messages and 503 before and after (spec §20.4). Both answer with JSON that holds names and numbers, and no text of anybody.
+ *
+ * @throws what listening throws: the port is taken, say.
+ * @example
+ * await using health = await startHealthServer(host, { port: 8080 });
+ */
+export async function startHealthServer(
+  host: Pick<Host, 'health'>,
+  { port, address = '127.0.0.1' }: HealthServerOptions,
+): Promise<HealthServer> {
+  const server = createServer(
+    {
+      maxHeaderSize: 4_096,
+      requestTimeout: requestTimeoutMs,
+      headersTimeout: requestTimeoutMs,
+      connectionsCheckingInterval: requestTimeoutMs,
+    },
+    (request, response) => answer(host, request, response),
+  );
+  server.maxConnections = maxConnections;
+  server.unref(); // a host that has ended is not kept alive to say so
+  await listen(server, port, address);
+  const at = server.address() as AddressInfo; // it listens at a port, not at a pipe
+  const name = at.family === 'IPv6' ? `[${at.address}]` : at.address;
+  return {
+    url: `http://${name}:${at.port}`,
+    [Symbol.asyncDispose]: () => close(server),
+  };
+}
+
+function answer(
+  host: Pick<Host, 'health'>,
+  request: IncomingMessage,
+  response: ServerResponse,
+): void {
+  request.resume(); // a body is read away
+  const { method = '', url = '' } = request;
+  const [path = ''] = url.split('?', 1);
+  const [status, body] = answerTo(host, method, path);
+  send(response, status, body);
+}
+
+function answerTo(
+  host: Pick<Host, 'health'>,
+  method: string,
+  path: string,
+): readonly [status: number, body: object] {
+  if (path !== '/healthz' && path !== '/readyz')
+    return [404, { error: 'there are /healthz and /readyz' }];
+  if (method !== 'GET' && method !== 'HEAD') return [405, { error: 'only GET' }];
+  const health = host.health();
+  const isReady = health.state === 'running';
+  const isFine = path === '/readyz' ? isReady : health.state !== 'stopped';
+  return [isFine ? 200 : 503, { ready: isReady, ...health }];
+}
+
+function send(response: ServerResponse, status: number, body: object): void {
+  const text = `${JSON.stringify(body)}\n`;
+  response.writeHead(status, {
+    'content-type': 'application/json',
+    'content-length': Buffer.byteLength(text),
+    'cache-control': 'no-store',
+    connection: 'close',
+  });
+  response.end(text);
+}
+
+function listen(server: Server, port: number, address: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, address, () => {
+      server.off('error', reject);
+      resolve();
+    });
+  });
+}
+
+function close(server: Server): Promise<void> {
+  return new Promise((resolve) => {
+    server.close(() => resolve());
+    server.closeAllConnections();
+  });
+}
