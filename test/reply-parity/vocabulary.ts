@@ -16,7 +16,7 @@ const plain = [
   '- ',
   '> ',
 ];
-const space = [' ', ' ', ' ', '  ', '\n', '\n\n', '\n\n\n', '\t', '\n  '];
+const space = ['\r\n', '\u00a0', ' ', ' ', ' ', '  ', '\n', '\n\n', '\n\n\n', '\t', '\n  '];
 const code = [
   '`code`',
   '`',
@@ -30,12 +30,16 @@ const thoughts = [
   '</think>',
   '<think>Hm. So</think>',
   '<thinking>',
+  '<think about="it">',
+  '< / think >',
+  '<thought>',
+  '</antthinking >',
   '</thinking>',
   '<b>',
   '<',
 ];
 /** The last one is a tag only once the tag within it is gone. */
-const finals = ['<final>', '</final>', '<fin</think>al>'];
+const finals = ['<final>', '</final>', '<fin</think>al>', '<final a>', '< final >'];
 const directives = ['[[reply_to_current]]', '[[reply_to: 42]]', '[[audio_as_voice]]'];
 const brackets = ['[[x]]', '[[', '[', ']]'];
 const media = [

@@ -10,7 +10,7 @@ export interface MessageText {
   readonly thinking: string;
 }
 
-const finalTags = /<\s*\/?\s*final\s*>/gi;
+const finalTags = /<\s*(?:\/\s*)?final\s*>/gi;
 /** The ones that a text begins with. */
 const emptyLines = /^(?:[ \t]*\r?\n)+/;
 

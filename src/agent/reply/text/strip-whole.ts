@@ -1,6 +1,6 @@
-import { thinkTags } from './tagged-thoughts.js';
-
-const finalTags = /<\s*\/?\s*final\s*>/gi;
+/** With attributes, too: a tag of a whole text is whole. */
+const thinkTags = /<\s*(?:(\/)\s*)?(?:think(?:ing)?|thought|antthinking)\b[^<>]*>/gi;
+const finalTags = /<\s*(?:\/\s*)?final\b[^<>]*>/gi;
 const fencedCode = /(?:^|\n)(`{3,}|~{3,})[^\n]*\n[\s\S]*?(?:\n\1(?:\n|$)|$)/g;
 const inlineCode = /`+[^`]+`+/g;
 

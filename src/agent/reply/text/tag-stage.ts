@@ -27,13 +27,17 @@ const thinkNames = ['think', 'thinking', 'thought', 'antthinking'];
 
 /** Takes out what a model thought. */
 export const thinkRule: TagRule = {
-  tag: /^<\s*(\/?)\s*(?:think(?:ing)?|thought|antthinking)\s*>/i,
+  tag: /^<\s*(?:(\/)\s*)?(?:think(?:ing)?|thought|antthinking)\s*>/i,
   names: thinkNames,
   keep: 'outside',
 };
 
 /** Takes the tags out that a final answer stands in. */
-export const finalRule: TagRule = { tag: /^<\s*(\/?)\s*final\s*>/i, names: ['final'], keep: 'all' };
+export const finalRule: TagRule = {
+  tag: /^<\s*(?:(\/)\s*)?final\s*>/i,
+  names: ['final'],
+  keep: 'all',
+};
 
 /** Leaves the final answer alone. */
 export const finalOnlyRule: TagRule = { ...finalRule, keep: 'inside' };

@@ -2,7 +2,7 @@ import { mayBecomeTag, thinkRule } from './tag-stage.js';
 
 const wholeTag = thinkRule.tag;
 /** The tags that models think between. */
-export const thinkTags = /<\s*(\/?)\s*(?:think(?:ing)?|thought|antthinking)\s*>/gi;
+export const thinkTags = /<\s*(?:(\/)\s*)?(?:think(?:ing)?|thought|antthinking)\s*>/gi;
 
 /**
  * What a whole text thinks between tags that are closed, in code too.
