@@ -34,8 +34,7 @@ export const divergences: readonly Divergence[] = [
     name: 'media-lines-in-one-piece',
     reason:
       'The real one finds media for a partial reply only where one piece holds the whole line, and shows what it takes for text until then. Ours waits for the end of a line that may name media.',
-    appliesTo: (program) =>
-      has(program, /(?:^|\n)[ \t\n]*(?:M(?:E(?:D(?:I(?:A(?::[^\n]*)?)?)?)?)?)?$/),
+    appliesTo: (program) => has(program, /(?:^|\n)\s*(?:M(?:E(?:D(?:I(?:A(?::[^\n]*)?)?)?)?)?)?$/),
     rewrite: (program) => ({ ...program, events: recut(program.events, 'media') }),
   },
   {

@@ -75,11 +75,14 @@ export const blockText: fc.Arbitrary<string> = fc.oneof(
       [1, brackets],
     ),
   },
-  { weight: 3, arbitrary: textOf(...prose, [2, thoughts], [2, directives], [2, media]) },
+  {
+    weight: 3,
+    arbitrary: textOf(...prose, [2, code], [2, thoughts], [1, finals], [2, directives], [2, media]),
+  },
   { weight: 1, arbitrary: fc.constantFrom('NO_REPLY', 'Hello there my friend', 'Done.', '') },
 );
 
-/** The text of a block where only what stands between final tags is shown. */
+/** The text of a block where only what stands between final tags is shown. Without code: see spec/callback-order.md. */
 export const finalText: fc.Arbitrary<string> = textOf(
   ...prose,
   [2, thoughts],
@@ -87,8 +90,13 @@ export const finalText: fc.Arbitrary<string> = textOf(
   [1, directives],
 );
 
-/** The text of a block in a run that is out of order. */
-export const calmText: fc.Arbitrary<string> = textOf(...prose, [1, code], [2, thoughts]);
+/** The text of a block in a run that is out of order. Pieces that come twice make other directives: it has none. */
+export const calmText: fc.Arbitrary<string> = textOf(
+  ...prose,
+  [1, code],
+  [2, thoughts],
+  [1, finals],
+);
 
 /** What a model thinks. */
 export const thought: fc.Arbitrary<string> = fc

@@ -10,7 +10,6 @@ export interface EvenRules {
 /** The rules of a text without directives: it stays as it is. */
 export const plainRules: EvenRules = { media: false, audio: false, reply: false };
 
-const gapEnd = /\s+$/;
 const directiveEnd = /\[\[\s*(?:audio_as_voice|reply_to_current|reply_to\s*:\s*[^\][\n]+)\s*\]\]$/i;
 
 /**
@@ -33,7 +32,7 @@ export class EvenText {
 
   /** Adds a piece; what the text grew by. */
   push(piece: string): string {
-    const { words, gap } = this.#split(this.#gap + piece);
+    const { words, gap } = this.#split(piece);
     this.#gap = gap;
     const added = this.#even(words);
     this.#text += added;
@@ -42,18 +41,20 @@ export class EvenText {
 
   /** What the text would grow by: `piece` is not added. */
   peek(piece: string): string {
-    return this.#even(this.#split(this.#gap + piece).words);
+    return this.#even(this.#split(piece).words);
   }
 
-  #split(text: string): { words: string; gap: string } {
-    let end = text.length;
+  #split(piece: string): { words: string; gap: string } {
+    if (piece.trim() === '') return { words: '', gap: this.#gap + piece }; // a long gap is read once
+    const text = this.#gap + piece;
+    let words = text;
     for (let isMoving = true; isMoving; ) {
-      const before = text.slice(0, end);
-      const gap = gapEnd.exec(before) ?? (before.endsWith(']]') ? directiveEnd.exec(before) : null);
-      isMoving = gap !== null;
-      end = gap?.index ?? end;
+      const before = words.trimEnd();
+      const directive = before.endsWith(']]') ? directiveEnd.exec(before) : null;
+      isMoving = directive !== null;
+      words = directive === null ? before : before.slice(0, directive.index);
     }
-    return { words: text.slice(0, end), gap: text.slice(end) };
+    return { words, gap: text.slice(words.length) };
   }
 
   #even(words: string): string {

@@ -1,9 +1,7 @@
-import { mayBeMediaLine } from './media-line.js';
+import { longestMediaLine, mayBeMediaLine } from './media-line.js';
 import { finalRule, mayBecomeTag, thinkRule } from './tag-stage.js';
 
 const names = [...thinkRule.names, ...finalRule.names];
-/** A `MEDIA:` line that is longer than any source is shown as it is. */
-const longestLine = 8192;
 
 /**
  * Holds back what a growing text ends with where the next piece may make something else of it: the beginning of a
@@ -13,6 +11,8 @@ export class HeldTail {
   #held = '';
   /** The line is known to name no media. */
   #isOrdinary = false;
+  /** What is held is a line that is empty so far, or that names media: the rest of it need not be read to hold it. */
+  #line: 'empty' | 'media' | undefined;
 
   get isEmpty(): boolean {
     return this.#held === '';
@@ -20,6 +20,10 @@ export class HeldTail {
 
   /** Adds a piece; what can be shown now. */
   push(piece: string): string {
+    if (this.#waits(piece)) {
+      this.#held += piece;
+      return '';
+    }
     const text = this.#held + piece;
     const lineStart = text.lastIndexOf('\n') + 1;
     let cut = this.#mayNameMedia(text, lineStart) ? lineStart : text.length;
@@ -27,6 +31,7 @@ export class HeldTail {
     if (tag >= 0 && mayBecomeTag(text.slice(tag, cut), names)) cut = tag;
     if (cut > 0) this.#isOrdinary = text[cut - 1] !== '\n';
     this.#held = text.slice(cut);
+    this.#line = cut === lineStart ? lineOf(this.#held) : undefined;
     return text.slice(0, cut);
   }
 
@@ -34,12 +39,25 @@ export class HeldTail {
   release(): string {
     const held = this.#held;
     this.#held = '';
+    this.#line = undefined;
     if (held !== '') this.#isOrdinary = !held.endsWith('\n');
     return held;
   }
 
+  #waits(piece: string): boolean {
+    if (this.#line === undefined || piece.includes('\n')) return false;
+    if (this.#held.length + piece.length > longestMediaLine) return false;
+    return this.#line === 'media' || piece.trim() === '';
+  }
+
   #mayNameMedia(text: string, lineStart: number): boolean {
     if (lineStart === 0 && this.#isOrdinary) return false;
-    return text.length - lineStart <= longestLine && mayBeMediaLine(text.slice(lineStart));
+    return text.length - lineStart <= longestMediaLine && mayBeMediaLine(text.slice(lineStart));
   }
+}
+
+function lineOf(text: string): 'empty' | 'media' | undefined {
+  const begun = text.trimStart();
+  if (begun === '') return text === '' ? undefined : 'empty';
+  return begun.startsWith('MEDIA:') ? 'media' : undefined;
 }

@@ -6,6 +6,8 @@ export interface MediaLine {
   readonly rest: string;
 }
 
+/** A line that is longer than this, in UTF-16 code units, names no media in a text that grows: nobody waits for its end. */
+export const longestMediaLine = 8192;
 const longestSource = 4096;
 const mediaStart = /^\s*MEDIA:/;
 const address = /^https?:\/\//i;

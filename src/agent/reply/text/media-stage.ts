@@ -1,5 +1,5 @@
 import { closesFence, type FenceLine, fenceLine } from './fence-line.js';
-import { mayBeMediaLine, readMediaLine } from './media-line.js';
+import { longestMediaLine, mayBeMediaLine, readMediaLine } from './media-line.js';
 
 /** Where a text stands that is read line by line. */
 interface Place {
@@ -54,6 +54,7 @@ function read(text: string, place: Place, isEnd: boolean): { kept: string; end: 
     const isWhole = newline >= 0 || isEnd;
     const line = newline < 0 ? text.slice(at) : text.slice(at, newline);
     const next = newline < 0 ? text.length : newline + 1;
+    if (line.length > longestMediaLine) place.isOrdinary = true;
     if (!place.isOrdinary && !isWhole && isOpen(line)) break;
     kept += place.isOrdinary ? text.slice(at, next) : readLine(line, text.slice(at, next), place);
     place.isOrdinary = newline < 0;

@@ -60,10 +60,10 @@ export class MessagingSends {
     for (const url of sentMedia(send.args, result)) keep(this.mediaUrls, url);
   }
 
-  /** The run starts over. */
+  /** The run starts over. Of a call that still runs it stays known that it sends, but not what it was given. */
   clear(): void {
     for (const list of [this.texts, this.mediaUrls, this.targets, this.#compared]) list.length = 0;
-    this.#started.clear();
+    for (const callId of this.#started.keys()) this.#started.set(callId, { args: {} });
   }
 }
 
