@@ -19,9 +19,10 @@ export class ReasoningReplies {
   /** What was shown last, formatted. */
   #shown: string | undefined;
   #source: ThoughtSource | undefined;
-  /** How long the thoughts of the message were when they were read last, block by block. */
+  /** The last block of thinking says something: what it grows by can be shown as it comes. */
   #isLastVisible = false;
   #isOpen = false;
+  /** How many blocks of thinking the message had when it was read last, and how long they were. */
   #read: { blocks: number; length: number } | undefined;
 
   constructor(emitter: ReplyEmitter, isStreaming: boolean) {

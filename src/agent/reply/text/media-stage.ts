@@ -22,10 +22,6 @@ export class MediaStage {
   #place: Place = { fence: undefined, isOrdinary: false, hasMedia: false };
   #held = '';
 
-  get isHolding(): boolean {
-    return this.#held !== '';
-  }
-
   get hasMedia(): boolean {
     return this.#place.hasMedia;
   }

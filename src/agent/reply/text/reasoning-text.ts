@@ -23,21 +23,17 @@ export class GrowingReasoning {
   #text = '';
   /** The space that it ends with, which waits for the word that follows. */
   #gap = '';
-  #length = 0;
-
-  /** How long the thoughts are so far, unformatted. */
-  get length(): number {
-    return this.#length;
-  }
 
   /** Adds a piece. Nothing where that changes nothing. */
   append(piece: string): ReasoningChange | undefined {
-    this.#length += piece.length;
+    if (piece.trim() === '') {
+      this.#gap += piece; // a long gap is read once
+      return undefined;
+    }
     const isFirst = this.#text === '';
     const text = isFirst ? (this.#gap + piece).trimStart() : this.#gap + piece;
     const words = text.trimEnd();
     this.#gap = text.slice(words.length);
-    if (words === '') return undefined;
     const [first = '', ...lines] = words.split('\n');
     let added = isFirst ? `${title}\n_${first}` : first;
     let isOpen = true; // an empty line has no signs

@@ -80,10 +80,6 @@ export class TagStage {
     return this.#place.ticks;
   }
 
-  get isHolding(): boolean {
-    return this.#held !== '';
-  }
-
   /** Adds a piece; what of the text is sure to stay. */
   push(piece: string): string {
     const text = this.#held + piece;
