@@ -1,5 +1,7 @@
 import type { ChannelInbox, ChannelPlugin, DecodedIngress } from './channel.js';
 import type { ApprovedMessage } from './message.js';
+import type { TerminalScreen } from './terminal/terminal-screen.js';
+import { type TerminalLook, terminalSender } from './terminal/terminal-sender.js';
 
 /** What the console channel reads from and writes to. Nothing global is touched. */
 export interface ConsoleChannelOptions {
@@ -9,8 +11,20 @@ export interface ConsoleChannelOptions {
   readonly write: (text: string) => void | Promise<void>;
   /** Makes the text of a message; its content and a line end where unsaid. */
   readonly render?: (message: ApprovedMessage) => string;
+  /**
+   * The terminal that replies are shown on, while they grow: `write` and `render` are then not used. Without one each is
+   * written when it is whole, as to a pipe.
+   */
+  readonly terminal?: ConsoleTerminal;
   /** Who types; `local` where unsaid. */
   readonly sender?: { readonly id: string; readonly name?: string };
+}
+
+/** A terminal that a person looks at. */
+export interface ConsoleTerminal extends TerminalLook {
+  readonly screen: TerminalScreen;
+  /** The lines that come in are typed there: the terminal shows them itself. */
+  readonly showsInput: boolean;
 }
 
 /** What one line is, before it is decoded. */
@@ -24,7 +38,8 @@ const accountId = 'default';
 
 /**
  * The console as a channel: each line that comes in is a message, in one conversation; the end of the lines ends
- * the account's intake. An empty line is ignored. Replies are written in full.
+ * the account's intake. An empty line is ignored. Replies are written in full; on a terminal they are shown while they
+ * grow.
  *
  * @example
  * consoleChannel({
@@ -34,16 +49,18 @@ const accountId = 'default';
  */
 export function consoleChannel(options: ConsoleChannelOptions): ChannelPlugin {
   const render = options.render ?? ((message) => `${message.content}\n`);
-  const sender = options.sender ?? { id: 'local' };
+  const { terminal, sender = { id: 'local' } } = options;
   let stopped = false;
   let iterator: AsyncIterator<string> | undefined;
   let written = 0;
+  const nextMessageId = (): string => `console-${++written}`;
 
   async function pump(lines: AsyncIterator<string>, inbox: ChannelInbox): Promise<void> {
     for (let number = 1; ; number++) {
       const next = await lines.next();
       if (stopped) return;
       if (next.done === true) return inbox.ended({ reason: 'end of input' });
+      if (terminal?.showsInput === true) terminal.screen.typed(next.value);
       const raw: ConsoleLine = { line: next.value, number };
       await inbox.receive({ raw, updateId: String(number) });
     }
@@ -51,7 +68,7 @@ export function consoleChannel(options: ConsoleChannelOptions): ChannelPlugin {
 
   return {
     id: 'console',
-    capabilities: {},
+    capabilities: { canStreamResponse: terminal !== undefined },
     accounts: [accountId],
     // A line that could not be written is not written again: the reader is gone.
     resendPolicy: { ambiguous: 'fail', maxAttempts: 1, maxWaitMs: 0 },
@@ -76,12 +93,18 @@ export function consoleChannel(options: ConsoleChannelOptions): ChannelPlugin {
     send: async (permit) => {
       const message = permit.take();
       try {
-        await options.write(render(message));
+        if (terminal === undefined) await options.write(render(message));
+        else await terminal.screen.print(`${terminal.text(message)}\n`, terminal.paint(message));
       } catch (error) {
         return { status: 'rejected', reason: `the console cannot be written to: ${String(error)}` };
       }
-      return { status: 'sent', receipt: { messageId: `console-${++written}` } };
+      return { status: 'sent', receipt: { messageId: nextMessageId() } };
     },
+
+    ...(terminal !== undefined && {
+      createStreamSender: (permits) =>
+        terminalSender(permits, { screen: terminal.screen, look: terminal, nextMessageId }),
+    }),
   };
 }
 

@@ -10,7 +10,7 @@ export type {
   InboundUpdate,
   ResendPolicy,
 } from './channel.js';
-export { type ConsoleChannelOptions, consoleChannel } from './console.js';
+export { type ConsoleChannelOptions, type ConsoleTerminal, consoleChannel } from './console.js';
 export type {
   ApprovedMessage,
   DeliveryReceipt,
@@ -21,3 +21,5 @@ export type {
 export { approveSend, SendApproval, SendPermit } from './permit.js';
 export type { SendResult } from './send-result.js';
 export { StreamApproval, type StreamPermits } from './stream-permits.js';
+export { type PaintLine, type Terminal, TerminalScreen } from './terminal/terminal-screen.js';
+export type { TerminalLook } from './terminal/terminal-sender.js';

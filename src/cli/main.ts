@@ -1,10 +1,12 @@
 #!/usr/bin/env node
 import { Console } from 'node:console';
 import process from 'node:process';
+import { TerminalScreen } from '../channel/index.js';
 import { runCommandLine } from './command-line.js';
 import { defaultWidth } from './layout.js';
 import { outputTo } from './output.js';
 import { paletteFor } from './palette.js';
+import { screenOutput } from './screen-output.js';
 import { stopSignal } from './stop-signal.js';
 import { packageVersion } from './version.js';
 
@@ -13,17 +15,25 @@ globalThis.console = new Console(process.stderr);
 
 const stdout = outputTo(process.stdout);
 const stderr = outputTo(process.stderr);
+const canRedraw = process.stdout.isTTY === true && process.env['TERM'] !== 'dumb';
+const screen = canRedraw
+  ? new TerminalScreen({
+      write: (text) => stdout.write(text),
+      size: () => ({ columns: process.stdout.columns, rows: process.stdout.rows }),
+    })
+  : undefined;
 let interrupted = (): boolean => false;
 
 const exitCode = await runCommandLine({
   args: process.argv.slice(2),
   stdin: process.stdin,
-  stdout,
-  stderr,
+  stdout: screen === undefined ? stdout : screenOutput(stdout, screen),
+  stderr: screen === undefined || !process.stderr.isTTY ? stderr : screenOutput(stderr, screen),
   cwd: process.cwd(),
   env: process.env,
   version: packageVersion(),
   isTerminal: { stdin: process.stdin.isTTY === true, stdout: process.stdout.isTTY === true },
+  screen,
   width: Math.min(process.stdout.columns || defaultWidth, 100),
   palettes: {
     stdout: paletteFor(process.stdout, process.env),

@@ -1,4 +1,4 @@
-import type { ApprovedMessage } from '../channel/index.js';
+import type { ApprovedMessage, ConsoleTerminal } from '../channel/index.js';
 import type { LogLevel, MessageEnd } from '../host/index.js';
 import { type KernelOptions, systemClock } from '../kernel/index.js';
 import { jsonPrinter } from './dispatch-printer.js';
@@ -17,6 +17,8 @@ export interface RunView {
   readonly greeting: readonly string[];
   /** What is said when a Ctrl-C has stopped an answer. */
   readonly interrupted: readonly string[];
+  /** The terminal that replies are shown on while they grow; absent where stdout is none. */
+  readonly terminal?: ConsoleTerminal;
   /** Writes a reply. */
   write(text: string): void | Promise<void>;
   /** Makes the text of a reply. */
@@ -28,8 +30,10 @@ const invitation = 'Type a message. /help lists the commands; Ctrl-C stops an an
 const stopping = 'The answer is stopped. Ctrl-C once more ends.';
 
 /** Shows the replies alone, and warnings on stderr. */
-export function quietView({ stdout, isTerminal, palettes }: Shell): RunView {
+export function quietView(shell: Shell): RunView {
+  const { stdout, isTerminal, palettes } = shell;
   return {
+    ...terminalOf(shell),
     kernelOptions: {},
     logLevel: 'warn',
     greeting: [],
@@ -54,12 +58,14 @@ export function jsonView(shell: Shell): RunView {
 }
 
 /** Shows each reply, and under it the way that its message took: on stderr, where stdout is no terminal. */
-export function wayView({ stdout, stderr, palettes, isTerminal, width }: Shell): RunView {
+export function wayView(shell: Shell): RunView {
+  const { stdout, stderr, palettes, isTerminal, width } = shell;
   const [output, palette] = isTerminal.stdout
     ? [stdout, palettes.stdout]
     : [stderr, palettes.stderr];
   const ways = new WayPrinter((lines) => output.lines(lines), { palette, width }, systemClock);
   return {
+    ...terminalOf(shell),
     kernelOptions: { tap: { outcome: (outcome) => ways.add(outcome) }, trace: true },
     logLevel: 'error',
     greeting: isTerminal.stdin ? [palettes.stderr.quiet(invitation)] : [],
@@ -72,6 +78,20 @@ export function wayView({ stdout, stderr, palettes, isTerminal, width }: Shell):
   };
 }
 
+/** How replies look on a terminal that can redraw. */
+function terminalOf({ screen, isTerminal, palettes }: Shell): Pick<RunView, 'terminal'> {
+  if (screen === undefined) return {};
+  const { stdin: showsInput } = isTerminal;
+  return {
+    terminal: {
+      screen,
+      showsInput,
+      text: ({ content }) => printableLines(content),
+      paint: ({ kind }) => paintOf(kind, palettes.stdout),
+    },
+  };
+}
+
 /**
  * A terminal gets no control characters: an agent's text must not be able to paint over what is shown. What tools and
  * reasoning show is set apart from answers there.
@@ -79,8 +99,10 @@ export function wayView({ stdout, stderr, palettes, isTerminal, width }: Shell):
 function renderFor(isTerminal: boolean, palette: Palette): RunView['render'] {
   return ({ content, kind }) => {
     if (!isTerminal) return `${content}\n`;
-    const isAside = kind === 'tool-output' || kind === 'reasoning';
-    const paint = isAside ? palette.quiet : palette.plain;
-    return `${paint(printableLines(content))}\n`;
+    return `${paintOf(kind, palette)(printableLines(content))}\n`;
   };
+}
+
+function paintOf(kind: ApprovedMessage['kind'], palette: Palette): (text: string) => string {
+  return kind === 'tool-output' || kind === 'reasoning' ? palette.quiet : palette.plain;
 }

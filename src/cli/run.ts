@@ -41,10 +41,11 @@ Where stdout is no terminal, it gets the replies and stderr the way.
 Claude works in this folder with all its tools, runs what no veto refuses, and reads
 its key from the environment. It needs @anthropic-ai/claude-agent-sdk installed.
 
-Each message of the agent is shown when it is whole, before the tools that it calls run.
+Each message of the agent is shown before the tools that it calls run: on a terminal while
+it grows, elsewhere when it is whole, and so wherever an extension has to see it whole.
 With --verbose on, each tool call is, too; with full, what the tool answered. With
 --reasoning on, the model's reasoning stands with its answer; with stream, it is shown
-as soon as it has ended.
+before that, as it grows.
 
 Ctrl-C stops the answer that is being made. Where there is none, and for SIGTERM, what
 has begun is finished, and the exit code is 0; another one then exits at once. At the
@@ -122,7 +123,7 @@ async function run(options: RunOptions, shell: Shell): Promise<ExitCode> {
   const { kernel, errors, plugins, extensions } = pipeline;
   errors.forEach(report);
   const channels = channelsOf(settings.channels, extensions, () =>
-    consoleChannel({ lines: readLines(shell.stdin), write: view.write, render: view.render }),
+    consoleChannel({ ...view, lines: readLines(shell.stdin) }),
   );
   const host = createHost({
     kernel, // with its extensions: they are to see the command itself, too, which goes on when the host has stopped

@@ -1,4 +1,5 @@
 import type { Readable } from 'node:stream';
+import type { TerminalScreen } from '../channel/index.js';
 import type { Output } from './output.js';
 import type { Palette } from './palette.js';
 
@@ -15,6 +16,8 @@ export interface Shell {
   readonly version: string;
   /** Whether a person types into stdin, and looks at stdout. */
   readonly isTerminal: { readonly stdin: boolean; readonly stdout: boolean };
+  /** Where stdout is a terminal that can redraw: what grows there. The lines of stdout and stderr go by it, too. */
+  readonly screen: TerminalScreen | undefined;
   /** Characters in a line. */
   readonly width: number;
   readonly palettes: { readonly stdout: Palette; readonly stderr: Palette };

@@ -1,5 +1,6 @@
 import { Readable, Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
+import type { TerminalScreen } from '../../src/channel/index.js';
 import { runCommandLine } from '../../src/cli/command-line.js';
 import { outputTo } from '../../src/cli/output.js';
 import { plainPalette } from '../../src/cli/palette.js';
@@ -7,11 +8,17 @@ import type { CliSurroundings, Ended } from './cli.js';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
+/** Where a command line runs in this process. */
+interface MemorySurroundings extends CliSurroundings {
+  /** What stdout is, where it is a terminal. */
+  readonly screen?: TerminalScreen;
+}
+
 /** Runs a command line in this process, with streams in memory: for what needs no process of its own. */
 export async function runInMemory(
   args: readonly string[],
   input = '',
-  { cwd = root, env = {} }: CliSurroundings = {},
+  { cwd = root, env = {}, screen }: MemorySurroundings = {},
 ): Promise<Ended> {
   const written = { stdout: '', stderr: '' };
   const outputFor = (name: keyof typeof written) =>
@@ -34,7 +41,8 @@ export async function runInMemory(
     cwd,
     env,
     version: '0.0.0',
-    isTerminal: { stdin: false, stdout: false },
+    isTerminal: { stdin: false, stdout: screen !== undefined },
+    screen,
     width: 80,
     palettes: { stdout: plainPalette, stderr: plainPalette },
     stop: new AbortController().signal,
