@@ -5,7 +5,7 @@ import {
   type Improvement,
   type TestRef,
 } from '../parity/ownership/improvements.js';
-import { mappedParts, retiredParts } from '../parity/ownership/mapping.js';
+import { decisions, mappedParts, retiredParts } from '../parity/ownership/mapping.js';
 import { expectFresh, heading, table } from '../support/generated.js';
 import { testTitles } from '../support/test-titles.js';
 
@@ -37,6 +37,7 @@ describe('spec/pilots/thread-ownership.md', () => {
         ['plugin', 'extension', 'test'],
         furtherRows.map(({ legacy, native, test }) => [legacy, native, shown(test)]),
       )}`,
+      `## Decisions\n\n${table(['what', 'why'], decisions)}`,
       `## Retired\n\n${table(['what', 'why'], retiredParts)}`,
     ].join('\n\n');
     expectFresh('spec/pilots/thread-ownership.md', `${document}\n`);

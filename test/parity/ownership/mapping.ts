@@ -143,3 +143,47 @@ export const retiredParts: readonly (readonly [what: string, why: string])[] = [
     'An extension is defined with its schema, and loaded or disabled as a whole.',
   ],
 ];
+
+/** What neither the plugin nor the seed says, what was chosen, and why. */
+export const decisions: readonly (readonly [what: string, why: string])[] = [
+  [
+    'The refs of the envelope name the thread. A thread that the payload names beside them counts before them, and what a resolver chose before both.',
+    'Refs go on from what was heard; payload and choice are where the message really goes. What a veto judged is what happens.',
+  ],
+  [
+    'An answer to a mention claims nothing.',
+    'As in the plugin: who is mentioned is a guest in the thread.',
+  ],
+  [
+    'A streamed reply is judged at its opening and at its final; the veto declares `preview: "ok"`.',
+    'It judges the thread, which parts do not change. A reply that loses its thread in between is taken back.',
+  ],
+  [
+    'Within one dispatch a thread is asked about once. Judging again (§8.3) asks only about another thread.',
+    'A patch of the text does not change the owner; a choice of another place may.',
+  ],
+  [
+    'The veto has a deadline of its own, and the kernel a later one.',
+    'At its own it still knows that the status was 409 and only the body was missing. Given up by the kernel it could not say so, and would fail open.',
+  ],
+  [
+    'A URL cannot hold the ids `.` and `..`: such a send is a failure of the veto.',
+    'They would ask about another path, encoded or not.',
+  ],
+  [
+    'Settings keep the names of the plugin, the misleading `abTestChannels` (conversations) among them.',
+    'Its configuration and its environment are read as they are.',
+  ],
+  [
+    'A claim lasts a day after its owner last asked, to the millisecond, and is on the disk before it is answered.',
+    'Upstream’s time is not known. A thread that is quiet for a day is anybody’s; one that is alive stays with its owner, over restarts.',
+  ],
+  [
+    '`DELETE` without an `agent_id` gives a thread up whoever owns it.',
+    'An operator has to be able to. A token says who may ask; there is no second one for operators.',
+  ],
+  [
+    'The service answers no browser, and no other machine without a token.',
+    'A page may send requests to loopback in the name of whoever looks at it.',
+  ],
+];
