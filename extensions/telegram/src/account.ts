@@ -56,7 +56,10 @@ export async function startAccount(
     if (press !== undefined && decodeUpdate(raw, { accountId, bot, config }).kind === 'interaction')
       await api.call('answerCallbackQuery', { callback_query_id: press.id }, { timeoutMs: 5_000 });
   };
-  const ended = (reason: string): void => inbox.ended({ reason, error: new Error(reason) });
+  const ended = (reason: string): void => {
+    log.error(`account ${accountId} takes in no more: ${reason}`);
+    inbox.ended({ reason });
+  };
   const sink = { take, ended };
 
   if (webhook === undefined) {

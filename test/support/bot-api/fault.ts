@@ -5,6 +5,8 @@ import type { ServerResponse } from 'node:http';
  * from those that did not.
  */
 export type Fault =
+  /** Nothing: this one goes through. */
+  | { readonly pass: true }
   | { readonly refuse: number; readonly description: string; readonly parameters?: object }
   /** An answer of something in between: no JSON. */
   | { readonly html: number; readonly after?: boolean }

@@ -8,8 +8,11 @@ import type { Target } from '../egress/target.js';
 import { pause } from '../intake/pause.js';
 import type { RichText } from '../text/rich-text.js';
 
-/** Attempts of a call that may be repeated: an edit, a removal. */
-const attempts = 3;
+/** Attempts of calls that may be repeated. */
+const editAttempts = 3;
+const removalAttempts = 5;
+/** Milliseconds of one of them: all together must end before a host gives them up. */
+const callTimeoutMs = 8_000;
 const firstWaitMs = 1_000;
 const longestWaitMs = 10_000;
 
@@ -39,7 +42,7 @@ export function editText(
   isPlain = false,
 ): Promise<ApiAnswer<Message | true>> {
   const payload = { chat_id: target.chat_id, message_id: messageId, ...asText(text, isPlain) };
-  return api.call('editMessageText', payload);
+  return api.call('editMessageText', payload, { timeoutMs: callTimeoutMs });
 }
 
 function asText(rich: RichText, isPlain = false) {
@@ -82,7 +85,7 @@ export async function placeText(
     const waitMs =
       (answer.status === 'refused' ? answer.retryAfterMs : undefined) ??
       firstWaitMs * 2 ** (attempt - 1);
-    if (attempt++ >= attempts || waitMs > longestWaitMs || shown.signal.aborted) {
+    if (attempt++ >= editAttempts || waitMs > longestWaitMs || shown.signal.aborted) {
       const isRemoved = (await removeMessage(shown)) === undefined;
       return isRemoved
         ? { status: 'retry-after', retryAfterMs: waitMs, reason }
@@ -101,11 +104,11 @@ export async function removeMessage(shown: ShownMessage): Promise<string | undef
   const { api, target, messageId, clock, signal } = shown;
   const payload = { chat_id: target.chat_id, message_id: messageId };
   for (let attempt = 1; ; attempt++) {
-    const answer = await api.call('deleteMessage', payload, { timeoutMs: 5_000 });
+    const answer = await api.call('deleteMessage', payload, { timeoutMs: callTimeoutMs });
     if (answer.status === 'done') return undefined;
     if (answer.status === 'refused' && /to delete not found/i.test(answer.reason)) return undefined;
     const isFinal = answer.status === 'refused' && answer.code !== 429;
-    if (isFinal || attempt >= attempts || signal.aborted) return answer.reason;
+    if (isFinal || attempt >= removalAttempts || signal.aborted) return answer.reason;
     const asked = answer.status === 'refused' ? (answer.retryAfterMs ?? 0) : 0;
     const waitMs = Math.max(firstWaitMs * 2 ** (attempt - 1), asked);
     await pause(clock, Math.min(longestWaitMs, waitMs), signal);

@@ -1,0 +1,285 @@
+import { describe, expect, it } from 'vitest';
+import {
+  badMarkup,
+  blocked,
+  type Fault,
+  internalError,
+  tooMany,
+} from '../support/bot-api/fault.js';
+import { messageUpdate } from '../support/bot-api/updates.js';
+import { type TelegramLab, telegramLab } from '../support/telegram-lab.js';
+
+const whole = { settings: { streaming: false } };
+
+/** The one end of the one send that there was. */
+function endOf(lab: TelegramLab): Record<string, unknown> {
+  const ends = lab.outcomes.filter(({ event }) =>
+    ['egress.sent', 'egress.failed', 'egress.cancelled'].includes(event.family),
+  );
+  expect(ends).toHaveLength(1);
+  return { family: ends[0]?.event.family, ...(ends[0]?.payload as object) };
+}
+
+async function send(faults: readonly Fault[], text = 'hello'): Promise<TelegramLab> {
+  const lab = await telegramLab({ ...whole, failureText: () => undefined });
+  lab.server.fault('sendMessage', ...faults);
+  await lab.settle(messageUpdate({ updateId: 101, text }));
+  return lab;
+}
+
+describe('fault 44: a send', () => {
+  it('that Telegram has no time for is sent once, when its time has come', async () => {
+    await using lab = await send([tooMany(3), tooMany(2)]);
+    expect(endOf(lab)).toMatchObject({ family: 'egress.sent', attempt: 3 });
+    expect(lab.server.shown).toMatchObject([{ text: 'hello' }]);
+    const { durationMs } = endOf(lab) as { durationMs: number };
+    expect(durationMs).toBeGreaterThanOrEqual(5_000);
+  });
+
+  it('that Telegram has no time for and does not say how long waits longer each time', async () => {
+    await using lab = await send([tooMany(), tooMany(), tooMany()]);
+    expect(endOf(lab)).toMatchObject({ family: 'egress.sent', attempt: 4 });
+    const { durationMs } = endOf(lab) as { durationMs: number };
+    expect(durationMs).toBeGreaterThanOrEqual(1_000 + 2_000 + 4_000);
+    expect(lab.server.shown).toHaveLength(1);
+  });
+
+  it('in a storm of 429 is given up, once, and the next message goes', async () => {
+    await using lab = await send(Array.from({ length: 5 }, () => tooMany(1)));
+    expect(endOf(lab)).toMatchObject({
+      family: 'egress.failed',
+      cause: 'retry-after',
+      attempts: 5,
+    });
+    await lab.settle(messageUpdate({ updateId: 102, text: 'again' }));
+    expect(lab.server.shown).toMatchObject([{ text: 'again' }]);
+  });
+
+  it('that is to wait longer than its budget fails at once, and says how long', async () => {
+    await using lab = await send([tooMany(3_600)]);
+    expect(endOf(lab)).toMatchObject({
+      cause: 'retry-after',
+      retryAfterMs: 3_600_000,
+      attempts: 1,
+    });
+  });
+
+  it.each<[string, Fault, number]>([
+    ['a 500', internalError, 0],
+    ['a 502 with a page', { html: 502 }, 0],
+    ['a 502 with a page, after it was accepted', { html: 502, after: true }, 1],
+    ['a connection that breaks', { reset: true }, 0],
+    ['a connection that breaks, after it was accepted', { reset: true, after: true }, 1],
+    ['no answer', { hang: true }, 0],
+    ['no answer, after it was accepted', { hang: true, after: true }, 1],
+  ])('that meets %s is ambiguous, and not sent again', async (_, fault, shown) => {
+    await using lab = await send([fault]);
+    expect(endOf(lab)).toMatchObject({ family: 'egress.failed', cause: 'ambiguous', attempts: 1 });
+    expect(lab.server.of('sendMessage')).toHaveLength(1);
+    expect(lab.server.shown).toHaveLength(shown);
+  });
+
+  it('to somebody who has blocked the bot is refused for good, in Telegram’s words', async () => {
+    await using lab = await send([blocked]);
+    expect(endOf(lab)).toMatchObject({
+      cause: 'rejected',
+      error: '403: Forbidden: bot was blocked by the user',
+      attempts: 1,
+    });
+  });
+
+  it('whose markup is refused goes out without it, once', async () => {
+    await using lab = await send([badMarkup], 'a **bold** word');
+    expect(endOf(lab)).toMatchObject({ family: 'egress.sent', attempt: 1 });
+    expect(lab.server.shown).toMatchObject([{ text: 'a bold word', html: false }]);
+    expect(lab.server.of('sendMessage')[0]?.payload).toMatchObject({
+      text: 'a <b>bold</b> word',
+      parse_mode: 'HTML',
+    });
+  });
+
+  it('of a group that has become another goes there', async () => {
+    const moved: Fault = {
+      refuse: 400,
+      description: 'Bad Request: group chat was upgraded to a supergroup chat',
+      parameters: { migrate_to_chat_id: -100_777 },
+    };
+    await using lab = await send([moved]);
+    expect(lab.server.shown).toMatchObject([{ chatId: -100_777, text: 'hello' }]);
+    expect(endOf(lab)).toMatchObject({ receipt: { conversationId: 'telegram:-100777' } });
+  });
+});
+
+describe('fault 44: a long message', () => {
+  it.each([
+    [4_096, 1],
+    [4_097, 2],
+    [8_192, 2],
+    [10_000, 3],
+  ])('of %i units is %i messages, in order, and only the first answers', async (length, count) => {
+    const text = Array.from({ length: length / 8 }, (_, at) => String(at).padStart(8, 'x')).join(
+      '',
+    );
+    const said = text.padEnd(length, 'y');
+    await using lab = await send([], said);
+    expect(lab.server.shown.map((one) => one.text).join('')).toBe(said);
+    expect(lab.server.shown).toHaveLength(count);
+    expect(lab.server.shown.map(({ replyToId }) => replyToId !== undefined)).toEqual(
+      Array.from({ length: count }, (_, at) => at === 0),
+    );
+    const ids = lab.server.shown.map(({ messageId }) => String(messageId));
+    expect(endOf(lab)).toMatchObject({
+      receipt: { messageId: ids[0], ...(count > 1 && { messageIds: ids }) },
+    });
+  });
+
+  it('with an emoji at the cut keeps it whole', async () => {
+    const said = `${'a'.repeat(4_095)}👩‍👩‍👧${'b'.repeat(20)}`;
+    await using lab = await send([], said);
+    expect(lab.server.shown.map(({ text }) => text)).toEqual([
+      'a'.repeat(4_095),
+      `👩‍👩‍👧${'b'.repeat(20)}`,
+    ]);
+  });
+
+  it('with markup over the cut has it in both', async () => {
+    const said = `*a*${'a'.repeat(4_000)} **${'b < '.repeat(100)}end**`;
+    await using lab = await send([], said);
+    expect(lab.server.shown).toHaveLength(2);
+    expect(lab.server.shown.every(({ html }) => html)).toBe(true);
+    const last = lab.server.of('sendMessage')[1]?.payload['text'];
+    expect(last).toMatch(/^<b>(&lt;|b) .*end<\/b>$/);
+  });
+
+  it('that must wait in its middle goes on where it was', async () => {
+    const said = `${'a'.repeat(4_096)}${'b'.repeat(10)}`;
+    await using lab = await send([{ pass: true }, tooMany(4), tooMany()], said);
+    expect(lab.server.shown.map(({ text }) => text[0])).toEqual(['a', 'b']);
+    expect(endOf(lab)).toMatchObject({ family: 'egress.sent', attempt: 1 });
+  });
+
+  it.each<[string, Fault]>([
+    ['403: Forbidden: bot was blocked by the user', blocked],
+    ['500: Internal Server Error', internalError],
+    ['no readable answer (ECONNRESET)', { reset: true }],
+  ])(
+    'that breaks off in its middle is told as such (%s), and not sent anew',
+    async (why, fault) => {
+      await using lab = await send([{ pass: true }, fault], `${'a'.repeat(4_096)}b`);
+      expect(lab.server.shown).toHaveLength(1);
+      expect(endOf(lab)).toMatchObject({
+        cause: 'ambiguous',
+        error: `1 of 2 parts were sent; then: ${why}`,
+      });
+    },
+  );
+});
+
+describe('fault 44: updates', () => {
+  it('that come twice, and in the wrong order, are each taken once and in their order', async () => {
+    await using lab = await telegramLab(whole);
+    lab.server.deliver = (updates) => [...updates.toReversed(), ...updates];
+    const ids = [101, 102, 107, 103]; // with gaps
+    await lab.settle(...ids.map((updateId) => messageUpdate({ updateId, text: `t${updateId}` })));
+    expect(lab.server.shown.map(({ text }) => text)).toEqual(['t101', 't102', 't103', 't107']);
+    await lab.until(() => lab.server.offset === 108, 'all are confirmed');
+    expect(lab.ends).toHaveLength(4);
+  });
+
+  it.each<[string, Fault]>([
+    ['a 500', internalError],
+    ['a 502 with a page', { html: 502 }],
+    ['a connection that breaks', { reset: true }],
+    ['no answer', { hang: true }],
+    ['a 429', tooMany(2)],
+    ['a 429 that does not say how long', tooMany()],
+  ])('are not lost when a poll meets %s', async (_, fault) => {
+    await using lab = await telegramLab(whole);
+    lab.server.fault('getUpdates', fault, fault);
+    await lab.settle(messageUpdate({ updateId: 101, text: 'one' }));
+    lab.server.fault('getUpdates', fault);
+    await lab.settle(messageUpdate({ updateId: 102, text: 'two' }));
+    expect(lab.server.shown.map(({ text }) => text)).toEqual(['one', 'two']);
+  }, 30_000);
+
+  it('are not lost where what Telegram sends is none', async () => {
+    await using lab = await telegramLab(whole);
+    lab.server.deliver = (updates) => [{ nothing: true }, null, ...updates];
+    await lab.settle(messageUpdate({ updateId: 101, text: 'one' }));
+    expect(lab.server.shown).toHaveLength(1);
+  });
+
+  it('of a bot that has a webhook are not polled: the account says so, and touches nothing', async () => {
+    const prepare = (server: { webhook: unknown }): void => {
+      server.webhook = { url: 'https://elsewhere.example/', secret: 's' };
+    };
+    await expect(telegramLab({ prepare })).rejects.toThrow(/a webhook is set for this bot/);
+    await using lab = await telegramLab({
+      prepare,
+      settings: { replaceWebhook: true, streaming: false },
+    });
+    expect(lab.server.webhook).toBeUndefined();
+    await lab.settle(messageUpdate({ updateId: 101, text: 'one' }));
+    expect(lab.server.shown).toHaveLength(1);
+  });
+
+  it('wait at Telegram where a webhook is set later on: the account ends, with the reason (409)', async () => {
+    await using lab = await telegramLab(whole);
+    lab.server.webhook = { url: 'https://elsewhere.example/', secret: 's' };
+    lab.server.fault('getUpdates', ...Array.from({ length: 9 }, () => conflict));
+    lab.server.give(messageUpdate({ updateId: 101, text: 'one' }));
+    await lab.until(() => lab.host.state === 'stopped', 'it stops');
+    expect(lab.log.entries.map(({ message }) => message).join('\n')).toMatch(
+      /the bot is used elsewhere, too \(409/,
+    );
+    expect(lab.server.waiting).toHaveLength(1);
+  });
+
+  it('come to who polls again after another poller is gone (409)', async () => {
+    await using lab = await telegramLab(whole);
+    lab.server.fault('getUpdates', conflict, conflict, conflict);
+    await lab.settle(messageUpdate({ updateId: 101, text: 'one' }));
+    expect(lab.server.shown).toHaveLength(1);
+  });
+
+  it('of a bot whose token was taken back end the account, without the token in a word', async () => {
+    await using lab = await telegramLab(whole);
+    const revoked: Fault = { refuse: 401, description: 'Unauthorized' };
+    lab.server.fault('getUpdates', revoked);
+    lab.server.give(messageUpdate({ updateId: 101, text: 'one' }));
+    lab.server.fault('getUpdates', revoked);
+    await lab.until(() => lab.host.state === 'stopped', 'it stops');
+    const said = lab.log.entries.map(({ message }) => message).join('\n');
+    expect(said).toMatch(/Telegram refuses the bot's token/);
+  });
+});
+
+const conflict: Fault = {
+  refuse: 409,
+  description: 'Conflict: terminated by other getUpdates request',
+};
+
+it('the token is in no log, event, outcome or error, whatever goes wrong (fault 49)', async () => {
+  const lab = await telegramLab();
+  const { token } = lab.server;
+  const faults: Fault[] = [
+    { reset: true },
+    { html: 502 },
+    internalError,
+    { refuse: 404, description: `Not Found: /bot${token}/sendMessage` },
+    { hang: true },
+  ];
+  for (const [at, fault] of faults.entries()) {
+    lab.server.fault('sendMessage', fault, fault);
+    if (!('refuse' in fault)) lab.server.fault('getUpdates', fault);
+    await lab.settle(messageUpdate({ updateId: 101 + at, text: 'hello there' }));
+  }
+  await lab[Symbol.asyncDispose]();
+  const secret = token.slice(token.indexOf(':') + 1);
+  const seen = [lab.log.entries, lab.ends, lab.outcomes].map((all) => JSON.stringify(all));
+  for (const text of seen) {
+    expect(text.length).toBeGreaterThan(100);
+    expect(text).not.toContain(secret);
+  }
+  expect(seen[2]).toContain('/bot<token>/sendMessage'); // what held it was told without it
+}, 30_000);
