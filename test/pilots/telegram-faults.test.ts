@@ -193,14 +193,18 @@ describe('fault 44: updates', () => {
     ['no answer', { hang: true }],
     ['a 429', tooMany(2)],
     ['a 429 that does not say how long', tooMany()],
-  ])('are not lost when a poll meets %s', async (_, fault) => {
-    await using lab = await telegramLab(whole);
-    lab.server.fault('getUpdates', fault, fault);
-    await lab.settle(messageUpdate({ updateId: 101, text: 'one' }));
-    lab.server.fault('getUpdates', fault);
-    await lab.settle(messageUpdate({ updateId: 102, text: 'two' }));
-    expect(lab.server.shown.map(({ text }) => text)).toEqual(['one', 'two']);
-  }, 30_000);
+  ])(
+    'are not lost when a poll meets %s',
+    async (_, fault) => {
+      await using lab = await telegramLab(whole);
+      lab.server.fault('getUpdates', fault, fault);
+      await lab.settle(messageUpdate({ updateId: 101, text: 'one' }));
+      lab.server.fault('getUpdates', fault);
+      await lab.settle(messageUpdate({ updateId: 102, text: 'two' }));
+      expect(lab.server.shown.map(({ text }) => text)).toEqual(['one', 'two']);
+    },
+    30_000,
+  );
 
   it('are not lost where what Telegram sends is none', async () => {
     await using lab = await telegramLab(whole);

@@ -33,14 +33,14 @@ export interface TelegramLabOptions extends Partial<HostOptions> {
   /** Before the host starts. */
   readonly prepare?: (server: BotApiServer) => void;
   readonly env?: Readonly<Record<string, string | undefined>>;
+  readonly clock?: VirtualClock;
 }
 
 /** Milliseconds of virtual time that a step is long; longer ones where nothing has been called for a while. */
 const stepMs = 50;
 
 export async function telegramLab(options: TelegramLabOptions = {}): Promise<TelegramLab> {
-  const { settings = {}, contribute, prepare, env, ...hostOptions } = options;
-  const clock = virtualClock();
+  const { settings = {}, contribute, prepare, env, clock = virtualClock(), ...rest } = options;
   const server = await botApiServer(() => clock.now());
   prepare?.(server);
   const test = createTestKernel({ clock });
@@ -60,7 +60,7 @@ export async function telegramLab(options: TelegramLabOptions = {}): Promise<Tel
     clock,
     logger: test.log,
     newId: (kind) => `${kind}-${++runs}`,
-    ...hostOptions,
+    ...rest,
     onMessageEnd: (end) => ends.push(end),
   });
   const until: TelegramLab['until'] = async (isSo, what) => {

@@ -1,9 +1,10 @@
 import { z } from 'zod';
 
 /** A person by id, or by `@name`. An id lasts; a name can be given up and taken by another. */
+const whom = 'must be a user id or @name';
 const person = z
-  .union([z.number().int().positive(), z.string().regex(/^(\d+|@?[A-Za-z]\w{3,31})$/)], {
-    error: 'must be a user id or @name',
+  .union([z.number().int().positive(), z.string().regex(/^(\d+|@?[A-Za-z]\w{3,31})$/, whom)], {
+    error: whom,
   })
   .transform((value) => String(value).replace(/^@/, '').toLowerCase());
 

@@ -1,0 +1,218 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { systemClock } from 'sluice';
+import { collectingLogger } from 'sluice/testing';
+import { afterEach, describe, expect, it } from 'vitest';
+import { createBotApi } from '../src/api/bot-api.js';
+import { redactor } from '../src/api/redact.js';
+import { config } from '../src/config.js';
+import { PendingUpdates } from '../src/intake/pending-updates.js';
+import { startWebhook } from '../src/intake/webhook.js';
+import { readToken } from '../src/token.js';
+
+const token = '4839574812:AAFD39kkdpWt3ywyRZergyOLMaJhac60qc';
+const open: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const close of open.splice(0)) await close();
+});
+
+describe('the token', () => {
+  it('comes from the settings, a file or the environment, and its absence says where it was looked for', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'sluice-token-'));
+    open.push(() => rm(folder, { recursive: true }));
+    const tokenFile = join(folder, 'token');
+    await writeFile(tokenFile, `${token}\n`);
+    expect(await readToken({ token }, {})).toBe(token);
+    expect(await readToken({ tokenFile }, {})).toBe(token);
+    expect(await readToken({ tokenEnv: 'MINE' }, { MINE: token })).toBe(token);
+    expect(await readToken({}, { TELEGRAM_BOT_TOKEN: token })).toBe(token);
+    await expect(readToken({}, {})).rejects.toThrow('TELEGRAM_BOT_TOKEN holds no token');
+    await expect(readToken({ tokenFile: `${tokenFile}x` }, {})).rejects.toThrow(
+      /cannot be read \(ENOENT\)/,
+    );
+    const wrong = await readToken({ token: 'hunter2' }, {}).catch((error: unknown) =>
+      String(error),
+    );
+    expect(wrong).toContain('config holds no token of a bot');
+    expect(wrong).not.toContain('hunter2');
+  });
+
+  it('is taken out of a text in every form', () => {
+    const secret = token.slice(11);
+    for (const text of [token, encodeURIComponent(token), `/bot${token}/getMe`, secret])
+      expect(redactor(token)(`at ${text} it broke`)).not.toContain(secret);
+  });
+});
+
+describe('the settings', () => {
+  it.each<[object, string]>([
+    [{ allowedFrom: [42] }, 'allowedFrom'],
+    [{ allowFrom: ['a b'] }, 'must be a user id or @name'],
+    [{ groups: { friends: {} } }, 'must be a chat id'],
+    [{ accounts: {} }, 'must name an account'],
+    [{ apiRoot: 'ftp://x' }, 'must be an http address'],
+    [{ webhook: { url: 'http://x.example/' } }, 'must be an https address'],
+  ])('%j are refused, with what is wrong', (settings, problem) => {
+    expect(JSON.stringify(config.safeParse(settings).error?.issues)).toContain(problem);
+  });
+});
+
+describe('updates that are not done with', () => {
+  it('hold the offset at the oldest of them, in whatever order they end', () => {
+    const pending = new PendingUpdates();
+    expect(pending.offset).toBeUndefined();
+    for (const id of [5, 6, 8]) expect(pending.take(id)).toBe(true);
+    expect([pending.take(6), pending.offset]).toEqual([false, 5]);
+    pending.finish(6);
+    pending.finish(8);
+    expect(pending.offset).toBe(5);
+    pending.finish(5);
+    expect(pending.offset).toBe(9);
+    expect(pending.take(8)).toBe(false); // given again before it was confirmed
+  });
+
+  it('are new where Telegram begins to count anew', () => {
+    const pending = new PendingUpdates();
+    pending.take(500_000);
+    pending.finish(500_000);
+    expect(pending.take(17)).toBe(true);
+    pending.finish(17);
+    expect(pending.offset).toBe(18);
+  });
+});
+
+describe('the Bot API through grammY', () => {
+  /** A server that answers every call so. */
+  async function answering(
+    ...answers: readonly { readonly status: number; readonly body: object }[]
+  ) {
+    const seen: string[] = [];
+    const server = createServer((request, response) => {
+      const { status, body } = answers[Math.min(seen.length, answers.length - 1)] ?? {
+        status: 500,
+        body: {},
+      };
+      seen.push(request.url ?? '');
+      request.resume().on('end', () => response.writeHead(status).end(JSON.stringify(body)));
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    open.push(async () => {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    });
+    const { port } = server.address() as AddressInfo;
+    return {
+      seen,
+      api: createBotApi({ token, apiRoot: `http://127.0.0.1:${port}`, clock: systemClock }),
+    };
+  }
+  const busy = {
+    status: 429,
+    body: { ok: false, error_code: 429, description: 'x', parameters: { retry_after: 0 } },
+  };
+
+  it('makes a call that may be repeated again, as auto-retry does, and no other', async () => {
+    const me = { status: 200, body: { ok: true, result: { id: 7, username: 'lima_bot' } } };
+    const patient = await answering(busy, busy, me);
+    const answer = await patient.api.call('getMe', {}, { isRepeatable: true });
+    expect(answer).toMatchObject({ status: 'done', result: { id: 7 } });
+    expect(patient.seen).toHaveLength(3);
+    const once = await answering(busy);
+    expect(await once.api.call('sendMessage', { chat_id: 1, text: 'x' })).toMatchObject({
+      status: 'refused',
+      code: 429,
+      retryAfterMs: 0,
+    });
+    expect(once.seen).toHaveLength(1);
+  });
+
+  it('knows that a call which found nobody was not made', async () => {
+    const api = createBotApi({ token, apiRoot: 'http://127.0.0.1:9', clock: systemClock });
+    expect(await api.call('sendMessage', { chat_id: 1, text: 'x' })).toEqual({
+      status: 'unreached',
+      reason: 'no connection (ECONNREFUSED)',
+    });
+  });
+});
+
+describe('a webhook', () => {
+  async function webhook(onTake: (id: number) => Promise<void> = async () => undefined) {
+    const taken: number[] = [];
+    const log = collectingLogger();
+    const intake = await startWebhook({
+      host: '127.0.0.1',
+      port: 0,
+      path: '/telegram',
+      secret: 'a-secret-of-tests',
+      log,
+      sink: {
+        take: async ({ update_id: id }) => {
+          taken.push(id);
+          await onTake(id);
+        },
+        ended: () => undefined,
+      },
+    });
+    open.push(() => intake.close());
+    const post = (
+      body: unknown,
+      headers: Record<string, string> = { 'x-telegram-bot-api-secret-token': 'a-secret-of-tests' },
+      path = '/telegram',
+    ) =>
+      fetch(`http://127.0.0.1:${intake.port}${path}`, {
+        method: 'POST',
+        headers,
+        body: typeof body === 'string' ? body : JSON.stringify(body),
+      }).then(({ status }) => status);
+    return { intake, taken, log, post };
+  }
+
+  it('refuses what comes without the secret, or with another, and says so', async () => {
+    const { post, taken, log } = await webhook();
+    expect(await post({ update_id: 1 }, {})).toBe(401);
+    expect(await post({ update_id: 1 }, { 'x-telegram-bot-api-secret-token': 'other' })).toBe(401);
+    expect(taken).toEqual([]);
+    expect(log.entries).toHaveLength(2);
+  });
+
+  it('answers an update when it is done with, also one that Telegram brings twice meanwhile', async () => {
+    const { post, taken, intake } = await webhook();
+    let answers = 0;
+    const both = [post({ update_id: 1 }), post({ update_id: 1 })].map((answer) =>
+      answer.then((status) => {
+        answers++;
+        return status;
+      }),
+    );
+    while (taken.length === 0) await new Promise((resolve) => setImmediate(resolve));
+    await post({ update_id: 2 }, {}); // another comes and goes meanwhile
+    expect(answers).toBe(0);
+    intake.finish(1);
+    const late = post({ update_id: 1 });
+    expect(await Promise.all(both)).toEqual([200, 200]);
+    expect(await late).toBe(200);
+    expect(taken).toEqual([1]);
+  });
+
+  it('takes nothing that is no update, too long or elsewhere', async () => {
+    const { post, taken } = await webhook();
+    expect(await post('{')).toBe(400);
+    expect(await post({ nothing: true })).toBe(400);
+    expect(await post('x'.repeat(1_100_000))).toBe(413);
+    expect(await post({ update_id: 1 }, {}, '/elsewhere')).toBe(404);
+    expect(taken).toEqual([]);
+  });
+
+  it('has Telegram bring again what was not done with when it closes', async () => {
+    const { post, intake, taken } = await webhook();
+    const pending = post({ update_id: 1 });
+    while (taken.length === 0) await new Promise((resolve) => setImmediate(resolve));
+    await intake.stop();
+    expect(await post({ update_id: 2 })).toBe(503);
+    await intake.close();
+    expect(await pending).toBe(503);
+  });
+});
