@@ -8,7 +8,10 @@ import type { StreamPermits } from './stream-permits.js';
 export interface InboundUpdate {
   /** As the provider made it. It passes by reference: nobody writes it. */
   readonly raw: unknown;
-  /** The id that the provider gave it, for acknowledgement and de-duplication. */
+  /**
+   * The id that the provider gave it: never the same for two updates of an account, also after a restart. With a
+   * journal, one that has come before is not handled again. Leave it out where there is none.
+   */
   readonly updateId?: string;
   /** Milliseconds since 1970; the host's clock where absent. */
   readonly receivedAtMs?: number;
@@ -91,8 +94,8 @@ export interface ChannelPlugin {
   /** Makes a message of an update: between `ingress.received` and `ingress.normalized`. Pure, and does not throw. */
   decodeIngress(raw: unknown, accountId: string): DecodedIngress;
   /**
-   * Tells the provider that an update needs not come again. Called once per update, when its message has been
-   * handled to its end, whatever that end was.
+   * Tells the provider that an update needs not come again. Called when its message has been handled to its end, whatever
+   * that was; with a journal, as soon as it is kept, and again when it comes again.
    */
   ack?(accountId: string, update: InboundUpdate): Promise<void>;
   /** Sends one message: the one that the permit holds, once. */

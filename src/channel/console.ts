@@ -62,7 +62,7 @@ export function consoleChannel(options: ConsoleChannelOptions): ChannelPlugin {
       if (next.done === true) return inbox.ended({ reason: 'end of input' });
       if (terminal?.showsInput === true) terminal.screen.typed(next.value);
       const raw: ConsoleLine = { line: next.value, number };
-      await inbox.receive({ raw, updateId: String(number) });
+      await inbox.receive({ raw }); // no id: numbers begin anew with each start
     }
   }
 

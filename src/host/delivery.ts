@@ -43,9 +43,7 @@ export async function deliverPrepared(
 ): Promise<SendReport> {
   let end: SendEnd;
   try {
-    end =
-      endOfUnpassed(prepared) ??
-      (await attemptAll(parts, trail, approveSend(prepared.outcome), signal, first));
+    end = endOfUnpassed(prepared) ?? (await attemptAll(parts, trail, prepared, signal, first));
   } catch (error) {
     end = { status: 'failed', cause: 'threw', error: oneLine(error), attempts: 0 };
   }
@@ -55,10 +53,11 @@ export async function deliverPrepared(
 async function attemptAll(
   parts: DeliveryParts,
   trail: Trail,
-  approval: SendApproval,
+  { outcome }: PreparedSend,
   signal: AbortSignal,
   first: Attempt | undefined,
 ): Promise<SendEnd> {
+  const approval = approveSend(outcome);
   const { channel, accountId } = approval.message;
   const account = parts.accounts.find(channel, accountId);
   if (account === undefined) {
@@ -70,6 +69,15 @@ async function attemptAll(
   let attempt = first ?? send;
   let notShown = 0;
   for (let waitedMs = 0; ; ) {
+    // whoever finds this send after a restart must not have to guess whether the channel ever had it
+    const unkept = signal.aborted ? undefined : await parts.outbox?.sending(outcome);
+    if (unkept !== undefined)
+      return {
+        status: 'failed',
+        cause: 'stage-failed',
+        error: unkept,
+        attempts: approval.attempts,
+      };
     const result = await attempt(account, approval);
     attempt = send;
     const { attempts } = approval;
@@ -97,6 +105,7 @@ async function attemptAll(
         const { retryAfterMs, reason = 'the provider asks to wait' } = result;
         waitedMs += retryAfterMs;
         if (isLast || !(waitedMs <= maxWaitMs)) return fail('retry-after', reason, retryAfterMs);
+        await parts.outbox?.unsent(outcome); // if the host ends while it waits, everybody knows that nothing is out
         if (!(await pause(parts.clock, retryAfterMs, signal)))
           return fail('aborted', reason, retryAfterMs);
         break;

@@ -1,6 +1,7 @@
 import { type Trail, whyNot } from '../agent/index.js';
 import type { ApprovedMessage, DeliveryReceipt } from '../channel/index.js';
-import type { CancelRecord, PayloadOf } from '../kernel/index.js';
+import { type CancelRecord, oneLine, type PayloadOf } from '../kernel/index.js';
+import type { SendEndRecord } from './journal/journal.js';
 import type { SendReport } from './message-end.js';
 import type { DeliveryParts } from './parts.js';
 import type { PreparedSend } from './prepare-send.js';
@@ -28,7 +29,8 @@ export type SendEnd = { readonly attempts: number } & (
 );
 
 /**
- * Ends a prepared send: dispatches its one terminal event (spec §14.2), and says how it ended. Never rejects.
+ * Ends a prepared send: keeps its end, dispatches its one terminal event (spec §14.2), and says how it
+ * ended. Never rejects.
  */
 export async function endSend(
   parts: DeliveryParts,
@@ -37,6 +39,7 @@ export async function endSend(
   end: SendEnd,
 ): Promise<SendReport> {
   const { outcome, startedAtMs } = prepared;
+  if (prepared.unkept === undefined) await parts.outbox?.end(outcome, recordOf(end));
   const durationMs = Math.max(0, parts.clock.now() - startedAtMs);
   let indexKeys: readonly string[] = [];
   try {
@@ -51,7 +54,9 @@ export async function endSend(
 }
 
 /** How a send ended that `egress.preparing` did not pass; nothing where it did. */
-export function endOfUnpassed({ outcome }: PreparedSend): SendEnd | undefined {
+export function endOfUnpassed({ outcome, unkept }: PreparedSend): SendEnd | undefined {
+  if (unkept !== undefined)
+    return { status: 'failed', cause: 'stage-failed', error: unkept, attempts: 0 };
   if (outcome.status === 'passed') return undefined;
   if (outcome.status === 'cancelled')
     return { status: 'cancelled', cancel: outcome.cancel, attempts: 0 };
@@ -146,4 +151,23 @@ function reportOf(
     ...(end.status === 'cancelled' && { cancel: end.cancel }),
     ...(end.status === 'failed' && { error: end.error }),
   };
+}
+
+/** What the journal keeps of an end. */
+function recordOf(end: SendEnd): SendEndRecord {
+  switch (end.status) {
+    case 'sent': {
+      const { messageIds, messageId = messageIds?.join(',') } = end.receipt;
+      // from outside: what is no text is left out
+      const isText = typeof messageId === 'string';
+      return { state: 'sent', ...(isText && { providerMessageId: messageId }) };
+    }
+    case 'cancelled': {
+      const { code, extensionId, contributionId } = end.cancel;
+      const by = extensionId === undefined ? {} : { reason: `${extensionId}/${contributionId}` };
+      return { state: 'cancelled', cause: code, ...by };
+    }
+    case 'failed':
+      return { state: 'failed', cause: end.cause, reason: oneLine(end.error) };
+  }
 }

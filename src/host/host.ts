@@ -1,21 +1,10 @@
-import { randomUUID } from 'node:crypto';
-import { ActiveRuns, Trail } from '../agent/index.js';
+import { Trail } from '../agent/index.js';
 import type { LoadResult } from '../extension/index.js';
-import {
-  createKernel,
-  type Kernel,
-  SluiceError,
-  silentLogger,
-  systemClock,
-} from '../kernel/index.js';
-import { Accounts } from './accounts.js';
-import { builtInCommands } from './chat-commands.js';
+import { type Kernel, SluiceError } from '../kernel/index.js';
+import type { HostStats } from './counts.js';
 import { deliver } from './delivery.js';
 import { type HostHealth, healthOf } from './health/host-health.js';
 import type { HostState } from './host-state.js';
-import { Lanes } from './lanes.js';
-import { channelsOfPlugin } from './legacy-channel.js';
-import { commandsOfPlugins } from './legacy-command.js';
 import {
   loadAll,
   type Running,
@@ -25,11 +14,10 @@ import {
   startAll,
   stopAll,
 } from './lifecycle.js';
+import { partsOf } from './make-parts.js';
 import type { SendReport } from './message-end.js';
 import type { HostOptions } from './options.js';
 import type { HostParts } from './parts.js';
-import { memoryStore } from './store.js';
-import { ActiveStreams } from './streaming/active-streams.js';
 
 /** A message that nobody asked for: a reminder, a report. */
 export interface UnpromptedMessage {
@@ -84,6 +72,8 @@ export interface Host extends AsyncDisposable {
    * Never rejects. A host whose input has ended stops by itself.
    */
   stop(options?: StopOptions): Promise<StopReport>;
+  /** What it is doing now, and what it has counted. */
+  stats(): HostStats;
   /** Resolves when the host has stopped, whoever stopped it. */
   readonly stopped: Promise<StopReport>;
 }
@@ -173,6 +163,16 @@ class MessageHost implements Host {
     return this.#parts.turns.abort(sessionKey);
   }
 
+  stats(): HostStats {
+    const { counts, conversationLanes, journal } = this.#parts;
+    return {
+      ...counts,
+      conversations: conversationLanes.size,
+      waiting: conversationLanes.jobs,
+      ...(journal !== undefined && { journal: journal.stats() }),
+    };
+  }
+
   async stop({ reason = 'stopped', timeoutMs = 10_000 }: StopOptions = {}): Promise<StopReport> {
     if (this.#state === 'stopping') this.#hurry.abort();
     if (this.#state === 'stopping' || this.#state === 'stopped') return this.stopped;
@@ -228,61 +228,4 @@ class MessageHost implements Host {
 function notPrepared(content: string): SendReport {
   const error = 'the host stopped before it was prepared';
   return { status: 'failed', content, attempts: 0, error, indexKeys: [] };
-}
-
-function partsOf(options: HostOptions, signal: AbortSignal): HostParts {
-  const { logger = silentLogger, clock = systemClock, laneCapacity = 100 } = options;
-  const agents = new Map(options.agents.map((agent) => [agent.id, agent]));
-  const [first] = options.agents;
-  if (first === undefined) throw new SluiceError('no-agent', {});
-  const defaultAgent = agents.get(options.defaultAgentId ?? first.id);
-  if (defaultAgent === undefined)
-    throw new SluiceError('unknown-agent', { what: options.defaultAgentId });
-  noneTwice('duplicate-agent', options.agents);
-  const { kernel = createKernel({ clock, logger, ...options.kernelOptions }), plugins = [] } =
-    options;
-  const foreign = plugins.find((plugin) => plugin.kernel !== kernel);
-  if (foreign !== undefined) throw new SluiceError('foreign-plugin', { what: foreign.pluginId });
-  const channels = [...options.channels, ...plugins.flatMap(channelsOfPlugin)];
-  noneTwice('duplicate-channel', channels);
-  for (const { id, model, provider } of options.agents)
-    if (!provider.models.includes(model ?? provider.models[0] ?? ''))
-      throw new SluiceError('no-model', { what: id });
-  const providers = new Map(
-    [...options.agents.map(({ provider }) => provider), ...(options.providers ?? [])].map(
-      (provider) => [provider.id, provider],
-    ),
-  );
-  const ownCommands = [...builtInCommands, ...(options.commands ?? [])];
-  const commands = [...ownCommands, ...commandsOfPlugins(plugins, ownCommands)];
-  return {
-    kernel,
-    clock,
-    logger,
-    store: options.store ?? memoryStore(),
-    agents,
-    defaultAgent,
-    providers: [...providers.values()],
-    channels,
-    commands: new Map(commands.map((command) => [command.name, command])),
-    accounts: new Accounts(),
-    streams: new ActiveStreams(),
-    conversationLanes: new Lanes(laneCapacity),
-    sessionLanes: new Lanes(laneCapacity),
-    turns: new ActiveRuns(),
-    newId: options.newId ?? ((kind) => `${kind}-${randomUUID()}`),
-    signal,
-    options,
-  };
-}
-
-function noneTwice(
-  code: 'duplicate-agent' | 'duplicate-channel',
-  named: readonly { readonly id: string }[],
-): void {
-  const seen = new Set<string>();
-  for (const { id } of named) {
-    if (seen.has(id)) throw new SluiceError(code, { what: id });
-    seen.add(id);
-  }
 }

@@ -5,8 +5,9 @@ import type { RunningAccount } from './accounts.js';
 import { answerMessage } from './answer.js';
 import { runChatCommand } from './chat.js';
 import { parseCommandLine } from './commands.js';
+import { decodeUpdate, laneOf } from './decode-update.js';
 import { guarded } from './guarded.js';
-import { carryInteraction, checkInteraction } from './interactions.js';
+import { carryInteraction } from './interactions.js';
 import { type MessageEnd, stopped } from './message-end.js';
 import type { HostParts } from './parts.js';
 import { refOf, refsOf } from './refs.js';
@@ -16,6 +17,15 @@ import { conversationOf, type RoutedMessage, type Routing, routeMessage } from '
 type Routed = Extract<Routing, { status: 'routed' }>;
 type Ending = Pick<MessageEnd, 'status' | 'reason'> &
   Partial<Pick<MessageEnd, 'sends' | 'agentId' | 'sessionKey'>>;
+
+/** An update on its way. */
+export interface Incoming {
+  readonly account: RunningAccount;
+  readonly update: InboundUpdate;
+  readonly decoded: DecodedIngress;
+  /** Its first dispatch. */
+  readonly received: Promise<Outcome<'ingress.received'>>;
+}
 
 /**
  * Takes an update in, and carries it to its end in the lane of its conversation. The place in the lane is taken
@@ -27,8 +37,47 @@ export function receiveUpdate(
   account: RunningAccount,
   update: InboundUpdate,
 ): Promise<void> {
-  const { channel, accountId } = account;
-  const received = parts.kernel.dispatch(
+  parts.counts.received++;
+  const decoded = decodeUpdate(parts, account, update);
+  const lane = laneOf(parts, account, decoded);
+  const isDropped = isToDrop(parts, lane);
+  const received = tellReceived(parts, account, update);
+  received.catch(() => undefined); // it is awaited when the lane is free; until then nobody watches it
+  const incoming = { account, update, decoded, received };
+  const end = async (): Promise<void> => {
+    const message = await carryToEnd(parts, incoming, isDropped);
+    // A message that the host had no time for is not acknowledged: its provider may bring it again.
+    if (!isLeftBehind(parts, message)) await acknowledge(parts, account, update);
+    tellMessageEnd(parts, message);
+  };
+  if (isDropped) return end();
+  void parts.conversationLanes.run(lane, end);
+  return roomFor(parts, lane);
+}
+
+/** Whether a lane is full, and its channel is not to wait. */
+export function isToDrop({ options, conversationLanes, counts }: HostParts, lane: string): boolean {
+  const isDropped = options.whenLaneFull === 'drop' && conversationLanes.isFull(lane);
+  if (isDropped) counts.dropped++;
+  return isDropped;
+}
+
+/** Resolves when a channel may bring more: at once where messages beyond a full lane are dropped. */
+export async function roomFor(
+  { options, conversationLanes }: HostParts,
+  lane: string,
+): Promise<void> {
+  if (options.whenLaneFull !== 'drop') await conversationLanes.room(lane);
+}
+
+/** Dispatches `ingress.received`, under the update's own id where it has one. */
+export function tellReceived(
+  parts: HostParts,
+  { channel, accountId }: RunningAccount,
+  update: InboundUpdate,
+  eventId?: string,
+): Incoming['received'] {
+  return parts.kernel.dispatch(
     'ingress.received',
     {
       channel: channel.id,
@@ -37,29 +86,22 @@ export function receiveUpdate(
       ...(update.updateId !== undefined && { updateId: update.updateId }),
       raw: update.raw,
     },
-    { accountRef: refOf(channel.id, accountId) },
+    { accountRef: refOf(channel.id, accountId), ...(eventId !== undefined && { eventId }) },
   );
-  received.catch(() => undefined); // it is awaited when the lane is free; until then nobody watches it
-  const decoded = decode(parts, account, update);
-  const lane = laneOf(parts, account, decoded);
-  void parts.conversationLanes.run(lane, () => toItsEnd(parts, account, update, received, decoded));
-  return parts.conversationLanes.room(lane);
 }
 
-/** Never rejects: whatever happens to a message, its end is told, once. */
-async function toItsEnd(
+/** Carries an update through every stage. Never rejects: whatever happens to it, there is an end. */
+export async function carryToEnd(
   parts: HostParts,
-  account: RunningAccount,
-  update: InboundUpdate,
-  received: Promise<Outcome<'ingress.received'>>,
-  decoded: DecodedIngress,
-): Promise<void> {
+  { account, update, decoded, received }: Incoming,
+  isDropped = false,
+): Promise<MessageEnd> {
   let correlationId: string | undefined;
   let ending: Ending;
   try {
     const first = await received;
     correlationId = first.event.correlationId;
-    ending = await carry(parts, account, first, decoded);
+    ending = isDropped ? dropped : await carry(parts, account, first, decoded);
   } catch (error) {
     ending = { status: 'failed', reason: oneLine(error) };
     parts.logger.error('a message failed', {
@@ -68,7 +110,7 @@ async function toItsEnd(
       error,
     });
   }
-  const end: MessageEnd = {
+  return {
     channel: account.channel.id,
     accountId: account.accountId,
     ...(update.updateId !== undefined && { updateId: update.updateId }),
@@ -76,10 +118,21 @@ async function toItsEnd(
     sends: [],
     ...ending,
   };
-  // A message that the host had no time for is not acknowledged: its provider may bring it again.
-  if (!(end.status === 'aborted' && parts.signal.aborted))
-    await acknowledge(parts, account, update);
-  const { status, channel, accountId, agentId, sessionKey, reason } = end;
+}
+
+const dropped = {
+  status: 'failed',
+  reason: 'it was dropped: too many messages of its conversation wait',
+} as const satisfies Ending;
+
+/** Whether the host had no time for a message: it has not come to an end. */
+export function isLeftBehind(parts: HostParts, end: MessageEnd): boolean {
+  return end.status === 'aborted' && parts.signal.aborted;
+}
+
+/** Tells whoever made the host how a message ended. Never throws. */
+export function tellMessageEnd(parts: HostParts, end: MessageEnd): void {
+  const { status, channel, accountId, agentId, sessionKey, reason, correlationId } = end;
   parts.logger.info(`a message has ended: ${status}`, {
     channel,
     accountId,
@@ -163,38 +216,8 @@ async function answerOrRun(
   return parts.sessionLanes.run(sessionKey, run);
 }
 
-function decode(parts: HostParts, account: RunningAccount, update: InboundUpdate): DecodedIngress {
-  try {
-    const decoded = account.channel.decodeIngress(update.raw, account.accountId);
-    // From outside: checked here, once, so that every stage may trust its types.
-    if (decoded.kind === 'command' || decoded.kind === 'interaction')
-      return checkInteraction(parts.kernel, decoded, update.raw);
-    if (decoded.kind !== 'message') return decoded;
-    const checked = { ...decoded.message, raw: update.raw };
-    return { ...decoded, message: parts.kernel.parsePayload('ingress.normalized', checked) };
-  } catch (error) {
-    return { kind: 'undecodable', problem: oneLine(error) };
-  }
-}
-
-/** A conversation's lane; commands that are about the running turn have one beside it. */
-function laneOf(parts: HostParts, account: RunningAccount, decoded: DecodedIngress): string {
-  const lane = [account.channel.id, account.accountId];
-  if (decoded.kind === 'interaction') {
-    const { conversationId = '', threadId = '' } = decoded.interaction;
-    // A press does not wait for the turn that runs: it may be about that turn.
-    return JSON.stringify([...lane, conversationId, String(threadId), 'interaction']);
-  }
-  if (decoded.kind !== 'message' && decoded.kind !== 'command') return JSON.stringify(lane);
-  const { message } = decoded;
-  lane.push(conversationOf(message), String(message.threadId ?? ''));
-  const command = parseCommandLine(message.content);
-  if (command !== undefined && parts.commands.get(command.name)?.runsAtOnce === true)
-    lane.push('at once');
-  return JSON.stringify(lane);
-}
-
-async function acknowledge(
+/** Tells the provider that an update needs not come again. Never rejects. */
+export async function acknowledge(
   parts: HostParts,
   { channel, accountId }: RunningAccount,
   update: InboundUpdate,

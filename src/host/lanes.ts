@@ -17,12 +17,20 @@ interface Lane {
  */
 export class Lanes {
   readonly #capacity: number;
+  readonly #capacityOfAll: number;
   readonly #lanes = new Map<string, Lane>();
+  #jobs = 0;
   #waitingForIdle: (() => void)[] = [];
+  /** In the order of their coming: none is passed over for ever. */
+  #waitingForAnyRoom: (() => void)[] = [];
 
-  /** @param capacity jobs in one lane from which on `room` waits. */
-  constructor(capacity: number) {
+  /**
+   * @param capacity jobs in one lane from which on `room` waits.
+   * @param capacityOfAll jobs in all lanes together from which on it waits.
+   */
+  constructor(capacity: number, capacityOfAll = Number.POSITIVE_INFINITY) {
     this.#capacity = capacity;
+    this.#capacityOfAll = capacityOfAll;
   }
 
   /** How many lanes have jobs. */
@@ -32,15 +40,19 @@ export class Lanes {
 
   /** Jobs that run or wait, in all lanes. */
   get jobs(): number {
-    let jobs = 0;
-    for (const lane of this.#lanes.values()) jobs += lane.jobs;
-    return jobs;
+    return this.#jobs;
+  }
+
+  /** Whether a lane, or all of them together, has as many jobs as it may. */
+  isFull(key: string): boolean {
+    return (this.#lanes.get(key)?.jobs ?? 0) >= this.#capacity || this.#jobs >= this.#capacityOfAll;
   }
 
   /** Runs a job when those before it in its lane are done. The place in the lane is taken at once. */
   async run<T>(key: string, job: () => Promise<T>): Promise<T> {
     const lane = this.#lane(key);
     lane.jobs++;
+    this.#jobs++;
     try {
       return await lane.limit(job);
     } finally {
@@ -48,13 +60,14 @@ export class Lanes {
     }
   }
 
-  /** Resolves when a lane has room for another job. */
+  /** Resolves when a lane, and all of them together, have room for another job. */
   async room(key: string): Promise<void> {
-    for (let lane = this.#lanes.get(key); lane !== undefined; lane = this.#lanes.get(key)) {
-      if (lane.jobs < this.#capacity) return;
-      const { waitingForRoom } = lane;
+    while (this.isFull(key)) {
+      const lane = this.#lanes.get(key);
+      const isLaneFull = lane !== undefined && lane.jobs >= this.#capacity;
       await new Promise<void>((resolve) => {
-        waitingForRoom.push(resolve);
+        if (isLaneFull) lane.waitingForRoom.push(resolve);
+        else this.#waitingForAnyRoom.push(resolve);
       });
     }
   }
@@ -78,6 +91,8 @@ export class Lanes {
 
   #done(key: string, lane: Lane): void {
     lane.jobs--;
+    this.#jobs--;
+    this.#waitingForAnyRoom.shift()?.();
     lane.waitingForRoom.shift()?.();
     if (lane.jobs > 0) return;
     this.#lanes.delete(key);

@@ -6,9 +6,12 @@ import { contributeDefaultChoices } from './default-choices.js';
 import { drain, idleWithin } from './drain.js';
 import { receiveUpdate } from './inbound.js';
 import { Intake } from './intake.js';
+import { keeps, receiveKept } from './kept-updates.js';
 import type { HostOptions } from './options.js';
 import type { HostParts } from './parts.js';
 import { takeProvided } from './provided.js';
+import { resumeAll } from './resume.js';
+import { watchJournal } from './watch-journal.js';
 
 /** How a host's start went. */
 export interface StartReport {
@@ -36,6 +39,8 @@ export interface StopReport {
 export interface Running {
   readonly extensions: readonly LoadResult[];
   readonly contributions: readonly Disposable[];
+  /** What looks at something now and then. */
+  readonly watches: Disposable[];
   readonly startedAtMs: number;
 }
 
@@ -52,7 +57,7 @@ export async function loadAll(parts: HostParts): Promise<Running> {
     for (const extension of [...(options.loaded ?? []), ...extensions])
       if (extension.status === 'loaded') takeProvided(parts, extension);
     const contributions = contributeDefaultChoices(kernel);
-    return { extensions, contributions, startedAtMs: clock.now() };
+    return { extensions, contributions, watches: [], startedAtMs: clock.now() };
   } catch (error) {
     await attempt(parts, 'unloading', () => unload({ extensions, contributions: [] }));
     throw error;
@@ -68,7 +73,7 @@ export async function loadAll(parts: HostParts): Promise<Running> {
  */
 export async function startAll(
   parts: HostParts,
-  { extensions, startedAtMs }: Running,
+  { extensions, startedAtMs, watches }: Running,
   onEnded: (reason: string) => void,
 ): Promise<StartReport> {
   const { kernel, clock, options } = parts;
@@ -95,6 +100,10 @@ export async function startAll(
     }
   for (const plugin of options.plugins ?? []) await plugin.start();
   await kernel.dispatch('gateway.started', { ...about, startedAtMs: clock.now() });
+  if (keeps(parts)) {
+    await resumeAll(parts); // it takes its places in the lanes before anything new does
+    watches.push(watchJournal(parts));
+  }
   open();
   const accounts = parts.accounts.offered();
   if (accounts.length === 0) {
@@ -130,7 +139,10 @@ async function startAccount(
     await channel.startAccount(accountId, {
       receive: async (update) => {
         await opened;
-        if (parts.accounts.all().includes(account)) return receiveUpdate(parts, account, update);
+        if (parts.accounts.all().includes(account))
+          return keeps(parts)
+            ? receiveKept(parts, account, update)
+            : receiveUpdate(parts, account, update);
         logger.warn('an update came after its account was stopped; it is not taken in', named);
       },
       ended: ({ reason, error }) => {
@@ -169,6 +181,7 @@ export async function stopAll(
 ): Promise<StopReport> {
   const { kernel, clock, logger } = parts;
   const { reason, timeoutMs, hurry } = how;
+  for (const watch of running.watches) watch[Symbol.dispose]();
   await attempt(parts, 'gateway.stopping', () => kernel.dispatch('gateway.stopping', { reason }));
   const accounts = parts.accounts.all();
   for (const { channel, accountId } of accounts)
@@ -209,16 +222,20 @@ export async function stopAll(
   return { reason, drained, abandoned };
 }
 
-/** Lets go of what a host holds from its making on: its own kernel, and its store. */
+/** Lets go of what a host holds from its making on: its own kernel, its store, and its journal. */
 export async function release(parts: HostParts): Promise<void> {
-  const { kernel, options, store } = parts;
+  const { kernel, options, store, journal } = parts;
   if (options.kernel === undefined)
     await attempt(parts, 'kernel.close', () => kernel.close({ timeoutMs: windUpMs }));
   await attempt(parts, 'store.close', async () => store.close?.());
+  await attempt(parts, 'journal.close', async () => journal?.close());
 }
 
 /** Undoes `loadAll`, in reverse. */
-async function unload({ extensions, contributions }: Omit<Running, 'startedAtMs'>): Promise<void> {
+async function unload({
+  extensions,
+  contributions,
+}: Pick<Running, 'extensions' | 'contributions'>): Promise<void> {
   for (const contribution of contributions) contribution[Symbol.dispose]();
   for (const extension of extensions.toReversed())
     if (extension.status === 'loaded') await extension.dispose();

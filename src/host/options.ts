@@ -5,6 +5,8 @@ import type { Clock, Kernel, KernelOptions, Logger } from '../kernel/index.js';
 import type { LegacyPlugin } from '../legacy/index.js';
 import type { AgentProvider } from '../stream/index.js';
 import type { ChatCommand } from './chat-commands.js';
+import type { DispatchTapOptions } from './journal/dispatch-tap.js';
+import type { Journal } from './journal/journal.js';
 import type { MessageEnd } from './message-end.js';
 import type { ReplyOptions } from './reply-options.js';
 import type { Store } from './store.js';
@@ -75,6 +77,17 @@ export interface HostOptions {
   /** What the host's own kernel is made with; `tap` sees every dispatch. */
   readonly kernelOptions?: KernelOptions;
   readonly store?: Store;
+  /**
+   * Keeps what was accepted and what is sent, so that it outlives the process (spec/durability.md). The host closes it.
+   * Without one a message lives as long as the process.
+   */
+  readonly journal?: Journal;
+  /** What the journal gets of each dispatch of the host's own kernel; `false` is nothing. A given `kernel` has its own tap. */
+  readonly journalDispatches?: DispatchTapOptions | false;
+  /** How often a message may be begun, where the host ended before its end; 3 where unsaid. Then it is a dead letter. */
+  readonly maxAttempts?: number;
+  /** Characters that an update may have for the journal to keep its body; 1 048 576 where unsaid. */
+  readonly maxUpdateLength?: number;
   readonly clock?: Clock;
   readonly logger?: Logger;
   /** Makes the ids of sessions and runs; random ones where unsaid. */
@@ -93,6 +106,10 @@ export interface HostOptions {
   readonly sendTimeoutMs?: number;
   /** Messages of one conversation that may wait before its channel is asked to; 100 where unsaid. */
   readonly laneCapacity?: number;
+  /** Messages of all conversations together that may wait before channels are asked to; 10 000 where unsaid. */
+  readonly capacity?: number;
+  /** What is done with a message whose conversation is full: its channel waits, or it is dropped, and counted. */
+  readonly whenLaneFull?: 'wait' | 'drop';
   /** What `runtime.started` and the runs of agents tell of this process. */
   readonly about?: {
     readonly version?: string;

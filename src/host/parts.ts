@@ -4,8 +4,11 @@ import type { Clock, Kernel, Logger } from '../kernel/index.js';
 import type { AgentProvider } from '../stream/index.js';
 import type { Accounts } from './accounts.js';
 import type { ChatCommand } from './chat-commands.js';
+import type { Counts } from './counts.js';
+import type { Journal } from './journal/journal.js';
 import type { Lanes } from './lanes.js';
 import type { AgentDefinition, HostOptions } from './options.js';
+import type { Outbox } from './outbox.js';
 import type { Store } from './store.js';
 import type { ActiveStreams } from './streaming/active-streams.js';
 
@@ -15,6 +18,14 @@ export interface HostParts {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly store: Store;
+  readonly journal: Journal | undefined;
+  /** What the sends have to do with the journal; absent where there is none. */
+  readonly outbox: Outbox | undefined;
+  /** Updates of the journal that are in a lane here, by their event ids. */
+  readonly inHand: Set<string>;
+  /** Of those that are not, any that had to be left open because the journal failed: they are taken up again. */
+  readonly leftOpen: Set<string>;
+  readonly counts: Counts;
   /** Those of the options, and those that extensions provide. */
   readonly agents: Map<string, AgentDefinition>;
   readonly defaultAgent: AgentDefinition;
@@ -41,6 +52,7 @@ export interface HostParts {
 export type DeliveryParts = Pick<
   HostParts,
   'kernel' | 'clock' | 'logger' | 'accounts' | 'streams'
-> & {
-  readonly options: Pick<HostOptions, 'sendTimeoutMs' | 'onAmbiguousSend'>;
-};
+> &
+  Partial<Pick<HostParts, 'outbox'>> & {
+    readonly options: Pick<HostOptions, 'sendTimeoutMs' | 'onAmbiguousSend'>;
+  };

@@ -14,28 +14,45 @@ export interface PreparedSend {
   readonly outcome: Outcome<'egress.preparing'>;
   /** Milliseconds since 1970: when it began to be judged. */
   readonly startedAtMs: number;
+  /** Why the journal could not keep it: then it does not go out. */
+  readonly unkept?: string;
+}
+
+/** How a message is judged. */
+export interface PrepareOptions {
+  /** Parts of it are to be shown before it is whole. */
+  readonly streaming: boolean;
+  readonly signal: AbortSignal;
+  /** It was prepared before the host was started again, under this id: it is kept already. */
+  readonly again?: string;
 }
 
 /**
  * Has a message judged by `egress.preparing`: the one way to an approval.
  *
- * @param streaming parts of it are to be shown before it is whole.
  * @throws what the kernel throws where it cannot dispatch: nothing is prepared then.
  */
 export async function prepareSend(
   parts: DeliveryParts,
   trail: Trail,
   outgoing: OutgoingMessage,
-  { streaming, signal }: { readonly streaming: boolean; readonly signal: AbortSignal },
+  { streaming, signal, again }: PrepareOptions,
 ): Promise<PreparedSend> {
   const accounts = parts.accounts.offered();
   const startedAtMs = parts.clock.now();
+  const correlationId = trail.last?.event.correlationId;
+  const eventId = again ?? parts.outbox?.nextId(correlationId, outgoing.openedBy);
   const outcome = await trail.dispatch(
     'egress.preparing',
     { attachments: [], metadata: {}, ...outgoing, streaming, accounts },
-    { signal, valid: (target) => isOffered(target, accounts) },
+    {
+      signal,
+      valid: (target) => isOffered(target, accounts),
+      ...(eventId !== undefined && { eventId }),
+    },
   );
-  return { outcome, startedAtMs };
+  const unkept = again === undefined ? await parts.outbox?.prepare(outcome) : undefined;
+  return { outcome, startedAtMs, ...(unkept !== undefined && { unkept }) };
 }
 
 function isOffered(

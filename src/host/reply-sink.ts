@@ -37,7 +37,11 @@ export function replySink(
   const address = { ...addressOf(message), ...run };
   return {
     send: (reply) => replyTo(parts, trail, message, { ...run, ...reply }, signal),
-    mayGrow: () => !signal.aborted && mayStream(parts, { ...address, kind: 'block' }),
+    mayGrow: () =>
+      !signal.aborted &&
+      mayStream(parts, { ...address, kind: 'block' }) &&
+      // what is out already is not shown again: whether it is, its whole text tells (durability §7.4)
+      parts.outbox?.hasSentBefore(trail.last?.event.correlationId) !== true,
     grow: (kind, after) => {
       const stream = new StreamedReply({
         parts,

@@ -14,14 +14,19 @@ export type Reply = Pick<OutgoingMessage, 'content' | 'kind'> &
     >
   >;
 
-/** Sends a reply to where a message came from, unless a resolver of `egress.preparing` chooses another account. */
-export function replyTo(
+/**
+ * Sends a reply to where a message came from, unless a resolver of `egress.preparing` chooses another account. What went
+ * out in the same words when the message was handled before does not go out again (durability §7.4).
+ */
+export async function replyTo(
   parts: HostParts,
   trail: Trail,
   message: RoutedMessage,
   reply: Reply,
   signal: AbortSignal,
 ): Promise<SendReport> {
+  const before = parts.outbox?.takeSentBefore(trail.last?.event.correlationId, reply);
+  if (before !== undefined) return before;
   const outgoing = { ...addressOf(message), ...reply };
   return deliver(parts, trail.fork(), outgoing, signal);
 }

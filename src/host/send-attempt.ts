@@ -92,7 +92,7 @@ function resultOf(end: CallEnd<SendResult>, timeoutMs: number): AttemptResult {
 export async function mayResend(
   parts: DeliveryParts,
   { channel, accountId }: RunningAccount,
-  approval: SendApproval,
+  approval: Pick<SendApproval, 'idempotencyKey' | 'attempts'>,
   reason: string,
 ): Promise<boolean> {
   const policy = channel.resendPolicy.ambiguous;

@@ -1,0 +1,31 @@
+import type { JournalStats } from './journal/journal.js';
+
+/** What a host has counted since it was made. */
+export interface Counts {
+  /** Updates that its channels brought. */
+  received: number;
+  /** Of those, updates that had come before: they were not handled again. */
+  duplicates: number;
+  /** Of those, updates that the journal could not keep: they were neither handled nor acknowledged. */
+  refused: number;
+  /** Of those, updates that found their conversation full, where `whenLaneFull` says to drop them. */
+  dropped: number;
+  /** Updates of the journal that were begun anew: after a restart, or because an operator asked for it. */
+  resumed: number;
+  /** Updates that went to the dead letters. */
+  deadLetters: number;
+}
+
+/** What a host is doing, and what it has counted. */
+export interface HostStats extends Readonly<Counts> {
+  /** Conversations in which something runs or waits; an idle one takes no room. */
+  readonly conversations: number;
+  /** Updates that run or wait. */
+  readonly waiting: number;
+  readonly journal?: JournalStats;
+}
+
+/** Counts at nought. */
+export function newCounts(): Counts {
+  return { received: 0, duplicates: 0, refused: 0, dropped: 0, resumed: 0, deadLetters: 0 };
+}

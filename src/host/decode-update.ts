@@ -1,0 +1,43 @@
+import type { DecodedIngress, InboundUpdate } from '../channel/index.js';
+import { oneLine } from '../kernel/index.js';
+import type { RunningAccount } from './accounts.js';
+import { parseCommandLine } from './commands.js';
+import { checkInteraction } from './interactions.js';
+import type { HostParts } from './parts.js';
+import { conversationOf } from './routing.js';
+
+/** What an update says. Never throws. */
+export function decodeUpdate(
+  parts: HostParts,
+  account: RunningAccount,
+  update: InboundUpdate,
+): DecodedIngress {
+  try {
+    const decoded = account.channel.decodeIngress(update.raw, account.accountId);
+    // From outside: checked here, once, so that every stage may trust its types.
+    if (decoded.kind === 'command' || decoded.kind === 'interaction')
+      return checkInteraction(parts.kernel, decoded, update.raw);
+    if (decoded.kind !== 'message') return decoded;
+    const checked = { ...decoded.message, raw: update.raw };
+    return { ...decoded, message: parts.kernel.parsePayload('ingress.normalized', checked) };
+  } catch (error) {
+    return { kind: 'undecodable', problem: oneLine(error) };
+  }
+}
+
+/** A conversation's lane; commands that are about the running turn have one beside it. */
+export function laneOf(parts: HostParts, account: RunningAccount, decoded: DecodedIngress): string {
+  const lane = [account.channel.id, account.accountId];
+  if (decoded.kind === 'interaction') {
+    const { conversationId = '', threadId = '' } = decoded.interaction;
+    // A press does not wait for the turn that runs: it may be about that turn.
+    return JSON.stringify([...lane, conversationId, String(threadId), 'interaction']);
+  }
+  if (decoded.kind !== 'message' && decoded.kind !== 'command') return JSON.stringify(lane);
+  const { message } = decoded;
+  lane.push(conversationOf(message), String(message.threadId ?? ''));
+  const command = parseCommandLine(message.content);
+  if (command !== undefined && parts.commands.get(command.name)?.runsAtOnce === true)
+    lane.push('at once');
+  return JSON.stringify(lane);
+}

@@ -1,0 +1,101 @@
+import { randomUUID } from 'node:crypto';
+import { ActiveRuns } from '../agent/index.js';
+import {
+  createKernel,
+  type KernelOptions,
+  SluiceError,
+  silentLogger,
+  systemClock,
+} from '../kernel/index.js';
+import { Accounts } from './accounts.js';
+import { builtInCommands } from './chat-commands.js';
+import { newCounts } from './counts.js';
+import { bothTaps, dispatchTap } from './journal/dispatch-tap.js';
+import { Lanes } from './lanes.js';
+import { channelsOfPlugin } from './legacy-channel.js';
+import { commandsOfPlugins } from './legacy-command.js';
+import type { HostOptions } from './options.js';
+import { Outbox } from './outbox.js';
+import type { HostParts } from './parts.js';
+import { memoryStore } from './store.js';
+import { ActiveStreams } from './streaming/active-streams.js';
+
+/**
+ * Makes what a host's steps share, and checks its options.
+ *
+ * @param signal aborts when the host may not wait any longer.
+ * @throws SluiceError as `createHost` says.
+ */
+export function partsOf(options: HostOptions, signal: AbortSignal): HostParts {
+  const { logger = silentLogger, clock = systemClock, journal } = options;
+  const { laneCapacity = 100, capacity = 10_000 } = options;
+  const agents = new Map(options.agents.map((agent) => [agent.id, agent]));
+  const [first] = options.agents;
+  if (first === undefined) throw new SluiceError('no-agent', {});
+  const defaultAgent = agents.get(options.defaultAgentId ?? first.id);
+  if (defaultAgent === undefined)
+    throw new SluiceError('unknown-agent', { what: options.defaultAgentId });
+  noneTwice('duplicate-agent', options.agents);
+  const { kernel = createKernel({ clock, logger, ...kernelOptionsOf(options) }), plugins = [] } =
+    options;
+  const foreign = plugins.find((plugin) => plugin.kernel !== kernel);
+  if (foreign !== undefined) throw new SluiceError('foreign-plugin', { what: foreign.pluginId });
+  const channels = [...options.channels, ...plugins.flatMap(channelsOfPlugin)];
+  noneTwice('duplicate-channel', channels);
+  for (const { id, model, provider } of options.agents)
+    if (!provider.models.includes(model ?? provider.models[0] ?? ''))
+      throw new SluiceError('no-model', { what: id });
+  const providers = new Map(
+    [...options.agents.map(({ provider }) => provider), ...(options.providers ?? [])].map(
+      (provider) => [provider.id, provider],
+    ),
+  );
+  const ownCommands = [...builtInCommands, ...(options.commands ?? [])];
+  const commands = [...ownCommands, ...commandsOfPlugins(plugins, ownCommands)];
+  return {
+    kernel,
+    clock,
+    logger,
+    store: options.store ?? memoryStore(),
+    journal,
+    outbox: journal && new Outbox(journal, logger),
+    inHand: new Set(),
+    leftOpen: new Set(),
+    counts: newCounts(),
+    agents,
+    defaultAgent,
+    providers: [...providers.values()],
+    channels,
+    commands: new Map(commands.map((command) => [command.name, command])),
+    accounts: new Accounts(),
+    streams: new ActiveStreams(),
+    conversationLanes: new Lanes(laneCapacity, capacity),
+    sessionLanes: new Lanes(laneCapacity),
+    turns: new ActiveRuns(),
+    newId: options.newId ?? ((kind) => `${kind}-${randomUUID()}`),
+    signal,
+    options,
+  };
+}
+
+/** The host's own kernel writes its dispatches to the journal, and what is needed to explain them. */
+function kernelOptionsOf({
+  journal,
+  journalDispatches,
+  kernelOptions,
+}: HostOptions): KernelOptions {
+  if (journal === undefined || journalDispatches === false) return kernelOptions ?? {};
+  const tap = bothTaps(dispatchTap(journal, journalDispatches), kernelOptions?.tap);
+  return { trace: true, ...kernelOptions, tap };
+}
+
+function noneTwice(
+  code: 'duplicate-agent' | 'duplicate-channel',
+  named: readonly { readonly id: string }[],
+): void {
+  const seen = new Set<string>();
+  for (const { id } of named) {
+    if (seen.has(id)) throw new SluiceError(code, { what: id });
+    seen.add(id);
+  }
+}

@@ -1,0 +1,151 @@
+import { type Logger, type Outcome, oneLine, type PayloadOf } from '../kernel/index.js';
+import { boundedJson } from './journal/bounded-json.js';
+import { digestOf } from './journal/event-id.js';
+import type { Journal, SendEndRecord, SendRecord } from './journal/journal.js';
+import type { SendReport } from './message-end.js';
+
+/** The sends of one message that is being handled. */
+interface Sends {
+  /** How many have been prepared in all. */
+  count: number;
+  /** What went out, or may have, when the message was handled before. Each is taken once. */
+  readonly before: SendRecord[];
+}
+
+type Prepared = Outcome<'egress.preparing'>;
+type Payload = PayloadOf<'egress.preparing'>;
+type Said = Pick<Payload, 'content'> & Partial<Pick<Payload, 'attachments'>>;
+
+/** A body is what is sent again after a restart: it is kept whole, or the send does not go out. */
+const maxBodyLength = 16 * 1024 * 1024;
+
+/**
+ * What a host's sends have to do with its journal (spec durability §3). Its promises do not reject: a write that failed is
+ * a reason in one line, and the send does not go out.
+ */
+export class Outbox {
+  readonly #journal: Journal;
+  readonly #logger: Logger;
+  readonly #messages = new Map<string, Sends>();
+
+  constructor(journal: Journal, logger: Logger) {
+    this.#journal = journal;
+    this.#logger = logger;
+  }
+
+  /** A message begins to be handled. What its earlier sends have said is not said again. */
+  open(correlationId: string, earlier: readonly SendRecord[]): Disposable {
+    const before = earlier.filter(mayBeOut);
+    this.#messages.set(correlationId, { count: earlier.length, before });
+    return { [Symbol.dispose]: () => this.#messages.delete(correlationId) };
+  }
+
+  /** Whether anything of a message may be out from before: then what it says is compared before it is shown. */
+  hasSentBefore(correlationId: string | undefined): boolean {
+    return (this.#messages.get(correlationId ?? '')?.before.length ?? 0) > 0;
+  }
+
+  /** How the same words went out, or may have, when the message was handled before. Each answers once. */
+  takeSentBefore(correlationId: string | undefined, said: Said): SendReport | undefined {
+    const before = this.#messages.get(correlationId ?? '')?.before ?? [];
+    const at = before.findIndex(({ fingerprint }) => fingerprint === fingerprintOf(said));
+    const [record] = at === -1 ? [] : before.splice(at, 1);
+    return record && reportOfRecord(record);
+  }
+
+  /** The id of the next send of a message; nothing where no message is being handled. */
+  nextId(correlationId: string | undefined, openedBy: string | undefined): string | undefined {
+    if (openedBy !== undefined) return `${openedBy}-final`; // the end of a stream: no send of its own
+    const message = this.#messages.get(correlationId ?? '');
+    return message && `${correlationId}.${++message.count}`;
+  }
+
+  /** Keeps a send that was judged, whatever the verdict. */
+  async prepare({ event, payload, selection }: Prepared): Promise<string | undefined> {
+    if (event.payload.openedBy !== undefined) return undefined; // it was kept when its stream was opened
+    const { accounts: _, ...emitted } = event.payload;
+    const body = boundedJson(emitted, { maxLength: maxBodyLength });
+    if (!('json' in body)) return `the journal cannot keep it: ${body.problem}`;
+    const { channel, accountId } = { ...payload, ...selection?.target };
+    const { eventId, correlationId } = event;
+    return this.#write(eventId, () =>
+      this.#journal.prepare({
+        sendId: eventId,
+        ...(correlationId !== eventId && { correlationId }),
+        kind: emitted.kind,
+        fingerprint: fingerprintOf(emitted),
+        ...(channel !== undefined && { channel }),
+        ...(accountId !== undefined && { accountId }),
+        body: body.json,
+      }),
+    );
+  }
+
+  /** Its channel is about to have it. */
+  sending(prepared: Prepared): Promise<string | undefined> {
+    const id = sendIdOf(prepared);
+    return this.#write(id, () => this.#journal.sending(id));
+  }
+
+  /** Its channel says that nothing of it is out. */
+  unsent(prepared: Prepared): Promise<string | undefined> {
+    const id = sendIdOf(prepared);
+    return this.#write(id, () => this.#journal.unsent(id));
+  }
+
+  /** It has come to its end. */
+  end(prepared: Prepared, end: SendEndRecord): Promise<string | undefined> {
+    const id = sendIdOf(prepared);
+    return this.#write(id, () => this.#journal.endSend(id, end));
+  }
+
+  async #write(id: string, write: () => Promise<void>): Promise<string | undefined> {
+    try {
+      await write();
+      return undefined;
+    } catch (error) {
+      this.#logger.error('the journal could not keep a send', { sendId: id, error });
+      return `the journal could not keep it: ${oneLine(error)}`;
+    }
+  }
+}
+
+/** What the sends of a message say, as a name: what was sent is not sent again in the same words. */
+function fingerprintOf({ content, attachments = [] }: Said): string {
+  return digestOf([content, attachments]);
+}
+
+/** Where the journal has it: the final of a stream ends what the stream has opened. */
+function sendIdOf({ event }: Prepared): string {
+  return event.payload.openedBy ?? event.eventId;
+}
+
+const unknownEnds = ['ambiguous', 'threw', 'aborted'];
+
+/** Whether a send is out, or nobody knows: then it may not be said again. */
+function mayBeOut({ state, attempts, cause = '' }: SendRecord): boolean {
+  return state === 'sent' || (state === 'failed' && attempts > 0 && unknownEnds.includes(cause));
+}
+
+/** A send of the journal as its message's end tells of it. */
+export function reportOfRecord(record: SendRecord): SendReport {
+  const { state, attempts, channel, accountId, providerMessageId, cause, reason } = record;
+  const { content } = JSON.parse(record.body) as Said; // as it was written
+  const [extensionId, contributionId] = reason?.split('/') ?? [];
+  const by = extensionId !== undefined && contributionId !== undefined;
+  return {
+    status: state === 'sent' || state === 'cancelled' ? state : 'failed',
+    content,
+    attempts,
+    ...(channel !== undefined && { channel }),
+    ...(accountId !== undefined && { accountId }),
+    ...(state === 'sent' && {
+      receipt: providerMessageId === undefined ? {} : { messageId: providerMessageId },
+    }),
+    ...(state === 'cancelled' && {
+      cancel: { code: cause ?? 'cancelled', ...(by && { extensionId, contributionId }) },
+    }),
+    ...(state === 'failed' && { error: reason ?? cause ?? 'it was not sent' }),
+    indexKeys: [],
+  };
+}

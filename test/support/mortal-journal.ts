@@ -1,0 +1,44 @@
+import type { Journal } from '../../src/host/index.js';
+
+/** A journal as a host sees it that may die at any moment: from then on nothing of that host reaches it. */
+export interface MortalJournal extends Journal {
+  /** The host is gone. What it had asked for and not got stays unanswered. */
+  kill(): void;
+}
+
+type Write = 'accept' | 'begin' | 'endUpdate' | 'prepare' | 'sending' | 'unsent' | 'endSend';
+
+/** Lets each call through until the host is killed. `failing` says which writes fail, by their kind and number. */
+export function mortalJournal(
+  journal: Journal,
+  failing: (write: Write, nth: number) => Error | undefined = () => undefined,
+): MortalJournal {
+  let isDead = false;
+  const counts = new Map<Write, number>();
+  const unanswered = new Promise<never>(() => undefined);
+  const write =
+    <A extends readonly unknown[], R>(kind: Write, call: (...args: A) => Promise<R>) =>
+    async (...args: A): Promise<R> => {
+      const nth = (counts.get(kind) ?? 0) + 1;
+      counts.set(kind, nth);
+      const problem = failing(kind, nth);
+      if (problem !== undefined) throw problem;
+      if (isDead) return unanswered;
+      const result = await call(...args);
+      return isDead ? unanswered : result;
+    };
+  return {
+    ...journal,
+    accept: write('accept', journal.accept),
+    begin: write('begin', journal.begin),
+    endUpdate: write('endUpdate', journal.endUpdate),
+    prepare: write('prepare', journal.prepare),
+    sending: write('sending', journal.sending),
+    unsent: write('unsent', journal.unsent),
+    endSend: write('endSend', journal.endSend),
+    close: async () => undefined, // it outlives the host
+    kill: () => {
+      isDead = true;
+    },
+  };
+}
