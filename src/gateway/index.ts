@@ -8,9 +8,20 @@ export {
   type StreamDelta,
   type StreamSender,
 } from '../stream/index.js';
-export { type ClientStateChange, OpenClawClient, type RequestOptions } from './client/client.js';
+export {
+  bridgeGateway,
+  type GatewayBridge,
+  type GatewayBridgeOptions,
+  type GatewayBridgeStats,
+} from './bridge/bridge-gateway.js';
+export { OpenClawClient } from './client/client.js';
 export type { OpenClawClientOptions, ReconnectOptions } from './client/client-options.js';
-export type { ClientState } from './client/client-state.js';
+export type {
+  ClientState,
+  ClientStateChange,
+  RequestOptions,
+  RunsLost,
+} from './client/client-state.js';
 export type { ClientCounters, ClientStats } from './client/client-stats.js';
 export type { AgentCallback, ChatCallback } from './client/run-routes.js';
 export { createDeviceIdentity, type DeviceIdentity } from './device/device-identity.js';

@@ -70,7 +70,10 @@ describe('the handshake', () => {
     expect(lab.client.state).toBe('connecting');
     await lab.clock.advance(1);
     expect(lab.client.state).toBe('waiting');
-    expect(lab.log.messages('warn').join()).toContain('did not answer within 10000 ms');
+    expect(lab.log.entries.at(-1)).toMatchObject({
+      message: 'the gateway is not connected',
+      fields: { detail: 'it did not answer within 10000 ms' },
+    });
   });
 
   it.each([

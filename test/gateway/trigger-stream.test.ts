@@ -4,6 +4,7 @@ import {
   hasReachedAgent,
   type StreamDelta,
 } from '../../src/gateway/index.js';
+import { labToken } from '../support/gateway-lab.js';
 import { until } from '../support/gateway-server.js';
 import { all, leftOf, nothingLeft, providerLab, triggerOf } from '../support/provider-lab.js';
 
@@ -212,6 +213,14 @@ describe('the end of a run that is not its lifecycle', () => {
     lab.server.agent('r-1', 'lifecycle', { phase: 'error', ...data });
     expect(await deltas).toEqual([{ phase: 'error', error }]);
     expect(leftOf(lab)).toEqual(nothingLeft);
+  });
+
+  it('is told without the secrets of the client, on one line (stream §2.9)', async () => {
+    await using lab = await providerLab();
+    const deltas = all(lab.agent.triggerStream(triggerOf('hello')));
+    await lab.acknowledged();
+    lab.server.agent('r-1', 'lifecycle', { phase: 'error', error: `bad ${labToken}\nagain` });
+    expect(await deltas).toEqual([{ phase: 'error', error: 'bad [secret] again' }]);
   });
 
   it('waits for the retry of a failed run where there is a grace (defect: retry under the same id)', async () => {

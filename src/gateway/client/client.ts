@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import {
   type Clock,
   type Logger,
-  oneLine,
   SluiceError,
   silentLogger,
   systemClock,
@@ -11,6 +10,7 @@ import {
 import type { OtherAgentEvent } from '../protocol/agent-event.js';
 import type { GatewayEvent } from '../protocol/frame.js';
 import type { Hello } from '../protocol/hello.js';
+import type { LostReason } from '../protocol/lost-reason.js';
 import {
   type ClientLimits,
   introductionOf,
@@ -19,7 +19,7 @@ import {
   reconnectOf,
   urlOf,
 } from './client-options.js';
-import type { ClientState } from './client-state.js';
+import type { ClientState, ClientStateChange, RequestOptions, RunsLost } from './client-state.js';
 import { type ClientStats, newCounters } from './client-stats.js';
 import { Connection } from './connection.js';
 import { Listeners } from './listeners.js';
@@ -29,21 +29,6 @@ import { ResumeWindow } from './resume-window.js';
 import { RunClaims } from './run-claims.js';
 import { type AgentCallback, type ChatCallback, RunRoutes } from './run-routes.js';
 import { untilReady } from './until-ready.js';
-
-/** What bounds one request. */
-export interface RequestOptions {
-  /** Milliseconds; the client's `requestTimeoutMs` where unsaid. */
-  readonly timeoutMs?: number;
-  /** Ends the wait. What the gateway has received, it has. */
-  readonly signal?: AbortSignal;
-}
-
-/** A change of a client's state. */
-export interface ClientStateChange {
-  readonly state: ClientState;
-  /** Why the connection was lost, or did not come about. Without secrets. */
-  readonly problem?: string;
-}
 
 /**
  * A client of an OpenClaw gateway, protocol 3: one connection, made again whenever it is lost, over which requests
@@ -67,12 +52,14 @@ export class OpenClawClient implements AsyncDisposable {
   readonly #logger: Logger;
   readonly #counters = newCounters();
   readonly #connection: Connection;
+  readonly #redact: (text: string) => string;
   readonly #pending: PendingRequests;
   readonly #routes: RunRoutes;
   readonly #claims = new RunClaims();
   readonly #resume: ResumeWindow;
   readonly #events: Listeners<GatewayEvent>;
   readonly #states: Listeners<ClientStateChange>;
+  readonly #losses: Listeners<RunsLost>;
   #requests = 0;
 
   constructor(options: OpenClawClientOptions) {
@@ -80,18 +67,20 @@ export class OpenClawClient implements AsyncDisposable {
     const url = urlOf(options);
     const redact = redactor([token, password]);
     this.clock = clock;
+    this.#redact = redact;
     this.#limits = limitsOf(options);
     this.#logger = unfailing(logger);
     const onError = (error: unknown): void => {
       this.#counters.listenerErrors++;
-      this.#logger.error(`a listener of the gateway client threw: ${oneLine(error)}`);
+      this.#logger.error('a listener of the gateway client threw', { error });
     };
     this.#events = new Listeners(onError);
     this.#states = new Listeners(onError);
+    this.#losses = new Listeners(onError);
     this.#pending = new PendingRequests(clock, redact);
     this.#routes = new RunRoutes(this.#limits.maxRuns, this.#counters, clock, this.#logger);
     this.#resume = new ResumeWindow(this.#limits.resumeWindowMs, clock, (reason, error) =>
-      this.#routes.endAll(reason, error),
+      this.#lose(reason, error),
     );
     this.#connection = new Connection({
       url,
@@ -226,12 +215,22 @@ export class OpenClawClient implements AsyncDisposable {
 
   /** Says that somebody dispatches a run already, until what is returned is disposed: a bridge leaves it alone. */
   claimRun(runId: string): Disposable {
-    return this.#claims.add(runId);
+    return this.#claims.addRun(runId);
+  }
+
+  /** The same for whatever runs in a session: a run that was asked for there may have no id yet. */
+  claimSession(sessionKey: string): Disposable {
+    return this.#claims.addSession(sessionKey);
   }
 
   /** Whether somebody dispatches a run. */
   isClaimed(runId: string): boolean {
     return this.#claims.has(runId);
+  }
+
+  /** Whether a run is no bridge's to tell: it is claimed, it was lately, or its session is. */
+  isCovered(runId: string, sessionKey?: string): boolean {
+    return this.#claims.covers(runId, sessionKey);
   }
 
   /** Hears every event of the gateway, as it came, after the callbacks of its run. */
@@ -244,6 +243,16 @@ export class OpenClawClient implements AsyncDisposable {
     return this.#states.add(listener);
   }
 
+  /** Hears when every run of the gateway is lost to this client (stream §2.6), also those that nobody has registered. */
+  onRunsLost(listener: (loss: RunsLost) => void): Disposable {
+    return this.#losses.add(listener);
+  }
+
+  /** A text of the gateway as it may be shown: on one line, bounded, without this client's secrets. */
+  redact(text: string): string {
+    return this.#redact(text);
+  }
+
   /** What it has counted, and what it holds now. */
   stats(): ClientStats {
     return {
@@ -253,7 +262,7 @@ export class OpenClawClient implements AsyncDisposable {
       claimedRuns: this.#claims.size,
       earlyEvents: this.#routes.earlyEvents,
       pendingRequests: this.#pending.size,
-      listeners: this.#events.size + this.#states.size,
+      listeners: this.#events.size + this.#states.size + this.#losses.size,
     };
   }
 
@@ -266,14 +275,20 @@ export class OpenClawClient implements AsyncDisposable {
   #entered(state: ClientState, problem?: string): void {
     if (state === 'waiting' || state === 'stopped') this.#pending.endAll();
     if (state === 'waiting') {
-      this.#logger.warn(`the gateway is not connected: ${problem}`);
+      this.#logger.warn('the gateway is not connected', { detail: problem });
       this.#resume.open();
     }
     if (state === 'stopped') {
       this.#resume.clear();
-      this.#routes.endAll('client-stopped', 'the gateway client was stopped');
+      this.#lose('client-stopped', 'the gateway client was stopped');
     }
     this.#states.tell({ state, ...(problem !== undefined && { problem }) });
+  }
+
+  /** No run goes on: the registered ones are told each, listeners once. */
+  #lose(reason: LostReason, error: string): void {
+    this.#routes.endAll(reason, error);
+    this.#losses.tell({ reason, error });
   }
 
   #welcomed(hello: Hello): void {

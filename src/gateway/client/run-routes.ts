@@ -1,4 +1,4 @@
-import { type Clock, type Logger, oneLine } from '../../kernel/index.js';
+import type { Clock, Logger } from '../../kernel/index.js';
 import type { AgentEventPayload } from '../../stream/index.js';
 import {
   isGapReport,
@@ -171,7 +171,7 @@ export class RunRoutes {
       call();
     } catch (error) {
       this.#counters.listenerErrors++;
-      this.#logger.error(`the callback of a run threw: ${oneLine(error)}`, { runId });
+      this.#logger.error('the callback of a run threw', { runId, error });
     }
   }
 

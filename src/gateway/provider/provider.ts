@@ -10,6 +10,7 @@ import {
   type StreamDelta,
   unreachedError,
 } from '../../stream/index.js';
+import { FactQueue } from '../run/fact-queue.js';
 import { GatewayRun, type GatewayRunOptions, type RunRequest } from '../run/gateway-run.js';
 import type { RunEndFact, RunFact } from '../run/run-fact.js';
 import { SessionReader } from '../session/session-reader.js';
@@ -17,7 +18,6 @@ import { ChatAnswer } from './chat-answer.js';
 import { type AttemptOutcome, Circuit, type EndAttempt } from './circuit.js';
 import { DeltaQueue } from './delta-queue.js';
 import { DeltaReader } from './delta-reader.js';
-import { FactQueue } from './fact-queue.js';
 import {
   type OpenClawAgentProviderOptions,
   type ProviderLimits,

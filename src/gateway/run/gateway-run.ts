@@ -50,6 +50,8 @@ export class GatewayRun {
   readonly #timers: RunTimers<'run' | 'idle' | 'grace'>;
   readonly #registrations: RunRegistrations;
   readonly #waiting = new AbortController();
+  /** Its session, until the gateway has named the run: under another id a bridge would not know it. */
+  #sessionClaim: Disposable | undefined;
   #state: 'unsent' | 'sent' | 'acknowledged' | 'over' = 'unsent';
 
   constructor(request: RunRequest, options: GatewayRunOptions) {
@@ -101,6 +103,7 @@ export class GatewayRun {
     const runId = newId();
     // before it is sent: the gateway tells of the run under this id, mostly
     this.#registrations.add(runId);
+    if (this.#with.isDriven) this.#sessionClaim = client.claimSession(sessionKey);
     this.#state = 'sent';
     let payload: unknown;
     try {
@@ -128,6 +131,7 @@ export class GatewayRun {
       );
       this.#isAlive();
       if (answer.runId !== proposed) this.#registrations.move(answer.runId);
+      this.#sessionClaim?.[Symbol.dispose]();
     }
   }
 
@@ -156,7 +160,7 @@ export class GatewayRun {
       else if (status === 'ok' || status === 'error')
         this.#failed('gateway', 'the run ended while the gateway was not connected');
     } catch (error) {
-      logger.debug(`whether a run goes on could not be asked: ${oneLine(error)}`, { runId });
+      logger.debug('whether a run goes on could not be asked', { runId, error });
     }
   }
 
@@ -196,8 +200,10 @@ export class GatewayRun {
     this.#timers.clearAll();
     this.#waiting.abort();
     const runId = this.#registrations.end();
+    this.#sessionClaim?.[Symbol.dispose]();
     if (then === 'stop' && wasSent && runId !== undefined) this.#stopAgent({ sessionKey, runId });
-    this.#with.tell(fact);
+    const { client, tell } = this.#with;
+    tell(fact.how === 'failed' ? { ...fact, message: client.redact(fact.message) } : fact);
   }
 
   /** Nobody waits for the answer any more. Best effort: without a connection there is nothing to be done. */
@@ -206,7 +212,7 @@ export class GatewayRun {
     if (client.state !== 'connected') return;
     client
       .request('chat.abort', run, { timeoutMs: sendAckTimeoutMs })
-      .catch((error: unknown) => logger.debug(`a run was not stopped: ${oneLine(error)}`, run));
+      .catch((error: unknown) => logger.debug('a run was not stopped', { ...run, error }));
   }
 }
 

@@ -1,5 +1,5 @@
 import { resultText } from '../../stream/index.js';
-import type { RunFact, SnapshotFact } from '../run/run-fact.js';
+import type { RunFact, SnapshotFact } from './run-fact.js';
 
 /** Facts that may wait, at most. */
 const maxFacts = 1_000;
