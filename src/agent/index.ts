@@ -9,6 +9,7 @@ export {
   type ClaudeRun,
   loadClaudeSdk,
 } from './claude-sdk.js';
+export { cutOff } from './cut-off.js';
 export { echoProvider } from './echo.js';
 export { chooseModel, type ModelChoice, type ModelWish } from './model.js';
 export { type ComposedPrompt, composePrompt } from './prompt.js';

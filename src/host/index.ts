@@ -74,3 +74,10 @@ export {
 } from './sqlite/open-sqlite.js';
 export type { SqliteValue } from './sqlite/sqlite-values.js';
 export { memoryStore, type SessionRecord, type Store } from './store.js';
+export { ActiveStreams, type StreamPlace } from './streaming/active-streams.js';
+export {
+  type DeliverStreamContext,
+  deliverStream,
+  type StreamedAnswer,
+  type TriggeredAgent,
+} from './streaming/deliver-stream.js';

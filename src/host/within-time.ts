@@ -12,21 +12,26 @@ export type CallEnd<T> =
 /**
  * Calls somebody else's code, and waits for it no longer than a time and a signal allow. Never rejects; what it comes
  * to later is observed, and lost.
+ *
+ * @param timeoutMs no end where it is undefined.
  */
 export function callWithin<T>(
   call: () => Promise<T>,
   clock: Clock,
-  timeoutMs: number,
+  timeoutMs: number | undefined,
   signal?: AbortSignal,
 ): Promise<CallEnd<T>> {
   return new Promise((resolve) => {
     const done = (end: CallEnd<T>): void => {
-      clock.clearTimeout(timer);
+      if (timer !== undefined) clock.clearTimeout(timer);
       signal?.removeEventListener('abort', onAbort);
       resolve(end);
     };
     const onAbort = (): void => done({ status: 'aborted' });
-    const timer = clock.setTimeout(() => done({ status: 'late' }), timeoutMs);
+    const timer =
+      timeoutMs === undefined
+        ? undefined
+        : clock.setTimeout(() => done({ status: 'late' }), timeoutMs);
     if (signal?.aborted === true) onAbort();
     else signal?.addEventListener('abort', onAbort, { once: true });
     void settled(call).then(done);

@@ -247,6 +247,11 @@ export const errorTable = {
       'A resolver chose another account, address or thread for the final than for the opening.',
     hint: 'Ask StreamApproval.fits(final) first; abort the sender and send such a final by itself.',
   },
+  'no-trigger': {
+    message: 'The agent that is to answer in channel "{what}" can be asked by no trigger.',
+    cause: 'deliverStream was given an agent with neither trigger nor triggerStream.',
+    hint: 'Drive an agent that only runs with runAgentTurn, or by a host.',
+  },
   'no-agent': {
     message: 'The host has no agent.',
     cause: 'createHost was given an empty list of agents.',

@@ -9,14 +9,18 @@ export class ActiveStreams {
     return this.#conversations.size;
   }
 
+  /** Whether a reply grows there now. */
+  isTaken(place: StreamPlace): boolean {
+    return this.#conversations.has(keyOf(place));
+  }
+
   /**
    * Takes the place of a conversation, at once.
    *
    * @returns what gives it back; nothing where somebody has it.
    */
   begin(place: StreamPlace): Disposable | undefined {
-    const { channel = '', accountId = '', to, threadId = '' } = place;
-    const key = JSON.stringify([channel, accountId, to, String(threadId)]);
+    const key = keyOf(place);
     if (this.#conversations.has(key)) return undefined;
     this.#conversations.add(key);
     let isHeld = true;
@@ -27,6 +31,10 @@ export class ActiveStreams {
       },
     };
   }
+}
+
+function keyOf({ channel = '', accountId = '', to, threadId = '' }: StreamPlace): string {
+  return JSON.stringify([channel, accountId, to, String(threadId)]);
 }
 
 /** Where a stream is shown. */

@@ -1,0 +1,160 @@
+import { Trail } from '../../agent/index.js';
+import type { ChannelPlugin } from '../../channel/index.js';
+import {
+  type Clock,
+  type Kernel,
+  type Logger,
+  type Outcome,
+  SluiceError,
+  silentLogger,
+  systemClock,
+} from '../../kernel/index.js';
+import type { AgentProvider, AgentTrigger } from '../../stream/index.js';
+import { Accounts } from '../accounts.js';
+import { deliver } from '../delivery.js';
+import { endOf, type SendReport } from '../message-end.js';
+import type { HostOptions } from '../options.js';
+import type { OutgoingMessage } from '../prepare-send.js';
+import { callWithin } from '../within-time.js';
+import type { ActiveStreams } from './active-streams.js';
+import { type Heard, hearStream, type StreamDelivery } from './hear-stream.js';
+import { mayStream } from './may-stream.js';
+
+/** An agent that is asked by a trigger: it keeps its own sessions. It has at least one of the two. */
+export type TriggeredAgent = Pick<AgentProvider, 'trigger' | 'triggerStream'>;
+
+/** What a streamed delivery is made with. */
+export interface DeliverStreamContext
+  extends Pick<HostOptions, 'sendTimeoutMs' | 'onAmbiguousSend'> {
+  readonly kernel: Kernel;
+  /** What the agent is asked, and where from: the answer goes back there. */
+  readonly trigger: AgentTrigger;
+  /** Shared by all who stream into the same channels. */
+  readonly streams: ActiveStreams;
+  /** What the message says beyond its address and its text. */
+  readonly message?: Partial<
+    Omit<OutgoingMessage, 'content' | 'kind' | 'explicit' | 'channel' | 'accountId' | 'openedBy'>
+  >;
+  /** `stream` shows what the agent thinks, as a reply of its own; `off` where unsaid. */
+  readonly reasoning?: 'off' | 'stream';
+  /** After an error that may have reached the agent it is asked again, and may do things twice; not where unsaid. */
+  readonly rerunAfterError?: boolean;
+  /** What came before: its refs, correlation and annotations go on. */
+  readonly after?: Outcome;
+  /** Stops it: the agent is told, and what was shown is taken back. */
+  readonly signal?: AbortSignal;
+  readonly clock?: Clock;
+  readonly logger?: Logger;
+}
+
+/** How a streamed delivery ended. */
+export interface StreamedAnswer {
+  readonly status: 'answered' | 'silent' | 'cancelled' | 'failed' | 'aborted';
+  /** In one line, where it did not end well. */
+  readonly reason?: string;
+  /** Every prepared send, in order. Of a text that was shown in part and never became whole, too. */
+  readonly sends: readonly SendReport[];
+}
+
+/**
+ * Asks an agent, and delivers what it answers: shown while it grows where the channel can (`canStreamResponse` and
+ * `createStreamSender`), the agent can (`triggerStream`), no handler has to see the whole first, and no other reply
+ * grows in the conversation; whole (`trigger`) elsewhere. Each text passes `egress.preparing` (spec §14.6 to §14.10).
+ *
+ * Where the stream ends with an error, the agent is asked again, by `trigger`, only if the run has not reached it.
+ *
+ * @throws SluiceError `no-trigger` where the agent has neither `trigger` nor `triggerStream`; what the kernel throws
+ *   where it cannot dispatch.
+ * @example
+ * const streams = new ActiveStreams();
+ * const { status } = await deliverStream(provider, channel, { kernel, trigger, streams });
+ */
+export async function deliverStream(
+  provider: TriggeredAgent,
+  channel: ChannelPlugin,
+  context: DeliverStreamContext,
+): Promise<StreamedAnswer> {
+  if (provider.trigger === undefined && provider.triggerStream === undefined)
+    throw new SluiceError('no-trigger', { what: channel.id });
+  const delivery = deliveryOf(channel, context);
+  const { parts, message } = delivery;
+  const canGrow =
+    mayStream(parts, { ...message, kind: 'reply' }) && !parts.streams.isTaken(message);
+  if (provider.triggerStream === undefined || (!canGrow && provider.trigger !== undefined))
+    return answerOf(await askWhole(provider, delivery));
+  const heard = await hearStream(
+    (trigger) => provider.triggerStream?.(trigger) ?? nothing(),
+    delivery,
+    canGrow,
+  );
+  const mayAskAgain = !heard.reachedAgent || context.rerunAfterError === true;
+  if (heard.status !== 'failed' || provider.trigger === undefined || !mayAskAgain)
+    return answerOf(heard);
+  const again = await askWhole(provider, delivery);
+  return answerOf({ ...again, all: [...heard.all, ...again.all] });
+}
+
+async function* nothing(): AsyncGenerator<never> {}
+
+/** Asks for the whole answer, and sends its parts. */
+async function askWhole(provider: TriggeredAgent, delivery: StreamDelivery): Promise<Heard> {
+  const { parts, trail, message, trigger, signal } = delivery;
+  const all: SendReport[] = [];
+  const asked = await callWithin(
+    async () => provider.trigger?.(trigger),
+    parts.clock,
+    undefined,
+    signal,
+  );
+  const failed = (reason: string, reachedAgent: boolean): Heard => ({
+    ...{ status: 'failed', reason, reachedAgent, all, answers: all },
+  });
+  if (asked.status === 'aborted' || signal.aborted)
+    return { status: 'aborted', reachedAgent: true, all, answers: all };
+  if (asked.status !== 'returned')
+    return failed(asked.status === 'threw' ? asked.reason : 'late', true);
+  const answer = asked.value;
+  if (answer === undefined) return { status: 'ended', reachedAgent: false, all, answers: all };
+  if (answer.status === 'failed') return failed(answer.error, answer.reachedAgent);
+  for (const content of answer.parts)
+    all.push(await deliver(parts, trail.fork(), { ...message, kind: 'reply', content }, signal));
+  return { status: 'ended', reachedAgent: true, all, answers: all };
+}
+
+function answerOf({ status, reason, answers, all: sends }: Heard): StreamedAnswer {
+  if (status === 'ended') return { ...(endOf(answers) as StreamedAnswer), sends }; // of sends it is one of these
+  return { status, ...(reason !== undefined && { reason }), sends };
+}
+
+function deliveryOf(channel: ChannelPlugin, context: DeliverStreamContext): StreamDelivery {
+  const { kernel, trigger, streams, after, reasoning = 'off' } = context;
+  const { clock = systemClock, logger = silentLogger, sendTimeoutMs, onAmbiguousSend } = context;
+  const { instanceId: accountId, chatId, threadId, messageId } = trigger.source;
+  const accounts = new Accounts();
+  accounts.add({ channel, accountId, startedAtMs: clock.now() });
+  const signals = [context.signal, trigger.signal].filter((one) => one !== undefined);
+  const signal = AbortSignal.any(signals);
+  return {
+    parts: {
+      ...{ kernel, clock, logger, accounts, streams },
+      options: {
+        ...(sendTimeoutMs !== undefined && { sendTimeoutMs }),
+        ...(onAmbiguousSend !== undefined && { onAmbiguousSend }),
+      },
+    },
+    trail: new Trail(kernel, after),
+    trigger: { ...trigger, signal },
+    message: {
+      to: chatId,
+      conversationId: chatId,
+      replyToId: messageId,
+      ...(threadId !== undefined && { threadId }),
+      ...context.message,
+      explicit: true,
+      channel: channel.id,
+      accountId,
+    },
+    reasoning,
+    signal,
+  };
+}

@@ -1,0 +1,139 @@
+import { cutOff, type Trail } from '../../agent/index.js';
+import { oneLine } from '../../kernel/index.js';
+import { type AgentTrigger, hasReachedAgent, type StreamDelta } from '../../stream/index.js';
+import type { SendReport } from '../message-end.js';
+import type { DeliveryParts } from '../parts.js';
+import type { OutgoingMessage } from '../prepare-send.js';
+import { StreamedReply } from './streamed-reply.js';
+
+/** Where an answer goes, and how. */
+export interface StreamDelivery {
+  readonly parts: DeliveryParts;
+  readonly trail: Trail;
+  readonly trigger: AgentTrigger;
+  readonly message: Omit<OutgoingMessage, 'content' | 'kind'>;
+  readonly reasoning: 'off' | 'stream';
+  readonly signal: AbortSignal;
+}
+
+/** How an answer was heard, and what was sent of it. */
+export interface Heard {
+  readonly status: 'ended' | 'failed' | 'aborted';
+  readonly reason?: string;
+  /** Whether the agent may have worked on it. */
+  readonly reachedAgent: boolean;
+  readonly all: readonly SendReport[];
+  /** Without what it thought, and what was taken back. */
+  readonly answers: readonly SendReport[];
+}
+
+/** What grows of one answer: first thoughts, then a text. Late thoughts are not shown: they would stand after it. */
+class GrowingAnswer {
+  readonly all: SendReport[] = [];
+  readonly answers: SendReport[] = [];
+  readonly #delivery: StreamDelivery;
+  readonly #isShown: boolean;
+  #thoughts: { readonly reply: StreamedReply; text: string } | undefined;
+  #text: StreamedReply | undefined;
+
+  constructor(delivery: StreamDelivery, isShown: boolean) {
+    this.#delivery = delivery;
+    this.#isShown = isShown;
+  }
+
+  think(delta: StreamDelta & { phase: 'thinking' }): void {
+    if (this.#delivery.reasoning === 'off' || this.#text !== undefined) return;
+    if (this.#thoughts === undefined && delta.thinking.trim() === '') return;
+    this.#thoughts ??= { reply: this.#begin('reasoning'), text: '' };
+    this.#thoughts.text = delta.thinking;
+    if (this.#isShown) this.#thoughts.reply.show(delta);
+  }
+
+  async say(delta: StreamDelta & { phase: 'content' }): Promise<void> {
+    await this.#finishThoughts();
+    this.#text ??= this.#begin('reply');
+    if (this.#isShown && delta.content.trim() !== '')
+      this.#text.show({ phase: 'content', content: delta.content });
+  }
+
+  async finish({ content }: StreamDelta & { phase: 'final' }): Promise<void> {
+    await this.#finishThoughts();
+    const text = this.#text ?? this.#begin('reply');
+    this.#text = undefined;
+    if (content.trim() === '') return this.#keep(await text.withdraw('withdrawn'));
+    const sent = await text.finish({ ...this.#delivery.message, kind: 'reply', content });
+    this.all.push(sent);
+    this.answers.push(sent);
+  }
+
+  /** Ends what grows, without a final. */
+  async stop(error: string | undefined): Promise<void> {
+    for (const reply of [this.#thoughts?.reply, this.#text])
+      this.#keep(error === undefined ? await reply?.withdraw('aborted') : await reply?.fail(error));
+    this.#thoughts = undefined;
+    this.#text = undefined;
+  }
+
+  async #finishThoughts(): Promise<void> {
+    const thoughts = this.#thoughts;
+    this.#thoughts = undefined;
+    if (thoughts === undefined) return;
+    const { message } = this.#delivery;
+    const content = thoughts.text;
+    this.#keep(await thoughts.reply.finish({ ...message, kind: 'reasoning', content }));
+  }
+
+  #begin(kind: 'reply' | 'reasoning'): StreamedReply {
+    const { parts, trail, message, signal } = this.#delivery;
+    return new StreamedReply({ parts, trail, message: { ...message, kind }, signal });
+  }
+
+  #keep(report: SendReport | undefined): void {
+    if (report !== undefined) this.all.push(report);
+  }
+}
+
+/**
+ * Hears an answer as it grows, and delivers it. Whatever ends it, nothing is left growing, and the stream is told to let go.
+ *
+ * @param isShown its parts are shown; else it goes out whole.
+ * Never rejects.
+ */
+export async function hearStream(
+  ask: (trigger: AgentTrigger) => AsyncGenerator<StreamDelta>,
+  delivery: StreamDelivery,
+  isShown: boolean,
+): Promise<Heard> {
+  const { trigger, signal, parts } = delivery;
+  const growing = new GrowingAnswer(delivery, isShown);
+  const { all, answers } = growing;
+  let hasBegun = false;
+  let reason: string | undefined;
+  let reachedAgent = true;
+  try {
+    for await (const delta of cutOff(ask(trigger), signal)) {
+      if (delta.phase === 'thinking') growing.think(delta);
+      else if (delta.phase === 'content') await growing.say(delta);
+      else if (delta.phase === 'final') {
+        await growing.finish(delta);
+        return { status: signal.aborted ? 'aborted' : 'ended', reachedAgent, all, answers };
+      } else {
+        reason = delta.error;
+        reachedAgent = hasReachedAgent(delta);
+        break;
+      }
+      hasBegun = true;
+    }
+    if (hasBegun) reason ??= 'the stream ended without a final';
+  } catch (error) {
+    reason = oneLine(error); // a stream says what went wrong, and does not throw: nobody knows how far it came
+    parts.logger.error('an agent threw while it streamed', { error });
+  }
+  if (signal.aborted) {
+    await growing.stop(undefined);
+    return { status: 'aborted', reachedAgent, all, answers };
+  }
+  await growing.stop(reason);
+  if (reason === undefined) return { status: 'ended', reachedAgent, all, answers };
+  return { status: 'failed', reason, reachedAgent, all, answers };
+}
