@@ -9,7 +9,9 @@ export type CommandErrorCode =
   | 'unreadable-file'
   | 'bad-config'
   | 'bad-line'
-  | 'unusable-port';
+  | 'unusable-port'
+  | 'file-exists'
+  | 'unwritable-file';
 
 /**
  * Something that the person at the command line has to change.

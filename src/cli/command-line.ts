@@ -1,8 +1,10 @@
 import { Command, CommanderError } from 'commander';
 import { addCheckPlugin } from './check-plugin.js';
 import { CommandError } from './command-error.js';
+import { addDoctor } from './doctor/doctor.js';
 import { errorLine } from './error-line.js';
 import { type ExitCode, exitCodeHelp, exitCodes } from './exit-codes.js';
+import { addInit } from './init/init.js';
 import { addNormalize } from './normalize.js';
 import { addReplay } from './replay.js';
 import { addRun } from './run.js';
@@ -19,6 +21,8 @@ const commands: readonly AddCommand[] = [
   addReplay,
   addNormalize,
   addCheckPlugin,
+  addDoctor,
+  addInit,
 ];
 
 /** What the process gives. */

@@ -1,0 +1,114 @@
+import { hostExtensionId } from '../../host/index.js';
+import type { Kernel, StageInfo } from '../../kernel/index.js';
+import type { AgentProvider } from '../../stream/index.js';
+import type { Finding } from './finding.js';
+import { probe } from './probe.js';
+
+/** What of a host decides which events there will be. */
+export interface EmissionFacts {
+  readonly kernel: Kernel;
+  readonly providers: readonly AgentProvider[];
+  /** The ids of the channels that are started. */
+  readonly channels: readonly string[];
+}
+
+/**
+ * Looks at every family that a handler listens to: whether the host emits it, whether the handler can do there what it wants to,
+ * and, by a probe event, whether the runner gets to it (spec §20.5).
+ */
+export async function checkFamilies(facts: EmissionFacts): Promise<Finding[]> {
+  const heard = facts.kernel
+    .stages()
+    .map(({ stage, handlers }) => ({
+      stage,
+      handlers: handlers.filter(({ extensionId }) => extensionId !== hostExtensionId),
+    }))
+    .filter(({ handlers }) => handlers.length > 0);
+  const findings: Finding[] = [];
+  for (const info of heard)
+    findings.push(
+      ...neverEmitted(info, facts),
+      ...observeOnly(info, facts),
+      ...deprecated(info),
+      ...(await neverReached(info)),
+    );
+  if (findings.some(({ severity }) => severity !== 'ok')) return findings;
+  const handlers = heard.reduce((sum, info) => sum + info.handlers.length, 0);
+  const what = `a probe event reached each of ${handlers} handlers in ${heard.length} families`;
+  return [...findings, { severity: 'ok', check: 'families', what }];
+}
+
+function namesOf(handlers: StageInfo['handlers']): string {
+  return handlers.map((one) => `${one.extensionId}/${one.contributionId}`).join(', ');
+}
+
+function neverEmitted({ stage, handlers }: StageInfo, facts: EmissionFacts): Finding[] {
+  const why = whyNever(stage.family, stage.emittedAt, facts);
+  if (why === undefined) return [];
+  return [
+    {
+      severity: 'error',
+      check: 'families',
+      what: `"${stage.family}" is never emitted here: ${why}`,
+      whose: namesOf(handlers),
+      hint: 'Listen to another family; `sluice stages` says where each is emitted.',
+    },
+  ];
+}
+
+function whyNever(
+  family: string,
+  emittedAt: string,
+  { channels }: EmissionFacts,
+): string | undefined {
+  if (emittedAt.startsWith('none yet')) return 'nothing emits it yet';
+  if (family.startsWith('subagent.'))
+    return 'inside a turn nothing tells of children; bridges do, of runs that no turn drives';
+  if (family.startsWith('interaction.') && channels.every((id) => id === 'console'))
+    return 'the console has no buttons, lists or forms';
+  return undefined;
+}
+
+/** What a source can only tell of afterwards: what is decided there has no effect. */
+function observeOnly({ stage, handlers }: StageInfo, { providers }: EmissionFacts): Finding[] {
+  if (stage.family !== 'agent.tool.calling') return [];
+  const deciding = handlers.filter(
+    ({ class: one }) => one === 'veto' || one === 'mutator' || one === 'resolver',
+  );
+  if (deciding.length === 0) return [];
+  return providers
+    .filter(({ toolGate }) => toolGate === 'observe-only')
+    .map(({ id }) => ({
+      severity: 'error',
+      check: 'families',
+      what: `the agent "${id}" tells of tool calls afterwards: a cancel or patch at "${stage.family}" has no effect`,
+      whose: namesOf(deciding),
+      hint: 'Use an agent whose tools can be gated, such as "claude", or observe only.',
+    }));
+}
+
+function deprecated({ stage, handlers }: StageInfo): Finding[] {
+  if (stage.deprecated === undefined) return [];
+  const { since, use, removeAfter } = stage.deprecated;
+  const end = removeAfter === undefined ? '' : `, and is gone after ${removeAfter}`;
+  return [
+    {
+      severity: 'warning',
+      check: 'families',
+      what: `"${stage.family}" is deprecated since ${since}${end}`,
+      whose: namesOf(handlers),
+      hint: `Listen to "${use}".`,
+    },
+  ];
+}
+
+/** Handlers that a probe event did not get to. One that the operator has disabled is as it should be. */
+async function neverReached(info: StageInfo): Promise<Finding[]> {
+  return (await probe(info)).map(({ name, why, disabled }) => ({
+    severity: disabled ? 'ok' : 'error',
+    check: 'families',
+    what: `a probe event through "${info.stage.family}" does not reach it: ${why}`,
+    whose: name,
+    hint: disabled ? 'Remove its override to enable it.' : 'See `sluice stages` for the order.',
+  }));
+}

@@ -1,0 +1,95 @@
+import { placeOf } from '../../host/index.js';
+import type { LoadedConfig } from '../config-file.js';
+import type { Finding } from './finding.js';
+
+const secretName = /(token|secret|password|passphrase|api_?key|credentials?|private_?key)$/i;
+
+/** Tokens that say by their form whose they are. */
+const knownForms: readonly (readonly [provider: string, form: RegExp])[] = [
+  ['a Telegram bot token', /^\d{6,}:[\w-]{30,}$/],
+  ['a Slack token', /^xox[abeprs]-[\w-]{10,}$/],
+  ['an Anthropic key', /^sk-ant-[\w-]{20,}$/],
+  ['an OpenAI key', /^sk-[\w-]{32,}$/],
+  ['a GitHub token', /^gh[opsur]_\w{30,}$/],
+  ['a private key', /^-----BEGIN [A-Z ]*PRIVATE KEY-----/],
+];
+
+const placeholder =
+  /^(<.*>|\[.*\]|\$\{.*\}|x{3,}|\.{3}|your[-_ ].*|change[-_ ]?me|todo|token|secret|password)$/i;
+
+/**
+ * Looks at the secrets of a config: those that are written in the file, and those whose form cannot be right. No finding
+ * holds one.
+ */
+export function checkSecrets(config: LoadedConfig): Finding[] {
+  const findings = [...textsIn(config.written)].flatMap(({ path, key, text }) =>
+    writtenOut(config.file, placeOf(path), key, text),
+  );
+  const filled = {
+    extensions: config.extensions,
+    plugins: config.plugins,
+    openclaw: config.openclaw,
+  };
+  for (const { path, key, text } of textsIn(filled)) {
+    const problem = secretName.test(key) ? formProblem(path, text) : undefined;
+    if (problem === undefined) continue;
+    findings.push({
+      severity: 'error',
+      check: 'secrets',
+      what: `${placeOf(path)} cannot be right: ${problem}`,
+      whose: config.file,
+      hint: 'Copy it anew from where it was made, without quotes or spaces around it.',
+    });
+  }
+  return findings;
+}
+
+function writtenOut(file: string, place: string, key: string, text: string): Finding[] {
+  const form = knownForms.find(([, known]) => known.test(text))?.[0];
+  if (text === '' || placeholder.test(text)) return [];
+  if (form === undefined && !secretName.test(key)) return [];
+  return [
+    {
+      severity: 'warning',
+      check: 'secrets',
+      what: `${place} holds ${form ?? 'a secret'}, written out`,
+      whose: file,
+      hint: `Write { "env": "NAME" } there, and set NAME where the host is started.`,
+    },
+  ];
+}
+
+/** Why a secret cannot be one; nothing where it could. */
+function formProblem(path: readonly PropertyKey[], text: string): string | undefined {
+  if (placeholder.test(text)) return 'it is a placeholder';
+  if (text !== text.trim()) return 'there are spaces around it';
+  if (/^(["'`]).*\1$/s.test(text)) return 'there are quotes around it';
+  if (/^Bearer /i.test(text)) return 'it begins with "Bearer"';
+  if (/[\r\n]/.test(text) && !text.startsWith('-----BEGIN')) return 'it has several lines';
+  const isTelegram = path.some((key) => /telegram/i.test(String(key)));
+  if (isTelegram && /token$/i.test(String(path.at(-1))) && !knownForms[0]?.[1].test(text))
+    return 'a Telegram bot token is digits, a colon and 35 characters';
+  return undefined;
+}
+
+interface FoundText {
+  readonly path: readonly PropertyKey[];
+  readonly key: string;
+  readonly text: string;
+}
+
+/** Every text of plain data, with the keys that lead to it. The data was checked: it is neither deep nor cyclic. */
+function* textsIn(value: unknown, path: readonly PropertyKey[] = []): Generator<FoundText> {
+  if (typeof value === 'string') yield { path, key: String(path.at(-1) ?? ''), text: value };
+  if (typeof value !== 'object' || value === null) return;
+  const isPlain = Array.isArray(value) || Object.getPrototypeOf(value) === Object.prototype;
+  if (!isPlain || isReference(value)) return;
+  for (const [key, part] of Object.entries(value))
+    yield* textsIn(part, [...path, Array.isArray(value) ? Number(key) : key]);
+}
+
+/** A secret that is named, which is as it should be. */
+function isReference(value: object): boolean {
+  const [only, ...others] = Object.keys(value);
+  return others.length === 0 && (only === 'env' || only === 'secretFile');
+}

@@ -1,0 +1,86 @@
+import type { Command } from 'commander';
+import { CommandError } from '../command-error.js';
+import { ConfigError } from '../config-error.js';
+import { type ExitCode, exitCodeHelp, exitCodes } from '../exit-codes.js';
+import { jsonLine } from '../json-line.js';
+import {
+  addPipelineOptions,
+  type PipelineOptions,
+  readSettings,
+  type Settings,
+} from '../settings.js';
+import type { Shell } from '../shell.js';
+import { examine } from './examine.js';
+import { type Finding, findingOf } from './finding.js';
+import { findingsView } from './findings-view.js';
+
+interface DoctorOptions extends PipelineOptions {
+  readonly agent?: string;
+  readonly channel?: string;
+}
+
+const help = `
+Looks at what \`sluice run\` would run with, without starting it: no channel, no agent and
+no handler is called. Extensions and plugins are set up, and disposed again. A probe event
+goes through each stage with a stand-in for each handler, and what it does not reach is told.
+
+An error is something that does not work; the exit code is then 1. A warning works, and
+should be looked at.
+
+Examples:
+  $ sluice doctor
+  $ sluice doctor --config my.config.json --extension ./quiet-hours.js
+  $ sluice doctor --json | grep '"severity":"error"'
+
+${exitCodeHelp}`;
+
+/** Adds `sluice doctor`: what is wrong with a host before it runs. */
+export function addDoctor(program: Command, shell: Shell, done: (code: ExitCode) => void): void {
+  const command = program.command('doctor').description('check everything a host would run with');
+  addPipelineOptions(command)
+    .option('-a, --agent <name>', 'as of `sluice run`')
+    .option('--channel <name>', 'as of `sluice run`')
+    .option('--json', 'print a line of JSON per finding')
+    .addHelpText('after', help)
+    .action(async (options: DoctorOptions) => done(await doctor(options, shell)));
+}
+
+async function doctor(options: DoctorOptions, shell: Shell): Promise<ExitCode> {
+  const findings: Finding[] = [versions(shell)];
+  const settings = await settingsOrFindings(options, shell);
+  if (isFindings(settings)) findings.push(...settings);
+  else findings.push(...(await examine(settings, shell)));
+  const { palettes, width } = shell;
+  shell.stdout.lines(
+    options.json === true
+      ? findings.map((one) => jsonLine(one))
+      : findingsView(findings, { palette: palettes.stdout, width }),
+  );
+  return findings.some(({ severity }) => severity === 'error') ? exitCodes.failed : exitCodes.ok;
+}
+
+function isFindings(settings: Settings | readonly Finding[]): settings is readonly Finding[] {
+  return Array.isArray(settings);
+}
+
+function versions({ version }: Shell): Finding {
+  return {
+    severity: 'ok',
+    check: 'versions',
+    what: `sluice ${version} on Node ${process.versions.node}, ${process.platform} ${process.arch}`,
+  };
+}
+
+/** The settings, or all that keeps them from being read. */
+async function settingsOrFindings(
+  options: DoctorOptions,
+  shell: Shell,
+): Promise<Settings | readonly Finding[]> {
+  try {
+    return await readSettings(options, shell);
+  } catch (thrown) {
+    if (thrown instanceof ConfigError) return thrown.each.map((one) => findingOf('config', one));
+    if (thrown instanceof CommandError) return [findingOf('config', thrown)];
+    throw thrown;
+  }
+}

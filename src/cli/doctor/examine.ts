@@ -1,0 +1,110 @@
+import type { LoadedExtension } from '../../extension/index.js';
+import { oneLine, silentLogger } from '../../kernel/index.js';
+import type { AgentProvider } from '../../stream/index.js';
+import { agentDefinitions } from '../agent-definitions.js';
+import { CommandError } from '../command-error.js';
+import { openPipeline, type Pipeline } from '../pipeline.js';
+import type { Settings } from '../settings.js';
+import type { Shell } from '../shell.js';
+import { checkFamilies } from './check-families.js';
+import { checkGrants } from './check-grants.js';
+import { checkSecrets } from './check-secrets.js';
+import { type Finding, findingOf } from './finding.js';
+
+/** Looks at all that a host would be made of, without starting it. What was set up is disposed again. */
+export async function examine(settings: Settings, shell: Shell): Promise<Finding[]> {
+  const { config } = settings;
+  const read = config === undefined ? 'there is no config file; defaults apply' : config.file;
+  const findings: Finding[] = [{ severity: 'ok', check: 'config', what: read }];
+  if (config !== undefined) findings.push(...checkSecrets(config));
+  const providers = await agentsOf(settings, shell, findings);
+  let pipeline: Pipeline;
+  try {
+    pipeline = await openPipeline(settings, silentLogger);
+  } catch (thrown) {
+    if (!(thrown instanceof CommandError)) throw thrown;
+    return [...findings, findingOf('config', thrown)]; // a grant or an override that the kernel refuses
+  }
+  await using open = pipeline;
+  const { kernel, extensions, plugins, errors } = open;
+  const ids = [
+    ...extensions.map(({ extensionId }) => extensionId),
+    ...plugins.map(({ pluginId }) => pluginId),
+  ];
+  const provided = extensions.flatMap((one) => one.provided('channel')).map(({ id }) => id);
+  const channels = settings.channels ?? ['console', ...provided];
+  findings.push(
+    ...errors.map((error) => findingOf('extensions', error)),
+    ...checkGrants(settings, ids),
+    ...checkChannels(channels, provided),
+    ...(await checkFamilies({ kernel, providers, channels })),
+  );
+  for (const { pluginId, error } of plugins)
+    if (error === undefined) findings.push(setUp('plugins', pluginId));
+  for (const extension of extensions.toReversed()) findings.push(...(await undone(extension)));
+  return findings;
+}
+
+function setUp(check: 'extensions' | 'plugins', whose: string): Finding {
+  return { severity: 'ok', check, what: 'was set up, and disposed again', whose };
+}
+
+/** Disposes an extension: one that cannot be is found here, and not at night. */
+async function undone(extension: LoadedExtension): Promise<Finding[]> {
+  const { failures } = await extension.dispose();
+  if (failures.length === 0) return [setUp('extensions', extension.extensionId)];
+  return failures.map(({ label, error }) => ({
+    severity: 'error',
+    check: 'extensions',
+    what: `"${label}" could not be undone: ${oneLine(error)}`,
+    whose: extension.extensionId,
+    hint: 'Mend what undoes it: after a reload, what is left would be there twice.',
+  }));
+}
+
+/** Makes the agents, without asking them anything. */
+async function agentsOf(
+  settings: Settings,
+  { cwd }: Shell,
+  findings: Finding[],
+): Promise<AgentProvider[]> {
+  const onMalformed = (error: CommandError): void => void findings.push(findingOf('agents', error));
+  try {
+    const agents = await agentDefinitions(settings.agents, {
+      cwd,
+      logger: silentLogger,
+      onMalformed,
+    });
+    for (const { id, provider } of agents)
+      findings.push({
+        severity: 'ok',
+        check: 'agents',
+        what: `answered by "${provider.id}"`,
+        whose: id,
+      });
+    return agents.map(({ provider }) => provider);
+  } catch (thrown) {
+    findings.push(findingOf('agents', thrown));
+    return [];
+  }
+}
+
+function checkChannels(wanted: readonly string[], provided: readonly string[]): Finding[] {
+  const known = ['console', ...provided];
+  return wanted.map((id) => {
+    if (known.includes(id))
+      return {
+        severity: 'ok',
+        check: 'channels',
+        what: 'is there, and was not started',
+        whose: id,
+      };
+    return {
+      severity: 'error',
+      check: 'channels',
+      what: 'no extension provides this channel',
+      whose: id,
+      hint: `Channels: ${known.join(', ')}. Load the extension that it is in.`,
+    };
+  });
+}

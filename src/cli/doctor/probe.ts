@@ -1,0 +1,67 @@
+import {
+  allow,
+  createKernel,
+  type Outcome,
+  type PlannedHandler,
+  type StageInfo,
+} from '../../kernel/index.js';
+
+/** A handler that a probe event did not get to. */
+export interface Unreached {
+  /** `extension/contribution`. */
+  readonly name: string;
+  /** Why, as an outcome's `skipped` names it. */
+  readonly why: string;
+  /** The operator has disabled it. */
+  readonly disabled: boolean;
+}
+
+/** What the probe needs of a kernel: the families are data here, so that the kernel's own checks take the types' place. */
+interface ProbeKernel {
+  contribute(contribution: Readonly<Record<string, unknown>>): Disposable;
+  dispatch(family: string, payload: object): Promise<Outcome>;
+  dispatchSync(family: string, payload: object): Outcome;
+}
+
+/**
+ * Sends an event through a stage with a stand-in for each handler: the same class, order, budget and policy, and an
+ * answer that changes nothing. Nobody's code runs, so nothing is sent, written or asked (spec §20.5): handlers may
+ * have any effect, and none of them can tell a probe from the real thing.
+ */
+export async function probe({ stage, handlers }: StageInfo): Promise<readonly Unreached[]> {
+  const disabled = new Set(handlers.filter((one) => one.disabled).map(nameOf));
+  const kernel = createKernel({
+    stages: [stage],
+    trace: true,
+    overrides: Object.fromEntries([...disabled].map((name) => [name, { disabled: true }])),
+  }) as unknown as ProbeKernel;
+  for (const one of handlers) kernel.contribute(standIn(one, stage.family));
+  const outcome =
+    stage.mode === 'sync-sequential'
+      ? kernel.dispatchSync(stage.family, {})
+      : await kernel.dispatch(stage.family, {});
+  return outcome.skipped.map((one) => ({
+    name: nameOf(one),
+    why: one.why,
+    disabled: disabled.has(nameOf(one)),
+  }));
+}
+
+function standIn(one: PlannedHandler, family: string): Readonly<Record<string, unknown>> {
+  const isVeto = one.class === 'veto';
+  return {
+    family,
+    class: one.class,
+    extensionId: one.extensionId,
+    id: one.contributionId,
+    priority: one.priority,
+    timeoutMs: one.timeoutMs,
+    ...(one.band === 'last' && { band: one.band }),
+    ...(isVeto && one.policy === 'closed' && { failClosed: true }),
+    handler: isVeto ? () => allow() : () => undefined,
+  };
+}
+
+function nameOf(one: Pick<PlannedHandler, 'extensionId' | 'contributionId'>): string {
+  return `${one.extensionId}/${one.contributionId}`;
+}

@@ -1,0 +1,121 @@
+import { existsSync } from 'node:fs';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { basename, dirname, join, resolve } from 'node:path';
+import type { Command } from 'commander';
+import { oneLine } from '../../kernel/index.js';
+import { CommandError } from '../command-error.js';
+import { configNames } from '../config-file.js';
+import { type ExitCode, exitCodeHelp, exitCodes } from '../exit-codes.js';
+import { jsonLine } from '../json-line.js';
+import type { Shell } from '../shell.js';
+import { printable } from '../text.js';
+import { starterFiles } from './starter-files.js';
+
+interface InitOptions {
+  readonly force?: boolean;
+  readonly json?: boolean;
+  readonly debug?: boolean;
+}
+
+const help = `
+Writes a commented sluice.config.ts, and an extension with its test. A file that is there
+is left alone, and nothing is written, unless --force is given; a package.json is never
+replaced.
+
+Examples:
+  $ sluice init my-host && cd my-host && npm install && npm test && npm start
+  $ sluice init
+
+${exitCodeHelp}`;
+
+/** Adds `sluice init`: the files of a new host. */
+export function addInit(program: Command, shell: Shell, done: (code: ExitCode) => void): void {
+  program
+    .command('init')
+    .description('write a config, and a first extension with its test')
+    .argument('[dir]', 'the folder, which is made where there is none', '.')
+    .option('--force', 'replace files that are there')
+    .option('--json', 'print a line of JSON per file')
+    .option('--debug', 'stack traces of errors')
+    .addHelpText('after', help)
+    .action(async (dir: string, options: InitOptions) => done(await init(dir, options, shell)));
+}
+
+async function init(dir: string, options: InitOptions, shell: Shell): Promise<ExitCode> {
+  const { cwd, stdout, version } = shell;
+  const folder = resolve(cwd, dir);
+  const files = Object.entries(starterFiles({ name: packageName(folder), version }));
+  const { kept, wanted } = plan(folder, files, options.force === true);
+  const written: string[] = [];
+  for (const [file, text] of wanted) {
+    await write(join(folder, file), text);
+    written.push(file);
+  }
+  if (options.json === true) {
+    stdout.lines([
+      ...written.map((file) => jsonLine({ file: join(dir, file), written: true })),
+      ...kept.map((file) => jsonLine({ file: join(dir, file), written: false })),
+    ]);
+    return exitCodes.ok;
+  }
+  stdout.lines([
+    ...written.map((file) => `wrote ${printable(join(dir, file))}`),
+    ...kept.map(
+      (file) =>
+        `left ${printable(join(dir, file))} as it is; it needs sluice, vitest and typescript`,
+    ),
+    '',
+    `Next: ${dir === '.' ? '' : `cd ${printable(dir)} && `}npm install && npm test && npx sluice run`,
+  ]);
+  return exitCodes.ok;
+}
+
+/** What is written, and what is left alone. */
+function plan(
+  folder: string,
+  files: readonly (readonly [file: string, text: string])[],
+  isForced: boolean,
+): { readonly kept: string[]; readonly wanted: (readonly [file: string, text: string])[] } {
+  const there = files.map(([file]) => file).filter((file) => existsSync(join(folder, file)));
+  const kept = there.filter((file): boolean => file === 'package.json');
+  const other = configNames.find(
+    (name) => name !== 'sluice.config.ts' && existsSync(join(folder, name)),
+  );
+  if (other !== undefined)
+    throw new CommandError(
+      'file-exists',
+      `${other} is there already, and two configs are a mistake`,
+      'Nothing was written. Choose another folder, or move it away.',
+    );
+  const inTheWay = there.filter((file) => !kept.includes(file));
+  if (inTheWay.length > 0 && !isForced)
+    throw new CommandError(
+      'file-exists',
+      `${inTheWay.map(printable).join(', ')} ${inTheWay.length === 1 ? 'is' : 'are'} there already`,
+      'Nothing was written. Choose another folder, or give --force to replace them.',
+    );
+  return { kept, wanted: files.filter(([file]) => !kept.includes(file)) };
+}
+
+async function write(path: string, text: string): Promise<void> {
+  try {
+    await mkdir(dirname(path), { recursive: true });
+    await writeFile(path, text);
+  } catch (cause) {
+    throw new CommandError(
+      'unwritable-file',
+      `"${path}" cannot be written: ${oneLine(cause)}`,
+      'Check the folder and its permissions.',
+      { cause, exitCode: exitCodes.failed },
+    );
+  }
+}
+
+/** A name that npm takes, made of the folder's. */
+function packageName(folder: string): string {
+  const name = basename(folder)
+    .toLowerCase()
+    .replace(/[^a-z0-9-]+/g, '-')
+    .replace(/^-+|-+$/g, '');
+  return name === '' || name === 'sluice' ? 'my-sluice-host' : name;
+}

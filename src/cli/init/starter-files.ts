@@ -1,0 +1,132 @@
+/** The files that a new host begins with, by their paths in its folder. Each is complete: its test passes as it is. */
+export function starterFiles({
+  name,
+  version,
+}: {
+  /** What the folder's package is called. */
+  readonly name: string;
+  /** The version of Sluice that it depends on. */
+  readonly version: string;
+}): Readonly<Record<string, string>> {
+  return {
+    'package.json': packageJson(name, version),
+    'tsconfig.json': tsconfig,
+    'sluice.config.ts': config,
+    'extensions/guard.ts': extension,
+    'extensions/guard.test.ts': test,
+    '.gitignore': 'node_modules/\n*.log\n',
+  };
+}
+
+function packageJson(name: string, version: string): string {
+  const content = {
+    name,
+    private: true,
+    type: 'module',
+    engines: { node: '>=20.19' },
+    scripts: {
+      start: 'sluice run',
+      doctor: 'sluice doctor',
+      test: 'vitest run',
+      typecheck: 'tsc --noEmit',
+    },
+    dependencies: { sluice: `^${version}`, zod: '^4.6.7' },
+    devDependencies: { '@types/node': '^20.19.0', typescript: '^7.0.2', vitest: '^4.1.12' },
+  };
+  return `${JSON.stringify(content, null, 2)}\n`;
+}
+
+const tsconfig = `${JSON.stringify(
+  {
+    compilerOptions: {
+      target: 'ES2023',
+      lib: ['ES2023', 'ESNext.Disposable'],
+      module: 'NodeNext',
+      moduleResolution: 'NodeNext',
+      types: ['node'],
+      strict: true,
+      noEmit: true,
+      allowImportingTsExtensions: true,
+      skipLibCheck: true,
+    },
+    include: ['**/*.ts'],
+  },
+  null,
+  2,
+)}
+`;
+
+const config = `import { defineConfig } from 'sluice/host';
+
+export default defineConfig({
+  // Who answers: 'echo' says back what it hears, 'claude' is the Claude Agent SDK
+  // (npm install @anthropic-ai/claude-agent-sdk), 'replay:FILE' a recorded stream.
+  agent: 'echo',
+
+  // Where messages come from. The console is there always; extensions provide others.
+  channels: ['console'],
+
+  // What takes part. Paths are read from this folder. A secret is named, not written:
+  // { path: './extensions/other.ts', config: { token: { env: 'OTHER_TOKEN' } } }
+  extensions: [{ path: './extensions/guard.ts', config: { signature: 'sent by Sluice' } }],
+
+  // The operator has the last word on each handler, by "extension/handler".
+  overrides: {
+    // 'guard/sign': { disabled: true },
+  },
+
+  // After SIGTERM, what has begun has so long to end.
+  budgets: { drainTimeoutMs: 10_000 },
+
+  // { format: 'json' } writes a line of JSON per entry to stderr; { file: 'sluice.log' } to a file.
+  logging: { level: 'warn' },
+
+  // Answers /healthz and /readyz on 127.0.0.1, for a monitor.
+  // health: { port: 8080 },
+});
+`;
+
+const extension = `import { allow, cancel, defineExtension } from 'sluice';
+import { z } from 'zod';
+
+// Texts that look like a key of somebody's.
+const key = /\\b(sk-[\\w-]{16,}|xox[abp]-[\\w-]{10,}|gh[opsu]_\\w{20,})/;
+
+export default defineExtension({
+  id: 'guard',
+  // what reads the settings of sluice.config.ts; a wrong one is an error that names it
+  config: z.object({ signature: z.string().min(1) }),
+  setup(api, { signature }) {
+    // A mutator returns a patch: the fields to change, and no others.
+    api.mutate('egress.preparing', 'sign', ({ payload }) => ({
+      content: \`\${payload.content}\\n-- \${signature}\`,
+    }));
+
+    // A veto cancels, or allows. It judges what really goes out, also what others change after it.
+    // With failClosed, a message that it could not judge is not sent.
+    api.veto('egress.preparing', 'no-keys', { failClosed: true }, ({ payload }) =>
+      key.test(payload.content) ? cancel('policy', { text: 'it holds a key' }) : allow(),
+    );
+  },
+});
+`;
+
+const test = `import { expectCancelled, expectPassed, loadForTest } from 'sluice/testing';
+import { expect, test } from 'vitest';
+import guard from './guard.ts';
+
+test('signs what goes out', async () => {
+  await using loaded = await loadForTest(guard, { config: { signature: 'me' } });
+  const sent = expectPassed(await loaded.dispatch('egress.preparing', { content: 'hello', explicit: true }));
+  expect(sent.payload.content).toBe('hello\\n-- me');
+});
+
+test('holds a key back', async () => {
+  await using loaded = await loadForTest(guard, { config: { signature: 'me' } });
+  const content = 'use sk-0123456789abcdef0123';
+  expectCancelled(await loaded.dispatch('egress.preparing', { content, explicit: true }), {
+    code: 'policy',
+    by: 'guard/no-keys',
+  });
+});
+`;

@@ -1,0 +1,318 @@
+import { describe, expect, it } from 'vitest';
+import { probe } from '../../src/cli/doctor/probe.js';
+import { canonicalStages, createKernel, type HandlerClass } from '../../src/kernel/index.js';
+import { type TemporaryFolder, temporaryFolder } from '../support/temporary-folder.js';
+import { jsonLines } from './cli.js';
+import { runInMemory } from './memory-shell.js';
+
+interface Found {
+  readonly severity: string;
+  readonly check: string;
+  readonly what: string;
+  readonly whose?: string;
+  readonly hint?: string;
+  readonly code?: string;
+}
+
+const extension = (id: string, setup: string): string =>
+  `export default { kind: 'sluice-extension', id: '${id}', config: { '~standard': { version: 1, vendor: 'test', validate: (value) => ({ value }) } }, setup(api, config) { ${setup} } };`;
+
+/** What the doctor finds in a folder, and its exit code. */
+async function examined(
+  files: Readonly<Record<string, string>>,
+  args: readonly string[] = [],
+  env: Readonly<Record<string, string>> = {},
+): Promise<{ code: number | null; found: Found[]; text: string; folder: string }> {
+  using folder: TemporaryFolder = temporaryFolder(files);
+  const surroundings = { cwd: folder.path, env };
+  const ended = await runInMemory(['doctor', '--json', ...args], '', surroundings);
+  const people = await runInMemory(['doctor', ...args], '', surroundings);
+  expect(people.code).toBe(ended.code);
+  return {
+    code: ended.code,
+    found: jsonLines<Found>(ended.stdout),
+    text: people.stdout + people.stderr,
+    folder: folder.path,
+  };
+}
+
+const config = (content: object): Readonly<Record<string, string>> => ({
+  'sluice.config.json': JSON.stringify(content),
+});
+
+describe('sluice doctor (§20.5)', () => {
+  it('finds nothing wrong with a host that is fine, and says what it looked at', async () => {
+    const { code, found, text } = await examined(
+      {
+        ...config({ extensions: [{ path: './one.mjs', config: { token: { env: 'ONE_TOKEN' } } }] }),
+        'one.mjs': extension(
+          'one',
+          `api.veto('egress.preparing', 'all', () => ({ kind: 'allow' }));`,
+        ),
+      },
+      [],
+      { ONE_TOKEN: 'a-good-long-token' },
+    );
+    expect(code).toBe(0);
+    expect(found.filter(({ severity }) => severity !== 'ok')).toEqual([]);
+    expect(new Set(found.map(({ check }) => check))).toEqual(
+      new Set(['versions', 'config', 'agents', 'channels', 'extensions', 'families']),
+    );
+    expect(text).toContain('a probe event reached each of 1 handlers in 1 families');
+    expect(text.trimEnd().split('\n').at(-1)).toBe('0 errors, 0 warnings');
+  });
+
+  it.each<[string, Readonly<Record<string, string>>, Partial<Found>]>([
+    [
+      'a setting that does not fit',
+      config({ agnt: 'echo' }),
+      { check: 'config', code: 'bad-config', hint: 'Did you mean "agent"?' },
+    ],
+    [
+      'a secret that is not there',
+      config({ openclaw: { token: { env: 'NOT_SET' } } }),
+      { check: 'config', hint: 'Set NOT_SET where the host is started.' },
+    ],
+    [
+      'a recording that is not there',
+      config({ agent: 'replay:none.jsonl' }),
+      { check: 'agents', code: 'missing-file' },
+    ],
+    [
+      'an extension that is not there',
+      config({ extensions: [{ path: './none.mjs' }] }),
+      { check: 'extensions', code: 'module-not-found' },
+    ],
+    [
+      'an extension whose import throws (fault 30)',
+      { ...config({ extensions: [{ path: './one.mjs' }] }), 'one.mjs': 'throw new Error("no");' },
+      { check: 'extensions', code: 'module-failed' },
+    ],
+    [
+      'an extension without a default export (fault 30)',
+      { ...config({ extensions: [{ path: './one.mjs' }] }), 'one.mjs': 'export const one = 1;' },
+      { check: 'extensions', code: 'no-extension' },
+    ],
+    [
+      'an extension whose setup throws',
+      {
+        ...config({ extensions: [{ path: './one.mjs' }] }),
+        'one.mjs': extension('one', 'throw new Error("no");'),
+      },
+      { check: 'extensions', code: 'setup-failed' },
+    ],
+    [
+      'an unknown family, with the nearest',
+      {
+        ...config({ extensions: [{ path: './one.mjs' }] }),
+        'one.mjs': extension('one', `api.observe('egress.sendng', 'x', () => {});`),
+      },
+      {
+        check: 'extensions',
+        code: 'unknown-family',
+        what: expect.stringContaining('egress.sending'),
+      },
+    ],
+    [
+      'a class that a family does not allow',
+      {
+        ...config({ extensions: [{ path: './one.mjs' }] }),
+        'one.mjs': extension('one', `api.veto('egress.sending', 'x', () => {});`),
+      },
+      { check: 'extensions', code: 'class-not-allowed' },
+    ],
+    [
+      'a family that nothing emits',
+      {
+        ...config({ extensions: [{ path: './one.mjs' }] }),
+        'one.mjs': extension('one', `api.observe('subagent.delivery.resolved', 'x', () => {});`),
+      },
+      {
+        check: 'families',
+        whose: 'one/x',
+        what: '"subagent.delivery.resolved" is never emitted here: nothing emits it yet',
+      },
+    ],
+    [
+      'a family that this host does not emit',
+      {
+        ...config({ extensions: [{ path: './one.mjs' }] }),
+        'one.mjs': extension('one', `api.observe('interaction.received', 'x', () => {});`),
+      },
+      {
+        check: 'families',
+        whose: 'one/x',
+        what: expect.stringContaining('the console has no buttons'),
+      },
+    ],
+    [
+      'a gate where the agent tells of tools afterwards',
+      {
+        ...config({ agent: 'replay:r.jsonl', extensions: [{ path: './one.mjs' }] }),
+        'r.jsonl': '',
+        'one.mjs': extension('one', `api.veto('agent.tool.calling', 'x', () => {});`),
+      },
+      {
+        check: 'families',
+        whose: 'one/x',
+        what: expect.stringContaining('a cancel or patch at "agent.tool.calling" has no effect'),
+      },
+    ],
+    [
+      'a resource that cannot be undone',
+      {
+        ...config({ extensions: [{ path: './one.mjs' }] }),
+        'one.mjs': extension('one', `api.own('socket', () => { throw new Error('stuck'); });`),
+      },
+      { check: 'extensions', whose: 'one', what: '"socket" could not be undone: stuck' },
+    ],
+    [
+      'a channel that nothing provides',
+      config({ channels: ['fax'] }),
+      { check: 'channels', whose: 'fax' },
+    ],
+    [
+      'a grant that names no field',
+      config({ grants: { one: ['agent.prompt.building'] } }),
+      { check: 'config', code: 'bad-config' },
+    ],
+    [
+      'an override that names no handler',
+      config({ overrides: { 'one/x': { priority: 1 } } }),
+      { check: 'extensions', code: 'bad-config' },
+    ],
+  ])('finds %s: an error, with what to do, and exit code 1', async (_, files, expected) => {
+    const { code, found, text } = await examined(files);
+    expect(code).toBe(1);
+    const errors = found.filter(({ severity }) => severity === 'error');
+    expect(errors).toContainEqual(expect.objectContaining(expected));
+    for (const { hint, what } of errors) {
+      expect(hint, what).toMatch(/\S/);
+      expect(text.replace(/\s+/g, ' ')).toContain(what.split(' ').slice(0, 3).join(' '));
+    }
+  });
+
+  it.each([
+    ['a placeholder', 'your-token-here', 'it is a placeholder'],
+    ['spaces', ' 123:abc ', 'there are spaces around it'],
+    ['quotes', '"123:abc"', 'there are quotes around it'],
+    ['another form', '123:abc', 'a Telegram bot token is digits'],
+  ])(
+    'finds a channel token that cannot be right, and does not show it: %s',
+    async (_, token, why) => {
+      const { code, found, text } = await examined(
+        {
+          ...config({
+            extensions: [
+              { path: './telegram.mjs', config: { telegram: { token: { env: 'BOT' } } } },
+            ],
+          }),
+          'telegram.mjs': extension('telegram', ''),
+        },
+        [],
+        { BOT: token },
+      );
+      expect(code).toBe(1);
+      expect(found).toContainEqual(
+        expect.objectContaining({ check: 'secrets', what: expect.stringContaining(why) }),
+      );
+      if (token.length > 10) expect(text).not.toContain(token);
+    },
+  );
+
+  it('warns of a secret that is written out in the file, and does not show it', async () => {
+    const token = '1234567890:AAaaBBbbCCccDDddEEeeFFffGGggHHhhIIi';
+    const { code, found, text } = await examined({
+      ...config({
+        extensions: [
+          {
+            path: './one.mjs',
+            config: {
+              note: token,
+              apiKey: 'abcdefgh',
+              maxTokens: 'no',
+              list: [{ password: 'x1' }],
+            },
+          },
+        ],
+        grants: { one: [], oen: [] },
+      }),
+      'one.mjs': extension('one', ''),
+    });
+    expect(code).toBe(0);
+    const warnings = found.filter(({ severity }) => severity === 'warning');
+    expect(warnings.map(({ what }) => what)).toEqual([
+      'extensions[0].config.note holds a Telegram bot token, written out',
+      'extensions[0].config.apiKey holds a secret, written out',
+      'extensions[0].config.list[0].password holds a secret, written out',
+      '"grants" names "oen", and no such extension is loaded',
+    ]);
+    expect(text).not.toContain(token);
+    expect(text).not.toContain('abcdefgh');
+    expect(text).toContain('4 warnings');
+  });
+
+  it('says that a disabled handler is not reached, which is what the operator wanted', async () => {
+    const { code, found } = await examined({
+      ...config({
+        extensions: [{ path: './one.mjs' }],
+        overrides: { 'one/x': { disabled: true } },
+      }),
+      'one.mjs': extension('one', `api.observe('egress.sent', 'x', () => {});`),
+    });
+    expect(code).toBe(0);
+    expect(found).toContainEqual(
+      expect.objectContaining({
+        severity: 'ok',
+        whose: 'one/x',
+        what: expect.stringContaining('does not reach it: disabled'),
+      }),
+    );
+  });
+
+  it('calls no handler and starts no channel', async () => {
+    const { code, folder, text } = await examined({
+      ...config({ extensions: [{ path: './one.mjs' }] }),
+      'one.mjs': extension(
+        'one',
+        `for (const family of ['runtime.started', 'command.received', 'egress.preparing', 'agent.starting'])
+           api.observe(family, family, () => { console.error('CALLED ' + family); });
+         api.provide?.('channel', { id: 'pigeon', accounts: ['a'], capabilities: {}, resendPolicy: { ambiguous: 'fail', maxAttempts: 1, maxWaitMs: 0 },
+           startAccount: async () => { console.error('STARTED'); }, stopIntake: async () => {}, stopAccount: async () => {},
+           decodeIngress: () => ({ kind: 'ignored', reason: '' }), send: async () => ({ status: 'rejected', reason: '' }) });`,
+      ),
+    });
+    expect({ code, folder }).toMatchObject({ code: 0 });
+    expect(text).not.toMatch(/CALLED|STARTED/);
+    expect(text).toContain('pigeon: is there, and was not started');
+  });
+});
+
+describe('a probe event', () => {
+  it.each(canonicalStages.map((stage) => [stage.family, stage] as const))(
+    'reaches a handler of each class of %s, whatever its order and policy',
+    async (family, stage) => {
+      const kernel = createKernel({ stages: [stage] }) as unknown as {
+        contribute(contribution: object): Disposable;
+      };
+      stage.classes.forEach((one: HandlerClass, at: number) => {
+        for (const priority of [-1, 5])
+          kernel.contribute({
+            family,
+            class: one,
+            extensionId: `e${at}`,
+            id: `p${priority}`,
+            priority,
+            ...(one === 'veto' && { failClosed: true }),
+            handler: () => {
+              throw new Error('a probe calls nobody');
+            },
+          });
+      });
+      const [info] = (kernel as unknown as ReturnType<typeof createKernel>).stages();
+      if (info === undefined) throw new Error('no stage');
+      expect(info.handlers).toHaveLength(stage.classes.length * 2);
+      expect(await probe(info)).toEqual([]);
+    },
+  );
+});

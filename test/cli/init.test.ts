@@ -1,0 +1,92 @@
+import { execFile } from 'node:child_process';
+import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { describe, expect, it } from 'vitest';
+import { temporaryFolder } from '../support/temporary-folder.js';
+import { runCli } from './cli.js';
+import { runInMemory } from './memory-shell.js';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const run = promisify(execFile);
+
+/** Makes the packages that a new host depends on importable in a folder, as `npm install` would. */
+function install(folder: string): void {
+  mkdirSync(join(folder, 'node_modules'));
+  symlinkSync(root, join(folder, 'node_modules', 'sluice'));
+  for (const name of ['vitest', 'typescript', '@types', 'zod'])
+    symlinkSync(join(root, 'node_modules', name), join(folder, 'node_modules', name));
+}
+
+describe('sluice init', () => {
+  it('writes a host whose config is read, whose extension loads, and whose test passes', async () => {
+    using folder = temporaryFolder();
+    const made = await runInMemory(['init', 'my-host'], '', { cwd: folder.path });
+    expect(made).toMatchObject({ code: 0, stderr: '' });
+    expect(made.stdout).toContain('Next: cd my-host && npm install && npm test');
+    const cwd = join(folder.path, 'my-host');
+    install(cwd);
+    const vitest = join(root, 'node_modules', 'vitest', 'vitest.mjs');
+    const { stdout } = await run(process.execPath, [vitest, 'run'], {
+      cwd,
+      env: { PATH: process.env['PATH'], NO_COLOR: '1' },
+    });
+    expect(stdout).toMatch(/Tests\s+\S*\s*2 passed/);
+    const doctor = await runCli(['doctor'], '', { cwd });
+    expect(doctor).toMatchObject({ code: 0, stderr: '' });
+    expect(await runCli(['run', '--quiet'], 'hello\n', { cwd })).toEqual({
+      code: 0,
+      stdout: 'hello\n-- sent by Sluice\n',
+      stderr: '',
+    });
+    const tsc = join(root, 'node_modules', 'typescript', 'bin', 'tsc');
+    await run(process.execPath, [tsc, '--noEmit'], { cwd });
+  }, 120_000);
+
+  it('writes over nothing', async () => {
+    using folder = temporaryFolder({ 'sluice.config.ts': 'mine', 'package.json': '{}' });
+    const refused = await runInMemory(['init'], '', { cwd: folder.path });
+    expect(refused).toMatchObject({ code: 2, stdout: '' });
+    expect(refused.stderr).toBe(
+      'sluice: file-exists: sluice.config.ts is there already. Nothing was written. Choose another folder, or give --force to replace them.\n',
+    );
+    expect(readdirSync(folder.path).sort()).toEqual(['package.json', 'sluice.config.ts']);
+    expect(readFileSync(join(folder.path, 'sluice.config.ts'), 'utf8')).toBe('mine');
+  });
+
+  it('writes over files with --force, but never over a package.json', async () => {
+    using folder = temporaryFolder({ 'sluice.config.ts': 'mine', 'package.json': '{}' });
+    const forced = await runInMemory(['init', '--force', '--json'], '', { cwd: folder.path });
+    expect(forced.code).toBe(0);
+    expect(forced.stdout).toContain('{"file":"package.json","written":false}');
+    expect(readFileSync(join(folder.path, 'sluice.config.ts'), 'utf8')).toContain('defineConfig');
+    expect(readFileSync(join(folder.path, 'package.json'), 'utf8')).toBe('{}');
+  });
+
+  it('makes no second config beside another form of it', async () => {
+    using folder = temporaryFolder({ 'sluice.config.json': '{}' });
+    const refused = await runInMemory(['init', '--force'], '', { cwd: folder.path });
+    expect(refused.code).toBe(2);
+    expect(refused.stderr).toContain('sluice.config.json is there already');
+    expect(existsSync(join(folder.path, 'sluice.config.ts'))).toBe(false);
+  });
+
+  it('says so where a folder cannot be written', async () => {
+    using folder = temporaryFolder({ taken: 'a file' });
+    const failed = await runInMemory(['init', 'taken'], '', { cwd: folder.path });
+    expect(failed.code).toBe(1);
+    expect(failed.stderr).toContain('unwritable-file');
+  });
+
+  it.each([
+    ['Mein Ordner', 'mein-ordner'],
+    ['sluice', 'my-sluice-host'],
+    ['___', 'my-sluice-host'],
+  ])('names the package after the folder "%s": %s', async (name, expected) => {
+    using folder = temporaryFolder();
+    await runInMemory(['init', name], '', { cwd: folder.path });
+    const manifest = JSON.parse(readFileSync(join(folder.path, name, 'package.json'), 'utf8'));
+    expect(manifest.name).toBe(expected);
+  });
+});
