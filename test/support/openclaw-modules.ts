@@ -91,6 +91,27 @@ export type MessageMappersModule = Readonly<
   >
 >;
 
+/** `src/telegram/bot-message-context.session.ts`, and what it calls in `src/telegram/bot/helpers.ts` */
+export interface TelegramContextModule {
+  buildTelegramInboundContextPayload(
+    params: Record<string, unknown>,
+  ): Promise<{ readonly ctxPayload: Record<string, unknown> }>;
+  resolveTelegramThreadSpec(params: Record<string, unknown>): {
+    readonly id?: number;
+    readonly scope: string;
+  };
+  getTelegramTextParts(message: unknown): { readonly text: string; readonly entities: unknown };
+  expandTextLinks(text: string, entities: unknown): string;
+  resolveTelegramMediaPlaceholder(message: unknown): string | undefined;
+}
+
+/** `src/telegram/bot/delivery.replies.ts` */
+export interface TelegramRepliesModule {
+  deliverReplies(params: Record<string, unknown>): Promise<unknown>;
+  /** What stands for the rest of the system: the hooks, and what sends. */
+  readonly outside: { hookRunner: unknown; send: () => Promise<number> };
+}
+
 /** How one source module is cut out of the bundle. */
 interface Cut {
   readonly region: string;
@@ -151,6 +172,61 @@ const cuts = {
       'toInternalMessageSentContext',
     ],
   },
+  telegramContext: {
+    region: 'src/telegram/bot-message-context.session.ts',
+    exports: ['buildTelegramInboundContextPayload'],
+    with: [
+      'src/telegram/bot/helpers.ts',
+      'src/auto-reply/reply/inbound-context.ts',
+      'src/auto-reply/reply/inbound-text.ts',
+    ],
+    prelude: `
+      const nothing = () => undefined;
+      const [readSessionUpdatedAt, resolveStorePath$1, resolveEnvelopeFormatOptions] = [nothing, nothing, nothing];
+      const [recordInboundSession, logVerbose, resolveLocation] = [async () => {}, nothing, nothing];
+      const [resolvePinnedMainDmOwnerFromAllowlist, resolveInboundLastRouteSessionKey] = [nothing, nothing];
+      const [shouldLogVerbose, resolveConversationLabel] = [() => false, nothing];
+      const formatInboundEnvelope = ({ body }) => body;
+      const resolveTelegramGroupPromptSettings = () => ({});
+      const normalizeCommandBody = (text) => text.trim();
+      const normalizeChatType = (type) => type;
+    `,
+    alsoExports: [
+      'resolveTelegramThreadSpec',
+      'getTelegramTextParts',
+      'expandTextLinks',
+      'resolveTelegramMediaPlaceholder',
+    ],
+  },
+  telegramReplies: {
+    region: 'src/telegram/bot/delivery.replies.ts',
+    exports: ['deliverReplies'],
+    with: ['src/hooks/message-hook-mappers.ts', 'src/telegram/bot/reply-threading.ts'],
+    prelude: `
+      const outside = { hookRunner: undefined, send: async () => 1 };
+      const getGlobalHookRunner = () => outside.hookRunner;
+      const fireAndForgetHook = (promise) => void promise;
+      const logVerbose = () => undefined;
+      const danger = (text) => text;
+      const formatErrorMessage = (error) => String(error);
+      const resolveTelegramReplyId = () => undefined;
+      const buildInlineKeyboard = () => undefined;
+      const markdownToTelegramChunks = (text) => [{ html: text, text }];
+      const chunkMarkdownTextWithMode = (text) => [text];
+      const sendTelegramText = () => outside.send();
+      const sendTelegramWithThreadFallback = async () => ({ message_id: await outside.send() });
+      const loadWebMedia = async () => ({ buffer: Buffer.from(''), contentType: 'image/png', fileName: 'a.png' });
+      const buildOutboundMediaLoadOptions = () => ({});
+      const kindFromMime = () => 'image';
+      const isGifMedia = () => false;
+      const splitTelegramCaption = (caption) => ({ caption });
+      const renderTelegramHtmlText = (text) => text;
+      const InputFile = class {};
+      const buildTelegramThreadParams = () => undefined;
+      const buildTelegramSendParams = () => ({});
+    `,
+    alsoExports: ['outside'],
+  },
 } as const satisfies Record<string, Cut>;
 
 interface Modules {
@@ -158,6 +234,8 @@ interface Modules {
   internalHooks: InternalHooksModule;
   agentEvents: AgentEventsModule;
   messageMappers: MessageMappersModule;
+  telegramContext: TelegramContextModule;
+  telegramReplies: TelegramRepliesModule;
 }
 
 let instances = 0;

@@ -52,7 +52,7 @@ describe('a message', () => {
   });
 
   it.each<[string, Fields, Fields]>([
-    ['a private topic', { message_thread_id: 3, is_topic_message: true }, { threadId: 3 }],
+    ['a private topic', { message_thread_id: 3 }, { threadId: 3 }],
     [
       'a group',
       { chat: group },
@@ -126,6 +126,16 @@ describe('a message', () => {
       expect.objectContaining({ caption: 'look', ...expected }),
     ]);
     expect(JSON.stringify(message)).not.toContain('https://');
+  });
+
+  it('says where its links go, as Markdown: that is not in the text itself', () => {
+    const entities = [
+      { type: 'text_link', offset: 4, length: 3, url: 'https://a.example/' },
+      { type: 'text_link', offset: 12, length: 3, url: 'https://b.example/' },
+    ];
+    expect(messageOf({ text: 'see one and two ', entities }).content).toBe(
+      'see [one](https://a.example/) and [two](https://b.example/)',
+    );
   });
 
   it('that was edited says so, and is left where the settings say', () => {

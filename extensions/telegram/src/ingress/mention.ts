@@ -11,6 +11,19 @@ export function textOf(message: Message): string {
   return message.text ?? message.caption ?? '';
 }
 
+/** The same with its links as Markdown: where they go is not in the text itself. */
+export function linkedTextOf(message: Message): string {
+  const links = entitiesOf(message).flatMap((entity) =>
+    entity.type === 'text_link' ? [entity] : [],
+  );
+  let text = textOf(message);
+  for (const { offset, length, url } of links.toSorted((a, b) => b.offset - a.offset)) {
+    const end = offset + length;
+    text = `${text.slice(0, offset)}[${text.slice(offset, end)}](${url})${text.slice(end)}`;
+  }
+  return text.trim();
+}
+
 function entitiesOf(message: Message): readonly MessageEntity[] {
   return message.entities ?? message.caption_entities ?? [];
 }

@@ -1,7 +1,7 @@
 import type { Message } from 'grammy/types';
 import type { InboundMessage } from 'sluice/channel';
 import { attachmentsOf } from './attachments.js';
-import { type BotIdentity, isMentioned, textOf } from './mention.js';
+import { type BotIdentity, isMentioned, linkedTextOf, textOf } from './mention.js';
 import { placeOf } from './place.js';
 import { senderOf } from './sender.js';
 
@@ -29,7 +29,7 @@ export function inboundMessageOf(
     ...(place.title !== undefined && { channelName: place.title }),
     ...(place.isGroup && { groupId: conversationId }),
     isGroup: place.isGroup,
-    content: textOf(message) || (message.sticker?.emoji ?? ''),
+    content: linkedTextOf(message) || (message.sticker?.emoji ?? ''),
     attachments: attachmentsOf(message),
     ...repliedOf(message),
     sentAtMs,

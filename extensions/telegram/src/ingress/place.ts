@@ -20,12 +20,11 @@ export function placeOf(message: Message): Place {
   const { chat, message_thread_id: threadId } = message;
   const conversationId = conversationIdOf(chat.id);
   if (chat.type === 'private') {
-    const isTopic = message.is_topic_message === true && threadId !== undefined;
     return {
       isGroup: false,
       conversationId,
       from: conversationId,
-      ...(isTopic && { threadId }),
+      ...(threadId !== undefined && { threadId }),
     };
   }
   const topicId = isForum(chat) ? (threadId ?? generalTopic) : undefined;
