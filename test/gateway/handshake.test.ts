@@ -1,3 +1,6 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { createDeviceIdentity, OpenClawClient } from '../../src/gateway/index.js';
 import { virtualClock } from '../../src/testing/index.js';
@@ -130,6 +133,32 @@ describe('the options of a client', () => {
   it('take ws: to another machine only where that is said (stream §2.9)', () => {
     const client = new OpenClawClient({ url: 'ws://10.0.0.7:18789', allowPlaintext: true });
     expect(client.state).toBe('idle');
+  });
+});
+
+describe('what is no gateway', () => {
+  it('is told apart from one that is not there, and tried again (stream §2.3)', async () => {
+    const server = createServer((_request, response) => {
+      response.statusCode = 404;
+      response.end();
+    }).listen(0, '127.0.0.1');
+    server.on('upgrade', (_request, socket) => {
+      socket.end('HTTP/1.1 401 Unauthorized\r\nConnection: close\r\n\r\n');
+    });
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    const clock = virtualClock();
+    const client = new OpenClawClient({ url: `ws://127.0.0.1:${port}`, clock, random: () => 0 });
+    const problems: unknown[] = [];
+    client.onState(({ problem }) => problem !== undefined && problems.push(problem));
+    client.start();
+    await until(() => client.state === 'waiting');
+    await clock.advance(800);
+    await until(() => problems.length === 2);
+    expect(problems[0]).toContain('401');
+    await client.stop();
+    server.close();
+    await once(server, 'close');
   });
 });
 

@@ -90,6 +90,34 @@ describe('triggerStream', () => {
     ]);
   });
 
+  it.each([
+    [undefined, 'It is 5.', 'It'],
+    ['all', 'Let me see.\n\nIt is 5.', 'Let me see.\n\nIt'],
+  ] as const)(
+    'has the last of several messages, or all of them where that is asked for: %s (stream §4.4)',
+    async (messages, content, partly) => {
+      await using lab = await providerLab({ agent: messages === undefined ? {} : { messages } });
+      const seen: StreamDelta[] = [];
+      const reading = (async () => {
+        for await (const delta of lab.agent.triggerStream(triggerOf('hello'))) seen.push(delta);
+      })();
+      await lab.acknowledged();
+      for (const data of [
+        { text: 'Let me', delta: 'Let me' },
+        { text: 'Let me see.', delta: ' see.' },
+        { text: 'It', delta: 'It' },
+        { text: 'It is 5.', delta: ' is 5.' },
+      ]) {
+        lab.server.agent('r-1', 'assistant', data);
+        await lab.settled();
+      }
+      lab.server.agent('r-1', 'lifecycle', { phase: 'end' });
+      await reading;
+      expect(seen.at(2)).toEqual({ phase: 'content', content: partly });
+      expect(seen.at(-1)).toEqual({ phase: 'final', content });
+    },
+  );
+
   it('keeps the duration of the first content where more is thought later (facts 4.2)', async () => {
     await using lab = await providerLab();
     const seen: StreamDelta[] = [];

@@ -1,6 +1,6 @@
 import type { Clock } from '../../kernel/index.js';
 import { type StreamDelta, unreachedError } from '../../stream/index.js';
-import type { RunEndFact, RunFact } from '../run/run-fact.js';
+import { isAnotherMessage, type RunEndFact, type RunFact } from '../run/run-fact.js';
 import { textTail } from './text-tail.js';
 
 /** The longest text of a delta, in UTF-16 code units; of a longer one the end is kept. */
@@ -16,13 +16,19 @@ interface Thought {
 export class DeltaReader {
   readonly #clock: Clock;
   readonly #push: (delta: StreamDelta) => void;
+  readonly #joins: boolean;
   #thinking = '';
+  /** The messages before the last, where all are wanted. */
+  #before = '';
+  #message = '';
   #content = '';
   #thinkingSinceMs: number | undefined;
   #thinkingDurationMs: number | undefined;
 
-  constructor(clock: Clock, push: (delta: StreamDelta) => void) {
+  /** @param messages `all`: the messages of the run one after the other, not the last alone. */
+  constructor(clock: Clock, messages: 'last' | 'all', push: (delta: StreamDelta) => void) {
     this.#clock = clock;
+    this.#joins = messages === 'all';
     this.#push = push;
   }
 
@@ -33,7 +39,10 @@ export class DeltaReader {
       const thinkingElapsedMs = this.#elapsedMs(this.#thinkingSinceMs);
       this.#push({ phase: 'thinking', thinking: this.#thinking, thinkingElapsedMs });
     } else if (fact.kind === 'text') {
-      this.#content = textTail(fact.text, maxTextLength);
+      if (this.#joins && isAnotherMessage(this.#message, fact))
+        this.#before = `${this.#content}\n\n`;
+      this.#message = fact.text;
+      this.#content = textTail(`${this.#before}${fact.text}`, maxTextLength);
       this.#push({ phase: 'content', content: this.#content, ...this.#thought() });
     } else if (fact.kind === 'end') this.#end(fact);
     // tools and compactions are no deltas: seed 003

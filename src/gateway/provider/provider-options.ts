@@ -20,6 +20,11 @@ export interface OpenClawAgentProviderOptions {
     /** Errors of the agent open the circuit, too. A gateway that tells them works, so by default they do not. */
     readonly countAgentErrors?: boolean;
   };
+  /**
+   * What content and final of `triggerStream` hold where the agent says several messages in a run, as it does around its
+   * tools: the `last`, as seed 003 has it, or `all`, with a blank line between them. `last` where unsaid.
+   */
+  readonly messages?: 'last' | 'all';
   /** Puts the sender's name before what was said; yes where unsaid. A turn's prompt is sent as it is. */
   readonly prefixSender?: boolean;
   /** The key of a session on the gateway. @param id the session's, or else the chat's. */

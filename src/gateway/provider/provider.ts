@@ -124,7 +124,8 @@ export class OpenClawAgentProvider implements AgentProvider {
       yield unreachedError(unavailable);
       return;
     }
-    const reader = new DeltaReader(this.#options.client.clock, (delta) => queue.push(delta));
+    const { client, messages = 'last' } = this.#options;
+    const reader = new DeltaReader(client.clock, messages, (delta) => queue.push(delta));
     const { signal } = context;
     const run = this.#run(this.#requestOf(context, message.text), end, {
       ...{ listen: 'agent', isDriven: false, signal },

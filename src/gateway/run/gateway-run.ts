@@ -81,7 +81,10 @@ export class GatewayRun {
 
   /** Sends the message. Everything that comes of it is told. */
   start(): void {
-    this.#begin().catch((error: unknown) => this.#failed('gateway', oneLine(error), 'stop'));
+    this.#begin().catch((error: unknown) => {
+      const message = isSluiceError(error) ? error.message : oneLine(error);
+      this.#failed('gateway', message, 'stop');
+    });
   }
 
   /** Stops the agent, and tells that the run was aborted. */

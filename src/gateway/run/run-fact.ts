@@ -35,3 +35,10 @@ export type RunEndFact =
 
 /** One thing that a gateway tells of a run. Narrow by `kind`. The last one is an `end`. */
 export type RunFact = SnapshotFact | ToolFact | CompactionFact | RunEndFact;
+
+/** Whether a text begins another message: it is new, or has nothing in common with what was shown. */
+export function isAnotherMessage(shown: string, { text, opens, continues }: SnapshotFact): boolean {
+  if (shown === '' || text === shown) return false;
+  if (opens) return true;
+  return !continues && !text.startsWith(shown) && !shown.startsWith(text);
+}

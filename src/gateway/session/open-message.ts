@@ -6,7 +6,7 @@ import type {
   StopReason,
   ToolCallContent,
 } from '../../stream/index.js';
-import type { SnapshotFact } from '../run/run-fact.js';
+import { isAnotherMessage, type SnapshotFact } from '../run/run-fact.js';
 
 type Kind = SnapshotFact['kind'];
 type Writable<T> = { -readonly [K in keyof T]: T[K] };
@@ -36,11 +36,8 @@ export class OpenMessage {
   }
 
   /** Whether a snapshot is of another message: it begins anew, and the gateway does not say that it goes on. */
-  isAnother({ kind, text, opens, continues }: SnapshotFact): boolean {
-    const shown = kind === 'text' ? (this.#truth ?? this.#shown.text) : this.#shown.thinking;
-    if (kind === 'thinking' || shown === '' || text === shown) return false;
-    if (opens) return true;
-    return !continues && !text.startsWith(shown) && !shown.startsWith(text);
+  isAnother(fact: SnapshotFact): boolean {
+    return fact.kind === 'text' && isAnotherMessage(this.#truth ?? this.#shown.text, fact);
   }
 
   /** The events of a snapshot that grows. One that takes something back changes what the message holds in the end. */
