@@ -246,10 +246,20 @@ describe('a cancel', () => {
   });
 
   it('at the final: what was shown is taken back (§14.8)', async () => {
-    await using lab = await labOf({ contribute: cancelling('stream-final') });
+    const screens: unknown[] = [];
+    const contribute = (kernel: Kernel) => {
+      cancelling('stream-final')(kernel);
+      kernel.contribute({
+        ...{ extensionId: 'test', id: 'probe', family: 'egress.cancelled', class: 'observer' },
+        handler: () => void screens.push([...lab.stream.screen]),
+      });
+    };
+    const lab = await labOf({ contribute });
+    await using _lab = lab;
     expect((await answer(lab)).status).toBe('cancelled');
     expect(lab.stream.everShown.length).toBeGreaterThan(0);
     expect(lab.stream.screen).toEqual([]);
+    expect(screens, 'it is gone when its end is told').toEqual([[]]);
     expect(lab.stream.calls.at(-1)).toBe('1 abort');
     expect(endings(lab)).toEqual(['stream-final egress.cancelled']);
   });
