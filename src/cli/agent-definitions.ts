@@ -2,18 +2,20 @@ import type { AgentDefinition } from '../host/index.js';
 import type { AgentProvider } from '../stream/index.js';
 import type { AgentChoice } from './agent-choice.js';
 import { type AgentProviderOptions, agentProvider } from './agent-provider.js';
+import { CommandError } from './command-error.js';
 import type { AgentSetting } from './settings.js';
 
 /**
  * Makes the agents of the settings. Agents of one kind share a provider, since `agent.model.resolving` knows a provider
  * by its name; each of them keeps its model.
  *
- * @throws CommandError `missing-file`, `unreadable-file` or `missing-package`.
+ * @throws CommandError `bad-arguments`, `missing-file`, `unreadable-file` or `missing-package`; what the gateway's client throws.
  */
 export async function agentDefinitions(
   agents: readonly AgentSetting[],
   options: AgentProviderOptions,
 ): Promise<AgentDefinition[]> {
+  mustShareGateway(agents);
   const providers = new Map<AgentChoice['kind'], AgentProvider>();
   const definitions: AgentDefinition[] = [];
   for (const { choice, ...agent } of agents) {
@@ -24,6 +26,18 @@ export async function agentDefinitions(
     definitions.push({ ...agent, provider, ...(model !== undefined && { model }) });
   }
   return definitions;
+}
+
+/** A gateway's agent is a provider of its own, and all of them would have one name. */
+function mustShareGateway(agents: readonly AgentSetting[]): void {
+  const named = agents.flatMap(({ choice }) => (choice.kind === 'openclaw' ? choice.agentId : []));
+  const [first, other] = new Set(named);
+  if (other === undefined) return;
+  throw new CommandError(
+    'bad-arguments',
+    `the agents "${first}" and "${other}" of a gateway cannot answer in one host`,
+    'Keep one of them, and start a host of its own for the other.',
+  );
 }
 
 /** A provider that serves every agent of its kind. An agent that names no model gets the one that Claude would use. */

@@ -5,6 +5,7 @@ import {
   readRecording,
   replayProvider,
 } from '../agent/index.js';
+import { OpenClawAgentProvider, type OpenClawClient } from '../gateway/index.js';
 import { isSluiceError, type Logger } from '../kernel/index.js';
 import type { AgentProvider } from '../stream/index.js';
 import type { AgentChoice } from './agent-choice.js';
@@ -19,16 +20,18 @@ export interface AgentProviderOptions {
   readonly logger: Logger;
   /** Told each line of a recording that holds no message; the rest is used. */
   readonly onMalformed: (error: CommandError) => void;
+  /** The gateway behind which the agents `openclaw` are, connected. */
+  readonly gateway: () => Promise<OpenClawClient>;
 }
 
 /**
  * Makes the agent that was chosen.
  *
- * @throws CommandError `missing-file`, `unreadable-file` or `missing-package`.
+ * @throws CommandError `missing-file`, `unreadable-file` or `missing-package`; what the gateway's client throws.
  */
 export async function agentProvider(
   choice: AgentChoice,
-  { cwd, logger, onMalformed }: AgentProviderOptions,
+  { cwd, logger, onMalformed, gateway }: AgentProviderOptions,
 ): Promise<AgentProvider> {
   switch (choice.kind) {
     case 'echo':
@@ -39,6 +42,10 @@ export async function agentProvider(
       const { models } = choice;
       const offered = models.length === 0 ? {} : { models };
       return claudeProvider({ query: await claudeQuery(cwd), cwd, logger, ...offered });
+    }
+    case 'openclaw': {
+      const { agentId } = choice;
+      return new OpenClawAgentProvider({ client: await gateway(), agentId, logger });
     }
   }
 }

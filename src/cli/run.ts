@@ -10,6 +10,7 @@ import { asCliCommand } from './cli-command.js';
 import { CommandError } from './command-error.js';
 import { errorLine } from './error-line.js';
 import { type ExitCode, exitCodeHelp, exitCodes } from './exit-codes.js';
+import { GatewayLink } from './gateway-link.js';
 import { openHealthPort } from './health-port.js';
 import { openLog } from './logger.js';
 import { openPipeline } from './pipeline.js';
@@ -27,6 +28,7 @@ interface RunOptions extends PipelineOptions {
   readonly agent?: string;
   readonly channel?: string;
   readonly apiRoot?: string;
+  readonly url?: string;
   readonly healthPort?: string;
   readonly quiet?: boolean;
   readonly verbose: 'off' | 'on' | 'full';
@@ -59,6 +61,7 @@ Examples:
   $ sluice run --plugin ./thread-ownership
   $ sluice run --config sluice.json
   $ TELEGRAM_BOT_TOKEN=... sluice run --channel telegram
+  $ OPENCLAW_GATEWAY_TOKEN=... sluice run --agent openclaw --url ws://127.0.0.1:18789
 
 A config file, sluice.config.json here; sluice.config.ts has the same in defineConfig:
   {
@@ -81,6 +84,7 @@ export function addRun(program: Command, shell: Shell, done: (code: ExitCode) =>
       '--channel <name>',
       'where messages come from: console, telegram, or one of an extension (default: console)',
     )
+    .option('--url <url>', 'the gateway of the agent openclaw (default: ws://127.0.0.1:18789)')
     .option('--api-root <url>', "a Bot API server to use instead of Telegram's")
     .addOption(
       new Option('--json', 'print a line of JSON per dispatch, and nothing else').conflicts(
@@ -114,11 +118,23 @@ async function run(options: RunOptions, shell: Shell): Promise<ExitCode> {
   checkApiRoot(settings);
   const view = viewFor(options, shell);
   const hasConsole = settings.channels?.includes('console') ?? true;
-  const level = hasConsole ? view.logLevel : 'info'; // nobody sees what goes on elsewhere
+  const isSeen = hasConsole || options.quiet === true;
+  const level = isSeen ? view.logLevel : 'info'; // nobody sees what goes on elsewhere
   await using log = openLog(settings, shell, { level, debug });
   const { logger } = log;
   const { cwd } = shell;
-  const agents = await agentDefinitions(settings.agents, { cwd, logger, onMalformed: report });
+  checkUrl(options.url, settings);
+  await using gateway = new GatewayLink(settings.gateway, {
+    logger,
+    version: shell.version,
+    stop: shell.stop,
+  });
+  const agents = await agentDefinitions(settings.agents, {
+    cwd,
+    logger,
+    onMalformed: report,
+    gateway: () => gateway.client(),
+  });
   await using pipeline = await openPipeline(settings, logger, view.kernelOptions);
   const { kernel, errors, plugins, extensions } = pipeline;
   errors.forEach(report);
@@ -155,6 +171,16 @@ async function run(options: RunOptions, shell: Shell): Promise<ExitCode> {
     const isFine = shell.stop.aborted ? isDone && errors.length === 0 : isDone && !failed;
     return isFine ? exitCodes.ok : exitCodes.failed;
   });
+}
+
+/** @throws CommandError `bad-arguments` where a gateway is named, and no agent is behind one. */
+function checkUrl(url: string | undefined, { agents }: Settings): void {
+  if (url === undefined || agents.some(({ choice }) => choice.kind === 'openclaw')) return;
+  throw new CommandError(
+    'bad-arguments',
+    '--url names a gateway, and no agent is behind one',
+    'Add --agent openclaw, or leave --url out.',
+  );
 }
 
 /**

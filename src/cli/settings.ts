@@ -4,6 +4,7 @@ import type { Command } from 'commander';
 import type { AgentDefinition, HealthServerOptions, HostConfig } from '../host/index.js';
 import { type AgentChoice, agentChoice } from './agent-choice.js';
 import { findConfigFile, type LoadedConfig, readConfigFile } from './config-file.js';
+import { type GatewaySetting, gatewaySetting } from './gateway-setting.js';
 import type { Shell } from './shell.js';
 
 /** The options that every command on the pipeline takes. */
@@ -54,6 +55,8 @@ export interface Settings
   readonly plugins: readonly PluginSetting[];
   /** The address of a Bot API other than Telegram's. */
   readonly apiRoot?: string;
+  /** Where the agents `openclaw` are. */
+  readonly gateway: GatewaySetting;
   /** The port that a monitor asks; none where unsaid. */
   readonly health?: HealthServerOptions;
   /** The folder that the command was given in. */
@@ -84,17 +87,21 @@ export async function readSettings(
     readonly agent?: string;
     readonly channel?: string;
     readonly apiRoot?: string;
+    readonly url?: string;
   },
   { cwd, env, keepSecrets }: Pick<Shell, 'cwd' | 'env' | 'keepSecrets'>,
 ): Promise<Settings> {
   const file = options.config ?? findConfigFile(cwd);
   const config =
     file === undefined || file === false ? undefined : await readConfigFile(file, { cwd, env });
-  keepSecrets(config?.secrets ?? []);
+  const gateway = gatewaySetting(options.url, config, env);
+  const { token = '', password = '' } = gateway;
+  keepSecrets([...(config?.secrets ?? []), ...[token, password].filter((text) => text !== '')]);
   const channels = options.channel === undefined ? config?.channels : [options.channel];
   return {
     ...(config !== undefined && { config }),
     ...(channels !== undefined && { channels }),
+    gateway,
     ...(options.apiRoot !== undefined && { apiRoot: options.apiRoot }),
     ...(config?.health !== undefined && { health: config.health }),
     agents: agentSettings(options.agent, config, cwd),

@@ -46,7 +46,7 @@ describe('a config (§20.1)', () => {
     [null, 'its top level: expected object, received null'],
     [
       { agent: 'eco' },
-      'agent: expected "echo", "replay:FILE", "claude" or "claude:MODEL". Write "echo",',
+      'agent: expected "echo", "replay:FILE", "claude", "claude:MODEL", "openclaw" or "openclaw:AGENT". Write "echo",',
     ],
     [
       { extensions: [{ path: 1 }] },

@@ -3,6 +3,7 @@ import { oneLine, silentLogger } from '../../kernel/index.js';
 import type { AgentProvider } from '../../stream/index.js';
 import { agentDefinitions } from '../agent-definitions.js';
 import { CommandError } from '../command-error.js';
+import { GatewayLink } from '../gateway-link.js';
 import { openPipeline, type Pipeline } from '../pipeline.js';
 import type { Settings } from '../settings.js';
 import type { Shell } from '../shell.js';
@@ -62,18 +63,20 @@ async function undone(extension: LoadedExtension): Promise<Finding[]> {
   }));
 }
 
-/** Makes the agents, without asking them anything. */
+/** Makes the agents, without asking them anything. A gateway is connected to: whether it lets the host in shows only so. */
 async function agentsOf(
   settings: Settings,
-  { cwd }: Shell,
+  { cwd, version, stop }: Shell,
   findings: Finding[],
 ): Promise<AgentProvider[]> {
   const onMalformed = (error: CommandError): void => void findings.push(findingOf('agents', error));
+  await using gateway = new GatewayLink(settings.gateway, { logger: silentLogger, version, stop });
   try {
     const agents = await agentDefinitions(settings.agents, {
       cwd,
       logger: silentLogger,
       onMalformed,
+      gateway: () => gateway.client(),
     });
     for (const { id, provider } of agents)
       findings.push({

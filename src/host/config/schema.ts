@@ -12,10 +12,12 @@ const provider = (what: string) =>
   z
     .string()
     .regex(
-      /^(echo|replay:.+|claude(:.+)?)$/,
-      'expected "echo", "replay:FILE", "claude" or "claude:MODEL"',
+      /^(echo|replay:.+|claude(:.+)?|openclaw(:[\w-]+)?)$/,
+      'expected "echo", "replay:FILE", "claude", "claude:MODEL", "openclaw" or "openclaw:AGENT"',
     )
-    .describe(`"echo", "replay:FILE" with a recorded stream, "claude" or "claude:MODEL": ${what}`);
+    .describe(
+      `"echo", "replay:FILE" with a recorded stream, "claude", "claude:MODEL", "openclaw" or "openclaw:AGENT": ${what}`,
+    );
 
 const agent = z.strictObject({
   id: name.describe('the name that routes choose the agent by'),
@@ -76,6 +78,25 @@ const logging = z.strictObject({
     .describe('"text" for people, or "json": a line of JSON per entry')
     .exactOptional(),
   file: name.describe('the path of a file that gets the log, as JSON').exactOptional(),
+});
+
+const gateway = z.strictObject({
+  url: z
+    .string()
+    .regex(/^wss?:\/\/./, 'expected an address that begins with "ws://" or "wss://"')
+    .describe('the address of an OpenClaw gateway, "ws://127.0.0.1:18789" where unsaid')
+    .exactOptional(),
+  token: name
+    .describe(
+      'its token, as { "env": "NAME" }; OPENCLAW_GATEWAY_TOKEN of the environment where unsaid',
+    )
+    .exactOptional(),
+  password: name
+    .describe('its password instead; OPENCLAW_GATEWAY_PASSWORD of the environment where unsaid')
+    .exactOptional(),
+  device: name
+    .describe('the path of the file with the key that the gateway knows this host by')
+    .exactOptional(),
 });
 
 const port = z.number().int().min(0).max(65_535);
@@ -141,6 +162,9 @@ export const configSchema = z
     health: health
       .describe('an object with the port that a monitor asks; there is none where unsaid')
       .exactOptional(),
+    gateway: gateway
+      .describe('an object: the OpenClaw gateway of the agents "openclaw"')
+      .exactOptional(),
     lanes: lanes.describe('an object with the bounds of what waits').default({}),
   })
   .superRefine(({ agent, agents, defaultAgent }, check) => {
@@ -157,6 +181,15 @@ export const configSchema = z
     const recordings = new Set(
       (agents ?? []).map(({ provider }) => provider).filter((one) => one.startsWith('replay:')),
     );
+    const behindGateway = new Set(
+      (agents ?? []).map(({ provider }) => provider).filter((one) => one.startsWith('openclaw')),
+    );
+    if (behindGateway.size > 1)
+      check.addIssue({
+        code: 'custom',
+        path: ['agents'],
+        message: 'several agents of a gateway cannot answer in one host',
+      });
     if (recordings.size > 1)
       check.addIssue({
         code: 'custom',

@@ -1,0 +1,40 @@
+import { homedir } from 'node:os';
+import { join, resolve } from 'node:path';
+import type { LoadedConfig } from './config-file.js';
+
+/** The OpenClaw gateway of the agents `openclaw`. */
+export interface GatewaySetting {
+  /** `ws://` for this machine, `wss://` for any. */
+  readonly url: string;
+  readonly token?: string;
+  readonly password?: string;
+  /** The file of the key that this host is known by. It is made where there is none. */
+  readonly device: string;
+}
+
+/** Where a gateway listens unless it was told otherwise. */
+const usualUrl = 'ws://127.0.0.1:18789';
+
+/**
+ * Reads where the gateway is and how it is entered: the command line over the config file, and for what is secret the
+ * file over `OPENCLAW_GATEWAY_TOKEN` and `OPENCLAW_GATEWAY_PASSWORD` of the environment.
+ */
+export function gatewaySetting(
+  url: string | undefined,
+  config: LoadedConfig | undefined,
+  env: Readonly<Record<string, string | undefined>>,
+): GatewaySetting {
+  const { gateway } = config ?? {};
+  const token = gateway?.token ?? env['OPENCLAW_GATEWAY_TOKEN'];
+  const password = gateway?.password ?? env['OPENCLAW_GATEWAY_PASSWORD'];
+  const device =
+    gateway?.device === undefined
+      ? join(env['HOME'] ?? homedir(), '.sluice', 'openclaw-device.pem')
+      : resolve(config?.folder ?? '.', gateway.device);
+  return {
+    url: url ?? gateway?.url ?? usualUrl,
+    ...(token !== undefined && token !== '' && { token }),
+    ...(password !== undefined && password !== '' && { password }),
+    device,
+  };
+}

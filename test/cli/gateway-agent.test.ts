@@ -1,0 +1,78 @@
+import { mkdtempSync, statSync } from 'node:fs';
+import { rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, expect, it } from 'vitest';
+import { agentChoice } from '../../src/cli/agent-choice.js';
+import { GatewayLink } from '../../src/cli/gateway-link.js';
+import { gatewaySetting } from '../../src/cli/gateway-setting.js';
+import { collectingLogger } from '../../src/testing/index.js';
+import { runInMemory } from './memory-shell.js';
+
+const folder = mkdtempSync(join(tmpdir(), 'sluice-gateway-agent-'));
+
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+it('takes an agent of a gateway by its name there, and "main" where none is named', () => {
+  expect(agentChoice('openclaw', '/')).toEqual({ kind: 'openclaw', agentId: 'main' });
+  expect(agentChoice('openclaw:work', '/')).toEqual({ kind: 'openclaw', agentId: 'work' });
+  expect(() => agentChoice('openclaw:a b', '/')).toThrow('there is no agent "openclaw:a b"');
+});
+
+it('refuses --url where no agent is behind a gateway', async () => {
+  const { code, stderr } = await runInMemory(['run', '--no-config', '--url', 'ws://127.0.0.1:1']);
+  expect(code).toBe(2);
+  expect(stderr).toBe(
+    'sluice: bad-arguments: --url names a gateway, and no agent is behind one. Add --agent openclaw, or leave --url out.\n',
+  );
+});
+
+it('refuses two agents of a gateway in one host, in a config and on the command line', async () => {
+  const file = join(folder, 'two.json');
+  const agents = [
+    { id: 'a', provider: 'openclaw:one' },
+    { id: 'b', provider: 'openclaw:two' },
+  ];
+  await writeFile(file, JSON.stringify({ agents }));
+  const inConfig = await runInMemory(['run', '--config', file]);
+  expect(inConfig.stderr).toContain('several agents of a gateway cannot answer in one host');
+  const [, second] = agents;
+  await writeFile(file, JSON.stringify({ agents: [{ id: 'a', provider: 'echo' }, second] }));
+  const given = await runInMemory(['run', '--config', file, '--agent', 'openclaw:one']);
+  expect(given.stderr).toContain('the agents "one" and "two" of a gateway');
+  expect([inConfig.code, given.code]).toEqual([2, 2]);
+});
+
+it('reads the gateway from the command line, then the config file, then the environment', () => {
+  const env = { HOME: '/home/ada', OPENCLAW_GATEWAY_TOKEN: 't' };
+  const config = { gateway: { url: 'ws://b', device: 'key.pem', token: 'u' }, folder: '/etc/s' };
+  expect(gatewaySetting(undefined, undefined, env)).toEqual({
+    url: 'ws://127.0.0.1:18789',
+    token: 't',
+    device: '/home/ada/.sluice/openclaw-device.pem',
+  });
+  expect(gatewaySetting('ws://a', config as never, env)).toEqual({
+    url: 'ws://a',
+    token: 'u',
+    device: '/etc/s/key.pem',
+  });
+});
+
+it('does not start without its gateway, and leaves a key that only its owner can read', async () => {
+  const server = createServer((socket) => socket.end('no gateway')).listen(0, '127.0.0.1');
+  const address = await new Promise<string>((resolve) => {
+    server.on('listening', () => resolve(`127.0.0.1:${Object(server.address()).port}`));
+  });
+  const device = join(folder, 'keys', 'device.pem');
+  const logger = collectingLogger();
+  await using link = new GatewayLink(
+    { url: `ws://${address}`, token: 'planted-token', device },
+    { logger, version: '0.0.0', stop: new AbortController().signal, timeoutMs: 300 },
+  );
+  const error: unknown = await link.client().catch((thrown: unknown) => thrown);
+  server.close();
+  expect(error).toMatchObject({ code: 'gateway-unreachable' });
+  expect(JSON.stringify([String(error), logger.entries])).not.toContain('planted-token');
+  expect(statSync(device).mode & 0o777).toBe(0o600);
+});
