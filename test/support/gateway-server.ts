@@ -25,7 +25,7 @@ export interface GatewayServerOptions {
   readonly silent?: boolean;
   /** Refuses each client in the handshake. */
   readonly refuse?: Fields;
-  /** What the first frame of a connection is, beside the challenge. */
+  /** Where it listens; anywhere where unsaid. */
   readonly port?: number;
   /** Answers by method; `chat.send` is acknowledged under its idempotency key unless told otherwise. */
   readonly answers?: Readonly<Record<string, (request: SeenRequest) => Answer>>;
