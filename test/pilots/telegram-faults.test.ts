@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import {
   badMarkup,
   blocked,
@@ -8,6 +8,8 @@ import {
 } from '../support/bot-api/fault.js';
 import { messageUpdate } from '../support/bot-api/updates.js';
 import { type TelegramLab, telegramLab } from '../support/telegram-lab.js';
+
+vi.setConfig({ testTimeout: 60_000 }); // virtual time, but real calls, on a busy machine
 
 const whole = { settings: { streaming: false } };
 
@@ -286,4 +288,4 @@ it('the token is in no log, event, outcome or error, whatever goes wrong (fault 
     expect(text).not.toContain(secret);
   }
   expect(seen[2]).toContain('/bot<token>/sendMessage'); // what held it was told without it
-}, 30_000);
+});

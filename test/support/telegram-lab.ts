@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { telegramChannel } from '../../extensions/telegram/src/channel.js';
+import { type TelegramChannel, telegramChannel } from '../../extensions/telegram/src/channel.js';
 import { config } from '../../extensions/telegram/src/config.js';
 import { echoProvider } from '../../src/agent/index.js';
 import { createHost, type Host, type HostOptions, type MessageEnd } from '../../src/host/index.js';
@@ -16,6 +16,7 @@ import { type BotApiServer, botApiServer } from './bot-api/bot-api.js';
 export interface TelegramLab extends AsyncDisposable {
   readonly server: BotApiServer;
   readonly host: Host;
+  readonly channel: TelegramChannel;
   readonly clock: VirtualClock;
   readonly log: TestKernel['log'];
   readonly outcomes: readonly Outcome[];
@@ -95,6 +96,7 @@ export async function telegramLab(options: TelegramLabOptions = {}): Promise<Tel
   return {
     server,
     host,
+    channel,
     clock,
     log: test.log,
     outcomes: test.outcomes,

@@ -54,7 +54,7 @@ export async function startAccount(
     const { callback_query: press } = update;
     // so that the button stops showing that it waits; it says nothing
     if (press !== undefined && decodeUpdate(raw, { accountId, bot, config }).kind === 'interaction')
-      await api.call('answerCallbackQuery', { callback_query_id: press.id }, { timeoutMs: 5_000 });
+      void api.call('answerCallbackQuery', { callback_query_id: press.id }, { timeoutMs: 5_000 });
   };
   const ended = (reason: string): void => {
     log.error(`account ${accountId} takes in no more: ${reason}`);

@@ -188,12 +188,27 @@ async function payloadOf(request: IncomingMessage): Promise<Record<string, unkno
   const type = request.headers['content-type'] ?? '';
   if (!type.startsWith('multipart/'))
     return body.length === 0 ? {} : (JSON.parse(body.toString('utf8')) as Record<string, unknown>);
-  const form = await new Response(body, { headers: { 'content-type': type } }).formData();
-  const names = new Map<string, string>();
-  for (const [key, value] of form) if (typeof value !== 'string') names.set(key, value.name);
+  const boundary = /boundary="?([^";]+)/.exec(type)?.[1] ?? '';
+  const parts = body.toString('latin1').split(`--${boundary}`).slice(1, -1).map(partOf);
+  const files = new Map(
+    parts.flatMap(({ name, file }) => (file === undefined ? [] : [[name, file] as const])),
+  );
   const fields: Record<string, unknown> = {};
-  for (const [key, value] of form)
-    if (typeof value === 'string')
-      fields[key] = value.startsWith('attach://') ? `file ${names.get(value.slice(9))}` : value;
+  for (const { name, value, file } of parts)
+    if (file === undefined)
+      fields[name] = value.startsWith('attach://') ? `file ${files.get(value.slice(9))}` : value;
   return fields;
+}
+
+/** One field of a form: grammY writes its headers without the spaces that the platform's parser asks for. */
+function partOf(part: string): {
+  readonly name: string;
+  readonly file?: string;
+  readonly value: string;
+} {
+  const [head = '', ...rest] = part.split('\r\n\r\n');
+  const name = /\bname="?([^";\r]+)/.exec(head)?.[1] ?? '';
+  const file = /filename="?([^";\r]+)/.exec(head)?.[1];
+  const value = Buffer.from(rest.join('\r\n\r\n').replace(/\r\n$/, ''), 'latin1').toString('utf8');
+  return { name, value, ...(file !== undefined && { file }) };
 }

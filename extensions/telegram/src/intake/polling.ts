@@ -106,19 +106,18 @@ export function startPolling({ api, clock, log, sink }: PollingParts): Intake {
         await Promise.race([pause(clock, busyPollMs, signal), pending.change()]);
     }
   };
-  const running = run().catch((error: unknown) => {
+  // Nobody waits for it: what it has taken may wait for room behind a turn that does not end.
+  run().catch((error: unknown) => {
     sink.ended(`polling failed (${api.redact(String(error))})`);
   });
 
   return {
     stop: async () => {
       stopping.abort();
-      await running;
     },
     finish: (updateId) => pending.finish(updateId),
     close: async () => {
       stopping.abort();
-      await running;
       const { offset } = pending;
       if (offset === undefined || offset === confirmed) return;
       const payload = { offset, limit: 1, timeout: 0 };
