@@ -40,6 +40,7 @@ const exitCode = await runCommandLine({
     stderr: paletteFor(process.stderr, process.env),
   },
   stop: AbortSignal.any([stopSignal(process, () => interrupted()), stdout.gone]),
+  onHangup: (take) => void process.on('SIGHUP', take),
   onInterrupt: (take) => {
     interrupted = take;
   },

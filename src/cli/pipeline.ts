@@ -1,9 +1,4 @@
-import {
-  type LoadedExtension,
-  type LoadOptions,
-  loadExtension,
-  loadExtensionModule,
-} from '../extension/index.js';
+import { ExtensionSet, moduleSource } from '../extension/index.js';
 import { hostExtensionId } from '../host/index.js';
 import {
   createKernel,
@@ -24,8 +19,8 @@ export interface Pipeline extends AsyncDisposable {
   readonly kernel: Kernel;
   /** Why extensions or plugins are missing. One that is broken is left out, and the others are loaded. */
   readonly errors: readonly unknown[];
-  /** Those that are live, for a host to use what they provide. */
-  readonly extensions: readonly LoadedExtension[];
+  /** For a host to use what they provide. */
+  readonly extensions: ExtensionSet;
   /** The OpenClaw plugins, for a host to run. One that could not be set up is among them, with what it registered. */
   readonly plugins: readonly LegacyPlugin[];
 }
@@ -38,26 +33,27 @@ export interface Pipeline extends AsyncDisposable {
 export async function openPipeline(
   settings: Settings,
   logger: Logger,
-  options: Pick<KernelOptions, 'tap' | 'trace'> = {},
+  options: Pick<KernelOptions, 'tap' | 'trace' | 'quarantine' | 'instrument'> = {},
 ): Promise<Pipeline> {
-  const { grants, overrides, budgets } = settings;
-  const kernel = refusedSettings(() => createKernel({ ...options, grants, overrides, logger }));
+  const { grants, leastPrivilege, overrides, budgets } = settings;
+  const kernel = refusedSettings(() =>
+    createKernel({ ...options, grants, leastPrivilege, overrides, logger }),
+  );
   const { setupTimeoutMs } = budgets;
   const loading = {
     logger: withoutRefusals(logger),
     ...(setupTimeoutMs !== undefined && { setupTimeoutMs }),
   };
-  const loaded: LoadedExtension[] = [];
+  const extensions = new ExtensionSet(kernel, loading);
   const errors: unknown[] = [];
   const loadEach = async (some: readonly ExtensionSetting[]): Promise<void> => {
-    for (const setting of withApiRoot(some, settings.apiRoot)) {
-      const result = await load(kernel, setting, loading);
-      if ('error' in result) errors.push(result.error);
-      else loaded.push(result);
+    for (const { specifier, ...where } of withApiRoot(some, settings.apiRoot)) {
+      const { error } = await extensions.add(moduleSource(specifier, where));
+      if (error !== undefined) errors.push(error);
     }
   };
   await loadEach(settings.extensions);
-  await loadEach(shippedExtensions(settings, loaded, errors));
+  await loadEach(shippedExtensions(settings, extensions.live, errors));
   const { plugins, errors: pluginErrors } = await loadPlugins(
     kernel,
     settings,
@@ -68,12 +64,12 @@ export async function openPipeline(
   return {
     kernel,
     errors,
-    extensions: loaded,
+    extensions,
     plugins,
     [Symbol.asyncDispose]: async () => {
       await kernel.close();
       for (const plugin of plugins.toReversed()) await plugin.dispose();
-      for (const extension of loaded.toReversed()) await extension.dispose();
+      await extensions[Symbol.asyncDispose]();
     },
   };
 }
@@ -96,19 +92,6 @@ function unmatched(kernel: Kernel, keys: readonly string[]): CommandError[] {
         hint,
       );
     });
-}
-
-async function load(
-  kernel: Kernel,
-  { specifier, from, config }: ExtensionSetting,
-  options: LoadOptions,
-): Promise<LoadedExtension | { readonly error: unknown }> {
-  try {
-    const extension = await loadExtensionModule(specifier, { from });
-    return await loadExtension(kernel, extension, { ...options, config });
-  } catch (error) {
-    return { error };
-  }
 }
 
 /** A logger for loading: why an extension is disabled comes back as an error, and is told once. */

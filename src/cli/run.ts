@@ -14,6 +14,7 @@ import { GatewayLink } from './gateway-link.js';
 import { openHealthPort } from './health-port.js';
 import { openLog } from './logger.js';
 import { openPipeline } from './pipeline.js';
+import { reloadOn } from './reload-on.js';
 import { jsonView, quietView, type RunView, wayView } from './run-view.js';
 import {
   addPipelineOptions,
@@ -31,6 +32,8 @@ interface RunOptions extends PipelineOptions {
   readonly url?: string;
   readonly healthPort?: string;
   readonly quiet?: boolean;
+  readonly strict?: boolean;
+  readonly watch?: boolean;
   readonly verbose: 'off' | 'on' | 'full';
   readonly reasoning: 'off' | 'on' | 'stream';
 }
@@ -93,6 +96,8 @@ export function addRun(program: Command, shell: Shell, done: (code: ExitCode) =>
     )
     .option('--health-port <number>', 'answer /healthz and /readyz at 127.0.0.1, for a monitor')
     .option('-q, --quiet', 'print replies only')
+    .option('--strict', 'do not start where an extension or a plugin cannot be loaded')
+    .option('-w, --watch', 'reload an extension when its files change')
     .addOption(
       new Option('--verbose <level>', 'show what tools do')
         .choices(['off', 'on', 'full'])
@@ -135,10 +140,20 @@ async function run(options: RunOptions, shell: Shell): Promise<ExitCode> {
     onMalformed: report,
     gateway: () => gateway.client(),
   });
-  await using pipeline = await openPipeline(settings, logger, view.kernelOptions);
+  const { quarantine } = settings;
+  await using pipeline = await openPipeline(settings, logger, {
+    ...view.kernelOptions,
+    ...(quarantine !== false && { quarantine }),
+  });
   const { kernel, errors, plugins, extensions } = pipeline;
   errors.forEach(report);
-  const channels = channelsOf(settings.channels, extensions, () =>
+  if (settings.strict && errors.length > 0) {
+    shell.stderr.lines([
+      'sluice: nothing was started: --strict, and not everything could be loaded',
+    ]);
+    return exitCodes.usage;
+  }
+  const channels = channelsOf(settings.channels, extensions.live, () =>
     consoleChannel({ ...view, lines: readLines(shell.stdin) }),
   );
   const host = createHost({
@@ -149,7 +164,7 @@ async function run(options: RunOptions, shell: Shell): Promise<ExitCode> {
     ...(settings.defaultAgent !== undefined && { defaultAgentId: settings.defaultAgent }),
     ...hostBounds(settings),
     channels,
-    loaded: extensions,
+    extensions,
     plugins,
     replies: { verboseLevel: options.verbose, reasoningMode: options.reasoning },
     about: { version: shell.version, pid, workspaceDir: shell.cwd },
@@ -164,7 +179,9 @@ async function run(options: RunOptions, shell: Shell): Promise<ExitCode> {
     return isStopped;
   });
   await using _health = await openHealthPort(host, options.healthPort, settings, shell);
+  const reloading = reloadOn(host, extensions, options, shell);
   return await asCliCommand(kernel, 'run', shell, async () => {
+    using _watch = reloading;
     const isDone = await untilStopped(host, shell.stop, settings, () =>
       shell.stderr.lines(hasConsole ? view.greeting : []),
     );

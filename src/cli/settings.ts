@@ -43,7 +43,18 @@ export interface AgentSetting extends Pick<AgentDefinition, 'id' | 'systemPrompt
 
 /** What a command runs with: the config file, and over it the command line. */
 export interface Settings
-  extends Pick<HostConfig, 'openclaw' | 'overrides' | 'grants' | 'budgets' | 'lanes' | 'logging'> {
+  extends Pick<
+    HostConfig,
+    | 'openclaw'
+    | 'overrides'
+    | 'leastPrivilege'
+    | 'quarantine'
+    | 'strict'
+    | 'grants'
+    | 'budgets'
+    | 'lanes'
+    | 'logging'
+  > {
   /** The config file that was read, if any. */
   readonly config?: LoadedConfig;
   /** The first is the default, unless `defaultAgent` says otherwise. */
@@ -88,6 +99,7 @@ export async function readSettings(
     readonly channel?: string;
     readonly apiRoot?: string;
     readonly url?: string;
+    readonly strict?: boolean;
   },
   { cwd, env, keepSecrets }: Pick<Shell, 'cwd' | 'env' | 'keepSecrets'>,
 ): Promise<Settings> {
@@ -120,6 +132,9 @@ export async function readSettings(
     openclaw: config?.openclaw ?? {},
     workspaceDir: cwd,
     grants: config?.grants ?? {},
+    leastPrivilege: config?.leastPrivilege ?? false,
+    quarantine: config?.quarantine ?? {},
+    strict: options.strict === true || config?.strict === true,
     overrides: config?.overrides ?? {},
     budgets: config?.budgets ?? {},
     lanes: config?.lanes ?? {},

@@ -27,4 +27,6 @@ export interface Shell {
   keepSecrets(secrets: readonly string[]): void;
   /** Says who is asked about a Ctrl-C before `stop` is aborted: `true` says that it was meant for that alone. */
   onInterrupt(take: () => boolean): void;
+  /** Says what a SIGHUP does; nobody hears one where it is unsaid. It ends the process then, as the platform has it. */
+  onHangup(take: () => void): void;
 }

@@ -1,6 +1,7 @@
 import { SluiceError } from '../kernel/index.js';
 import type { ExtensionApi } from './api.js';
 import type { ConfigSchema } from './config-schema.js';
+import { type Manifest, manifestProblem } from './manifest.js';
 
 /** What says that an object is an extension: plain data, so that two installed copies of this package agree. */
 const kind = 'sluice-extension';
@@ -9,6 +10,8 @@ const kind = 'sluice-extension';
 export interface ExtensionDefinition<Config> {
   /** The extension's name: no spaces. Outcomes, logs, grants and overrides use it. */
   readonly id: string;
+  /** Its version, what Sluice it needs, and what it asks to be granted. */
+  readonly manifest?: Manifest;
   /** What reads its configuration: a synchronous Standard Schema, or `fromTypebox(schema)`. */
   readonly config?: ConfigSchema<Config>;
   /** Registers handlers and takes resources. May be async: nothing is live before it has ended. */
@@ -19,6 +22,7 @@ export interface ExtensionDefinition<Config> {
 export interface Extension<Config = unknown> {
   readonly kind: typeof kind;
   readonly id: string;
+  readonly manifest: Manifest;
   readonly config: ConfigSchema<Config> | undefined;
   /** A method, so that extensions of any config fit one list: the loader calls it with what its schema read. */
   setup(api: ExtensionApi, config: Config): void | Promise<void>;
@@ -44,8 +48,8 @@ const idPattern = /^[^\s/\p{Cc}]+$/u;
 export function defineExtension<Config = undefined>(
   definition: ExtensionDefinition<Config>,
 ): Extension<Config> {
-  const { id, config, setup } = definition;
-  const extension = Object.freeze({ kind, id, config, setup } as const);
+  const { id, manifest = {}, config, setup } = definition;
+  const extension = Object.freeze({ kind, id, manifest, config, setup } as const);
   const problem = extensionProblem(extension);
   if (problem !== undefined)
     throw new SluiceError('bad-extension', { extensionId: String(id), problem });
@@ -62,7 +66,7 @@ export function extensionProblem(value: unknown): string | undefined {
   if (typeof given.setup !== 'function') return 'its setup must be a function';
   if (given.config !== undefined && !isConfigSchema(given.config))
     return 'its config must be a Standard Schema, such as a zod object or fromTypebox(schema)';
-  return undefined;
+  return manifestProblem(given.manifest ?? {}); // none in one that an older copy of this package made
 }
 
 function isConfigSchema(value: unknown): boolean {

@@ -11,21 +11,29 @@ export {
   type ExtensionDefinition,
   extensionProblem,
 } from './extension.js';
+export { ExtensionSet, type ExtensionSetOptions, type ExtensionUser } from './extension-set.js';
+export type { ExtensionStatus, ReloadResult } from './extension-status.js';
 export { fromJsonSchema } from './from-json-schema.js';
 export { fromTypebox } from './from-typebox.js';
+export { defaultSetupTimeoutMs, loadExtension } from './load.js';
 export {
-  type DisabledExtension,
-  defaultSetupTimeoutMs,
-  type LoadedExtension,
-  type LoadOptions,
-  type LoadResult,
-  loadExtension,
-} from './load.js';
-export {
+  type FoundModule,
+  findModule,
   importError,
   type LoadModuleOptions,
   loadExtensionModule,
   missingIn,
 } from './load-module.js';
+export type {
+  DisabledExtension,
+  LoadedExtension,
+  LoadOptions,
+  LoadResult,
+  UnloadReport,
+} from './load-result.js';
+export type { Manifest } from './manifest.js';
+export { moduleFiles } from './module-files.js';
 export type { Provision, ProvisionKind, Provisions } from './provisions.js';
 export { Scope, type Undo, type UndoFailure, type UndoReport } from './scope.js';
+export { type ExtensionSource, givenSource, moduleSource } from './source.js';
+export { sluiceVersion } from './version.js';

@@ -5,6 +5,7 @@ import process from 'node:process';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { oneLine, SluiceError } from '../kernel/index.js';
 import { type Extension, extensionProblem } from './extension.js';
+import { installModuleHooks, versionUrl } from './module-hooks.js';
 
 /** Where an extension's module is looked for, and how it is imported. */
 export interface LoadModuleOptions {
@@ -12,6 +13,16 @@ export interface LoadModuleOptions {
   readonly from?: string;
   /** Imports a URL or a package name: `import()` where unsaid. For hosts that transform modules, and tests. */
   readonly importModule?: (specifier: string) => Promise<unknown>;
+  /** Above 0 a new version of the module is read, and of what it imports by path. Unique in a process. */
+  readonly version?: number;
+}
+
+/** The file or package that a specifier names. */
+export interface FoundModule {
+  /** A `file:` URL, or the name of a package that only `import()` can find. */
+  readonly url: string;
+  /** The path, where there is one. */
+  readonly file: string;
 }
 
 /**
@@ -28,18 +39,34 @@ export async function loadExtensionModule(
   specifier: string,
   options: LoadModuleOptions = {},
 ): Promise<Extension> {
-  const { from = process.cwd(), importModule = (url) => import(url) } = options;
-  const found = isPath(specifier)
-    ? fileOf(specifier, from)
-    : (packageFileOf(specifier, from) ?? specifier);
-  const file = found.startsWith('file:') ? fileURLToPath(found) : found;
+  const { from = process.cwd(), importModule = (url) => import(url), version = 0 } = options;
+  const { url, file } = findModule(specifier, from);
   let imported: unknown;
   try {
-    imported = await importModule(found);
+    imported = await importModule(versionOf(url, version));
   } catch (thrown) {
     throw importError(thrown, specifier, file, from);
   }
   return extensionOf(imported, file);
+}
+
+/**
+ * Finds the module that a specifier names.
+ *
+ * @throws SluiceError `module-not-found`.
+ */
+export function findModule(specifier: string, from: string): FoundModule {
+  const url = isPath(specifier)
+    ? fileOf(specifier, from)
+    : (packageFileOf(specifier, from) ?? specifier);
+  return { url, file: url.startsWith('file:') ? fileURLToPath(url) : url };
+}
+
+/** TypeScript is compiled by the hooks, and a new version of anything needs them. Plain JavaScript does not. */
+function versionOf(url: string, version: number): string {
+  if (!url.startsWith('file:') || (version === 0 && !/\.m?tsx?$/.test(url))) return url;
+  installModuleHooks();
+  return versionUrl(url, version);
 }
 
 function isPath(specifier: string): boolean {

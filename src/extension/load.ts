@@ -1,5 +1,4 @@
 import {
-  type Clock,
   isSluiceError,
   type Kernel,
   type Logger,
@@ -12,49 +11,30 @@ import {
 import type { ExtensionApi } from './api.js';
 import { readConfig } from './config-schema.js';
 import { type Extension, extensionProblem } from './extension.js';
+import { LiveExtension } from './live-extension.js';
+import type { DisabledExtension, LoadOptions, LoadResult } from './load-result.js';
 import { loggerOf } from './logger.js';
-import { labelOf, type Provision, type ProvisionKind, type Provisions } from './provisions.js';
-import { openRegistration } from './registration-window.js';
-import { Scope, type UndoFailure, type UndoReport } from './scope.js';
+import { checkSluice } from './manifest.js';
+import { openRegistration, type RegistrationWindow } from './registration-window.js';
+import { Scope, type UndoReport } from './scope.js';
+import { sluiceVersion } from './version.js';
 
 /** Milliseconds that setup may take where the host does not say otherwise. */
 export const defaultSetupTimeoutMs = 30_000;
 
-/** What the host says about loading an extension. */
-export interface LoadOptions {
-  /** The extension's configuration, as it was written: its schema reads it. */
-  readonly config?: unknown;
-  /** Where the extension writes, and where is written why it is disabled. Silent where unsaid. */
-  readonly logger?: Logger;
-  readonly clock?: Clock;
-  /** Milliseconds that setup may take. A setup that waits for ever disables its extension, not the host. */
-  readonly setupTimeoutMs?: number;
-}
-
-/** An extension that is live. Disposing it, once or twice, undoes everything that it registered. */
-export interface LoadedExtension extends AsyncDisposable {
-  readonly status: 'loaded';
+/** An extension whose setup has ended. Nothing of it is live. */
+export interface PreparedExtension {
+  readonly status: 'prepared';
   readonly extensionId: string;
-  /** What it holds: its resources and contributions, in the order in which they came. */
-  labels(): readonly string[];
-  /** What it gave with `api.provide`, of one kind; nothing once it is disposed. */
-  provided<K extends ProvisionKind>(kind: K): readonly Provisions[K][];
-  /** Undoes all of it, in reverse: its handlers first, at once and together. Never rejects. */
-  dispose(): Promise<UndoReport>;
+  /**
+   * Makes it live in one synchronous step, in which it takes the place of a predecessor.
+   *
+   * @throws SluiceError what the kernel refused a contribution with. The predecessor's are as they were.
+   */
+  goLive(predecessor?: LiveExtension): LiveExtension;
+  /** It was refused: undoes what its setup did. */
+  refused(why: unknown): Promise<DisabledExtension>;
 }
-
-/** An extension that could not be loaded. Nothing of it is live. */
-export interface DisabledExtension {
-  readonly status: 'disabled';
-  readonly extensionId: string;
-  /** Why. Its `details.path` names the setting, where it is one. */
-  readonly error: SluiceError;
-  /** Resources that setup had taken and that could not be undone. */
-  readonly undoFailures: readonly UndoFailure[];
-}
-
-/** How loading an extension went: a union by `status`. */
-export type LoadResult = LoadedExtension | DisabledExtension;
 
 /**
  * Loads an extension: reads its configuration, runs its setup, then makes all that it contributed live in one
@@ -71,45 +51,77 @@ export async function loadExtension(
   extension: Extension,
   options: LoadOptions = {},
 ): Promise<LoadResult> {
+  const prepared = await prepareExtension(kernel, extension, options);
+  if (prepared.status === 'disabled') return prepared;
+  try {
+    return prepared.goLive();
+  } catch (refused) {
+    return await prepared.refused(refused);
+  }
+}
+
+/** The part of loading that may wait: configuration and setup. */
+export async function prepareExtension(
+  kernel: Kernel,
+  extension: Extension,
+  options: LoadOptions,
+): Promise<PreparedExtension | DisabledExtension> {
   const { logger = silentLogger, clock = systemClock } = options;
   const extensionId = String((extension as Partial<Extension> | undefined)?.id ?? 'unnamed'); // may be no extension
   const log = loggerOf(logger, extensionId);
-  const scope = new Scope(extensionId, log);
-  const registration = openRegistration(extensionId);
-  const provided = new Set<Provision>();
-  const api: ExtensionApi = Object.freeze({
-    extensionId,
-    log,
-    clock,
-    ...registration.registering,
-    own: scope.add.bind(scope),
-  });
+  const resources = new Scope(extensionId, log, options);
+  let registration: RegistrationWindow | undefined;
   try {
     const problem = extensionProblem(extension);
     if (problem !== undefined) throw new SluiceError('bad-extension', { extensionId, problem });
+    const { manifest = {} } = extension as Partial<Extension>; // none in one that an older copy made
+    checkSluice(extensionId, manifest, sluiceVersion());
     const config = readConfig(extensionId, extension.config, options.config);
-    await setUp(extension, api, config, options.setupTimeoutMs ?? defaultSetupTimeoutMs);
-    registration.goLive(kernel, scope);
-    for (const provision of registration.provisions) {
-      provided.add(provision);
-      scope.add(`provided ${labelOf(provision)}`, () => provided.delete(provision));
-    }
+    const window = openRegistration(extensionId, manifest.grants);
+    registration = window;
+    const api: ExtensionApi = Object.freeze({
+      extensionId,
+      log,
+      clock,
+      ...window.registering,
+      own: resources.add.bind(resources),
+    });
+    await setUp(extension, api, config, options);
+    return {
+      status: 'prepared',
+      extensionId,
+      goLive: (predecessor) => {
+        window.close();
+        const running = new LiveExtension({
+          kernel,
+          extensionId,
+          manifest,
+          window,
+          resources,
+          log,
+          options,
+        });
+        running.begin(predecessor);
+        return running;
+      },
+      refused: async (why) => disabled(extensionId, why, await resources.dispose(), logger),
+    };
   } catch (thrown) {
-    registration.close();
-    const error = isSluiceError(thrown) ? thrown : setupFailed(extensionId, thrown);
-    log.error(`disabled: ${error.message}`, { code: error.code, hint: error.hint });
-    const { failures: undoFailures } = await scope.dispose();
-    return { status: 'disabled', extensionId, error, undoFailures };
+    registration?.close();
+    return disabled(extensionId, thrown, await resources.dispose(), logger);
   }
-  return {
-    status: 'loaded',
-    extensionId,
-    labels: () => scope.labels(),
-    provided: <K extends ProvisionKind>(kind: K) =>
-      [...provided].flatMap((one) => (one.kind === kind ? [one.value as Provisions[K]] : [])), // typed by api.provide
-    dispose: () => scope.dispose(),
-    [Symbol.asyncDispose]: () => scope[Symbol.asyncDispose](),
-  };
+}
+
+function disabled(
+  extensionId: string,
+  thrown: unknown,
+  { failures: undoFailures }: UndoReport,
+  logger: Logger = silentLogger,
+): DisabledExtension {
+  const error = isSluiceError(thrown) ? thrown : setupFailed(extensionId, thrown);
+  const { code, hint } = error;
+  loggerOf(logger, extensionId).error(`disabled: ${error.message}`, { code, hint });
+  return { status: 'disabled', extensionId, error, undoFailures };
 }
 
 /** Runs setup, for as long as it may take. */
@@ -117,10 +129,10 @@ async function setUp(
   extension: Extension,
   api: ExtensionApi,
   config: unknown,
-  timeoutMs: number,
+  { setupTimeoutMs: timeoutMs = defaultSetupTimeoutMs, around = (_, work) => work() }: LoadOptions,
 ): Promise<void> {
   const { extensionId, clock, log } = api;
-  const work = (async () => extension.setup(api, config))(); // async: it may throw, or return what it likes
+  const work = around(extensionId, async () => extension.setup(api, config)); // async: it may throw, or return what it likes
   let timer: TimerHandle | undefined;
   const expiry = new Promise<never>((_, expire) => {
     timer = clock.setTimeout(() => {

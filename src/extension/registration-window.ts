@@ -1,6 +1,7 @@
 import {
   type Contribution,
   type HandlerClass,
+  isSluiceError,
   type Kernel,
   nearest,
   SluiceError,
@@ -24,7 +25,7 @@ export interface RegistrationWindow {
   close(): void;
   /**
    * Closes, and makes everything live in one synchronous step, so that no dispatch sees a part of it. If the
-   * kernel refuses one, none stays.
+   * kernel refuses one, none stays. May be called again with another scope, once the first was disposed.
    *
    * @throws SluiceError what the kernel refused the contribution with.
    */
@@ -40,8 +41,15 @@ interface Staged {
 
 const optionNames = ['priority', 'timeoutMs', 'detached', 'failClosed', 'recheck', 'preview'];
 
-/** Opens the registration window of an extension (spec §13). */
-export function openRegistration(extensionId: string): RegistrationWindow {
+/**
+ * Opens the registration window of an extension (spec §13).
+ *
+ * @param requested the grants that its manifest asks for, to be told where they are missing.
+ */
+export function openRegistration(
+  extensionId: string,
+  requested: readonly string[] = [],
+): RegistrationWindow {
   const staged: Staged[] = [];
   const provisions: Provision[] = [];
   let open = true;
@@ -80,13 +88,20 @@ export function openRegistration(extensionId: string): RegistrationWindow {
     goLive: (kernel, scope) => {
       open = false;
       const live: { readonly label: string; readonly registration: Disposable }[] = [];
+      const missing: string[] = [];
       try {
         for (const contribution of staged) {
           const { family, class: name, id } = contribution;
-          // `Register` typed it when it was taken; the kernel checks it again
-          const registration = kernel.contribute(contribution as unknown as Contribution);
-          live.push({ label: `${name} ${id} on ${family}`, registration });
+          try {
+            // `Register` typed it when it was taken; the kernel checks it again
+            const registration = kernel.contribute(contribution as unknown as Contribution);
+            live.push({ label: `${name} ${id} on ${family}`, registration });
+          } catch (refused) {
+            if (!isSluiceError(refused) || refused.code !== 'not-granted') throw refused;
+            missing.push(`${name}:${family}`); // all of them are told at once
+          }
         }
+        if (missing.length > 0) throw notGranted(extensionId, missing, requested);
       } catch (refused) {
         for (const { registration } of live.reverse()) registration[Symbol.dispose]();
         throw refused;
@@ -94,6 +109,22 @@ export function openRegistration(extensionId: string): RegistrationWindow {
       for (const { label, registration } of live) scope.add(label, registration);
     },
   };
+}
+
+function notGranted(
+  extensionId: string,
+  missing: readonly string[],
+  requested: readonly string[],
+): SluiceError {
+  const names = [...new Set(missing)];
+  const asks = requested.length === 0 ? '' : ` Its manifest asks for: ${requested.join(', ')}.`;
+  return new SluiceError('not-granted', {
+    extensionId,
+    whose: extensionId,
+    missing: names.join(', '),
+    asks: names.map((name) => `"${name}"`).join(', '),
+    requested: asks,
+  });
 }
 
 /** A misspelt option must not be lost: `failclosed` would quietly leave a veto open. */

@@ -1,4 +1,11 @@
-import { type Logger, oneLine, SluiceError, silentLogger } from '../kernel/index.js';
+import {
+  type Clock,
+  type Logger,
+  oneLine,
+  SluiceError,
+  silentLogger,
+  systemClock,
+} from '../kernel/index.js';
 
 /** How an effect is undone: a disposable, or a function. Either may be async. */
 export type Undo = Disposable | AsyncDisposable | (() => unknown);
@@ -14,6 +21,16 @@ export interface UndoReport {
   /** The labels of what was undone, in the order in which it was. */
   readonly undone: readonly string[];
   readonly failures: readonly UndoFailure[];
+}
+
+/** Milliseconds that one undo may take where nothing else is said. */
+export const defaultUndoTimeoutMs = 5_000;
+
+/** How patient a scope is. */
+export interface ScopeOptions {
+  readonly clock?: Clock;
+  /** Milliseconds that one undo may take. One that takes longer has failed, and the next is undone. */
+  readonly undoTimeoutMs?: number;
 }
 
 interface Effect {
@@ -33,14 +50,16 @@ interface Effect {
 export class Scope implements AsyncDisposable {
   readonly #extensionId: string;
   readonly #logger: Logger;
+  readonly #options: ScopeOptions;
   readonly #effects: Effect[] = [];
   #disposed = false;
   #report: Promise<UndoReport> | undefined;
 
   /** @param logger where an undo that fails is written. */
-  constructor(extensionId: string, logger: Logger = silentLogger) {
+  constructor(extensionId: string, logger: Logger = silentLogger, options: ScopeOptions = {}) {
     this.#extensionId = extensionId;
     this.#logger = logger;
+    this.#options = options;
   }
 
   /** What the scope holds, in the order in which it came. */
@@ -75,6 +94,19 @@ export class Scope implements AsyncDisposable {
     await this.dispose();
   }
 
+  #inTime(pending: PromiseLike<unknown>): Promise<void> {
+    const { clock = systemClock, undoTimeoutMs = defaultUndoTimeoutMs } = this.#options;
+    return new Promise((resolve, reject) => {
+      const timer = clock.setTimeout(
+        () => reject(new Error(`it did not end within ${undoTimeoutMs} ms`)),
+        undoTimeoutMs,
+      );
+      Promise.resolve(pending)
+        .then(() => resolve(), reject)
+        .finally(() => clock.clearTimeout(timer));
+    });
+  }
+
   async #undo(effects: Effect[]): Promise<UndoReport> {
     const undone: string[] = [];
     const failures: UndoFailure[] = [];
@@ -82,7 +114,7 @@ export class Scope implements AsyncDisposable {
       const { label } = effect;
       try {
         const pending = effect.undo();
-        if (isThenable(pending)) await pending; // only then: the rest of one turn is undone in one turn
+        if (isThenable(pending)) await this.#inTime(pending); // only then: the rest of one turn is undone in one turn
         undone.push(label);
       } catch (thrown) {
         const problem = oneLine(thrown);

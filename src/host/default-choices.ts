@@ -3,6 +3,9 @@ import { type Kernel, select } from '../kernel/index.js';
 /** The id that the host's own contributions carry. */
 export const hostExtensionId = 'host';
 
+/** What the host contributes. */
+const own = ['resolver:routing.resolving', 'resolver:egress.preparing'];
+
 /** Below every rank that an extension would choose: the host's proposals are the last resort. */
 const lastRank = Number.MIN_SAFE_INTEGER;
 
@@ -13,6 +16,7 @@ const lastRank = Number.MIN_SAFE_INTEGER;
 export function contributeDefaultChoices(kernel: Kernel): readonly Disposable[] {
   const made: Disposable[] = [];
   try {
+    made.push(kernel.grant(hostExtensionId, own)); // also under least privilege
     for (const contribute of choices) made.push(contribute(kernel));
     return made;
   } catch (error) {

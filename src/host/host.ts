@@ -1,5 +1,5 @@
 import { Trail } from '../agent/index.js';
-import type { LoadResult } from '../extension/index.js';
+import type { ExtensionStatus, ReloadResult } from '../extension/index.js';
 import { type Kernel, SluiceError } from '../kernel/index.js';
 import type { HostStats } from './counts.js';
 import { deliver } from './delivery.js';
@@ -46,8 +46,16 @@ export interface Host extends AsyncDisposable {
   readonly state: HostState;
   /** How it is now: for a monitor. */
   health(): HostHealth;
-  /** How loading each extension went; empty before `start`. */
-  readonly extensions: readonly LoadResult[];
+  /** What became of each extension: which are live, and why others are not. Empty before `start`. */
+  readonly extensions: readonly ExtensionStatus[];
+  /**
+   * Reads extensions anew, and replaces them between two messages: what has begun has `reloadTimeoutMs` to end, what has not
+   * waits. One that cannot be read or set up stays as it was, and the result says so.
+   *
+   * @param extensionId all of them where unsaid.
+   * @throws SluiceError (as a rejection) `not-running` or `unknown-extension`.
+   */
+  reload(extensionId?: string): Promise<readonly ReloadResult[]>;
   /**
    * Loads the extensions and starts every account. An extension or account that fails is left out, and told of.
    *
@@ -125,8 +133,13 @@ class MessageHost implements Host {
     return healthOf(this.#parts, this.#state, this.#running ?? {});
   }
 
-  get extensions(): readonly LoadResult[] {
-    return this.#running?.extensions ?? [];
+  get extensions(): readonly ExtensionStatus[] {
+    return this.#parts.extensions.statuses;
+  }
+
+  async reload(extensionId?: string): Promise<readonly ReloadResult[]> {
+    if (this.#state !== 'running') throw new SluiceError('not-running', { what: this.#state });
+    return this.#parts.extensions.reload(extensionId);
   }
 
   async start(): Promise<StartReport> {

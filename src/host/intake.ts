@@ -25,6 +25,11 @@ export class Intake {
     this.#tell();
   }
 
+  /** An account goes without its input having ended: where it was the last, the host waits for its successor. */
+  leave(account: RunningAccount): void {
+    this.#open.delete(account);
+  }
+
   /** Every account has been added. */
   complete(): void {
     this.#isComplete = true;

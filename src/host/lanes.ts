@@ -1,4 +1,5 @@
 import pLimit, { type LimitFunction } from 'p-limit';
+import type { Gate } from './gate.js';
 
 interface Lane {
   readonly limit: LimitFunction;
@@ -16,6 +17,7 @@ interface Lane {
  * await lanes.run('console:ada', () => answer(message));
  */
 export class Lanes {
+  readonly #gate: Gate | undefined;
   readonly #capacity: number;
   readonly #capacityOfAll: number;
   readonly #lanes = new Map<string, Lane>();
@@ -27,8 +29,10 @@ export class Lanes {
   /**
    * @param capacity jobs in one lane from which on `room` waits.
    * @param capacityOfAll jobs in all lanes together from which on it waits.
+   * @param gate what each job waits at before it begins.
    */
-  constructor(capacity: number, capacityOfAll = Number.POSITIVE_INFINITY) {
+  constructor(capacity: number, capacityOfAll = Number.POSITIVE_INFINITY, gate?: Gate) {
+    this.#gate = gate;
     this.#capacity = capacity;
     this.#capacityOfAll = capacityOfAll;
   }
@@ -54,7 +58,8 @@ export class Lanes {
     lane.jobs++;
     this.#jobs++;
     try {
-      return await lane.limit(job);
+      const gate = this.#gate;
+      return await lane.limit(gate === undefined ? job : () => gate.pass(job));
     } finally {
       this.#done(key, lane);
     }

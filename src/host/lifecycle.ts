@@ -1,21 +1,25 @@
-import type { ChannelPlugin } from '../channel/index.js';
-import { type LoadResult, loadExtension } from '../extension/index.js';
-import { oneLine, SluiceError } from '../kernel/index.js';
-import type { RunningAccount } from './accounts.js';
+import {
+  ExtensionSet,
+  type ExtensionStatus,
+  givenSource,
+  moduleSource,
+} from '../extension/index.js';
+import { SluiceError } from '../kernel/index.js';
+import { startAccount, stopAccount } from './account.js';
+import { attempt } from './attempt.js';
 import { contributeDefaultChoices } from './default-choices.js';
 import { drain, idleWithin } from './drain.js';
-import { receiveUpdate } from './inbound.js';
+import { extensionUser } from './extension-user.js';
 import { Intake } from './intake.js';
-import { keeps, receiveKept } from './kept-updates.js';
-import type { HostOptions } from './options.js';
+import { keeps } from './kept-updates.js';
 import type { HostParts } from './parts.js';
-import { takeProvided } from './provided.js';
 import { resumeAll } from './resume.js';
+import { isToStart } from './start-only.js';
 import { watchJournal } from './watch-journal.js';
 
 /** How a host's start went. */
 export interface StartReport {
-  readonly extensions: readonly LoadResult[];
+  readonly extensions: readonly ExtensionStatus[];
   /** The accounts that take and send messages. */
   readonly accounts: readonly { readonly channel: string; readonly accountId: string }[];
   /** Those that could not be started, and why. */
@@ -37,7 +41,6 @@ export interface StopReport {
 
 /** What `startAll` has taken and `stopAll` gives back. */
 export interface Running {
-  readonly extensions: readonly LoadResult[];
   readonly contributions: readonly Disposable[];
   /** What looks at something now and then. */
   readonly watches: Disposable[];
@@ -49,17 +52,20 @@ const windUpMs = 2_000;
 
 /** Loads the extensions and contributes the host's own choices: what must be there before the first event. */
 export async function loadAll(parts: HostParts): Promise<Running> {
-  const { kernel, logger, clock, options } = parts;
-  const extensions: LoadResult[] = [];
+  const { kernel, clock, extensions, provided, options } = parts;
   try {
-    for (const { extension, config } of options.extensions ?? [])
-      extensions.push(await loadExtension(kernel, extension, { config, logger, clock }));
-    for (const extension of [...(options.loaded ?? []), ...extensions])
-      if (extension.status === 'loaded') takeProvided(parts, extension);
+    if (!(options.extensions instanceof ExtensionSet))
+      for (const one of options.extensions ?? [])
+        await extensions.add(
+          'extension' in one
+            ? givenSource(one.extension, one.config)
+            : moduleSource(one.module, one),
+        );
+    for (const extension of extensions.live) provided.take(parts, extension);
     const contributions = contributeDefaultChoices(kernel);
-    return { extensions, contributions, watches: [], startedAtMs: clock.now() };
+    return { contributions, watches: [], startedAtMs: clock.now() };
   } catch (error) {
-    await attempt(parts, 'unloading', () => unload({ extensions, contributions: [] }));
+    await attempt(parts, 'unloading', () => unload(parts, []));
     throw error;
   }
 }
@@ -73,7 +79,7 @@ export async function loadAll(parts: HostParts): Promise<Running> {
  */
 export async function startAll(
   parts: HostParts,
-  { extensions, startedAtMs, watches }: Running,
+  { startedAtMs, watches }: Running,
   onEnded: (reason: string) => void,
 ): Promise<StartReport> {
   const { kernel, clock, options } = parts;
@@ -113,59 +119,8 @@ export async function startAll(
     throw new SluiceError('no-account', { what: why.join('; ') || 'no channel has one' });
   }
   intake.complete();
-  return { extensions, accounts, failed };
-}
-
-function isToStart({ id, capabilities }: ChannelPlugin, only: HostOptions['startOnly']): boolean {
-  return only === undefined || only.includes(id) || capabilities.sendsOnly === true;
-}
-
-/** @returns why it could not be started, or nothing. */
-async function startAccount(
-  parts: HostParts,
-  channel: ChannelPlugin,
-  accountId: string,
-  opened: Promise<void>,
-  intake: Intake,
-): Promise<string | undefined> {
-  const { kernel, clock, logger, accounts } = parts;
-  const startedAtMs = clock.now();
-  const account: RunningAccount = { channel, accountId, startedAtMs };
-  const named = { channel: channel.id, accountId };
-  const refs = { accountRef: { channel: channel.id, id: accountId } };
-  accounts.add(account);
-  intake.add(account);
-  try {
-    await channel.startAccount(accountId, {
-      receive: async (update) => {
-        await opened;
-        if (parts.accounts.all().includes(account))
-          return keeps(parts)
-            ? receiveKept(parts, account, update)
-            : receiveUpdate(parts, account, update);
-        logger.warn('an update came after its account was stopped; it is not taken in', named);
-      },
-      ended: ({ reason, error }) => {
-        if (error !== undefined)
-          logger.error('an account takes in no more', { ...named, detail: reason, error });
-        void opened.then(() => intake.end(account, reason));
-      },
-    });
-  } catch (error) {
-    const reason = oneLine(error);
-    accounts.remove(account);
-    intake.end(account, reason);
-    logger.error(`account ${channel.id}/${accountId} could not be started`, { ...named, error });
-    await kernel.dispatch(
-      'account.stopped',
-      { ...named, reason: 'it could not be started', error: reason },
-      refs,
-    );
-    return reason;
-  }
-  logger.info('an account has started', named);
-  await kernel.dispatch('account.started', { ...named, startedAtMs }, refs);
-  return undefined;
+  parts.extensions.use(extensionUser(parts, opened, intake));
+  return { extensions: parts.extensions.statuses, accounts, failed };
 }
 
 /**
@@ -193,30 +148,14 @@ export async function stopAll(
     logger.warn(`${abandoned} messages were not done in time and are aborted`);
     await idleWithin(parts, windUpMs);
   }
-  for (const account of accounts) {
-    const { channel, accountId, startedAtMs } = account;
-    await attempt(parts, `stopAccount of ${channel.id}`, () => channel.stopAccount(accountId));
-    parts.accounts.remove(account);
-    await attempt(parts, 'account.stopped', () =>
-      kernel.dispatch(
-        'account.stopped',
-        {
-          channel: channel.id,
-          accountId,
-          reason,
-          uptimeMs: Math.max(0, clock.now() - startedAtMs),
-        },
-        { accountRef: { channel: channel.id, id: accountId } },
-      ),
-    );
-  }
+  for (const account of accounts) await stopAccount(parts, account, reason);
   for (const plugin of (parts.options.plugins ?? []).toReversed())
     await attempt(parts, `stopping ${plugin.pluginId}`, () => plugin.stop());
   const uptimeMs = Math.max(0, clock.now() - running.startedAtMs);
   await attempt(parts, 'runtime.stopping', () =>
     kernel.dispatch('runtime.stopping', { reason, uptimeMs }),
   );
-  await unload(running);
+  await unload(parts, running.contributions);
   await release(parts);
   logger.info('the host has stopped', { reason, drained, abandoned, uptimeMs });
   return { reason, drained, abandoned };
@@ -231,25 +170,10 @@ export async function release(parts: HostParts): Promise<void> {
   await attempt(parts, 'journal.close', async () => journal?.close());
 }
 
-/** Undoes `loadAll`, in reverse. */
-async function unload({
-  extensions,
-  contributions,
-}: Pick<Running, 'extensions' | 'contributions'>): Promise<void> {
+/** Undoes `loadAll`, in reverse. Extensions that somebody else loaded stay: they are told of no host any more. */
+async function unload(parts: HostParts, contributions: readonly Disposable[]): Promise<void> {
   for (const contribution of contributions) contribution[Symbol.dispose]();
-  for (const extension of extensions.toReversed())
-    if (extension.status === 'loaded') await extension.dispose();
-}
-
-/** One step of a stop: whatever it does, the next one follows. */
-async function attempt(
-  parts: HostParts,
-  what: string,
-  step: () => Promise<unknown>,
-): Promise<void> {
-  try {
-    await step();
-  } catch (error) {
-    parts.logger.error(`${what} failed`, { error });
-  }
+  const { extensions, options } = parts;
+  extensions.use(undefined);
+  if (!(options.extensions instanceof ExtensionSet)) await extensions[Symbol.asyncDispose]();
 }

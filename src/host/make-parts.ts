@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { ActiveRuns } from '../agent/index.js';
+import { ExtensionSet } from '../extension/index.js';
 import {
   createKernel,
   type KernelOptions,
@@ -10,6 +11,7 @@ import {
 import { Accounts } from './accounts.js';
 import { builtInCommands } from './chat-commands.js';
 import { newCounts } from './counts.js';
+import { Gate } from './gate.js';
 import { bothTaps, dispatchTap } from './journal/dispatch-tap.js';
 import { Lanes } from './lanes.js';
 import { channelsOfPlugin } from './legacy-channel.js';
@@ -17,6 +19,7 @@ import { commandsOfPlugins } from './legacy-command.js';
 import type { HostOptions } from './options.js';
 import { Outbox } from './outbox.js';
 import type { HostParts } from './parts.js';
+import { Provided } from './provided.js';
 import { memoryStore } from './store.js';
 import { ActiveStreams } from './streaming/active-streams.js';
 
@@ -29,6 +32,7 @@ import { ActiveStreams } from './streaming/active-streams.js';
 export function partsOf(options: HostOptions, signal: AbortSignal): HostParts {
   const { logger = silentLogger, clock = systemClock, journal } = options;
   const { laneCapacity = 100, capacity = 10_000 } = options;
+  const gate = new Gate(clock);
   const agents = new Map(options.agents.map((agent) => [agent.id, agent]));
   const [first] = options.agents;
   if (first === undefined) throw new SluiceError('no-agent', {});
@@ -68,8 +72,14 @@ export function partsOf(options: HostOptions, signal: AbortSignal): HostParts {
     channels,
     commands: new Map(commands.map((command) => [command.name, command])),
     accounts: new Accounts(),
+    extensions:
+      options.extensions instanceof ExtensionSet
+        ? options.extensions
+        : new ExtensionSet(kernel, { logger, clock }),
+    provided: new Provided(),
+    gate,
     streams: new ActiveStreams(),
-    conversationLanes: new Lanes(laneCapacity, capacity),
+    conversationLanes: new Lanes(laneCapacity, capacity, gate),
     sessionLanes: new Lanes(laneCapacity),
     turns: new ActiveRuns(),
     newId: options.newId ?? ((kind) => `${kind}-${randomUUID()}`),

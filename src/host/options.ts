@@ -1,6 +1,6 @@
 import type { AgentRetry, AgentTurnCallbacks } from '../agent/index.js';
 import type { ChannelPlugin } from '../channel/index.js';
-import type { Extension, LoadedExtension } from '../extension/index.js';
+import type { Extension, ExtensionSet } from '../extension/index.js';
 import type { Clock, Kernel, KernelOptions, Logger } from '../kernel/index.js';
 import type { LegacyPlugin } from '../legacy/index.js';
 import type { AgentProvider } from '../stream/index.js';
@@ -25,11 +25,11 @@ export interface AgentDefinition {
   readonly timeoutMs?: number;
 }
 
-/** An extension to load, with its configuration as it was written. */
-export interface HostExtension {
-  readonly extension: Extension;
-  readonly config?: unknown;
-}
+/** An extension to load, or the module that it is in, with its configuration as it was written. */
+export type HostExtension =
+  | { readonly extension: Extension; readonly config?: unknown }
+  /** A path or a package name, read from a folder: the working folder where unsaid. */
+  | { readonly module: string; readonly from?: string; readonly config?: unknown };
 
 /** A send of which nobody knows whether it went through. */
 export interface AmbiguousSend {
@@ -59,12 +59,10 @@ export interface HostOptions {
   readonly channels: readonly ChannelPlugin[];
   /** The ids of the channels to start, where not all are that extensions provide. Those of plugins only send, and stay. */
   readonly startOnly?: readonly string[];
-  readonly extensions?: readonly HostExtension[];
-  /**
-   * Extensions that somebody else loaded into the same `kernel`: the host uses what they provide. Whoever loaded them
-   * disposes them, when the host has stopped.
-   */
-  readonly loaded?: readonly LoadedExtension[];
+  /** Extensions to load, or a set of the same `kernel` that somebody else has loaded: then whoever did disposes it. */
+  readonly extensions?: readonly HostExtension[] | ExtensionSet;
+  /** Milliseconds that messages under way have when extensions are reloaded; 10 000 where unsaid. */
+  readonly reloadTimeoutMs?: number;
   /**
    * OpenClaw plugins, loaded into the same `kernel`. The host starts and stops their services, answers their commands
    * and sends by their channels; whoever loaded them disposes them.

@@ -1,14 +1,17 @@
 import type { ActiveRuns } from '../agent/index.js';
 import type { ChannelPlugin } from '../channel/index.js';
+import type { ExtensionSet } from '../extension/index.js';
 import type { Clock, Kernel, Logger } from '../kernel/index.js';
 import type { AgentProvider } from '../stream/index.js';
 import type { Accounts } from './accounts.js';
 import type { ChatCommand } from './chat-commands.js';
 import type { Counts } from './counts.js';
+import type { Gate } from './gate.js';
 import type { Journal } from './journal/journal.js';
 import type { Lanes } from './lanes.js';
 import type { AgentDefinition, HostOptions } from './options.js';
 import type { Outbox } from './outbox.js';
+import type { Provided } from './provided.js';
 import type { Store } from './store.js';
 import type { ActiveStreams } from './streaming/active-streams.js';
 
@@ -34,6 +37,10 @@ export interface HostParts {
   /** Those of the options, those of the plugins, and those that extensions provide. */
   readonly channels: ChannelPlugin[];
   readonly accounts: Accounts;
+  readonly extensions: ExtensionSet;
+  readonly provided: Provided;
+  /** What carries a message passes it, so that extensions can be replaced between two of them. */
+  readonly gate: Gate;
   /** The conversations in which a reply grows now. */
   readonly streams: ActiveStreams;
   /** One lane a conversation: what comes in first is routed first. */

@@ -52,7 +52,7 @@ export const errorTable = {
     message: '{whose} is not granted {missing}.{requested}',
     cause:
       'The operator says what this extension may contribute, or least privilege is on and nothing was said of it.',
-    hint: 'Grant it in the config, if you trust it that far: "grants": { "{extensionId}": ["{missing}"] }.',
+    hint: 'Grant it in the config, if you trust it that far: "grants": { "{extensionId}": [{asks}] }.',
   },
   'too-many-handlers': {
     message: '"{family}" has {count} handlers already; {extensionId}/{contributionId} is refused.',
@@ -103,6 +103,28 @@ export const errorTable = {
     message: 'Extension "{extensionId}" is not well formed: {problem}.',
     cause: 'defineExtension, or loadExtension, was given something that is no extension.',
     hint: 'Make it so: defineExtension({ id, config, setup }).',
+  },
+  'wrong-sluice': {
+    message: 'Extension "{extensionId}" needs Sluice {range}, and this is {version}.',
+    cause: 'The manifest of the extension names the versions that it was made for.',
+    hint: 'Install a version of the extension, or of Sluice, that fits.',
+  },
+  'duplicate-extension': {
+    message: 'Extension "{extensionId}" is loaded already, from {source}.',
+    cause:
+      'Two extensions have one id, or one is named twice: on the command line and in the config, say.',
+    hint: 'Name each extension once, and give each an id of its own.',
+  },
+  'not-undone': {
+    message: 'Extension "{extensionId}" is fenced off: {problem}.',
+    cause:
+      'An undo of the extension threw or did not end, so some of it may still be at work: a successor would double it.',
+    hint: 'Mend the undo, and restart the host. The log says what could not be undone.',
+  },
+  'unknown-extension': {
+    message: 'There is no extension "{extensionId}" to reload.',
+    cause: 'A misspelt id, or an extension that was not given to this host.',
+    hint: 'Use the id of one of host.extensions.',
   },
   'bad-config': {
     message: '{extensionId}: {problems}',

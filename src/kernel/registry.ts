@@ -115,6 +115,7 @@ export class Registry {
         family,
         whose: nameOf(entry),
         missing: `${entry.class}:${family}`,
+        asks: `"${entry.class}:${family}"`,
       });
     }
     let own = this.#owners.get(entry.extensionId);

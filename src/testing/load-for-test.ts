@@ -4,7 +4,7 @@ import {
   loadExtension,
   type ProvisionKind,
   type Provisions,
-  type UndoReport,
+  type UnloadReport,
 } from '../extension/index.js';
 import type {
   AsyncFamily,
@@ -44,7 +44,7 @@ export interface LoadedForTest extends TestKernel, AsyncDisposable {
     given?: Given<F>,
   ): Outcome<F>;
   /** Unloads the extension. */
-  dispose(): Promise<UndoReport>;
+  dispose(): Promise<UnloadReport>;
 }
 
 /**

@@ -47,6 +47,7 @@ export async function runInMemory(
     palettes: { stdout: plainPalette, stderr: plainPalette },
     stop: new AbortController().signal,
     onInterrupt: () => undefined,
+    onHangup: () => undefined,
   });
   await Promise.all([stdout.flush(), stderr.flush()]);
   return { code, ...written };

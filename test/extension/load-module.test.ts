@@ -20,7 +20,9 @@ const files = {
   'wrong.mjs': 'export default { id: 1, setup() {} };',
   'throws.mjs': "throw new Error('no database');",
   'needs.mjs': "import 'not-installed';",
-  'enum.ts': 'enum Kind { A }\nexport default Kind;',
+  'dep.ts': 'export enum Kind { A = "acme" }',
+  'typed.ts': `import { Kind } from './dep.js';\nconst id: string = Kind.A;\nexport default { ...${extension}, id };`,
+  'syntax.ts': 'export default {',
   'node_modules/acme/package.json': '{"name":"acme","type":"module","exports":"./main.js"}',
   'node_modules/unbuilt/package.json': '{"name":"unbuilt","exports":"./dist/index.js"}',
   'node_modules/acme/main.js': `export default ${extension};`,
@@ -80,14 +82,38 @@ describe('loadExtensionModule (§13)', () => {
     ],
     ['./throws.mjs', 'module-failed', /throws\.mjs could not be imported: no database/],
     ['./needs.mjs', 'module-failed', /needs\.mjs could not be imported: .*'not-installed'/],
-    ['./enum.ts', 'module-needs-compiling', /enum\.ts is TypeScript that this Node \(v\d+/],
+    [
+      './syntax.ts',
+      'module-failed',
+      /syntax\.ts could not be imported: .*Expected identifier but found end of file \(line 1\)/,
+    ],
   ])('refuses %s with %s', async (specifier, code, message) => {
     const refused = await load(specifier).catch((error: unknown) => error);
     expect(refused).toMatchObject({ name: 'SluiceError', code });
     expect(refused).toHaveProperty('message', expect.stringMatching(message));
   });
 
-  it('says what to do with TypeScript', async () => {
-    await expect(load('./enum.ts')).rejects.toMatchObject({ hint: expect.stringContaining('tsx') });
+  it('compiles TypeScript, enums and `.js` imports of it included, in a folder that says nothing of modules (§13.7)', async () => {
+    expect((await load('./typed.ts')).id).toBe('acme');
+  });
+
+  it('reads a new version with what it imports by path, of TypeScript and of JavaScript (§13.7)', async () => {
+    for (const [name, first, second] of [
+      ['versions.ts', "export const id: string = 'one';", "export const id: string = 'two';"],
+      ['versions.mjs', "export const id = 'one';", "export const id = 'two';"],
+    ] as const) {
+      const suffix = name.slice('versions'.length);
+      const imported = `part${suffix.replace('ts', 'js')}`;
+      writeFileSync(join(from, `part${suffix}`), first);
+      writeFileSync(
+        join(from, name),
+        `import { id } from './${imported}';\nexport default { ...${extension}, id };`,
+      );
+      expect((await load(`./${name}`)).id).toBe('one');
+      writeFileSync(join(from, `part${suffix}`), second);
+      expect((await load(`./${name}`)).id).toBe('one');
+      const options = { from, importModule, version: Number(process.hrtime.bigint()) };
+      expect((await loadExtensionModule(`./${name}`, options)).id).toBe('two');
+    }
   });
 });

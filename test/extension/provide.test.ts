@@ -1,6 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { echoProvider } from '../../src/agent/index.js';
-import { defineExtension, loadExtension } from '../../src/extension/index.js';
+import {
+  defineExtension,
+  ExtensionSet,
+  givenSource,
+  loadExtension,
+} from '../../src/extension/index.js';
 import { createHost } from '../../src/host/index.js';
 import { createTestKernel, loadForTest } from '../../src/testing/index.js';
 import { hostLab } from '../support/host-lab.js';
@@ -59,10 +64,10 @@ describe('a host (§13.5)', () => {
   it('uses what was loaded by somebody else', async () => {
     const { channel, extension } = pigeons();
     const { kernel } = createTestKernel();
-    const loaded = await loadExtension(kernel, extension);
-    if (loaded.status === 'disabled') throw loaded.error;
+    await using extensions = new ExtensionSet(kernel);
+    await extensions.add(givenSource(extension));
     const agents = [{ id: 'main', provider: echoProvider() }];
-    await using host = createHost({ kernel, agents, channels: [], loaded: [loaded] });
+    await using host = createHost({ kernel, agents, channels: [], extensions });
     await host.start();
     expect([...channel.running]).toEqual(['default']);
   });

@@ -27,9 +27,10 @@ export async function examine(settings: Settings, shell: Shell): Promise<Finding
     return [...findings, findingOf('config', thrown)]; // a grant or an override that the kernel refuses
   }
   await using open = pipeline;
-  const { kernel, extensions, plugins, errors } = open;
+  const { kernel, plugins, errors } = open;
+  const { live: extensions, statuses } = open.extensions;
   const ids = [
-    ...extensions.map(({ extensionId }) => extensionId),
+    ...statuses.map(({ extensionId }) => extensionId), // also of those that lack a grant
     ...plugins.map(({ pluginId }) => pluginId),
   ];
   const provided = extensions.flatMap((one) => one.provided('channel')).map(({ id }) => id);

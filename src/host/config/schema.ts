@@ -117,6 +117,17 @@ const lanes = z.strictObject({
     .exactOptional(),
 });
 
+const quarantine = z.strictObject({
+  failures: z
+    .number()
+    .int()
+    .positive()
+    .describe('how many failures of a handler within the window are too many')
+    .exactOptional(),
+  windowMs: milliseconds('the window in which the failures of a handler count').exactOptional(),
+  coolDownMs: milliseconds('how long a handler is left alone before it is tried').exactOptional(),
+});
+
 /** What a config file may hold. Strict at every level: a misspelt key is a mistake, and is told. */
 export const configSchema = z
   .strictObject({
@@ -144,10 +155,26 @@ export const configSchema = z
         z.string(),
         z
           .array(z.string())
-          .describe('a list such as ["agent.prompt.building:systemPrompt"]: the trusted fields'),
+          .describe(
+            'a list such as ["veto:egress.*", "agent.prompt.building:systemPrompt"]: classes by family, and trusted fields',
+          ),
       )
-      .describe('an object: by the id of an extension, the trusted fields that it may set')
+      .describe(
+        'an object: by the id of an extension, the classes that it may contribute and the trusted fields that it may set',
+      )
       .default({}),
+    leastPrivilege: z
+      .boolean()
+      .describe('true or false: extensions and plugins may only observe, but for their grants')
+      .default(false),
+    quarantine: z
+      .union([z.literal(false), quarantine])
+      .describe('an object with the thresholds, or false: no handler is left alone')
+      .default({}),
+    strict: z
+      .boolean()
+      .describe('true or false: do not start where an extension or a plugin cannot be loaded')
+      .default(false),
     overrides: z
       .record(
         z.string(),

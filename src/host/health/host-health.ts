@@ -1,4 +1,4 @@
-import type { LoadResult } from '../../extension/index.js';
+import type { ExtensionStatus } from '../../extension/index.js';
 import type { KernelStats } from '../../kernel/index.js';
 import type { HostState } from '../host-state.js';
 import type { HostParts } from '../parts.js';
@@ -15,7 +15,7 @@ export interface HostHealth {
   readonly accounts: readonly { readonly channel: string; readonly accountId: string }[];
   readonly extensions: readonly {
     readonly extensionId: string;
-    readonly status: 'loaded' | 'disabled';
+    readonly status: ExtensionStatus['status'];
     /** Why it is disabled, as an error code. */
     readonly code?: string;
   }[];
@@ -27,19 +27,19 @@ export interface HostHealth {
 export function healthOf(
   parts: HostParts,
   state: HostState,
-  { extensions = [], startedAtMs }: { extensions?: readonly LoadResult[]; startedAtMs?: number },
+  { startedAtMs }: { startedAtMs?: number },
 ): HostHealth {
-  const { clock, conversationLanes, turns, accounts, kernel, options } = parts;
+  const { clock, conversationLanes, turns, accounts, kernel, extensions } = parts;
   return {
     state,
     uptimeMs: startedAtMs === undefined ? 0 : Math.max(0, clock.now() - startedAtMs),
     messages: conversationLanes.jobs,
     turns: turns.runs.length,
     accounts: accounts.offered(),
-    extensions: [...(options.loaded ?? []), ...extensions].map((one) => ({
-      extensionId: one.extensionId,
-      status: one.status,
-      ...(one.status === 'disabled' && { code: one.error.code }),
+    extensions: extensions.statuses.map(({ extensionId, status, error }) => ({
+      extensionId,
+      status,
+      ...(error !== undefined && { code: error.code }),
     })),
     kernel: kernel.stats(),
   };

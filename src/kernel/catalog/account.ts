@@ -24,7 +24,7 @@ export const accountStarted = defineStage({
   mode: 'parallel',
   payload: accountStartedPayload,
   purpose: 'Tells that an account takes and sends messages.',
-  emittedAt: 'src/host/lifecycle.ts: when an account of a channel has started',
+  emittedAt: 'src/host/account.ts: when an account of a channel has started',
 });
 
 export const accountStoppedPayload = Type.Object(
@@ -48,5 +48,5 @@ export const accountStopped = defineStage({
   timeoutMs: 5_000,
   stageTimeoutMs: 5_000,
   purpose: 'Tells that an account takes and sends no more.',
-  emittedAt: 'src/host/lifecycle.ts: when an account of a channel has stopped or could not start',
+  emittedAt: 'src/host/account.ts: when an account of a channel has stopped or could not start',
 });

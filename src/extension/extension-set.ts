@@ -1,0 +1,275 @@
+import {
+  isSluiceError,
+  type Kernel,
+  type Logger,
+  oneLine,
+  SluiceError,
+  silentLogger,
+} from '../kernel/index.js';
+import type { Extension } from './extension.js';
+import type { ExtensionStatus, ReloadResult } from './extension-status.js';
+import type { LiveExtension } from './live-extension.js';
+import { type PreparedExtension, prepareExtension } from './load.js';
+import type { DisabledExtension, LoadedExtension, LoadOptions } from './load-result.js';
+import { type Member, newMember, noteReload, statusOf } from './member.js';
+import type { UndoFailure } from './scope.js';
+import type { ExtensionSource } from './source.js';
+
+/** Who uses what the extensions of a set provide, and has to be still while one is replaced: a host. */
+export interface ExtensionUser {
+  /** Resolves when nothing is under way that a swap would disturb, or when that took too long. Disposing goes on. */
+  pause(): Promise<Disposable>;
+  /** Lets go of what an extension provides. */
+  release(extension: LoadedExtension): Promise<void>;
+  /** Takes over what an extension provides. */
+  adopt(extension: LoadedExtension): Promise<void>;
+}
+
+/** What a set loads its extensions with. */
+export type ExtensionSetOptions = Omit<LoadOptions, 'config'>;
+
+/**
+ * The extensions of a host: loaded, replaced and unloaded one by one, each failing alone (spec §13).
+ *
+ * @example
+ * await using extensions = new ExtensionSet(kernel, { logger });
+ * await extensions.add(moduleSource('./quiet-hours.js', { config }));
+ * await extensions.reload('quiet-hours');
+ */
+export class ExtensionSet implements AsyncDisposable {
+  readonly #kernel: Kernel;
+  readonly #options: ExtensionSetOptions;
+  readonly #logger: Logger;
+  readonly #members: Member[] = [];
+  #user: ExtensionUser | undefined;
+  /** One change at a time. */
+  #changes: Promise<unknown> = Promise.resolve();
+
+  constructor(kernel: Kernel, options: ExtensionSetOptions = {}) {
+    this.#kernel = kernel;
+    this.#options = options;
+    this.#logger = options.logger ?? silentLogger;
+  }
+
+  /** Every extension that was added, in that order, whatever became of it. */
+  get statuses(): readonly ExtensionStatus[] {
+    return this.#members.map(statusOf);
+  }
+
+  /** Those that are live. */
+  get live(): readonly LoadedExtension[] {
+    return this.#members.flatMap(({ live }) => live ?? []);
+  }
+
+  /** The files that the extensions begin in, by id: of those that come from a file. */
+  files(): ReadonlyMap<string, string> {
+    const files = new Map<string, string>();
+    for (const { source, extensionId, isUnloaded } of this.#members) {
+      if (isUnloaded || source.file === undefined) continue;
+      try {
+        files.set(extensionId, source.file());
+      } catch {
+        // there is no such file: its status says so
+      }
+    }
+    return files;
+  }
+
+  /** Says who uses what the extensions provide from now on, if anybody does. There is one at a time. */
+  use(user: ExtensionUser | undefined): void {
+    this.#user = user;
+  }
+
+  /** Loads an extension. Whatever is wrong with it is in its status; this never rejects. */
+  add(source: ExtensionSource): Promise<ExtensionStatus> {
+    return this.#change(async () => {
+      const member = newMember(source);
+      this.#members.push(member);
+      await this.#loadFirst(member);
+      return statusOf(member);
+    });
+  }
+
+  /**
+   * Reads extensions anew and puts the new versions in the place of the old, between two messages. One that cannot be read
+   * or set up stays as it was. Never rejects for an extension's sake.
+   *
+   * @param extensionId all of them where unsaid.
+   * @throws SluiceError (as a rejection) `unknown-extension`.
+   */
+  reload(extensionId?: string): Promise<readonly ReloadResult[]> {
+    return this.#change(async () => {
+      const chosen = this.#members.filter(
+        (member) =>
+          !member.isUnloaded && (extensionId === undefined || member.extensionId === extensionId),
+      );
+      if (extensionId !== undefined && chosen.length === 0)
+        throw new SluiceError('unknown-extension', { extensionId });
+      const results: ReloadResult[] = [];
+      const read: { readonly member: Member; readonly next: Extension }[] = [];
+      for (const member of chosen) {
+        const next = await this.#read(member);
+        if (next instanceof Error) results.push(this.#unread(member, next));
+        else read.push({ member, next });
+      }
+      if (read.length === 0) return results;
+      using _pause = await this.#user?.pause();
+      for (const { member, next } of read) results.push(await this.#replace(member, next));
+      return results;
+    });
+  }
+
+  /** Unloads an extension for good. */
+  unload(extensionId: string): Promise<ExtensionStatus> {
+    return this.#change(async () => {
+      const member = this.#members.find(
+        (one) => one.extensionId === extensionId && !one.isUnloaded,
+      );
+      if (member === undefined) throw new SluiceError('unknown-extension', { extensionId });
+      using _pause = await this.#user?.pause();
+      await this.#unload(member);
+      return statusOf(member);
+    });
+  }
+
+  /** Unloads all of them, the last first. Never rejects. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#change(async () => {
+      for (const member of this.#members.toReversed()) await this.#unload(member);
+    });
+  }
+
+  #change<T>(work: () => Promise<T>): Promise<T> {
+    const changed = this.#changes.then(work);
+    this.#changes = changed.catch(() => undefined);
+    return changed;
+  }
+
+  async #loadFirst(member: Member): Promise<void> {
+    const extension = await this.#read(member);
+    if (extension instanceof Error) {
+      member.error = extension;
+      this.#logger.error(`disabled: ${extension.message}`, {
+        extensionId: member.extensionId,
+        code: extension.code,
+        hint: extension.hint,
+      });
+      return;
+    }
+    await this.#start(member, extension, undefined);
+  }
+
+  /** Reads the module of an extension, and whether it may take its place. */
+  async #read(member: Member): Promise<Extension | SluiceError> {
+    const { source, extension: before } = member;
+    let extension: Extension;
+    try {
+      extension = await source.load();
+    } catch (thrown) {
+      if (isSluiceError(thrown)) return thrown;
+      return new SluiceError(
+        'module-failed',
+        { file: source.name, problem: oneLine(thrown) },
+        { cause: thrown },
+      );
+    }
+    const extensionId = String((extension as Partial<Extension> | undefined)?.id ?? source.name);
+    if (before !== undefined && before.id !== extensionId) {
+      const problem = `it was "${before.id}" when it was loaded; a reload keeps the id`;
+      return new SluiceError('bad-extension', { extensionId, problem });
+    }
+    const other = this.#members.find(
+      (one) => one !== member && !one.isUnloaded && one.extension?.id === extensionId,
+    );
+    if (other !== undefined)
+      return new SluiceError('duplicate-extension', { extensionId, source: other.source.name });
+    return extension;
+  }
+
+  /** Runs setup and goes live, in the place of what was live. @returns why not. */
+  async #start(
+    member: Member,
+    extension: Extension,
+    predecessor: LiveExtension | undefined,
+  ): Promise<SluiceError | undefined> {
+    member.extension = extension;
+    member.extensionId = String(
+      (extension as Partial<Extension> | undefined)?.id ?? member.source.name,
+    );
+    const prepared = await prepareExtension(this.#kernel, extension, {
+      ...this.#options,
+      config: member.source.config,
+    });
+    const started = prepared.status === 'disabled' ? prepared : await goLive(prepared, predecessor);
+    if (started.status === 'disabled') {
+      member.error = started.error;
+      member.undoFailures = started.undoFailures;
+      return started.error;
+    }
+    member.live = started;
+    member.error = undefined;
+    await this.#user?.adopt(started);
+    return undefined;
+  }
+
+  async #replace(member: Member, next: Extension): Promise<ReloadResult> {
+    const { live: before, extension: old } = member;
+    if (before === undefined) {
+      if (member.error?.code === 'not-undone')
+        return noteReload(this.#logger, member, 'disabled', member.error);
+      const error = await this.#start(member, next, undefined);
+      return noteReload(this.#logger, member, error === undefined ? 'reloaded' : 'disabled', error);
+    }
+    await this.#user?.release(before);
+    const { failures, abandoned } = await before.retire();
+    if (failures.length > 0) {
+      before.withdraw();
+      this.#fence(member, failures);
+      return noteReload(this.#logger, member, 'disabled', member.error, abandoned);
+    }
+    const error = await this.#start(member, next, before);
+    if (error === undefined)
+      return noteReload(this.#logger, member, 'reloaded', undefined, abandoned);
+    // its handlers are still there, and what they need is not: the version before is set up again
+    const again = old === undefined ? error : await this.#start(member, old, before);
+    if (again === undefined) return noteReload(this.#logger, member, 'kept', error, abandoned);
+    before.withdraw();
+    member.live = undefined;
+    member.error = error;
+    return noteReload(this.#logger, member, 'disabled', error, abandoned);
+  }
+
+  async #unload(member: Member): Promise<void> {
+    const { live } = member;
+    member.isUnloaded = true;
+    member.live = undefined;
+    if (live === undefined) return;
+    await this.#user?.release(live);
+    const { failures } = await live.dispose();
+    if (failures.length > 0) this.#fence(member, failures);
+  }
+
+  #fence(member: Member, failures: readonly UndoFailure[]): void {
+    const problem = failures.map(({ label, error }) => `"${label}": ${oneLine(error)}`).join('; ');
+    member.live = undefined;
+    member.undoFailures = failures;
+    member.error = new SluiceError('not-undone', { extensionId: member.extensionId, problem });
+  }
+
+  #unread(member: Member, error: SluiceError): ReloadResult {
+    if (member.live !== undefined) return noteReload(this.#logger, member, 'kept', error);
+    if (member.error?.code !== 'not-undone') member.error = error;
+    return noteReload(this.#logger, member, 'disabled', error);
+  }
+}
+
+async function goLive(
+  prepared: PreparedExtension,
+  predecessor: LiveExtension | undefined,
+): Promise<LiveExtension | DisabledExtension> {
+  try {
+    return prepared.goLive(predecessor);
+  } catch (thrown) {
+    return prepared.refused(thrown);
+  }
+}

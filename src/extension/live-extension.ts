@@ -1,0 +1,115 @@
+import type { Kernel, Logger } from '../kernel/index.js';
+import type { LoadedExtension, LoadOptions, UnloadReport } from './load-result.js';
+import type { Manifest } from './manifest.js';
+import { labelOf, type Provision, type ProvisionKind, type Provisions } from './provisions.js';
+import type { RegistrationWindow } from './registration-window.js';
+import { Scope } from './scope.js';
+
+/** Milliseconds that the handlers of an extension have to end where nothing else is said. */
+const defaultDrainTimeoutMs = 5_000;
+
+/** What a live extension is made of. */
+export interface LiveExtensionParts {
+  readonly kernel: Kernel;
+  readonly extensionId: string;
+  readonly manifest: Manifest;
+  /** What setup registered. */
+  readonly window: RegistrationWindow;
+  /** What setup took. */
+  readonly resources: Scope;
+  readonly log: Logger;
+  readonly options: Pick<LoadOptions, 'drainTimeoutMs'>;
+}
+
+/** An extension from when it goes live until it is undone (spec §13.3). */
+export class LiveExtension implements LoadedExtension {
+  readonly status = 'loaded';
+  readonly extensionId: string;
+  readonly manifest: Manifest;
+  readonly #parts: LiveExtensionParts;
+  /** Its handlers and what it provides. */
+  #live: Scope;
+  #provided = new Set<Provision>();
+  #unloaded: Promise<UnloadReport> | undefined;
+
+  constructor(parts: LiveExtensionParts) {
+    this.extensionId = parts.extensionId;
+    this.manifest = parts.manifest;
+    this.#parts = parts;
+    this.#live = new Scope(parts.extensionId, parts.log);
+  }
+
+  labels(): readonly string[] {
+    return [...this.#parts.resources.labels(), ...this.#live.labels()];
+  }
+
+  provided<K extends ProvisionKind>(kind: K): readonly Provisions[K][] {
+    return [...this.#provided].flatMap(
+      (one) => (one.kind === kind ? [one.value as Provisions[K]] : []), // typed by api.provide
+    );
+  }
+
+  /**
+   * Makes everything live in one synchronous step, in which it takes the place of a predecessor.
+   *
+   * @throws SluiceError what the kernel refused a contribution with. The predecessor's are then as they were.
+   */
+  begin(predecessor?: LiveExtension): void {
+    predecessor?.withdraw();
+    try {
+      this.#goLive();
+    } catch (refused) {
+      if (predecessor !== undefined) predecessor.#goLive(); // it was taken before, so it is now
+      throw refused;
+    }
+  }
+
+  /** Takes its handlers and what it provides out, at once. */
+  withdraw(): void {
+    void this.#live.dispose(); // all of it is undone synchronously
+  }
+
+  /**
+   * Waits for its handlers that run, then undoes its resources. The handlers stay in their plans, so that no event goes by
+   * without them before a successor is there.
+   */
+  async retire(): Promise<UnloadReport> {
+    const { kernel, extensionId, resources, log, options } = this.#parts;
+    const { drainTimeoutMs: timeoutMs = defaultDrainTimeoutMs } = options;
+    const abandoned = await kernel.quiet(extensionId, { timeoutMs });
+    for (const { contributionId, family } of abandoned)
+      log.warn(`${extensionId}/${contributionId} on "${family}" had not ended and is left behind`);
+    return { ...(await resources.dispose()), abandoned };
+  }
+
+  dispose(): Promise<UnloadReport> {
+    this.#unloaded ??= this.#unload();
+    return this.#unloaded;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.dispose();
+  }
+
+  async #unload(): Promise<UnloadReport> {
+    const withdrawn = this.#live.dispose(); // before anything waits
+    const retired = await this.retire();
+    const { undone, failures } = await withdrawn;
+    return {
+      undone: [...undone, ...retired.undone],
+      failures: [...failures, ...retired.failures],
+      abandoned: retired.abandoned,
+    };
+  }
+
+  #goLive(): void {
+    const { kernel, extensionId, window, log } = this.#parts;
+    const live = new Scope(extensionId, log);
+    window.goLive(kernel, live);
+    for (const provision of window.provisions) {
+      this.#provided.add(provision);
+      live.add(`provided ${labelOf(provision)}`, () => this.#provided.delete(provision));
+    }
+    this.#live = live;
+  }
+}

@@ -1,0 +1,48 @@
+import { satisfies, valid, validRange } from 'semver';
+import { z } from 'zod';
+import { SluiceError } from '../kernel/index.js';
+
+const manifestSchema = z.strictObject({
+  version: z
+    .string()
+    .refine((text) => valid(text) !== null, 'must be a version, such as "1.2.0"')
+    .exactOptional(),
+  sluice: z
+    .string()
+    .refine((text) => validRange(text) !== null, 'must be a range of versions, such as "^0.1.0"')
+    .exactOptional(),
+  grants: z
+    .array(z.string().regex(/^[^\s:]+:[^\s:]+$/, 'must be "class:family" or "family:field"'))
+    .exactOptional(),
+});
+
+/**
+ * What an extension says of itself (spec §13.6). It stands in the code, so that a single file and a package say it in one
+ * way, and it cannot differ from the code that is loaded.
+ *
+ * @example
+ * defineExtension({ id: 'persona', manifest: { version: '1.2.0', sluice: '^0.1.0', grants: ['mutator:agent.prompt.building'] }, setup });
+ */
+export interface Manifest {
+  /** Its own version. */
+  readonly version?: string;
+  /** The versions of Sluice that it runs with, as a range. */
+  readonly sluice?: string;
+  /** What it asks to be granted, as in the config: `class:family` or `family:field`. Asking grants nothing. */
+  readonly grants?: readonly string[];
+}
+
+/** What is wrong with a manifest, and where; nothing where it is well formed. */
+export function manifestProblem(manifest: unknown): string | undefined {
+  const result = manifestSchema.safeParse(manifest);
+  const [issue] = result.success ? [] : result.error.issues;
+  if (issue === undefined) return undefined;
+  const at = issue.path.length === 0 ? '' : ` at ${issue.path.join('.')}`;
+  return `its manifest${at}: ${issue.message}`;
+}
+
+/** @throws SluiceError `wrong-sluice` where an extension does not run with a version. */
+export function checkSluice(extensionId: string, { sluice }: Manifest, version: string): void {
+  if (sluice === undefined || satisfies(version, sluice, { includePrerelease: true })) return;
+  throw new SluiceError('wrong-sluice', { extensionId, range: sluice, version });
+}

@@ -1,0 +1,47 @@
+import process from 'node:process';
+import type { Extension } from './extension.js';
+import { findModule, loadExtensionModule } from './load-module.js';
+
+/** Where an extension comes from, and what it is configured with. */
+export interface ExtensionSource {
+  /** What it is called while its id is not known: its path, its package, or the id itself. */
+  readonly name: string;
+  /** Its configuration, as it was written. */
+  readonly config?: unknown;
+  /** Reads it; each time anew, if it can change. */
+  load(): Promise<Extension>;
+  /** The file that it begins in, for whoever watches it. */
+  file?(): string;
+}
+
+/** An extension that is there already. A reload runs its setup again. */
+export function givenSource(extension: Extension, config?: unknown): ExtensionSource {
+  return {
+    name: String((extension as Partial<Extension> | undefined)?.id ?? 'unnamed'),
+    config,
+    load: async () => extension,
+  };
+}
+
+/**
+ * An extension in a module. A reload reads the module anew, and what it imports by path; packages and CommonJS modules stay
+ * as they are. Node keeps the code of the version before: there is no way to let go of it.
+ *
+ * @param from the folder that paths and package names are read from.
+ */
+export function moduleSource(
+  specifier: string,
+  { from = process.cwd(), config }: { readonly from?: string; readonly config?: unknown } = {},
+): ExtensionSource {
+  let version = 0;
+  return {
+    name: specifier,
+    config,
+    load: async () => {
+      const loading = loadExtensionModule(specifier, { from, version });
+      version = Number(process.hrtime.bigint()); // unique in this process
+      return loading;
+    },
+    file: () => findModule(specifier, from).file,
+  };
+}

@@ -1,0 +1,48 @@
+import type { ExtensionUser } from '../extension/index.js';
+import { startAccount, stopAccount } from './account.js';
+import { attempt } from './attempt.js';
+import type { Intake } from './intake.js';
+import type { HostParts } from './parts.js';
+import { isToStart } from './start-only.js';
+
+/** Milliseconds that messages under way have before an extension is replaced all the same. */
+const defaultReloadTimeoutMs = 10_000;
+
+/** A running host, as its extensions are replaced under it (spec §13.9). */
+export function extensionUser(
+  parts: HostParts,
+  opened: Promise<void>,
+  intake: Intake,
+): ExtensionUser {
+  const { gate, provided, accounts, logger, options } = parts;
+  return {
+    pause: async () => {
+      const { reloadTimeoutMs = defaultReloadTimeoutMs } = options;
+      const closed = gate.close();
+      const left = await gate.quiet(reloadTimeoutMs);
+      if (left > 0)
+        logger.warn(
+          `${left} messages were under way for ${reloadTimeoutMs} ms; extensions are replaced while they go on`,
+        );
+      return closed;
+    },
+    release: async (extension) => {
+      const channels = provided.channelsOf(extension);
+      const own = accounts.all().filter(({ channel }) => channels.includes(channel));
+      for (const account of own) {
+        const { channel, accountId } = account;
+        intake.leave(account);
+        await attempt(parts, `stopIntake of ${channel.id}`, () => channel.stopIntake(accountId));
+        await stopAccount(parts, account, 'its extension was unloaded');
+      }
+      provided.drop(extension);
+    },
+    adopt: async (extension) => {
+      provided.take(parts, extension);
+      for (const channel of provided.channelsOf(extension))
+        if (isToStart(channel, options.startOnly))
+          for (const accountId of channel.accounts)
+            await startAccount(parts, channel, accountId, opened, intake);
+    },
+  };
+}

@@ -1,0 +1,86 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { CliProcess, fixture, runCli } from './cli.js';
+
+let folder = '';
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'sluice-reload-'));
+});
+
+afterEach(() => rmSync(folder, { recursive: true }));
+
+/** Writes an extension that signs answers with what the file beside it says. */
+function write(name: string): void {
+  writeFileSync(join(folder, 'name.ts'), `export const name: string = '${name}';\n`);
+  writeFileSync(
+    join(folder, 'sign.ts'),
+    `import { name } from './name.js';
+export default {
+  kind: 'sluice-extension', id: 'sign', config: undefined,
+  setup(api: any) {
+    api.mutate('egress.preparing', 'sign', ({ payload }: any) => ({ content: payload.content + ' ' + name }));
+  },
+};
+`,
+  );
+}
+
+describe('sluice run reloads (§13.9)', { timeout: 60_000 }, () => {
+  it('with --watch what an extension imports, and keeps the version before where the new one cannot be read', async () => {
+    write('one');
+    const cli = new CliProcess(['run', '--quiet', '--watch', '-e', join(folder, 'sign.ts')]);
+    cli.child.stdin.write('hi\n');
+    await cli.until('hi one\n');
+    writeFileSync(join(folder, 'name.ts'), "export const name: string = 'two';\n");
+    await cli.until('sluice: sign was reloaded');
+    cli.child.stdin.write('hi\n');
+    await cli.until('hi two\n');
+    writeFileSync(join(folder, 'name.ts'), 'export const name = ');
+    await cli.until('sign was not reloaded, and runs as it was');
+    cli.child.stdin.end('again\n');
+    expect(await cli.ended).toMatchObject({ code: 0, stdout: 'hi one\nhi two\nagain two\n' });
+  });
+
+  it('on SIGHUP all of them', async () => {
+    write('one');
+    const cli = new CliProcess(['run', '--quiet', '-e', join(folder, 'sign.ts')]);
+    cli.child.stdin.write('hi\n');
+    await cli.until('hi one\n');
+    write('two');
+    cli.child.kill('SIGHUP');
+    await cli.until('sluice: sign was reloaded');
+    cli.child.stdin.end('hi\n');
+    expect(await cli.ended).toMatchObject({ code: 0, stdout: 'hi one\nhi two\n' });
+  });
+});
+
+describe('sluice run --strict (§13.10)', { timeout: 60_000 }, () => {
+  it('does not start where an extension cannot be loaded', async () => {
+    const { code, stdout, stderr } = await runCli(
+      ['run', '--strict', '--quiet', '-e', fixture('broken.ts')],
+      'hi\n',
+    );
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    expect(stderr).toMatch(/sluice: module-failed: .*broken\.ts/);
+    expect(stderr).toContain('nothing was started: --strict');
+  });
+
+  it('holds for every extension that the config asks least privilege of', async () => {
+    const file = join(folder, 'sluice.json');
+    write('one');
+    const extensions = [{ path: './sign.ts' }];
+    writeFileSync(file, JSON.stringify({ strict: true, leastPrivilege: true, extensions }));
+    const refused = await runCli(['run', '--quiet', '--config', file], 'hi\n');
+    expect(refused).toMatchObject({ code: 2, stdout: '' });
+    expect(refused.stderr).toContain('not-granted: sign is not granted mutator:egress.preparing.');
+    const grants = { sign: ['mutator:egress.*'] };
+    writeFileSync(file, JSON.stringify({ strict: true, leastPrivilege: true, grants, extensions }));
+    expect(await runCli(['run', '--quiet', '--config', file], 'hi\n')).toMatchObject({
+      code: 0,
+      stdout: 'hi one\n',
+    });
+  });
+});
