@@ -47,6 +47,7 @@ describe('a message', () => {
       attachments: [],
       sentAtMs: 1_700_000_000_000,
       wasMentioned: false,
+      commandAuthorized: true,
       metadata: { chatType: 'private' },
     });
   });
@@ -247,6 +248,14 @@ describe('a slash command', () => {
     });
     expect(command('/new', {}, { dmPolicy: 'open', allowFrom: [1] })).toMatchObject({
       message: { commandAuthorized: false },
+    });
+  });
+
+  it('that Telegram has not marked is a text, and no way around who may give commands', () => {
+    const settings = { dmPolicy: 'open', allowFrom: [1] };
+    expect(messageOf({ text: ' /new' }, settings)).toMatchObject({
+      content: '/new',
+      commandAuthorized: false,
     });
   });
 

@@ -1,11 +1,11 @@
-import type { CallbackQuery, Message, Update } from 'grammy/types';
-import type { DecodedIngress, Interaction } from 'sluice/channel';
+import type { CallbackQuery, MaybeInaccessibleMessage, Message, Update } from 'grammy/types';
+import type { DecodedIngress, InboundMessage, Interaction } from 'sluice/channel';
 import { conversationIdOf } from '../address.js';
 import type { AccessConfig, TelegramConfig } from '../config.js';
 import { admit } from './access.js';
 import { type BotIdentity, isMentioned, slashCommandOf } from './mention.js';
 import { inboundMessageOf } from './message.js';
-import { placeOf } from './place.js';
+import { type Place, placeOf } from './place.js';
 import { personOf, senderOf } from './sender.js';
 
 /** What an update is decoded with. */
@@ -56,7 +56,10 @@ function decodeMessage(
   const isAddressed = command !== undefined || isMentioned(message, bot);
   const admission = admit({ place, sender, isAddressed }, config);
   if (!admission.isAdmitted) return ignored(admission.reason);
-  const decoded = inboundMessageOf(message, { accountId, bot });
+  const decoded: InboundMessage = {
+    ...inboundMessageOf(message, { accountId, bot }),
+    commandAuthorized: admission.mayCommand, // also of a text: the host may read it as a command
+  };
   if (decoded.content === '' && decoded.attachments.length === 0)
     return ignored('a message without text or file');
   if (command === undefined) return { kind: 'message', message: decoded };
@@ -86,7 +89,6 @@ function decodeMessage(
       ...decoded,
       content: [`/${known}`, rest].filter((part) => part !== '').join(' '),
       commandSource: 'native',
-      commandAuthorized: admission.mayCommand,
     },
   };
 }
@@ -97,17 +99,9 @@ function decodePress(query: CallbackQuery, context: DecodeContext): DecodedIngre
   const { message, data, game_short_name: game } = query;
   if (message === undefined) return ignored('a press under an inline message');
   const sender = personOf(query.from);
-  // of a message that is too old only its chat is known
-  const place =
-    'from' in message || message.date !== 0
-      ? placeOf(message as Message)
-      : {
-          isGroup: message.chat.type !== 'private',
-          conversationId: conversationIdOf(message.chat.id),
-        };
+  const place = pressPlaceOf(message);
   const admission = admit({ place, sender, isAddressed: true }, context.config);
   if (!admission.isAdmitted) return ignored(admission.reason);
-  const { threadId } = { threadId: undefined, ...place };
   return {
     kind: 'interaction',
     interaction: {
@@ -118,12 +112,21 @@ function decodePress(query: CallbackQuery, context: DecodeContext): DecodedIngre
       channel: 'telegram',
       accountId: context.accountId,
       conversationId: place.conversationId,
-      ...(threadId !== undefined && { threadId }),
+      ...(place.threadId !== undefined && { threadId: place.threadId }),
       messageId: String(message.message_id),
       isGroup: place.isGroup,
       sender,
     },
   };
+}
+
+/** Where a button was. Of a message that is too old only its chat is known. */
+function pressPlaceOf(
+  message: MaybeInaccessibleMessage,
+): Pick<Place, 'isGroup' | 'conversationId' | 'threadId'> {
+  if (message.date !== 0) return placeOf(message);
+  const { id, type } = message.chat;
+  return { isGroup: type !== 'private', conversationId: conversationIdOf(id) };
 }
 
 function ignored(reason: string): DecodedIngress {
