@@ -103,8 +103,13 @@ async function resumeUpdate(
     const answers = sends.filter(isAnswer);
     if (answers.some(isLast)) {
       const reports = sends.filter((send) => !isOpen(send)).map(reportOfRecord);
-      const end = { ...named, ...endOf(answers.map(reportOfRecord)), sends: reports };
-      await endKept(parts, eventId, end);
+      const ending = answers.some(({ kind }) => kind === 'error')
+        ? ({
+            status: 'failed',
+            reason: 'it could not be answered, and its sender was told so',
+          } as const)
+        : endOf(answers.map(reportOfRecord));
+      await endKept(parts, eventId, { ...named, ...ending, sends: reports });
       return;
     }
   }

@@ -332,6 +332,28 @@ describe('after the host was killed (durability §7)', () => {
     expect(await statesOf(journal)).toEqual(['ended answered']);
   });
 
+  it('a message that failed, and whose sender was told so, is a dead letter and not an answered one', async () => {
+    const journal = memoryJournal();
+    await using first = await keptLab({
+      journal,
+      failing: (write) => (write === 'endUpdate' ? new Error('gone') : undefined),
+      provider: {
+        ...speaker(),
+        run: () => {
+          throw new Error('no model');
+        },
+      },
+    });
+    await first.channel.receive({ text: 'hi' }, '7');
+    await first.clock.advance(0);
+    expect(first.texts()).toHaveLength(1);
+    first.kill();
+    await using second = await keptLab({ journal });
+    await second.clock.advance(0);
+    expect(second.texts()).toEqual([]);
+    expect(await statesOf(journal)).toEqual(['dead failed']);
+  });
+
   it('what waits for an account that does not run is left for it', async () => {
     const journal = memoryJournal();
     await using first = await keptLab({ journal, provider: speaker('hang') });

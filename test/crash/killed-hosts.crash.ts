@@ -1,0 +1,184 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import {
+  type JournalReader,
+  readJournal,
+  type SendRecord,
+  type UpdateRecord,
+} from '../../src/host/index.js';
+import { type Moment, Provider, type ProviderUpdate } from './provider.js';
+
+const rounds = Math.max(2, Number(process.env['CRASH_ROUNDS'] ?? 60));
+const kinds = ['plain', 'plain', 'plain', 'plain', 'plain', 'silent', 'veto', 'fail'] as const;
+const perRound = 24;
+const all = { limit: 1_000_000 };
+
+/** Numbers that look random, the same for each seed: a run that fails can be had again. */
+function seeded(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return state / 2 ** 32;
+  };
+}
+
+function momentOf(random: () => number): Moment {
+  const nth = 1 + Math.floor(random() * 30);
+  const on = (['send', 'answer', 'ack'] as const)[Math.floor(random() * 3)] ?? 'send';
+  return random() < 0.4 ? { afterMs: random() * 120 } : { on, nth };
+}
+
+function updatesOf(round: number, random: () => number): ProviderUpdate[] {
+  const updates = Array.from({ length: perRound }, (_, at) => {
+    const kind = kinds[Math.floor(random() * kinds.length)] ?? 'plain';
+    const id = `${round}-${at}`;
+    const conversation = `c-${Math.floor(random() * 8)}`;
+    return { id, raw: { text: `${kind} ${id}`, conversation } };
+  });
+  // a conversation of its own: whoever writes there waits, and nobody else
+  if (round % 10 === 0)
+    updates.push({
+      id: `${round}-p`,
+      raw: { text: `poison ${round}-p`, conversation: `p-${round}` },
+    });
+  return updates;
+}
+
+async function reading<T>(path: string, read: (reader: JournalReader) => Promise<T>): Promise<T> {
+  const reader = await readJournal(path);
+  try {
+    return await read(reader);
+  } finally {
+    await reader.close();
+  }
+}
+
+interface Killed {
+  readonly provider: Provider;
+  readonly brought: readonly ProviderUpdate[];
+  readonly updates: readonly UpdateRecord[];
+  readonly sends: readonly SendRecord[];
+  readonly kills: number;
+}
+
+/** Kills a host again and again while it works, and then lets others after it finish. */
+async function killAgainAndAgain(policy: 'fail' | 'resend', seed: number): Promise<Killed> {
+  const folder = mkdtempSync(join(tmpdir(), 'sluice-crash-'));
+  try {
+    const path = join(folder, 'sluice.db');
+    const provider = new Provider(path, policy);
+    const random = seeded(seed);
+    const brought: ProviderUpdate[] = [];
+    let kills = 0;
+    for (; kills < rounds / 2; kills++) {
+      const updates = updatesOf(kills, random);
+      brought.push(...updates);
+      await provider.round(updates, momentOf(random));
+    }
+    const open = () =>
+      reading(path, (reader) => reader.updates({ states: ['accepted', 'handling'], ...all }));
+    for (let more = 0; more < 12 && (provider.waiting > 0 || (await open()).length > 0); more++) {
+      await provider.round([], { afterMs: 1_000 });
+      kills++;
+    }
+    const { updates, sends } = await reading(path, async (reader) => ({
+      updates: await reader.updates(all),
+      sends: await reader.sends(all),
+    }));
+    return { provider, brought, updates, sends, kills };
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+const countOf = <T>(values: readonly T[]): Map<T, number> => {
+  const counts = new Map<T, number>();
+  for (const value of values) counts.set(value, (counts.get(value) ?? 0) + 1);
+  return counts;
+};
+
+// kill -9 ends the process, not the machine: it does not show that the disk keeps what it says it has synced
+describe.concurrent.each([
+  ['deduplicates', 'resend', 7],
+  ['does not deduplicate', 'fail', 11],
+] as const)(
+  'fault 34: hosts that are killed while they work, on a channel that %s',
+  (_, policy, seed) => {
+    it(`lose nothing and double nothing (durability §9.1, §9.2, ${rounds / 2} rounds)`, {
+      timeout: 30_000 + rounds * 20_000,
+    }, async () => {
+      const { provider, brought, updates, sends, kills } = await killAgainAndAgain(policy, seed);
+      const byUpdateId = new Map(updates.map((one) => [one.updateId, one]));
+
+      // what was acknowledged is kept, once, and in the order in which it came
+      expect(provider.acknowledged.size).toBe(brought.length);
+      expect(updates).toHaveLength(brought.length);
+      expect(byUpdateId.size).toBe(brought.length);
+      expect(updates.map(({ updateId }) => updateId)).toEqual(brought.map(({ id }) => id));
+
+      // each of them came to an end that can be named
+      const allowed = {
+        plain: ['answered'],
+        silent: ['silent'],
+        veto: ['cancelled'],
+        fail: [],
+        poison: [],
+      };
+      const unexplained = brought.filter(({ id, raw }) => {
+        const { state, outcome = '', reason = '' } = byUpdateId.get(id) ?? {};
+        const kind = raw.text.split(' ')[0] as keyof typeof allowed;
+        if (state === 'dead') return reason === '';
+        return state !== 'ended' || !(allowed[kind] as readonly string[]).includes(outcome);
+      });
+      expect(unexplained).toEqual([]);
+      for (const { id, raw } of brought)
+        if (raw.text.startsWith('poison'))
+          expect(byUpdateId.get(id)?.reason).toMatch(/never came to an end/);
+      const cancelled = sends.filter(({ state }) => state === 'cancelled');
+      expect(cancelled.every(({ reason }) => reason === 'guard/no')).toBe(true);
+
+      // each prepared send has one terminal state, and it is true
+      expect(sends.filter(({ state }) => state === 'prepared' || state === 'sending')).toEqual([]);
+      expect(new Set(sends.map(({ sendId }) => sendId)).size).toBe(sends.length);
+      const arrived = countOf(provider.arrivals.map(({ key }) => key));
+      const untrue = sends.filter(({ sendId, state, cause }) => {
+        if (state === 'sent') return !arrived.has(sendId);
+        return arrived.has(sendId) && cause !== 'ambiguous';
+      });
+      expect(untrue).toEqual([]);
+      const known = new Set(sends.map(({ sendId }) => sendId));
+      expect([...arrived.keys()].filter((key) => !known.has(key))).toEqual([]);
+
+      // no words came twice: as the provider counts them where it deduplicates, and at all where it does not
+      const seen = new Set<string>();
+      const shown = provider.arrivals.filter(({ key }) => {
+        if (policy === 'resend' && seen.has(key)) return false;
+        seen.add(key);
+        return true;
+      });
+      const words = countOf(
+        shown.map(({ content }) => content).filter((text) => !/^failed:/.test(text)),
+      );
+      expect([...words].filter(([, times]) => times > 1)).toEqual([]);
+
+      // and whoever was answered has got both halves of the answer
+      const answered = brought.filter(({ id }) => byUpdateId.get(id)?.outcome === 'answered');
+      const missing = answered.filter(
+        ({ raw }) => !words.has(`first ${raw.text}`) || !words.has(`last ${raw.text}`),
+      );
+      expect(missing).toEqual([]);
+      const dead = updates.filter(({ state }) => state === 'dead');
+      const ambiguous = sends.filter(({ cause }) => cause === 'ambiguous').length;
+      const again = provider.arrivals.length - arrived.size;
+      console.log(
+        `${policy}: ${kills} kills, ${updates.length} messages, ${answered.length} answered, ${dead.length} dead letters, ` +
+          `${sends.length} sends, ${ambiguous} ambiguous, ${again} sent again under their key`,
+      );
+      // the rounds were worth it: hosts died with work in hand
+      expect(updates.filter(({ attempts }) => attempts > 1).length).toBeGreaterThan(rounds / 4);
+      expect(policy === 'resend' ? again : ambiguous).toBeGreaterThan(0);
+    });
+  },
+);
