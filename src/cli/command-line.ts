@@ -5,6 +5,7 @@ import { addDoctor } from './doctor/doctor.js';
 import { errorLine } from './error-line.js';
 import { type ExitCode, exitCodeHelp, exitCodes } from './exit-codes.js';
 import { addInit } from './init/init.js';
+import { addJournal } from './journal.js';
 import { addNormalize } from './normalize.js';
 import { addReplay } from './replay.js';
 import { addRun } from './run.js';
@@ -23,6 +24,7 @@ const commands: readonly AddCommand[] = [
   addCheckPlugin,
   addDoctor,
   addInit,
+  addJournal,
 ];
 
 /** What the process gives. */

@@ -13,6 +13,7 @@ import { type ExitCode, exitCodeHelp, exitCodes } from './exit-codes.js';
 import { GatewayLink } from './gateway-link.js';
 import { openHealthPort } from './health-port.js';
 import { openLog } from './logger.js';
+import { openKept } from './open-kept.js';
 import { openPipeline } from './pipeline.js';
 import { reloadOn } from './reload-on.js';
 import { jsonView, quietView, type RunView, wayView } from './run-view.js';
@@ -63,6 +64,7 @@ Examples:
   $ sluice run --agent claude --extension ./ask-first.js --verbose on
   $ sluice run --plugin ./thread-ownership
   $ sluice run --config sluice.json
+  $ sluice run --channel telegram --journal ./sluice.db
   $ TELEGRAM_BOT_TOKEN=... sluice run --channel telegram
   $ OPENCLAW_GATEWAY_TOKEN=... sluice run --agent openclaw --url ws://127.0.0.1:18789
 
@@ -94,6 +96,7 @@ export function addRun(program: Command, shell: Shell, done: (code: ExitCode) =>
         'quiet',
       ),
     )
+    .option('--journal <file>', 'keep messages and sends in this file, over a restart')
     .option('--health-port <number>', 'answer /healthz and /readyz at 127.0.0.1, for a monitor')
     .option('-q, --quiet', 'print replies only')
     .option('--strict', 'do not start where an extension or a plugin cannot be loaded')
@@ -141,8 +144,9 @@ async function run(options: RunOptions, shell: Shell): Promise<ExitCode> {
     gateway: () => gateway.client(),
   });
   const { quarantine } = settings;
+  await using kept = await openKept(settings, view.kernelOptions);
   await using pipeline = await openPipeline(settings, logger, {
-    ...view.kernelOptions,
+    ...kept.kernelOptions,
     ...(quarantine !== false && { quarantine }),
   });
   const { kernel, errors, plugins, extensions } = pipeline;
@@ -158,8 +162,8 @@ async function run(options: RunOptions, shell: Shell): Promise<ExitCode> {
   );
   const host = createHost({
     kernel, // with its extensions: they are to see the command itself, too, which goes on when the host has stopped
-    kernelOptions: view.kernelOptions,
     logger,
+    ...kept.hostOptions,
     agents,
     ...(settings.defaultAgent !== undefined && { defaultAgentId: settings.defaultAgent }),
     ...hostBounds(settings),
@@ -243,13 +247,18 @@ async function untilStopped(
 /** The bounds of the config, as the host takes them. */
 function hostBounds({
   budgets: { sendTimeoutMs },
-  lanes: { capacity },
+  lanes: { capacity, total, whenFull },
   channels,
-}: Settings): Pick<HostOptions, 'sendTimeoutMs' | 'laneCapacity' | 'startOnly'> {
+}: Settings): Pick<
+  HostOptions,
+  'sendTimeoutMs' | 'laneCapacity' | 'capacity' | 'whenLaneFull' | 'startOnly'
+> {
   return {
     ...(channels !== undefined && { startOnly: channels }),
     ...(sendTimeoutMs !== undefined && { sendTimeoutMs }),
     ...(capacity !== undefined && { laneCapacity: capacity }),
+    ...(total !== undefined && { capacity: total }),
+    ...(whenFull !== undefined && { whenLaneFull: whenFull }),
   };
 }
 

@@ -68,6 +68,8 @@ export interface Settings
   readonly apiRoot?: string;
   /** Where the agents `openclaw` are. */
   readonly gateway: GatewaySetting;
+  /** The journal, with its path resolved; none where unsaid. */
+  readonly journal?: NonNullable<HostConfig['journal']>;
   /** The port that a monitor asks; none where unsaid. */
   readonly health?: HealthServerOptions;
   /** The folder that the command was given in. */
@@ -100,6 +102,7 @@ export async function readSettings(
     readonly apiRoot?: string;
     readonly url?: string;
     readonly strict?: boolean;
+    readonly journal?: string;
   },
   { cwd, env, keepSecrets }: Pick<Shell, 'cwd' | 'env' | 'keepSecrets'>,
 ): Promise<Settings> {
@@ -116,6 +119,7 @@ export async function readSettings(
     gateway,
     ...(options.apiRoot !== undefined && { apiRoot: options.apiRoot }),
     ...(config?.health !== undefined && { health: config.health }),
+    ...journalSetting(options.journal, config, cwd),
     agents: agentSettings(options.agent, config, cwd),
     ...(config?.defaultAgent !== undefined && { defaultAgent: config.defaultAgent }),
     extensions: [
@@ -144,6 +148,17 @@ export async function readSettings(
 
 function collect(value: string, before: readonly string[] = []): string[] {
   return [...before, value];
+}
+
+/** The command line names another file; what the config says of the journal holds for it, too. */
+function journalSetting(
+  given: string | undefined,
+  config: LoadedConfig | undefined,
+  cwd: string,
+): Pick<Settings, 'journal'> {
+  if (given !== undefined) return { journal: { ...config?.journal, path: resolve(cwd, given) } };
+  if (config?.journal === undefined) return {};
+  return { journal: { ...config.journal, path: resolve(config.folder, config.journal.path) } };
 }
 
 /** One agent, `main`, where the file lists none. The command line says who answers for the default one. */

@@ -50,6 +50,7 @@ export { memoryJournal } from './journal/memory-journal.js';
 export type { Retention } from './journal/retention.js';
 export { type JournalOptions, openJournal, type SqliteJournal } from './journal/sqlite-journal.js';
 export { readJournal } from './journal/sqlite-reader.js';
+export { type TendedJournal, tendJournal } from './journal/tend-journal.js';
 export { Lanes } from './lanes.js';
 export type { StartReport, StopReport } from './lifecycle.js';
 export { type ErrorSummary, errorSummary } from './logging/error-summary.js';

@@ -12,7 +12,7 @@ import { type Moment, Provider, type ProviderUpdate } from './provider.js';
 
 const rounds = Math.max(2, Number(process.env['CRASH_ROUNDS'] ?? 60));
 const kinds = ['plain', 'plain', 'plain', 'plain', 'plain', 'silent', 'veto', 'fail'] as const;
-const perRound = 24;
+const perRound = 12;
 const all = { limit: 1_000_000 };
 
 /** Numbers that look random, the same for each seed: a run that fails can be had again. */
@@ -79,8 +79,8 @@ async function killAgainAndAgain(policy: 'fail' | 'resend', seed: number): Promi
     }
     const open = () =>
       reading(path, (reader) => reader.updates({ states: ['accepted', 'handling'], ...all }));
-    for (let more = 0; more < 12 && (provider.waiting > 0 || (await open()).length > 0); more++) {
-      await provider.round([], { afterMs: 1_000 });
+    for (let more = 0; more < 40 && (provider.waiting > 0 || (await open()).length > 0); more++) {
+      await provider.round([], { afterMs: 1_500 });
       kills++;
     }
     const { updates, sends } = await reading(path, async (reader) => ({

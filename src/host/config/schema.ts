@@ -115,6 +115,52 @@ const lanes = z.strictObject({
     .positive()
     .describe('messages of one conversation that may wait before its channel is asked to')
     .exactOptional(),
+  total: z
+    .number()
+    .int()
+    .positive()
+    .describe('messages of all conversations that may wait before channels are asked to')
+    .exactOptional(),
+  whenFull: z
+    .enum(['wait', 'drop'])
+    .describe('"wait", or "drop": what is done with a message whose conversation is full')
+    .exactOptional(),
+});
+
+const journal = z.strictObject({
+  path: name.describe('the path of the journal, a file that is made where it is missing'),
+  maxAttempts: z
+    .number()
+    .int()
+    .positive()
+    .describe('how often a message may be begun before it is a dead letter, such as 3')
+    .exactOptional(),
+  keepForMs: z
+    .number()
+    .positive()
+    .describe('milliseconds, such as 604800000: how long what has ended is kept')
+    .exactOptional(),
+  keepBytes: z
+    .number()
+    .positive()
+    .describe('bytes, such as 268435456: from how large a file on the oldest is dropped')
+    .exactOptional(),
+  dispatches: z
+    .boolean()
+    .describe('false, if what was dispatched is not to be kept: then nothing can be explained')
+    .exactOptional(),
+  hotPathPayloads: z
+    .boolean()
+    .describe('true, if payloads of families on a hot path are to be kept as well')
+    .exactOptional(),
+  rawUpdates: z
+    .boolean()
+    .describe('true, if dispatches are to hold what a provider sent as it came')
+    .exactOptional(),
+  redact: z
+    .array(name)
+    .describe('a list of field names whose values are never written, besides those of secrets')
+    .exactOptional(),
 });
 
 const quarantine = z.strictObject({
@@ -191,6 +237,11 @@ export const configSchema = z
       .exactOptional(),
     gateway: gateway
       .describe('an object: the OpenClaw gateway of the agents "openclaw"')
+      .exactOptional(),
+    journal: journal
+      .describe(
+        'an object with the file that messages and sends are kept in; in memory where unsaid',
+      )
       .exactOptional(),
     lanes: lanes.describe('an object with the bounds of what waits').default({}),
   })

@@ -1,0 +1,33 @@
+import type { Journal, JournalReader } from './journal.js';
+import { openJournalFile } from './journal-file.js';
+import { journalStatements } from './journal-statements.js';
+import { SqliteReader } from './sqlite-reader.js';
+
+/** A journal in an operator's hands. */
+export interface TendedJournal extends JournalReader, Pick<Journal, 'retry' | 'purge'> {}
+
+/**
+ * Opens a journal to look after its dead letters; a host may be using it meanwhile, and takes up what is to be tried
+ * again within a second.
+ *
+ * @throws SluiceError (as a rejection) `not-a-journal`, or what `openSqlite` throws.
+ * @example
+ * const journal = await tendJournal('./sluice.db');
+ * for (const { eventId } of await journal.updates({ states: ['dead'] })) await journal.retry(eventId);
+ * await journal.close();
+ */
+export async function tendJournal(path: string): Promise<TendedJournal> {
+  openJournalFile(path, { readonly: true }).close(); // a file that is not there is not made
+  const database = openJournalFile(path);
+  const sql = journalStatements(database);
+  const reader = new SqliteReader(database);
+  return {
+    updates: (filter) => reader.updates(filter),
+    sends: (filter) => reader.sends(filter),
+    dispatches: (filter) => reader.dispatches(filter),
+    retry: async (eventId) => sql.retry.run(eventId).changes > 0,
+    purge: async (eventId) =>
+      eventId === undefined ? sql.purgeAll.run().changes : sql.purge.run(eventId).changes,
+    close: () => reader.close(),
+  };
+}
