@@ -141,6 +141,33 @@ describe('a conversation over the Bot API', () => {
     expect(lab.ends.map(({ status }) => status)).toEqual(['answered', 'aborted']);
   });
 
+  it('that waits for room behind a turn that does not end is stopped all the same', async () => {
+    const lab = await telegramLab({
+      laneCapacity: 1,
+      contribute: (kernel) =>
+        kernel.contribute({
+          family: 'ingress.normalized',
+          class: 'augmenter',
+          extensionId: 'test',
+          id: 'hold',
+          timeoutMs: 3_600_000,
+          handler: ({ signal }) =>
+            new Promise((resolve) => {
+              signal.addEventListener('abort', () => resolve({}), { once: true });
+            }),
+        }),
+    });
+    const texts = ['one', 'two', 'three'].map((text, at) =>
+      messageUpdate({ updateId: 101 + at, text }),
+    );
+    lab.server.give(...texts);
+    await lab.until(() => lab.of('ingress.received').length > 0, 'the first is in');
+    const { server } = lab;
+    await lab[Symbol.asyncDispose]();
+    expect(lab.host.state).toBe('stopped');
+    expect(server.waiting).toHaveLength(3); // none was done with: they come again
+  });
+
   it('confirms the last message before it goes', async () => {
     const lab = await telegramLab();
     await lab.settle(messageUpdate({ updateId: 101, text: 'hello' }));
