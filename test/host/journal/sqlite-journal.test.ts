@@ -229,6 +229,26 @@ describe('fault 35: a journal that cannot be used', () => {
     await journal.close();
   });
 
+  it('of a burst of dispatches it keeps what there is room for, and counts the rest (fault 39, durability §4.3)', {
+    timeout: 60_000,
+  }, async () => {
+    const journal = await openJournal(newPath());
+    const body = 'z'.repeat(2_048);
+    const burst = 40_000; // within one turn of the event loop: 80 MB, of which 64 may wait
+    for (let at = 0; at < burst; at++) journal.dispatched(aDispatch(`d-${at}`, { body }));
+    const { dispatchesDropped } = journal.stats();
+    expect(dispatchesDropped).toBeGreaterThan(0);
+    expect(dispatchesDropped).toBeLessThan(burst / 2);
+    expect(await journal.accept(anUpdate('a'))).toEqual({ status: 'accepted' }); // what must last is not held up
+    expect(journal.stats()).toMatchObject({
+      dispatches: burst - dispatchesDropped,
+      dispatchesDropped,
+    });
+    journal.dispatched(aDispatch('after')); // and there is room again
+    expect(await journal.dispatches({ eventId: 'after' })).toHaveLength(1);
+    await journal.close();
+  });
+
   it('is dead once it is closed', async () => {
     const journal = await openJournal(newPath());
     await journal.close();
