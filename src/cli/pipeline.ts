@@ -1,4 +1,4 @@
-import { ExtensionSet, moduleSource } from '../extension/index.js';
+import { ExtensionSet, type HandlerWatch, moduleSource } from '../extension/index.js';
 import { hostExtensionId } from '../host/index.js';
 import {
   createKernel,
@@ -33,15 +33,27 @@ export interface Pipeline extends AsyncDisposable {
 export async function openPipeline(
   settings: Settings,
   logger: Logger,
-  options: Pick<KernelOptions, 'tap' | 'trace' | 'quarantine' | 'instrument'> = {},
+  options: Pick<KernelOptions, 'tap' | 'trace' | 'quarantine'> & {
+    readonly watch?: HandlerWatch;
+  } = {},
 ): Promise<Pipeline> {
+  const { watch, ...kernelOptions } = options;
   const { grants, leastPrivilege, overrides, budgets } = settings;
   const kernel = refusedSettings(() =>
-    createKernel({ ...options, grants, leastPrivilege, overrides, logger }),
+    createKernel({
+      ...kernelOptions,
+      grants,
+      leastPrivilege,
+      overrides,
+      logger,
+      ...(watch !== undefined && { instrument: watch.instrument }),
+    }),
   );
+  watch?.watch(kernel);
   const { setupTimeoutMs } = budgets;
   const loading = {
     logger: withoutRefusals(logger),
+    ...(watch !== undefined && { around: watch.around }),
     ...(setupTimeoutMs !== undefined && { setupTimeoutMs }),
   };
   const extensions = new ExtensionSet(kernel, loading);

@@ -1,7 +1,7 @@
 import { pid } from 'node:process';
 import { type Command, Option } from 'commander';
 import { type ChannelPlugin, consoleChannel } from '../channel/index.js';
-import type { LoadedExtension } from '../extension/index.js';
+import { HandlerWatch, type LoadedExtension } from '../extension/index.js';
 import { createHost, type Host, type HostOptions } from '../host/index.js';
 import { readLines } from '../stream/index.js';
 import { agentForms } from './agent-choice.js';
@@ -143,11 +143,13 @@ async function run(options: RunOptions, shell: Shell): Promise<ExitCode> {
     onMalformed: report,
     gateway: () => gateway.client(),
   });
-  const { quarantine } = settings;
   await using kept = await openKept(settings, view.kernelOptions);
+  const { quarantine, handlerWatch } = settings;
+  using watch = handlerWatch === false ? undefined : new HandlerWatch({ ...handlerWatch, logger });
   await using pipeline = await openPipeline(settings, logger, {
     ...kept.kernelOptions,
     ...(quarantine !== false && { quarantine }),
+    ...(watch !== undefined && { watch }),
   });
   const { kernel, errors, plugins, extensions } = pipeline;
   errors.forEach(report);

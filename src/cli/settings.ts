@@ -49,6 +49,7 @@ export interface Settings
     | 'overrides'
     | 'leastPrivilege'
     | 'quarantine'
+    | 'handlerWatch'
     | 'strict'
     | 'grants'
     | 'budgets'
@@ -138,6 +139,7 @@ export async function readSettings(
     grants: config?.grants ?? {},
     leastPrivilege: config?.leastPrivilege ?? false,
     quarantine: config?.quarantine ?? {},
+    handlerWatch: config?.handlerWatch ?? {},
     strict: options.strict === true || config?.strict === true,
     overrides: config?.overrides ?? {},
     budgets: config?.budgets ?? {},

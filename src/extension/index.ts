@@ -15,6 +15,7 @@ export { ExtensionSet, type ExtensionSetOptions, type ExtensionUser } from './ex
 export type { ExtensionStatus, ReloadResult } from './extension-status.js';
 export { fromJsonSchema } from './from-json-schema.js';
 export { fromTypebox } from './from-typebox.js';
+export { HandlerWatch, type HandlerWatchOptions } from './handler-watch.js';
 export { defaultSetupTimeoutMs, loadExtension } from './load.js';
 export {
   type FoundModule,

@@ -36,6 +36,7 @@ describe('a config (§20.1)', () => {
       grants: {},
       leastPrivilege: false,
       quarantine: {},
+      handlerWatch: {},
       strict: false,
       overrides: {},
       budgets: {},

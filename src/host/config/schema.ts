@@ -1,10 +1,9 @@
 import { z } from 'zod';
-import { longestTimerMs, nearest } from '../../kernel/index.js';
+import { nearest } from '../../kernel/index.js';
+import { handlerWatch, quarantine } from './faults-schema.js';
+import { milliseconds } from './milliseconds.js';
 
 // Each description ends the sentence "Write ...": hints, spec/config.md and the JSON Schema are made of them.
-
-const milliseconds = (what: string) =>
-  z.number().positive().max(longestTimerMs).describe(`milliseconds, such as 10000: ${what}`);
 
 const name = z.string().min(1).max(200);
 
@@ -163,17 +162,6 @@ const journal = z.strictObject({
     .exactOptional(),
 });
 
-const quarantine = z.strictObject({
-  failures: z
-    .number()
-    .int()
-    .positive()
-    .describe('how many failures of a handler within the window are too many')
-    .exactOptional(),
-  windowMs: milliseconds('the window in which the failures of a handler count').exactOptional(),
-  coolDownMs: milliseconds('how long a handler is left alone before it is tried').exactOptional(),
-});
-
 /** What a config file may hold. Strict at every level: a misspelt key is a mistake, and is told. */
 export const configSchema = z
   .strictObject({
@@ -216,6 +204,10 @@ export const configSchema = z
     quarantine: z
       .union([z.literal(false), quarantine])
       .describe('an object with the thresholds, or false: no handler is left alone')
+      .default({}),
+    handlerWatch: z
+      .union([z.literal(false), handlerWatch])
+      .describe('an object that says what handlers are watched for, or false: nothing')
       .default({}),
     strict: z
       .boolean()

@@ -1,0 +1,164 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import nodeProcess from 'node:process';
+import {
+  type Clock,
+  type Instrument,
+  type Kernel,
+  type Logger,
+  oneLine,
+  systemClock,
+  type TimerHandle,
+} from '../kernel/index.js';
+
+/** What a watch is made with. */
+export interface HandlerWatchOptions {
+  readonly logger: Logger;
+  readonly clock?: Clock;
+  /** Lays stray rejections at the door of whose they are; done where unsaid. */
+  readonly attributeRejections?: boolean;
+  /** Milliseconds of blocking that are told of, or `false`; 500 where unsaid. */
+  readonly blockedAfterMs?: number | false;
+  /** Whose stray rejections are heard; this process where unsaid. */
+  readonly process?: Pick<NodeJS.Process, 'on' | 'off'>;
+}
+
+/** Whose work something is: a handler's, or of the setup of an extension and what that started. */
+interface Mark {
+  readonly extensionId: string;
+  readonly contributionId?: string;
+}
+
+/** Milliseconds between two looks at whether the loop turns. */
+const beatMs = 250;
+
+/**
+ * Watches what handlers do besides answering (spec §13.11): promises that they leave behind and that are rejected, and how
+ * long they block the event loop. Give its `instrument` to the kernel, its `around` to the extension set, and the kernel to
+ * `watch`. What is not watched costs nothing.
+ *
+ * @example
+ * using watch = new HandlerWatch({ logger });
+ * const kernel = createKernel({ instrument: watch.instrument, quarantine: {} });
+ * watch.watch(kernel);
+ */
+export class HandlerWatch implements Disposable {
+  readonly #options: Required<Omit<HandlerWatchOptions, 'logger'>> & { readonly logger: Logger };
+  readonly #marks = new AsyncLocalStorage<Mark>();
+  #kernel: Kernel | undefined;
+  #timer: TimerHandle | undefined;
+  /** Milliseconds of blocking, since the last beat, of which is known whose it was. */
+  #explainedMs = 0;
+
+  constructor(options: HandlerWatchOptions) {
+    this.#options = {
+      clock: systemClock,
+      attributeRejections: true,
+      blockedAfterMs: 500,
+      process: nodeProcess,
+      ...options,
+    };
+  }
+
+  /** Marks and times each handler, from when it is contributed on. */
+  readonly instrument: Instrument = (handler, of) => {
+    const { clock, attributeRejections, blockedAfterMs } = this.#options;
+    const { extensionId, contributionId } = of;
+    const mark: Mark = { extensionId, contributionId };
+    const marked: typeof handler = attributeRejections
+      ? (call, own) => this.#marks.run(mark, handler, call, own)
+      : handler;
+    if (blockedAfterMs === false) return marked;
+    return (call, own) => {
+      const beganMs = clock.monotonicMs();
+      try {
+        return marked(call, own);
+      } finally {
+        const tookMs = clock.monotonicMs() - beganMs;
+        if (tookMs >= blockedAfterMs) this.#blocked(of, tookMs);
+      }
+    };
+  };
+
+  /** Runs the setup of an extension, so that what it starts is known as its work. */
+  readonly around = <T>(extensionId: string, work: () => T): T =>
+    this.#options.attributeRejections ? this.#marks.run({ extensionId }, work) : work();
+
+  /** Begins: what is found is told to the kernel, where it counts towards quarantine. */
+  watch(kernel: Kernel): void {
+    this.#kernel = kernel;
+    const { process, attributeRejections, blockedAfterMs } = this.#options;
+    if (attributeRejections) {
+      process.on('unhandledRejection', this.#onRejection);
+      process.on('uncaughtException', this.#onException);
+    }
+    if (blockedAfterMs !== false) this.#beat(blockedAfterMs);
+  }
+
+  [Symbol.dispose](): void {
+    const { process, clock } = this.#options;
+    process.off('unhandledRejection', this.#onRejection);
+    process.off('uncaughtException', this.#onException);
+    if (this.#timer !== undefined) clock.clearTimeout(this.#timer);
+  }
+
+  /** A host goes on, whosever it was: one that ends for a promise that nobody reads would serve nobody. */
+  readonly #onRejection = (reason: unknown): void => {
+    const mark = this.#marks.getStore();
+    if (mark !== undefined) this.#stray(mark, 'a promise was rejected', reason);
+    else
+      this.#options.logger.error(
+        'a promise was rejected and nobody handled it; it belongs to no extension',
+        { error: reason },
+      );
+  };
+
+  /** Thrown in a timer or a listener. What belongs to no extension ends the process, as it would without this. */
+  readonly #onException = (error: unknown): void => {
+    const mark = this.#marks.getStore();
+    if (mark === undefined) {
+      this.#options.process.off('uncaughtException', this.#onException);
+      throw error;
+    }
+    this.#stray(mark, 'it threw outside of a dispatch', error);
+  };
+
+  #stray(mark: Mark, what: string, error: unknown): void {
+    const { extensionId, contributionId } = mark;
+    const who = contributionId === undefined ? extensionId : `${extensionId}/${contributionId}`;
+    this.#options.logger.error(`${who}: ${what}, and nobody handled it`, { ...mark, error });
+    this.#kernel?.blame(mark, `${what}: ${oneLine(error)}`);
+  }
+
+  #blocked(
+    { extensionId, contributionId, family }: Parameters<Instrument>[1],
+    tookMs: number,
+  ): void {
+    this.#explainedMs += tookMs;
+    const ms = Math.round(tookMs);
+    this.#options.logger.warn(
+      `${extensionId}/${contributionId} on "${family}" blocked everything for ${ms} ms`,
+      { extensionId, contributionId, family, ms },
+    );
+  }
+
+  /** What blocks after an `await` is no handler's call any more: the clock shows it, and who had not settled. */
+  #beat(blockedAfterMs: number): void {
+    const { clock, logger } = this.#options;
+    const dueMs = clock.monotonicMs() + beatMs;
+    this.#timer = clock.setTimeout(() => {
+      const lateMs = Math.round(clock.monotonicMs() - dueMs);
+      if (lateMs >= blockedAfterMs && this.#explainedMs < lateMs / 2) {
+        const running = (this.#kernel?.running() ?? []).map(
+          (one) => `${one.extensionId}/${one.contributionId}`,
+        );
+        logger.warn(
+          `everything was blocked for ${lateMs} ms; handlers that had not settled: ${running.join(', ') || 'none'}`,
+          { ms: lateMs },
+        );
+      }
+      this.#explainedMs = 0;
+      this.#beat(blockedAfterMs);
+    }, beatMs);
+    this.#timer.unref?.();
+  }
+}
