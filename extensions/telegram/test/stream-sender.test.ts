@@ -274,6 +274,17 @@ describe('the sender of a streamed reply, where its upstream fails', () => {
     ]);
   });
 
+  it('a final that may not be edited is refused, and what was shown is taken back', async () => {
+    const lab = await streamLab({}, ({ method }) =>
+      method === 'editMessageText' ? refused(403, 'Forbidden: no rights') : undefined,
+    );
+    await lab.content('L');
+    await lab.final('Lima.');
+    expect(lab.methods()).toEqual(['sendMessage', 'editMessageText', 'deleteMessage']);
+    expect(lab.texts()).toEqual([]);
+    expect(lab.reports).toMatchObject([{ status: 'rejected' }]);
+  });
+
   it('a message that people have removed is sent anew', async () => {
     const lab = await streamLab();
     await lab.content('L');

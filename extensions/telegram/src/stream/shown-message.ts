@@ -1,5 +1,5 @@
 import type { Message } from 'grammy/types';
-import type { Clock } from 'sluice';
+import type { Clock, Logger } from 'sluice';
 import type { SendResult } from 'sluice/channel';
 import type { ApiAnswer, BotApi } from '../api/bot-api.js';
 import { textFields } from '../egress/parts.js';
@@ -22,6 +22,7 @@ export interface ShownMessage {
   readonly target: Target;
   readonly messageId: number;
   readonly clock: Clock;
+  readonly log: Logger;
   /** Gives up waiting between attempts. */
   readonly signal: AbortSignal;
 }
@@ -78,16 +79,16 @@ export async function placeText(
         isPlain = true;
         continue;
       }
+      // it cannot be edited, or is gone, or nobody may write there any more
+      const isRemoved = await removeMessage(shown);
       if (answer.code === 403) return { status: 'rejected', reason };
-      // it cannot be edited, or is gone
-      return (await removeMessage(shown)) === undefined ? 'gone' : { status: 'ambiguous', reason };
+      return isRemoved ? 'gone' : { status: 'ambiguous', reason };
     }
     const waitMs =
       (answer.status === 'refused' ? answer.retryAfterMs : undefined) ??
       firstWaitMs * 2 ** (attempt - 1);
     if (attempt++ >= editAttempts || waitMs > longestWaitMs || shown.signal.aborted) {
-      const isRemoved = (await removeMessage(shown)) === undefined;
-      return isRemoved
+      return (await removeMessage(shown))
         ? { status: 'retry-after', retryAfterMs: waitMs, reason }
         : { status: 'ambiguous', reason };
     }
@@ -96,19 +97,22 @@ export async function placeText(
 }
 
 /**
- * Takes it back. A removal may be repeated.
+ * Takes it back. A removal may be repeated. Where it cannot be made, that is told.
  *
- * @returns why it is still there; nothing where it is not.
+ * @returns whether it is gone.
  */
-export async function removeMessage(shown: ShownMessage): Promise<string | undefined> {
-  const { api, target, messageId, clock, signal } = shown;
+export async function removeMessage(shown: ShownMessage): Promise<boolean> {
+  const { api, target, messageId, clock, log, signal } = shown;
   const payload = { chat_id: target.chat_id, message_id: messageId };
   for (let attempt = 1; ; attempt++) {
     const answer = await api.call('deleteMessage', payload, { timeoutMs: callTimeoutMs });
-    if (answer.status === 'done') return undefined;
-    if (answer.status === 'refused' && /to delete not found/i.test(answer.reason)) return undefined;
+    if (answer.status === 'done') return true;
+    if (answer.status === 'refused' && /to delete not found/i.test(answer.reason)) return true;
     const isFinal = answer.status === 'refused' && answer.code !== 429;
-    if (isFinal || attempt >= removalAttempts || signal.aborted) return answer.reason;
+    if (isFinal || attempt >= removalAttempts || signal.aborted) {
+      log.warn(`a part of a reply could not be taken back: ${answer.reason}`);
+      return false;
+    }
     const asked = answer.status === 'refused' ? (answer.retryAfterMs ?? 0) : 0;
     const waitMs = Math.max(firstWaitMs * 2 ** (attempt - 1), asked);
     await pause(clock, Math.min(longestWaitMs, waitMs), signal);

@@ -176,6 +176,7 @@ export class TelegramStreamSender implements StreamSender {
           ...this.#stage,
           messageId: answer.result.message_id,
           clock,
+          log,
           signal,
         };
       return;
@@ -234,13 +235,11 @@ export class TelegramStreamSender implements StreamSender {
     return sendParts(sending, { ...whole, parts: parts.slice(1), before });
   }
 
-  /** Takes back what is shown. Where it cannot be, that is told. */
+  /** Takes back what is shown. */
   async #remove(): Promise<void> {
     const shown = this.#shown;
     this.#shown = undefined;
-    const problem = shown === undefined ? undefined : await removeMessage(shown);
-    if (problem !== undefined)
-      this.#parts.log.warn(`a part of a reply could not be taken back: ${problem}`);
+    if (shown !== undefined) await removeMessage(shown);
   }
 }
 
