@@ -68,6 +68,6 @@ describe('sluice run --agent claude', () => {
   it.each(['claude:', 'echo:loud', 'replay', 'clod'])('knows no agent "%s"', async (agent) => {
     const { code, stderr } = await runBeside(undefined, ['run', '--agent', agent]);
     expect(code).toBe(2);
-    expect(stderr).toMatch(/^sluice: bad-arguments: there is no agent .*claude:MODEL\.\n$/);
+    expect(stderr).toMatch(/^sluice: bad-arguments: there is no agent .*openclaw:AGENT\.\n$/);
   });
 });
