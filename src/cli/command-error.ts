@@ -10,6 +10,7 @@ export type CommandErrorCode =
   | 'bad-config'
   | 'bad-line'
   | 'unusable-port'
+  | 'unknown-event'
   | 'file-exists'
   | 'unwritable-file';
 

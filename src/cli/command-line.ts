@@ -4,6 +4,7 @@ import { CommandError } from './command-error.js';
 import { addDoctor } from './doctor/doctor.js';
 import { errorLine } from './error-line.js';
 import { type ExitCode, exitCodeHelp, exitCodes } from './exit-codes.js';
+import { addExplain } from './explain/explain.js';
 import { addInit } from './init/init.js';
 import { addJournal } from './journal.js';
 import { addNormalize } from './normalize.js';
@@ -20,6 +21,7 @@ const commands: readonly AddCommand[] = [
   addRun,
   addStages,
   addReplay,
+  addExplain,
   addNormalize,
   addCheckPlugin,
   addDoctor,

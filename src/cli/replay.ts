@@ -1,12 +1,14 @@
 import { basename } from 'node:path';
 import type { Command } from 'commander';
 import { asCliCommand } from './cli-command.js';
+import { CommandError } from './command-error.js';
 import { jsonPrinter, linePrinter } from './dispatch-printer.js';
 import { errorLine } from './error-line.js';
 import { type ExitCode, exitCodeHelp, exitCodes } from './exit-codes.js';
 import { openLog } from './logger.js';
 import { openPipeline } from './pipeline.js';
 import { checkRecording, readRecordingFile } from './recording-file.js';
+import { type JournalReplayOptions, replayFromJournal } from './replay-from-journal.js';
 import { replayRecording } from './replay-recording.js';
 import { addPipelineOptions, type PipelineOptions, readSettings } from './settings.js';
 import type { Shell } from './shell.js';
@@ -17,8 +19,14 @@ goes through the pipeline as an agent turn, without a channel: nothing is sent. 
 tools ran long ago: a veto of one is a failure entry. A line that is no message is
 named on stderr, the rest goes on, and the exit code is 1.
 
+With --journal, what a host has dispatched is dispatched again through the extensions of
+today, and what would differ is printed. Nothing is sent and no agent is asked. Observers are
+off, unless --observers is given. Extensions can read files, but reach no network, write no file
+and start no process, unless --allow-io is given. The exit code is 1 if anything would differ.
+
 Examples:
   $ sluice replay session.jsonl
+  $ sluice replay --journal ./sluice.db --extension ./quiet-hours.js
   $ sluice replay --extension ./audit.js --json *.jsonl
 
 ${exitCodeHelp}`;
@@ -28,20 +36,33 @@ export function addReplay(program: Command, shell: Shell, done: (code: ExitCode)
   const command = program
     .command('replay')
     .description('run recorded agent streams through the pipeline')
-    .argument('<file...>', 'recordings, one JSON message a line; - for stdin');
+    .argument('[file...]', 'recordings, one JSON message a line; - for stdin');
   addPipelineOptions(command)
     .option('--json', 'print a line of JSON per dispatch')
+    .option('-j, --journal <file>', 'dispatch again what a journal has kept')
+    .option('--event <id>', 'of the journal, this dispatch alone')
+    .option('--observers', 'call observers, too')
+    .option('--allow-io', 'let extensions do what they like')
     .addHelpText('after', help)
-    .action(async (files: string[], options: PipelineOptions) =>
+    .action(async (files: string[], options: ReplayOptions) =>
       done(await replay(files, options, shell)),
     );
 }
 
+interface ReplayOptions extends PipelineOptions, JournalReplayOptions {}
+
 async function replay(
   files: readonly string[],
-  options: PipelineOptions,
+  options: ReplayOptions,
   shell: Shell,
 ): Promise<ExitCode> {
+  if ((files.length === 0) === (options.journal === undefined))
+    throw new CommandError(
+      'bad-arguments',
+      'name recordings, or a journal by --journal, and not both',
+      'See `sluice replay --help`.',
+    );
+  if (options.journal !== undefined) return replayFromJournal(options, shell);
   for (const file of files) await checkRecording(file, shell.cwd);
   const settings = await readSettings(options, shell);
   const debug = options.debug === true;

@@ -11,7 +11,17 @@ export { defineConfig } from './config/define-config.js';
 export { type ConfigProblem, placeOf } from './config/problem.js';
 export type { SecretSources } from './config/references.js';
 export { configSchema, type HostConfig, type SluiceConfig } from './config/schema.js';
-export { hostExtensionId } from './default-choices.js';
+export { contributeDefaultChoices, hostExtensionId } from './default-choices.js';
+export {
+  type OutcomeDifference,
+  outcomeDifferences,
+} from './explain/outcome-differences.js';
+export { type RecordedOutcome, recordedOutcome } from './explain/recorded-outcome.js';
+export {
+  type NotReplayed,
+  type ReplayedDispatch,
+  replayDispatches,
+} from './explain/replay-dispatches.js';
 export {
   type HealthServer,
   type HealthServerOptions,

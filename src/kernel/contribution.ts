@@ -111,6 +111,7 @@ export function entryOf(
     band: given.band ?? 'main',
     priority: override.priority ?? given.priority ?? 0,
     timeoutMs: ownMs ?? stage.timeoutMs,
+    budgetFrom: budgetFrom(given.timeoutMs, override.timeoutMs),
     extendsMs: ownMs ?? 0,
     code: codeOf(given, closed),
     // §9.5: a resolver that fails proposes nothing; what no candidate does is the stage's to say
@@ -123,6 +124,14 @@ export function entryOf(
     handler: given.handler as AnyHandler,
     own: new ContributionOwn(given.extensionId, given.id, logger),
   };
+}
+
+function budgetFrom(
+  handlerMs: number | undefined,
+  operatorMs: number | undefined,
+): Entry['budgetFrom'] {
+  if (operatorMs !== undefined) return 'operator'; // who has the last word
+  return handlerMs === undefined ? undefined : 'handler';
 }
 
 /** §14.7: who judges or changes a streamed text may let parts of it be shown before. Nobody else can. */

@@ -131,6 +131,11 @@ export const errorTable = {
     cause: 'The configuration does not fit the schema that the extension declares.',
     hint: 'Mend {path} in the configuration of "{extensionId}".',
   },
+  'unreadable-dispatch': {
+    message: 'What the journal has kept of dispatch {eventId} cannot be read: {problem}.',
+    cause: 'The file was changed by something else, or was written by a later version.',
+    hint: 'Read it with the version that wrote it; the other dispatches are not touched.',
+  },
   'bad-config-schema': {
     message: '{extensionId}: its config schema cannot be used: {problem}.',
     cause:

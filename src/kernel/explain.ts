@@ -1,11 +1,13 @@
-import type { Author, Candidate, Change, Outcome, Selection, Step } from './outcome.js';
+import type { Author, Candidate, Change, OutcomeRecord, Selection, Step } from './outcome.js';
 import { nameOf } from './run/entry.js';
 import { oneLine } from './run/one-line.js';
+import type { Stage } from './stage.js';
 
 /**
  * Says what a dispatch came to, and who did what: each step, every changed field with its author, what was
  * overruled or written twice, the cancel, the selection and why the others lost, failures with their policy, and
- * what was skipped. Pure; each line is safe to print. Steps are there where the kernel traces.
+ * what was skipped; with the stage, also the time that a handler and the whole dispatch had. Pure; each line is safe
+ * to print. Takes an `Outcome`, or what a journal has kept of one. Steps are there where the kernel traces.
  *
  * @returns lines, the first of them the verdict, the others indented below it.
  * @example
@@ -13,9 +15,15 @@ import { oneLine } from './run/one-line.js';
  * // egress.preparing cancelled by quiet-hours/night: quiet-hours, "until 07:00"
  * //   quiet-hours/night  veto  cancelled  0.2 ms
  */
-export function explainOutcome(outcome: Outcome): string[] {
+export function explainOutcome(
+  outcome: OutcomeRecord,
+  { stage }: { readonly stage?: Pick<Stage, 'timeoutMs' | 'stageTimeoutMs'> } = {},
+): string[] {
   return [
     `${outcome.event.family} ${verdictOf(outcome)}`,
+    ...(stage === undefined
+      ? []
+      : [`budget: ${stage.timeoutMs} ms a handler, ${stage.stageTimeoutMs} ms the stage`]),
     ...outcome.steps.map(stepLine),
     ...outcome.changes.map(changeLine),
     ...selectionLines(outcome),
@@ -31,12 +39,13 @@ export function explainOutcome(outcome: Outcome): string[] {
   ].map((line, i) => (i === 0 ? line : `  ${line}`));
 }
 
-function verdictOf(outcome: Outcome): string {
+function verdictOf(outcome: OutcomeRecord): string {
   switch (outcome.status) {
     case 'passed':
       return 'passed';
     case 'cancelled': {
       const { cancel } = outcome;
+      if (cancel === undefined) return 'cancelled';
       const text = cancel.text === undefined ? '' : `, "${oneLine(cancel.text)}"`;
       return `cancelled by ${nameOf(cancel)}: ${cancel.code}${text}`;
     }
@@ -51,11 +60,18 @@ function stepLine(step: Step): string {
   const time = step.durationMs === undefined ? '' : `  ${step.durationMs.toFixed(1)} ms`;
   const why = step.why === undefined ? '' : ` (${step.why})`;
   const again = step.recheck === true ? ' on judging again' : '';
-  return `${nameOf(step)}  ${step.class}  ${step.result}${again}${why}${time}`;
+  return `${nameOf(step)}  ${step.class}  ${step.result}${again}${why}${time}${budgetText(step)}`;
+}
+
+/** The time that a handler had, where it is not the stage's. */
+function budgetText({ budget }: Step): string {
+  if (budget === undefined) return '';
+  const from = budget.from === 'operator' ? 'set by the operator' : 'its own';
+  return `  of ${budget.timeoutMs} ms, ${from}`;
 }
 
 /** Those that no step shows: all of them, where the kernel does not trace. */
-function skippedLines({ skipped, steps }: Outcome): string[] {
+function skippedLines({ skipped, steps }: OutcomeRecord): string[] {
   const shown = new Set(steps.filter(({ result }) => result === 'skipped').map(nameOf));
   return skipped
     .filter((author) => !shown.has(nameOf(author)))
@@ -76,7 +92,7 @@ function changeLine(change: Change, at: number, changes: readonly Change[]): str
   return `${path} changed by ${nameOf(change)}${conflict}`;
 }
 
-function selectionLines({ selection, candidates }: Outcome): string[] {
+function selectionLines({ selection, candidates }: OutcomeRecord): string[] {
   return candidates.map((candidate) => {
     const what = `${targetText(candidate.target)} proposed by ${nameOf(candidate)}`;
     if (selection !== undefined && isWinner(candidate, selection)) return `${what}: selected`;
@@ -85,7 +101,11 @@ function selectionLines({ selection, candidates }: Outcome): string[] {
 }
 
 function isWinner(candidate: Candidate, selection: Selection): boolean {
-  return candidate.target === selection.target && nameOf(candidate) === nameOf(selection);
+  if (nameOf(candidate) !== nameOf(selection)) return false;
+  return (
+    candidate.target === selection.target ||
+    targetText(candidate.target) === targetText(selection.target) // read back from a journal
+  );
 }
 
 /** The law of selection (spec §9), told backwards. */

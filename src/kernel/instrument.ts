@@ -1,4 +1,5 @@
 import type { AnyHandler } from './run/entry.js';
+import type { HandlerClass } from './vocabulary.js';
 
 /**
  * Puts something around each handler, when it is contributed: to time it, or to know it again. It must return what the
@@ -6,5 +7,10 @@ import type { AnyHandler } from './run/entry.js';
  */
 export type Instrument = (
   handler: AnyHandler,
-  of: { readonly extensionId: string; readonly contributionId: string; readonly family: string },
+  of: {
+    readonly extensionId: string;
+    readonly contributionId: string;
+    readonly family: string;
+    readonly class: HandlerClass;
+  },
 ) => AnyHandler;

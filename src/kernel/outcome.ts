@@ -103,6 +103,8 @@ export interface Step extends Author {
   readonly durationMs?: number;
   /** Why it was skipped, or how it failed. */
   readonly why?: string;
+  /** The time that it had, and who set that; absent where it is the stage's. */
+  readonly budget?: { readonly timeoutMs: number; readonly from: 'handler' | 'operator' };
   /** It judged again what had changed after it allowed it. */
   readonly recheck?: true;
 }
@@ -153,3 +155,13 @@ export interface Failed<F extends FamilyName = FamilyName> extends OutcomeBase<F
  * if (outcome.status === 'cancelled') console.log(outcome.cancel.code, outcome.cancel.extensionId);
  */
 export type Outcome<F extends FamilyName = FamilyName> = Passed<F> | Cancelled<F> | Failed<F>;
+
+/** What an outcome comes to as plain data: an `Outcome` is one, and so is what a journal has kept of it. */
+export interface OutcomeRecord
+  extends Pick<Outcome, 'candidates' | 'changes' | 'staleApprovals' | 'skipped' | 'steps'> {
+  readonly status: Outcome['status'];
+  readonly event: Pick<Envelope, 'family'>;
+  readonly cancel?: CancelRecord;
+  readonly selection?: Selection;
+  readonly failures: readonly Omit<Failure, 'error'>[];
+}

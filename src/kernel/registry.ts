@@ -221,8 +221,9 @@ export class Registry {
   #instrumented(entry: Entry): Entry {
     const { instrument } = this.#options;
     if (instrument === undefined) return entry;
-    const { family, handler } = entry;
-    return { ...entry, handler: instrument(handler, { ...authorOf(entry), family }) };
+    const { family, handler, class: handlerClass } = entry;
+    const of = { ...authorOf(entry), family, class: handlerClass };
+    return { ...entry, handler: instrument(handler, of) };
   }
 
   #place(entry: Entry, standIn: Entry | undefined): void {

@@ -4,10 +4,11 @@ import { nearest } from '../nearest.js';
 import type { CancelRecord, Candidate, Step } from '../outcome.js';
 import { shapeOf } from '../plain.js';
 import { changesOf } from './changes.js';
-import { authorOf, codes, type Entry, nameOf } from './entry.js';
+import { codes, type Entry, nameOf } from './entry.js';
 import { failed, noted } from './failures.js';
 import { oneLine } from './one-line.js';
 import { type Run, Slot } from './run.js';
+import { stepOf } from './step-of.js';
 
 /**
  * Takes what a handler returned, by its class: merges it, or records it as bad output (spec §3.2).
@@ -236,11 +237,6 @@ function bad(run: Run, entry: Entry, problem: string): boolean {
 }
 
 function step(run: Run, entry: Entry, result: Step['result']): false {
-  run.steps?.push({
-    ...authorOf(entry),
-    class: entry.class,
-    result,
-    ...(run.rechecking && { recheck: true }),
-  });
+  run.steps?.push(stepOf(entry, result, run.rechecking ? { recheck: true } : {}));
   return false;
 }

@@ -1,11 +1,12 @@
-import { authorOf, type Entry } from './entry.js';
+import type { Entry } from './entry.js';
 import { failureOf, report } from './failures.js';
 import type { Run } from './run.js';
+import { stepOf } from './step-of.js';
 import { whenSettled } from './thenable.js';
 
 /** Lets a detached observer go on by itself; its failure is reported to the tap and the log (spec §4.7). */
 export function awaitDetached(run: Run, entry: Entry, pending: PromiseLike<unknown>): void {
-  run.steps?.push({ ...authorOf(entry), class: entry.class, result: 'detached' });
+  run.steps?.push(stepOf(entry, 'detached'));
   run.renewCall(); // the one it was called with is its own from here on
   whenSettled(
     pending,

@@ -8,6 +8,7 @@ import { recheckPlan } from './recheck.js';
 import type { Run } from './run.js';
 import { runSequential } from './sequential.js';
 import { SequentialWait } from './sequential-wait.js';
+import { stepOf } from './step-of.js';
 import { stopAborted, stopSpent } from './stop.js';
 import { runSync } from './sync.js';
 import { tellTap } from './tell-tap.js';
@@ -98,7 +99,7 @@ function noteSkipped(run: Run, outcome: Outcome): void {
       (one) => one.extensionId === extensionId && one.contributionId === contributionId,
     );
     if (entry === undefined) continue;
-    run.steps?.push({ extensionId, contributionId, class: entry.class, result: 'skipped', why });
+    run.steps?.push(stepOf(entry, 'skipped', { why }));
   }
 }
 

@@ -27,6 +27,8 @@ export interface Entry extends Author {
   readonly priority: number;
   /** Milliseconds it may take. */
   readonly timeoutMs: number;
+  /** Who set that, where it is not the stage. */
+  readonly budgetFrom: 'handler' | 'operator' | undefined;
   /** Milliseconds by which it extends the stage's budget: its own, where it or the operator set one. */
   readonly extendsMs: number;
   readonly code: ResultCode;

@@ -5,6 +5,7 @@ import { oneLine } from './one-line.js';
 import { Quarantined } from './quarantine.js';
 import type { Run } from './run.js';
 import type { StillRunning } from './services.js';
+import { stepOf } from './step-of.js';
 import { tellTap } from './tell-tap.js';
 
 /** Kinds whose message is a handler's own text, or quotes what it returned: that is a field of its own in the log. */
@@ -28,13 +29,12 @@ export function failed(run: Run, entry: Entry, kind: FailureKind, thrown: unknow
   const failure = failureOf(entry, Quarantined.is(thrown) ? 'quarantined' : kind, thrown, policy);
   record(run, failure);
   run.services.quarantine?.failed(entry, failure.kind, failure.message);
-  run.steps?.push({
-    ...authorOf(entry),
-    class: entry.class,
-    result: 'failed',
-    why: failure.kind,
-    ...(run.rechecking && { recheck: true }),
-  });
+  run.steps?.push(
+    stepOf(entry, 'failed', {
+      why: failure.kind,
+      ...(run.rechecking && { recheck: true as const }),
+    }),
+  );
   if (policy === 'open') return false;
   run.status = 'failed';
   return true;

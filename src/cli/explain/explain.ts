@@ -1,0 +1,91 @@
+import type { Command } from 'commander';
+import { recordedOutcome } from '../../host/index.js';
+import { canonicalStages, explainOutcome } from '../../kernel/index.js';
+import { CommandError } from '../command-error.js';
+import { type ExitCode, exitCodeHelp, exitCodes } from '../exit-codes.js';
+import { openJournalOf } from '../journal-of.js';
+import { jsonLine } from '../json-line.js';
+import { laidOut } from '../layout.js';
+import type { Shell } from '../shell.js';
+import { counted, printable } from '../text.js';
+
+interface ExplainOptions {
+  readonly journal?: string;
+  readonly way?: boolean;
+  readonly json?: boolean;
+  readonly debug?: boolean;
+}
+
+const help = `
+Tells of one dispatch: its handlers in run order with their time and budget, each change
+with its author, conflicts, the cancel or the choice and why the others lost, failures with
+their policy, and what was skipped. The id is in every line of the log, as eventId.
+
+With --way, every dispatch that belongs to the same message, in the order in which they
+ended. The journal may be in use meanwhile.
+
+Examples:
+  $ sluice explain 0mf3k1q2a-0000001-x8w3kz --journal ./sluice.db
+  $ sluice explain 0mf3k1q2a-0000001-x8w3kz --way --journal ./sluice.db
+
+${exitCodeHelp}`;
+
+/** Adds `sluice explain`: who did what in a dispatch that the journal has kept. */
+export function addExplain(program: Command, shell: Shell, done: (code: ExitCode) => void): void {
+  program
+    .command('explain')
+    .description('say who did what in a dispatch of the journal')
+    .argument('<event-id>', 'the id of an event, or of the message that it belongs to')
+    .option('-j, --journal <file>', "the journal's file")
+    .option('--way', 'every dispatch of the same message')
+    .option('--json', 'print a line of JSON per dispatch')
+    .option('--debug', 'stack traces of errors')
+    .addHelpText('after', help)
+    .action(async (id: string, options: ExplainOptions) => done(await explain(id, options, shell)));
+}
+
+async function explain(id: string, options: ExplainOptions, shell: Shell): Promise<ExitCode> {
+  await using journal = await openJournalOf(options.journal, shell);
+  const own = await journal.reader.dispatches({ eventId: id });
+  const correlationId = own[0]?.correlationId ?? id;
+  const way = await journal.reader.dispatches({ correlationId, limit: mostDispatches });
+  const wanted = options.way === true || own.length === 0 ? way : own;
+  if (wanted.length === 0)
+    throw new CommandError(
+      'unknown-event',
+      `the journal has no dispatch of "${printable(id)}"`,
+      'Look the id up in the log, as eventId. What is older than the journal keeps is gone.',
+      { exitCode: exitCodes.failed },
+    );
+  const { palettes, width, stdout } = shell;
+  const palette = palettes.stdout;
+  for (const record of wanted) {
+    const outcome = recordedOutcome(record);
+    if (options.json === true) {
+      stdout.lines([jsonLine(outcome)]);
+      continue;
+    }
+    const stage = canonicalStages.find(({ family }) => family === record.family);
+    const [verdict = '', ...rest] = explainOutcome(outcome, stage === undefined ? {} : { stage });
+    const when = new Date(record.occurredAtMs).toISOString();
+    stdout.lines([
+      ...laidOut(verdict, 0, palette.strong, width),
+      ...laidOut(`${record.eventId}, ${when}${missing(record.omitted)}`, 2, palette.quiet, width),
+      ...rest.flatMap((line) => laidOut(line.trim(), 2, palette.plain, width)),
+    ]);
+  }
+  if (wanted === own && way.length > own.length && options.json !== true)
+    stdout.lines([
+      palette.quiet(
+        `One of ${counted(way.length, 'dispatch', 'dispatches')} of message ${printable(correlationId)}; --way shows them.`,
+      ),
+    ]);
+  return exitCodes.ok;
+}
+
+/** More than these belong to no message. */
+const mostDispatches = 10_000;
+
+function missing(omitted: string | undefined): string {
+  return omitted === undefined ? '' : `, kept without payloads (${omitted})`;
+}

@@ -1,0 +1,67 @@
+import { z } from 'zod';
+import { type Envelope, type OutcomeRecord, SluiceError } from '../../kernel/index.js';
+import type { DispatchRecord } from '../journal/journal.js';
+
+/** What a journal has kept of a dispatch, read back. */
+export interface RecordedOutcome extends OutcomeRecord {
+  readonly event: Envelope;
+  /** The payload after every patch. */
+  readonly payload: Readonly<Record<string, unknown>>;
+  readonly annotations: Readonly<Record<string, unknown>>;
+  /** Why its payloads are missing. */
+  readonly omitted?: DispatchRecord['omitted'];
+}
+
+const author = z.looseObject({ extensionId: z.string(), contributionId: z.string() });
+const list = <T extends z.ZodType>(entry: T) => z.array(entry).default([]);
+
+/** Enough of the form to be read without a mistake; what the kernel wrote beside it is taken as it is. */
+const bodySchema = z.looseObject({
+  status: z.enum(['passed', 'cancelled', 'failed']),
+  event: z.looseObject({
+    family: z.string(),
+    eventId: z.string(),
+    payload: z.record(z.string(), z.unknown()),
+  }),
+  payload: z.record(z.string(), z.unknown()).exactOptional(),
+  annotations: z.record(z.string(), z.unknown()).default({}),
+  cancel: author.extend({ code: z.string() }).exactOptional(),
+  selection: author.extend({ explicit: z.boolean(), rank: z.number() }).exactOptional(),
+  candidates: list(author.extend({ explicit: z.boolean(), rank: z.number() })),
+  changes: list(author.extend({ path: z.string() })),
+  staleApprovals: list(author.extend({ changedBy: z.array(author) })),
+  skipped: list(author.extend({ why: z.string() })),
+  failures: list(
+    z.looseObject({ kind: z.string(), message: z.string(), policy: z.enum(['open', 'closed']) }),
+  ),
+  steps: list(author.extend({ class: z.string(), result: z.string() })),
+});
+
+/**
+ * Reads what a journal has kept of a dispatch: enough to explain it, and to dispatch it again.
+ *
+ * @throws SluiceError `unreadable-dispatch` where it is no dispatch of this project's.
+ * @example
+ * const [record] = await reader.dispatches({ eventId });
+ * if (record !== undefined) for (const line of explainOutcome(recordedOutcome(record))) console.log(line);
+ */
+export function recordedOutcome(record: DispatchRecord): RecordedOutcome {
+  const { eventId, body, omitted } = record;
+  const refuse = (problem: string): never => {
+    throw new SluiceError('unreadable-dispatch', { eventId, problem });
+  };
+  let value: unknown;
+  try {
+    value = JSON.parse(body);
+  } catch {
+    return refuse('it is no JSON');
+  }
+  const result = bodySchema.safeParse(value);
+  if (!result.success) {
+    const [issue] = result.error.issues;
+    return refuse(`${issue?.path.join('.')}: ${issue?.message}`);
+  }
+  const { payload = result.data.event.payload, ...rest } = result.data;
+  const read = { ...rest, payload, ...(omitted !== undefined && { omitted }) };
+  return read as unknown as RecordedOutcome; // its kinds and families are the kernel's own, and may be older ones
+}

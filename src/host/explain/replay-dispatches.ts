@@ -1,0 +1,124 @@
+import {
+  type Author,
+  isSluiceError,
+  type Kernel,
+  type Outcome,
+  type Stage,
+} from '../../kernel/index.js';
+import type { DispatchRecord } from '../journal/journal.js';
+import { type OutcomeDifference, outcomeDifferences } from './outcome-differences.js';
+import { type RecordedOutcome, recordedOutcome } from './recorded-outcome.js';
+
+/** Why a recorded dispatch was not dispatched again. */
+export type NotReplayed =
+  /** The journal has no payload of it. */
+  | 'no-payload'
+  /** A handler made it: it is made again by that handler. */
+  | 'nested'
+  /** Its payload does not fit today's schema, or there is no such family. */
+  | 'does-not-fit';
+
+/** A recorded dispatch, and what it comes to today. */
+export interface ReplayedDispatch {
+  readonly recorded: RecordedOutcome;
+  /** Absent where it was not replayed. */
+  readonly today?: Outcome;
+  readonly notReplayed?: NotReplayed;
+  readonly differences: readonly OutcomeDifference[];
+}
+
+/** What a replay needs of a kernel: families are data here, and payloads go through `parsePayload`. */
+interface OpenKernel {
+  parsePayload(family: string, payload: unknown): object;
+  dispatch(family: string, payload: object, given: object): Promise<Outcome>;
+  dispatchSync(family: string, payload: object, given: object): Outcome;
+}
+
+/** The messages whose last outcome is kept, for the annotations that go downstream. */
+const keptMessages = 1_000;
+
+/**
+ * Dispatches again what a journal has kept, through a kernel of today, and compares (spec §20.7). Nothing is sent and no agent is
+ * asked: a dispatch alone does neither. What handlers do is theirs: whoever calls this decides which of them are there.
+ *
+ * @param isOff says of whom nothing is compared: handlers that the kernel does not call.
+ * @example
+ * for await (const { recorded, differences } of replayDispatches(kernel, await reader.dispatches()))
+ *   for (const { what } of differences) console.log(recorded.event.eventId, what);
+ */
+export async function* replayDispatches(
+  kernel: Kernel,
+  records: AsyncIterable<DispatchRecord> | Iterable<DispatchRecord>,
+  isOff: (author: Author) => boolean = () => false,
+): AsyncGenerator<ReplayedDispatch> {
+  const open = kernel as unknown as OpenKernel;
+  const stages = new Map(kernel.stages().map(({ stage }) => [stage.family as string, stage]));
+  const before = new Map<string, Outcome>(); // the last outcome of each message, for what goes downstream
+  for await (const record of records) {
+    const recorded = recordedOutcome(record);
+    const stage = stages.get(record.family);
+    const notReplayed = (why: NotReplayed): ReplayedDispatch => ({
+      recorded,
+      notReplayed: why,
+      differences: [],
+    });
+    if (stage === undefined) yield notReplayed('does-not-fit');
+    else if (recorded.omitted !== undefined) yield notReplayed('no-payload');
+    else if (recorded.event.sourceContributionId !== null) yield notReplayed('nested');
+    else {
+      const today = await dispatchAgain(open, recorded, stage, before.get(record.correlationId));
+      if (today === undefined) {
+        yield notReplayed('does-not-fit');
+        continue;
+      }
+      before.delete(record.correlationId);
+      before.set(record.correlationId, today);
+      const [oldest] = before.size > keptMessages ? before.keys() : [];
+      if (oldest !== undefined) before.delete(oldest);
+      yield { recorded, today, differences: outcomeDifferences(recorded, today, stage, isOff) };
+    }
+  }
+}
+
+async function dispatchAgain(
+  kernel: OpenKernel,
+  { event, failures, candidates }: RecordedOutcome,
+  stage: Stage,
+  after: Outcome | undefined,
+): Promise<Outcome | undefined> {
+  const { config: _config, ...kept } = event.payload as Readonly<Record<string, unknown>>;
+  let payload: object;
+  try {
+    payload = kernel.parsePayload(stage.family, structuredClone(kept));
+  } catch (thrown) {
+    if (isSluiceError(thrown)) return undefined;
+    throw thrown;
+  }
+  // an envelope does not say what it was dispatched with; what came of it does
+  const isObserveOnly = failures.some(({ kind }) => kind === 'observe-only');
+  const refused = candidates.filter(({ invalid }) => invalid !== undefined);
+  const same = (one: unknown, other: unknown): boolean =>
+    JSON.stringify(one) === JSON.stringify(other);
+  const given = {
+    ...(isObserveOnly && { gate: 'observe-only' }),
+    ...(candidates.length > 0 && {
+      valid: (target: unknown) => refused.find((one) => same(one.target, target))?.invalid ?? true,
+    }),
+    ...(after !== undefined && { after }),
+    eventId: event.eventId,
+    occurredAt: event.occurredAt,
+    workspaceId: event.workspaceId,
+    agentId: event.agentId,
+    sessionId: event.sessionId,
+    accountRef: event.accountRef,
+    conversationRef: event.conversationRef,
+    threadRef: event.threadRef,
+    messageRef: event.messageRef,
+    correlationId: event.correlationId,
+    metadata: structuredClone(event.metadata),
+    providerMetadata: structuredClone(event.providerMetadata),
+  };
+  return stage.mode === 'sync-sequential'
+    ? kernel.dispatchSync(stage.family, payload, given)
+    : kernel.dispatch(stage.family, payload, given);
+}
