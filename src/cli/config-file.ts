@@ -2,7 +2,7 @@ import { existsSync, readFileSync, statSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { dirname, extname, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { importError } from '../extension/index.js';
+import { importableUrl, importError } from '../extension/index.js';
 import { checkConfig, type HostConfig } from '../host/index.js';
 import { oneLine } from '../kernel/index.js';
 import { CommandError } from './command-error.js';
@@ -103,7 +103,7 @@ async function readModule(path: string, file: string): Promise<unknown> {
     throw new CommandError('unreadable-file', `"${file}": it is a folder`, hint);
   let exported: { readonly default?: unknown };
   try {
-    exported = await import(pathToFileURL(path).href);
+    exported = await import(importableUrl(pathToFileURL(path).href));
   } catch (thrown) {
     const error = importError(thrown, file, path, dirname(path));
     throw new CommandError('unreadable-file', error.message, error.hint, { cause: error });

@@ -20,6 +20,7 @@ export { defaultSetupTimeoutMs, loadExtension } from './load.js';
 export {
   type FoundModule,
   findModule,
+  importableUrl,
   importError,
   type LoadModuleOptions,
   loadExtensionModule,

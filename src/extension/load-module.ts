@@ -43,7 +43,7 @@ export async function loadExtensionModule(
   const { url, file } = findModule(specifier, from);
   let imported: unknown;
   try {
-    imported = await importModule(versionOf(url, version));
+    imported = await importModule(importableUrl(url, version));
   } catch (thrown) {
     throw importError(thrown, specifier, file, from);
   }
@@ -62,8 +62,11 @@ export function findModule(specifier: string, from: string): FoundModule {
   return { url, file: url.startsWith('file:') ? fileURLToPath(url) : url };
 }
 
-/** TypeScript is compiled by the hooks, and a new version of anything needs them. Plain JavaScript does not. */
-function versionOf(url: string, version: number): string {
+/**
+ * The URL by which a module can be imported: TypeScript is compiled by hooks, and a new version of anything needs them. Plain
+ * JavaScript does not.
+ */
+export function importableUrl(url: string, version = 0): string {
   if (!url.startsWith('file:') || (version === 0 && !/\.m?tsx?$/.test(url))) return url;
   installModuleHooks();
   return versionUrl(url, version);
