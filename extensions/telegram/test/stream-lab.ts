@@ -1,4 +1,4 @@
-import type { PayloadOf } from 'sluice';
+import type { Clock, PayloadOf } from 'sluice';
 import { approveSend, type SendResult, StreamApproval } from 'sluice/channel';
 import { collectingLogger, createTestKernel, samplePayload, virtualClock } from 'sluice/testing';
 import type { ApiAnswer, BotApi } from '../src/api/bot-api.js';
@@ -26,14 +26,12 @@ export const refused = (code: number, reason: string): Answer => ({
 });
 export const unknown: Answer = { status: 'unknown', reason: 'no readable answer (ECONNRESET)' };
 
-/** A stream sender in a test's hands: the permits are real, the Bot API answers as the test says. */
-export async function streamLab(
-  message: Partial<PayloadOf<'egress.preparing'>> = {},
+/** A chat behind a Bot API that answers as the test says, and in the order of the calls. */
+export function chatApi(
+  clock: Clock,
   /** What a call is answered with in place of success; it may take its time. */
   answer: (call: Call, at: number) => Answer | Promise<Answer> | undefined = () => undefined,
 ) {
-  const clock = virtualClock();
-  const { kernel } = createTestKernel({ clock });
   const calls: Call[] = [];
   /** What the chat shows, by id. */
   const shown = new Map<number, string>();
@@ -64,6 +62,18 @@ export async function streamLab(
       return instead === undefined ? succeed(call) : instead;
     },
   } as unknown as BotApi; // the methods of a stream, which are all that is called
+  return { api, calls, shown };
+}
+
+/** A stream sender in a test's hands: the permits are real, the Bot API answers as the test says. */
+export async function streamLab(
+  message: Partial<PayloadOf<'egress.preparing'>> = {},
+  /** What a call is answered with in place of success; it may take its time. */
+  answer: (call: Call, at: number) => Answer | Promise<Answer> | undefined = () => undefined,
+) {
+  const clock = virtualClock();
+  const { kernel } = createTestKernel({ clock });
+  const { api, calls, shown } = chatApi(clock, answer);
 
   const prepare = async (fields: Partial<PayloadOf<'egress.preparing'>>) =>
     approveSend(
