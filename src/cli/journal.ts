@@ -1,12 +1,11 @@
-import { resolve } from 'node:path';
 import { type Command, Option } from 'commander';
 import { readJournal, type TendedJournal, tendJournal } from '../host/index.js';
 import { CommandError } from './command-error.js';
 import { type ExitCode, exitCodeHelp, exitCodes } from './exit-codes.js';
 import { sendLine, updateLine } from './journal-lines.js';
+import { journalPath } from './journal-of.js';
 import { sinceMsOf } from './journal-since.js';
 import { jsonLine } from './json-line.js';
-import { readSettings } from './settings.js';
 import type { Shell } from './shell.js';
 import { counted } from './text.js';
 
@@ -93,7 +92,7 @@ async function list(options: JournalOptions, shell: Shell): Promise<ExitCode> {
   if (!Number.isSafeInteger(limit) || limit < 1)
     throw new CommandError('bad-arguments', `--limit is "${most}"`, 'Write a number from 1 up.');
   const filter = { limit, ...(since !== undefined && { sinceMs: sinceMsOf(since, Date.now()) }) };
-  const reader = await readJournal(await pathOf(options, shell));
+  const reader = await readJournal(await journalPath(options, shell));
   try {
     if (sends === true) {
       const rows = await reader.sends(filter);
@@ -112,7 +111,7 @@ async function list(options: JournalOptions, shell: Shell): Promise<ExitCode> {
 }
 
 async function show(id: string, options: JournalOptions, shell: Shell): Promise<ExitCode> {
-  const reader = await readJournal(await pathOf(options, shell));
+  const reader = await readJournal(await journalPath(options, shell));
   try {
     const [update] = await reader.updates({ eventId: id });
     if (update === undefined) throw unknownId(id);
@@ -167,7 +166,7 @@ async function tended(
   shell: Shell,
   work: (open: TendedJournal) => Promise<string>,
 ): Promise<ExitCode> {
-  const open = await tendJournal(await pathOf(options, shell));
+  const open = await tendJournal(await journalPath(options, shell));
   try {
     const result = await work(open);
     shell.stdout.lines([options.json === true ? jsonLine({ result }) : result]);
@@ -182,16 +181,5 @@ function unknownId(id: string): CommandError {
     'bad-arguments',
     `the journal has no message ${id}`,
     'See `sluice journal list`; what is older than the journal keeps is gone.',
-  );
-}
-
-async function pathOf({ journal: given, config }: JournalOptions, shell: Shell): Promise<string> {
-  if (given !== undefined) return resolve(shell.cwd, given);
-  const settings = await readSettings(config === undefined ? {} : { config }, shell);
-  if (settings.journal !== undefined) return settings.journal.path;
-  throw new CommandError(
-    'bad-arguments',
-    'no journal is named',
-    'Name its file: --journal ./sluice.db, or journal.path in the config file.',
   );
 }

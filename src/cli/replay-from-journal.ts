@@ -30,7 +30,7 @@ export async function replayFromJournal(
   const settings = await readSettings(options, shell);
   const debug = options.debug === true;
   await using log = openLog(settings, shell, { level: 'error', debug });
-  await using journal = await openJournalOf(options.journal, shell);
+  await using journal = await openJournalOf(options, shell);
   using trap = options.allowIo === true ? undefined : trapEffects();
   await using pipeline = await openPipeline(settings, log.logger, {
     trace: true,

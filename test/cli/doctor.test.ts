@@ -1,5 +1,7 @@
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { probe } from '../../src/cli/doctor/probe.js';
+import { openJournal } from '../../src/host/index.js';
 import { canonicalStages, createKernel, type HandlerClass } from '../../src/kernel/index.js';
 import { type TemporaryFolder, temporaryFolder } from '../support/temporary-folder.js';
 import { jsonLines } from './cli.js';
@@ -56,7 +58,7 @@ describe('sluice doctor (§20.5)', () => {
     expect(code).toBe(0);
     expect(found.filter(({ severity }) => severity !== 'ok')).toEqual([]);
     expect(new Set(found.map(({ check }) => check))).toEqual(
-      new Set(['versions', 'config', 'agents', 'channels', 'extensions', 'families']),
+      new Set(['versions', 'config', 'agents', 'channels', 'extensions', 'families', 'journal']),
     );
     expect(text).toContain('a probe event reached each of 1 handlers in 1 families');
     expect(text.trimEnd().split('\n').at(-1)).toBe('0 errors, 0 warnings');
@@ -268,6 +270,83 @@ describe('sluice doctor (§20.5)', () => {
         what: expect.stringContaining('does not reach it: disabled'),
       }),
     );
+  });
+
+  it.each([
+    ['a trusted field', 'agent.prompt.building:systemPrompt', {}, true],
+    [
+      'a trusted field that it has',
+      'agent.prompt.building:systemPrompt',
+      { grants: { one: ['agent.prompt.building:systemPrompt'] } },
+      false,
+    ],
+    ['a class, where nobody is held to grants', 'veto:egress.preparing', {}, false],
+    ['a class, under least privilege', 'veto:egress.preparing', { leastPrivilege: true }, true],
+    [
+      'a class that a pattern covers',
+      'veto:egress.preparing',
+      { leastPrivilege: true, grants: { one: ['*:egress.*'] } },
+      false,
+    ],
+    [
+      'a class, where it is held to others',
+      'veto:egress.preparing',
+      { grants: { one: ['veto:agent.*'] } },
+      true,
+    ],
+  ])(
+    'says whether an extension has what its manifest asks for: %s',
+    async (_, asked, given, isMissing) => {
+      const { code, found } = await examined({
+        ...config({ ...given, extensions: [{ path: './one.mjs' }] }),
+        'one.mjs': extension('one', '').replace(
+          "id: 'one',",
+          `id: 'one', manifest: { grants: ['${asked}'] },`,
+        ),
+      });
+      expect(code).toBe(0);
+      expect(found.filter(({ check }) => check === 'grants')).toEqual([
+        expect.objectContaining({
+          severity: isMissing ? 'warning' : 'ok',
+          whose: 'one',
+          what: expect.stringContaining(`asks for ${asked}`),
+        }),
+      ]);
+    },
+  );
+
+  it('looks at the journal: its place, its form, and what waits in it', async () => {
+    const journalOf = async (path: string, files: Readonly<Record<string, string>> = {}) => {
+      const { code, found } = await examined({ ...config({ journal: { path } }), ...files });
+      return { code, found: found.filter(({ check }) => check === 'journal') };
+    };
+    expect(await journalOf('./new.db')).toMatchObject({
+      code: 0,
+      found: [{ what: 'will be made there' }],
+    });
+    expect(await journalOf('./none/new.db')).toMatchObject({
+      code: 1,
+      found: [{ severity: 'error', what: 'its folder is not there' }],
+    });
+    expect(
+      await journalOf('./text.db', { 'text.db': 'no database, but a text'.repeat(50) }),
+    ).toMatchObject({
+      code: 1,
+      found: [{ severity: 'error', hint: expect.stringMatching(/\S/) }],
+    });
+    using folder = temporaryFolder(config({ journal: { path: './sluice.db' } }));
+    const journal = await openJournal(join(folder.path, 'sluice.db'));
+    for (const eventId of ['waits', 'dead'])
+      await journal.accept({ eventId, channel: 'console', accountId: 'default', receivedAtMs: 1 });
+    await journal.begin('dead');
+    await journal.endUpdate('dead', { isDead: true, outcome: 'failed' });
+    const { code, stdout } = await runInMemory(['doctor', '--json'], '', { cwd: folder.path }); // a host has it open
+    expect(code).toBe(0);
+    expect(jsonLines<Found>(stdout).filter(({ check }) => check === 'journal')).toMatchObject([
+      { severity: 'ok', what: 'can be read; 1 message waits to be handled' },
+      { severity: 'warning', what: 'holds 1 dead letter' },
+    ]);
+    await journal.close();
   });
 
   it('calls no handler and starts no channel', async () => {

@@ -1,15 +1,71 @@
-import { nearest } from '../../kernel/index.js';
+import type { ExtensionStatus } from '../../extension/index.js';
+import { handlerClasses, nearest } from '../../kernel/index.js';
 import type { Settings } from '../settings.js';
 import type { Finding } from './finding.js';
 
-/** Grants for extensions that are not there: a misspelt id leaves the extension without what it was to have. */
+type GrantSettings = Pick<Settings, 'grants' | 'leastPrivilege'>;
+
+/** Looks at who asks for which grant, and who has which. What is refused outright is an extension that is disabled. */
 export function checkGrants(
-  { grants }: Pick<Settings, 'grants'>,
-  extensionIds: readonly string[],
+  settings: GrantSettings,
+  statuses: readonly Pick<ExtensionStatus, 'extensionId' | 'manifest'>[],
+  pluginIds: readonly string[],
 ): Finding[] {
+  const ids = statuses.map(({ extensionId }) => extensionId); // also of those that lack a grant
+  return [
+    ...lostGrants(settings, [...ids, ...pluginIds]),
+    ...statuses.flatMap((status) => askedGrants(settings, status)),
+  ];
+}
+
+/** What an extension asks for in its manifest, and does not have. Asking grants nothing. */
+function askedGrants(
+  { grants, leastPrivilege }: GrantSettings,
+  { extensionId, manifest }: Pick<ExtensionStatus, 'extensionId' | 'manifest'>,
+): Finding[] {
+  const asked = manifest?.grants ?? [];
+  const held = grants[extensionId] ?? [];
+  const isHeldToGrants = leastPrivilege || held.some(isOfClass);
+  const missing = asked.filter(
+    (one) => (!isOfClass(one) || isHeldToGrants) && !held.some((grant) => covers(grant, one)),
+  );
+  if (asked.length === 0) return [];
+  if (missing.length === 0) {
+    const what = `asks for ${asked.join(', ')}, and may`;
+    return [{ severity: 'ok', check: 'grants', what, whose: extensionId }];
+  }
+  return [
+    {
+      severity: 'warning',
+      check: 'grants',
+      what: `asks for ${missing.join(', ')}, and is not granted that`,
+      whose: extensionId,
+      hint: `If it should, write in the config: "grants": { "${extensionId}": ${JSON.stringify(missing)} }.`,
+    },
+  ];
+}
+
+/** `veto:egress.preparing` grants a class; `agent.prompt.building:systemPrompt` a field. */
+function isOfClass(grant: string): boolean {
+  const [name = ''] = grant.split(':');
+  return name === '*' || handlerClasses.some((one) => one === name);
+}
+
+/** Whether a grant, which may have a pattern, holds what is asked (spec §12.5). */
+function covers(grant: string, asked: string): boolean {
+  if (grant === asked) return true;
+  if (!isOfClass(grant) || !isOfClass(asked)) return false;
+  const [name, pattern = ''] = grant.split(':');
+  const [askedClass, family = ''] = asked.split(':');
+  const isOver = pattern.endsWith('*') && family.startsWith(pattern.slice(0, -1));
+  return (name === '*' || name === askedClass) && (pattern === family || isOver);
+}
+
+/** Grants for extensions that are not there: a misspelt id leaves the extension without what it was to have. */
+function lostGrants({ grants }: GrantSettings, extensionIds: readonly string[]): Finding[] {
   const ids = Object.keys(grants);
   const lost = ids.filter((id) => !extensionIds.includes(id));
-  const findings = lost.map((id): Finding => {
+  return lost.map((id): Finding => {
     const close = nearest(id, extensionIds);
     return {
       severity: 'warning',
@@ -19,7 +75,4 @@ export function checkGrants(
       hint: close === undefined ? 'Remove it, or load the extension.' : `Did you mean "${close}"?`,
     };
   });
-  if (ids.length > 0 && findings.length === 0)
-    findings.push({ severity: 'ok', check: 'grants', what: `${ids.join(', ')}: granted` });
-  return findings;
 }

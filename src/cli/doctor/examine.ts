@@ -9,6 +9,7 @@ import type { Settings } from '../settings.js';
 import type { Shell } from '../shell.js';
 import { checkFamilies } from './check-families.js';
 import { checkGrants } from './check-grants.js';
+import { checkJournal } from './check-journal.js';
 import { checkSecrets } from './check-secrets.js';
 import { type Finding, findingOf } from './finding.js';
 
@@ -29,16 +30,17 @@ export async function examine(settings: Settings, shell: Shell): Promise<Finding
   await using open = pipeline;
   const { kernel, plugins, errors } = open;
   const { live: extensions, statuses } = open.extensions;
-  const ids = [
-    ...statuses.map(({ extensionId }) => extensionId), // also of those that lack a grant
-    ...plugins.map(({ pluginId }) => pluginId),
-  ];
   const provided = extensions.flatMap((one) => one.provided('channel')).map(({ id }) => id);
   const channels = settings.channels ?? ['console', ...provided];
   findings.push(
     ...errors.map((error) => findingOf('extensions', error)),
-    ...checkGrants(settings, ids),
+    ...checkGrants(
+      settings,
+      statuses,
+      plugins.map(({ pluginId }) => pluginId),
+    ),
     ...checkChannels(channels, provided),
+    ...(await checkJournal(settings)),
     ...(await checkFamilies({ kernel, providers, channels })),
   );
   for (const { pluginId, error } of plugins)

@@ -3,14 +3,13 @@ import { recordedOutcome } from '../../host/index.js';
 import { canonicalStages, explainOutcome } from '../../kernel/index.js';
 import { CommandError } from '../command-error.js';
 import { type ExitCode, exitCodeHelp, exitCodes } from '../exit-codes.js';
-import { openJournalOf } from '../journal-of.js';
+import { type JournalChoice, openJournalOf } from '../journal-of.js';
 import { jsonLine } from '../json-line.js';
 import { laidOut } from '../layout.js';
 import type { Shell } from '../shell.js';
 import { counted, printable } from '../text.js';
 
-interface ExplainOptions {
-  readonly journal?: string;
+interface ExplainOptions extends JournalChoice {
   readonly way?: boolean;
   readonly json?: boolean;
   readonly debug?: boolean;
@@ -36,7 +35,9 @@ export function addExplain(program: Command, shell: Shell, done: (code: ExitCode
     .command('explain')
     .description('say who did what in a dispatch of the journal')
     .argument('<event-id>', 'the id of an event, or of the message that it belongs to')
-    .option('-j, --journal <file>', "the journal's file")
+    .option('-j, --journal <file>', "the journal's file (default: that of the config)")
+    .option('-c, --config <file>', 'the config file, as of `sluice run`')
+    .option('--no-config', 'read no config file')
     .option('--way', 'every dispatch of the same message')
     .option('--json', 'print a line of JSON per dispatch')
     .option('--debug', 'stack traces of errors')
@@ -45,7 +46,7 @@ export function addExplain(program: Command, shell: Shell, done: (code: ExitCode
 }
 
 async function explain(id: string, options: ExplainOptions, shell: Shell): Promise<ExitCode> {
-  await using journal = await openJournalOf(options.journal, shell);
+  await using journal = await openJournalOf(options, shell);
   const own = await journal.reader.dispatches({ eventId: id });
   const correlationId = own[0]?.correlationId ?? id;
   const way = await journal.reader.dispatches({ correlationId, limit: mostDispatches });
