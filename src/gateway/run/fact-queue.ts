@@ -68,7 +68,7 @@ export class FactQueue {
       fact,
       (one): one is SnapshotFact =>
         one.kind === fact.kind && !fact.opens && fact.text.startsWith(one.text),
-      (one) => ({ ...fact, opens: one.kind === fact.kind && one.opens }),
+      (one) => (one.kind === fact.kind ? grown(one, fact) : fact),
     );
   }
 
@@ -85,6 +85,13 @@ export class FactQueue {
     }
     return false;
   }
+}
+
+/** A text in place of the one that it grew from. How its message began is kept: another may end with the same text. */
+function grown(from: SnapshotFact, fact: SnapshotFact): SnapshotFact {
+  return from.opens
+    ? { ...fact, opens: true, opening: from.opening ?? from.text }
+    : { ...fact, opens: false };
 }
 
 /** Snapshots of the other kind, and progress, may be passed: what they say does not depend on what came before. */

@@ -8,6 +8,8 @@ export interface SnapshotFact {
   readonly opens: boolean;
   /** The gateway says that it goes on, or does not say. */
   readonly continues: boolean;
+  /** Where snapshots were merged while nobody read: the text that its message began with. */
+  readonly opening?: string;
 }
 
 /** The agent makes room in its context. */
@@ -37,8 +39,11 @@ export type RunEndFact =
 export type RunFact = SnapshotFact | ToolFact | CompactionFact | RunEndFact;
 
 /** Whether a text begins another message: it is new, or has nothing in common with what was shown. */
-export function isAnotherMessage(shown: string, { text, opens, continues }: SnapshotFact): boolean {
-  if (shown === '' || text === shown) return false;
+export function isAnotherMessage(
+  shown: string,
+  { text, opens, continues, opening = text }: SnapshotFact,
+): boolean {
+  if (shown === '' || opening === shown) return false;
   if (opens) return true;
   return !continues && !text.startsWith(shown) && !shown.startsWith(text);
 }

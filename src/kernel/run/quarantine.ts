@@ -146,8 +146,8 @@ export class Quarantine {
     watched.turn++;
     this.#counters.quarantines++;
     this.#logger.warn(
-      `${nameOf(entry)} on "${entry.family}" is in quarantine for ${coolDownMs} ms, ${isLoud(entry) ? `and fails ${entry.policy} meanwhile` : 'and is skipped meanwhile'}; it failed last with: ${lastFailure}`,
-      { ...authorOf(entry), family: entry.family },
+      `${nameOf(entry)} on "${entry.family}" is in quarantine for ${coolDownMs} ms, ${isLoud(entry) ? `and fails ${entry.policy} meanwhile` : 'and is skipped meanwhile'}`,
+      { ...authorOf(entry), family: entry.family, detail: lastFailure }, // what it threw: a log at debug alone shows it
     );
     watched.timer = this.#clock.setTimeout(() => this.#try(watched), coolDownMs);
     watched.timer.unref?.(); // a trial is no reason to keep the process alive
