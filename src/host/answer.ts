@@ -105,7 +105,10 @@ async function takeTurn(
     const told = await tellFailure(parts, trail, message, result.error);
     return { status: 'failed', reason: result.error.message, sends: [...sends, ...told] };
   }
-  return { ...endOf(answers), sends };
+  // an abort that came when the turn had ended, and before a channel had all of it: it was not answered
+  const isCutOff =
+    signal.aborted && answers.some((one) => one.status === 'failed' && one.attempts === 0);
+  return isCutOff ? { ...stopped, sends } : { ...endOf(answers), sends };
 }
 
 /** What the agent is asked: the text made for models, or what was said, and what is said in its audio. */

@@ -59,16 +59,16 @@ async function attemptAll(
 ): Promise<SendEnd> {
   const approval = approveSend(outcome);
   const { channel, accountId } = approval.message;
-  const account = parts.accounts.find(channel, accountId);
-  if (account === undefined) {
-    const error = `no account "${accountId}" of channel "${channel}" is running`;
-    return { status: 'failed', cause: 'stage-failed', error, attempts: 0 };
-  }
-  const { maxAttempts, maxWaitMs } = account.channel.resendPolicy;
-  const send: Attempt = () => attemptSend(parts, trail, account, approval, signal);
+  const send: Attempt = (account) => attemptSend(parts, trail, account, approval, signal);
   let attempt = first ?? send;
   let notShown = 0;
   for (let waitedMs = 0; ; ) {
+    const account = parts.accounts.find(channel, accountId); // while a send waits, a reload may replace its channel
+    if (account === undefined) {
+      const error = `no account "${accountId}" of channel "${channel}" is running`;
+      return { status: 'failed', cause: 'stage-failed', error, attempts: approval.attempts };
+    }
+    const { maxAttempts, maxWaitMs } = account.channel.resendPolicy;
     // whoever finds this send after a restart must not have to guess whether the channel ever had it
     const unkept = signal.aborted ? undefined : await parts.outbox?.sending(outcome);
     if (unkept !== undefined)

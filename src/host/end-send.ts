@@ -39,7 +39,8 @@ export async function endSend(
   end: SendEnd,
 ): Promise<SendReport> {
   const { outcome, startedAtMs } = prepared;
-  if (prepared.unkept === undefined) await parts.outbox?.end(outcome, recordOf(end));
+  const isKept = prepared.unkept === undefined || outcome.event.payload.openedBy !== undefined; // by its opening
+  if (isKept) await parts.outbox?.end(outcome, recordOf(end));
   const durationMs = Math.max(0, parts.clock.now() - startedAtMs);
   let indexKeys: readonly string[] = [];
   try {

@@ -55,29 +55,38 @@ export class Outbox {
 
   /** The id of the next send of a message; nothing where no message is being handled. */
   nextId(correlationId: string | undefined, openedBy: string | undefined): string | undefined {
-    if (openedBy !== undefined) return `${openedBy}-final`; // the end of a stream: no send of its own
+    if (openedBy !== undefined) return finalIdOf(openedBy); // the end of a stream: no send of its own
     const message = this.#messages.get(correlationId ?? '');
     return message && `${correlationId}.${++message.count}`;
   }
 
-  /** Keeps a send that was judged, whatever the verdict. */
-  async prepare({ event, payload, selection }: Prepared): Promise<string | undefined> {
-    if (event.payload.openedBy !== undefined) return undefined; // it was kept when its stream was opened
+  /**
+   * Keeps a send that was judged, whatever the verdict. The final of a stream takes the place of what opened it.
+   *
+   * @param kind what it is of its message, where its payload says another: the final of a stream.
+   */
+  async prepare(
+    { event, payload, selection }: Prepared,
+    kind: Payload['kind'] = event.payload.kind,
+  ): Promise<string | undefined> {
     const { accounts: _, ...emitted } = event.payload;
     const body = boundedJson(emitted, { maxLength: maxBodyLength });
     if (!('json' in body)) return `the journal cannot keep it: ${body.problem}`;
     const { channel, accountId } = { ...payload, ...selection?.target };
     const { eventId, correlationId } = event;
-    return this.#write(eventId, () =>
-      this.#journal.prepare({
-        sendId: eventId,
-        ...(correlationId !== eventId && { correlationId }),
-        kind: emitted.kind,
-        fingerprint: fingerprintOf(emitted),
-        ...(channel !== undefined && { channel }),
-        ...(accountId !== undefined && { accountId }),
-        body: body.json,
-      }),
+    const said = {
+      sendId: emitted.openedBy ?? eventId,
+      kind,
+      fingerprint: fingerprintOf(emitted),
+      ...(channel !== undefined && { channel }),
+      ...(accountId !== undefined && { accountId }),
+      body: body.json,
+    };
+    const owner = correlationId === eventId ? {} : { correlationId };
+    return this.#write(said.sendId, () =>
+      emitted.openedBy === undefined
+        ? this.#journal.prepare({ ...said, ...owner })
+        : this.#journal.final(said),
     );
   }
 
@@ -118,6 +127,11 @@ function fingerprintOf({ content, attachments = [] }: Said): string {
 /** Where the journal has it: the final of a stream ends what the stream has opened. */
 function sendIdOf({ event }: Prepared): string {
   return event.payload.openedBy ?? event.eventId;
+}
+
+/** The id under which the final of a stream is judged, and its idempotency key. */
+export function finalIdOf(openedBy: string): string {
+  return `${openedBy}-final`;
 }
 
 const unknownEnds = ['ambiguous', 'threw', 'aborted'];

@@ -25,6 +25,8 @@ export interface PrepareOptions {
   readonly signal: AbortSignal;
   /** It was prepared before the host was started again, under this id: it is kept already. */
   readonly again?: string;
+  /** What the journal has it as, where it is the final of a stream: a block, a reply. */
+  readonly keptAs?: OutgoingMessage['kind'];
 }
 
 /**
@@ -36,7 +38,7 @@ export async function prepareSend(
   parts: DeliveryParts,
   trail: Trail,
   outgoing: OutgoingMessage,
-  { streaming, signal, again }: PrepareOptions,
+  { streaming, signal, again, keptAs }: PrepareOptions,
 ): Promise<PreparedSend> {
   const accounts = parts.accounts.offered();
   const startedAtMs = parts.clock.now();
@@ -51,7 +53,7 @@ export async function prepareSend(
       ...(eventId !== undefined && { eventId }),
     },
   );
-  const unkept = again === undefined ? await parts.outbox?.prepare(outcome) : undefined;
+  const unkept = again === undefined ? await parts.outbox?.prepare(outcome, keptAs) : undefined;
   return { outcome, startedAtMs, ...(unkept !== undefined && { unkept }) };
 }
 

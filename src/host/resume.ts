@@ -144,8 +144,10 @@ function isAnswer({ kind }: SendRecord): boolean {
 }
 
 /** Whether a send is the last that its message had: the turn had ended, and is not taken again. */
-function isLast({ kind }: SendRecord): boolean {
-  return isConcluding(kind);
+function isLast({ kind, state, cause, attempts }: SendRecord): boolean {
+  // a host that stopped before its channel had it has not answered
+  const isLeftBehind = state === 'failed' && cause === 'aborted' && attempts === 0;
+  return isConcluding(kind) && !isLeftBehind;
 }
 
 function isConcluding(kind: string): boolean {

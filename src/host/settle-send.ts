@@ -5,6 +5,7 @@ import { deliverPrepared } from './delivery.js';
 import { endSend } from './end-send.js';
 import type { SendRecord } from './journal/journal.js';
 import type { KeepingParts } from './kept-updates.js';
+import { finalIdOf } from './outbox.js';
 import { type PreparedSend, prepareSend } from './prepare-send.js';
 import { refOf } from './refs.js';
 import { mayResend } from './send-attempt.js';
@@ -27,7 +28,9 @@ export async function settleSend(parts: KeepingParts, record: SendRecord): Promi
     ...(correlationId !== undefined && { correlationId }),
     ...(channel !== '' && accountId !== '' && { accountRef: refOf(channel, accountId) }),
   });
-  if (emitted.streaming) {
+  const { openedBy } = emitted;
+  const isShown = state === 'sending' && openedBy !== undefined; // what it shows is no second send of its key
+  if (emitted.streaming || isShown) {
     await giveUp(parts, trail, record, emitted, 'it was being shown when the host ended');
     return true;
   }
@@ -49,7 +52,8 @@ export async function settleSend(parts: KeepingParts, record: SendRecord): Promi
       return true;
     }
   }
-  const again = { streaming: false, signal: parts.signal, again: sendId };
+  const id = openedBy === undefined ? sendId : finalIdOf(openedBy);
+  const again = { streaming: false, signal: parts.signal, again: id };
   const prepared = await prepareSend(parts, trail, { ...emitted }, again);
   const otherwise = wasSending ? whyNotAgain(prepared, account) : undefined;
   if (otherwise === undefined) await deliverPrepared(parts, trail, prepared, parts.signal);

@@ -6,7 +6,15 @@ export interface MortalJournal extends Journal {
   kill(): void;
 }
 
-type Write = 'accept' | 'begin' | 'endUpdate' | 'prepare' | 'sending' | 'unsent' | 'endSend';
+type Write =
+  | 'accept'
+  | 'begin'
+  | 'endUpdate'
+  | 'prepare'
+  | 'final'
+  | 'sending'
+  | 'unsent'
+  | 'endSend';
 
 /** Lets each call through until the host is killed. `failing` says which writes fail, by their kind and number. */
 export function mortalJournal(
@@ -33,6 +41,7 @@ export function mortalJournal(
     begin: write('begin', journal.begin),
     endUpdate: write('endUpdate', journal.endUpdate),
     prepare: write('prepare', journal.prepare),
+    final: write('final', journal.final),
     sending: write('sending', journal.sending),
     unsent: write('unsent', journal.unsent),
     endSend: write('endSend', journal.endSend),

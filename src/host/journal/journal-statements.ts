@@ -22,6 +22,9 @@ export function journalStatements(database: SqliteDatabase) {
       INSERT INTO sends
         (send_id, correlation_id, kind, fingerprint, channel, account_id, body, prepared_at_ms, state)
       VALUES (?, ?, ?, ?, ?, ?, ?, ?, 'prepared') ON CONFLICT DO NOTHING`),
+    final: sql(`
+      UPDATE sends SET kind = ?, fingerprint = ?, channel = ?, account_id = ?, body = ?
+      WHERE send_id = ? AND state = 'prepared'`),
     sending: sql(`
       UPDATE sends SET state = 'sending', attempts = attempts + 1
       WHERE send_id = ? AND state IN ('prepared', 'sending')`),

@@ -175,6 +175,12 @@ export interface Journal extends JournalReader {
   /** Keeps a send before anything of it goes out. */
   prepare(send: NewSend): Promise<void>;
   /**
+   * The final of a stream has been judged: from now on this is what its send says, and where it goes.
+   *
+   * @throws SluiceError (as a rejection) `journal-state` where it is not `prepared`.
+   */
+  final(send: Omit<NewSend, 'correlationId'>): Promise<void>;
+  /**
    * A send goes to its channel now. Called before each attempt.
    *
    * @throws SluiceError (as a rejection) `journal-state` where it has ended or is not known.

@@ -85,6 +85,11 @@ export function memoryJournal({ clock = systemClock }: { readonly clock?: Clock 
       const record = { ...send, seq: ++seq, state: 'prepared', attempts: 0, preparedAtMs } as const;
       sends.set(send.sendId, record);
     },
+    final: async (send) => {
+      const was = sends.get(send.sendId);
+      if (was?.state !== 'prepared') throw misuse('send', send.sendId, 'made final', was?.state);
+      sends.set(send.sendId, { ...was, ...send });
+    },
     sending: async (sendId) =>
       changeSend(sendId, 'sent', (was) => ({
         ...was,

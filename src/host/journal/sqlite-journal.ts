@@ -137,6 +137,15 @@ class FileJournal extends SqliteReader implements SqliteJournal {
     });
   }
 
+  final(send: Parameters<Journal['final']>[0]): Promise<void> {
+    const { sendId, kind, fingerprint, channel, accountId, body } = send;
+    return this.#commits.write(() => {
+      const values = [kind, fingerprint, channel ?? null, accountId ?? null, body, sendId];
+      if (this.#sql.final.run(...values).changes === 0)
+        throw this.#misuse('send', sendId, 'made final');
+    });
+  }
+
   sending(sendId: string): Promise<void> {
     return this.#commits.write(() => {
       if (this.#sql.sending.run(sendId).changes === 0) throw this.#misuse('send', sendId, 'sent');

@@ -1,5 +1,5 @@
 import type { Trail } from '../../agent/index.js';
-import { approveSend, StreamApproval } from '../../channel/index.js';
+import { approveSend, type ChannelPlugin, StreamApproval } from '../../channel/index.js';
 import { oneLine } from '../../kernel/index.js';
 import { deliver, deliverPrepared } from '../delivery.js';
 import { endOfUnpassed, endSend, type SendEnd } from '../end-send.js';
@@ -30,6 +30,8 @@ interface Opened {
   readonly approval: StreamApproval;
   /** Shows it; absent where nobody can. */
   readonly driver: SenderDriver | undefined;
+  /** Whose sender that is: a reload may have put another channel in its place when the final comes. */
+  readonly channel: ChannelPlugin | undefined;
 }
 
 /**
@@ -83,14 +85,18 @@ export class StreamedReply {
     const final = { ...message, kind: finalKind(message.kind), openedBy: outcome.event.eventId };
     let prepared: PreparedSend;
     try {
-      prepared = await prepareSend(parts, fork, final, { streaming: false, signal });
+      prepared = await prepareSend(parts, fork, final, {
+        streaming: false,
+        signal,
+        keptAs: message.kind,
+      });
     } catch (error) {
       return this.#endOpening(opened, failed('threw', oneLine(error)));
     }
-    const { driver, approval } = opened;
+    const { driver, approval, channel } = opened;
     if (prepared.outcome.status !== 'passed') await driver?.abort();
     const report = await deliverPrepared(parts, fork, prepared, signal, (account, send) =>
-      driver === undefined || driver.isOver
+      driver === undefined || driver.isOver || account.channel !== channel
         ? Promise.resolve({ status: 'not-shown' })
         : sendFinal(parts, fork, { account, final: send, driver, approval, signal }),
     );
@@ -177,19 +183,23 @@ export class StreamedReply {
     }
     try {
       const approval = new StreamApproval(approveSend(prepared.outcome));
-      const driver = await this.#drive(trail, approval);
-      this.#opened = { prepared, trail, approval, driver };
+      const { channel: id, accountId } = approval.opening.message;
+      const channel = parts.accounts.find(id, accountId)?.channel;
+      const driver = channel && (await this.#drive(trail, approval, channel));
+      this.#opened = { prepared, trail, approval, driver, channel };
     } catch (error) {
       const end = failed('threw', oneLine(error));
       this.#refused = await endSend(parts, trail, prepared, end);
     }
   }
 
-  async #drive(trail: Trail, approval: StreamApproval): Promise<SenderDriver | undefined> {
+  async #drive(
+    trail: Trail,
+    approval: StreamApproval,
+    channel: ChannelPlugin,
+  ): Promise<SenderDriver | undefined> {
     const { parts, signal } = this.#options;
-    const { channel: id, accountId } = approval.opening.message;
-    const channel = parts.accounts.find(id, accountId)?.channel;
-    if (channel?.capabilities.canStreamResponse !== true) return undefined;
+    if (channel.capabilities.canStreamResponse !== true) return undefined;
     if (!(await tellSending(trail, approval.opening, approval.permits.opening, signal)))
       return undefined;
     try {
@@ -198,7 +208,7 @@ export class StreamedReply {
       const { sendTimeoutMs: timeoutMs = 60_000 } = options;
       return sender && new SenderDriver(sender, { clock, logger, timeoutMs, signal });
     } catch (error) {
-      parts.logger.error(`channel "${id}" made no stream sender: ${oneLine(error)}`);
+      parts.logger.error(`channel "${channel.id}" made no stream sender: ${oneLine(error)}`);
       return undefined;
     }
   }

@@ -179,6 +179,25 @@ export function describeJournal(
         ]);
       }));
 
+    it('of a stream say what their final says, as long as no channel has that (durability §6.4)', () =>
+      withJournal(async (journal) => {
+        await journal.prepare(aSend('s', { correlationId: 'a' }));
+        const { correlationId: _, ...final } = aSend('s', {
+          kind: 'reply',
+          fingerprint: 'whole',
+          body: '{"content":"whole"}',
+        });
+        await journal.final({ ...final, channel: 'other', accountId: 'two' });
+        expect(await journal.sends({ correlationId: 'a' })).toMatchObject([
+          { ...final, channel: 'other', accountId: 'two', state: 'prepared', attempts: 0 },
+        ]);
+        await journal.sending('s');
+        await expect(journal.final(final)).rejects.toThrow(code('journal-state'));
+        await journal.endSend('s', { state: 'sent' });
+        for (const sendId of ['s', 'unknown'])
+          await expect(journal.final({ ...final, sendId })).rejects.toThrow(code('journal-state'));
+      }));
+
     it('count the attempts that were given to the channel, and may be given back', () =>
       withJournal(async (journal) => {
         await journal.prepare(aSend('s'));
