@@ -11,6 +11,9 @@ export interface Retention {
 
 const dayMs = 86_400_000;
 
+/** Bytes that a journal may have where nobody says. */
+export const usualKeepBytes = 256 * 1024 * 1024;
+
 const ended = "state = 'ended'";
 const endedSends = "state IN ('sent', 'cancelled', 'failed')";
 /** A message that has not ended may need the sends that it made. */
@@ -19,7 +22,7 @@ const notOpen = `(correlation_id IS NULL OR correlation_id NOT IN (SELECT event_
 /** Drops what is older or more than is kept. Within a transaction of its own; the file's free pages are used again. */
 export function dropOld(
   database: SqliteDatabase,
-  { keepForMs = 7 * dayMs, keepBytes = 256 * 1024 * 1024 }: Retention,
+  { keepForMs = 7 * dayMs, keepBytes = usualKeepBytes }: Retention,
   nowMs: number,
 ): void {
   const before = nowMs - keepForMs;

@@ -17,7 +17,7 @@ import type {
 import { numberOf, openJournalFile } from './journal-file.js';
 import { lockJournal } from './journal-lock.js';
 import { journalStatements } from './journal-statements.js';
-import { dropOld, type Retention } from './retention.js';
+import { dropOld, type Retention, usualKeepBytes } from './retention.js';
 import { SqliteReader } from './sqlite-reader.js';
 import { sqliteStore } from './sqlite-store.js';
 import { WaitingDispatches } from './waiting-dispatches.js';
@@ -36,8 +36,11 @@ export interface SqliteJournal extends Journal {
   readonly store: Store;
 }
 
-/** Milliseconds between two looks at what is too old. */
+/** Milliseconds between two looks at what is too old, at most. */
 const dropEveryMs = 600_000;
+
+/** What part of `keepBytes` may be written between two looks. */
+const growth = 1 / 8;
 
 /**
  * Opens the journal in a file, or makes one. Its writes are on the disk when they resolve: a write-ahead log, synced with
@@ -74,6 +77,8 @@ class FileJournal extends SqliteReader implements SqliteJournal {
   readonly #sql: ReturnType<typeof journalStatements>;
   readonly #dispatches: WaitingDispatches;
   #droppedOldAtMs: number;
+  /** Characters of the bodies that were written since. */
+  #grown = 0;
   #dataVersion: number;
   readonly #counted = { accepted: 0, duplicates: 0 };
 
@@ -95,6 +100,7 @@ class FileJournal extends SqliteReader implements SqliteJournal {
 
   async accept(update: NewUpdate): ReturnType<Journal['accept']> {
     const { eventId, channel, accountId, updateId, receivedAtMs, body } = update;
+    this.#dropOld(body?.length ?? 0);
     const known = await this.#commits.write(() => {
       const row = this.#sql.updateState.get(eventId);
       if (row !== undefined) return row;
@@ -129,6 +135,7 @@ class FileJournal extends SqliteReader implements SqliteJournal {
 
   prepare(send: NewSend): Promise<void> {
     const { sendId, correlationId, kind, fingerprint, channel, accountId, body } = send;
+    this.#dropOld(body.length);
     return this.#commits.write(() => {
       const values = [sendId, correlationId ?? null, kind, fingerprint];
       const place = [channel ?? null, accountId ?? null, body, this.#clock.now()];
@@ -170,7 +177,7 @@ class FileJournal extends SqliteReader implements SqliteJournal {
 
   dispatched(dispatch: NewDispatch): void {
     this.#dispatches.add(dispatch);
-    this.#dropOld();
+    this.#dropOld(dispatch.body.length);
   }
 
   override async dispatches(filter?: DispatchFilter): Promise<readonly DispatchRecord[]> {
@@ -211,11 +218,14 @@ class FileJournal extends SqliteReader implements SqliteJournal {
     }
   }
 
-  /** Now and then, with what is written next. It is no failure of that where it cannot be done: it comes again. */
-  #dropOld(): void {
+  /** Now and then, before something is written. It is no failure of that where it cannot be done: it comes again. */
+  #dropOld(characters: number): void {
     const now = this.#clock.monotonicMs();
-    if (now - this.#droppedOldAtMs < dropEveryMs) return;
+    const { keepBytes = usualKeepBytes } = this.#retention;
+    this.#grown += characters;
+    if (now - this.#droppedOldAtMs < dropEveryMs && this.#grown < keepBytes * growth) return;
     this.#droppedOldAtMs = now;
+    this.#grown = 0;
     try {
       dropOld(this.#database, this.#retention, this.#clock.now());
     } catch {

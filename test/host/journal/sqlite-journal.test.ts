@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { readFileSync, truncateSync, writeFileSync } from 'node:fs';
+import { readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
@@ -157,6 +157,21 @@ describe('a journal in a file', () => {
     expect(kept.at(-1)?.eventId).toBe('u-2999');
     expect(await journal.updates({ limit: 10_000 })).toHaveLength(3_000);
     await journal.close();
+  });
+});
+
+describe('a journal that runs for long', () => {
+  it('does not grow far beyond what is kept, without being opened anew (durability §5.1)', async () => {
+    const keepBytes = 1024 * 1024;
+    const journal = await openJournal(join(testFolder(), 'long.db'), { keepBytes });
+    for (let at = 0; at < 40; at++) {
+      for (let one = 0; one < 25; one++)
+        journal.dispatched(aDispatch(`d-${at}-${one}`, { body: `"${'y'.repeat(8_000)}"` }));
+      await journal.accept(anUpdate(`u-${at}`)); // what waits is written with it
+    }
+    const { size } = statSync(journal.path);
+    await journal.close();
+    expect(size).toBeLessThan(4 * keepBytes); // of 8 MB that were written
   });
 });
 
