@@ -96,8 +96,8 @@ export const errorTable = {
   },
   'bad-option': {
     message: 'Option "{option}" is wrong: {problem}.',
-    cause: 'An option of createKernel has a wrong value.',
-    hint: 'Mend the option. The options are described at KernelOptions.',
+    cause: 'An option of createKernel, or of a function that takes its kernel, has a wrong value.',
+    hint: 'Mend the option. The options are described at KernelOptions, and in spec/config.md for a config file.',
   },
   'bad-extension': {
     message: 'Extension "{extensionId}" is not well formed: {problem}.',

@@ -1,4 +1,5 @@
 import type { Author, Envelope, Kernel, Own } from '../kernel/index.js';
+import { checkKernel } from './check-kernel.js';
 import { pluginHooks } from './hooks/index.js';
 import type { LegacyHookRow } from './hooks/row.js';
 import type { LegacyHookName } from './hooks/shapes.js';
@@ -118,6 +119,7 @@ export class LegacyBridge {
 export function bridgeOf(kernel: Kernel): LegacyBridge {
   let bridge = bridges.get(kernel);
   if (bridge === undefined) {
+    checkKernel(kernel);
     bridge = new LegacyBridge();
     bridges.set(kernel, bridge);
   }

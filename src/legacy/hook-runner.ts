@@ -59,6 +59,8 @@ export interface LegacyHookRunner {
  * const runner = createLegacyHookRunner(kernel, { logger });
  * const result = await runner.runMessageSending({ to: 'C1', content: 'hi' }, { channelId: 'slack' });
  * if (result?.cancel) return;
+ *
+ * @throws SluiceError `bad-option` where no kernel is given.
  */
 export function createLegacyHookRunner(
   kernel: Kernel,

@@ -5,6 +5,7 @@ import {
   type Outcome,
   systemClock,
 } from '../kernel/index.js';
+import { checkKernel } from './check-kernel.js';
 
 /** The legacy buses that may tell of one fact. */
 export type FactBus = 'plugin-hooks' | 'internal-hooks' | 'agent-events';
@@ -75,6 +76,7 @@ export interface SameFact {
 export function sameFact(kernel: Kernel, options: SameFactOptions = {}): SameFact {
   let registry = registries.get(kernel);
   if (registry === undefined) {
+    checkKernel(kernel);
     registry = new FactRegistry(options);
     registries.set(kernel, registry);
   }

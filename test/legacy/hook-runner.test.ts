@@ -1,6 +1,8 @@
 import { describe, expect, it, vi } from 'vitest';
 import { cancel, createKernel } from '../../src/kernel/index.js';
 import {
+  bridgeAgentEvents,
+  bridgeInternalHooks,
   createLegacyHookRunner,
   type LegacyHookName,
   registerLegacyHook,
@@ -35,6 +37,23 @@ function lab(options: { catchErrors?: boolean } = {}) {
 
 const sending = { to: 'C1', content: 'hi' };
 const slack = { channelId: 'slack', accountId: 'a' };
+
+describe('without a kernel', () => {
+  it.each([
+    ['createLegacyHookRunner', createLegacyHookRunner],
+    ['bridgeInternalHooks', bridgeInternalHooks],
+    ['bridgeAgentEvents', bridgeAgentEvents],
+  ])('%s says what it wants', (_, make) => {
+    const call = make as (kernel?: unknown) => unknown; // as JavaScript calls it
+    for (const given of [undefined, null, { logger: {} }, 'kernel'])
+      expect(() => call(given)).toThrow(
+        expect.objectContaining({
+          code: 'bad-option',
+          message: expect.stringContaining('the first argument is no kernel'),
+        }),
+      );
+  });
+});
 
 describe('a legacy handler on the canonical stages', () => {
   it('changes and cancels in one call: a mutator and a veto over one answer', async () => {
