@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { type JournalReader, readJournal } from '../host/index.js';
 import { CommandError } from './command-error.js';
@@ -37,14 +37,26 @@ export async function journalPath(
 }
 
 /**
+ * The path of a journal that is there.
+ *
+ * @throws CommandError `missing-file` or `unreadable-file`, and what `journalPath` throws.
+ */
+export async function journalFile(choice: JournalChoice, shell: Shell): Promise<string> {
+  const path = await journalPath(choice, shell);
+  const entry = statSync(path, { throwIfNoEntry: false });
+  if (entry?.isFile() === true) return path;
+  const hint = 'Name the file of --journal, or of journal.path in the config.';
+  if (entry === undefined)
+    throw new CommandError('missing-file', `there is no journal "${path}"`, hint);
+  throw new CommandError('unreadable-file', `"${path}" is no file`, hint);
+}
+
+/**
  * Opens a journal to read it. A host may be using it meanwhile.
  *
  * @throws CommandError `bad-arguments`, or `missing-file`; SluiceError where it is no journal, or damaged.
  */
 export async function openJournalOf(choice: JournalChoice, shell: Shell): Promise<OpenJournal> {
-  const path = await journalPath(choice, shell);
-  if (!existsSync(path))
-    throw new CommandError('missing-file', `there is no journal "${path}"`, 'Check the path.');
-  const reader = await readJournal(path);
+  const reader = await readJournal(await journalFile(choice, shell));
   return { reader, [Symbol.asyncDispose]: () => reader.close() };
 }

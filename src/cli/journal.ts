@@ -3,7 +3,7 @@ import { readJournal, type TendedJournal, tendJournal } from '../host/index.js';
 import { CommandError } from './command-error.js';
 import { type ExitCode, exitCodeHelp, exitCodes } from './exit-codes.js';
 import { sendLine, updateLine } from './journal-lines.js';
-import { journalPath } from './journal-of.js';
+import { journalFile } from './journal-of.js';
 import { sinceMsOf } from './journal-since.js';
 import { jsonLine } from './json-line.js';
 import type { Shell } from './shell.js';
@@ -92,7 +92,7 @@ async function list(options: JournalOptions, shell: Shell): Promise<ExitCode> {
   if (!Number.isSafeInteger(limit) || limit < 1)
     throw new CommandError('bad-arguments', `--limit is "${most}"`, 'Write a number from 1 up.');
   const filter = { limit, ...(since !== undefined && { sinceMs: sinceMsOf(since, Date.now()) }) };
-  const reader = await readJournal(await journalPath(options, shell));
+  const reader = await readJournal(await journalFile(options, shell));
   try {
     if (sends === true) {
       const rows = await reader.sends(filter);
@@ -111,7 +111,7 @@ async function list(options: JournalOptions, shell: Shell): Promise<ExitCode> {
 }
 
 async function show(id: string, options: JournalOptions, shell: Shell): Promise<ExitCode> {
-  const reader = await readJournal(await journalPath(options, shell));
+  const reader = await readJournal(await journalFile(options, shell));
   try {
     const [update] = await reader.updates({ eventId: id });
     if (update === undefined) throw unknownId(id);
@@ -166,7 +166,7 @@ async function tended(
   shell: Shell,
   work: (open: TendedJournal) => Promise<string>,
 ): Promise<ExitCode> {
-  const open = await tendJournal(await journalPath(options, shell));
+  const open = await tendJournal(await journalFile(options, shell));
   try {
     const result = await work(open);
     shell.stdout.lines([options.json === true ? jsonLine({ result }) : result]);

@@ -196,8 +196,14 @@ async function run(options: RunOptions, shell: Shell): Promise<ExitCode> {
   });
 }
 
-/** @throws CommandError `bad-arguments` where a gateway is named, and no agent is behind one. */
+/** @throws CommandError `bad-arguments` where a gateway is named by no address, or no agent is behind one. */
 function checkUrl(url: string | undefined, { agents }: Settings): void {
+  if (url !== undefined && !(URL.canParse(url) && /^wss?:\/\/./.test(url)))
+    throw new CommandError(
+      'bad-arguments',
+      '--url is no address of a gateway',
+      'Write one such as ws://127.0.0.1:18789 or wss://gateway.example.',
+    );
   if (url === undefined || agents.some(({ choice }) => choice.kind === 'openclaw')) return;
   throw new CommandError(
     'bad-arguments',

@@ -28,6 +28,15 @@ it('refuses --url where no agent is behind a gateway', async () => {
   );
 });
 
+it('refuses a --url that is no address, before anything runs', async () => {
+  const args = ['run', '--no-config', '--agent', 'openclaw', '--url', 'gateway.example'];
+  const { code, stderr } = await runInMemory(args);
+  expect(code).toBe(2);
+  expect(stderr).toBe(
+    'sluice: bad-arguments: --url is no address of a gateway. Write one such as ws://127.0.0.1:18789 or wss://gateway.example.\n',
+  );
+});
+
 it('refuses two agents of a gateway in one host, in a config and on the command line', async () => {
   const file = join(folder, 'two.json');
   const agents = [

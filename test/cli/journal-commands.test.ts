@@ -111,6 +111,9 @@ describe('the commands on a journal', { timeout: 60_000 }, () => {
     [['explain', 'x'], 2, 'no journal is named'],
     [['explain', 'x', '--journal', 'none.db'], 2, 'missing-file: there is no journal'],
     [['explain', 'x', '--journal', 'text.db'], 1, 'sluice: '],
+    [['journal', 'list', '--journal', 'none.db'], 2, 'missing-file: there is no journal'],
+    [['journal', 'show', 'x', '--journal', '.'], 2, 'is no file'],
+    [['journal', 'purge', '--all', '--journal', 'none.db'], 2, 'missing-file: there is no journal'],
     [['replay'], 2, 'name recordings, or a journal by --journal, and not both'],
     [['replay', 'a.jsonl', '--journal', 'sluice.db'], 2, 'and not both'],
   ])('%j is refused in one line', async (args, code, expected) => {

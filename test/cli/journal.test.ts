@@ -112,8 +112,8 @@ describe('sluice journal', () => {
     const none = join(testFolder(), 'none.db');
     for (const action of [['list'], ['retry', 'x']])
       expect(await sluice(...action, '--journal', none)).toMatchObject({
-        code: 1,
-        stderr: expect.stringMatching(/^sluice: database-not-opened: /),
+        code: 2,
+        stderr: expect.stringMatching(/^sluice: missing-file: /),
       });
     expect(await sluice('list', '--journal', fixture('recording.jsonl'))).toMatchObject({
       code: 1,
