@@ -85,6 +85,11 @@ export interface ChannelPlugin {
   readonly resendPolicy: ResendPolicy;
   /** Its accounts, by id. */
   readonly accounts: readonly string[];
+  /**
+   * Looks at what an account would be started with, without connecting it: a token that is missing, or that cannot be
+   * right. `sluice doctor` asks. Rejects where `startAccount` would, saying what to do and never what the secret is.
+   */
+  checkAccount?(accountId: string): Promise<void>;
   /** Connects an account. It may call the inbox from then on. A rejection disables this account alone. */
   startAccount(accountId: string, inbox: ChannelInbox): Promise<void>;
   /** Takes no more updates in. Sends must still work. */

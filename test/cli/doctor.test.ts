@@ -60,7 +60,7 @@ describe('sluice doctor (§20.5)', () => {
     expect(new Set(found.map(({ check }) => check))).toEqual(
       new Set(['versions', 'config', 'agents', 'channels', 'extensions', 'families', 'journal']),
     );
-    expect(text).toContain('a probe event reached each of 1 handlers in 1 families');
+    expect(text).toContain('a probe event reached 1 handler in 1 family');
     expect(text.trimEnd().split('\n').at(-1)).toBe('0 errors, 0 warnings');
   });
 
@@ -347,6 +347,42 @@ describe('sluice doctor (§20.5)', () => {
       { severity: 'warning', what: 'holds 1 dead letter' },
     ]);
     await journal.close();
+  });
+
+  it('asks a channel what its accounts lack, without connecting them', async () => {
+    const channel = (check: string): string =>
+      extension(
+        'pigeon',
+        `api.provide('channel', { id: 'pigeon', capabilities: {}, accounts: ['north', 'south'],
+          resendPolicy: { ambiguous: 'fail', maxAttempts: 1, maxWaitMs: 0 },
+          startAccount: async () => { throw new Error('STARTED'); }, stopIntake: async () => {}, stopAccount: async () => {},
+          decodeIngress: () => ({ kind: 'ignored', reason: 'none' }), send: async () => ({ status: 'rejected', reason: 'none' }),
+          ${check} });`,
+      );
+    const channels = async (check: string) => {
+      const settings = { channels: ['pigeon'], extensions: [{ path: './pigeon.mjs' }] };
+      const files = { ...config(settings), 'pigeon.mjs': channel(check) };
+      const { code, found } = await examined(files);
+      return { code, found: found.filter((one) => one.check === 'channels') };
+    };
+    const fine = { code: 0, found: [{ severity: 'ok', whose: 'pigeon' }] };
+    expect(await channels('')).toMatchObject(fine);
+    expect(await channels('checkAccount: async () => {},')).toMatchObject(fine);
+    expect(
+      await channels(
+        `checkAccount: async (id) => { if (id === 'south') throw new Error('PIGEON_TOKEN holds no token'); },`,
+      ),
+    ).toMatchObject({
+      code: 1,
+      found: [
+        {
+          severity: 'error',
+          whose: 'pigeon/south',
+          what: 'PIGEON_TOKEN holds no token',
+          hint: expect.stringMatching(/\S/),
+        },
+      ],
+    });
   });
 
   it('calls no handler and starts no channel', async () => {

@@ -6,6 +6,7 @@ import type { TelegramConfig } from './config.js';
 import { sendMessage } from './egress/send.js';
 import { decodeUpdate } from './ingress/decode.js';
 import { TelegramStreamSender } from './stream/stream-sender.js';
+import { readToken } from './token.js';
 
 /** What the channel is made with. */
 export interface TelegramChannelOptions {
@@ -54,6 +55,10 @@ export function telegramChannel(options: TelegramChannelOptions): TelegramChanne
     resendPolicy: { ambiguous: 'fail', maxAttempts: 5, maxWaitMs: 120_000 },
 
     account: (accountId) => accounts.get(accountId),
+
+    checkAccount: async (accountId) => {
+      await readToken(config.accounts[accountId] ?? {}, env);
+    },
 
     startAccount: async (accountId, inbox) => {
       const account = await startAccount({ accountId, config, clock, log, env }, inbox);

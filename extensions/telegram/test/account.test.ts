@@ -8,6 +8,7 @@ import { collectingLogger } from 'sluice/testing';
 import { afterEach, describe, expect, it } from 'vitest';
 import { createBotApi } from '../src/api/bot-api.js';
 import { redactor } from '../src/api/redact.js';
+import { telegramChannel } from '../src/channel.js';
 import { config } from '../src/config.js';
 import { PendingUpdates } from '../src/intake/pending-updates.js';
 import { startWebhook } from '../src/intake/webhook.js';
@@ -38,6 +39,14 @@ describe('the token', () => {
     );
     expect(wrong).toContain('config holds no token of a bot');
     expect(wrong).not.toContain('hunter2');
+  });
+
+  it('is looked at without connecting, as `sluice doctor` asks (§20.5)', async () => {
+    const check = async (env: Readonly<Record<string, string>>) =>
+      telegramChannel({ config: config.parse({}), env }).checkAccount?.('default');
+    await expect(check({})).rejects.toThrow('TELEGRAM_BOT_TOKEN holds no token');
+    await expect(check({ TELEGRAM_BOT_TOKEN: 'hunter2' })).rejects.toThrow('no token of a bot');
+    await expect(check({ TELEGRAM_BOT_TOKEN: token })).resolves.toBeUndefined();
   });
 
   it('is taken out of a text in every form', () => {

@@ -1,6 +1,7 @@
 import { hostExtensionId } from '../../host/index.js';
 import type { Kernel, StageInfo } from '../../kernel/index.js';
 import type { AgentProvider } from '../../stream/index.js';
+import { counted } from '../text.js';
 import type { Finding } from './finding.js';
 import { probe } from './probe.js';
 
@@ -34,7 +35,7 @@ export async function checkFamilies(facts: EmissionFacts): Promise<Finding[]> {
     );
   if (findings.some(({ severity }) => severity !== 'ok')) return findings;
   const handlers = heard.reduce((sum, info) => sum + info.handlers.length, 0);
-  const what = `a probe event reached each of ${handlers} handlers in ${heard.length} families`;
+  const what = `a probe event reached ${counted(handlers, 'handler', 'handlers')} in ${counted(heard.length, 'family', 'families')}`;
   return [...findings, { severity: 'ok', check: 'families', what }];
 }
 

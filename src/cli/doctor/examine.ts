@@ -7,6 +7,7 @@ import { GatewayLink } from '../gateway-link.js';
 import { openPipeline, type Pipeline } from '../pipeline.js';
 import type { Settings } from '../settings.js';
 import type { Shell } from '../shell.js';
+import { checkChannels } from './check-channels.js';
 import { checkFamilies } from './check-families.js';
 import { checkGrants } from './check-grants.js';
 import { checkJournal } from './check-journal.js';
@@ -30,8 +31,8 @@ export async function examine(settings: Settings, shell: Shell): Promise<Finding
   await using open = pipeline;
   const { kernel, plugins, errors } = open;
   const { live: extensions, statuses } = open.extensions;
-  const provided = extensions.flatMap((one) => one.provided('channel')).map(({ id }) => id);
-  const channels = settings.channels ?? ['console', ...provided];
+  const provided = extensions.flatMap((one) => one.provided('channel'));
+  const channels = settings.channels ?? ['console', ...provided.map(({ id }) => id)];
   findings.push(
     ...errors.map((error) => findingOf('extensions', error)),
     ...checkGrants(
@@ -39,7 +40,7 @@ export async function examine(settings: Settings, shell: Shell): Promise<Finding
       statuses,
       plugins.map(({ pluginId }) => pluginId),
     ),
-    ...checkChannels(channels, provided),
+    ...(await checkChannels(channels, provided)),
     ...(await checkJournal(settings)),
     ...(await checkFamilies({ kernel, providers, channels })),
   );
@@ -93,24 +94,4 @@ async function agentsOf(
     findings.push(findingOf('agents', thrown));
     return [];
   }
-}
-
-function checkChannels(wanted: readonly string[], provided: readonly string[]): Finding[] {
-  const known = ['console', ...provided];
-  return wanted.map((id) => {
-    if (known.includes(id))
-      return {
-        severity: 'ok',
-        check: 'channels',
-        what: 'is there, and was not started',
-        whose: id,
-      };
-    return {
-      severity: 'error',
-      check: 'channels',
-      what: 'no extension provides this channel',
-      whose: id,
-      hint: `Channels: ${known.join(', ')}. Load the extension that it is in.`,
-    };
-  });
 }

@@ -63,7 +63,7 @@ export default defineConfig({
   // (npm install @anthropic-ai/claude-agent-sdk), 'replay:FILE' a recorded stream.
   agent: 'echo',
 
-  // Where messages come from. The console is there always; extensions provide others.
+  // Where messages come from. 'telegram' comes with Sluice; extensions provide others.
   channels: ['console'],
 
   // What takes part. Paths are read from this folder. A secret is named, not written:
