@@ -2,7 +2,9 @@ import type { ExtensionUser } from '../extension/index.js';
 import { startAccount, stopAccount } from './account.js';
 import { attempt } from './attempt.js';
 import type { Intake } from './intake.js';
+import { keeps } from './kept-updates.js';
 import type { HostParts } from './parts.js';
+import { resumeUpdates } from './resume.js';
 import { isToStart } from './start-only.js';
 
 /** Milliseconds that messages under way have before an extension is replaced all the same. */
@@ -43,6 +45,8 @@ export function extensionUser(
         if (isToStart(channel, options.startOnly))
           for (const accountId of channel.accounts)
             await startAccount(parts, channel, accountId, opened, intake);
+      // what has waited for them (durability §7.1)
+      if (keeps(parts)) await attempt(parts, 'taking up', () => resumeUpdates(parts));
     },
   };
 }

@@ -8,6 +8,7 @@ import { parseCommandLine } from './commands.js';
 import { decodeUpdate, laneOf } from './decode-update.js';
 import { guarded } from './guarded.js';
 import { carryInteraction } from './interactions.js';
+import { eventIdOf } from './journal/event-id.js';
 import { type MessageEnd, stopped } from './message-end.js';
 import type { HostParts } from './parts.js';
 import { refOf, refsOf } from './refs.js';
@@ -40,12 +41,21 @@ export function receiveUpdate(
   parts.counts.received++;
   const decoded = decodeUpdate(parts, account, update);
   const lane = laneOf(parts, account, decoded);
+  const { channel, accountId } = account;
+  const id = eventIdOf(channel.id, accountId, update.updateId);
+  if (parts.inHand.has(id)) {
+    // its provider brings it again, a reload has connected its account anew: it is acknowledged at its end
+    parts.counts.duplicates++;
+    return roomFor(parts, lane);
+  }
+  parts.inHand.add(id);
   const isDropped = isToDrop(parts, lane);
   const received = tellReceived(parts, account, update);
   received.catch(() => undefined); // it is awaited when the lane is free; until then nobody watches it
   const incoming = { account, update, decoded, received };
   const end = async (): Promise<void> => {
     const message = await carryToEnd(parts, incoming, isDropped);
+    parts.inHand.delete(id);
     // A message that the host had no time for is not acknowledged: its provider may bring it again.
     if (!isLeftBehind(parts, message)) await acknowledge(parts, account, update);
     tellMessageEnd(parts, message);
@@ -219,9 +229,12 @@ async function answerOrRun(
 /** Tells the provider that an update needs not come again. Never rejects. */
 export async function acknowledge(
   parts: HostParts,
-  { channel, accountId }: RunningAccount,
+  account: RunningAccount,
   update: InboundUpdate,
 ): Promise<void> {
+  const { accountId } = account;
+  // a reload may have put another channel in its place while the update was handled
+  const { channel } = parts.accounts.find(account.channel.id, accountId) ?? account;
   try {
     await channel.ack?.(accountId, update);
   } catch (error) {

@@ -90,19 +90,20 @@ async function keep(
       `an update is kept without its body, which is ${body.problem}: after a restart it cannot be handled`,
       { ...named, eventId },
     );
+  const isInHand = parts.inHand.has(eventId);
+  parts.inHand.add(eventId); // before it is kept: nobody who looks for what is left may find it
   try {
     const about = { eventId, ...named, receivedAtMs };
     const { status } = await parts.journal.accept(
       'json' in body ? { ...about, body: body.json } : about,
     );
-    if (status === 'accepted') {
-      parts.inHand.add(eventId);
-      return status;
-    }
+    if (status === 'accepted') return status;
+    if (!isInHand) parts.inHand.delete(eventId);
     parts.counts.duplicates++;
     parts.logger.debug('an update came again', { ...named, eventId });
     return status;
   } catch (error) {
+    if (!isInHand) parts.inHand.delete(eventId);
     parts.counts.refused++;
     const reason = `the journal could not keep it: ${oneLine(error)}`;
     parts.logger.error('an update was not taken in: the journal could not keep it', {

@@ -132,9 +132,10 @@ describe('a host under load', () => {
       laneCapacity: 3,
     });
     const taken: string[] = [];
+    let updates = 0;
     const receive = (text: string, conversation: string) =>
       lab.channel
-        .receive({ text, conversation }, `${conversation}-${text}-${taken.length}`)
+        .receive({ text, conversation }, `u-${++updates}`)
         .then(() => taken.push(conversation));
     for (let at = 0; at < 5; at++) void receive('poison', 'bad');
     await lab.clock.advance(0);

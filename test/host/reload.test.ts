@@ -1,9 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { defineExtension, ExtensionSet } from '../../src/extension/index.js';
+import { eventIdOf, memoryJournal } from '../../src/host/index.js';
 import type { AgentProvider } from '../../src/stream/index.js';
-import { createTestKernel } from '../../src/testing/index.js';
+import { createTestKernel, virtualClock } from '../../src/testing/index.js';
 import { hostLab } from '../support/host-lab.js';
-import { scriptedChannel } from '../support/scripted-channel.js';
+import { type ScriptedChannel, scriptedChannel } from '../support/scripted-channel.js';
+import { slowly } from '../support/slowly.js';
+import { streamingChannel } from '../support/streaming-channel.js';
+import { end, said, start } from '../support/turn-lab.js';
 
 /** An extension that signs every answer with how often it was set up. */
 function counting() {
@@ -139,5 +143,112 @@ describe('host.reload (§13.9)', () => {
     expect(lab.host.extensions).toMatchObject([{ error: { code: 'not-granted' } }]);
     await lab.say('hello');
     expect(lab.texts()).toEqual(['hello']);
+  });
+});
+
+/** An extension whose channel is another one each time that it is set up. */
+function providing<C extends ScriptedChannel>(channels: readonly C[], isMissing?: () => boolean) {
+  let setups = 0;
+  return defineExtension({
+    id: 'pigeons',
+    setup(api) {
+      if (isMissing?.() === true) throw new Error('no licence');
+      const channel = channels[setups++];
+      if (channel !== undefined) api.provide('channel', channel);
+    },
+  });
+}
+
+describe('a message that goes on while its channel is replaced (§13.9)', () => {
+  const id = 'pigeon';
+  const reloadTimeoutMs = 20;
+
+  it('is shown while it grew: what was shown is taken back, and it goes out by the new one, once', async () => {
+    const clock = virtualClock();
+    const channels = [streamingChannel({ id }), streamingChannel({ id })];
+    await using lab = await hostLab({
+      clock,
+      channels: [],
+      extensions: [{ extension: providing(channels) }],
+      agents: [
+        { id: 'main', provider: slowly(clock, () => [start, ...said('Hello world'), end()]) },
+      ],
+      reloadTimeoutMs,
+    });
+    const saying = lab.say('hi', channels[0]);
+    await clock.advance(45);
+    expect(channels[0]?.screen).toEqual([{ by: 'preview', text: 'Hell' }]);
+    const reloaded = lab.host.reload();
+    await clock.advance(10_000);
+    expect(await reloaded).toMatchObject([{ result: 'reloaded' }]);
+    expect(await saying).toMatchObject({ status: 'answered' });
+    expect(channels.map(({ screen }) => screen)).toEqual([
+      [],
+      [{ by: 'send', text: 'Hello world' }],
+    ]);
+    expect(
+      lab.families().filter((family) => /^egress\.(sent|failed|cancelled)$/.test(family)),
+    ).toEqual(['egress.sent']);
+  });
+
+  it('waits until it may be sent again: the new one sends it', async () => {
+    const waits = async () => ({ status: 'retry-after', retryAfterMs: 1_000 }) as const;
+    const channels = [scriptedChannel({ id, send: waits }), scriptedChannel({ id })];
+    await using lab = await hostLab({
+      channels: [],
+      extensions: [{ extension: providing(channels) }],
+      reloadTimeoutMs,
+    });
+    const saying = lab.say('hi', channels[0]);
+    await lab.clock.advance(0);
+    const reloaded = lab.host.reload();
+    await lab.clock.advance(2_000);
+    await reloaded;
+    expect(await saying).toMatchObject({ status: 'answered', sends: [{ attempts: 2 }] });
+    expect(channels[1]?.sent).toHaveLength(1);
+  });
+
+  it('is handled once where the new one brings it again, which has its acknowledgement', async () => {
+    const { agents, release } = held();
+    const channels = [scriptedChannel({ id }), scriptedChannel({ id })];
+    await using lab = await hostLab({
+      agents,
+      channels: [],
+      extensions: [{ extension: providing(channels) }],
+      reloadTimeoutMs,
+    });
+    await channels[0]?.receive({ text: 'hi' }, '7');
+    await lab.clock.advance(0);
+    const reloaded = lab.host.reload();
+    await lab.clock.advance(reloadTimeoutMs);
+    await reloaded;
+    await channels[1]?.receive({ text: 'hi' }, '7');
+    await lab.clock.advance(0);
+    release.shift()?.();
+    await lab.clock.advance(0);
+    expect(release).toEqual([]);
+    expect(lab.ends).toMatchObject([{ status: 'answered', updateId: '7' }]);
+    expect(channels.map(({ acknowledged }) => acknowledged.length)).toEqual([0, 1]);
+    expect(lab.host.stats()).toMatchObject({ received: 2, duplicates: 1 });
+  });
+
+  it('and has waited for it since before a restart: it is taken up when the channel comes (durability §7.1)', async () => {
+    const journal = memoryJournal();
+    const eventId = eventIdOf(id, 'default', '7');
+    const about = { channel: id, accountId: 'default', updateId: '7', receivedAtMs: 0 };
+    await journal.accept({ eventId, ...about, body: '{"text":"hi"}' });
+    let isMissing = true;
+    const pigeon = scriptedChannel({ id });
+    await using lab = await hostLab({
+      journal,
+      extensions: [{ extension: providing([pigeon], () => isMissing) }],
+    });
+    await lab.clock.advance(5_000);
+    expect(lab.ends).toEqual([]);
+    isMissing = false;
+    await lab.host.reload();
+    await lab.clock.advance(0);
+    expect(pigeon.sent.map(({ content }) => content)).toEqual(['hi']);
+    expect(await journal.updates()).toMatchObject([{ state: 'ended', outcome: 'answered' }]);
   });
 });
