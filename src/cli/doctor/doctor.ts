@@ -20,8 +20,8 @@ interface DoctorOptions extends PipelineOptions {
 }
 
 const help = `
-Looks at what \`sluice run\` would run with, without starting it: no channel, no agent and
-no handler is called. Extensions and plugins are set up, and disposed again. A probe event
+Looks at what \`sluice run\` would run with, without starting it: no channel is connected, no agent asked
+and no handler called. Extensions and plugins are set up, and disposed again. A probe event
 goes through each stage with a stand-in for each handler, and what it does not reach is told.
 
 An error is something that does not work; the exit code is then 1. A warning works, and
