@@ -6,7 +6,7 @@ import type { SendReport } from './message-end.js';
 
 /** The sends of one message that is being handled. */
 interface Sends {
-  /** How many have been prepared in all. */
+  /** The number of the last that was prepared. */
   count: number;
   /** What went out, or may have, when the message was handled before. Each is taken once. */
   readonly before: SendRecord[];
@@ -36,7 +36,9 @@ export class Outbox {
   /** A message begins to be handled. What its earlier sends have said is not said again. */
   open(correlationId: string, earlier: readonly SendRecord[]): Disposable {
     const before = earlier.filter(mayBeOut);
-    this.#messages.set(correlationId, { count: earlier.length, before });
+    // not their number: one that could not be kept has left a gap
+    const count = earlier.reduce((most, { sendId }) => Math.max(most, numberOf(sendId)), 0);
+    this.#messages.set(correlationId, { count, before });
     return { [Symbol.dispose]: () => this.#messages.delete(correlationId) };
   }
 
@@ -127,6 +129,11 @@ function fingerprintOf({ content, attachments = [] }: Said): string {
 /** Where the journal has it: the final of a stream ends what the stream has opened. */
 function sendIdOf({ event }: Prepared): string {
   return event.payload.openedBy ?? event.eventId;
+}
+
+/** Which send of its message one is, from 1; 0 where its id is of another making. */
+function numberOf(sendId: string): number {
+  return Number(/\.(\d+)$/.exec(sendId)?.[1] ?? 0);
 }
 
 /** The id under which the final of a stream is judged, and its idempotency key. */

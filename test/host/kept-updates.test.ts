@@ -311,6 +311,25 @@ describe('after the host was killed (durability §7)', () => {
     expect(new Set(ids).size).toBe(3);
   });
 
+  it('a send has an id of its own, also where one before it could not be kept', async () => {
+    const journal = memoryJournal();
+    const texts = ['one', 'two', 'three', 'hang'];
+    const first = await keptLab({
+      journal,
+      provider: speaker(...texts),
+      failing: (write, nth) =>
+        write === 'prepare' && nth === 1 ? new Error('the disk is full') : undefined,
+    });
+    await first.channel.receive({ text: 'hi' }, '7');
+    await first.clock.advance(0);
+    expect(first.texts()).toEqual(['two']);
+    first.kill();
+    await using second = await keptLab({ journal, provider: speaker('one', 'two', 'three') });
+    await second.clock.advance(0);
+    expect(second.texts()).toEqual(['one', 'three']);
+    expect(await statesOf(journal)).toEqual(['ended answered']);
+  });
+
   it('a turn whose reply was prepared is not taken again (durability §7.3)', async () => {
     const journal = memoryJournal();
     await using first = await keptLab({
