@@ -110,6 +110,35 @@ describe('fault 12: a handler that fails every time (§12.6)', () => {
     expect(kernel.stats()).toMatchObject({ quarantines: 2, trials: 1 });
   });
 
+  it('gets another trial where the first was aborted and told nothing', async () => {
+    const { clock, kernel, behave, fail, dispatch } = lab(throws, { failClosed: true });
+    await fail(3);
+    behave(() => new Promise<never>(() => undefined) as never); // it never settles
+    await clock.advance(quarantine.coolDownMs);
+    const controller = new AbortController();
+    const { signal } = controller;
+    const trial = kernel.dispatch('egress.preparing', egress(), { signal });
+    controller.abort();
+    expect((await trial).status).not.toBe('passed');
+    behave(() => allow());
+    expect((await dispatch()).failures).toMatchObject([{ kind: 'quarantined' }]);
+    await clock.advance(quarantine.coolDownMs);
+    expect((await dispatch()).status).toBe('passed');
+    expect(kernel.stats()).toMatchObject({ quarantines: 1, trials: 2, quarantined: [] });
+  });
+
+  it('is in no quarantine once it was withdrawn, whatever it still does', async () => {
+    const { clock, kernel, registration, dispatch } = lab(
+      () => new Promise<never>(() => undefined) as never,
+    );
+    const pending = [dispatch(), dispatch(), dispatch()];
+    registration[Symbol.dispose]();
+    await clock.advance(60_000);
+    for (const outcome of await Promise.all(pending))
+      expect(outcome.failures).toMatchObject([{ kind: 'timed-out' }]);
+    expect(kernel.stats()).toMatchObject({ quarantines: 0, quarantined: [] });
+  });
+
   it('is back after a trial that went well, and judges again in that very dispatch', async () => {
     const { clock, fail, dispatch, behave, kernel, calls } = lab(throws);
     kernel.contribute({

@@ -63,6 +63,8 @@ export class Quarantine {
   readonly #counters: QuarantineCounters;
   readonly #place: (entry: Entry, standIn: Entry | undefined) => void;
   readonly #watched = new Map<Entry, Watched>();
+  /** Withdrawn, while a dispatch may still run it. */
+  readonly #forgotten = new WeakSet<Entry>();
 
   /** @param place puts a stand-in for an entry into its plan, or the entry itself again. */
   constructor(
@@ -89,8 +91,9 @@ export class Quarantine {
 
   /** Takes note of a failure. */
   failed(of: Entry, kind: FailureKind, message: string): void {
-    if (!counted.includes(kind)) return;
-    const watched = this.#watch(of.standsFor ?? of);
+    const entry = of.standsFor ?? of;
+    if (!counted.includes(kind) || this.#forgotten.has(entry)) return;
+    const watched = this.#watch(entry);
     if (watched.state === 'quarantined') return; // of a dispatch that had begun before
     const { failures, windowMs } = this.#limits;
     const nowMs = this.#clock.monotonicMs();
@@ -104,8 +107,9 @@ export class Quarantine {
   /** A contribution is withdrawn. */
   forget(entry: Entry): void {
     const watched = this.#watched.get(entry);
-    if (watched?.timer !== undefined) this.#clock.clearTimeout(watched.timer);
+    if (watched !== undefined) this.#stopWaiting(watched);
     this.#watched.delete(entry);
+    this.#forgotten.add(entry);
   }
 
   list(): QuarantinedHandler[] {
@@ -149,18 +153,33 @@ export class Quarantine {
       `${nameOf(entry)} on "${entry.family}" is in quarantine for ${coolDownMs} ms, ${isLoud(entry) ? `and fails ${entry.policy} meanwhile` : 'and is skipped meanwhile'}`,
       { ...authorOf(entry), family: entry.family, detail: lastFailure }, // what it threw: a log at debug alone shows it
     );
-    watched.timer = this.#clock.setTimeout(() => this.#try(watched), coolDownMs);
-    watched.timer.unref?.(); // a trial is no reason to keep the process alive
+    this.#wait(watched);
     this.#place(entry, outEntry(entry, lastFailure));
+  }
+
+  #wait(watched: Watched): void {
+    this.#stopWaiting(watched);
+    watched.timer = this.#clock.setTimeout(() => this.#try(watched), this.#limits.coolDownMs);
+    watched.timer.unref?.(); // a trial is no reason to keep the process alive
+  }
+
+  #stopWaiting(watched: Watched): void {
+    if (watched.timer !== undefined) this.#clock.clearTimeout(watched.timer);
+    watched.timer = undefined;
   }
 
   #try(watched: Watched): void {
     watched.timer = undefined;
     watched.state = 'on-trial';
     const { entry, lastFailure, turn } = watched;
+    const begun = (): void => {
+      this.#counters.trials++;
+      this.#wait(watched); // one that is aborted, or never settles, says nothing: then another follows
+    };
     const passed = (): void => {
       if (watched.turn !== turn || watched.state !== 'on-trial') return;
       const { failures } = this.#limits;
+      this.#stopWaiting(watched);
       watched.state = 'live';
       // on probation: one more failure within the window, and it is back in quarantine
       watched.failedAtMs = new Array<number>(failures - 1).fill(this.#clock.monotonicMs());
@@ -170,10 +189,7 @@ export class Quarantine {
       });
       this.#place(entry, undefined);
     };
-    this.#place(
-      entry,
-      trialEntry(entry, lastFailure, () => this.#counters.trials++, passed),
-    );
+    this.#place(entry, trialEntry(entry, lastFailure, begun, passed));
   }
 }
 
