@@ -215,7 +215,7 @@ export class ExtensionSet implements AsyncDisposable {
   async #replace(member: Member, next: Extension): Promise<ReloadResult> {
     const { live: before, extension: old } = member;
     if (before === undefined) {
-      if (member.error?.code === 'not-undone')
+      if (member.undoFailures.length > 0)
         return noteReload(this.#logger, member, 'disabled', member.error);
       const error = await this.#start(member, next, undefined);
       return noteReload(this.#logger, member, error === undefined ? 'reloaded' : 'disabled', error);
@@ -230,6 +230,11 @@ export class ExtensionSet implements AsyncDisposable {
     const error = await this.#start(member, next, before);
     if (error === undefined)
       return noteReload(this.#logger, member, 'reloaded', undefined, abandoned);
+    if (member.undoFailures.length > 0) {
+      before.withdraw();
+      this.#fence(member, member.undoFailures);
+      return noteReload(this.#logger, member, 'disabled', member.error, abandoned);
+    }
     // its handlers are still there, and what they need is not: the version before is set up again
     const again = old === undefined ? error : await this.#start(member, old, before);
     if (again === undefined) return noteReload(this.#logger, member, 'kept', error, abandoned);

@@ -225,6 +225,26 @@ describe('fault 29: a reload (§13.9)', () => {
     ]);
   });
 
+  it('fences an extension off whose new setup fails and leaves something behind (§13.9)', async () => {
+    const events: string[] = [];
+    const { extensions, source, said } = await lab(version('one', events));
+    source.next = defineExtension({
+      id: 'acme',
+      setup(api) {
+        api.own('socket', () => {
+          throw new Error('it is still open');
+        });
+        throw new Error('no port is free');
+      },
+    });
+    for (let i = 0; i < 2; i++)
+      expect(await extensions.reload('acme')).toMatchObject([
+        { result: 'disabled', error: { code: 'not-undone' } },
+      ]);
+    expect(events.filter((event) => event.endsWith('set up'))).toEqual(['one set up']);
+    expect(await said()).toBe('hi');
+  });
+
   it('brings an extension to life that could not be loaded before', async () => {
     const events: string[] = [];
     const { extensions, source, said } = await lab(version('one', events, 'setup'));
