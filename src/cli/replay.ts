@@ -19,10 +19,11 @@ goes through the pipeline as an agent turn, without a channel: nothing is sent. 
 tools ran long ago: a veto of one is a failure entry. A line that is no message is
 named on stderr, the rest goes on, and the exit code is 1.
 
-With --journal, what a host has dispatched is dispatched again through the extensions of
-today, and what would differ is printed. Nothing is sent and no agent is asked. Observers are
-off, unless --observers is given. Extensions can read files, but reach no network, write no file
-and start no process, unless --allow-io is given. The exit code is 1 if anything would differ.
+With --journal, what a host has dispatched is dispatched again through the extensions
+of today, and what would differ is printed. Nothing is sent and no agent is asked.
+Observers are off, unless --observers is given. Extensions can read files, but reach no
+network, write no file and start no process, unless --allow-io is given. The exit code
+is 1 if anything would differ.
 
 Examples:
   $ sluice replay session.jsonl

@@ -26,6 +26,9 @@ describe('Markdown', () => {
     ['`a < b`', '<code>a &lt; b</code>'],
     ['```js\nlet a = 1 < 2;\n```', '<pre><code class="language-js">let a = 1 &lt; 2;</code></pre>'],
     ['```\nopen', '<pre>open</pre>'],
+    ['~~~~one', '~~~~one'],
+    ['```js\n```\nthen', '```js\n```\nthen'],
+    ['```js a.js\nlet a;\n```', '<pre><code class="language-js">a.js\nlet a;</code></pre>'],
     ['[text](https://x.y/?a=1&b="2")', '<a href="https://x.y/?a=1&amp;b=&quot;2&quot;">text</a>'],
     ['[no](javascript:alert)', '[no](javascript:alert)'],
     ['# Title', '<b>Title</b>'],
@@ -64,8 +67,16 @@ describe('Markdown', () => {
     fc.assert(
       fc.property(fc.array(word, { maxLength: 40 }), (words) => {
         const source = words.join('');
-        expect(letters(fromMarkdown(source).text)).toBe(letters(source));
+        const { text, marks } = fromMarkdown(source);
+        let whole = ''; // with the languages of code where they stood
+        let at = 0;
+        for (const { from, language = '' } of marks.toSorted((a, b) => a.from - b.from)) {
+          whole += text.slice(at, from) + language;
+          at = from;
+        }
+        expect(letters(whole + text.slice(at))).toBe(letters(source));
       }),
+      { numRuns: 1_000 },
     );
   });
 });

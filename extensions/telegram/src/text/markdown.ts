@@ -1,21 +1,23 @@
 import { joined, marked, plainText, type RichText, type Tag } from './rich-text.js';
 
-const fence = /^\s{0,3}(`{3,}|~{3,})\s*([\w+#.-]*)[^`]*$/;
+const fence = /^\s{0,3}(`{3,}|~{3,})\s*([\w+#.-]*)([^`]*)$/;
 
 /**
  * Reads the Markdown that models write: code, bold, italic, struck and hidden text, links, headings, lists, quotes.
- * What is not closed is text. Images and tables stay as they are written.
+ * What is not closed is text, and so is a block of code with nothing in it. Images and tables stay as they are written.
  */
 export function fromMarkdown(source: string): RichText {
   const blocks: RichText[] = [];
   const lines = source.split('\n');
   for (let at = 0; at < lines.length; at++) {
     const line = lines[at] ?? '';
-    const [, opening, language = ''] = fence.exec(line) ?? [];
+    const [, opening, language = '', more = ''] = fence.exec(line) ?? [];
     if (opening !== undefined) {
       const end = closingFence(lines, at + 1, opening);
-      const code = plainText(lines.slice(at + 1, end).join('\n'));
-      blocks.push(marked('pre', code, language === '' ? {} : { language }));
+      const about = more.trim(); // there is no other place for it
+      const code = [...(about === '' ? [] : [about]), ...lines.slice(at + 1, end)].join('\n');
+      if (code.trim() === '') blocks.push(...lines.slice(at, end + 1).map(plainText));
+      else blocks.push(marked('pre', plainText(code), language === '' ? {} : { language }));
       at = end;
     } else if (/^\s{0,3}>/.test(line)) {
       const quoted: RichText[] = [];

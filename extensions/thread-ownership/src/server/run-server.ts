@@ -81,7 +81,7 @@ function teller(
 function lineOf(error: unknown): string {
   const { code, hint } = error as { readonly code?: unknown; readonly hint?: unknown }; // of whatever was thrown
   const text = error instanceof Error ? error.message : String(error);
-  const what = `${text.replace(/\s+/g, ' ').replace(/\.$/, '')}.`;
+  const what = `${text.replace(/\s+/g, ' ').replace(/\.+$/, '')}.`;
   return [typeof code === 'string' ? `${code}:` : '', what, hint ?? ''].join(' ').trim();
 }
 
