@@ -1,5 +1,7 @@
+import { statSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { startHealthServer } from '../../src/host/index.js';
+import { openJournal, startHealthServer } from '../../src/host/index.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 import { CliProcess, fixture } from './cli.js';
 import { runInMemory } from './memory-shell.js';
@@ -18,6 +20,24 @@ describe('a signal', { timeout: 30_000 }, () => {
       stdout: 'hi\n',
       stderr: 'waiting\ngot SIGTERM\n',
     });
+  });
+
+  it('SIGTERM in the middle of a dispatch closes the journal: it is whole, and nobody holds it (fault 33)', async () => {
+    using folder = temporaryFolder({});
+    const file = join(folder.path, 'sluice.db');
+    const cli = new CliProcess([...args, '--journal', file]);
+    cli.child.stdin.write('hi\n');
+    await cli.until('waiting');
+    cli.child.kill('SIGTERM');
+    const { code, stdout } = await cli.ended;
+    expect({ code, stdout }).toEqual({ code: 0, stdout: 'hi\n' });
+    const log = statSync(`${file}-wal`, { throwIfNoEntry: false });
+    expect(log?.size ?? 0).toBe(0); // all of it is in the file
+    const journal = await openJournal(file);
+    const [update, ...others] = await journal.updates();
+    await journal.close();
+    expect(update).toMatchObject({ state: 'ended', outcome: 'answered' });
+    expect(others).toEqual([]);
   });
 
   it('SIGINT stops the answer that is being made and nothing else; the second one ends the host, with 0', async () => {
