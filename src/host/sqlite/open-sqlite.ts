@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import Driver from 'libsql';
-import { SluiceError } from '../../kernel/index.js';
+import { isSluiceError, SluiceError } from '../../kernel/index.js';
 import { sqliteFailure } from './sqlite-failure.js';
 import { checkValues, placeholdersOf, type SqliteValue, shortened } from './sqlite-values.js';
 
@@ -88,7 +88,7 @@ class OpenDatabase implements SqliteDatabase {
     try {
       if (readonly)
         this.#rows('SELECT count(*) FROM sqlite_schema'); // so that it fails now, not later
-      else if (!isLock) this.#prepareFile(maxPages);
+      else if (!isLock) this.#prepareFile(maxPages, busyTimeoutMs);
     } catch (error) {
       this.close();
       throw error;
@@ -163,14 +163,28 @@ class OpenDatabase implements SqliteDatabase {
     this.close();
   }
 
-  #prepareFile(maxPages: number | undefined): void {
-    this.#rows('PRAGMA journal_mode = WAL');
+  #prepareFile(maxPages: number | undefined, busyTimeoutMs: number): void {
+    this.#useWriteAheadLog(busyTimeoutMs);
     this.exec('PRAGMA synchronous = FULL');
     this.exec('PRAGMA foreign_keys = ON');
     if (maxPages === undefined) return;
     if (!Number.isSafeInteger(maxPages) || maxPages < 1)
       throw this.#failed(`maxPages is ${maxPages}, which is no number of pages`);
     this.exec(`PRAGMA max_page_count = ${maxPages}`);
+  }
+
+  /** SQLite does not wait here where another process makes the same file at the same time: it is asked again. */
+  #useWriteAheadLog(busyTimeoutMs: number): void {
+    const until = performance.now() + busyTimeoutMs;
+    for (;;)
+      try {
+        this.#rows('PRAGMA journal_mode = WAL');
+        return;
+      } catch (error) {
+        if (!isSluiceError(error) || error.code !== 'database-busy') throw error;
+        if (performance.now() >= until) throw error;
+        Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 10); // the calls of a database are synchronous
+      }
   }
 
   /** A full disk, say, has rolled back before anybody asked. */
