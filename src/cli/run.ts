@@ -188,9 +188,10 @@ async function run(options: RunOptions, shell: Shell): Promise<ExitCode> {
   const reloading = reloadOn(host, extensions, options, shell);
   return await asCliCommand(kernel, 'run', shell, async () => {
     using _watch = reloading;
-    const isDone = await untilStopped(host, shell.stop, settings, () =>
-      shell.stderr.lines(hasConsole ? view.greeting : []),
-    );
+    const isDone = await untilStopped(host, shell.stop, settings, () => {
+      watch?.watchLoop();
+      shell.stderr.lines(hasConsole ? view.greeting : []);
+    });
     const isFine = shell.stop.aborted ? isDone && errors.length === 0 : isDone && !failed;
     return isFine ? exitCodes.ok : exitCodes.failed;
   });

@@ -34,12 +34,14 @@ const beatMs = 250;
 /**
  * Watches what handlers do besides answering (spec §13.11): promises that they leave behind and that are rejected, and how
  * long they block the event loop. Give its `instrument` to the kernel, its `around` to the extension set, and the kernel to
- * `watch`. What is not watched costs nothing.
+ * `watch`; call `watchLoop` when the host has started. A handler that is not watched costs nothing.
  *
  * @example
  * using watch = new HandlerWatch({ logger });
  * const kernel = createKernel({ instrument: watch.instrument, quarantine: {} });
  * watch.watch(kernel);
+ * await host.start();
+ * watch.watchLoop();
  */
 export class HandlerWatch implements Disposable {
   readonly #options: Required<Omit<HandlerWatchOptions, 'logger'>> & { readonly logger: Logger };
@@ -83,15 +85,22 @@ export class HandlerWatch implements Disposable {
   readonly around = <T>(extensionId: string, work: () => T): T =>
     this.#options.attributeRejections ? this.#marks.run({ extensionId }, work) : work();
 
-  /** Begins: what is found is told to the kernel, where it counts towards quarantine. */
+  /** Begins to hear stray rejections: each is told to the kernel, where it counts towards quarantine. */
   watch(kernel: Kernel): void {
     this.#kernel = kernel;
-    const { process, attributeRejections, blockedAfterMs } = this.#options;
-    if (attributeRejections) {
-      process.on('unhandledRejection', this.#onRejection);
-      process.on('uncaughtException', this.#onException);
-    }
-    if (blockedAfterMs !== false) this.#beat(blockedAfterMs);
+    const { process, attributeRejections } = this.#options;
+    if (!attributeRejections) return;
+    process.on('unhandledRejection', this.#onRejection);
+    process.on('uncaughtException', this.#onException);
+  }
+
+  /**
+   * Begins to watch whether the event loop turns. Call it when the host has started: until then the host itself loads
+   * modules and opens files, and blocks the loop with that. A second call does nothing.
+   */
+  watchLoop(): void {
+    const { blockedAfterMs } = this.#options;
+    if (blockedAfterMs !== false && this.#timer === undefined) this.#beat(blockedAfterMs);
   }
 
   [Symbol.dispose](): void {
