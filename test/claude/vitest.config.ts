@@ -7,7 +7,6 @@ const claude = mergeConfig(base, {
   root: fileURLToPath(new URL('../../', import.meta.url)),
   test: {
     globalSetup: ['test/claude/install-sdk.ts'],
-    testTimeout: 60_000,
   },
 });
 claude.test.include = ['test/claude/**/*.claude.ts']; // in place of the base's, not beside it

@@ -17,7 +17,7 @@ describeGateway('sluice run --agent openclaw', () => {
       stdout: 'Good morning.\nGood night.\n',
       stderr: '',
     });
-  }, 60_000);
+  });
 
   it('does not start with a wrong token, and does not say it', async () => {
     await using lab = await GatewayLab.open({ main: [] });
@@ -28,5 +28,5 @@ describeGateway('sluice run --agent openclaw', () => {
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
     expect(stderr).toContain('gateway-unreachable');
     expect(stderr).not.toContain('not-the-right-token');
-  }, 60_000);
+  });
 });

@@ -22,7 +22,7 @@ describeGateway('the client before a real gateway (stream §2, §3)', () => {
         'after the crash': [says('Here again.')],
       },
     });
-  }, 60_000);
+  });
 
   afterAll(() => lab[Symbol.asyncDispose]());
 

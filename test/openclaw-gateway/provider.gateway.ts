@@ -36,7 +36,7 @@ describeGateway('an agent behind a real gateway (stream §4, §5)', () => {
     });
     client = await lab.client({ resumeWindowMs: 1_000, reconnect: { firstDelayMs: 50 } });
     await client.ready();
-  }, 60_000);
+  });
 
   afterEach(async () => {
     await client.request('health'); // answered in order: what was asked before is answered, too

@@ -7,7 +7,6 @@ const gateway = mergeConfig(base, {
   root: fileURLToPath(new URL('../../', import.meta.url)),
   test: {
     globalSetup: ['test/openclaw-gateway/global-setup.ts'],
-    testTimeout: 60_000,
   },
 });
 gateway.test.include = ['test/openclaw-gateway/**/*.gateway.ts']; // in place of the base's, not beside it

@@ -26,7 +26,6 @@ const parity = mergeConfig(base, {
       OPENCLAW_STATE_DIR: join(scratch, 'state'),
       XDG_CACHE_HOME: process.env.XDG_CACHE_HOME || join(homedir(), '.cache'),
     },
-    testTimeout: 120_000,
   },
 });
 parity.test.include = ['test/parity/**/*.parity.ts']; // in place of the base's, not beside it

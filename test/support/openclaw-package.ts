@@ -1,10 +1,11 @@
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { createReadStream, existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
-import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { promisify } from 'node:util';
+import { oneLine } from '../../src/kernel/index.js';
+import { npm, packageCache } from './package-cache.js';
 
 const run = promisify(execFile);
 
@@ -19,9 +20,7 @@ export type OpenClawPackage =
 
 /** Where the package is kept between runs: outside of every repository. */
 export function openClawCache(): string {
-  const { XDG_CACHE_HOME: caches } = process.env;
-  const base = caches === undefined || caches === '' ? join(homedir(), '.cache') : caches;
-  return join(base, 'sluice-ci', `openclaw-${openClawVersion}`);
+  return join(packageCache(), `openclaw-${openClawVersion}`);
 }
 
 /**
@@ -51,15 +50,14 @@ async function find(options: { fetch?: boolean }): Promise<OpenClawPackage> {
     settle(join(scratch, 'package'), root);
     return { root };
   } catch (error) {
-    return { absent: `openclaw@${openClawVersion} cannot be had: ${firstLine(error)}` };
+    return { absent: `openclaw@${openClawVersion} cannot be had: ${oneLine(error)}` };
   } finally {
     rmSync(scratch, { recursive: true, force: true });
   }
 }
 
 async function download(scratch: string, tarball: string): Promise<void> {
-  const options = ['--silent', '--pack-destination', scratch];
-  await run('npm', ['pack', `openclaw@${openClawVersion}`, ...options], { cwd: scratch });
+  await npm(['pack', `openclaw@${openClawVersion}`, '--pack-destination', scratch], scratch);
   const fetched = join(scratch, `openclaw-${openClawVersion}.tgz`);
   await verify(fetched);
   renameSync(fetched, tarball);
@@ -82,10 +80,4 @@ function settle(from: string, to: string): void {
   } catch (error) {
     if (!existsSync(to)) throw error;
   }
-}
-
-function firstLine(error: unknown): string {
-  const { stderr, message } = error as { stderr?: unknown; message?: unknown }; // what execFile rejects with
-  const text = typeof stderr === 'string' && stderr.trim() !== '' ? stderr : String(message);
-  return text.trim().split('\n', 1)[0] ?? '';
 }
