@@ -13,5 +13,8 @@ export default defineConfig({
   },
   test: {
     include: ['test/**/*.test.ts', 'extensions/**/test/*.test.ts'],
+    // a bound for what hangs, not a measure: no test's outcome depends on how fast the machine is
+    testTimeout: 300_000,
+    hookTimeout: 300_000,
   },
 });

@@ -47,7 +47,7 @@ beforeAll(() => {
 
 afterAll(() => rmSync(folder, { recursive: true }));
 
-describe('sluice check-plugin', { timeout: 30_000 }, () => {
+describe('sluice check-plugin', () => {
   it('says of each hook what family, class and mode it becomes', async () => {
     const report = await reportOf(courier);
     expect(report).toMatchObject({ code: 0, works: true, plugin: { id: 'courier' } });
@@ -195,7 +195,7 @@ describe('sluice check-plugin', { timeout: 30_000 }, () => {
   });
 });
 
-describe('sluice run --plugin', { timeout: 30_000 }, () => {
+describe('sluice run --plugin', () => {
   it('runs a plugin in the host: its hooks, commands and services', async () => {
     const input = '/coo\nhello\na secret\n';
     const { code, stdout, stderr } = await runCli(['run', '-q', '--plugin', courier], input);

@@ -3,7 +3,7 @@ import packageJson from '../../package.json' with { type: 'json' };
 import { fixture, runCli } from './cli.js';
 import { runInMemory } from './memory-shell.js';
 
-describe('the command line, in a process of its own', { timeout: 30_000 }, () => {
+describe('the command line, in a process of its own', () => {
   it('lists its commands and exit codes', async () => {
     const { code, stdout, stderr } = await runCli(['--help']);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });

@@ -34,7 +34,7 @@ export default { kind: 'sluice-extension', id: 'outgoing', config: undefined, se
     api.veto('egress.preparing', name, async () => { await go(); return { kind: 'cancel', code: 'policy' }; });
 } };`;
 
-describe('the commands on a journal', { timeout: 60_000 }, () => {
+describe('the commands on a journal', () => {
   let folder: TemporaryFolder;
   const ids: string[] = [];
 

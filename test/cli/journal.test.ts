@@ -129,7 +129,7 @@ describe('sluice journal', () => {
   });
 });
 
-describe('sluice run --journal', { timeout: 60_000 }, () => {
+describe('sluice run --journal', () => {
   it('keeps what came in, what went out and what was dispatched', async () => {
     const path = join(testFolder(), 'sluice.db');
     const run = (text: string) =>

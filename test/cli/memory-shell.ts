@@ -4,7 +4,7 @@ import type { TerminalScreen } from '../../src/channel/index.js';
 import { runCommandLine } from '../../src/cli/command-line.js';
 import { outputTo } from '../../src/cli/output.js';
 import { plainPalette } from '../../src/cli/palette.js';
-import type { CliSurroundings, Ended } from './cli.js';
+import { type CliSurroundings, type Ended, withoutSlowness } from './cli.js';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
@@ -50,5 +50,5 @@ export async function runInMemory(
     onHangup: () => undefined,
   });
   await Promise.all([stdout.flush(), stderr.flush()]);
-  return { code, ...written };
+  return { code, stdout: written.stdout, stderr: withoutSlowness(written.stderr) };
 }

@@ -63,7 +63,7 @@ beforeAll(async () => {
     if (!out.write(turn(number))) await once(out, 'drain');
   out.end();
   await once(out, 'finish');
-}, 60_000);
+});
 
 afterAll(() => rm(folder, { recursive: true, force: true }));
 

@@ -19,7 +19,7 @@ function textLines(events: readonly SessionEvent[]): string {
     .join('');
 }
 
-describe('sluice normalize', { timeout: 30_000 }, () => {
+describe('sluice normalize', () => {
   it('prints the session events of a recording, a line of JSON each', async () => {
     const { code, stdout, stderr } = await runCli(['normalize', recording]);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });

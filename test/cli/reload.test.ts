@@ -28,7 +28,7 @@ export default {
   );
 }
 
-describe('sluice run reloads (§13.9)', { timeout: 60_000 }, () => {
+describe('sluice run reloads (§13.9)', () => {
   it('with --watch what an extension imports, and keeps the version before where the new one cannot be read', async () => {
     write('one');
     const cli = new CliProcess(['run', '--quiet', '--watch', '-e', join(folder, 'sign.ts')]);
@@ -57,7 +57,7 @@ describe('sluice run reloads (§13.9)', { timeout: 60_000 }, () => {
   });
 });
 
-describe('sluice run --strict (§13.10)', { timeout: 60_000 }, () => {
+describe('sluice run --strict (§13.10)', () => {
   it('does not start where an extension cannot be loaded', async () => {
     const { code, stdout, stderr } = await runCli(
       ['run', '--strict', '--quiet', '-e', fixture('broken.ts')],

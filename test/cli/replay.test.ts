@@ -14,7 +14,7 @@ const recordings = fileURLToPath(
   new URL('../../../shared/recordings/claude-stream', import.meta.url),
 );
 
-describe('sluice replay', { timeout: 30_000 }, () => {
+describe('sluice replay', () => {
   it('prints the dispatches of a recording', async () => {
     const { code, stdout, stderr } = await runCli(['replay', fixture('recording.jsonl')]);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });

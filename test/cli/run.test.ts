@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import { CliProcess, fixture, jsonLines, runCli } from './cli.js';
 
-describe('sluice run', { timeout: 30_000 }, () => {
+describe('sluice run', () => {
   it('answers each line of a pipe, and tells the way on stderr', async () => {
     const { code, stdout, stderr } = await runCli(['run'], 'hello\nthere\n');
     expect({ code, stdout }).toEqual({ code: 0, stdout: 'hello\nthere\n' });

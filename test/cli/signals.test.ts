@@ -8,7 +8,7 @@ import { runInMemory } from './memory-shell.js';
 
 const args = ['run', '--quiet', '--extension', fixture('until-signal.ts')];
 
-describe('a signal', { timeout: 30_000 }, () => {
+describe('a signal', () => {
   it('SIGTERM lets what has begun end, and the exit code is 0 (fault 33)', async () => {
     const cli = new CliProcess(args);
     cli.child.stdin.write('hi\n');
@@ -106,7 +106,7 @@ describe('a signal', { timeout: 30_000 }, () => {
   });
 });
 
-describe('a health port of the command line (§20.4)', { timeout: 30_000 }, () => {
+describe('a health port of the command line (§20.4)', () => {
   const healthUrl = (stderr: string): string => /health at (\S+)\/healthz/.exec(stderr)?.[1] ?? '';
 
   it('is ready while the host takes messages, and not while it stops', async () => {

@@ -8,7 +8,7 @@ interface StageLine {
   readonly handlers: readonly { readonly extensionId: string }[];
 }
 
-describe('sluice stages', { timeout: 30_000 }, () => {
+describe('sluice stages', () => {
   it('shows every stage with the handlers that are loaded', async () => {
     const { code, stdout } = await runCli(['stages', '--extension', fixture('shout.ts')]);
     expect(code).toBe(0);

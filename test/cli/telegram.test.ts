@@ -24,7 +24,7 @@ describe('sluice run --channel telegram', () => {
     expect(stderr).not.toContain(testToken.slice(11));
     expect(server.shown).toMatchObject([{ text: 'hello' }]);
     expect(server.offset).toBe(102);
-  }, 60_000);
+  });
 
   it.each([
     ['none', {}, 'TELEGRAM_BOT_TOKEN holds no token; set it to the one that @BotFather gave you'],
@@ -64,13 +64,13 @@ describe('sluice run --channel telegram', () => {
     } finally {
       await rm(folder, { recursive: true });
     }
-  }, 60_000);
+  });
 
   it('is what --api-root is for', async () => {
     const { code, stderr } = await runCli(['run', '--api-root', 'http://127.0.0.1:9']);
     expect(code).toBe(2);
     expect(stderr).toContain('--api-root is for the channel "telegram"');
-  }, 60_000);
+  });
 
   it('leaves who may write to a setting that cannot be read: nothing stands in for it', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'sluice-telegram-'));
@@ -87,5 +87,5 @@ describe('sluice run --channel telegram', () => {
     } finally {
       await rm(folder, { recursive: true });
     }
-  }, 60_000);
+  });
 });

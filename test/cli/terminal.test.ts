@@ -57,7 +57,6 @@ const hasScript = spawnSync('script', ['--version']).status === 0;
 
 it.skipIf(!hasScript)(
   'a real terminal, typed into: the reply stands once under its question',
-  { timeout: 30_000 },
   async () => {
     const command = `${process.execPath} --import tsx src/cli/main.ts run --quiet --agent replay:${recording} --reasoning stream`;
     const child = spawn('script', ['-qfec', command, '/dev/null'], {

@@ -125,7 +125,7 @@ function mutated(frames: readonly CsdkFrame[], changes: readonly Mutation[]): Cs
   return list;
 }
 
-describe('a broken recording', { timeout: 60_000 }, () => {
+describe('a broken recording', () => {
   const broken = fc
     .tuple(fc.constantFrom(...recorded), mutations)
     .map(([{ frames }, changes]) => mutated(frames, changes));

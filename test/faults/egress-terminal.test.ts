@@ -161,5 +161,5 @@ describe('fault 26: exactly one terminal egress event for each prepared send (P)
       }),
       { numRuns: 150 },
     );
-  }, 60_000);
+  });
 });

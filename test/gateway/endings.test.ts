@@ -177,5 +177,5 @@ describe('whatever comes and however it ends (stream §4.1; seed 003: cleanup)',
       }),
       { numRuns: 300 },
     );
-  }, 60_000);
+  });
 });

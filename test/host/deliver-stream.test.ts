@@ -298,7 +298,7 @@ describe('deliverStream', () => {
       }),
       { numRuns: 200 },
     );
-  }, 60_000);
+  });
 });
 
 async function* never(): AsyncGenerator<StreamDelta> {}

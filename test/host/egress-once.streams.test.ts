@@ -191,4 +191,4 @@ it('fault 26: a streamed reply is one send with one end, is shown whole once at 
     { numRuns: 150 },
   );
   expect(streamed).toBeGreaterThan(50); // it is not about plain sends only
-}, 60_000);
+});

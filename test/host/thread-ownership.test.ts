@@ -65,7 +65,7 @@ describe('two whole hosts that hear the same messages', () => {
     }
     await server.close(0);
     database.close();
-  }, 60_000);
+  });
 
   it('both answer where both are mentioned', async () => {
     answers(); // nobody is asked

@@ -1,11 +1,9 @@
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { readRecording, replayProvider } from '../../src/agent/index.js';
 import { splitRuns } from '../../src/csdk/index.js';
 import { ada, forum, group, messageUpdate, pressUpdate } from '../support/bot-api/updates.js';
 import { recordings, visibleTexts } from '../support/recordings.js';
 import { type TelegramLab, telegramLab } from '../support/telegram-lab.js';
-
-vi.setConfig({ testTimeout: 60_000 }); // virtual time, but real calls, on a busy machine
 
 /** The families of the dispatches since updates came in, but for what grows. */
 function way({ outcomes }: TelegramLab): string[] {

@@ -1,4 +1,4 @@
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import {
   badMarkup,
   blocked,
@@ -8,8 +8,6 @@ import {
 } from '../support/bot-api/fault.js';
 import { messageUpdate } from '../support/bot-api/updates.js';
 import { type TelegramLab, telegramLab } from '../support/telegram-lab.js';
-
-vi.setConfig({ testTimeout: 60_000 }); // virtual time, but real calls, on a busy machine
 
 const whole = { settings: { streaming: false } };
 

@@ -1,11 +1,9 @@
-import { expect, it, vi } from 'vitest';
+import { expect, it } from 'vitest';
 import { memoryJournal } from '../../src/host/index.js';
 import type { AgentProvider } from '../../src/stream/index.js';
 import { messageUpdate } from '../support/bot-api/updates.js';
 import { mortalJournal } from '../support/mortal-journal.js';
 import { telegramLab } from '../support/telegram-lab.js';
-
-vi.setConfig({ testTimeout: 60_000 }); // virtual time, but real calls, on a busy machine
 
 /** An agent that answers when it is let, and says how often it was asked. */
 function held(): { readonly provider: AgentProvider; readonly asked: string[]; release(): void } {

@@ -1,12 +1,10 @@
 import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { PayloadOf } from '../../src/kernel/index.js';
 import { blocked, type Fault, tooMany } from '../support/bot-api/fault.js';
 import { type TelegramLab, telegramLab } from '../support/telegram-lab.js';
-
-vi.setConfig({ testTimeout: 60_000 }); // virtual time, but real calls, on a busy machine
 
 type Attachment = PayloadOf<'egress.preparing'>['attachments'][number];
 

@@ -1,11 +1,9 @@
 import { readFileSync } from 'node:fs';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { config } from '../../extensions/telegram/src/config.js';
 import { decodeUpdate } from '../../extensions/telegram/src/ingress/decode.js';
 import { messageUpdate } from '../support/bot-api/updates.js';
 import { telegramLab } from '../support/telegram-lab.js';
-
-vi.setConfig({ testTimeout: 60_000 }); // virtual time, but real calls, on a busy machine
 
 describe('a bot with a webhook', () => {
   const secret = 'a-secret-of-these-tests';

@@ -113,7 +113,7 @@ beforeAll(() => {
   writeFileSync(join(project, 'consumer.ts'), consumer);
   writeFileSync(join(project, 'host.js'), host);
   writeFileSync(join(project, 'shipped.js'), shipped);
-}, 60_000);
+});
 
 afterAll(() => rmSync(project, { recursive: true, force: true }));
 
@@ -131,7 +131,7 @@ describe('the built package, imported by its name (§2, §13)', () => {
   it("takes an author's families into its types, and runs", () => {
     run(tsc);
     expect(run('consumer.js')).toBe('42');
-  }, 60_000);
+  });
 
   it('holds the extensions that are shipped with it, which import it by its name, too', () => {
     expect(run('shipped.js')).toBe(
@@ -147,5 +147,5 @@ describe('the built package, imported by its name (§2, §13)', () => {
     });
     run(tsc, ['-p', extension]);
     expect(run('host.js')).toBe('quiet until 07:00 (UTC)');
-  }, 60_000);
+  });
 });

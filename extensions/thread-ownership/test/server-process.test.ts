@@ -16,7 +16,7 @@ const claimOf = (agentId: string): RequestInit => ({
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-describe('sluice-ownership', { timeout: 60_000 }, () => {
+describe('sluice-ownership', () => {
   it('--help shows every option, an example and the exit codes', async () => {
     const { code, stdout, stderr } = await new ServerProcess(['--help']).ended;
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });

@@ -119,7 +119,7 @@ describe('a journal in a file', () => {
     const again = await openJournal(path);
     expect(await again.updates()).toMatchObject([{ eventId: 'of the child' }]);
     await again.close();
-  }, 60_000);
+  });
 
   it('drops what is older than is kept, but nothing that has not ended (durability §5.1)', async () => {
     const path = newPath();
@@ -244,9 +244,7 @@ describe('fault 35: a journal that cannot be used', () => {
     await journal.close();
   });
 
-  it('of a burst of dispatches it keeps what there is room for, and counts the rest (fault 39, durability §4.3)', {
-    timeout: 60_000,
-  }, async () => {
+  it('of a burst of dispatches it keeps what there is room for, and counts the rest (fault 39, durability §4.3)', async () => {
     const journal = await openJournal(newPath());
     const body = 'z'.repeat(2_048);
     const burst = 40_000; // within one turn of the event loop: 80 MB, of which 64 may wait

@@ -257,9 +257,7 @@ describe('fault 35: a database that cannot be used', () => {
     expect(second.transaction(() => 1)).toBe(1);
   });
 
-  it('a write that the system refuses is told as that, and what was kept stays (child process)', {
-    timeout: 60_000,
-  }, () => {
+  it('a write that the system refuses is told as that, and what was kept stays (child process)', () => {
     const path = join(testFolder(), 'state.db');
     const child = fileURLToPath(new URL('./fixtures/small-files.ts', import.meta.url));
     // No file may grow beyond 64 blocks of 1,024 bytes: the write that would is refused by the system.
@@ -272,7 +270,7 @@ describe('fault 35: a database that cannot be used', () => {
     expect(JSON.parse(stdout)).toEqual({ code: 'database-io', rows: 1, inTransaction: false });
   });
 
-  it('a folder that may not be written to says so (child process)', { timeout: 60_000 }, () => {
+  it('a folder that may not be written to says so (child process)', () => {
     const path = filledFile();
     const child = fileURLToPath(new URL('./fixtures/other-user.ts', import.meta.url));
     const { stdout, stderr } = spawnSync(process.execPath, ['--import', 'tsx', child, path], {
