@@ -33,6 +33,7 @@ export { addUsage } from './run/usage.js';
 export type {
   AgentEnd,
   AgentStart,
+  AnsweredBy,
   AssistantMessageEvent,
   AutoCompactionEnd,
   AutoCompactionStart,
@@ -47,6 +48,7 @@ export type {
 export {
   type AssistantContent,
   type AssistantMessage,
+  type ProviderError,
   type SessionMessage,
   type SessionUsage,
   type StopReason,

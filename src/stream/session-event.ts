@@ -35,6 +35,16 @@ export interface AgentStart {
   readonly type: 'agent_start';
 }
 
+/** That another model answered than the one that was asked. */
+export interface AnsweredBy {
+  /** The model that was asked. */
+  readonly fromModel: string;
+  /** The model that answered. */
+  readonly toModel: string;
+  /** Why, in the agent's words. */
+  readonly reason?: string;
+}
+
 /** A run ended. The last event, once. */
 export interface AgentEnd {
   readonly type: 'agent_end';
@@ -45,6 +55,8 @@ export interface AgentEnd {
   /** Someone stopped it. */
   readonly aborted?: boolean;
   readonly usage?: SessionUsage;
+  /** Set if the agent itself went over to another model. */
+  readonly fallback?: AnsweredBy;
 }
 
 /** A message of the model began. */

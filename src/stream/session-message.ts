@@ -47,6 +47,14 @@ export interface UserMessage {
   readonly timestamp?: number;
 }
 
+/** What failed at a model's provider. */
+export interface ProviderError {
+  /** The kind of failure, as the agent names it, such as `rate_limit` or `server_error`; `unknown` if it has no name. */
+  readonly code: string;
+  /** The HTTP status, if there was a response. */
+  readonly httpStatus?: number;
+}
+
 /** One message of a model. */
 export interface AssistantMessage {
   readonly role: 'assistant';
@@ -56,6 +64,11 @@ export interface AssistantMessage {
   readonly usage?: SessionUsage;
   readonly stopReason?: StopReason;
   readonly errorMessage?: string;
+  /**
+   * Set if the text is no answer of the model: the agent tells in it that the model's provider failed. Such a text may
+   * hold addresses and ids. It is for operators, and never goes to a chat. Known from `message_start` on.
+   */
+  readonly providerError?: ProviderError;
   /** Milliseconds since 1970. */
   readonly timestamp?: number;
 }

@@ -22,12 +22,6 @@ export function resultErrorMessage(result: Fields): string {
   return said === undefined ? 'The Claude run failed.' : `The Claude run failed: ${said}`;
 }
 
-/** The code of a failed result: its subtype, or `error` where that says success. */
-export function resultErrorCode(result: Fields): string {
-  const subtype = textField(result, 'subtype');
-  return subtype?.startsWith('error') === true ? subtype : 'error';
-}
-
 /** The usage that a message carries, if it does. */
 export function usageBody(message: Fields): CoderBody | undefined {
   const { usage } = message;

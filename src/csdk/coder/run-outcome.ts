@@ -1,10 +1,10 @@
 import { oneLine } from '../../kernel/index.js';
+import { failureCode } from '../failure-code.js';
 import { isFields, textField } from '../frame.js';
 import type { CoderSink } from './coder-sink.js';
 import {
   isErrorResult,
   isInterruptedResult,
-  resultErrorCode,
   resultErrorMessage,
   usageBody,
 } from './result-outcome.js';
@@ -82,7 +82,7 @@ export class RunOutcome {
     else if (isErrorResult(result))
       this.#sink.emitOf(result, {
         type: 'error',
-        code: resultErrorCode(result),
+        code: failureCode(result),
         message: resultErrorMessage(result),
       });
     else this.#sink.emitOf(result, { type: 'done' });

@@ -14,6 +14,7 @@ import { Compaction } from './compaction.js';
 import { CompactionSignals } from './compaction-signals.js';
 import { argumentsOf, blockKind } from './open-block.js';
 import type { MessageSink } from './open-message.js';
+import { providerErrorOf } from './provider-error.js';
 import type { DiagnosticFact } from './session-diagnostic.js';
 import { type KnownCall, ToolCalls } from './tool-calls.js';
 import { progressPartial } from './tool-partial.js';
@@ -100,7 +101,8 @@ export class MainLane {
       return;
     }
     this.#turnsTo(message);
-    const open = this.turns.assembling(message);
+    const error = providerErrorOf(frame);
+    const open = this.turns.assembling(message, error);
     if (open === undefined) {
       this.#late(message);
       return;
@@ -108,8 +110,7 @@ export class MainLane {
     for (const block of message.content) open.complete(block);
     open.stopsFor(message.stopReason);
     open.uses(message.usage);
-    const error = textField(frame, 'error');
-    if (error !== undefined) this.turns.close('error', textOf(open.message) || error);
+    if (error !== undefined) this.turns.close('error', textOf(open.message) || error.code);
     else if (frame.aborted === true) this.turns.close('aborted');
     else if (message.stopReason !== undefined && this.turns.isAssembling) this.turns.close();
   }

@@ -1,6 +1,7 @@
 import type {
   AssistantMessage,
   AssistantMessageEvent,
+  ProviderError,
   SessionEvent,
   StopReason,
 } from '../../stream/index.js';
@@ -46,11 +47,12 @@ export class OpenMessage {
   readonly #usage: Record<string, number> = {};
   #stopReason: StopReason | undefined;
 
-  constructor(start: CsdkMessage, sink: MessageSink) {
+  constructor(start: CsdkMessage, sink: MessageSink, providerError?: ProviderError) {
     this.id = start.id;
     this.#sink = sink;
     this.message = { role: 'assistant', content: this.#content.list, provider: 'anthropic' };
     if (start.model !== undefined) this.message.model = start.model;
+    if (providerError !== undefined) this.message.providerError = providerError;
     this.uses(start.usage);
     sink.emit({ type: 'message_start', message: this.message });
   }

@@ -1,4 +1,5 @@
 import { type AgentEnd, addUsage, type SessionUsage } from '../../stream/index.js';
+import { failureCode } from '../failure-code.js';
 import { type CsdkFrame, isFields, textField } from '../frame.js';
 import { sessionUsage } from '../usage.js';
 
@@ -7,15 +8,16 @@ export type RunEnd = Pick<AgentEnd, 'error' | 'aborted'>;
 
 /**
  * How a result says that its turn ended. An interrupted turn is reported as an error too; its terminal reason tells
- * (csdk §6.2).
+ * (csdk §6.2, §6.6).
  *
  * @param lastError what the last message said went wrong, for a result that does not say.
  */
 export function endOfResult(result: CsdkFrame, lastError: string | undefined): RunEnd {
-  const subtype = textField(result, 'subtype') ?? 'result';
   if (textField(result, 'terminal_reason')?.startsWith('aborted_') === true)
     return { aborted: true };
-  if (result.is_error !== true && !subtype.startsWith('error')) return {};
+  const isError = textField(result, 'subtype')?.startsWith('error') === true;
+  if (result.is_error !== true && !isError) return {};
+  const subtype = failureCode(result);
   return { error: { subtype, message: messageOf(result) ?? lastError ?? subtype } };
 }
 

@@ -2,6 +2,7 @@ import type { AgentEnd, SessionEvent, SessionUsage } from '../../stream/index.js
 import type { CsdkCallback } from '../callback.js';
 import { type CsdkFrame, isFields, textField } from '../frame.js';
 import { BackgroundWork } from './background-work.js';
+import { Fallback } from './fallback.js';
 import { FrameIds } from './frame-ids.js';
 import { isSilentSystem, isSilentType } from './known-frames.js';
 import { MainLane } from './main-lane.js';
@@ -22,6 +23,7 @@ export class SessionNormalizer {
   readonly #main: MainLane;
   readonly #lanes: SubagentLanes;
   readonly #work = new BackgroundWork();
+  readonly #fallback = new Fallback();
   #ended = false;
   /** What the results so far say of the run's end. */
   #verdict: RunEnd | undefined;
@@ -153,7 +155,13 @@ export class SessionNormalizer {
       case 'hook_started':
         this.#main.compaction.hookStarted(frame);
         return;
+      case 'model_fallback':
+        this.#fallback.read(frame);
+        return;
       case 'model_refusal_fallback':
+        this.#fallback.read(frame);
+        this.#retracted(frame.retracted_message_uuids, subtype);
+        return;
       case 'model_refusal_no_fallback':
         this.#retracted(frame.retracted_message_uuids, subtype);
         return;
@@ -217,11 +225,14 @@ export class SessionNormalizer {
     if (this.#ended) return;
     const aborted = end.aborted === true || end.error !== undefined;
     this.#main.closeAll({ aborted, keepDetached: false });
+    const { messages } = this.#main.turns;
+    const fallback = this.#fallback.after(messages);
     this.#emit({
       type: 'agent_end',
-      messages: this.#main.turns.messages,
+      messages,
       ...end,
       ...(this.#usage !== undefined && { usage: this.#usage }),
+      ...(fallback !== undefined && { fallback }),
     });
     this.#ended = true;
     this.#isWaiting = false;

@@ -1,4 +1,4 @@
-import type { AssistantMessage, StopReason } from '../../stream/index.js';
+import type { AssistantMessage, ProviderError, StopReason } from '../../stream/index.js';
 import { textOf } from '../../stream/index.js';
 import type { CsdkMessage } from '../frame.js';
 import { type MessageSink, OpenMessage } from './open-message.js';
@@ -53,23 +53,30 @@ export class Turns {
   }
 
   /** The message that streams, opened now if it was only announced. Nothing where no message streams. */
-  streaming(): OpenMessage | undefined {
+  streaming(providerError?: ProviderError): OpenMessage | undefined {
     if (this.#turn.state === 'announced')
       this.#turn = {
         state: 'streaming',
-        message: new OpenMessage(this.#turn.start, this.#sink),
+        message: new OpenMessage(this.#turn.start, this.#sink, providerError),
       };
     return this.#turn.state === 'streaming' ? this.#turn.message : undefined;
   }
 
-  /** The message that a complete frame belongs to. Nothing for one that has ended: it never opens again. */
-  assembling(frame: CsdkMessage): OpenMessage | undefined {
+  /**
+   * The message that a complete frame belongs to. Nothing for one that has ended: it never opens again.
+   *
+   * @param providerError what the frame tells in the place of an answer; a message that it opens is marked with it.
+   */
+  assembling(frame: CsdkMessage, providerError?: ProviderError): OpenMessage | undefined {
     if (this.#closedIds.has(frame.id)) return undefined;
     if (this.#turn.state === 'announced' && this.#turn.start.id === frame.id)
-      return this.streaming();
+      return this.streaming(providerError);
     if (this.open?.id === frame.id && frame.id !== '') return this.open;
     this.displace();
-    this.#turn = { state: 'assembling', message: new OpenMessage(frame, this.#sink) };
+    this.#turn = {
+      state: 'assembling',
+      message: new OpenMessage(frame, this.#sink, providerError),
+    };
     return this.#turn.message;
   }
 

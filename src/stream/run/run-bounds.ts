@@ -1,4 +1,5 @@
 import type { Outcome, PayloadOf } from '../../kernel/index.js';
+import type { AnsweredBy } from '../session-event.js';
 import type { AssistantMessage } from '../session-message.js';
 import type { RunFields, RunReport } from './run-fields.js';
 import type { Trail } from './trail.js';
@@ -19,6 +20,26 @@ export interface RunModel {
   readonly model: string;
   /** Says that it answers in the place of another. */
   readonly fallback?: RunFallback;
+}
+
+/** The model that answered, if the agent went over to another one than the run was opened with. */
+export function answeredBy(opened: RunModel, by: AnsweredBy | undefined): RunModel {
+  if (by === undefined) return opened;
+  const { provider, fallback } = opened;
+  return {
+    provider,
+    model: by.toModel,
+    fallback: {
+      selectedProvider: provider,
+      selectedModel: by.fromModel,
+      ...fallback, // the run itself is in the place of another: that one was asked first
+      phase: 'active',
+      activeProvider: provider,
+      activeModel: by.toModel,
+      previousActiveModel: by.fromModel,
+      ...(by.reason !== undefined && { reasonSummary: by.reason }),
+    },
+  };
 }
 
 /** What the end of a run is told with, beside its report. */

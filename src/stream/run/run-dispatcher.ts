@@ -6,11 +6,13 @@ import { Compactions } from './compactions.js';
 import { driveRun } from './driven-runs.js';
 import { OutputDeltas } from './output-deltas.js';
 import {
+  answeredBy,
   dispatchEnd,
   dispatchInput,
   dispatchStarting,
   type RunFallback,
   type RunInput,
+  type RunModel,
   type RunStart,
 } from './run-bounds.js';
 import { RunFailure } from './run-failure.js';
@@ -241,15 +243,16 @@ export class RunDispatcher {
     this.#lastAssistant = message;
     this.#usages.push(message.usage);
     const text = textOf(message);
-    if (text.trim() !== '') this.#texts.push(text);
+    if (text.trim() !== '' && message.providerError === undefined) this.#texts.push(text);
     await this.#writer.write(message);
   }
 
-  #model() {
+  #model(): RunModel | undefined {
     const model = this.#provider?.model ?? this.#lastAssistant?.model;
     if (this.#provider === undefined || model === undefined) return undefined;
     const { id, fallback } = this.#provider;
-    return { provider: id, model, ...(fallback !== undefined && { fallback }) };
+    const answered = { provider: id, model, ...(fallback !== undefined && { fallback }) };
+    return answeredBy(answered, this.#end?.fallback);
   }
 
   #ending(stop: 'abandoned' | undefined): End {
