@@ -14,6 +14,7 @@ type Write =
   | 'final'
   | 'sending'
   | 'unsent'
+  | 'shown'
   | 'endSend';
 
 /** Lets each call through until the host is killed. `failing` says which writes fail, by their kind and number. */
@@ -44,6 +45,7 @@ export function mortalJournal(
     final: write('final', journal.final),
     sending: write('sending', journal.sending),
     unsent: write('unsent', journal.unsent),
+    shown: write('shown', journal.shown),
     endSend: write('endSend', journal.endSend),
     close: async () => undefined, // it outlives the host
     kill: () => {

@@ -1,5 +1,6 @@
 import { isSluiceError } from '../../kernel/index.js';
 import type { SqliteDatabase } from '../sqlite/open-sqlite.js';
+import { isOfOneRow } from './table-rows.js';
 
 interface Write {
   readonly run: () => void;
@@ -92,8 +93,9 @@ export class GroupCommit {
         try {
           one.run();
         } catch (error) {
-          // what the database throws ends the transaction
-          if (!isSluiceError(error) || error.code.startsWith('database-')) throw error;
+          // what the database throws ends the transaction; a damaged row concerns whoever needs it
+          const isRefused = isSluiceError(error) && !error.code.startsWith('database-');
+          if (!isRefused && !isOfOneRow(error)) throw error;
           refused.set(one, error);
         }
       passenger?.write();

@@ -1,104 +1,60 @@
 import { SluiceError } from '../../kernel/index.js';
 import { openSqlite, type SqliteDatabase, type SqliteOptions } from '../sqlite/open-sqlite.js';
+import { examineRows } from './examine-rows.js';
+import { applicationId, checkSchema, makeSchema, schemaVersion } from './journal-schema.js';
+import { migrateJournal } from './migrate-journal.js';
+import { damagedRow } from './table-rows.js';
 
-/** Written into the file's head: "SLUJ". */
-const applicationId = 0x534c554a;
-
-/** Of the tables below. A journal of another version is refused. */
-const schemaVersion = 1;
-
-const tables = `
-  CREATE TABLE updates (
-    seq INTEGER PRIMARY KEY AUTOINCREMENT,
-    event_id TEXT NOT NULL UNIQUE,
-    channel TEXT NOT NULL,
-    account_id TEXT NOT NULL,
-    update_id TEXT,
-    received_at_ms REAL NOT NULL,
-    body TEXT,
-    state TEXT NOT NULL CHECK (state IN ('accepted', 'handling', 'ended', 'dead')),
-    attempts INTEGER NOT NULL DEFAULT 0,
-    accepted_at_ms REAL NOT NULL,
-    ended_at_ms REAL,
-    outcome TEXT,
-    reason TEXT
-  ) STRICT;
-  CREATE INDEX open_updates ON updates (seq) WHERE state <> 'ended';
-  CREATE TABLE sends (
-    seq INTEGER PRIMARY KEY AUTOINCREMENT,
-    send_id TEXT NOT NULL UNIQUE,
-    correlation_id TEXT,
-    kind TEXT NOT NULL,
-    fingerprint TEXT NOT NULL,
-    channel TEXT,
-    account_id TEXT,
-    body TEXT NOT NULL,
-    state TEXT NOT NULL CHECK (state IN ('prepared', 'sending', 'sent', 'cancelled', 'failed')),
-    attempts INTEGER NOT NULL DEFAULT 0,
-    prepared_at_ms REAL NOT NULL,
-    ended_at_ms REAL,
-    provider_message_id TEXT,
-    cause TEXT,
-    reason TEXT
-  ) STRICT;
-  CREATE INDEX sends_of ON sends (correlation_id);
-  CREATE INDEX open_sends ON sends (seq) WHERE state IN ('prepared', 'sending');
-  CREATE TABLE dispatches (
-    seq INTEGER PRIMARY KEY AUTOINCREMENT,
-    event_id TEXT NOT NULL,
-    family TEXT NOT NULL,
-    correlation_id TEXT NOT NULL,
-    session_id TEXT,
-    status TEXT NOT NULL,
-    occurred_at_ms REAL NOT NULL,
-    omitted TEXT,
-    body TEXT NOT NULL
-  ) STRICT;
-  CREATE INDEX dispatches_by_event ON dispatches (event_id);
-  CREATE INDEX dispatches_by_correlation ON dispatches (correlation_id);
-  CREATE TABLE sessions (
-    session_key TEXT PRIMARY KEY,
-    session_id TEXT NOT NULL,
-    body TEXT NOT NULL
-  ) STRICT;
-  CREATE TABLE transcripts (
-    seq INTEGER PRIMARY KEY AUTOINCREMENT,
-    session_id TEXT NOT NULL,
-    body TEXT NOT NULL
-  ) STRICT;
-  CREATE INDEX transcript_of ON transcripts (session_id, seq);
-  PRAGMA application_id = ${applicationId};
-  PRAGMA user_version = ${schemaVersion};
-`;
+/** How the file of a journal is opened. */
+export interface JournalFileOptions extends SqliteOptions {
+  /** Whoever opens it has its lock: an older version is brought up to today's, and a new file gets its tables. */
+  readonly isOwner?: boolean;
+  /** Opens it also where pages or rows are damaged, to read what is left. */
+  readonly isDamageExpected?: boolean;
+}
 
 /**
- * Opens the file of a journal, or makes it, and looks at every page of it: what is damaged is found before anything
- * depends on it.
+ * Opens the file of a journal, or makes it, and looks at all of it: every page, every index and every row with its sum.
+ * What is damaged is found before anything depends on it.
  *
  * @throws SluiceError `not-a-journal`, or what `openSqlite` throws.
  */
-export function openJournalFile(path: string, options: SqliteOptions = {}): SqliteDatabase {
-  const database = openSqlite(path, options);
+export function openJournalFile(path: string, options: JournalFileOptions = {}): SqliteDatabase {
+  const { isOwner = false, isDamageExpected = false, ...sqlite } = options;
+  const database = openSqlite(path, sqlite);
   try {
-    database.check();
+    if (!isDamageExpected) database.check();
     const isNew = numberOf(database, 'SELECT count(*) FROM sqlite_schema') === 0;
-    if (isNew && options.readonly !== true) database.transaction(() => database.exec(tables));
-    const id = numberOf(database, 'PRAGMA application_id');
-    const version = numberOf(database, 'PRAGMA user_version');
-    if (id !== applicationId)
-      throw new SluiceError('not-a-journal', {
-        path,
-        problem: 'it is a database of something else',
-      });
-    if (version !== schemaVersion) {
-      const problem = `it is of version ${version}, and this is made for version ${schemaVersion}`;
-      throw new SluiceError('not-a-journal', { path, problem });
-    }
+    if (isNew && isOwner) database.transaction(() => makeSchema(database));
+    checkHead(database, isOwner);
+    checkSchema(database);
+    if (!isDamageExpected)
+      for (const [first] of examineRows(database))
+        if (first !== undefined) throw damagedRow(path, first);
     return database;
   } catch (error) {
     database.close();
     throw error;
   }
+}
+
+/** Whose file it is, and of which version. */
+function checkHead(database: SqliteDatabase, isOwner: boolean): void {
+  const { path } = database;
+  const id = numberOf(database, 'PRAGMA application_id');
+  if (id !== applicationId)
+    throw new SluiceError('not-a-journal', { path, problem: 'it is a database of something else' });
+  const version = numberOf(database, 'PRAGMA user_version');
+  if (version === schemaVersion) return;
+  if (version === 1 && isOwner) {
+    migrateJournal(database);
+    return;
+  }
+  const problem =
+    version === 1
+      ? `it is of version 1, and a host that opens it makes it version ${schemaVersion}; \`sluice journal repair\` does, too`
+      : `it is of version ${version}, and this is made for version ${schemaVersion}`;
+  throw new SluiceError('not-a-journal', { path, problem });
 }
 
 /** The one number that a statement gives. */

@@ -1,5 +1,6 @@
 import type { SqliteRow } from '../sqlite/open-sqlite.js';
 import type { DispatchRecord, JournalFilter, SendRecord, UpdateRecord } from './journal.js';
+import type { SummedTable } from './row-sums.js';
 
 /** The columns of each table, by the fields of its records. */
 const updateColumns = {
@@ -8,6 +9,7 @@ const updateColumns = {
   channel: 'channel',
   accountId: 'account_id',
   updateId: 'update_id',
+  lane: 'lane',
   receivedAtMs: 'received_at_ms',
   body: 'body',
   state: 'state',
@@ -27,6 +29,7 @@ const sendColumns = {
   channel: 'channel',
   accountId: 'account_id',
   body: 'body',
+  shown: 'shown',
   state: 'state',
   attempts: 'attempts',
   preparedAtMs: 'prepared_at_ms',
@@ -49,12 +52,16 @@ const dispatchColumns = {
 } as const satisfies Record<keyof DispatchRecord, string>;
 
 /** A table of the journal: how its records are asked for, and made of rows. */
-export interface JournalTable<Row> {
-  readonly name: string;
+export interface JournalTable<Row> extends SummedTable {
   readonly idColumn: string;
   readonly correlationColumn: string;
   readonly timeColumn: string;
   record(row: SqliteRow): Row;
+}
+
+/** All columns but the body, which has a sum of its own. */
+function headOf(columns: Readonly<Record<string, string>>): readonly string[] {
+  return Object.values(columns).filter((column) => column !== 'body');
 }
 
 /** Columns that are null only where their field is absent. */
@@ -63,11 +70,12 @@ function recordOf<Row>(columns: Readonly<Record<string, string>>, row: SqliteRow
     const value = row[column] ?? null;
     return value === null ? [] : [[field, value]];
   });
-  return Object.fromEntries(entries) as Row; // the tables are STRICT, and their columns are those of the records
+  return Object.fromEntries(entries) as Row; // the tables are STRICT, their sums fit, and their columns are those of the records
 }
 
 export const updatesTable: JournalTable<UpdateRecord> = {
   name: 'updates',
+  columns: headOf(updateColumns),
   idColumn: 'event_id',
   correlationColumn: 'event_id',
   timeColumn: 'accepted_at_ms',
@@ -76,6 +84,7 @@ export const updatesTable: JournalTable<UpdateRecord> = {
 
 export const sendsTable: JournalTable<SendRecord> = {
   name: 'sends',
+  columns: headOf(sendColumns),
   idColumn: 'send_id',
   correlationColumn: 'correlation_id',
   timeColumn: 'prepared_at_ms',
@@ -84,6 +93,7 @@ export const sendsTable: JournalTable<SendRecord> = {
 
 export const dispatchesTable: JournalTable<DispatchRecord> = {
   name: 'dispatches',
+  columns: headOf(dispatchColumns),
   idColumn: 'event_id',
   correlationColumn: 'correlation_id',
   timeColumn: 'occurred_at_ms',
@@ -93,8 +103,29 @@ export const dispatchesTable: JournalTable<DispatchRecord> = {
   }),
 };
 
+/** Sessions, and their transcripts: only their store reads them. */
+export const sessionsTable: SummedTable = {
+  name: 'sessions',
+  columns: ['seq', 'session_key', 'session_id'],
+};
+
+export const transcriptsTable: SummedTable = {
+  name: 'transcripts',
+  columns: ['seq', 'session_id'],
+};
+
+/** Every table of a journal. */
+export const journalTables: readonly SummedTable[] = [
+  updatesTable,
+  sendsTable,
+  dispatchesTable,
+  sessionsTable,
+  transcriptsTable,
+];
+
 /** What a reader may ask of a table. */
 export type RowFilter = JournalFilter & {
   readonly states?: readonly string[];
   readonly family?: string;
+  readonly lane?: string;
 };

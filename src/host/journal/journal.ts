@@ -14,6 +14,8 @@ export interface NewUpdate {
   readonly channel: string;
   readonly accountId: string;
   readonly updateId?: string;
+  /** The key of the lane that it is handled in, as its host writes it: updates of one conversation have the same. */
+  readonly lane?: string;
   /** Milliseconds since 1970. */
   readonly receivedAtMs: number;
   /** As its channel gave it: JSON, and no larger than the journal keeps; or nothing. */
@@ -82,6 +84,8 @@ export interface SendRecord extends NewSend, Omit<SendEndRecord, 'state'> {
   /** Attempts that were given to the channel. */
   readonly attempts: number;
   readonly preparedAtMs: number;
+  /** What a streamed preview of it has shown at its provider, as `shown` was told: JSON of its channel's. */
+  readonly shown?: string;
   readonly endedAtMs?: number;
 }
 
@@ -119,6 +123,8 @@ export interface JournalFilter {
 
 export interface UpdateFilter extends JournalFilter {
   readonly states?: readonly UpdateState[];
+  /** Of this lane. With states that have not ended it costs no more than what it gives. */
+  readonly lane?: string;
 }
 
 export interface SendFilter extends JournalFilter {
@@ -188,6 +194,16 @@ export interface Journal extends JournalReader {
   sending(sendId: string): Promise<void>;
   /** Its channel gave it back unsent, and it is to go out later. */
   unsent(sendId: string): Promise<void>;
+  /**
+   * Keeps what a streamed preview of a send has shown at its provider: enough for the next host to complete it or to take
+   * it back, if this one ends first. Called whenever that changes; what was told last stands, also after the end.
+   *
+   * @param shown plain data of the channel as JSON: the ids of its messages, say.
+   * @throws SluiceError (as a rejection) `journal-state` where it has ended or is not known.
+   * @example
+   * await journal.shown(sendId, JSON.stringify({ messageIds: [4711] }));
+   */
+  shown(sendId: string, shown: string): Promise<void>;
   /**
    * Ends a send, once.
    *

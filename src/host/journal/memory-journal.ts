@@ -101,6 +101,7 @@ export function memoryJournal({ clock = systemClock }: { readonly clock?: Clock 
       if (was?.state !== 'sending') throw misuse('send', sendId, 'given back', was?.state);
       sends.set(sendId, { ...was, state: 'prepared' });
     },
+    shown: async (sendId, shown) => changeSend(sendId, 'shown', (was) => ({ ...was, shown })),
     endSend: async (sendId, end) =>
       changeSend(sendId, end.state, (was) => ({ ...was, ...end, endedAtMs: clock.now() })),
     dispatched: (dispatch) => {
@@ -121,11 +122,11 @@ export function memoryJournal({ clock = systemClock }: { readonly clock?: Clock 
       return dead.length;
     },
     updates: async (filter = {}) =>
-      chosen(updates.values(), filter, ({ eventId, acceptedAtMs, state }) => ({
+      chosen(updates.values(), filter, ({ eventId, acceptedAtMs, state, lane }) => ({
         id: eventId,
         correlationId: eventId,
         atMs: acceptedAtMs,
-        fits: filter.states?.includes(state) ?? true,
+        fits: (filter.states?.includes(state) ?? true) && (filter.lane ?? lane) === lane,
       })),
     sends: async (filter = {}) =>
       chosen(sends.values(), filter, ({ sendId, correlationId, preparedAtMs, state }) => ({

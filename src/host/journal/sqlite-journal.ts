@@ -1,22 +1,24 @@
 import { type Clock, SluiceError, systemClock } from '../../kernel/index.js';
-import type { SqliteDatabase } from '../sqlite/open-sqlite.js';
+import type { SqliteDatabase, SqliteRow } from '../sqlite/open-sqlite.js';
 import type { Store } from '../store.js';
 import { GroupCommit } from './group-commit.js';
-import type {
-  DispatchFilter,
-  DispatchRecord,
-  Journal,
-  JournalStats,
-  NewDispatch,
-  NewSend,
-  NewUpdate,
-  SendEndRecord,
-  UpdateEnd,
-  UpdateState,
+import {
+  type DispatchFilter,
+  type DispatchRecord,
+  type Journal,
+  type JournalStats,
+  type NewDispatch,
+  type NewSend,
+  type NewUpdate,
+  openSends,
+  openUpdates,
+  type SendEndRecord,
+  type UpdateEnd,
+  type UpdateState,
 } from './journal.js';
+import { type JournalChanges, journalChanges } from './journal-changes.js';
 import { numberOf, openJournalFile } from './journal-file.js';
 import { lockJournal } from './journal-lock.js';
-import { journalStatements } from './journal-statements.js';
 import { dropOld, type Retention, usualKeepBytes } from './retention.js';
 import { SqliteReader } from './sqlite-reader.js';
 import { sqliteStore } from './sqlite-store.js';
@@ -58,7 +60,8 @@ export async function openJournal(
   const lock = path === ':memory:' ? undefined : lockJournal(path);
   try {
     const { maxPages } = options;
-    const database = openJournalFile(path, maxPages === undefined ? {} : { maxPages });
+    const size = maxPages === undefined ? {} : { maxPages };
+    const database = openJournalFile(path, { ...size, isOwner: true });
     return new FileJournal(database, lock, options);
   } catch (error) {
     lock?.[Symbol.dispose]();
@@ -74,7 +77,7 @@ class FileJournal extends SqliteReader implements SqliteJournal {
   readonly #clock: Clock;
   readonly #retention: Retention;
   readonly #commits: GroupCommit;
-  readonly #sql: ReturnType<typeof journalStatements>;
+  readonly #changes: JournalChanges;
   readonly #dispatches: WaitingDispatches;
   #droppedOldAtMs: number;
   /** Characters of the bodies that were written since. */
@@ -89,7 +92,7 @@ class FileJournal extends SqliteReader implements SqliteJournal {
     this.#lock = lock;
     this.#clock = options.clock ?? systemClock;
     this.#retention = options;
-    this.#sql = journalStatements(database);
+    this.#changes = journalChanges(database);
     this.#dispatches = new WaitingDispatches(database, this.#clock, () => this.#commits.flush());
     this.#commits = new GroupCommit(database, this.#dispatches);
     this.store = sqliteStore(database, this.#commits);
@@ -99,13 +102,15 @@ class FileJournal extends SqliteReader implements SqliteJournal {
   }
 
   async accept(update: NewUpdate): ReturnType<Journal['accept']> {
-    const { eventId, channel, accountId, updateId, receivedAtMs, body } = update;
+    const { eventId, channel, accountId, updateId, lane, receivedAtMs, body } = update;
     this.#dropOld(body?.length ?? 0);
+    const { updates } = this.#changes;
     const known = await this.#commits.write(() => {
-      const row = this.#sql.updateState.get(eventId);
+      const row = updates.find('event_id', eventId);
       if (row !== undefined) return row;
-      const values = [eventId, channel, accountId, updateId ?? null, receivedAtMs, body ?? null];
-      this.#sql.accept.run(...values, this.#clock.now());
+      const from = { event_id: eventId, channel, account_id: accountId, update_id: updateId, lane };
+      const times = { received_at_ms: receivedAtMs, accepted_at_ms: this.#clock.now() };
+      updates.add({ ...from, ...times, body, state: 'accepted', attempts: 0 });
       return undefined;
     });
     if (known === undefined) {
@@ -119,60 +124,84 @@ class FileJournal extends SqliteReader implements SqliteJournal {
 
   begin(eventId: string): Promise<number> {
     return this.#commits.write(() => {
-      const [row] = this.#sql.begin.all(eventId);
-      if (row === undefined) throw this.#misuse('update', eventId, 'begun');
-      return Number(row['attempts']);
+      const next = (was: SqliteRow) => Number(was['attempts']) + 1;
+      const was = this.#changes.changeUpdate(eventId, openUpdates, 'begun', (row) => ({
+        state: 'handling',
+        attempts: next(row),
+      }));
+      return next(was);
     });
   }
 
   endUpdate(eventId: string, { isDead, outcome, reason }: UpdateEnd): Promise<void> {
-    return this.#commits.write(() => {
-      const values = [isDead ? 'dead' : 'ended', this.#clock.now(), outcome, reason ?? null];
-      const { changes } = this.#sql.endUpdate.run(...values, isDead ? 1 : 0, eventId);
-      if (changes === 0) throw this.#misuse('update', eventId, 'ended');
-    });
+    const end = { state: isDead ? 'dead' : 'ended', outcome, reason: reason ?? null };
+    return this.#write(() =>
+      this.#changes.changeUpdate(eventId, openUpdates, 'ended', () => ({
+        ...end,
+        ended_at_ms: this.#clock.now(),
+        ...(!isDead && { body: null }), // people's words are not kept longer than they must be
+      })),
+    );
   }
 
   prepare(send: NewSend): Promise<void> {
     const { sendId, correlationId, kind, fingerprint, channel, accountId, body } = send;
     this.#dropOld(body.length);
-    return this.#commits.write(() => {
-      const values = [sendId, correlationId ?? null, kind, fingerprint];
-      const place = [channel ?? null, accountId ?? null, body, this.#clock.now()];
-      const { changes } = this.#sql.prepare.run(...values, ...place);
-      if (changes === 0) throw this.#misuse('send', sendId, 'prepared');
+    const { sends } = this.#changes;
+    return this.#write(() => {
+      const known = sends.find('send_id', sendId)?.['state'];
+      if (known !== undefined)
+        throw new SluiceError('journal-state', {
+          what: 'send',
+          id: sendId,
+          wanted: 'prepared',
+          state: String(known),
+        });
+      const what = { send_id: sendId, correlation_id: correlationId, kind, fingerprint, body };
+      const place = { channel, account_id: accountId };
+      const at = { prepared_at_ms: this.#clock.now() };
+      sends.add({ ...what, ...place, ...at, state: 'prepared', attempts: 0 });
     });
   }
 
   final(send: Parameters<Journal['final']>[0]): Promise<void> {
-    const { sendId, kind, fingerprint, channel, accountId, body } = send;
-    return this.#commits.write(() => {
-      const values = [kind, fingerprint, channel ?? null, accountId ?? null, body, sendId];
-      if (this.#sql.final.run(...values).changes === 0)
-        throw this.#misuse('send', sendId, 'made final');
-    });
+    const { sendId, kind, fingerprint, channel = null, accountId = null, body } = send;
+    const what = { kind, fingerprint, channel, account_id: accountId, body };
+    return this.#write(() =>
+      this.#changes.changeSend(sendId, ['prepared'], 'made final', () => what),
+    );
   }
 
   sending(sendId: string): Promise<void> {
-    return this.#commits.write(() => {
-      if (this.#sql.sending.run(sendId).changes === 0) throw this.#misuse('send', sendId, 'sent');
-    });
+    return this.#write(() =>
+      this.#changes.changeSend(sendId, openSends, 'sent', (was) => ({
+        state: 'sending',
+        attempts: Number(was['attempts']) + 1,
+      })),
+    );
   }
 
   unsent(sendId: string): Promise<void> {
-    return this.#commits.write(() => {
-      if (this.#sql.unsent.run(sendId).changes === 0)
-        throw this.#misuse('send', sendId, 'given back');
-    });
+    return this.#write(() =>
+      this.#changes.changeSend(sendId, ['sending'], 'given back', () => ({ state: 'prepared' })),
+    );
+  }
+
+  shown(sendId: string, shown: string): Promise<void> {
+    return this.#write(() =>
+      this.#changes.changeSend(sendId, openSends, 'shown', () => ({ shown })),
+    );
   }
 
   endSend(sendId: string, end: SendEndRecord): Promise<void> {
-    const { state, providerMessageId, cause, reason } = end;
-    return this.#commits.write(() => {
-      const why = [providerMessageId ?? null, cause ?? null, reason ?? null];
-      const { changes } = this.#sql.endSend.run(state, this.#clock.now(), ...why, sendId);
-      if (changes === 0) throw this.#misuse('send', sendId, state);
-    });
+    const { state, providerMessageId = null, cause = null, reason = null } = end;
+    const how = { state, provider_message_id: providerMessageId, cause, reason };
+    return this.#write(() =>
+      this.#changes.changeSend(sendId, openSends, state, () => ({
+        ...how,
+        ended_at_ms: this.#clock.now(),
+      })),
+    );
   }
 
   dispatched(dispatch: NewDispatch): void {
@@ -186,15 +215,11 @@ class FileJournal extends SqliteReader implements SqliteJournal {
   }
 
   retry(eventId: string): Promise<boolean> {
-    return this.#commits.write(() => this.#sql.retry.run(eventId).changes > 0);
+    return this.#commits.write(() => this.#changes.retry(eventId));
   }
 
   purge(eventId?: string): Promise<number> {
-    return this.#commits.write(() =>
-      eventId === undefined
-        ? this.#sql.purgeAll.run().changes
-        : this.#sql.purge.run(eventId).changes,
-    );
+    return this.#commits.write(() => this.#changes.purge(eventId));
   }
 
   changedOutside(): boolean {
@@ -237,9 +262,7 @@ class FileJournal extends SqliteReader implements SqliteJournal {
     return numberOf(this.#database, 'PRAGMA data_version');
   }
 
-  #misuse(what: 'update' | 'send', id: string, wanted: string): SluiceError {
-    const find = what === 'update' ? this.#sql.updateState : this.#sql.sendState;
-    const state = String(find.get(id)?.['state'] ?? 'not known');
-    return new SluiceError('journal-state', { what, id, wanted, state });
+  async #write(work: () => unknown): Promise<void> {
+    await this.#commits.write(work);
   }
 }

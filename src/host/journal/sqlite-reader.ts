@@ -1,10 +1,11 @@
-import type { SqliteDatabase, SqliteStatement } from '../sqlite/open-sqlite.js';
+import type { SqliteDatabase } from '../sqlite/open-sqlite.js';
 import type { SqliteValue } from '../sqlite/sqlite-values.js';
 import {
   type DispatchFilter,
   type DispatchRecord,
   defaultLimit,
   type JournalReader,
+  openUpdates,
   type SendFilter,
   type SendRecord,
   type UpdateFilter,
@@ -18,14 +19,21 @@ import {
   sendsTable,
   updatesTable,
 } from './journal-rows.js';
+import { isNotEnded, isOpenUpdate } from './journal-schema.js';
+import { type DamagedRow, type TableRows, tableRows } from './table-rows.js';
 
-/** Reads the tables of an open journal. Statements are compiled once for each shape of filter. */
+/**
+ * Reads the tables of an open journal. A damaged row is told to `onDamaged` and left out; where nobody listens, it is
+ * an error.
+ */
 export class SqliteReader implements JournalReader {
   readonly #database: SqliteDatabase;
-  readonly #statements = new Map<string, SqliteStatement>();
+  readonly #tables = new Map<string, TableRows>();
+  readonly #onDamaged: ((row: DamagedRow) => void) | undefined;
 
-  constructor(database: SqliteDatabase) {
+  constructor(database: SqliteDatabase, onDamaged?: (row: DamagedRow) => void) {
     this.#database = database;
+    this.#onDamaged = onDamaged;
   }
 
   async updates(filter: UpdateFilter = {}): Promise<readonly UpdateRecord[]> {
@@ -45,7 +53,7 @@ export class SqliteReader implements JournalReader {
   }
 
   #rows<Row>(table: JournalTable<Row>, filter: RowFilter): Row[] {
-    const { eventId, correlationId, sinceMs, afterSeq, family, states, limit } = filter;
+    const { eventId, correlationId, sinceMs, afterSeq, family, states, lane, limit } = filter;
     const conditions: string[] = [];
     const values: SqliteValue[] = [];
     const where = (condition: string, ...bound: readonly SqliteValue[]): void => {
@@ -57,22 +65,32 @@ export class SqliteReader implements JournalReader {
     if (sinceMs !== undefined) where(`${table.timeColumn} >= ?`, sinceMs);
     if (afterSeq !== undefined) where('seq > ?', afterSeq);
     if (family !== undefined) where('family = ?', family);
+    if (lane !== undefined) where('lane = ?', lane);
     if (states !== undefined) where(`state IN (${states.map(() => '?').join(', ')})`, ...states);
-    const all = conditions.length === 0 ? '' : `WHERE ${conditions.join(' AND ')}`;
-    const sql = `SELECT * FROM ${table.name} ${all} ORDER BY seq LIMIT ?`;
-    return this.#statement(sql)
-      .all(...values, Math.max(0, Math.trunc(limit ?? defaultLimit)))
+    if (table.name === updatesTable.name && states !== undefined) {
+      // in the words of an index, which is not used else
+      if (!states.includes('ended')) where(isNotEnded);
+      if (states.every((state) => isOneOf(openUpdates, state))) where(isOpenUpdate);
+    }
+    const condition = conditions.length === 0 ? 'true' : conditions.join(' AND ');
+    const most = Math.max(0, Math.trunc(limit ?? defaultLimit));
+    return this.#rowsOf(table)
+      .read(`${condition} ORDER BY seq LIMIT ?`, [...values, most], this.#onDamaged)
       .map(table.record);
   }
 
-  #statement(sql: string): SqliteStatement {
-    let statement = this.#statements.get(sql);
-    if (statement === undefined) {
-      statement = this.#database.prepare(sql);
-      this.#statements.set(sql, statement);
+  #rowsOf(table: JournalTable<unknown>): TableRows {
+    let rows = this.#tables.get(table.name);
+    if (rows === undefined) {
+      rows = tableRows(this.#database, table);
+      this.#tables.set(table.name, rows);
     }
-    return statement;
+    return rows;
   }
+}
+
+function isOneOf(states: readonly string[], state: string): boolean {
+  return states.includes(state);
 }
 
 /**

@@ -1,6 +1,6 @@
 import type { Journal, JournalReader } from './journal.js';
+import { journalChanges } from './journal-changes.js';
 import { openJournalFile } from './journal-file.js';
-import { journalStatements } from './journal-statements.js';
 import { SqliteReader } from './sqlite-reader.js';
 
 /** A journal in an operator's hands. */
@@ -19,15 +19,14 @@ export interface TendedJournal extends JournalReader, Pick<Journal, 'retry' | 'p
 export async function tendJournal(path: string): Promise<TendedJournal> {
   openJournalFile(path, { readonly: true }).close(); // a file that is not there is not made
   const database = openJournalFile(path);
-  const sql = journalStatements(database);
+  const { retry, purge } = journalChanges(database);
   const reader = new SqliteReader(database);
   return {
     updates: (filter) => reader.updates(filter),
     sends: (filter) => reader.sends(filter),
     dispatches: (filter) => reader.dispatches(filter),
-    retry: async (eventId) => sql.retry.run(eventId).changes > 0,
-    purge: async (eventId) =>
-      eventId === undefined ? sql.purgeAll.run().changes : sql.purge.run(eventId).changes,
+    retry: async (eventId) => database.transaction(() => retry(eventId)),
+    purge: async (eventId) => database.transaction(() => purge(eventId)),
     close: () => reader.close(),
   };
 }

@@ -1,7 +1,9 @@
 import type { Clock, TimerHandle } from '../../kernel/index.js';
-import type { SqliteDatabase, SqliteStatement } from '../sqlite/open-sqlite.js';
+import type { SqliteDatabase } from '../sqlite/open-sqlite.js';
 import type { Passenger } from './group-commit.js';
 import type { JournalStats, NewDispatch } from './journal.js';
+import { dispatchesTable } from './journal-rows.js';
+import { type TableRows, tableRows } from './table-rows.js';
 
 /** Milliseconds that a dispatch may wait where nothing else is written. */
 const longestWaitMs = 100;
@@ -15,7 +17,7 @@ const mostCharacters = 64 * 1024 * 1024;
  */
 export class WaitingDispatches implements Passenger {
   readonly #database: SqliteDatabase;
-  readonly #insert: SqliteStatement;
+  readonly #rows: TableRows;
   readonly #clock: Clock;
   readonly #onDue: () => void;
   #waiting: NewDispatch[] = [];
@@ -27,10 +29,7 @@ export class WaitingDispatches implements Passenger {
   /** @param onDue is to write them. */
   constructor(database: SqliteDatabase, clock: Clock, onDue: () => void) {
     this.#database = database;
-    this.#insert = database.prepare(`
-      INSERT INTO dispatches
-        (event_id, family, correlation_id, session_id, status, occurred_at_ms, omitted, body)
-      VALUES (?, ?, ?, ?, ?, ?, ?, ?)`);
+    this.#rows = tableRows(database, dispatchesTable);
     this.#clock = clock;
     this.#onDue = onDue;
   }
@@ -59,8 +58,16 @@ export class WaitingDispatches implements Passenger {
     for (const one of this.#waiting) {
       const { eventId, family, correlationId, sessionId, status, occurredAtMs, omitted, body } =
         one;
-      const about = [eventId, family, correlationId, sessionId, status, occurredAtMs];
-      this.#insert.run(...about, omitted ?? null, body);
+      this.#rows.add({
+        event_id: eventId,
+        family,
+        correlation_id: correlationId,
+        session_id: sessionId,
+        status,
+        occurred_at_ms: occurredAtMs,
+        omitted,
+        body,
+      });
     }
   }
 

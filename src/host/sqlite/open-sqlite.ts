@@ -1,9 +1,17 @@
+import { isUtf8 } from 'node:buffer';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import Driver from 'libsql';
 import { isSluiceError, SluiceError } from '../../kernel/index.js';
 import { sqliteFailure } from './sqlite-failure.js';
-import { checkValues, placeholdersOf, type SqliteValue, shortened } from './sqlite-values.js';
+import { brokenColumn, type StoredRow, selectBytes, storedRow } from './sqlite-texts.js';
+import {
+  checkValues,
+  placeholdersOf,
+  type SqliteValue,
+  shortened,
+  withoutQuotes,
+} from './sqlite-values.js';
 
 /** A row, by the names of its columns. */
 export type SqliteRow = Readonly<Record<string, SqliteValue>>;
@@ -20,7 +28,10 @@ export interface SqliteOptions {
   readonly isLock?: boolean;
 }
 
-/** A statement that was compiled once. Its values are checked before each call. */
+/**
+ * A statement that was compiled once. Its values are checked before each call. A text in the file that is not UTF-8 is
+ * damage: `get` and `all` throw `database-damaged` with the name of its column.
+ */
 export interface SqliteStatement {
   /** Runs it for its effect. */
   run(...values: readonly SqliteValue[]): { readonly changes: number };
@@ -28,6 +39,8 @@ export interface SqliteStatement {
   get(...values: readonly SqliteValue[]): SqliteRow | undefined;
   /** All of its rows. */
   all(...values: readonly SqliteValue[]): SqliteRow[];
+  /** All of its rows, also damaged ones: a text that is not UTF-8 is given as its bytes. */
+  stored(...values: readonly SqliteValue[]): StoredRow[];
 }
 
 /**
@@ -42,14 +55,21 @@ export interface SqliteDatabase extends Disposable {
   readonly inTransaction: boolean;
   /** Runs statements that take no values and whose rows nobody wants. */
   exec(sql: string): void;
-  /** Values are bound to plain question marks. */
+  /**
+   * Values are bound to plain question marks. A statement that writes gives no rows: `RETURNING` is refused, since the
+   * driver ends the process where it meets a damaged text there.
+   */
   prepare(sql: string): SqliteStatement;
   /**
    * Runs `work` in one transaction that takes the write lock at once: all of it is kept, on the disk, or nothing.
    * What `work` throws is thrown on after the rollback. Transactions do not nest.
    */
   transaction<T>(work: () => T): T;
-  /** Reads every page. @throws SluiceError `database-damaged`, with the first thing that is wrong. */
+  /**
+   * Reads every page, and looks up each row in each index.
+   *
+   * @throws SluiceError `database-damaged`, with the first thing that is wrong.
+   */
   check(): void;
   /** Rolls back what is under way, and closes. Statements are dead then. A second call does nothing. */
   close(): void;
@@ -86,9 +106,8 @@ class OpenDatabase implements SqliteDatabase {
       () => new Driver(nameOf(path, readonly), { timeout: busyTimeoutMs }),
     );
     try {
-      if (readonly)
-        this.#rows('SELECT count(*) FROM sqlite_schema'); // so that it fails now, not later
-      else if (!isLock) this.#prepareFile(maxPages, busyTimeoutMs);
+      if (!readonly && !isLock) this.#prepareFile(maxPages, busyTimeoutMs);
+      if (!isLock) this.#checkSchemaTexts(); // a file that cannot be read fails now, not later
     } catch (error) {
       this.close();
       throw error;
@@ -109,19 +128,26 @@ class OpenDatabase implements SqliteDatabase {
 
   prepare(sql: string): SqliteStatement {
     const wanted = placeholdersOf(sql);
-    const statement = this.#guarded(() => this.#driver.prepare(sql));
+    const statement = this.#guarded(() => this.#compile(sql));
     const checked = <T>(values: readonly SqliteValue[], call: () => T): T => {
       checkValues(sql, wanted, values);
       return this.#guarded(call);
     };
     // Never the driver's own `get`: after another call it gives the row of that call, and runs nothing. The values go
     // as one list: a single null would be taken for one.
+    const stored = (...values: readonly SqliteValue[]): StoredRow[] =>
+      checked(values, () => (statement.all(values) as SqliteRow[]).map(storedRow)); // the types that SQLite has
     const all = (...values: readonly SqliteValue[]): SqliteRow[] =>
-      checked(values, () => statement.all(values) as SqliteRow[]); // values of other types cannot be bound
+      stored(...values).map((row) => {
+        const broken = brokenColumn(row);
+        if (broken === undefined) return row as SqliteRow; // it has no bytes
+        throw this.#damaged(`a text in column "${broken}" is not UTF-8`);
+      });
     return {
       run: (...values) => checked(values, () => ({ changes: statement.run(values).changes })),
       get: (...values) => all(...values)[0],
       all,
+      stored,
     };
   }
 
@@ -143,13 +169,9 @@ class OpenDatabase implements SqliteDatabase {
   }
 
   check(): void {
-    const [row] = this.#rows('PRAGMA quick_check(1)');
-    const problem = String(Object.values(row ?? {})[0]);
-    if (problem !== 'ok')
-      throw new SluiceError('database-damaged', {
-        path: this.path,
-        problem: shortened(problem),
-      });
+    const [row] = this.#rows('SELECT integrity_check FROM pragma_integrity_check(1)');
+    const problem = String(row?.['integrity_check']);
+    if (problem !== 'ok') throw this.#damaged(shortened(problem));
   }
 
   close(): void {
@@ -201,6 +223,24 @@ class OpenDatabase implements SqliteDatabase {
     return this.prepare(sql).all();
   }
 
+  /** The driver ends the process where a name or a type of a column is not UTF-8. */
+  #checkSchemaTexts(): void {
+    const sql = `SELECT hex(type || name || tbl_name || coalesce(sql, '')) AS bytes FROM sqlite_schema`;
+    const rows = this.#guarded(() => this.#driver.prepare(sql).all([]) as SqliteRow[]); // hex digits
+    if (rows.every(({ bytes }) => isUtf8(Buffer.from(String(bytes), 'hex')))) return;
+    throw this.#damaged('its schema has a text that is not UTF-8');
+  }
+
+  /** A `SELECT` gives its texts as bytes; what a `PRAGMA` or `EXPLAIN` gives is not from a row of a table. */
+  #compile(sql: string): Driver.Statement {
+    const statement = this.#driver.prepare(sql);
+    if (!statement.reader || /^\s*(PRAGMA|EXPLAIN)\b/i.test(sql)) return statement;
+    if (/\bRETURNING\b/i.test(withoutQuotes(sql)))
+      throw this.#failed('a statement with RETURNING gives no rows here: read them by a SELECT');
+    const columns = statement.columns().map(({ name }) => name);
+    return this.#driver.prepare(selectBytes(sql, columns));
+  }
+
   #guarded<T>(call: () => T): T {
     if (!this.#isOpen) throw new SluiceError('database-closed', { path: this.path });
     try {
@@ -208,6 +248,10 @@ class OpenDatabase implements SqliteDatabase {
     } catch (error) {
       throw sqliteFailure(this.path, error);
     }
+  }
+
+  #damaged(problem: string): SluiceError {
+    return new SluiceError('database-damaged', { path: this.path, problem });
   }
 
   #failed(problem: string): SluiceError {

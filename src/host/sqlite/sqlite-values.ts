@@ -41,6 +41,11 @@ export function placeholdersOf(sql: string): number {
   return marks.length;
 }
 
+/** A statement without what stands in quotes and comments. */
+export function withoutQuotes(sql: string): string {
+  return sql.replace(/'(?:[^']|'')*'|"(?:[^"]|"")*"|--[^\n]*|\/\*[\s\S]*?\*\//g, ' ');
+}
+
 /** A statement's beginning, for the text of an error. */
 export function shortened(sql: string): string {
   const line = sql.replace(/\s+/g, ' ').trim();

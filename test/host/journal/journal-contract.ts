@@ -1,6 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Journal, NewDispatch, NewSend, NewUpdate } from '../../../src/host/index.js';
+import type {
+  Journal,
+  NewDispatch,
+  NewSend,
+  NewUpdate,
+  UpdateFilter,
+} from '../../../src/host/index.js';
 import { type VirtualClock, virtualClock } from '../../../src/testing/index.js';
 
 /** A virtual clock whose time of day may be set, as that of a machine. */
@@ -121,6 +127,31 @@ export function describeJournal(
         });
       }));
 
+    it('are read lane by lane, those that have not ended (durability §2.4)', () =>
+      withJournal(async (journal) => {
+        for (const [id, lane] of [
+          ['a', 'one'],
+          ['b', 'two'],
+          ['c', 'one'],
+          ['d', 'one'],
+          ['e', undefined],
+        ] as const)
+          await journal.accept(anUpdate(id, lane === undefined ? {} : { lane }));
+        await journal.begin('a');
+        await journal.endUpdate('a', { isDead: false, outcome: 'answered' });
+        await journal.begin('c');
+        const idsOf = async (filter: UpdateFilter) =>
+          (await journal.updates(filter)).map(({ eventId }) => eventId);
+        expect(await idsOf({ lane: 'one' })).toEqual(['a', 'c', 'd']);
+        expect(await idsOf({ lane: 'one', states: ['accepted', 'handling'] })).toEqual(['c', 'd']);
+        expect(await idsOf({ lane: 'one', states: ['accepted'] })).toEqual(['d']);
+        expect(await idsOf({ lane: 'two', states: ['accepted'], limit: 1 })).toEqual(['b']);
+        expect(await idsOf({ lane: 'none' })).toEqual([]);
+        const [first, , , , last] = await journal.updates();
+        expect(first).toMatchObject({ eventId: 'a', lane: 'one' }); // it is kept after the end
+        expect(last).not.toHaveProperty('lane');
+      }));
+
     it('end once, and leave no body behind unless they are dead letters (durability §5.2)', () =>
       withJournal(async (journal) => {
         await journal.accept(anUpdate('a'));
@@ -215,6 +246,22 @@ export function describeJournal(
           },
         ]);
         await expect(journal.sending('unknown')).rejects.toThrow(code('journal-state'));
+      }));
+
+    it('keep what their preview has shown, the last of it, until they have ended (durability §6.5)', () =>
+      withJournal(async (journal) => {
+        await journal.prepare(aSend('s'));
+        await journal.shown('s', '{"messageIds":[1]}');
+        await journal.shown('s', '{"messageIds":[1,2]}');
+        await journal.sending('s');
+        expect(await journal.sends()).toMatchObject([
+          { sendId: 's', state: 'sending', attempts: 1, shown: '{"messageIds":[1,2]}' },
+        ]);
+        await journal.shown('s', '{"messageIds":[]}');
+        await journal.endSend('s', { state: 'sent' });
+        expect(await journal.sends()).toMatchObject([{ shown: '{"messageIds":[]}' }]);
+        for (const sendId of ['s', 'unknown'])
+          await expect(journal.shown(sendId, '{}')).rejects.toThrow(code('journal-state'));
       }));
 
     it('have exactly one terminal state whatever is done to them, in any order (property)', () =>

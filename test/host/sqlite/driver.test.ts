@@ -17,7 +17,7 @@ function withDriver(body: string): { readonly out: string; readonly signal: stri
   return { out: stdout.trim(), signal };
 }
 
-describe('why the database driver is called in one place only', () => {
+describe('why the database driver is called in one place only', { timeout: 60_000 }, () => {
   it('a boolean that is bound ends the process', () => {
     const { out, signal } = withDriver(`
       try { insert.run(true) } catch { }
@@ -39,6 +39,16 @@ describe('why the database driver is called in one place only', () => {
       insert.run('a\\0b'); insert.run(NaN); insert.run();
       show(rows())`);
     expect(out).toBe('["a",null,null]');
+  });
+
+  it('a text that is not UTF-8 ends the process when it is read, and its bytes can be read (H1)', () => {
+    const broken = `db.exec("INSERT INTO t VALUES (CAST(x'61ff' AS TEXT))");`;
+    expect(withDriver(`${broken} try { rows() } catch { } show('still here')`)).toEqual({
+      out: '',
+      signal: 'SIGABRT',
+    });
+    const bytes = `${broken} const [row] = db.prepare('SELECT CAST(a AS BLOB) AS a FROM t').all();`;
+    expect(withDriver(`${bytes} show([...new Uint8Array(row.a)])`).out).toBe('[97,255]');
   });
 
   it('null, finite numbers and texts come back as they were', () => {

@@ -1,0 +1,74 @@
+import type { SqliteDatabase, SqliteRow } from '../sqlite/open-sqlite.js';
+import { journalTables } from './journal-rows.js';
+import { makeSchema } from './journal-schema.js';
+import type { SummedTable } from './row-sums.js';
+import { tableRows } from './table-rows.js';
+
+/** Columns that version 1 did not have, or had by another name. */
+const inVersion1: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  updates: { lane: 'NULL' },
+  sends: { shown: 'NULL' },
+  sessions: { seq: 'rowid' },
+};
+
+const indexesOfVersion1 = [
+  'open_updates',
+  'sends_of',
+  'open_sends',
+  'dispatches_by_event',
+  'dispatches_by_correlation',
+  'transcript_of',
+];
+
+/** Rows that are copied at once. */
+const rowsAtOnce = 64;
+
+/**
+ * Makes a journal of version 1 one of today: each row gets its sum. It is one transaction: after a crash the file is as it
+ * was. The file grows for it, to twice its size at most, and its free pages are used again.
+ *
+ * @throws SluiceError `database-damaged` where a text is not UTF-8: nothing is changed then.
+ */
+export function migrateJournal(database: SqliteDatabase): void {
+  database.transaction(() => {
+    for (const index of indexesOfVersion1) database.exec(`DROP INDEX ${index}`);
+    for (const { name } of journalTables)
+      database.exec(`ALTER TABLE ${name} RENAME TO version_1_${name}`);
+    makeSchema(database);
+    for (const table of journalTables) copyTable(database, table);
+    for (const { name } of journalTables) database.exec(`DROP TABLE version_1_${name}`);
+  });
+}
+
+function copyTable(database: SqliteDatabase, table: SummedTable): void {
+  const { name } = table;
+  const rows = tableRows(database, table);
+  for (const row of rowsOfVersion1(database, table)) rows.add(row);
+  const given = database
+    .prepare('SELECT seq FROM sqlite_sequence WHERE name = ?')
+    .get(`version_1_${name}`)?.['seq'];
+  if (given === undefined) return;
+  database.prepare('DELETE FROM sqlite_sequence WHERE name = ?').run(name);
+  database.prepare('INSERT INTO sqlite_sequence (name, seq) VALUES (?, ?)').run(name, given); // no number comes twice
+}
+
+function* rowsOfVersion1(
+  database: SqliteDatabase,
+  { name, columns }: SummedTable,
+): Generator<SqliteRow, void> {
+  const seq = inVersion1[name]?.['seq'] ?? 'seq';
+  const wanted = ['body', ...columns].map(
+    (column) => `${inVersion1[name]?.[column] ?? column} AS ${column}`,
+  );
+  const next = database.prepare(
+    `SELECT ${wanted.join(', ')} FROM version_1_${name} WHERE ${seq} > ? ORDER BY ${seq} LIMIT ${rowsAtOnce}`,
+  );
+  let after = 0;
+  for (;;) {
+    const read = next.all(after);
+    const last = read.at(-1)?.['seq'];
+    if (typeof last !== 'number') return;
+    yield* read;
+    after = last;
+  }
+}

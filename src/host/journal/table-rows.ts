@@ -1,0 +1,142 @@
+import { isSluiceError, SluiceError } from '../../kernel/index.js';
+import type { SqliteDatabase, SqliteRow, SqliteStatement } from '../sqlite/open-sqlite.js';
+import type { StoredRow } from '../sqlite/sqlite-texts.js';
+import type { SqliteValue } from '../sqlite/sqlite-values.js';
+import { bodySum, headSum, rowProblem, type SummedTable } from './row-sums.js';
+
+/** Values by the names of their columns, without the sums. A column that is absent is null. */
+export type RowValues = Readonly<Record<string, SqliteValue | undefined>>;
+
+/** A row whose sum is wrong, or a text of which is no text. */
+export interface DamagedRow {
+  readonly table: string;
+  readonly row: StoredRow;
+  /** In words, with the column where it is known. */
+  readonly problem: string;
+}
+
+/**
+ * The rows of one table, each with its sums. What is read was looked at; a row that is damaged is never given out:
+ * `database-damaged`, with the table, the row's number and its column. Writes are within a transaction of the caller's.
+ */
+export interface TableRows {
+  /** Adds a row with the next number, or with the one in `seq`. */
+  add(values: RowValues): void;
+  /** The first row of which a column has a value, without its body. */
+  find(column: string, value: SqliteValue): SqliteRow | undefined;
+  /** The whole rows that a condition fits: what may follow `WHERE`. Those that are damaged are told, if somebody listens. */
+  read(
+    condition: string,
+    values: readonly SqliteValue[],
+    onDamaged?: (row: DamagedRow) => void,
+  ): SqliteRow[];
+  /** Writes other values into a row that `find` gave. */
+  change(row: SqliteRow, changes: RowValues): void;
+}
+
+/**
+ * Statements are compiled once for each shape.
+ *
+ * @example
+ * const updates = tableRows(database, updatesTable);
+ * const row = updates.find('event_id', 'u-1');
+ * if (row?.['state'] === 'accepted') updates.change(row, { state: 'handling' });
+ */
+export function tableRows(database: SqliteDatabase, table: SummedTable): TableRows {
+  const { name } = table;
+  const head = ['body_sum', 'sum', ...table.columns];
+  const whole = ['body', ...head];
+  const statements = new Map<string, SqliteStatement>();
+  const statement = (sql: string): SqliteStatement => {
+    const known = statements.get(sql);
+    if (known !== undefined) return known;
+    const made = database.prepare(sql);
+    statements.set(sql, made);
+    return made;
+  };
+  const good = (rows: readonly StoredRow[], onDamaged?: (row: DamagedRow) => void): SqliteRow[] =>
+    rows.flatMap((row) => {
+      const problem = rowProblem(table, row);
+      if (problem === undefined) return [row as SqliteRow]; // it has no bytes
+      const damaged = { table: name, row, problem };
+      if (onDamaged === undefined) throw damagedRow(database.path, damaged);
+      onDamaged(damaged);
+      return [];
+    });
+
+  let nextSeq: number | undefined;
+  const lastSeq = (): number => {
+    const sql = `SELECT max((SELECT coalesce(max(seq), 0) FROM ${name}),
+      coalesce((SELECT seq FROM sqlite_sequence WHERE name = ?), 0)) AS seq`;
+    return Number(statement(sql).get(name)?.['seq']);
+  };
+
+  return {
+    add: (values) => {
+      const seq = values['seq'] ?? (nextSeq ??= lastSeq() + 1);
+      if (typeof seq !== 'number' || !Number.isSafeInteger(seq))
+        throw new SluiceError('database-damaged', {
+          path: database.path,
+          problem: `the next row of ${name} would have the number ${seq}`,
+        });
+      const body = values['body'] ?? null;
+      const row: RowValues = { ...values, seq, body, body_sum: bodySum(body) };
+      const all = whole.map((column) =>
+        column === 'sum' ? headSum(table, row) : (row[column] ?? null),
+      );
+      try {
+        statement(
+          `INSERT INTO ${name} (${whole.join(', ')}) VALUES (${whole.map(() => '?').join(', ')})`,
+        ).run(...all);
+        if (nextSeq !== undefined) nextSeq = Math.max(nextSeq, seq + 1);
+      } catch (error) {
+        nextSeq = undefined; // somebody else may have written
+        throw error;
+      }
+    },
+    find: (column, value) => {
+      const sql = `SELECT ${head.join(', ')} FROM ${name} WHERE ${column} = ? LIMIT 1`;
+      return good(statement(sql).stored(value))[0];
+    },
+    read: (condition, values, onDamaged) => {
+      const sql = `SELECT ${whole.join(', ')} FROM ${name} WHERE ${condition}`;
+      return good(statement(sql).stored(...values), onDamaged);
+    },
+    change: (row, changes) => {
+      const { body } = changes;
+      const changed: RowValues = {
+        ...row,
+        ...changes,
+        ...(body !== undefined && { body_sum: bodySum(body) }),
+      };
+      const columns = [...Object.keys(changes), ...(body === undefined ? [] : ['body_sum'])];
+      statement(
+        `UPDATE ${name} SET ${columns.map((column) => `${column} = ?`).join(', ')}, sum = ? WHERE seq = ?`,
+      ).run(
+        ...columns.map((column) => changed[column] ?? null),
+        headSum(table, changed),
+        row['seq'] ?? null,
+      );
+    },
+  };
+}
+
+/** A damaged row as an error that says which it is. */
+export function damagedRow(path: string, { table, row, problem }: DamagedRow): SluiceError {
+  const seq = Number(row['seq']);
+  return new SluiceError('database-damaged', {
+    path,
+    problem: `row ${seq} of ${table}, ${problem}`,
+    table,
+    seq,
+  });
+}
+
+/** Whether an error tells of one damaged row: nothing was written, and the database goes on. */
+export function isOfOneRow(error: unknown): boolean {
+  return (
+    isSluiceError(error) &&
+    error.code === 'database-damaged' &&
+    error.details['table'] !== undefined
+  );
+}
