@@ -6,7 +6,7 @@ import {
   internalError,
   tooMany,
 } from '../support/bot-api/fault.js';
-import { messageUpdate } from '../support/bot-api/updates.js';
+import { forum, messageUpdate, saidAtS } from '../support/bot-api/updates.js';
 import { type TelegramLab, telegramLab } from '../support/telegram-lab.js';
 
 const whole = { settings: { streaming: false } };
@@ -108,6 +108,63 @@ describe('fault 44: a send', () => {
     expect(lab.server.shown).toMatchObject([{ chatId: -100_777, text: 'hello' }]);
     expect(endOf(lab)).toMatchObject({ receipt: { conversationId: 'telegram:-100777' } });
   });
+
+  it.each<[string, (at: number) => number]>([
+    ['that moves on and on', (at) => -100_700 - at],
+    ['that moves to and fro', (at) => -100_700 - (at % 2)],
+  ])('L2: to a group %s is followed once, and then refused', async (_, chatAt) => {
+    const faults = Array.from(
+      { length: 50 },
+      (_, at): Fault => ({
+        refuse: 400,
+        description: 'Bad Request: group chat was upgraded to a supergroup chat',
+        parameters: { migrate_to_chat_id: chatAt(at) },
+      }),
+    );
+    await using lab = await send(faults);
+    expect(lab.server.of('sendMessage').map(({ payload }) => payload['chat_id'])).toEqual([
+      42, -100_700,
+    ]);
+    expect(endOf(lab)).toMatchObject({
+      cause: 'rejected',
+      error: '400: Bad Request: group chat was upgraded to a supergroup chat',
+      attempts: 1,
+    });
+  });
+
+  it.each<[string, unknown]>([
+    ['text', 'soon'],
+    ['negative', -5],
+    ['null', null],
+    ['nothing', 0],
+  ])('L2: that Telegram has no time for, in junk (%s), waits longer each time', async (_, junk) => {
+    await using lab = await send([tooMany(junk), tooMany(junk), tooMany(junk)]);
+    expect(endOf(lab)).toMatchObject({ family: 'egress.sent', attempt: 4 });
+    const { durationMs } = endOf(lab) as { durationMs: number };
+    expect(durationMs).toBeGreaterThanOrEqual(1_000 + 2_000 + 4_000);
+    expect(lab.server.of('sendMessage')).toHaveLength(4);
+  });
+
+  it('L2: that Telegram asks to wait for longer than anybody can is given up at once', async () => {
+    await using lab = await send([tooMany(1e15)]);
+    expect(endOf(lab)).toMatchObject({ cause: 'retry-after', attempts: 1 });
+    expect(lab.server.of('sendMessage')).toHaveLength(1);
+  });
+
+  it.each<[string, unknown]>([
+    ['no result', { ok: true }],
+    ['a result of null', { ok: true, result: null }],
+    ['a result that is no message', { ok: true, result: true }],
+    ['a message without an id', { ok: true, result: { chat: { id: 42 }, date: 1 } }],
+  ])('L3: that is said to be done with %s is ambiguous, and not sent again', async (_, answer) => {
+    await using lab = await send([{ answer, after: true }]);
+    expect(endOf(lab)).toMatchObject({
+      cause: 'ambiguous',
+      error: expect.stringMatching(/^Telegram said that it was (done|sent), and /),
+      attempts: 1,
+    });
+    expect(lab.server.of('sendMessage')).toHaveLength(1);
+  });
 });
 
 describe('fault 44: a long message', () => {
@@ -206,6 +263,67 @@ describe('fault 44: updates', () => {
     30_000,
   );
 
+  it.each<[string, unknown]>([
+    ['null', { ok: true, result: null }],
+    ['an object', { ok: true, result: { update_id: 101 } }],
+    ['no result', { ok: true }],
+    ['a text', { ok: true, result: 'busy' }],
+    ['a list of what is none', { ok: true, result: [null, 7, { update_id: 'x' }] }],
+    ['nothing', null],
+  ])(
+    'L2: are not lost where polls are answered with %s: that is told, and waited for',
+    async (_, answer) => {
+      await using lab = await telegramLab(whole);
+      const sinceMs = lab.clock.monotonicMs();
+      const before = lab.server.of('getUpdates').length;
+      lab.server.fault('getUpdates', ...Array.from({ length: 4 }, (): Fault => ({ answer })));
+      await lab.settle(messageUpdate({ updateId: 101, text: 'one' }));
+      expect(lab.server.shown).toMatchObject([{ text: 'one' }]);
+      const told = () =>
+        lab.log.entries.filter(({ message }) => message.startsWith('no updates from'));
+      await lab.until(() => told().length === 4, 'each of them is told');
+      expect(told().map(({ message }) => /in (\d+) ms$/.exec(message)?.[1])).toEqual(
+        ['1000', '2000', '4000', '8000'], // no hot loop
+      );
+      expect(lab.clock.monotonicMs() - sinceMs).toBeGreaterThanOrEqual(15_000);
+      expect(lab.server.of('getUpdates').length - before).toBeLessThan(15);
+      expect(lab.host.state).toBe('running');
+    },
+  );
+
+  it.each<[string, unknown]>([
+    ['text', 'soon'],
+    ['negative', -5],
+    ['null', null],
+    ['nothing', 0],
+    ['huge', 1e15],
+  ])('L2: are waited for where a 429 says junk about how long (%s)', async (_, junk) => {
+    await using lab = await telegramLab(whole);
+    lab.server.fault('getUpdates', tooMany(junk), tooMany(junk));
+    await lab.settle(messageUpdate({ updateId: 101, text: 'one' }));
+    const told = () =>
+      lab.log.entries.filter(({ message }) => message.startsWith('no updates from'));
+    await lab.until(() => told().length === 2, 'each of them is told');
+    expect(told().map(({ message }) => Number(/in (\d+) ms$/.exec(message)?.[1]))).toEqual(
+      junk === 1e15 ? [3_600_000, 3_600_000] : [1_000, 2_000],
+    );
+  });
+
+  it('L2: that came already, over and over and at once, are asked for no faster than twice a second', async () => {
+    await using lab = await telegramLab(whole);
+    const old = messageUpdate({ updateId: 101, text: 'one' });
+    lab.server.deliver = (updates) => [old, ...updates];
+    await lab.settle(old as { update_id: number });
+    const calls = lab.server.of('getUpdates').length;
+    const answer = { ok: true, result: [old] };
+    lab.server.fault('getUpdates', ...Array.from({ length: 20 }, (): Fault => ({ answer })));
+    lab.server.give(messageUpdate({ updateId: 102, text: 'two' }));
+    const sinceMs = lab.clock.monotonicMs();
+    await lab.until(() => lab.server.of('getUpdates').length > calls + 20, 'it goes on');
+    expect(lab.clock.monotonicMs() - sinceMs).toBeGreaterThanOrEqual(9_000);
+    await lab.until(() => lab.server.shown.length === 2, 'what is new is answered');
+  });
+
   it('are not lost where what Telegram sends is none', async () => {
     await using lab = await telegramLab(whole);
     lab.server.deliver = (updates) => [{ nothing: true }, null, ...updates];
@@ -255,6 +373,68 @@ describe('fault 44: updates', () => {
     await lab.until(() => lab.host.state === 'stopped', 'it stops');
     const said = lab.log.entries.map(({ message }) => message).join('\n');
     expect(said).toMatch(/Telegram refuses the bot's token/);
+  });
+});
+
+describe('fault 44: a topic', () => {
+  const inTopic = { message_thread_id: 7, is_topic_message: true };
+  const ask = (updateId: number, text: string): { update_id?: number } =>
+    messageUpdate({ updateId, text: `@lima_bot ${text}`, chat: forum, more: inTopic });
+
+  it('gets every part of a long answer', async () => {
+    await using lab = await telegramLab({ settings: { streaming: false, groupPolicy: 'open' } });
+    await lab.settle(ask(101, 'y'.repeat(9_000)));
+    expect(lab.server.shown.map(({ threadId }) => threadId)).toEqual([7, 7, 7]);
+  });
+
+  it('that is gone refuses the answer for good, and nothing goes elsewhere', async () => {
+    await using lab = await telegramLab({
+      settings: { streaming: false, groupPolicy: 'open' },
+      failureText: () => undefined,
+    });
+    const gone: Fault = { refuse: 400, description: 'Bad Request: message thread not found' };
+    lab.server.fault('sendMessage', gone);
+    await lab.settle(ask(101, 'hello'));
+    expect(endOf(lab)).toMatchObject({
+      cause: 'rejected',
+      error: '400: Bad Request: message thread not found',
+      attempts: 1,
+    });
+    expect(lab.server.shown).toEqual([]);
+  });
+});
+
+describe('fault 44: an edited message', () => {
+  const said = (updateId: number, text: string) => messageUpdate({ updateId, text });
+  const edited = (updateId: number, text: string): { update_id?: number } => {
+    const { message } = said(101, text) as { message: object };
+    return { update_id: updateId, edited_message: { ...message, edit_date: saidAtS + 5 } } as {
+      update_id?: number;
+    };
+  };
+
+  it('is a message of its own that says so, answered once however often it comes', async () => {
+    await using lab = await telegramLab(whole);
+    lab.server.deliver = (updates) => [...updates, ...updates];
+    await lab.settle(said(101, 'hello'), edited(102, 'hello there'), edited(104, 'hello again'));
+    expect(lab.server.shown.map(({ text }) => text)).toEqual([
+      'hello',
+      'hello there',
+      'hello again',
+    ]);
+    expect(lab.of('ingress.normalized').map(({ payload }) => payload.isEdited ?? false)).toEqual([
+      false,
+      true,
+      true,
+    ]);
+  });
+
+  it('is let be where the settings say so, and is done with', async () => {
+    await using lab = await telegramLab({ settings: { streaming: false, edits: 'ignore' } });
+    await lab.settle(said(101, 'hello'), edited(102, 'hello there'));
+    expect(lab.server.shown.map(({ text }) => text)).toEqual(['hello']);
+    expect(lab.ends.map(({ status }) => status).toSorted()).toEqual(['answered', 'ignored']);
+    await lab.until(() => lab.server.offset === 103, 'both are confirmed');
   });
 });
 

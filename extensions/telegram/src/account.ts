@@ -46,7 +46,10 @@ export async function startAccount(
     throw new Error(
       `Telegram ${me.status === 'refused' ? 'does not know this bot' : 'cannot be reached'}: ${me.reason}`,
     );
-  const bot = { id: me.result.id, username: me.result.username };
+  const { id, username } = Object(me.result) as Partial<typeof me.result>; // nothing has checked it
+  if (id === undefined || username === undefined)
+    throw new Error('Telegram cannot be reached: what answers at its address names no bot');
+  const bot = { id, username };
 
   const take = async (update: Update): Promise<void> => {
     const raw: unknown = update;
@@ -81,7 +84,11 @@ export async function startAccount(
 async function freeFromWebhook(api: BotApi, config: TelegramConfig): Promise<void> {
   const info = await api.call('getWebhookInfo', {}, { isRepeatable: true });
   if (info.status !== 'done') throw new Error(`Telegram cannot be asked: ${info.reason}`);
-  const { url = '' } = info.result;
+  const { url } = Object(info.result) as Partial<typeof info.result>; // nothing has checked it
+  if (typeof url !== 'string')
+    throw new Error(
+      'Telegram cannot be asked: what answers at its address says nothing of webhooks',
+    );
   if (url === '') return;
   if (!config.replaceWebhook)
     throw new Error(

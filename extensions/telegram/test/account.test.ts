@@ -96,7 +96,7 @@ describe('updates that are not done with', () => {
 describe('the Bot API through grammY', () => {
   /** A server that answers every call so. */
   async function answering(
-    ...answers: readonly { readonly status: number; readonly body: object }[]
+    ...answers: readonly { readonly status: number; readonly body: unknown }[]
   ) {
     const seen: string[] = [];
     const server = createServer((request, response) => {
@@ -130,12 +130,46 @@ describe('the Bot API through grammY', () => {
     expect(answer).toMatchObject({ status: 'done', result: { id: 7 } });
     expect(patient.seen).toHaveLength(3);
     const once = await answering(busy);
-    expect(await once.api.call('sendMessage', { chat_id: 1, text: 'x' })).toMatchObject({
+    expect(await once.api.call('sendMessage', { chat_id: 1, text: 'x' })).toEqual({
       status: 'refused',
       code: 429,
-      retryAfterMs: 0,
+      reason: '429: x',
     });
     expect(once.seen).toHaveLength(1);
+  });
+
+  it.each<[unknown, number | undefined]>([
+    [3, 3_000],
+    [0.2, 1_000],
+    [0, undefined],
+    [-5, undefined],
+    ['soon', undefined],
+    ['7', undefined],
+    [null, undefined],
+    [[9], undefined],
+    [1e300, 3_600_000],
+  ])('L2: reads a retry_after of %j as a wait of %j ms', async (retryAfter, waitMs) => {
+    const parameters = { retry_after: retryAfter, migrate_to_chat_id: 'elsewhere' };
+    const body = { ok: false, error_code: 429, description: 'x', parameters };
+    const { api } = await answering({ status: 429, body });
+    const answer = await api.call('sendMessage', { chat_id: 1, text: 'x' });
+    expect(answer).toMatchObject({ status: 'refused', code: 429 });
+    expect(answer).toHaveProperty('status', 'refused');
+    expect('retryAfterMs' in answer ? answer.retryAfterMs : undefined).toBe(waitMs);
+    expect(answer).not.toHaveProperty('movedTo');
+  });
+
+  it.each<[string, unknown]>([
+    ['no result', { ok: true }],
+    ['a result of null', { ok: true, result: null }],
+    ['a refusal without a code', { ok: false }],
+    ['a code that is none', { ok: false, error_code: 'x', description: {} }],
+    ['nothing', null],
+    ['a number', 7],
+  ])('L3: does not know how a call ended that was answered with %s', async (_, body) => {
+    const { api } = await answering({ status: 200, body });
+    const answer = await api.call('sendMessage', { chat_id: 1, text: 'x' });
+    expect(answer).toMatchObject({ status: 'unknown', reason: expect.any(String) });
   });
 
   it('knows that a call which found nobody was not made', async () => {

@@ -273,6 +273,14 @@ export const decisions: readonly (readonly [string, string])[] = [
     'What stands between may answer after the message was delivered. A connection that was never made is not: that is tried again.',
   ],
   [
+    'An answer that says "ok" and names no message is ambiguous. A poll that is answered with no list of updates is asked again after a growing wait.',
+    'A proxy can answer in place of Telegram. One such answer neither doubles a message nor ends the account.',
+  ],
+  [
+    'A group that has moved is followed once. A `retry_after` counts from one second to one hour; anything else says nothing.',
+    'A chat that moves on and on is never reached, and a wait of zero is a hot loop.',
+  ],
+  [
     'Reasoning stands above a streamed answer only where it has lasted two seconds.',
     'As upstream. It is shown under the opening’s permit, which exists only where all who judge texts let parts be seen (§14.7).',
   ],

@@ -10,13 +10,15 @@ export type Fault =
   | { readonly refuse: number; readonly description: string; readonly parameters?: object }
   /** An answer of something in between: no JSON. */
   | { readonly html: number; readonly after?: boolean }
+  /** An answer that says whatever it says, as 200. */
+  | { readonly answer: unknown; readonly after?: boolean }
   /** The connection breaks. */
   | { readonly reset: true; readonly after?: boolean }
   /** No answer ever comes. */
   | { readonly hang: true; readonly after?: boolean };
 
-/** Too many calls; how long to wait is said in seconds, or not at all. */
-export function tooMany(retryAfterS?: number): Fault {
+/** Too many calls; how long to wait is said in seconds, or not at all; or it is junk. */
+export function tooMany(retryAfterS?: unknown): Fault {
   const parameters = retryAfterS === undefined ? undefined : { retry_after: retryAfterS };
   return {
     refuse: 429,
@@ -49,6 +51,10 @@ export function fail(response: ServerResponse, fault: Fault): void {
     response
       .writeHead(fault.html, { 'content-type': 'text/html' })
       .end('<html><body><h1>502 Bad Gateway</h1></body></html>');
+  else if ('answer' in fault)
+    response
+      .writeHead(200, { 'content-type': 'application/json' })
+      .end(JSON.stringify(fault.answer));
   else if ('refuse' in fault) answerJson(response, fault.refuse, refusal(fault));
 }
 

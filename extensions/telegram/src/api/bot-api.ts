@@ -91,10 +91,13 @@ export function createBotApi(options: BotApiOptions): BotApi {
       ) => Promise<ResultOf<typeof method>>;
       const isBare = bare.some((one) => one === method);
       try {
-        return {
-          status: 'done',
-          result: await untilAborted(isBare ? call(either) : call(payload, either), either),
-        };
+        const result = await untilAborted(isBare ? call(either) : call(payload, either), either);
+        if ((result ?? undefined) === undefined)
+          return {
+            status: 'unknown',
+            reason: 'Telegram said that it was done, and gave no result',
+          };
+        return { status: 'done', result };
       } catch (error) {
         if (timeout.signal.aborted)
           return { status: 'unknown', reason: `no answer within ${timeoutMs} ms` };
@@ -116,22 +119,31 @@ function untilAborted<T>(answer: Promise<T>, signal: AbortSignal): Promise<T> {
   });
 }
 
+/** The longest wait that is believed, in milliseconds. */
+const longestRetryAfterMs = 3_600_000;
+
+/** How long to wait, in milliseconds, as Telegram says it in whole seconds; what is no number of them says nothing. */
+function retryAfterOf(seconds: unknown): number | undefined {
+  if (typeof seconds !== 'number' || !(seconds > 0)) return undefined;
+  return Math.min(longestRetryAfterMs, Math.ceil(seconds) * 1_000);
+}
+
 /** What an error of grammY says. Its payload is never read, nor its cause's text, which may hold the URL. */
 function failureOf(error: unknown, redact: (text: string) => string): ApiAnswer<never> {
   if (error instanceof GrammyError) {
     const { error_code: code, description, parameters } = error;
+    // nothing has checked what the answer holds: it may not be Telegram that answered
+    if (!Number.isSafeInteger(code)) return { status: 'unknown', reason: 'no readable answer' };
     const reason = redact(`${code}: ${description}`);
     if (code >= 500) return { status: 'unknown', reason };
+    const { retry_after: retryAfterS, migrate_to_chat_id: movedTo } = parameters;
+    const retryAfterMs = retryAfterOf(retryAfterS);
     return {
       status: 'refused',
       code,
       reason,
-      ...(parameters.retry_after !== undefined && {
-        retryAfterMs: Math.max(0, parameters.retry_after * 1_000),
-      }),
-      ...(parameters.migrate_to_chat_id !== undefined && {
-        movedTo: parameters.migrate_to_chat_id,
-      }),
+      ...(retryAfterMs !== undefined && { retryAfterMs }),
+      ...(movedTo !== undefined && Number.isSafeInteger(movedTo) && { movedTo }),
     };
   }
   const cause = error instanceof HttpError ? error.error : error;

@@ -1,8 +1,8 @@
-import type { Message } from 'grammy/types';
 import type { Clock } from 'sluice';
 import type { ApprovedMessage, SendResult } from 'sluice/channel';
 import { conversationIdOf } from '../address.js';
 import type { ApiAnswer, BotApi } from '../api/bot-api.js';
+import { type SentMessage, sentMessageOf } from '../api/sent-message.js';
 import type { TelegramConfig } from '../config.js';
 import { pause } from '../intake/pause.js';
 import { type Part, partsOf, textFields } from './parts.js';
@@ -66,7 +66,8 @@ export async function sendParts(parts: SendParts, batch: Batch): Promise<SendRes
   const endsAtMs = clock.monotonicMs() + deadlineMs;
   const ids = [...(batch.before ?? [])];
   let { target } = batch;
-  let last: Message | undefined;
+  let hasMoved = false;
+  let last: SentMessage | undefined;
   for (const [at, part] of batch.parts.entries()) {
     const { reply_parameters, ...always } = batch.common;
     const fields = at === 0 && ids.length === 0 ? batch.common : always;
@@ -82,7 +83,7 @@ export async function sendParts(parts: SendParts, batch: Batch): Promise<SendRes
       );
       if (answer.status === 'done') {
         last = answer.result;
-        ids.push(answer.result.message_id);
+        ids.push(answer.result.messageId);
         break;
       }
       const { reason } = answer;
@@ -92,7 +93,8 @@ export async function sendParts(parts: SendParts, batch: Batch): Promise<SendRes
           isPlain = true;
           continue;
         }
-        if (answer.movedTo !== undefined && target.chat_id !== answer.movedTo) {
+        if (answer.movedTo !== undefined && !hasMoved) {
+          hasMoved = true; // once: a chat that moves on and on would never be reached
           target = { ...target, chat_id: answer.movedTo };
           continue;
         }
@@ -110,14 +112,14 @@ export async function sendParts(parts: SendParts, batch: Batch): Promise<SendRes
   return sent(ids, last, target);
 }
 
-function call(
+async function call(
   api: BotApi,
   { method }: Part,
   payload: Readonly<Record<string, unknown>>,
   timeoutMs: number,
-): Promise<ApiAnswer<Message>> {
+): Promise<ApiAnswer<SentMessage>> {
   // the fields of each method are made in parts.ts and target.ts; which go with which no type can say
-  return api.call(method, payload as never, { timeoutMs }) as Promise<ApiAnswer<Message>>;
+  return sentMessageOf(await api.call(method, payload as never, { timeoutMs }));
 }
 
 /** Whether Telegram could not read the markup. It has sent nothing then. */
@@ -138,7 +140,7 @@ function partly(ids: readonly number[], { parts, before = [] }: Batch, reason: s
 /** The receipt of a message that is out. */
 export function sent(
   ids: readonly number[],
-  last: Message | undefined,
+  last: SentMessage | undefined,
   target: Target,
 ): SendResult {
   const [first] = ids;
@@ -147,8 +149,8 @@ export function sent(
     receipt: {
       ...(first !== undefined && { messageId: String(first) }),
       ...(ids.length > 1 && { messageIds: ids.map(String) }),
-      conversationId: conversationIdOf(last?.chat.id ?? target.chat_id),
-      ...(last !== undefined && { sentAtMs: last.date * 1_000 }),
+      conversationId: conversationIdOf(last?.chatId ?? target.chat_id),
+      ...(last?.sentAtMs !== undefined && { sentAtMs: last.sentAtMs }),
     },
   };
 }

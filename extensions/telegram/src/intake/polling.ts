@@ -8,7 +8,7 @@ import { PendingUpdates } from './pending-updates.js';
 
 /** Seconds that Telegram waits for an update before it answers that there is none. */
 const longPollS = 30;
-/** Milliseconds between two questions while updates are unfinished: Telegram then answers at once, with those. */
+/** Milliseconds between two questions where the answer comes at once and brings nothing new: what is unfinished, say. */
 const busyPollMs = 500;
 /** Updates that are asked for at once; the most that Telegram gives. */
 const batch = 100;
@@ -49,7 +49,13 @@ export function startPolling({ api, clock, log, sink }: PollingParts): Intake {
       },
       { signal, timeoutMs: (timeoutS + 15) * 1_000 },
     );
-    if (answer.status === 'done') confirmed = offset;
+    if (answer.status !== 'done') return answer;
+    // what stands between may answer in Telegram's place
+    if (!Array.isArray(answer.result))
+      return { status: 'unknown', reason: 'the answer is no list of updates' };
+    if (answer.result.length > 0 && !answer.result.some(isUpdate))
+      return { status: 'unknown', reason: 'nothing in the answer is an update' };
+    confirmed = offset;
     return answer;
   };
 
@@ -93,6 +99,7 @@ export function startPolling({ api, clock, log, sink }: PollingParts): Intake {
   const run = async (): Promise<void> => {
     while (!signal.aborted) {
       const isBusy = pending.size > 0;
+      const askedAtMs = clock.monotonicMs();
       const answer = await ask(isBusy ? 0 : longPollS);
       if (signal.aborted) return;
       if (answer.status !== 'done') {
@@ -102,7 +109,9 @@ export function startPolling({ api, clock, log, sink }: PollingParts): Intake {
       backoffMs = 0;
       conflicts = 0;
       const taken = await takeAll(answer.result);
-      if (taken === 0 && pending.size > 0)
+      // an answer that brings nothing new at once would come again at once, and for ever
+      const cameAtOnce = clock.monotonicMs() - askedAtMs < busyPollMs;
+      if (taken === 0 && (pending.size > 0 || cameAtOnce))
         await Promise.race([pause(clock, busyPollMs, signal), pending.change()]);
     }
   };

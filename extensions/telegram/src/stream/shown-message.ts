@@ -2,6 +2,7 @@ import type { Message } from 'grammy/types';
 import type { Clock, Logger } from 'sluice';
 import type { SendResult } from 'sluice/channel';
 import type { ApiAnswer, BotApi } from '../api/bot-api.js';
+import { type SentMessage, sentMessageOf } from '../api/sent-message.js';
 import { textFields } from '../egress/parts.js';
 import { isBadMarkup } from '../egress/send.js';
 import type { Target } from '../egress/target.js';
@@ -28,12 +29,12 @@ export interface ShownMessage {
 }
 
 /** Sends a text that is going to be edited. */
-export function beginText(
+export async function beginText(
   { api, target }: Pick<ShownMessage, 'api' | 'target'>,
   fields: Readonly<Record<string, unknown>>,
   text: RichText,
-): Promise<ApiAnswer<Message>> {
-  return api.call('sendMessage', { ...target, ...fields, ...asText(text) });
+): Promise<ApiAnswer<SentMessage>> {
+  return sentMessageOf(await api.call('sendMessage', { ...target, ...fields, ...asText(text) }));
 }
 
 /** Edits it once. */

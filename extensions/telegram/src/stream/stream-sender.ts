@@ -11,6 +11,7 @@ import type { TelegramConfig } from '../config.js';
 import { partsOf, richTextOf, textParts } from '../egress/parts.js';
 import { sendParts, sent } from '../egress/send.js';
 import { replyOf, type Target, targetOf } from '../egress/target.js';
+import { GrowingSource } from '../text/growing-source.js';
 import { toHtml } from '../text/html.js';
 import { joined, type RichText, trimmed } from '../text/rich-text.js';
 import { split } from '../text/split.js';
@@ -65,7 +66,9 @@ export class TelegramStreamSender implements StreamSender {
   /** Nothing more can be shown before the final. */
   #isDark = false;
   #isDone = false;
-  #wanted: RichText | undefined;
+  /** Makes what is to be shown next. Only what is shown is made. */
+  #wanted: (() => RichText) | undefined;
+  readonly #growing = new GrowingSource();
   #notBeforeMs = 0;
   #backoffMs = firstBackoffMs;
   #timer: TimerHandle | undefined;
@@ -82,13 +85,16 @@ export class TelegramStreamSender implements StreamSender {
     const nowMs = this.#parts.clock.monotonicMs();
     this.#thinkingSinceMs ??= nowMs;
     if (nowMs - this.#thinkingSinceMs < shortestThinkingMs || thinking.trim() === '') return;
-    this.#show(growingThinking(thinking));
+    this.#show(() => growingThinking(thinking));
   }
 
   /** Shows the text so far; it never waits for Telegram. */
   async onContentDelta({ content }: StreamDelta & { phase: 'content' }): Promise<void> {
-    if (content.trim() === '') return;
-    this.#show(growingContent(richTextOf({ content }, this.#parts.config.format)));
+    if (!/\S/.test(content)) return;
+    this.#show(() => {
+      const { source, isCut } = this.#growing.tail(content);
+      return growingContent(richTextOf({ content: source }, this.#parts.config.format), isCut);
+    });
   }
 
   /** Shows the message of the final's permit, and says how that went. */
@@ -121,7 +127,7 @@ export class TelegramStreamSender implements StreamSender {
     return true;
   }
 
-  #show(wanted: RichText): void {
+  #show(wanted: () => RichText): void {
     this.#wanted = wanted;
     this.#pump();
   }
@@ -130,8 +136,7 @@ export class TelegramStreamSender implements StreamSender {
   #pump(): void {
     const isWaiting = this.#timer !== undefined || this.#call !== undefined;
     if (this.#isDone || this.#isDark || isWaiting) return;
-    const wanted = this.#wanted;
-    if (wanted === undefined || toHtml(wanted) === this.#shownHtml) return;
+    if (this.#wanted === undefined) return;
     const { clock, log } = this.#parts;
     const waitMs = this.#notBeforeMs - clock.monotonicMs();
     if (waitMs > 0) {
@@ -139,6 +144,11 @@ export class TelegramStreamSender implements StreamSender {
         this.#timer = undefined;
         this.#pump();
       }, waitMs);
+      return;
+    }
+    const wanted = this.#wanted();
+    if (toHtml(wanted) === this.#shownHtml) {
+      this.#wanted = undefined;
       return;
     }
     this.#call = this.#update(wanted)
@@ -171,14 +181,10 @@ export class TelegramStreamSender implements StreamSender {
     this.#shownHtml = toHtml(wanted);
     if (answer.status === 'done' || isUnchanged(answer)) {
       this.#backoffMs = firstBackoffMs;
-      if (this.#shown === undefined && answer.status === 'done' && answer.result !== true)
-        this.#shown = {
-          ...this.#stage,
-          messageId: answer.result.message_id,
-          clock,
-          log,
-          signal,
-        };
+      if (answer.status === 'done' && answer.result !== true && 'messageId' in answer.result) {
+        const { messageId } = answer.result;
+        this.#shown = { ...this.#stage, messageId, clock, log, signal };
+      }
       return;
     }
     log.debug(`a streamed reply was not updated: ${answer.reason}`);

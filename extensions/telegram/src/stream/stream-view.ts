@@ -11,14 +11,19 @@ const cursor = ' ▌';
 /** Reasoning that is shorter than this is not worth showing, in milliseconds. */
 export const shortestThinkingMs = 2_000;
 
-/** A reply while it grows. Of a long one the end is shown, under a line that says so. */
-export function growingContent(content: RichText): RichText {
+/**
+ * A reply while it grows. Of a long one the end is shown, under a line that says so.
+ *
+ * @param isCut this is the end of a reply already.
+ */
+export function growingContent(content: RichText, isCut = false): RichText {
   const whole = trimmed(content);
-  if (whole.text.length <= contentWindow) return joined(whole, plainText(cursor));
+  const isShort = whole.text.length <= contentWindow;
+  if (isShort && !isCut) return joined(whole, plainText(cursor));
   return joined(
     marked('i', plainText('… the beginning follows with the whole answer')),
     plainText('\n\n'),
-    tailOf(whole, contentWindow),
+    isShort ? whole : tailOf(whole, contentWindow),
     plainText(cursor),
   );
 }

@@ -1,6 +1,31 @@
-import { joined, marked, plainText, type RichText, type Tag } from './rich-text.js';
+import { inline } from './inline.js';
+import { joined, joinedAll, marked, plainText, type RichText } from './rich-text.js';
 
-const fence = /^\s{0,3}(`{3,}|~{3,})\s*([\w+#.-]*)([^`]*)$/;
+/** A character within a line that is read as its end. */
+const lineBreak = /[\r\u2028\u2029]/;
+
+/** What opens a block of code: its signs, the language, and what else the line says. */
+interface Fence {
+  readonly signs: string;
+  readonly language: string;
+  readonly about: string;
+}
+
+/** Reads a line as one that opens a block of code. */
+export function fenceOf(line: string): Fence | undefined {
+  const [opening, signs] = /^\s{0,3}(`{3,}|~{3,})/.exec(line) ?? [];
+  if (opening === undefined || signs === undefined) return undefined;
+  const rest = line.slice(opening.length).trimStart();
+  if (rest.includes('`')) return undefined;
+  const [language = ''] = /^[\w+#.-]*/.exec(rest) ?? [];
+  return { signs, language, about: rest.slice(language.length).trim() };
+}
+
+/** Whether a line closes the block of code that was opened with such signs. */
+export function closes(line: string, signs: string): boolean {
+  const said = line.trim();
+  return said.length >= signs.length && said.replaceAll(signs.charAt(0), '') === '';
+}
 
 /**
  * Reads the Markdown that models write: code, bold, italic, struck and hidden text, links, headings, lists, quotes.
@@ -11,12 +36,13 @@ export function fromMarkdown(source: string): RichText {
   const lines = source.split('\n');
   for (let at = 0; at < lines.length; at++) {
     const line = lines[at] ?? '';
-    const [, opening, language = '', more = ''] = fence.exec(line) ?? [];
-    if (opening !== undefined) {
-      const end = closingFence(lines, at + 1, opening);
-      const about = more.trim(); // there is no other place for it
+    const fence = fenceOf(line);
+    if (fence !== undefined) {
+      const { signs, language, about } = fence;
+      const end = closingFence(lines, at + 1, signs);
+      // what else the line says has no other place
       const code = [...(about === '' ? [] : [about]), ...lines.slice(at + 1, end)].join('\n');
-      if (code.trim() === '') blocks.push(...lines.slice(at, end + 1).map(plainText));
+      if (code.trim() === '') blocks.push(plainText(lines.slice(at, end + 1).join('\n')));
       else blocks.push(marked('pre', plainText(code), language === '' ? {} : { language }));
       at = end;
     } else if (/^\s{0,3}>/.test(line)) {
@@ -31,94 +57,31 @@ export function fromMarkdown(source: string): RichText {
 }
 
 /** The line that closes a block of code; the end of the text where none does: it may still be growing. */
-function closingFence(lines: readonly string[], from: number, opening: string): number {
-  const sign = opening.charAt(0);
-  for (let at = from; at < lines.length; at++) {
-    const line = lines[at]?.trim() ?? '';
-    if (line.length >= opening.length && line.replaceAll(sign, '') === '') return at;
-  }
-  return lines.length;
+function closingFence(lines: readonly string[], from: number, signs: string): number {
+  let at = from;
+  while (at < lines.length && !closes(lines[at] ?? '', signs)) at++;
+  return at;
 }
 
 function byLine(lines: readonly RichText[]): RichText {
-  return joined(...lines.flatMap((line, at) => (at === 0 ? [line] : [plainText('\n'), line])));
+  return joinedAll(lines.flatMap((line, at) => (at === 0 ? [line] : [plainText('\n'), line])));
 }
 
 function oneLine(line: string): RichText {
-  const heading = /^\s{0,3}#{1,6}\s+(.*?)\s*#*$/.exec(line)?.[1];
+  const heading = headingOf(line);
   if (heading !== undefined) return marked('b', inline(heading));
-  const [, indent = '', rest] = /^(\s*)[-*+]\s+(.*)$/.exec(line) ?? [];
-  return rest === undefined ? inline(line) : joined(plainText(`${indent}• `), inline(rest));
+  const [bullet = '', indent = ''] = /^(\s*)[-*+]\s+/.exec(line) ?? [];
+  const rest = line.slice(bullet.length);
+  if (bullet === '' || lineBreak.test(rest)) return inline(line);
+  return joined(plainText(`${indent}• `), inline(rest));
 }
 
-/** Pairs of signs with text between them, the longer signs first. */
-const pairs: readonly (readonly [RegExp, Tag])[] = [
-  [/\*\*(?=\S)(.{1,4000}?\S?)\*\*(?!\*)/y, 'b'],
-  [/(?<![\p{L}\p{N}])__(?=\S)(.{1,4000}?)__(?![\p{L}\p{N}])/uy, 'b'],
-  [/~~(?=\S)(.{1,4000}?)~~/y, 's'],
-  [/\|\|(?=\S)(.{1,4000}?)\|\|/y, 'tg-spoiler'],
-  [/\*(?=[^\s*])(.{1,4000}?)(?<=[^\s*])\*(?!\*)/y, 'i'],
-  [/(?<![\p{L}\p{N}])_(?=[^\s_])(.{1,4000}?)(?<=[^\s_])_(?![\p{L}\p{N}])/uy, 'i'],
-];
-const code = /(`+)(?!`)(.{1,4000}?)(?<!`)\1(?!`)/y;
-const link = /\[([^[\]]{1,1000})\]\(((?:https?|tg|mailto):[^\s()<>]{1,2000})\)/y;
-const escaped = /\\([\\`*_{}[\]()#+\-.!|~>])/y;
-const sign = /[\\`*_~|[]/g;
-
-function inline(line: string): RichText {
-  const parts: RichText[] = [];
-  let from = 0;
-  const take = (until: number): void => {
-    if (until > from) parts.push(plainText(line.slice(from, until)));
-  };
-  for (let at = nextSign(line, 0); at !== -1; ) {
-    const found = pieceAt(line, at);
-    if (found === undefined) {
-      at = nextSign(line, at + 1);
-      continue;
-    }
-    take(at);
-    parts.push(found.piece);
-    from = found.end;
-    at = nextSign(line, from);
-  }
-  take(line.length);
-  return joined(...parts);
-}
-
-function nextSign(line: string, from: number): number {
-  sign.lastIndex = from;
-  return sign.exec(line)?.index ?? -1;
-}
-
-function pieceAt(
-  line: string,
-  at: number,
-): { readonly piece: RichText; readonly end: number } | undefined {
-  const matched = (pattern: RegExp): RegExpExecArray | null => {
-    pattern.lastIndex = at;
-    return pattern.exec(line);
-  };
-  const end = (match: RegExpExecArray): number => at + match[0].length;
-  const plain = matched(escaped);
-  if (plain !== null) return { piece: plainText(plain[1] ?? ''), end: end(plain) };
-  const quoted = matched(code);
-  if (quoted !== null) {
-    const text = (quoted[2] ?? '').replace(/^ (.*\S.*) $/, '$1');
-    return { piece: marked('code', plainText(text)), end: end(quoted) };
-  }
-  const linked = matched(link);
-  if (linked !== null) {
-    return {
-      piece: marked('a', inline(linked[1] ?? ''), { href: linked[2] ?? '' }),
-      end: end(linked),
-    };
-  }
-  for (const [pattern, tag] of pairs) {
-    const match = matched(pattern);
-    const inner = match === null ? undefined : inline(match[1] ?? '');
-    if (match !== null && inner !== undefined && inner.text !== '')
-      return { piece: marked(tag, inner), end: end(match) };
-  }
-  return undefined;
+/** What a heading says, without the signs and the white space around it. */
+function headingOf(line: string): string | undefined {
+  const [opening] = /^\s{0,3}#{1,6}\s+/.exec(line) ?? [];
+  if (opening === undefined) return undefined;
+  let end = line.length;
+  while (line.charAt(end - 1) === '#') end--;
+  const said = line.slice(opening.length, Math.max(opening.length, end)).trimEnd();
+  return lineBreak.test(said) ? undefined : said;
 }

@@ -35,6 +35,11 @@ export function plainText(text: string): RichText {
 
 /** Texts one after the other. */
 export function joined(...parts: readonly RichText[]): RichText {
+  return joinedAll(parts);
+}
+
+/** Texts one after the other, however many they are. */
+export function joinedAll(parts: readonly RichText[]): RichText {
   let text = '';
   const marks: Mark[] = [];
   for (const part of parts) {
