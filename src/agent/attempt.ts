@@ -121,8 +121,16 @@ class Attempt {
     this.#choice = choice;
     const { fallback } = this.#start;
     const { id, toolGate } = choice.provider;
-    run.open({ id, toolGate, model: choice.model, ...(fallback !== undefined && { fallback }) });
-    return { choice, request: { ...request, gate: this.#gate } };
+    const subagentOf = choice.provider.subagentOf?.bind(choice.provider);
+    run.open({
+      id,
+      toolGate,
+      model: choice.model,
+      ...(fallback !== undefined && { fallback }),
+      ...(subagentOf !== undefined && { subagentOf }),
+    });
+    const tell: AgentRequest['tell'] = (fact) => void run.tell(fact);
+    return { choice, request: { ...request, gate: this.#gate, tell } };
   }
 
   async #stream({ choice, request }: Called): Promise<void> {

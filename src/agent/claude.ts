@@ -3,6 +3,7 @@ import {
   type CsdkFrame,
   callbackQueue,
   normalizeSession,
+  subagentOf,
 } from '../csdk/index.js';
 import type { AgentProvider, AgentRequest, SessionEvent } from '../stream/index.js';
 import { ClaudeMemory } from './claude-memory.js';
@@ -41,6 +42,7 @@ export function claudeProvider(options: ClaudeProviderOptions = {}): AgentProvid
     id: 'claude',
     models: options.models ?? ['default', 'opus', 'sonnet', 'haiku'],
     toolGate: 'enforce',
+    subagentOf,
     run(request) {
       const stop = new AbortController();
       const answering = { options, memory, turns, stop, load };
@@ -80,6 +82,7 @@ async function* answer(
     });
     yield* normalizeSession(remembered(run, request, memory), {
       callbacks,
+      onSubagent: request.tell,
       end: 'idle',
       idleTimeoutMs: options.idleTimeoutMs ?? 600_000,
       signal: stop.signal,

@@ -3,10 +3,10 @@ import { type ModelChoice, resolveModel } from './model.js';
 import { buildPrompt } from './prompt.js';
 import { type AttemptScope, imagesIn } from './turn-fields.js';
 
-/** An attempt whose provider can be called; only the gate for its tools is missing. */
+/** An attempt whose provider can be called; only what asks and tells the pipeline is missing. */
 export interface PreparedAttempt {
   readonly choice: ModelChoice;
-  readonly request: Omit<AgentRequest, 'gate'>;
+  readonly request: Omit<AgentRequest, 'gate' | 'tell'>;
 }
 
 /**

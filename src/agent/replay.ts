@@ -5,6 +5,7 @@ import {
   normalizeSession,
   readFrames,
   splitRuns,
+  subagentOf,
 } from '../csdk/index.js';
 import { type AgentProvider, readLines } from '../stream/index.js';
 
@@ -24,9 +25,10 @@ export function replayProvider(frames: readonly CsdkFrame[]): AgentProvider {
     id: 'replay',
     models: ['recorded'],
     toolGate: 'observe-only',
-    run: ({ history }) => {
+    subagentOf,
+    run: ({ history, tell }) => {
       const asked = history.filter(({ role }) => role === 'user').length;
-      return normalizeSession(runs[asked % runs.length] ?? []);
+      return normalizeSession(runs[asked % runs.length] ?? [], { onSubagent: tell });
     },
   };
 }

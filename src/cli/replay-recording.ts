@@ -1,5 +1,5 @@
 import { runAgentTurn } from '../agent/index.js';
-import { type CsdkFrame, normalizeSession } from '../csdk/index.js';
+import { type CsdkFrame, normalizeSession, subagentOf } from '../csdk/index.js';
 import type { Kernel, Logger } from '../kernel/index.js';
 import type { AgentProvider, TranscriptEntry } from '../stream/index.js';
 import { recordedRuns } from './recorded-runs.js';
@@ -53,6 +53,7 @@ function recorded(run: AsyncIterable<CsdkFrame>): AgentProvider {
     id: 'recorded',
     models: ['recorded'],
     toolGate: 'observe-only',
-    run: () => normalizeSession(run),
+    subagentOf,
+    run: ({ tell }) => normalizeSession(run, { onSubagent: tell }),
   };
 }

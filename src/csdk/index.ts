@@ -44,4 +44,5 @@ export type { NormalizeOptions } from './session/normalize-options.js';
 export type { SessionDiagnostic } from './session/session-diagnostic.js';
 export type { ToolPartial } from './session/tool-partial.js';
 export { splitRuns } from './split-runs.js';
+export { subagentOf } from './subagent-of.js';
 export { type CsdkToolGate, type ToolGateOptions, toolGate } from './tool-gate.js';

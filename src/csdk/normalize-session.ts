@@ -1,5 +1,5 @@
 import { systemClock } from '../kernel/index.js';
-import { leavable, type SessionEvent, traceEvent } from '../stream/index.js';
+import { leavable, type SessionEvent, type SubagentFact, traceEvent } from '../stream/index.js';
 import { type CsdkFrame, isFields, textField } from './frame.js';
 import { refuse } from './ordering/assert-ordering.js';
 import { orderingChecker } from './ordering/ordering-checker.js';
@@ -7,6 +7,7 @@ import { type Arrival, Arrivals } from './session/arrivals.js';
 import type { NormalizeOptions } from './session/normalize-options.js';
 import { Diagnostics } from './session/session-diagnostic.js';
 import { SessionNormalizer } from './session/session-normalizer.js';
+import { factsOfCallback, factsOfFrame } from './subagent-facts.js';
 
 /** How long `end: 'idle'` waits for another turn, unless given. */
 const defaultIdleTimeoutMs = 60_000;
@@ -68,12 +69,19 @@ async function* run(arrivals: Arrivals, options: NormalizeOptions): AsyncGenerat
       if (arrival.kind === 'closed') return;
       if (arrival.kind === 'frame' && logger !== undefined)
         sessionId = options.sessionId ?? idOf(arrival.frame) ?? sessionId;
+      if (options.onSubagent !== undefined) factsOf(arrival).forEach(options.onSubagent);
       deal(session, arrival, signal, diagnostics);
     }
   } finally {
     const failed = await arrivals.release();
     if (failed !== undefined) diagnostics.tell({ kind: 'source_failed', error: failed.error });
   }
+}
+
+/** What an arrival tells of subagents: it is told before the events that the arrival becomes. */
+function factsOf(arrival: Arrival): readonly SubagentFact[] {
+  if (arrival.kind === 'callback') return factsOfCallback(arrival.callback);
+  return arrival.kind === 'frame' && isFields(arrival.frame) ? factsOfFrame(arrival.frame) : [];
 }
 
 function deal(

@@ -11,12 +11,8 @@ export type {
   AgentRequest,
   PromptAttachment,
   SessionContext,
-  ToolCall,
-  ToolDecision,
-  ToolGate,
 } from './provider.js';
 export { Recent } from './recent.js';
-export { type ChildCall, ChildRuns, type ChildStart, type ChildStatus } from './run/child-runs.js';
 export { driveRun, isRunDriven } from './run/driven-runs.js';
 export type { RunFallback } from './run/run-bounds.js';
 export {
@@ -27,7 +23,7 @@ export {
 } from './run/run-dispatcher.js';
 export { mustPass, RunFailure, whyNot } from './run/run-failure.js';
 export type { RunError, RunFields, RunReport, RunSession } from './run/run-fields.js';
-export { resultText, type ToolEnd } from './run/tool-calls.js';
+export { resultText } from './run/tool-calls.js';
 export { Trail, type TrailRefs } from './run/trail.js';
 export { addUsage } from './run/usage.js';
 export type {
@@ -60,4 +56,12 @@ export {
   type UserMessage,
 } from './session-message.js';
 export type { StreamDelta, StreamSender } from './stream-delta.js';
+export type {
+  RunningSubagent,
+  SubagentFact,
+  SubagentStart,
+  SubagentStatus,
+  ToolEnd,
+} from './subagent-fact.js';
+export type { ToolCall, ToolDecision, ToolGate } from './tool-call.js';
 export { hasReachedAgent, unreachedError } from './unreached.js';

@@ -3,26 +3,8 @@ import type { AgentTrigger } from './agent-trigger.js';
 import type { SessionEvent } from './session-event.js';
 import type { SessionMessage } from './session-message.js';
 import type { StreamDelta } from './stream-delta.js';
-
-/** A tool call that wants to run. */
-export interface ToolCall {
-  readonly toolCallId: string;
-  readonly toolName: string;
-  readonly args: Readonly<Record<string, unknown>>;
-  /** The subagent that calls it, by its provider's id; absent in the main thread. */
-  readonly subagentId?: string;
-}
-
-/** Whether a tool call may run, and with which arguments. */
-export type ToolDecision =
-  | { readonly allowed: true; readonly args: Readonly<Record<string, unknown>> }
-  | { readonly allowed: false; readonly reason: string };
-
-/**
- * Asks the pipeline about a tool call before it runs. It never rejects. Asked again about a call, it gives the same
- * decision. An asker that no longer wants one aborts the signal.
- */
-export type ToolGate = (call: ToolCall, signal?: AbortSignal) => Promise<ToolDecision>;
+import type { SubagentFact, SubagentStart } from './subagent-fact.js';
+import type { ToolCall, ToolGate } from './tool-call.js';
 
 /** A file that goes with a prompt. */
 export interface PromptAttachment {
@@ -58,6 +40,11 @@ export interface AgentRequest {
   readonly session: SessionContext;
   /** To be asked before each tool call by a provider whose `toolGate` is `enforce`. */
   readonly gate: ToolGate;
+  /**
+   * To be told what the agent's subagents do, in the order in which it happens: between the session events that it
+   * happens between. What comes after `agent_end` is ignored. Never throws.
+   */
+  readonly tell: (fact: SubagentFact) => void;
   /** Aborted when the turn is to stop: end the stream soon, or be cut off. */
   readonly signal: AbortSignal;
 }
@@ -84,6 +71,8 @@ export interface AgentProvider {
    * already, or run where nobody can stop them, as in a recording.
    */
   readonly toolGate: 'enforce' | 'observe-only';
+  /** The subagent that a tool call starts, if it starts one: `subagent.spawning` is asked about that call, too. */
+  subagentOf?(call: ToolCall): SubagentStart | undefined;
   run(request: AgentRequest): AsyncIterable<SessionEvent>;
   /** Answers whole, from a provider that keeps its own sessions. Never rejects. */
   trigger?(context: AgentTrigger): Promise<AgentAnswer>;

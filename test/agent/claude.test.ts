@@ -53,6 +53,7 @@ function request(fields: Partial<AgentRequest> = {}): AgentRequest {
     history: [],
     session: { context: {}, memoryKeys: [], metadata: {} },
     gate: async ({ args }) => ({ allowed: true, args }),
+    tell: () => undefined,
     signal: new AbortController().signal,
     ...fields,
   };

@@ -195,6 +195,7 @@ describeClaude('the real SDK', () => {
       history: [],
       session: { context: {}, memoryKeys: [], metadata: {} },
       gate: async ({ args }) => ({ allowed: true, args }),
+      tell: () => undefined,
       signal: controller.signal,
     });
     for await (const event of events) if (event.type === 'message_update') break;

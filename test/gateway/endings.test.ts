@@ -98,6 +98,7 @@ async function play(lab: ProviderLab, { steps, ending, how, ackLater }: Sequence
           ...{ prompt: 'hello', attachments: [], history: [] },
           session: { context: {}, memoryKeys: [], metadata: {} },
           gate: () => Promise.reject(new Error('asked')),
+          tell: () => undefined,
           signal: stop.signal,
         });
   const told: (StreamDelta | SessionEvent)[] = [];

@@ -23,6 +23,7 @@ const request = (fields: Partial<AgentRequest> = {}): AgentRequest => ({
   history: [],
   session: { context: {}, memoryKeys: [], metadata: {} },
   gate: () => Promise.reject(new Error('the gate was asked')),
+  tell: () => undefined,
   signal: new AbortController().signal,
   ...fields,
 });

@@ -236,13 +236,10 @@ describe('the tool calls of a run', () => {
 
   it('say whose they are where a subagent makes them, and write no transcript', async () => {
     const { run, of } = await begun();
-    await run.toolStarted({ ...call('t'), subagentId: 'a-1' });
-    await run.toolEnded({
-      toolCallId: 't',
-      toolName: 'Bash',
-      result: 'x',
-      isError: false,
-      subagentId: 'a-1',
+    await run.tell({ kind: 'tool_started', call: { ...call('t'), subagentId: 'a-1' } });
+    await run.tell({
+      kind: 'tool_ended',
+      end: { toolCallId: 't', toolName: 'Bash', result: 'x', isError: false, subagentId: 'a-1' },
     });
     const told = [...of('agent.tool.calling'), ...of('agent.tool.called')];
     expect(told.map(({ event }) => event.metadata)).toEqual([

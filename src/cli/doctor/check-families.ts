@@ -60,11 +60,14 @@ function neverEmitted({ stage, handlers }: StageInfo, facts: EmissionFacts): Fin
 function whyNever(
   family: string,
   emittedAt: string,
-  { channels }: EmissionFacts,
+  { channels, providers }: EmissionFacts,
 ): string | undefined {
   if (emittedAt.startsWith('none yet')) return 'nothing emits it yet';
-  if (family.startsWith('subagent.'))
-    return 'inside a turn nothing tells of children; bridges do, of runs that no turn drives';
+  if (
+    family.startsWith('subagent.') &&
+    providers.every(({ subagentOf }) => subagentOf === undefined)
+  )
+    return 'no agent of this host starts subagents';
   if (family.startsWith('interaction.') && channels.every((id) => id === 'console'))
     return 'the console has no buttons, lists or forms';
   return undefined;

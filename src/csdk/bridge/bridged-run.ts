@@ -1,21 +1,20 @@
 import { type Kernel, SluiceError, silentLogger, systemClock } from '../../kernel/index.js';
 import {
-  ChildRuns,
   isRunDriven,
   leavable,
   RunDispatcher,
   type RunStop,
   type SessionEvent,
+  type SubagentFact,
   type ToolCall,
   type ToolDecision,
   Trail,
 } from '../../stream/index.js';
-import { type CallbackQueue, callbackQueue } from '../callback.js';
-import type { CsdkFrame } from '../frame.js';
+import { callbackQueue } from '../callback.js';
+import { type CsdkFrame, textField } from '../frame.js';
 import { normalizeSession } from '../normalize-session.js';
+import { subagentOf } from '../subagent-of.js';
 import type { BridgeOptions } from './bridge-options.js';
-import { factsOfCallback, factsOfFrame, modelOf, type SubagentFact } from './subagent-fact.js';
-import { Subagents } from './subagents.js';
 import { type Frames, watchedFrames } from './watched-frames.js';
 
 type Options = Omit<BridgeOptions, 'permissions'>;
@@ -27,13 +26,10 @@ type Options = Omit<BridgeOptions, 'permissions'>;
  */
 export class BridgedRun {
   /** Where the SDK's callbacks go. */
-  readonly callbacks: CallbackQueue;
+  readonly callbacks = callbackQueue();
   readonly #kernel: Kernel;
   readonly #options: Options & Required<Pick<Options, 'gate' | 'clock' | 'logger' | 'signal'>>;
-  readonly #queue = callbackQueue();
   readonly #run: RunDispatcher;
-  readonly #children: ChildRuns;
-  readonly #subagents: Subagents;
   readonly #asking = new Set<Promise<ToolDecision>>();
   readonly #closing = new AbortController();
   #isRead = false;
@@ -59,16 +55,6 @@ export class BridgedRun {
       ...(channel !== undefined && { channel }),
     };
     this.#run = new RunDispatcher({ trail, run, session, clock, logger, signal });
-    this.#children = new ChildRuns(trail, session, clock);
-    this.#subagents = new Subagents(this.#run, this.#children, gate);
-    this.callbacks = {
-      push: (callback) => {
-        this.#note(factsOfCallback(callback));
-        this.#queue.push(callback);
-      },
-      close: () => this.#queue.close(),
-      [Symbol.asyncIterator]: () => this.#queue[Symbol.asyncIterator](),
-    };
   }
 
   /** Asks the pipeline about a call that is to run, and, where it starts a subagent, about that. */
@@ -93,7 +79,8 @@ export class BridgedRun {
       watchedFrames(messages, (frame) => this.#see(frame)),
       {
         ...normalize,
-        ...{ callbacks: this.#queue, clock, logger, signal, runId },
+        ...{ callbacks: this.callbacks, clock, logger, signal, runId },
+        onSubagent: (fact) => this.#note(fact),
         sessionId: session.sessionId,
       },
     );
@@ -135,30 +122,22 @@ export class BridgedRun {
 
   async #ask(call: ToolCall, signal: AbortSignal): Promise<ToolDecision> {
     await this.#ready();
-    const decision = await this.#run.gate(call, signal);
-    if (!decision.allowed) return decision;
-    const reason = await this.#subagents.ask({ ...call, args: decision.args }, signal);
-    if (reason === undefined) return decision;
-    this.#run.refuse(call.toolCallId, reason);
-    return { allowed: false, reason };
+    return this.#run.gate(call, signal);
   }
 
   #see(frame: CsdkFrame): void {
-    this.#model ??= modelOf(frame);
-    this.#note(factsOfFrame(frame));
+    const isInit = frame.type === 'system' && frame.subtype === 'init';
+    if (isInit) this.#model ??= textField(frame, 'model');
   }
 
-  #note(facts: readonly SubagentFact[]): void {
-    if (this.#closing.signal.aborted) return;
+  #note(fact: SubagentFact): void {
     const { logger, runId } = this.#options;
-    const tell = async (fact: SubagentFact): Promise<void> => {
+    this.#enqueue(async () => {
       await this.#ready();
-      await this.#subagents.tell(fact);
-    };
-    for (const fact of facts)
-      this.#enqueue(() => tell(fact)).catch((error: unknown) => {
-        logger.error(`${fact.kind} was not dispatched`, { runId, error });
-      });
+      await this.#run.tell(fact);
+    }).catch((error: unknown) => {
+      logger.error(`${fact.kind} was not dispatched`, { runId, error });
+    });
   }
 
   /** One after the other: what fails is told to who waits for it, and the rest goes on. */
@@ -171,10 +150,7 @@ export class BridgedRun {
   async #take(event: SessionEvent): Promise<void> {
     if (event.type === 'agent_start') return;
     await this.#ready();
-    if (event.type === 'tool_execution_end')
-      await this.#subagents.answered(event.toolCallId, event.result, event.isError);
     await this.#run.take(event);
-    if (event.type === 'tool_execution_start') await this.#subagents.called(event);
   }
 
   #begin(): Promise<void> {
@@ -217,6 +193,7 @@ export class BridgedRun {
     this.#run.open({
       id: this.#provider,
       toolGate: this.#options.gate,
+      subagentOf,
       ...(model !== undefined && { model }),
     });
   }
@@ -237,15 +214,11 @@ export class BridgedRun {
   }
 
   async #close(stop: RunStop): Promise<void> {
-    this.#queue.close();
+    this.callbacks.close();
     this.#closing.abort();
     await this.#last;
     await Promise.allSettled(this.#asking);
-    try {
-      await this.#children.close();
-    } finally {
-      await this.#run.complete(stop);
-    }
+    await this.#run.complete(stop);
   }
 
   #refuseDriven(): void {

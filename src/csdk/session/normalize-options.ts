@@ -1,4 +1,5 @@
 import type { Clock, Logger } from '../../kernel/index.js';
+import type { SubagentFact } from '../../stream/index.js';
 import type { CsdkCallback } from '../callback.js';
 import type { SessionDiagnostic } from './session-diagnostic.js';
 
@@ -32,6 +33,8 @@ export interface NormalizeOptions {
   readonly signal?: AbortSignal;
   /** The clock of `idleTimeoutMs`. */
   readonly clock?: Clock;
+  /** Is told what subagents do, which no session event carries: for the `tell` of an agent's request. It must not throw. */
+  readonly onSubagent?: (fact: SubagentFact) => void;
   /** Is told what was left out or could not be read, with a count of each kind. */
   readonly onDiagnostic?: (diagnostic: SessionDiagnostic) => void;
   /** Where each event is traced, at level debug: its type and ids, never what it says. */

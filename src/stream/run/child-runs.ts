@@ -1,29 +1,22 @@
 import type { Clock, Gate, PayloadOf } from '../../kernel/index.js';
+import type { RunningSubagent, SubagentStart, SubagentStatus } from '../subagent-fact.js';
 import { whyNot } from './run-failure.js';
 import type { RunSession } from './run-fields.js';
 import type { Trail } from './trail.js';
 
-/** The subagent that a tool call starts. */
-export interface ChildCall {
+/** A tool call that starts a subagent, and the subagent. */
+export interface ChildCall extends SubagentStart {
   readonly toolCallId: string;
-  /** The agent that it is. */
-  readonly agentId: string;
-  readonly label?: string;
   /** The subagent that calls, by its run, or by the call that started it; absent in the main thread. */
   readonly subagentId?: string;
-  /** It goes on after the call has answered. */
-  readonly isBackground?: boolean;
 }
 
-/** That a subagent runs. A source names the call that started it, or leaves that to be found. */
-export interface ChildStart extends Partial<ChildCall> {
-  readonly childRunId: string;
-}
-
-/** How a subagent ended. */
-export type ChildStatus = keyof typeof outcomes;
-
-const outcomes = { completed: 'ok', failed: 'error', stopped: 'killed', killed: 'killed' } as const;
+const outcomes = {
+  completed: 'ok',
+  failed: 'error',
+  stopped: 'killed',
+  killed: 'killed',
+} as const satisfies Record<SubagentStatus, PayloadOf<'subagent.completed'>['outcome']>;
 
 interface Child {
   readonly toolCallId: string;
@@ -67,12 +60,14 @@ export class ChildRuns {
   }
 
   /** A subagent runs. Where it could belong to several calls, nothing is told until the source names one. */
-  async runs(start: ChildStart): Promise<void> {
+  async runs(start: RunningSubagent): Promise<void> {
     const { childRunId, toolCallId, agentId, isBackground } = start;
     const child =
       toolCallId === undefined
         ? (this.#byRun.get(childRunId) ?? this.#only(agentId))
-        : this.#open({ ...start, toolCallId, agentId: agentId ?? 'unknown' });
+        : agentId === undefined
+          ? this.#byCall.get(toolCallId) // no call of a subagent, perhaps: nothing begins with that
+          : this.#open({ ...start, toolCallId, agentId });
     if (child === undefined) return;
     this.#byRun.set(childRunId, child);
     if (isBackground === true) child.isBackground = true;
@@ -86,13 +81,13 @@ export class ChildRuns {
   }
 
   /** A subagent ended. */
-  async ended(childRunId: string, status: ChildStatus, error?: string): Promise<void> {
+  async ended(childRunId: string, status: SubagentStatus, error?: string): Promise<void> {
     const child = this.#byRun.get(childRunId);
     if (child !== undefined) await this.#end(child, status, outcomes[status], error);
   }
 
   /** The call that started a subagent has answered, and with it the subagent, if it is not in the background. */
-  async answered(toolCallId: string, isError: boolean, isBackground: boolean): Promise<void> {
+  async answered(toolCallId: string, isError: boolean): Promise<void> {
     const child = this.#byCall.get(toolCallId);
     if (child === undefined) return;
     if (child.state === 'asked' && isError) {
@@ -100,8 +95,8 @@ export class ChildRuns {
       return;
     }
     await this.#run(child, child.childRunId);
-    if (isBackground || child.isBackground) child.isBackground = true;
-    else if (isError) await this.#end(child, 'failed', 'error');
+    if (child.isBackground) return;
+    if (isError) await this.#end(child, 'failed', 'error');
     else await this.#end(child, 'completed', 'ok');
   }
 
@@ -149,6 +144,10 @@ export class ChildRuns {
     const how = { gate, ...(signal !== undefined && { signal }) };
     const outcome = await this.#trail.dispatch('subagent.spawning', { ...child.fields }, how);
     if (outcome.status === 'passed') return undefined;
+    if (signal?.aborted === true) {
+      delete child.spawning; // a judgement that its asker gave up is none: who asks again gets one
+      return `the subagent ${whyNot(outcome)}`;
+    }
     child.state = 'ended'; // nothing that runs can be this one
     if (outcome.status === 'cancelled') return outcome.cancel.text ?? outcome.cancel.code;
     return `the subagent ${whyNot(outcome)}`;
@@ -165,7 +164,7 @@ export class ChildRuns {
 
   async #end(
     child: Child,
-    reason: ChildStatus | 'run-ended',
+    reason: SubagentStatus | 'run-ended',
     outcome: 'ok' | 'error' | 'killed',
     error?: string,
   ): Promise<void> {

@@ -1,7 +1,9 @@
-import { type Clock, type Gate, type Logger, type Outcome, oneLine } from '../../kernel/index.js';
-import type { ToolCall, ToolDecision } from '../provider.js';
+import type { Clock, Gate, Logger, Outcome } from '../../kernel/index.js';
+import type { AgentProvider } from '../provider.js';
 import type { AgentEnd, SessionEvent } from '../session-event.js';
 import { type AssistantMessage, type SessionMessage, textOf } from '../session-message.js';
+import type { SubagentFact } from '../subagent-fact.js';
+import type { ToolCall, ToolDecision } from '../tool-call.js';
 import { Compactions } from './compactions.js';
 import { driveRun } from './driven-runs.js';
 import { OutputDeltas } from './output-deltas.js';
@@ -15,9 +17,10 @@ import {
   type RunModel,
   type RunStart,
 } from './run-bounds.js';
-import { RunFailure } from './run-failure.js';
-import type { RunError, RunFields, RunReport, RunSession } from './run-fields.js';
-import { ToolCalls, type ToolEnd } from './tool-calls.js';
+import { endByFailure, endOfRun } from './run-end.js';
+import type { RunFields, RunReport, RunSession } from './run-fields.js';
+import { Subagents } from './subagents.js';
+import { ToolCalls } from './tool-calls.js';
 import type { Trail } from './trail.js';
 import { TranscriptWriter } from './transcript-writer.js';
 import { addUsage } from './usage.js';
@@ -46,12 +49,12 @@ export interface RunProvider {
   readonly toolGate: Gate;
   /** It answers in the place of another model. */
   readonly fallback?: RunFallback;
+  /** The subagent that a tool call starts; without it, no call starts any. */
+  readonly subagentOf?: AgentProvider['subagentOf'];
 }
 
 /** What ended a run from outside: something was thrown, or nobody wanted the rest of it. */
 export type RunStop = { readonly error: unknown } | 'abandoned';
-
-type End = Pick<RunReport, 'status' | 'error'>;
 
 /**
  * Turns what happens in one run into canonical dispatches, in the order of seed 001: `start`, `input`, `open`, then
@@ -70,6 +73,7 @@ export class RunDispatcher {
   readonly #writer: TranscriptWriter;
   readonly #deltas: OutputDeltas;
   readonly #tools: ToolCalls;
+  readonly #subagents: Subagents;
   readonly #compactions: Compactions;
   readonly #texts: string[] = [];
   #provider: RunProvider | undefined;
@@ -85,7 +89,9 @@ export class RunDispatcher {
     this.#startedAtMs = clock.now();
     this.#writer = new TranscriptWriter(trail, session, run.runId);
     this.#deltas = new OutputDeltas(trail, run, clock);
-    this.#tools = new ToolCalls({ trail, run, writer: this.#writer, clock, signal });
+    const mayRun = (call: ToolCall, stop: AbortSignal) => this.#subagents.ask(call, stop);
+    this.#tools = new ToolCalls({ trail, run, writer: this.#writer, clock, signal, mayRun });
+    this.#subagents = new Subagents({ trail, run, session, clock, logger, tools: this.#tools });
     this.#compactions = new Compactions(trail, run, logger);
   }
 
@@ -118,6 +124,7 @@ export class RunDispatcher {
   open(provider: RunProvider): void {
     this.#provider = provider;
     this.#tools.toolGate = provider.toolGate;
+    this.#subagents.subagentOf = provider.subagentOf;
   }
 
   /** Writes a message that no session event brings: what the agent was asked. */
@@ -125,14 +132,9 @@ export class RunDispatcher {
     return this.#writer.write(message);
   }
 
-  /** Asks `agent.tool.calling` about a call that is to run. Never rejects. */
+  /** Asks `agent.tool.calling`, then `subagent.spawning`, about a call that is to run. Never rejects. */
   gate(call: ToolCall, signal?: AbortSignal): Promise<ToolDecision> {
     return this.#tools.gate(call, signal);
-  }
-
-  /** Refuses a call that the gate has allowed and that has not run. */
-  refuse(toolCallId: string, reason: string): void {
-    this.#tools.refuse(toolCallId, reason);
   }
 
   /** A call that the gate has allowed runs with other arguments. */
@@ -140,14 +142,12 @@ export class RunDispatcher {
     this.#tools.runsWith(toolCallId, args);
   }
 
-  /** A tool call began; `take` does this for the main thread's. */
-  toolStarted(call: ToolCall): Promise<void> {
-    return this.#tools.started(call);
-  }
-
-  /** A tool call ended; `take` does this for the main thread's. */
-  toolEnded(end: ToolEnd): Promise<void> {
-    return this.#tools.ended(end);
+  /**
+   * Dispatches what subagents do: one fact after the other, and each before the next event that is taken and does not
+   * grow. Never rejects.
+   */
+  tell(fact: SubagentFact): Promise<void> {
+    return this.ended ? Promise.resolve() : this.#subagents.tell(fact);
   }
 
   /**
@@ -157,6 +157,7 @@ export class RunDispatcher {
    */
   async take(event: SessionEvent): Promise<void> {
     if (this.ended) return;
+    if (this.#subagents.telling !== undefined && !isGrowth(event)) await this.#subagents.telling;
     switch (event.type) {
       case 'message_start':
         this.#writer.openMessage();
@@ -168,11 +169,15 @@ export class RunDispatcher {
       case 'message_end':
         return this.#messageEnd(event.message);
       case 'tool_execution_start':
-        return this.#tools.started(event);
+        await this.#tools.started(event);
+        return this.#subagents.called(event);
       case 'tool_execution_update':
         this.#deltas.toolProgress(event);
         return;
       case 'tool_execution_end':
+        // A stopped run stops its subagents: their calls did not fail, and they end with the run.
+        if (!event.isError || !this.#with.signal.aborted)
+          await this.#subagents.answered(event.toolCallId, event.isError);
         return this.#tools.ended(event);
       case 'auto_compaction_start': {
         const { history } = this.#with.session;
@@ -207,12 +212,18 @@ export class RunDispatcher {
 
   async #complete(stop: RunStop | undefined): Promise<RunReport> {
     const { trail, run, session, clock, logger } = this.#with;
-    let end = typeof stop === 'object' ? this.#failure(stop.error) : this.#ending(stop);
+    const { signal } = this.#with;
+    let end =
+      typeof stop === 'object'
+        ? endByFailure(stop.error, signal)
+        : endOfRun(this.#end, signal, stop === 'abandoned');
+    this.#tools.giveUp();
     try {
+      await this.#subagents.close();
       await this.#writer.flush();
       await this.#tools.close();
     } catch (error) {
-      if (end.status === 'completed') end = this.#failure(error);
+      if (end.status === 'completed') end = endByFailure(error, signal);
     }
     const durationMs = Math.max(0, clock.now() - this.#startedAtMs);
     await this.#compactions.drained();
@@ -254,32 +265,9 @@ export class RunDispatcher {
     const answered = { provider: id, model, ...(fallback !== undefined && { fallback }) };
     return answeredBy(answered, this.#end?.fallback);
   }
-
-  #ending(stop: 'abandoned' | undefined): End {
-    if (this.#with.signal.aborted) return this.#stopped();
-    if (this.#end?.aborted === true) return { status: 'aborted' };
-    if (this.#end === undefined && stop === 'abandoned') return { status: 'aborted' };
-    const error = this.#end === undefined ? noEnd : this.#end.error;
-    if (error === undefined) return { status: 'completed' };
-    return failed('provider-failed', `${error.subtype}: ${error.message}`);
-  }
-
-  #failure(thrown: unknown): End {
-    if (this.#with.signal.aborted) return this.#stopped();
-    if (thrown instanceof RunFailure) return failed(thrown.code, thrown.message);
-    return failed('provider-failed', oneLine(thrown));
-  }
-
-  #stopped(): End {
-    const reason: unknown = this.#with.signal.reason;
-    return reason instanceof RunFailure
-      ? failed(reason.code, reason.message)
-      : { status: 'aborted' };
-  }
 }
 
-const noEnd = { subtype: 'no-end', message: 'the provider ended without agent_end' };
-
-function failed(code: RunError['code'], message: string): End {
-  return { status: 'failed', error: { code, message } };
+/** Whether an event tells that something grew: such an event is dispatched at once. */
+function isGrowth({ type }: SessionEvent): boolean {
+  return type === 'message_update' || type === 'tool_execution_update';
 }

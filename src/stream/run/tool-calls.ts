@@ -1,17 +1,11 @@
 import { type Clock, type Gate, oneLine } from '../../kernel/index.js';
-import type { ToolCall, ToolDecision } from '../provider.js';
-import type { ToolExecutionEnd } from '../session-event.js';
 import type { ToolResultMessage } from '../session-message.js';
+import type { ToolEnd } from '../subagent-fact.js';
+import type { ToolCall, ToolDecision } from '../tool-call.js';
 import { whyNot } from './run-failure.js';
 import type { RunFields } from './run-fields.js';
 import type { Trail } from './trail.js';
 import type { TranscriptWriter } from './transcript-writer.js';
-
-/** How a tool call ended. */
-export interface ToolEnd extends Omit<ToolExecutionEnd, 'type'> {
-  /** The subagent whose call it was. */
-  readonly subagentId?: string;
-}
 
 interface ActiveCall {
   call: ToolCall;
@@ -33,6 +27,8 @@ interface ToolCallsOptions {
   readonly clock: Clock;
   /** Stops a decision that is under way; what has happened is told all the same. */
   readonly signal: AbortSignal;
+  /** Asked about a call that the pipeline passed, with the arguments that it passed. Gives why the call may not run. */
+  readonly mayRun: (call: ToolCall, signal: AbortSignal) => Promise<string | undefined>;
 }
 
 /**
@@ -65,12 +61,6 @@ export class ToolCalls {
       void deciding.then(() => this.#deciding.delete(deciding));
     }
     return active.decision;
-  }
-
-  /** Refuses a call that the gate has allowed, and has not run. */
-  refuse(toolCallId: string, reason: string): void {
-    const active = this.#active.get(toolCallId);
-    if (active !== undefined) active.refusal = reason;
   }
 
   /** A call that was allowed runs with other arguments than it was allowed with. */
@@ -109,12 +99,14 @@ export class ToolCalls {
     } satisfies ToolResultMessage);
   }
 
-  /**
-   * At the end of a run: gives up what is being decided, and tells of the calls that were refused and whose results
-   * never came.
-   */
-  async close(): Promise<void> {
+  /** Gives up what is being decided, and refuses what is asked from now on. */
+  giveUp(): void {
     this.#closing.abort();
+  }
+
+  /** At the end of a run: gives up, and tells of the calls that were refused and whose results never came. */
+  async close(): Promise<void> {
+    this.giveUp();
     await Promise.all(this.#deciding);
     const refused = [...this.#active.values()].filter(({ refusal }) => refusal !== undefined);
     this.#active.clear();
@@ -153,19 +145,20 @@ export class ToolCalls {
       this.#closing.signal,
       ...(signal === undefined ? [] : [signal]),
     ];
-    const outcome = await this.#calling(active, {
-      gate: 'enforce',
-      signal: AbortSignal.any(stops),
-    });
+    const stop = AbortSignal.any(stops);
+    const outcome = await this.#calling(active, { gate: 'enforce', signal: stop });
     if (outcome.status === 'passed') {
       delete active.refusal;
-      active.params = outcome.payload.params;
-      return { allowed: true, args: outcome.payload.params };
-    }
-    active.refusal =
-      outcome.status === 'cancelled'
-        ? (outcome.cancel.text ?? outcome.cancel.code)
-        : `the call ${whyNot(outcome)}`;
+      const args = outcome.payload.params;
+      active.params = args;
+      const reason = await this.#with.mayRun({ ...active.call, args }, stop);
+      if (reason === undefined) return { allowed: true, args };
+      active.refusal = reason;
+    } else
+      active.refusal =
+        outcome.status === 'cancelled'
+          ? (outcome.cancel.text ?? outcome.cancel.code)
+          : `the call ${whyNot(outcome)}`;
     return { allowed: false, reason: active.refusal };
   }
 

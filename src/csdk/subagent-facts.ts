@@ -1,5 +1,5 @@
-import type { ChildStart, ChildStatus, ToolCall, ToolEnd } from '../../stream/index.js';
-import type { CsdkCallback } from '../callback.js';
+import type { SubagentFact, SubagentStatus } from '../stream/index.js';
+import type { CsdkCallback } from './callback.js';
 import {
   type CsdkBlock,
   type CsdkFrame,
@@ -7,37 +7,17 @@ import {
   type KnownFrame,
   knownFrame,
   textField,
-} from '../frame.js';
+} from './frame.js';
+import { defaultAgent } from './subagent-of.js';
 
-/** What frames and hooks say of subagents, which session events do not carry. Narrow by `kind`. */
-export type SubagentFact =
-  /** A subagent calls a tool. */
-  | { readonly kind: 'tool_started'; readonly call: ToolCall }
-  | { readonly kind: 'tool_ended'; readonly end: ToolEnd }
-  /** A subagent runs. Frames name the call that started it, hooks do not. */
-  | { readonly kind: 'child_runs'; readonly child: ChildStart }
-  /** A subagent stopped; how it ended is told by something else, or by nothing. */
-  | { readonly kind: 'child_stopped'; readonly childRunId: string }
-  | {
-      readonly kind: 'child_ended';
-      readonly childRunId: string;
-      readonly status: ChildStatus;
-      readonly error?: string;
-    };
-
-/** The model that a run is with, where a frame says it. */
-export function modelOf(frame: CsdkFrame): string | undefined {
-  return frame.type === 'system' && frame.subtype === 'init'
-    ? textField(frame, 'model')
-    : undefined;
-}
-
-/** What a frame says. */
+/** What a frame tells of subagents. */
 export function factsOfFrame(frame: CsdkFrame): readonly SubagentFact[] {
   if (frame.type === 'system') return factsOfSystem(frame);
   const known = knownFrame(frame);
-  if (known === undefined || !('lane' in known) || known.lane === null) return [];
+  if (known === undefined || !('lane' in known)) return [];
+  const launched = known.kind === 'user' ? launchedBy(known) : [];
   const { lane } = known;
+  if (lane === null) return launched;
   const agentId = textField(frame, 'agent_id');
   const subagentId = agentId ?? lane;
   const runs: SubagentFact[] =
@@ -46,11 +26,11 @@ export function factsOfFrame(frame: CsdkFrame): readonly SubagentFact[] {
       : [{ kind: 'child_runs', child: { toolCallId: lane, childRunId: agentId, ...named(frame) } }];
   if (known.kind === 'assistant')
     return [...runs, ...known.message.content.flatMap((block) => toolStarted(block, subagentId))];
-  if (known.kind === 'user') return [...runs, ...toolsEnded(known, subagentId)];
+  if (known.kind === 'user') return [...runs, ...launched, ...toolsEnded(known, subagentId)];
   return runs;
 }
 
-/** What a hook says. */
+/** What a hook tells of subagents. */
 export function factsOfCallback(callback: CsdkCallback): readonly SubagentFact[] {
   if (callback.kind !== 'hook') return [];
   const childRunId = textField(callback.input, 'agent_id');
@@ -60,14 +40,14 @@ export function factsOfCallback(callback: CsdkCallback): readonly SubagentFact[]
     return [
       {
         kind: 'child_runs',
-        child: { childRunId, ...(agentType !== undefined && { agentId: agentType }) },
+        child: { childRunId, agentId: agentType ?? defaultAgent },
       },
     ];
   if (callback.event === 'SubagentStop') return [{ kind: 'child_stopped', childRunId }];
   return [];
 }
 
-const statuses: ReadonlySet<string> = new Set<ChildStatus>([
+const statuses: ReadonlySet<string> = new Set<SubagentStatus>([
   'completed',
   'failed',
   'stopped',
@@ -110,7 +90,7 @@ function ended(
   ];
 }
 
-function isStatus(status: string): status is ChildStatus {
+function isStatus(status: string): status is SubagentStatus {
   return statuses.has(status);
 }
 
@@ -118,9 +98,22 @@ function named(frame: CsdkFrame) {
   const agentType = textField(frame, 'subagent_type');
   const label = textField(frame, 'task_description') ?? textField(frame, 'description');
   return {
-    ...(agentType !== undefined && { agentId: agentType }),
+    agentId: agentType ?? defaultAgent,
     ...(label !== undefined && { label }),
   };
+}
+
+/** A call has answered that its subagent was launched, and goes on in the background. */
+function launchedBy({
+  content,
+  toolUseResult,
+}: Extract<KnownFrame, { kind: 'user' }>): readonly SubagentFact[] {
+  const answers = content.filter(({ type }) => type === 'tool_result');
+  const toolCallId = answers[0] && textField(answers[0], 'tool_use_id');
+  if (answers.length !== 1 || toolCallId === undefined || !isFields(toolUseResult)) return [];
+  if (textField(toolUseResult, 'status') !== 'async_launched') return [];
+  const childRunId = textField(toolUseResult, 'agentId') ?? toolCallId;
+  return [{ kind: 'child_runs', child: { toolCallId, childRunId, isBackground: true } }];
 }
 
 function toolStarted(block: CsdkBlock, subagentId: string): readonly SubagentFact[] {

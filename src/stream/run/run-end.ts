@@ -1,0 +1,44 @@
+import { oneLine } from '../../kernel/index.js';
+import type { AgentEnd } from '../session-event.js';
+import { RunFailure } from './run-failure.js';
+import type { RunError, RunReport } from './run-fields.js';
+
+type RunEnd = Pick<RunReport, 'status' | 'error'>;
+
+/**
+ * How a run ended that nothing was thrown in.
+ *
+ * @param end its `agent_end`, if that came.
+ * @param signal what stops the run.
+ * @param isAbandoned nobody wanted the rest of it.
+ */
+export function endOfRun(
+  end: AgentEnd | undefined,
+  signal: AbortSignal,
+  isAbandoned: boolean,
+): RunEnd {
+  if (signal.aborted) return stoppedBy(signal);
+  if (end?.aborted === true) return { status: 'aborted' };
+  if (end === undefined && isAbandoned) return { status: 'aborted' };
+  const error = end === undefined ? noEnd : end.error;
+  if (error === undefined) return { status: 'completed' };
+  return failed('provider-failed', `${error.subtype}: ${error.message}`);
+}
+
+/** How a run ended that something was thrown in. */
+export function endByFailure(thrown: unknown, signal: AbortSignal): RunEnd {
+  if (signal.aborted) return stoppedBy(signal);
+  if (thrown instanceof RunFailure) return failed(thrown.code, thrown.message);
+  return failed('provider-failed', oneLine(thrown));
+}
+
+/** A reason that is a `RunFailure` says that the run has failed so. */
+function stoppedBy({ reason }: AbortSignal): RunEnd {
+  return reason instanceof RunFailure ? failed(reason.code, reason.message) : { status: 'aborted' };
+}
+
+const noEnd = { subtype: 'no-end', message: 'the provider ended without agent_end' };
+
+function failed(code: RunError['code'], message: string): RunEnd {
+  return { status: 'failed', error: { code, message } };
+}

@@ -1,0 +1,19 @@
+/** A tool call that wants to run. */
+export interface ToolCall {
+  readonly toolCallId: string;
+  readonly toolName: string;
+  readonly args: Readonly<Record<string, unknown>>;
+  /** The subagent that calls it, by its provider's id; absent in the main thread. */
+  readonly subagentId?: string;
+}
+
+/** Whether a tool call may run, and with which arguments. */
+export type ToolDecision =
+  | { readonly allowed: true; readonly args: Readonly<Record<string, unknown>> }
+  | { readonly allowed: false; readonly reason: string };
+
+/**
+ * Asks the pipeline about a tool call before it runs. It never rejects. Asked again about a call, it gives the same
+ * decision. An asker that no longer wants one aborts the signal.
+ */
+export type ToolGate = (call: ToolCall, signal?: AbortSignal) => Promise<ToolDecision>;
