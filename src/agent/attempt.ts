@@ -61,7 +61,7 @@ class Attempt {
   constructor(scope: TurnScope, start: AttemptStart) {
     const { options, trail, fields, clock, logger, signal } = scope;
     const { session, callbacks } = options;
-    const { agentId, sessionKey, sessionId } = session;
+    const { agentId, sessionKey, sessionId, beforeHistory } = session;
     const { written, attempt } = start;
     const left = written.some(isWork);
     const run = new RunDispatcher({
@@ -72,6 +72,7 @@ class Attempt {
         sessionKey,
         sessionId,
         history: [...session.history, ...written],
+        ...(beforeHistory !== undefined && { beforeHistory }),
         append: (message) => session.append(message),
       },
       clock,

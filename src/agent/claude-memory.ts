@@ -1,4 +1,4 @@
-import { type AgentRequest, Recent, type SessionMessage } from '../stream/index.js';
+import { type AgentRequest, isPrompt, Recent, type SessionMessage } from '../stream/index.js';
 
 /** How many sessions are remembered; one that is forgotten is told its history. */
 const maxSessions = 1_000;
@@ -13,11 +13,11 @@ export interface Recalled {
 
 interface Remembered {
   readonly claudeSession: string;
-  /** How many messages of people it has heard. */
+  /** How many prompts of the transcript it has heard, from its first on. */
   readonly heard: number;
 }
 
-type Turn = Pick<AgentRequest, 'sessionId' | 'history'>;
+type Turn = Pick<AgentRequest, 'sessionId' | 'history' | 'beforeHistory'>;
 
 /**
  * Which of the SDK's own sessions goes on with which session of ours. In memory: after a restart, and for a session
@@ -26,15 +26,17 @@ type Turn = Pick<AgentRequest, 'sessionId' | 'history'>;
 export class ClaudeMemory {
   readonly #sessions = new Recent<string, Remembered>(maxSessions);
 
-  recall({ sessionId, history }: Turn): Recalled {
-    const known = this.#sessions.get(sessionId);
-    if (known === undefined) return { unheard: history };
-    return { resume: known.claudeSession, unheard: after(known.heard, history) };
+  recall(turn: Turn): Recalled {
+    const known = this.#sessions.get(turn.sessionId);
+    if (known === undefined) return { unheard: turn.history };
+    return { resume: known.claudeSession, unheard: after(known.heard, turn) };
   }
 
   /** Notes which session of the SDK a turn runs in. */
-  remember({ sessionId, history }: Turn, claudeSession: string): void {
-    this.#sessions.set(sessionId, { claudeSession, heard: people(history) + 1 });
+  remember({ sessionId, history, beforeHistory }: Turn, claudeSession: string): void {
+    const before = beforeHistory?.prompts ?? 0;
+    const heard = before + history.filter(isPrompt).length + 1;
+    this.#sessions.set(sessionId, { claudeSession, heard });
   }
 
   /** Drops a session that the SDK does not find any more. */
@@ -44,15 +46,11 @@ export class ClaudeMemory {
 }
 
 /** What follows the turns that were heard, and what was cut off in the last of them: the SDK drops that. */
-function after(heard: number, history: readonly SessionMessage[]): readonly SessionMessage[] {
-  let turns = 0;
+function after(heard: number, { history, beforeHistory }: Turn): readonly SessionMessage[] {
+  let turns = beforeHistory?.prompts ?? 0;
   return history.filter((message) => {
-    if (message.role === 'user') turns++;
+    if (isPrompt(message)) turns++;
     const isCutOff = message.role === 'assistant' && message.stopReason === 'aborted';
     return turns > heard || (turns === heard && isCutOff);
   });
-}
-
-function people(history: readonly SessionMessage[]): number {
-  return history.filter(({ role }) => role === 'user').length;
 }

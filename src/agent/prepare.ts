@@ -53,6 +53,7 @@ export async function prepareAttempt(
     prompt,
     attachments,
     history: history.filter(isSessionMessage),
+    ...(session.beforeHistory !== undefined && { beforeHistory: session.beforeHistory }),
     session: {
       context: session.context ?? {},
       memoryKeys: session.memoryKeys ?? [],

@@ -7,12 +7,12 @@ import {
   splitRuns,
   subagentOf,
 } from '../csdk/index.js';
-import { type AgentProvider, readLines } from '../stream/index.js';
+import { type AgentProvider, isPrompt, readLines } from '../stream/index.js';
 
 /**
  * An agent that answers with a recorded CSDK stream. A recording may hold several runs, each ended by its
  * `result` frame: the n-th message of a session gets the n-th run, and after the last it starts over. Which one is
- * next is read from the session's history, so a restart changes nothing. Its tools have run long ago: they can
+ * next is read from the session's transcript, so a restart changes nothing. Its tools have run long ago: they can
  * only be observed.
  *
  * @param frames the recording, in order.
@@ -26,8 +26,8 @@ export function replayProvider(frames: readonly CsdkFrame[]): AgentProvider {
     models: ['recorded'],
     toolGate: 'observe-only',
     subagentOf,
-    run: ({ history, tell }) => {
-      const asked = history.filter(({ role }) => role === 'user').length;
+    run: ({ history, beforeHistory, tell }) => {
+      const asked = (beforeHistory?.prompts ?? 0) + history.filter(isPrompt).length;
       return normalizeSession(runs[asked % runs.length] ?? [], { onSubagent: tell });
     },
   };

@@ -20,7 +20,7 @@ export interface AttemptScope extends TurnScope {
   readonly run: RunDispatcher;
   /** From 1. */
   readonly attempt: number;
-  /** The transcript that this attempt goes on from, oldest first. */
+  /** What this attempt goes on from: the end of the transcript, oldest first. */
   readonly history: readonly TranscriptEntry[];
 }
 

@@ -14,7 +14,7 @@ import type { AgentTurnCallbacks } from './turn-callbacks.js';
 
 /** The session that a turn belongs to. */
 export interface AgentSession extends RunSession, Partial<SessionContext> {
-  /** The transcript so far, oldest first. */
+  /** The transcript so far, oldest first, or as much of its end as the agent is to get. */
   readonly history: readonly TranscriptEntry[];
   /** Writes a message that `transcript.message.writing` passed. A rejection fails the turn: nothing is lost unseen. */
   append(message: TranscriptEntry): void | Promise<void>;

@@ -257,12 +257,14 @@ async function untilStopped(
 function hostBounds({
   budgets: { sendTimeoutMs },
   lanes: { capacity, total, whenFull },
+  session,
   channels,
 }: Settings): Pick<
   HostOptions,
-  'sendTimeoutMs' | 'laneCapacity' | 'capacity' | 'whenLaneFull' | 'startOnly'
+  'sendTimeoutMs' | 'laneCapacity' | 'capacity' | 'whenLaneFull' | 'startOnly' | 'session'
 > {
   return {
+    session,
     ...(channels !== undefined && { startOnly: channels }),
     ...(sendTimeoutMs !== undefined && { sendTimeoutMs }),
     ...(capacity !== undefined && { laneCapacity: capacity }),

@@ -54,6 +54,7 @@ export interface Settings
     | 'grants'
     | 'budgets'
     | 'lanes'
+    | 'session'
     | 'logging'
   > {
   /** The config file that was read, if any. */
@@ -144,6 +145,7 @@ export async function readSettings(
     overrides: config?.overrides ?? {},
     budgets: config?.budgets ?? {},
     lanes: config?.lanes ?? {},
+    session: config?.session ?? {},
     logging: config?.logging ?? {},
   };
 }

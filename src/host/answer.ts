@@ -1,4 +1,5 @@
 import { runAgentTurn, type Trail } from '../agent/index.js';
+import { readHistory } from './history.js';
 import { endOf, type MessageEnd, stopped } from './message-end.js';
 import type { AgentDefinition } from './options.js';
 import type { HostParts } from './parts.js';
@@ -76,7 +77,7 @@ async function takeTurn(
       context,
       memoryKeys,
       metadata,
-      history: await parts.store.readTranscript(sessionId),
+      ...(await readHistory(parts.store, sessionId, parts.options.session?.history)),
       append: (entry) => parts.store.appendMessage(sessionId, entry),
     },
     message: {

@@ -89,8 +89,8 @@ export interface Host extends AsyncDisposable {
 /**
  * Makes a host: it carries each message from its channel through every stage to an agent, and the answer back.
  *
- * @throws SluiceError `no-agent`, `duplicate-agent`, `unknown-agent`, `no-model`, `duplicate-channel` or
- *   `foreign-plugin`.
+ * @throws SluiceError `no-agent`, `duplicate-agent`, `unknown-agent`, `no-model`, `bad-option`, `duplicate-channel`
+ *   or `foreign-plugin`.
  * @example
  * const host = createHost({
  *   agents: [{ id: 'main', provider: echoProvider() }],

@@ -28,6 +28,7 @@ export {
   startHealthServer,
 } from './health/health-server.js';
 export type { HostHealth } from './health/host-health.js';
+export type { HistoryBounds } from './history.js';
 export {
   createHost,
   type Host,
@@ -84,7 +85,7 @@ export {
   type SqliteStatement,
 } from './sqlite/open-sqlite.js';
 export type { SqliteValue } from './sqlite/sqlite-values.js';
-export { memoryStore, type SessionRecord, type Store } from './store.js';
+export { memoryStore, type SessionRecord, type Store, type TranscriptPart } from './store.js';
 export { ActiveStreams, type StreamPlace } from './streaming/active-streams.js';
 export {
   type DeliverStreamContext,

@@ -12,6 +12,7 @@ import { Accounts } from './accounts.js';
 import { builtInCommands } from './chat-commands.js';
 import { newCounts } from './counts.js';
 import { Gate } from './gate.js';
+import { checkHistoryBounds } from './history.js';
 import { bothTaps, dispatchTap } from './journal/dispatch-tap.js';
 import { Lanes } from './lanes.js';
 import { channelsOfPlugin } from './legacy-channel.js';
@@ -40,6 +41,7 @@ export function partsOf(options: HostOptions, signal: AbortSignal): HostParts {
   if (defaultAgent === undefined)
     throw new SluiceError('unknown-agent', { what: options.defaultAgentId });
   noneTwice('duplicate-agent', options.agents);
+  checkHistoryBounds(options.session?.history ?? {});
   const { kernel = createKernel({ clock, logger, ...kernelOptionsOf(options) }), plugins = [] } =
     options;
   const foreign = plugins.find((plugin) => plugin.kernel !== kernel);

@@ -5,6 +5,7 @@ import type { Clock, Kernel, KernelOptions, Logger } from '../kernel/index.js';
 import type { LegacyPlugin } from '../legacy/index.js';
 import type { AgentProvider } from '../stream/index.js';
 import type { ChatCommand } from './chat-commands.js';
+import type { HistoryBounds } from './history.js';
 import type { DispatchTapOptions } from './journal/dispatch-tap.js';
 import type { Journal } from './journal/journal.js';
 import type { MessageEnd } from './message-end.js';
@@ -75,6 +76,11 @@ export interface HostOptions {
   /** What the host's own kernel is made with; `tap` sees every dispatch. */
   readonly kernelOptions?: KernelOptions;
   readonly store?: Store;
+  /** What agents get of their sessions. */
+  readonly session?: {
+    /** How much of the transcript a turn is given; the transcript itself stays whole. */
+    readonly history?: HistoryBounds;
+  };
   /**
    * Keeps what was accepted and what is sent, so that it outlives the process (spec/durability.md). The host closes it.
    * Without one a message lives as long as the process.

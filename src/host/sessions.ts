@@ -1,4 +1,6 @@
 import { type Trail, whyNot } from '../agent/index.js';
+import type { FamilyName } from '../kernel/index.js';
+import type { TranscriptEntry } from '../stream/index.js';
 import type { HostParts } from './parts.js';
 import type { RoutedMessage } from './routing.js';
 import type { SessionRecord } from './store.js';
@@ -76,12 +78,12 @@ export async function resetSession(
 ): Promise<void> {
   const session = await parts.store.loadSession(sessionKey);
   if (session?.startedAtMs === undefined) return;
-  const messages = await parts.store.readTranscript(session.sessionId);
+  const { messages: messageCount } = await parts.store.transcriptSize(session.sessionId);
   const ids = { agentId: session.agentId, sessionKey, sessionId: session.sessionId };
   await trail.dispatch('session.resetting', {
     ...ids,
     ...why,
-    messages: [...messages],
+    ...(await transcriptFor(parts, 'session.resetting', session.sessionId)),
   });
   const next = newSession(parts, {
     sessionKey,
@@ -91,11 +93,21 @@ export async function resetSession(
   await parts.store.saveSession(next);
   await trail.dispatch('session.ended', {
     ...ids,
-    messageCount: messages.length,
+    messageCount,
     durationMs: Math.max(0, parts.clock.now() - session.startedAtMs),
     reason: why.reason,
     nextSessionId: next.sessionId,
   });
+}
+
+/** All of a transcript, where a handler is there to read it: nobody else is to pay for it (spec §15.8). */
+async function transcriptFor(
+  { kernel, store }: HostParts,
+  family: FamilyName,
+  sessionId: string,
+): Promise<{ readonly messages?: TranscriptEntry[] }> {
+  if (kernel.plan(family).length === 0) return {};
+  return { messages: [...(await store.readTranscript(sessionId))] };
 }
 
 function payloadOf({ startedAtMs: _, memoryKeys, ...record }: SessionRecord) {

@@ -1,4 +1,4 @@
-import type { TranscriptEntry } from '../stream/index.js';
+import { isPrompt, type TranscriptEntry, type TranscriptSize } from '../stream/index.js';
 
 /** What a host keeps of a session beside its transcript. Plain data. */
 export interface SessionRecord {
@@ -17,6 +17,14 @@ export interface SessionRecord {
   readonly metadata: Readonly<Record<string, unknown>>;
 }
 
+/** A part of a transcript, counted from its end. */
+export interface TranscriptPart {
+  /** The most messages that are read. */
+  readonly last: number;
+  /** How many of the newest are passed over first; none where unsaid. */
+  readonly skip?: number;
+}
+
 /**
  * Where a host keeps its sessions. A rejection is never swallowed: the message at hand fails visibly. Calls for
  * one session do not overlap; calls for different sessions may.
@@ -28,8 +36,13 @@ export interface Store {
   saveSession(record: SessionRecord): Promise<void>;
   /** Adds to a transcript: exactly what `transcript.message.writing` passed, in the order of the calls. */
   appendMessage(sessionId: string, message: TranscriptEntry): Promise<void>;
-  /** A transcript, oldest first; empty where nothing was written. */
-  readTranscript(sessionId: string): Promise<readonly TranscriptEntry[]>;
+  /**
+   * A transcript, oldest first; empty where nothing was written. A part of it costs what it holds, however long the
+   * transcript is.
+   */
+  readTranscript(sessionId: string, part?: TranscriptPart): Promise<readonly TranscriptEntry[]>;
+  /** How much a transcript holds. It costs the same, however much that is. */
+  transcriptSize(sessionId: string): Promise<TranscriptSize>;
   /** Lets go of what it holds. */
   close?(): Promise<void>;
 }
@@ -42,7 +55,7 @@ export interface Store {
  */
 export function memoryStore(): Store {
   const sessions = new Map<string, SessionRecord>();
-  const transcripts = new Map<string, TranscriptEntry[]>();
+  const transcripts = new Map<string, { readonly entries: TranscriptEntry[]; prompts: number }>();
   return {
     loadSession: async (sessionKey) => sessions.get(sessionKey),
     saveSession: async (record) => {
@@ -52,10 +65,20 @@ export function memoryStore(): Store {
       sessions.set(record.sessionKey, record);
     },
     appendMessage: async (sessionId, message) => {
-      const transcript = transcripts.get(sessionId);
-      if (transcript === undefined) transcripts.set(sessionId, [message]);
-      else transcript.push(message);
+      const transcript = transcripts.get(sessionId) ?? { entries: [], prompts: 0 };
+      transcript.entries.push(message);
+      if (isPrompt(message)) transcript.prompts++;
+      transcripts.set(sessionId, transcript);
     },
-    readTranscript: async (sessionId) => [...(transcripts.get(sessionId) ?? [])],
+    readTranscript: async (sessionId, part) => {
+      const entries = transcripts.get(sessionId)?.entries ?? [];
+      if (part === undefined) return [...entries];
+      const end = Math.max(0, entries.length - (part.skip ?? 0));
+      return entries.slice(Math.max(0, end - part.last), end);
+    },
+    transcriptSize: async (sessionId) => {
+      const { entries = [], prompts = 0 } = transcripts.get(sessionId) ?? {};
+      return { messages: entries.length, prompts };
+    },
   };
 }

@@ -3,7 +3,12 @@ export type { AgentEventPayload, AgentEventStream } from './agent-event.js';
 export type { AgentTrigger } from './agent-trigger.js';
 export type { ChannelCapabilities } from './channel-capabilities.js';
 export { type TracedRun, traceEvent } from './event-trace.js';
-export { isSessionMessage, type TranscriptEntry } from './is-session-message.js';
+export {
+  isPrompt,
+  isSessionMessage,
+  type TranscriptEntry,
+  type TranscriptSize,
+} from './is-session-message.js';
 export { leavable, type Waiting } from './leavable.js';
 export { readLines } from './lines.js';
 export type {

@@ -7,6 +7,19 @@ export interface TranscriptEntry {
   readonly [field: string]: unknown;
 }
 
+/** How much a transcript holds, or a part of one. */
+export interface TranscriptSize {
+  /** All of its messages. */
+  readonly messages: number;
+  /** Those of people: each is what one turn was asked. */
+  readonly prompts: number;
+}
+
+/** Whether a message of a transcript is what a turn was asked: a turn begins with it. */
+export function isPrompt({ role, content }: Pick<TranscriptEntry, 'role' | 'content'>): boolean {
+  return role === 'user' && typeof content === 'string';
+}
+
 /**
  * Whether a message of a transcript has one of the shapes that agents here read. A handler of
  * `transcript.message.writing` may have written another; it stays in the transcript, and agents do not see it.
@@ -16,7 +29,7 @@ export function isSessionMessage(
 ): entry is TranscriptEntry & SessionMessage {
   switch (entry.role) {
     case 'user':
-      return typeof entry.content === 'string';
+      return isPrompt(entry);
     case 'assistant':
       return Array.isArray(entry.content);
     case 'toolResult':

@@ -1,5 +1,6 @@
 import type { AgentAnswer } from './agent-answer.js';
 import type { AgentTrigger } from './agent-trigger.js';
+import type { TranscriptSize } from './is-session-message.js';
 import type { SessionEvent } from './session-event.js';
 import type { SessionMessage } from './session-message.js';
 import type { StreamDelta } from './stream-delta.js';
@@ -35,8 +36,10 @@ export interface AgentRequest {
   /** What is asked, with this turn's additions. */
   readonly prompt: string;
   readonly attachments: readonly PromptAttachment[];
-  /** The transcript before the prompt, oldest first. */
+  /** The transcript before the prompt, oldest first: its end, where it is longer than agents get. */
   readonly history: readonly SessionMessage[];
+  /** How much of the transcript is before `history`; absent where nothing is. */
+  readonly beforeHistory?: TranscriptSize;
   readonly session: SessionContext;
   /** To be asked before each tool call by a provider whose `toolGate` is `enforce`. */
   readonly gate: ToolGate;

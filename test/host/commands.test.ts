@@ -65,6 +65,13 @@ describe('a command in a chat', () => {
   it('/new resets the session while its transcript is there, ends it, and the next message begins another', async () => {
     const agents = [{ id: 'main', provider: echoProvider(), model: 'echo-full' }];
     await using lab = await hostLab({ agents });
+    using _ = lab.kernel.contribute({
+      family: 'session.resetting',
+      class: 'observer',
+      extensionId: 'keeper',
+      id: 'keep',
+      handler: () => undefined, // it could read the transcript, so it is there
+    });
     await lab.say('one');
     await lab.say('/new');
     await lab.say('two');

@@ -41,6 +41,7 @@ describe('a config (§20.1)', () => {
       overrides: {},
       budgets: {},
       lanes: {},
+      session: {},
       logging: {},
     });
   });

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { nearest } from '../../kernel/index.js';
 import { handlerWatch, quarantine } from './faults-schema.js';
 import { milliseconds } from './milliseconds.js';
+import { session } from './session-schema.js';
 
 // Each description ends the sentence "Write ...": hints, spec/config.md and the JSON Schema are made of them.
 
@@ -236,6 +237,7 @@ export const configSchema = z
       )
       .exactOptional(),
     lanes: lanes.describe('an object with the bounds of what waits').default({}),
+    session: session.describe('an object: what agents get of their sessions').default({}),
   })
   .superRefine(({ agent, agents, defaultAgent }, check) => {
     if (agent !== undefined && agents !== undefined)

@@ -1,4 +1,4 @@
-import type { Envelope, Outcome, Tap } from '../../kernel/index.js';
+import type { Envelope, FamilyName, Outcome, Tap } from '../../kernel/index.js';
 import { boundedJson, secretKeys } from './bounded-json.js';
 import type { Journal } from './journal.js';
 
@@ -17,6 +17,15 @@ export interface DispatchTapOptions {
 /** Fields that are left out of payloads: what a provider sent, and configuration, which may hold anything. */
 const leftOut = '[left out]';
 
+/** Fields that hold what was said before: a transcript is kept once, and not with each dispatch that tells of it. */
+const histories: ReadonlyMap<FamilyName, string> = new Map<FamilyName, string>([
+  ['agent.prompt.building', 'messages'],
+  ['agent.llm.input', 'historyMessages'],
+  ['agent.completed', 'messages'],
+  ['compaction.before', 'messages'],
+  ['session.resetting', 'messages'],
+]);
+
 /**
  * A tap that writes each dispatch into a journal, without secrets. It costs one JSON text a dispatch.
  *
@@ -30,8 +39,10 @@ export function dispatchTap(
   const { maxDispatchLength = 262_144, hotPathPayloads = false, rawUpdates = false } = options;
   const isSecret = secretKeys(options.redact);
   const textOf = (value: unknown) => boundedJson(value, { maxLength: maxDispatchLength, isSecret });
-  const keep = (payload: object): object => {
+  const keep = (payload: object, family: FamilyName): object => {
     const kept: Record<string, unknown> = { ...payload };
+    const history = histories.get(family);
+    if (history !== undefined && Array.isArray(kept[history])) kept[history] = [];
     if (!rawUpdates && 'raw' in kept) kept['raw'] = leftOut;
     if ('config' in kept) kept['config'] = leftOut;
     return kept;
@@ -54,14 +65,20 @@ export function dispatchTap(
   };
 }
 
-function bodyOf(outcome: Outcome, keep: (payload: object) => object): Record<string, unknown> {
+function bodyOf(
+  outcome: Outcome,
+  keep: (payload: object, family: FamilyName) => object,
+): Record<string, unknown> {
   const { event, payload } = outcome;
   const { payload: patched, ...rest } = outcome.toJSON();
   const emitted: Envelope = event;
+  const { family } = event;
+  const history: unknown = Object(emitted.payload)[histories.get(family) ?? ''];
   return {
     ...rest,
-    event: { ...emitted, payload: keep(emitted.payload) },
-    ...(payload !== emitted.payload && { payload: keep(Object(patched)) }),
+    event: { ...emitted, payload: keep(emitted.payload, family) },
+    ...(payload !== emitted.payload && { payload: keep(Object(patched), family) }),
+    ...(Array.isArray(history) && { historyLeftOut: history.length }),
   };
 }
 

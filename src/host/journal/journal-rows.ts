@@ -111,7 +111,7 @@ export const sessionsTable: SummedTable = {
 
 export const transcriptsTable: SummedTable = {
   name: 'transcripts',
-  columns: ['seq', 'session_id'],
+  columns: ['seq', 'session_id', 'messages', 'prompts'],
 };
 
 /** Every table of a journal. */

@@ -15,7 +15,8 @@ export const isNotEnded = `state <> 'ended'`;
 
 /**
  * The tables and indexes of a journal. Each row has two sums: `body_sum` is that of its body, and `sum` that of its other
- * columns with `body_sum` (`rowSums`).
+ * columns with `body_sum` (`rowSums`). A row of a transcript says how many messages, and how many prompts among them, the
+ * transcript has up to it.
  */
 export const schema: readonly string[] = [
   `CREATE TABLE updates (
@@ -86,6 +87,8 @@ export const schema: readonly string[] = [
   `CREATE TABLE transcripts (
     seq INTEGER PRIMARY KEY AUTOINCREMENT,
     session_id TEXT NOT NULL,
+    messages INTEGER NOT NULL,
+    prompts INTEGER NOT NULL,
     body TEXT NOT NULL,
     body_sum INTEGER NOT NULL,
     sum INTEGER NOT NULL

@@ -20,6 +20,18 @@ const indexesOfVersion1 = [
   'transcript_of',
 ];
 
+/** How much of its transcript there is up to each row: of all messages, and of prompts. */
+const transcriptSizes = `
+  ALTER TABLE version_1_transcripts ADD COLUMN messages INTEGER;
+  ALTER TABLE version_1_transcripts ADD COLUMN prompts INTEGER;
+  UPDATE version_1_transcripts SET messages = sizes.messages, prompts = sizes.prompts FROM (
+    SELECT seq, row_number() OVER of_one AS messages, sum(iif(
+      CASE WHEN json_valid(body) THEN
+        json_extract(body, '$.role') = 'user' AND json_type(body, '$.content') = 'text'
+      END, 1, 0)) OVER of_one AS prompts
+    FROM version_1_transcripts WINDOW of_one AS (PARTITION BY session_id ORDER BY seq)
+  ) AS sizes WHERE sizes.seq = version_1_transcripts.seq`;
+
 /** Rows that are copied at once. */
 const rowsAtOnce = 64;
 
@@ -34,6 +46,7 @@ export function migrateJournal(database: SqliteDatabase): void {
     for (const index of indexesOfVersion1) database.exec(`DROP INDEX ${index}`);
     for (const { name } of journalTables)
       database.exec(`ALTER TABLE ${name} RENAME TO version_1_${name}`);
+    database.exec(transcriptSizes);
     makeSchema(database);
     for (const table of journalTables) copyTable(database, table);
     for (const { name } of journalTables) database.exec(`DROP TABLE version_1_${name}`);

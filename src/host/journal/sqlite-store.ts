@@ -1,14 +1,23 @@
-import type { TranscriptEntry } from '../../stream/index.js';
-import type { SqliteDatabase } from '../sqlite/open-sqlite.js';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { isPrompt, type TranscriptEntry } from '../../stream/index.js';
+import type { SqliteDatabase, SqliteRow } from '../sqlite/open-sqlite.js';
 import type { SessionRecord, Store } from '../store.js';
 import type { GroupCommit } from './group-commit.js';
 import { sessionsTable, transcriptsTable } from './journal-rows.js';
 import { tableRows } from './table-rows.js';
 
+/** Rows that are read at once: between two such readings others have their turn. */
+const page = 500;
+
 /** Sessions and transcripts in the tables of a journal. What is written is on the disk when it resolves. */
 export function sqliteStore(database: SqliteDatabase, commits: GroupCommit): Store {
   const sessions = tableRows(database, sessionsTable);
   const transcripts = tableRows(database, transcriptsTable);
+  /** It is in the last row: nothing is ever counted through. */
+  const sizeOf = (sessionId: string) => {
+    const last = transcripts.newest('session_id', sessionId);
+    return { messages: Number(last?.['messages'] ?? 0), prompts: Number(last?.['prompts'] ?? 0) };
+  };
   const forget = database.prepare('DELETE FROM transcripts WHERE session_id = ?');
   return {
     loadSession: async (sessionKey) => {
@@ -30,11 +39,33 @@ export function sqliteStore(database: SqliteDatabase, commits: GroupCommit): Sto
     },
     appendMessage: async (sessionId, message) => {
       const body = JSON.stringify(message);
-      await commits.write(() => transcripts.add({ session_id: sessionId, body }));
+      await commits.write(() => {
+        const { messages, prompts } = sizeOf(sessionId);
+        const size = { messages: messages + 1, prompts: prompts + (isPrompt(message) ? 1 : 0) };
+        transcripts.add({ session_id: sessionId, ...size, body });
+      });
     },
-    readTranscript: async (sessionId) =>
-      transcripts
-        .read('session_id = ? ORDER BY seq', [sessionId])
-        .map(({ body }) => JSON.parse(String(body)) as TranscriptEntry), // as it was appended
+    readTranscript: async (sessionId, part) => {
+      if (part !== undefined) {
+        const wanted = [sessionId, part.last, part.skip ?? 0];
+        const rows = transcripts.read('session_id = ? ORDER BY seq DESC LIMIT ? OFFSET ?', wanted);
+        return rows.map(entryOf).reverse();
+      }
+      const entries: TranscriptEntry[] = [];
+      for (let after = 0; ; ) {
+        const wanted = [sessionId, after, page];
+        const rows = transcripts.read('session_id = ? AND seq > ? ORDER BY seq LIMIT ?', wanted);
+        entries.push(...rows.map(entryOf));
+        const last = rows.at(-1);
+        if (last === undefined || rows.length < page) return entries;
+        after = Number(last['seq']);
+        await nextTurn();
+      }
+    },
+    transcriptSize: async (sessionId) => sizeOf(sessionId),
   };
+}
+
+function entryOf({ body }: SqliteRow): TranscriptEntry {
+  return JSON.parse(String(body)) as TranscriptEntry; // as it was appended
 }

@@ -24,6 +24,8 @@ export interface TableRows {
   add(values: RowValues): void;
   /** The first row of which a column has a value, without its body. */
   find(column: string, value: SqliteValue): SqliteRow | undefined;
+  /** The row with the highest number of which a column has a value, without its body. */
+  newest(column: string, value: SqliteValue): SqliteRow | undefined;
   /** The whole rows that a condition fits: what may follow `WHERE`. Those that are damaged are told, if somebody listens. */
   read(
     condition: string,
@@ -96,6 +98,10 @@ export function tableRows(database: SqliteDatabase, table: SummedTable): TableRo
     },
     find: (column, value) => {
       const sql = `SELECT ${head.join(', ')} FROM ${name} WHERE ${column} = ? LIMIT 1`;
+      return good(statement(sql).stored(value))[0];
+    },
+    newest: (column, value) => {
+      const sql = `SELECT ${head.join(', ')} FROM ${name} WHERE ${column} = ? ORDER BY seq DESC LIMIT 1`;
       return good(statement(sql).stored(value))[0];
     },
     read: (condition, values, onDamaged) => {

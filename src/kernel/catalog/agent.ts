@@ -83,7 +83,7 @@ export const agentCompletedPayload = Type.Object(
     aborted: optional(flag('Someone stopped it.')),
     error: optional(text('What went wrong.')),
     stopReason: optional(text('Why the last message ended, in the words of its provider.')),
-    messages: optional(opaques('The transcript after the run, oldest first.')),
+    messages: optional(opaques('What the agent got of the transcript, and what the run added.')),
     startedAtMs: optional(amount('When the run began, in milliseconds since 1970.')),
     endedAtMs: optional(amount('When the run ended, in milliseconds since 1970.')),
     durationMs: optional(amount('How long it took, in milliseconds.')),

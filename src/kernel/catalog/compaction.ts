@@ -21,7 +21,7 @@ export const compactionBeforePayload = Type.Object(
     compactingCount: optional(count('How many messages will be summarized.')),
     messageCountOriginal: optional(count('How many messages it held before any were filtered.')),
     tokenCountOriginal: optional(count('How many tokens it held before any were filtered.')),
-    messages: optional(opaques('The transcript, oldest first.')),
+    messages: optional(opaques('What the run has of the transcript, oldest first.')),
   },
   closed,
 );

@@ -56,7 +56,7 @@ export const agentPromptBuildingPayload = Type.Object(
   {
     ...runFields,
     prompt: text('What the agent is asked.'),
-    messages: opaques('The transcript so far, oldest first.'),
+    messages: opaques('The transcript so far, oldest first, as much as the agent gets.'),
     systemPrompt: optional(text('The system prompt without the guidance.')),
     guidance: promptPieces(
       'Lasting instructions, system side; a plain text stands after the prompt.',
@@ -110,7 +110,7 @@ export const agentLlmInputPayload = Type.Object(
     ...callFields,
     systemPrompt: optional(text('The system prompt, guidance included.')),
     prompt: text('The prompt, additions included.'),
-    historyMessages: opaques('The transcript before the prompt, oldest first.'),
+    historyMessages: opaques('The transcript before the prompt, as much as the agent gets.'),
     imagesCount: count('How many images go with the prompt.'),
   },
   closed,

@@ -84,7 +84,9 @@ export const sessionResettingPayload = Type.Object(
     surface: optional(text('The surface that asked for it, by its own name.')),
     senderId: optional(text('Who asked for it.')),
     sessionFile: optional(text('The file that holds the transcript so far.')),
-    messages: optional(opaques('The transcript so far, oldest first.')),
+    messages: optional(
+      opaques('The transcript so far, oldest first; read where a handler is there to see it.'),
+    ),
     sessionEntry: optional(openRecord("The session's record in its store.")),
     previousSessionEntry: optional(openRecord('That record as it was before.')),
     config: optional(openRecord("The host's configuration, as its source hands it over.")),

@@ -25,11 +25,15 @@ export class Compactions {
     this.#logger = logger;
   }
 
-  /** @param messages the transcript so far, where it is known. */
+  /**
+   * @param messages what the run has of the transcript, where it is known.
+   * @param before how many messages of the transcript are before them.
+   */
   started(
     from: Trail,
     event: AutoCompactionStart,
     messages: readonly TranscriptEntry[] | undefined,
+    before: number,
   ): void {
     const trail = from.fork();
     this.#trail = trail;
@@ -39,7 +43,10 @@ export class Compactions {
       trail.dispatch('compaction.before', {
         ...this.#run,
         cause,
-        ...(messages !== undefined && { messageCount: messages.length, messages: [...messages] }),
+        ...(messages !== undefined && {
+          messageCount: before + messages.length,
+          messages: [...messages],
+        }),
       }),
     );
   }

@@ -180,9 +180,10 @@ export class RunDispatcher {
           await this.#subagents.answered(event.toolCallId, event.isError);
         return this.#tools.ended(event);
       case 'auto_compaction_start': {
-        const { history } = this.#with.session;
+        const { history, beforeHistory } = this.#with.session;
         const messages = history && [...history, ...this.#writer.written];
-        this.#compactions.started(this.#with.trail, event, messages);
+        const before = beforeHistory?.messages ?? 0;
+        this.#compactions.started(this.#with.trail, event, messages, before);
         return;
       }
       case 'agent_end':

@@ -1,5 +1,5 @@
 import type { Outcome } from '../../kernel/index.js';
-import type { TranscriptEntry } from '../is-session-message.js';
+import type { TranscriptEntry, TranscriptSize } from '../is-session-message.js';
 import type { SessionUsage } from '../session-message.js';
 
 /** What every payload of a run says of it. */
@@ -19,8 +19,10 @@ export interface RunSession {
   readonly agentId: string;
   readonly sessionKey: string;
   readonly sessionId: string;
-  /** The transcript before the run, oldest first; absent where nobody here knows it. */
+  /** The transcript before the run, oldest first, or its end; absent where nobody here knows it. */
   readonly history?: readonly TranscriptEntry[];
+  /** How much of the transcript is before `history`; absent where nothing is. */
+  readonly beforeHistory?: TranscriptSize;
   /**
    * Writes a message that `transcript.message.writing` passed; a rejection fails the run. Absent where another
    * system writes the transcript: the two transcript stages can then only observe.

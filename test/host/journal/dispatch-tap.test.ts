@@ -107,6 +107,26 @@ describe('what is never written (durability §4.2)', () => {
   });
 
   it.each([
+    ['agent.prompt.building', 'messages'],
+    ['agent.llm.input', 'historyMessages'],
+    ['agent.completed', 'messages'],
+    ['compaction.before', 'messages'],
+    ['session.resetting', 'messages'],
+  ] as const)(
+    'B1b: is a history, with %s: only how long it was (durability §4.4)',
+    async (family, field) => {
+      const { kernel, journal } = journaled();
+      const history = Array.from({ length: 300 }, () => ({ role: 'user', content: canary }));
+      await kernel.dispatch(family, Object.assign(samplePayload(family), { [field]: history }));
+      const { record, body } = await written(journal);
+      expect(record).not.toHaveProperty('omitted');
+      expect(record.body).not.toContain(canary);
+      expect(body.historyLeftOut).toBe(300);
+      expect(kernel.parsePayload(family, body.event.payload)).toMatchObject({ [field]: [] });
+    },
+  );
+
+  it.each([
     ['of a hot path', 'hot-path', {}, 'agent.output.delta'],
     ['that is too large', 'too-large', { maxDispatchLength: 600 }, 'ingress.normalized'],
   ] as const)('is a payload %s: the rest is', async (_, omitted, options, family) => {

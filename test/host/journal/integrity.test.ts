@@ -114,6 +114,24 @@ describe('a journal of version 1', { timeout: secondsMs }, () => {
     await (await readJournal(path)).close();
   });
 
+  it('B1b: gets the sizes of its transcripts, also where a message is no prompt or no JSON', async () => {
+    const path = newPath();
+    makeVersion1(path);
+    const older = openSqlite(path);
+    older.exec(`INSERT INTO transcripts (session_id, body) VALUES
+      ('a', '{"role":"user","content":"one"}'), ('b', '{"role":"user","content":["picture"]}'),
+      ('a', '{"role":"assistant","content":[]}'), ('a', 'no JSON'), ('a', '{"role":"user","content":"two"}')`);
+    older.close();
+    const journal = await openJournal(path);
+    const { store } = journal;
+    expect(await store.transcriptSize('s')).toEqual({ messages: 2, prompts: 2 });
+    expect(await store.transcriptSize('a')).toEqual({ messages: 4, prompts: 2 });
+    expect(await store.transcriptSize('b')).toEqual({ messages: 1, prompts: 0 });
+    await store.appendMessage('a', { role: 'user', content: 'three' });
+    expect(await store.transcriptSize('a')).toEqual({ messages: 5, prompts: 3 });
+    await journal.close();
+  });
+
   it('is refused in words by whoever may not change it (durability §1.7)', async () => {
     const path = newPath();
     makeVersion1(path);

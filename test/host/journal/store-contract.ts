@@ -65,6 +65,36 @@ export function describeStore(
         expect(await texts('s3')).toEqual([]);
       }));
 
+    it('gives a part of a transcript, counted from its end, and says how much there is', () =>
+      withStore(async (store) => {
+        await store.saveSession(session('k', 's1'));
+        for (let at = 0; at < 1_100; at++) {
+          await store.appendMessage('s1', {
+            role: at % 2 ? 'assistant' : 'user',
+            content: `${at}`,
+          });
+          if (at % 100 === 0)
+            await store.appendMessage('s2', { role: 'user', content: ['no text'] });
+        }
+        const texts = async (last: number, skip?: number) =>
+          (await store.readTranscript('s1', { last, ...(skip !== undefined && { skip }) })).map(
+            ({ content }) => content,
+          );
+        expect(await texts(3)).toEqual(['1097', '1098', '1099']);
+        expect(await texts(2, 3)).toEqual(['1095', '1096']);
+        expect(await texts(5, 1_098)).toEqual(['0', '1']);
+        expect(await texts(5, 1_100)).toEqual([]);
+        expect(await texts(5, 2_000)).toEqual([]);
+        expect(await texts(0)).toEqual([]);
+        const whole = await store.readTranscript('s1'); // of more than one page
+        expect(whole.map(({ content }) => content)).toEqual(
+          Array.from({ length: 1_100 }, (_, at) => `${at}`),
+        );
+        expect(await store.transcriptSize('s1')).toEqual({ messages: 1_100, prompts: 550 });
+        expect(await store.transcriptSize('s2')).toEqual({ messages: 11, prompts: 0 });
+        expect(await store.transcriptSize('s3')).toEqual({ messages: 0, prompts: 0 });
+      }));
+
     it('lets go of the transcript of a session that another has replaced, and of no other', () =>
       withStore(async (store) => {
         await store.saveSession(session('k', 's1'));
