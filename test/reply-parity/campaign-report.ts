@@ -18,6 +18,8 @@ export interface TextReport {
   readonly handedOver: readonly string[];
   /** Its `assistantTexts`. */
   readonly kept: readonly string[];
+  /** A message says something, has a tool run, and says more: with tools of the provider's own servers it does. */
+  readonly hasToolInside: boolean;
 }
 
 /** What the process that holds the real package found out. */

@@ -4,6 +4,7 @@ import { checkOrdering } from '../../src/csdk/index.js';
 import type { SessionEvent } from '../../src/stream/index.js';
 import type { CampaignReport, ProgramReport, TextReport } from './campaign-report.js';
 import { Comparer } from './compare.js';
+import { erroredText } from './drive-ours.js';
 import { driveReal } from './drive-real.js';
 import { replyProgram, unrulyProgram } from './program-arbitrary.js';
 import { loadRealModule, type RealModule } from './real-module.js';
@@ -97,6 +98,27 @@ async function recordings(recordedOnes: readonly RecordedRun[]): Promise<Program
   return { compared, same, disordered: 0 };
 }
 
+/** Whether a message says something, has a tool run, and says more: with tools of the provider's own servers it does. */
+function hasToolInside(events: readonly SessionEvent[]): boolean {
+  let hasTool = false;
+  for (const event of events) {
+    if (event.type === 'message_start') hasTool = false;
+    if (event.type === 'tool_execution_start') hasTool = true;
+    const isText =
+      event.type === 'message_update' && event.assistantMessageEvent.type === 'text_delta';
+    if (isText && hasTool) return true;
+  }
+  return false;
+}
+
+/** The texts of a message that ended with an error. */
+function erroredTexts(event: SessionEvent): readonly string[] {
+  if (event.type !== 'message_end' || event.message.role !== 'assistant') return [];
+  const { stopReason, content } = event.message;
+  if (stopReason !== 'error') return [];
+  return content.flatMap((block) => (block.type === 'text' ? [block.text] : []));
+}
+
 /** What a host of the real one hands over of each recording, and keeps. */
 async function texts(module: RealModule, all: readonly RecordedRun[]): Promise<TextReport[]> {
   const reports: TextReport[] = [];
@@ -105,7 +127,11 @@ async function texts(module: RealModule, all: readonly RecordedRun[]): Promise<T
     const blocks = trace.calls.filter(([call]) => call === 'onBlockReply');
     const handedOver = blocks.map(([, payload]) => (payload as { text: string }).text); // a block reply's
     const kept = trace.end['assistantTexts'] as readonly string[]; // as endOf says
-    reports.push({ name, visible, handedOver, kept });
+    const errors = new Set(events.flatMap(erroredTexts));
+    const said = visible.map((text) =>
+      errors.has(text) ? (erroredText(module, text) ?? text) : text,
+    );
+    reports.push({ name, visible: said, handedOver, kept, hasToolInside: hasToolInside(events) });
   }
   return reports;
 }

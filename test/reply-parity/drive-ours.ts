@@ -47,6 +47,12 @@ export async function driveOurs(
   return { calls, end: plain(endOf(replies)) as ReplyTrace['end'] };
 }
 
+/** The words that the real one has for a provider's error, or `undefined` if it shows the text as it is. */
+export function erroredText(real: RealModule, text: string): string | undefined {
+  const worded = real.sanitizeUserFacingText(text, { errorContext: true });
+  return worded === real.sanitizeUserFacingText(text) ? undefined : worded;
+}
+
 /** The real one's words and what it knows of tools, for ours. */
 export function realWords(real: RealModule): {
   wording: Partial<ReplyWording>;
@@ -80,6 +86,7 @@ export function realWords(real: RealModule): {
           'LLM request failed.';
         return real.buildTextObservationFields(text.trim()).textPreview ?? text.trim();
       },
+      formatErroredText: (text) => erroredText(real, text),
     },
     tools: {
       normalizeName: (tool) => real.normalizeToolName(tool),

@@ -14,6 +14,7 @@ const names = [
   'buildToolMutationState',
   'formatAssistantErrorText',
   'buildTextObservationFields',
+  'sanitizeUserFacingText',
   'buildExecApprovalPendingReplyPayload',
   'buildExecApprovalUnavailableReplyPayload',
 ];

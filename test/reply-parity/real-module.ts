@@ -48,6 +48,7 @@ export interface RealModule {
     meta: string | undefined,
   ): { mutatingAction: boolean; actionFingerprint?: string };
   formatAssistantErrorText(message: AssistantMessage, options?: Fields): string | undefined;
+  sanitizeUserFacingText(text: string, options?: { readonly errorContext?: boolean }): string;
   buildTextObservationFields(text: string): { textPreview?: string };
   buildExecApprovalPendingReplyPayload(details: Fields): ToolResultReply;
   buildExecApprovalUnavailableReplyPayload(details: Fields): ToolResultReply;

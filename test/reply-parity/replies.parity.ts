@@ -37,11 +37,19 @@ describe.skipIf(campaign === undefined)('Beside the real subscription', () => {
   });
 
   test('a recorded run, normalized, makes the real one hand each visible text over once', () => {
-    expect(found().texts.length).toBeGreaterThan(4);
-    for (const { name, visible, handedOver, kept } of found().texts) {
+    const texts = found().texts.filter(({ hasToolInside }) => !hasToolInside);
+    expect(texts.length).toBeGreaterThan(4);
+    for (const { name, visible, handedOver, kept } of texts) {
       const said = visible.map((text) => text.trim()).filter((text) => text !== '');
       expect({ name, said: handedOver }).toEqual({ name, said });
       expect({ name, said: kept }).toEqual({ name, said });
     }
+  });
+
+  test('if a tool of the provider runs within a message, the real one says its text in pieces and then whole', () => {
+    const texts = found().texts.filter(({ hasToolInside }) => hasToolInside);
+    expect(texts.map(({ name }) => name)).toEqual(['web-search.jsonl #1']);
+    for (const { handedOver } of texts)
+      expect(handedOver.at(-1)).toBe(handedOver.slice(0, -1).concat('No more.').join('\n'));
   });
 });

@@ -3,7 +3,7 @@ import { BlockReplies } from './block-replies.js';
 import { PartialReplies } from './partial-replies.js';
 import { ReasoningReplies } from './reasoning-replies.js';
 import type { ReplyEmitter } from './reply-emitter.js';
-import type { ReplyCallbackOptions } from './reply-options.js';
+import type { ReplyCallbackOptions, ReplyWording } from './reply-options.js';
 import type { RunTexts } from './run-texts.js';
 import { HeldTail } from './text/held-tail.js';
 import { readMessage } from './text/message-text.js';
@@ -22,6 +22,7 @@ export class AssistantReplies {
   readonly #emitter: ReplyEmitter;
   readonly #texts: RunTexts;
   readonly #sends: MessagingSends;
+  readonly #wording: ReplyWording;
   readonly #reasoning: ReasoningReplies;
   readonly #partial: PartialReplies;
   readonly #endsWithText: boolean;
@@ -38,11 +39,13 @@ export class AssistantReplies {
     emitter: ReplyEmitter,
     texts: RunTexts,
     sends: MessagingSends,
+    wording: ReplyWording,
   ) {
     this.#options = options;
     this.#emitter = emitter;
     this.#texts = texts;
     this.#sends = sends;
+    this.#wording = wording;
     this.#reasoning = new ReasoningReplies(emitter, options.reasoningMode === 'stream');
     this.#partial = new PartialReplies(options, emitter, this.#reasoning);
     this.blocks = new BlockReplies(options, emitter, texts, sends);
@@ -102,7 +105,7 @@ export class AssistantReplies {
   end(message: AssistantMessage): void {
     if (this.#isAsking) return;
     const { enforceFinalTag, reasoningMode } = this.#options;
-    const read = readMessage(message, enforceFinalTag === true);
+    const read = readMessage(message, enforceFinalTag === true, this.#wording.formatErroredText);
     const text = this.#orWhatWasSent(read.text);
     const reasoning = reasoningMode === 'on' ? formatReasoning(read.thinking) : '';
     this.#showWhole(text);

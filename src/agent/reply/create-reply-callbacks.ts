@@ -80,7 +80,7 @@ class ReplyRun {
     this.#errorText = wording.formatAssistantErrorText;
     this.emitter = new ReplyEmitter(options);
     this.tools = new ToolReplies(options, this.emitter, this.sends, wording, traits);
-    this.#assistant = new AssistantReplies(options, this.emitter, this.texts, this.sends);
+    this.#assistant = new AssistantReplies(options, this.emitter, this.texts, this.sends, wording);
   }
 
   /** Handles an event. Returns a promise only where it has to wait. */

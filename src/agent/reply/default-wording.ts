@@ -34,6 +34,7 @@ export const defaultWording: ReplyWording = {
   cutMark: '[the rest was cut off]',
   formatAssistantErrorText: ({ errorMessage }) =>
     errorMessage?.trim() || 'The model could not answer.',
+  formatErroredText: () => undefined,
   formatApproval: () => undefined,
 };
 

@@ -78,6 +78,12 @@ export interface ReplyWording {
   readonly cutMark: string;
   /** What people read where a message ended with an error. */
   formatAssistantErrorText(message: AssistantMessage): string | undefined;
+  /**
+   * Words the text of a message that ended with an error: a provider's own error stands in it.
+   *
+   * @returns what people read instead, or `undefined` if the text may be shown as it is.
+   */
+  formatErroredText(text: string): string | undefined;
   /** What people are asked where a tool wants their approval. The run's own texts are then held back. */
   formatApproval(toolName: string, result: unknown): ToolResultReply | undefined;
 }

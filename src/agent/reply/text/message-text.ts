@@ -1,4 +1,5 @@
 import type { AssistantContent, AssistantMessage } from '../../../stream/index.js';
+import type { ReplyWording } from '../reply-options.js';
 import { noTags, stripTags } from './strip-tags.js';
 import { stripWhole } from './strip-whole.js';
 import { taggedThoughts, thinkTags } from './tagged-thoughts.js';
@@ -19,8 +20,13 @@ const emptyLines = /^(?:[ \t]*\r?\n)+/;
  * with a tag. A paragraph that says the same as the one before it is left out.
  *
  * @param finalOnly leaves only what stands between final tags.
+ * @param formatErroredText words the text of a message that ended with an error.
  */
-export function readMessage(message: AssistantMessage, finalOnly: boolean): MessageText {
+export function readMessage(
+  message: AssistantMessage,
+  finalOnly: boolean,
+  formatErroredText: ReplyWording['formatErroredText'] = () => undefined,
+): MessageText {
   const isThought = message.content.some(({ type }) => type === 'thinking');
   const content = isThought ? message.content : message.content.flatMap(splitThoughts);
   const texts: string[] = [];
@@ -29,7 +35,9 @@ export function readMessage(message: AssistantMessage, finalOnly: boolean): Mess
     if (block.type === 'text') texts.push(stripWhole(block.text));
     if (block.type === 'thinking') thoughts.push(block.thinking.trim());
   }
-  const whole = joined(texts).replace(finalTags, '');
+  const untagged = joined(texts).replace(finalTags, '');
+  const worded = message.stopReason === 'error' ? formatErroredText(untagged.trim()) : undefined;
+  const whole = worded ?? untagged;
   const said = whole.trim() === '' ? '' : withoutRepeats(whole.replace(emptyLines, ''));
   return {
     text: stripTags(said, noTags, finalOnly).text,
