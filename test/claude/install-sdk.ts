@@ -13,16 +13,24 @@ declare module 'vitest' {
   }
 }
 
-/** Installs the SDK in a cache outside of the repository, once, and tells the tests where it is. */
-export default async function setup(project: TestProject): Promise<void> {
+/**
+ * Installs the SDK in a cache outside of the repository, once per machine.
+ *
+ * @returns the folder whose `node_modules` holds it. Rejects with npm's own words if it cannot be installed.
+ */
+export function installSdk(): Promise<string> {
   const whole = ['--no-save', '--ignore-scripts', '--include=optional'];
+  return installOnce(
+    `claude-agent-sdk-${version}`,
+    (staging) => npm(['install', ...whole, '--prefix', staging, `${name}@${version}`], staging),
+    hasProgram,
+  );
+}
+
+/** Tells the tests where the SDK is. */
+export default async function setup(project: TestProject): Promise<void> {
   try {
-    const folder = await installOnce(
-      `claude-agent-sdk-${version}`,
-      (staging) => npm(['install', ...whole, '--prefix', staging, `${name}@${version}`], staging),
-      hasProgram,
-    );
-    project.provide('sdkFolder', folder);
+    project.provide('sdkFolder', await installSdk());
   } catch (error) {
     const line = `${name}@${version} could not be installed: ${String(error).split('\n')[0]}`;
     if (process.env['CI'] === 'true') throw new Error(line, { cause: error }); // never skipped there

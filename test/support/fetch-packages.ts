@@ -1,0 +1,21 @@
+import { installSdk } from '../claude/install-sdk.js';
+import { installNode22, installOpenClaw } from './openclaw-install.js';
+import { openClawPackage } from './openclaw-package.js';
+
+// Fetches what the suites run beside this project, so that they find it in the cache. Says which one npm refused, and why.
+
+const fetches = {
+  'the package of OpenClaw': () => openClawPackage({ fetch: true }),
+  'OpenClaw with its dependencies': installOpenClaw,
+  'Node 22': installNode22,
+  'Claude Agent SDK': installSdk,
+};
+
+for (const [name, fetch] of Object.entries(fetches))
+  try {
+    await fetch();
+    console.log(`${name}: there`);
+  } catch (error) {
+    console.error(`${name}: ${error instanceof Error ? error.message : String(error)}`);
+    process.exitCode = 1;
+  }
