@@ -8,7 +8,7 @@ import { oneLine, SluiceError } from '../kernel/index.js';
 export const sdkPackage = '@anthropic-ai/claude-agent-sdk';
 
 /** The version that the integration suite runs with. */
-const sdkVersion = '0.3.329';
+const sdkVersion = '0.3.330';
 
 /** How the SDK treats a tool call that its own rules do not decide. */
 export type ClaudePermissionMode =

@@ -4,7 +4,7 @@ import type { TestProject } from 'vitest/node';
 import { installOnce, npm } from '../support/package-cache.js';
 
 const name = '@anthropic-ai/claude-agent-sdk';
-const version = '0.3.329';
+const version = '0.3.330';
 
 declare module 'vitest' {
   interface ProvidedContext {

@@ -159,8 +159,11 @@ describeClaude('the real SDK', () => {
     const turn = await lab.turn('Hello');
     expect(turn.result).toMatchObject({ status: 'failed', error: { code: 'provider-failed' } });
     expect(turn.result.error?.message).toContain('529');
+    expect(turn.result.error?.message).toMatch(/^api_error: API Error/);
     expect(lab.api.sent).toEqual([]);
-    await expectSound(turn, turn.result.assistantTexts);
+    const failed = turn.events.filter((event) => event.type === 'message_end');
+    expect(failed).toMatchObject([{ message: { providerError: { httpStatus: 529 } } }]);
+    await expectSound(turn, []);
   });
 
   it('answers once, where the API fails first', async () => {

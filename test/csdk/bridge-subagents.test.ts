@@ -158,12 +158,19 @@ describe('the subagents of a bridged run', () => {
   });
 
   it.each([
-    ['its call', { ...look, run_in_background: true }, {}, {}],
-    ['its task', look, { is_backgrounded: true }, {}],
-    ['its answer', look, {}, { tool_use_result: { status: 'async_launched' } }],
+    ['its call', { ...look, run_in_background: true }, {}, {}, ['call', 'subagent']],
+    ['its task', look, { is_backgrounded: true }, {}, ['call', 'subagent']],
+    // the call goes on until its subagent ends (csdk §4.10)
+    [
+      'its answer',
+      look,
+      {},
+      { tool_use_result: { status: 'async_launched' } },
+      ['subagent', 'call'],
+    ],
   ])(
     'that %s says to be in the background end when they end, not when their call answers (§18.6)',
-    async (_, args, task, answered) => {
+    async (_, args, task, answered, expected) => {
       const { families } = await storyOf(
         [
           init(),
@@ -180,7 +187,8 @@ describe('the subagents of a bridged run', () => {
       const order = families().filter(
         (family) => family === 'subagent.completed' || family === 'agent.tool.called',
       );
-      expect(order).toEqual(['agent.tool.called', 'subagent.completed']);
+      const who = { 'agent.tool.called': 'call', 'subagent.completed': 'subagent' };
+      expect(order.map((family) => who[family as keyof typeof who])).toEqual(expected);
     },
   );
 

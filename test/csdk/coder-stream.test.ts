@@ -756,7 +756,7 @@ describe('the end of a run (C12)', () => {
     [
       'why it stopped, where that is all',
       { subtype: 'success', errors: [], terminal_reason: 'prompt_too_long' },
-      'error',
+      'prompt_too_long',
       ': prompt_too_long',
     ],
   ])('says of a failure %s', async (_name, fields, code, words) => {

@@ -1,6 +1,11 @@
 import { type CsdkFrame, isFields, isTyped, textField } from '../frame.js';
 
-const over: readonly (string | undefined)[] = ['completed', 'failed', 'stopped', 'killed'];
+const over: ReadonlySet<string> = new Set(['completed', 'failed', 'stopped', 'killed']);
+
+/** Whether a task of this status has ended. */
+export function isTaskOver(status: string | undefined): boolean {
+  return status !== undefined && over.has(status);
+}
 
 /** What goes on after a result: tasks in the background, and turns that wait in a queue (csdk §7). */
 export class BackgroundWork {
@@ -34,7 +39,7 @@ export class BackgroundWork {
       case 'task_updated': {
         const patch = isFields(frame.patch) ? frame.patch : {};
         if (patch.is_backgrounded === true) this.#tasks.add(taskId);
-        if (over.includes(textField(patch, 'status'))) this.#tasks.delete(taskId);
+        if (isTaskOver(textField(patch, 'status'))) this.#tasks.delete(taskId);
         return;
       }
       case 'task_notification':

@@ -213,6 +213,7 @@ export class MainLane {
     const id = textField(block, 'tool_use_id') ?? '';
     this.tools.start(id, this.turns.open?.callOf(id));
     if (isFields(structured) && structured.detachedToolCall === true) this.tools.detach(id);
+    else if (isLaunch(structured)) this.tools.launch(id, structured);
     else this.tools.end(id, structured ?? block.content, isError);
   }
 
@@ -242,6 +243,11 @@ function named(fields: Readonly<Record<string, unknown>>): { readonly name?: str
 
 function isToolResult(block: unknown): block is CsdkBlock {
   return isTyped(block) && block.type === 'tool_result';
+}
+
+/** What the Agent tool answers when its subagent goes on in the background: the SDK's default since 0.3.330. */
+function isLaunch(structured: unknown): boolean {
+  return isFields(structured) && structured.status === 'async_launched';
 }
 
 function isServerError({ is_error, content }: CsdkBlock): boolean {

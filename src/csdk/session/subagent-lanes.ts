@@ -1,7 +1,7 @@
 import { blocksOf, type CsdkFrame, isFields, textField } from '../frame.js';
 import type { DiagnosticFact } from './session-diagnostic.js';
 import type { ToolCalls } from './tool-calls.js';
-import { progressPartial, taskPartial } from './tool-partial.js';
+import { progressPartial, taskOutcome, taskPartial } from './tool-partial.js';
 
 /**
  * The lanes of subagents: what happens there becomes an update of the main lane's call that started them, a whole
@@ -61,7 +61,11 @@ export class SubagentLanes {
     const own = textField(frame, 'tool_use_id');
     if (own !== undefined) this.#callOfTask.set(partial.taskId, own);
     const call = own ?? this.#callOfTask.get(partial.taskId);
-    if (call !== undefined) this.#tools.update(call, partial);
+    if (call !== undefined) {
+      this.#tools.update(call, partial);
+      const outcome = taskOutcome(partial);
+      if (outcome !== undefined) this.#tools.taskEnded(call, outcome);
+    }
     if (partial.phase === 'notification') this.#callOfTask.delete(partial.taskId);
   }
 

@@ -1,6 +1,6 @@
 import type { SessionEvent } from '../../stream/index.js';
 import type { DiagnosticFact } from './session-diagnostic.js';
-import type { ToolPartial } from './tool-partial.js';
+import type { TaskOutcome, ToolPartial } from './tool-partial.js';
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -20,7 +20,10 @@ export class ToolCalls {
   /** Known of, and not started. */
   readonly #noted = new Map<string, KnownCall>();
   readonly #running = new Map<string, KnownCall>();
-  readonly #detached = new Set<string>();
+  /** What each of them has answered when it went to the background; nothing if its result comes later. */
+  readonly #detached = new Map<string, { readonly launched?: unknown }>();
+  /** How the task of a running call ended. */
+  readonly #outcomes = new Map<string, TaskOutcome>();
   readonly #ended = new Set<string>();
 
   constructor(emit: (event: SessionEvent) => void, tell: (fact: DiagnosticFact) => void) {
@@ -64,8 +67,23 @@ export class ToolCalls {
   /** The call goes on in the background: its result comes in a later turn. */
   detach(id: string): void {
     if (!this.#running.has(id)) return;
-    this.#detached.add(id);
+    this.#detached.set(id, {});
     this.update(id, { kind: 'detached' });
+  }
+
+  /** The call has launched a subagent in the background, and ends with it (csdk §4.10). */
+  launch(id: string, launched: unknown): void {
+    if (!this.#running.has(id)) return;
+    this.#detached.set(id, { launched });
+    this.update(id, { kind: 'detached' });
+    if (this.#outcomes.get(id)?.isFinal === true) this.#endWith(id);
+  }
+
+  /** The task of a call has ended. A call that launched it ends with it, once nothing more is to come of its outcome. */
+  taskEnded(id: string, outcome: TaskOutcome): void {
+    if (!this.#running.has(id)) return;
+    this.#outcomes.set(id, outcome);
+    if (outcome.isFinal && this.#hasLaunched(id)) this.#endWith(id);
   }
 
   /** Ends a call that runs. */
@@ -77,15 +95,34 @@ export class ToolCalls {
     }
     this.#running.delete(id);
     this.#detached.delete(id);
+    this.#outcomes.delete(id);
     this.#ended.add(id);
     const { toolName } = told(call);
     this.#emit({ type: 'tool_execution_end', toolCallId: id, toolName, result, isError });
   }
 
-  /** Ends what runs as never answered; detached calls stay where `keepDetached` says that more turns may come. */
+  /**
+   * Ends what runs as never answered, and what launched a subagent with the last that was told of it. Detached calls stay
+   * if `keepDetached` says that more turns may come, unless their task has ended.
+   */
   endAll({ keepDetached }: { readonly keepDetached: boolean }): void {
-    for (const id of [...this.#running.keys()])
-      if (!(keepDetached && this.#detached.has(id))) this.end(id, 'no result', true);
+    for (const id of [...this.#running.keys()]) {
+      const isOver = this.#hasLaunched(id) && this.#outcomes.has(id);
+      if (!(keepDetached && this.#detached.has(id)) || isOver) this.#endWith(id);
+    }
+  }
+
+  #hasLaunched(id: string): boolean {
+    return this.#detached.get(id)?.launched !== undefined;
+  }
+
+  /** Ends a call with how its task ended, or with what it answered when it launched that, or else as an error. */
+  #endWith(id: string): void {
+    const launched = this.#detached.get(id)?.launched;
+    const outcome = this.#outcomes.get(id);
+    if (launched === undefined) this.end(id, 'no result', true);
+    else if (outcome === undefined) this.end(id, launched, false);
+    else this.end(id, outcome.result, outcome.isError);
   }
 }
 

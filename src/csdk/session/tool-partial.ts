@@ -1,4 +1,5 @@
 import { type CsdkBlock, type CsdkFrame, isFields, textField } from '../frame.js';
+import { isTaskOver } from './background-work.js';
 
 /**
  * What `partialResult` of a `tool_execution_update` holds. The SDK has no partial output of tools: what it tells
@@ -84,4 +85,31 @@ export function taskPartial(frame: CsdkFrame): Extract<ToolPartial, { kind: 'tas
     ...(subagentType !== undefined && { subagentType }),
     ...(lastToolName !== undefined && { lastToolName }),
   };
+}
+
+/** How the task of a call ended. */
+export interface TaskOutcome {
+  readonly result: unknown;
+  readonly isError: boolean;
+  /** Nothing more is to come of it. */
+  readonly isFinal: boolean;
+}
+
+type TaskPartial = Extract<ToolPartial, { kind: 'task' }>;
+
+/**
+ * How a task ended, in the shape in which the Agent tool answers for a subagent in the foreground; nothing while it goes on.
+ * The notification has the report of the subagent. It comes last, if it comes.
+ */
+export function taskOutcome({
+  phase,
+  taskId,
+  status,
+  summary,
+}: TaskPartial): TaskOutcome | undefined {
+  const isFinal = phase === 'notification';
+  if (!isFinal && !(phase === 'updated' && isTaskOver(status))) return undefined;
+  const content = summary === undefined ? [] : [{ type: 'text', text: summary }];
+  const isError = status !== undefined && status !== 'completed';
+  return { result: { status: status ?? 'completed', agentId: taskId, content }, isError, isFinal };
 }

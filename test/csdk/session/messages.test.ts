@@ -228,7 +228,7 @@ describe('the end', () => {
     expect(
       await end(result({ is_error: true, subtype: 'success', result: 'Not logged in' })),
     ).toMatchObject({
-      error: { subtype: 'success', message: 'Not logged in' },
+      error: { subtype: 'error', message: 'Not logged in' },
     });
     const [error] = scriptFrames('A(m1)[text"API Error: 500"]!error');
     expect(
