@@ -58,10 +58,14 @@ export interface ResendPolicy {
 /** What a channel tells the host of one of its accounts. */
 export interface ChannelInbox {
   /**
-   * Hands an update over. The order of calls is kept within a conversation. Resolves when the host has room for
-   * more, so a channel that can wait should. Never rejects.
+   * Hands an update over. The order of calls is kept within a conversation. Resolves when the channel may bring more: of
+   * one that can wait (`capabilities.canWait`) when there is room, of others soon, whatever a conversation does. Never
+   * rejects.
+   *
+   * @returns `refused` where the host could not take the update in: it is not acknowledged, and should be brought again.
    */
-  receive(update: InboundUpdate): Promise<void>;
+  // biome-ignore lint/suspicious/noConfusingVoidType: an inbox that refuses nothing returns nothing
+  receive(update: InboundUpdate): Promise<void | 'refused'>;
   /** Says that no more will come: the input ended, or the connection is gone for good. */
   ended(why: { readonly reason: string; readonly error?: unknown }): void;
 }

@@ -68,7 +68,7 @@ export function consoleChannel(options: ConsoleChannelOptions): ChannelPlugin {
 
   return {
     id: 'console',
-    capabilities: { canStreamResponse: terminal !== undefined },
+    capabilities: { canStreamResponse: terminal !== undefined, canWait: true },
     accounts: [accountId],
     // A line that could not be written is not written again: the reader is gone.
     resendPolicy: { ambiguous: 'fail', maxAttempts: 1, maxWaitMs: 0 },

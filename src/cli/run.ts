@@ -256,17 +256,24 @@ async function untilStopped(
 /** The bounds of the config, as the host takes them. */
 function hostBounds({
   budgets: { sendTimeoutMs },
-  lanes: { capacity, total, whenFull },
+  lanes: { maxRunning, capacity, total, whenFull },
   session,
   channels,
 }: Settings): Pick<
   HostOptions,
-  'sendTimeoutMs' | 'laneCapacity' | 'capacity' | 'whenLaneFull' | 'startOnly' | 'session'
+  | 'sendTimeoutMs'
+  | 'maxRunning'
+  | 'laneCapacity'
+  | 'capacity'
+  | 'whenLaneFull'
+  | 'startOnly'
+  | 'session'
 > {
   return {
     session,
     ...(channels !== undefined && { startOnly: channels }),
     ...(sendTimeoutMs !== undefined && { sendTimeoutMs }),
+    ...(maxRunning !== undefined && { maxRunning }),
     ...(capacity !== undefined && { laneCapacity: capacity }),
     ...(total !== undefined && { capacity: total }),
     ...(whenFull !== undefined && { whenLaneFull: whenFull }),

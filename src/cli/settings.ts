@@ -37,7 +37,8 @@ export interface PluginSetting {
 }
 
 /** An agent to offer: who it is, and how it is set up. */
-export interface AgentSetting extends Pick<AgentDefinition, 'id' | 'systemPrompt' | 'timeoutMs'> {
+export interface AgentSetting
+  extends Pick<AgentDefinition, 'id' | 'systemPrompt' | 'timeoutMs' | 'maxRunning'> {
   readonly choice: AgentChoice;
 }
 

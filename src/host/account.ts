@@ -30,11 +30,14 @@ export async function startAccount(
     await channel.startAccount(accountId, {
       receive: async (update) => {
         await opened;
+        await parts.arrivals.take();
+        parts.arrivals.give();
         if (parts.accounts.all().includes(account))
           return keeps(parts)
             ? receiveKept(parts, account, update)
             : receiveUpdate(parts, account, update);
         logger.warn('an update came after its account was stopped; it is not taken in', named);
+        return 'refused';
       },
       ended: ({ reason, error }) => {
         if (error !== undefined)

@@ -1,7 +1,7 @@
 import { runAgentTurn, type Trail } from '../agent/index.js';
 import { readHistory } from './history.js';
 import { endOf, type MessageEnd, stopped } from './message-end.js';
-import type { AgentDefinition } from './options.js';
+import { type AgentDefinition, usualTurnMs } from './options.js';
 import type { HostParts } from './parts.js';
 import { tellFailure } from './reply.js';
 import { replySink } from './reply-sink.js';
@@ -92,7 +92,7 @@ async function takeTurn(
     refs,
     callbacks: { ...replies.callbacks, ...(onEvent !== undefined && { onEvent }) },
     ...(agent.retry !== undefined && { retry: agent.retry }),
-    ...(agent.timeoutMs !== undefined && { timeoutMs: agent.timeoutMs }),
+    ...timeLimitOf(agent),
     signal,
     clock: parts.clock,
     logger: parts.logger,
@@ -110,6 +110,11 @@ async function takeTurn(
   const isCutOff =
     signal.aborted && answers.some((one) => one.status === 'failed' && one.attempts === 0);
   return isCutOff ? { ...stopped, sends } : { ...endOf(answers), sends };
+}
+
+/** How long a turn may take: a provider that hangs does not hold its conversation for ever (event-pipeline §16.13). */
+function timeLimitOf({ timeoutMs = usualTurnMs }: AgentDefinition): { timeoutMs?: number } {
+  return timeoutMs === false ? {} : { timeoutMs };
 }
 
 /** What the agent is asked: the text made for models, or what was said, and what is said in its audio. */

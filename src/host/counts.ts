@@ -8,7 +8,7 @@ export interface Counts {
   duplicates: number;
   /** Of those, updates that the journal could not keep: they were neither handled nor acknowledged. */
   refused: number;
-  /** Of those, updates that found their conversation full, where `whenLaneFull` says to drop them. */
+  /** Of those, updates that were refused or dropped, because their conversation or the host was full. */
   dropped: number;
   /** Updates of the journal that were begun anew: after a restart, or because an operator asked for it. */
   resumed: number;
@@ -22,6 +22,8 @@ export interface HostStats extends Readonly<Counts> {
   readonly conversations: number;
   /** Updates that run or wait. */
   readonly waiting: number;
+  /** Updates that run: at most `maxRunning`, besides what runs at once. */
+  readonly running: number;
   readonly journal?: JournalStats;
 }
 

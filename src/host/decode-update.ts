@@ -25,19 +25,26 @@ export function decodeUpdate(
   }
 }
 
-/** A conversation's lane; commands that are about the running turn have one beside it. */
+/** How the name of a lane begins whose jobs wait for no others. */
+const atOnce = 'at once ';
+
+/** A conversation's lane. What is about the running turn has one beside it, and runs at once. */
 export function laneOf(parts: HostParts, account: RunningAccount, decoded: DecodedIngress): string {
   const lane = [account.channel.id, account.accountId];
   if (decoded.kind === 'interaction') {
     const { conversationId = '', threadId = '' } = decoded.interaction;
     // A press does not wait for the turn that runs: it may be about that turn.
-    return JSON.stringify([...lane, conversationId, String(threadId), 'interaction']);
+    return `${atOnce}${JSON.stringify([...lane, conversationId, String(threadId), 'interaction'])}`;
   }
   if (decoded.kind !== 'message' && decoded.kind !== 'command') return JSON.stringify(lane);
   const { message } = decoded;
   lane.push(conversationOf(message), String(message.threadId ?? ''));
   const command = parseCommandLine(message.content);
-  if (command !== undefined && parts.commands.get(command.name)?.runsAtOnce === true)
-    lane.push('at once');
-  return JSON.stringify(lane);
+  const runsAtOnce = command !== undefined && parts.commands.get(command.name)?.runsAtOnce === true;
+  return `${runsAtOnce ? atOnce : ''}${JSON.stringify(lane)}`;
+}
+
+/** Whether the jobs of a lane wait for none but each other: they are about what runs, and may have to end it. */
+export function runsAtOnce(lane: string): boolean {
+  return lane.startsWith(atOnce);
 }

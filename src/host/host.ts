@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { Trail } from '../agent/index.js';
 import type { ExtensionStatus, ReloadResult } from '../extension/index.js';
 import { type Kernel, SluiceError } from '../kernel/index.js';
@@ -118,6 +119,7 @@ class MessageHost implements Host {
       settle = resolve;
     });
     this.#settleStopped = settle;
+    setMaxListeners(0, this.#hurry.signal); // each message that runs listens to it
     this.#parts = partsOf(options, this.#hurry.signal);
   }
 
@@ -169,6 +171,7 @@ class MessageHost implements Host {
         hurry.aborted
           ? notPrepared(outgoing.content)
           : deliver(this.#parts, new Trail(this.kernel, undefined), outgoing, either),
+      { runsAtOnce: true }, // a turn may wait for it
     );
   }
 
@@ -177,11 +180,12 @@ class MessageHost implements Host {
   }
 
   stats(): HostStats {
-    const { counts, conversationLanes, journal } = this.#parts;
+    const { counts, conversationLanes, running, journal } = this.#parts;
     return {
       ...counts,
       conversations: conversationLanes.size,
       waiting: conversationLanes.jobs,
+      running: running.taken,
       ...(journal !== undefined && { journal: journal.stats() }),
     };
   }

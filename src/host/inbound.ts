@@ -5,15 +5,18 @@ import type { RunningAccount } from './accounts.js';
 import { answerMessage } from './answer.js';
 import { runChatCommand } from './chat.js';
 import { parseCommandLine } from './commands.js';
-import { decodeUpdate, laneOf } from './decode-update.js';
+import { decodeUpdate, laneOf, runsAtOnce } from './decode-update.js';
 import { guarded } from './guarded.js';
+import { inSession } from './in-session.js';
 import { carryInteraction } from './interactions.js';
 import { eventIdOf } from './journal/event-id.js';
 import { type MessageEnd, stopped } from './message-end.js';
 import type { HostParts } from './parts.js';
+import { noPlace, type Place } from './place.js';
 import { refOf, refsOf } from './refs.js';
 import { tellFailure } from './reply.js';
 import { conversationOf, type RoutedMessage, type Routing, routeMessage } from './routing.js';
+import { type Fate, fateOf, roomFor } from './when-full.js';
 
 type Routed = Extract<Routing, { status: 'routed' }>;
 type Ending = Pick<MessageEnd, 'status' | 'reason'> &
@@ -26,12 +29,14 @@ export interface Incoming {
   readonly decoded: DecodedIngress;
   /** Its first dispatch. */
   readonly received: Promise<Outcome<'ingress.received'>>;
+  /** Its place among those that run. */
+  readonly place: Place;
 }
 
 /**
  * Takes an update in, and carries it to its end in the lane of its conversation. The place in the lane is taken
- * before this returns its promise, so that order is kept; the promise resolves when the lane has room for another.
- * Never rejects.
+ * before this returns its promise, so that order is kept; the promise resolves when the channel may bring another: at
+ * once, unless it is one that waits. Never rejects.
  */
 export function receiveUpdate(
   parts: HostParts,
@@ -46,38 +51,37 @@ export function receiveUpdate(
   if (parts.inHand.has(id)) {
     // its provider brings it again, a reload has connected its account anew: it is acknowledged at its end
     parts.counts.duplicates++;
-    return roomFor(parts, lane);
+    return roomFor(parts, account, lane);
   }
   parts.inHand.add(id);
-  const isDropped = isToDrop(parts, lane);
+  const fate = fateOf(parts, account, lane);
   const received = tellReceived(parts, account, update);
   received.catch(() => undefined); // it is awaited when the lane is free; until then nobody watches it
-  const incoming = { account, update, decoded, received };
-  const end = async (): Promise<void> => {
-    const message = await carryToEnd(parts, incoming, isDropped);
+  const end = async (place: Place): Promise<void> => {
+    const incoming = { account, update, decoded, received, place };
+    const message = await carryToEnd(parts, incoming, fate);
     parts.inHand.delete(id);
     // A message that the host had no time for is not acknowledged: its provider may bring it again.
     if (!isLeftBehind(parts, message)) await acknowledge(parts, account, update);
     tellMessageEnd(parts, message);
   };
-  if (isDropped) return end();
-  void parts.conversationLanes.run(lane, end);
-  return roomFor(parts, lane);
+  if (fate === 'dropped') return end(noPlace);
+  void runInLane(parts, account, lane, fate, end);
+  return roomFor(parts, account, lane);
 }
 
-/** Whether a lane is full, and its channel is not to wait. */
-export function isToDrop({ options, conversationLanes, counts }: HostParts, lane: string): boolean {
-  const isDropped = options.whenLaneFull === 'drop' && conversationLanes.isFull(lane);
-  if (isDropped) counts.dropped++;
-  return isDropped;
-}
-
-/** Resolves when a channel may bring more: at once where messages beyond a full lane are dropped. */
-export async function roomFor(
-  { options, conversationLanes }: HostParts,
+/** Does the work of an update in its lane. What is said to those who are refused goes out in a lane of its own. */
+export function runInLane(
+  { conversationLanes }: HostParts,
+  { channel, accountId }: RunningAccount,
   lane: string,
+  fate: Fate,
+  work: (place: Place) => Promise<void>,
 ): Promise<void> {
-  if (options.whenLaneFull !== 'drop') await conversationLanes.room(lane);
+  if (fate === 'handled')
+    return conversationLanes.run(lane, work, { runsAtOnce: runsAtOnce(lane) });
+  const refusals = JSON.stringify(['refused', channel.id, accountId]);
+  return conversationLanes.run(refusals, work, { runsAtOnce: true });
 }
 
 /** Dispatches `ingress.received`, under the update's own id where it has one. */
@@ -103,15 +107,17 @@ export function tellReceived(
 /** Carries an update through every stage. Never rejects: whatever happens to it, there is an end. */
 export async function carryToEnd(
   parts: HostParts,
-  { account, update, decoded, received }: Incoming,
-  isDropped = false,
+  { account, update, decoded, received, place }: Incoming,
+  fate: Fate = 'handled',
 ): Promise<MessageEnd> {
   let correlationId: string | undefined;
   let ending: Ending;
   try {
     const first = await received;
     correlationId = first.event.correlationId;
-    ending = isDropped ? dropped : await carry(parts, account, first, decoded);
+    if (parts.signal.aborted) ending = stopped;
+    else if (fate === 'dropped') ending = full;
+    else ending = await carry(parts, account, first, decoded, { place, fate });
   } catch (error) {
     ending = { status: 'failed', reason: oneLine(error) };
     parts.logger.error('a message failed', {
@@ -130,9 +136,9 @@ export async function carryToEnd(
   };
 }
 
-const dropped = {
+const full = {
   status: 'failed',
-  reason: 'it was dropped: too many messages of its conversation wait',
+  reason: 'it was not taken in: too many messages wait',
 } as const satisfies Ending;
 
 /** Whether the host had no time for a message: it has not come to an end. */
@@ -163,6 +169,7 @@ async function carry(
   account: RunningAccount,
   received: Outcome<'ingress.received'>,
   decoded: DecodedIngress,
+  { place, fate }: { readonly place: Place; readonly fate: Fate },
 ): Promise<Ending> {
   const channel = account.channel.id;
   if (decoded.kind === 'ignored') {
@@ -174,7 +181,8 @@ async function carry(
     parts.logger.warn('an update could not be decoded', { channel, detail: reason });
     return { status: 'undecodable', reason };
   }
-  if (decoded.kind !== 'message') return carryInteraction(parts, received, decoded);
+  if (decoded.kind !== 'message')
+    return fate === 'refused' ? full : carryInteraction(parts, received, decoded, place);
   const trail = new Trail(
     parts.kernel,
     received as unknown as Outcome,
@@ -201,7 +209,13 @@ async function carry(
     return routing;
   }
   const { agent, sessionKey } = routing;
-  const ending = await answerOrRun(parts, trail, routing, message);
+  const ending =
+    fate === 'refused'
+      ? {
+          ...full,
+          sends: await tellFailure(parts, trail, message, { code: 'busy', message: full.reason }),
+        }
+      : await answerOrRun(parts, trail, routing, message, place);
   return { ...ending, agentId: agent.id, sessionKey };
 }
 
@@ -210,11 +224,12 @@ async function answerOrRun(
   trail: Trail,
   routing: Routed,
   message: RoutedMessage,
+  place: Place,
 ): Promise<Ending> {
   const { agent, sessionKey } = routing;
   const line = parseCommandLine(message.content);
   if (line === undefined)
-    return parts.sessionLanes.run(sessionKey, () =>
+    return inSession(parts, place, { sessionKey, agent }, () =>
       guarded(parts, trail, message, () => answerMessage(parts, trail, routing, message)),
     );
   const run = () =>
@@ -223,7 +238,7 @@ async function answerOrRun(
       return (await runChatCommand(parts, trail, by, message, line)).ending;
     });
   if (parts.commands.get(line.name)?.runsAtOnce === true) return run();
-  return parts.sessionLanes.run(sessionKey, run);
+  return inSession(parts, place, { sessionKey }, run);
 }
 
 /** Tells the provider that an update needs not come again. Never rejects. */

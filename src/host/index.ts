@@ -62,7 +62,9 @@ export type { Retention } from './journal/retention.js';
 export { type JournalOptions, openJournal, type SqliteJournal } from './journal/sqlite-journal.js';
 export { readJournal } from './journal/sqlite-reader.js';
 export { type TendedJournal, tendJournal } from './journal/tend-journal.js';
-export { Lanes } from './lanes.js';
+export { type LaneRules, Lanes } from './lanes.js';
+export type { Place } from './place.js';
+export { Slots } from './slots.js';
 export type { StartReport, StopReport } from './lifecycle.js';
 export { type ErrorSummary, errorSummary } from './logging/error-summary.js';
 export { type LogLevel, type PinoLoggerOptions, pinoLogger } from './logging/pino-logger.js';
@@ -76,6 +78,7 @@ export type {
   HostExtension,
   HostOptions,
 } from './options.js';
+export { usualTurnMs } from './options.js';
 export type { ReplyOptions } from './reply-options.js';
 export {
   openSqlite,

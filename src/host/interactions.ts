@@ -4,8 +4,10 @@ import type { Kernel, Outcome, PayloadOf } from '../kernel/index.js';
 import { runChatCommand } from './chat.js';
 import { parseCommandLine } from './commands.js';
 import { guarded } from './guarded.js';
+import { inSession } from './in-session.js';
 import { endOf, type MessageEnd, stopped } from './message-end.js';
 import type { HostParts } from './parts.js';
+import type { Place } from './place.js';
 import { refsOf } from './refs.js';
 import { replyTo, tellFailure } from './reply.js';
 import { type RoutedMessage, routeMessage } from './routing.js';
@@ -49,6 +51,7 @@ export async function carryInteraction(
   parts: HostParts,
   received: Outcome<'ingress.received'>,
   used: Used,
+  place: Place,
 ): Promise<Ending> {
   const { raw: _, ...fields } = used.interaction;
   const startedAtMs = parts.clock.now();
@@ -59,7 +62,7 @@ export async function carryInteraction(
   if (parts.signal.aborted) return stopped;
   const done =
     used.kind === 'command'
-      ? await doCommand(parts, trail, used, fields)
+      ? await doCommand(parts, trail, used, fields, place)
       : await doPress(parts, trail, fields);
   const { agentId, sessionKey } = done.ending;
   await trail.dispatch('interaction.completed', {
@@ -77,6 +80,7 @@ async function doCommand(
   trail: Trail,
   used: CommandUsed,
   fields: Fields,
+  place: Place,
 ): Promise<Done> {
   const { raw: _raw, config: _config, ...message } = used.message;
   const line = parseCommandLine(message.content) ?? { name: fields.name, args: fields.values };
@@ -105,7 +109,7 @@ async function doCommand(
       return end.ending;
     });
   const isAtOnce = parts.commands.get(line.name)?.runsAtOnce === true;
-  const ending = await (isAtOnce ? run() : parts.sessionLanes.run(sessionKey, run));
+  const ending = await (isAtOnce ? run() : inSession(parts, place, { sessionKey }, run));
   const { reason } = ending;
   return {
     ending: { ...ending, ...by },

@@ -7,8 +7,7 @@ import {
   carryToEnd,
   type Incoming,
   isLeftBehind,
-  isToDrop,
-  roomFor,
+  runInLane,
   tellMessageEnd,
   tellReceived,
 } from './inbound.js';
@@ -17,6 +16,8 @@ import { eventIdOf } from './journal/event-id.js';
 import type { Journal } from './journal/journal.js';
 import type { MessageEnd } from './message-end.js';
 import type { HostParts } from './parts.js';
+import { noPlace, type Place } from './place.js';
+import { fateOf, roomFor } from './when-full.js';
 
 /** A host's parts, with a journal. */
 export type KeepingParts = HostParts & {
@@ -43,12 +44,12 @@ export async function receiveKept(
   parts: KeepingParts,
   account: RunningAccount,
   update: InboundUpdate,
-): Promise<void> {
+): Promise<'refused' | undefined> {
   parts.counts.received++;
   const eventId = eventIdOf(account.channel.id, account.accountId, update.updateId);
   const decoded = decodeUpdate(parts, account, update);
   const lane = laneOf(parts, account, decoded);
-  const isDropped = isToDrop(parts, lane);
+  const fate = fateOf(parts, account, lane);
   let received: Incoming['received'] | undefined;
   const taken = keep(parts, account, update, eventId).then((how) => {
     if (how !== 'accepted') return how;
@@ -56,23 +57,26 @@ export async function receiveKept(
     received.catch(() => undefined); // awaited when the lane is free; until then nobody watches it
     return how;
   });
-  const handle = async (): Promise<void> => {
+  const handle = async (place: Place): Promise<void> => {
     await taken;
     if (received === undefined) return;
     try {
-      const incoming = { account, update, decoded, received };
-      if (isDropped) await endKept(parts, eventId, await carryToEnd(parts, incoming, true));
-      else await handleKept(parts, eventId, incoming);
+      const incoming = { account, update, decoded, received, place };
+      if (fate === 'handled') await handleKept(parts, eventId, incoming);
+      else await endKept(parts, eventId, await carryToEnd(parts, incoming, fate));
     } finally {
       parts.inHand.delete(eventId);
     }
   };
-  const handled = isDropped ? handle() : parts.conversationLanes.run(lane, handle);
+  const handled =
+    fate === 'dropped' ? handle(noPlace) : runInLane(parts, account, lane, fate, handle);
   void handled.catch((error: unknown) =>
     parts.logger.error('a message failed', { eventId, error }),
   );
-  if ((await taken) !== 'refused') await acknowledge(parts, account, update);
-  await roomFor(parts, lane);
+  if ((await taken) === 'refused') return 'refused';
+  await acknowledge(parts, account, update);
+  await roomFor(parts, account, lane);
+  return undefined;
 }
 
 /** Keeps an update. Never rejects. */
@@ -140,7 +144,7 @@ export async function handleKept(
     const attempts = await journal.begin(eventId);
     if (attempts > maxAttempts) {
       const reason = `it was begun ${attempts - 1} times, and never came to an end`;
-      end = { ...(await carryToEnd(parts, incoming, true)), reason };
+      end = { ...(await carryToEnd(parts, incoming, 'dropped')), reason };
     } else {
       using _sends = outbox.open(eventId, earlier);
       end = await carryToEnd(parts, incoming);

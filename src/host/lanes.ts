@@ -1,11 +1,27 @@
 import pLimit, { type LimitFunction } from 'p-limit';
 import type { Gate } from './gate.js';
+import { noPlace, type Place, placeOf } from './place.js';
+import type { Slots } from './slots.js';
 
 interface Lane {
   readonly limit: LimitFunction;
   /** Jobs that run or wait. */
   jobs: number;
+  /** Somebody was told that it is full. */
+  isTold: boolean;
   readonly waitingForRoom: (() => void)[];
+}
+
+/** What jobs of lanes wait for besides the one before them. */
+export interface LaneRules {
+  /** Jobs in one lane from which on it is full. */
+  readonly capacity: number;
+  /** Jobs in all lanes together from which on each is full. */
+  readonly capacityOfAll?: number;
+  /** Each job passes it before it begins. */
+  readonly gate?: Gate;
+  /** A job that does not run at once takes one of these. */
+  readonly slots?: Slots;
 }
 
 /**
@@ -13,28 +29,23 @@ interface Lane {
  * by side. A lane without jobs is dropped.
  *
  * @example
- * const lanes = new Lanes(100);
+ * const lanes = new Lanes({ capacity: 100 });
  * await lanes.run('console:ada', () => answer(message));
  */
 export class Lanes {
-  readonly #gate: Gate | undefined;
-  readonly #capacity: number;
+  readonly #rules: LaneRules;
   readonly #capacityOfAll: number;
   readonly #lanes = new Map<string, Lane>();
+  /** Lanes that have no job, and of which somebody was told that all together are full. */
+  readonly #told = new Set<string>();
   #jobs = 0;
   #waitingForIdle: (() => void)[] = [];
   /** In the order of their coming: none is passed over for ever. */
   #waitingForAnyRoom: (() => void)[] = [];
 
-  /**
-   * @param capacity jobs in one lane from which on `room` waits.
-   * @param capacityOfAll jobs in all lanes together from which on it waits.
-   * @param gate what each job waits at before it begins.
-   */
-  constructor(capacity: number, capacityOfAll = Number.POSITIVE_INFINITY, gate?: Gate) {
-    this.#gate = gate;
-    this.#capacity = capacity;
-    this.#capacityOfAll = capacityOfAll;
+  constructor(rules: LaneRules) {
+    this.#rules = rules;
+    this.#capacityOfAll = rules.capacityOfAll ?? Number.POSITIVE_INFINITY;
   }
 
   /** How many lanes have jobs. */
@@ -47,19 +58,48 @@ export class Lanes {
     return this.#jobs;
   }
 
-  /** Whether a lane, or all of them together, has as many jobs as it may. */
-  isFull(key: string): boolean {
-    return (this.#lanes.get(key)?.jobs ?? 0) >= this.#capacity || this.#jobs >= this.#capacityOfAll;
+  /** Whether a lane has no job. */
+  isIdle(key: string): boolean {
+    return !this.#lanes.has(key);
   }
 
-  /** Runs a job when those before it in its lane are done. The place in the lane is taken at once. */
-  async run<T>(key: string, job: () => Promise<T>): Promise<T> {
+  /** Whether a lane, or all of them together, has as many jobs as it may. */
+  isFull(key: string): boolean {
+    const jobs = this.#lanes.get(key)?.jobs ?? 0;
+    return jobs >= this.#rules.capacity || this.#jobs >= this.#capacityOfAll;
+  }
+
+  /**
+   * Whether somebody is to be told that a lane is full: once, until half of it is free again.
+   */
+  isToTell(key: string): boolean {
+    const lane = this.#lanes.get(key);
+    if (lane === undefined) {
+      if (this.#told.has(key) || this.#told.size >= this.#capacityOfAll) return false;
+      this.#told.add(key);
+      return true;
+    }
+    const isFirst = !lane.isTold;
+    lane.isTold = true;
+    return isFirst;
+  }
+
+  /**
+   * Runs a job when those before it in its lane are done, and when there is a slot for it. The place in the lane is taken
+   * before this returns its promise.
+   *
+   * @param runsAtOnce it takes no slot: it waits for nothing but those before it in its lane.
+   */
+  async run<T>(
+    key: string,
+    job: (place: Place) => Promise<T>,
+    { runsAtOnce = false }: { readonly runsAtOnce?: boolean } = {},
+  ): Promise<T> {
     const lane = this.#lane(key);
     lane.jobs++;
     this.#jobs++;
     try {
-      const gate = this.#gate;
-      return await lane.limit(gate === undefined ? job : () => gate.pass(job));
+      return await lane.limit(() => (runsAtOnce ? this.#begin(job, noPlace) : this.#inSlot(job)));
     } finally {
       this.#done(key, lane);
     }
@@ -69,7 +109,7 @@ export class Lanes {
   async room(key: string): Promise<void> {
     while (this.isFull(key)) {
       const lane = this.#lanes.get(key);
-      const isLaneFull = lane !== undefined && lane.jobs >= this.#capacity;
+      const isLaneFull = lane !== undefined && lane.jobs >= this.#rules.capacity;
       await new Promise<void>((resolve) => {
         if (isLaneFull) lane.waitingForRoom.push(resolve);
         else this.#waitingForAnyRoom.push(resolve);
@@ -85,10 +125,26 @@ export class Lanes {
       });
   }
 
+  async #inSlot<T>(job: (place: Place) => Promise<T>): Promise<T> {
+    const { slots } = this.#rules;
+    if (slots === undefined) return this.#begin(job, noPlace);
+    await slots.take();
+    try {
+      return await this.#begin(job, placeOf(slots));
+    } finally {
+      slots.give();
+    }
+  }
+
+  #begin<T>(job: (place: Place) => Promise<T>, place: Place): Promise<T> {
+    const { gate } = this.#rules;
+    return gate === undefined ? job(place) : gate.pass(() => job(place));
+  }
+
   #lane(key: string): Lane {
     let lane = this.#lanes.get(key);
     if (lane === undefined) {
-      lane = { limit: pLimit(1), jobs: 0, waitingForRoom: [] };
+      lane = { limit: pLimit(1), jobs: 0, isTold: false, waitingForRoom: [] };
       this.#lanes.set(key, lane);
     }
     return lane;
@@ -97,6 +153,8 @@ export class Lanes {
   #done(key: string, lane: Lane): void {
     lane.jobs--;
     this.#jobs--;
+    if (lane.jobs * 2 <= this.#rules.capacity) lane.isTold = false;
+    if (this.#jobs * 2 <= this.#capacityOfAll) this.#told.clear();
     this.#waitingForAnyRoom.shift()?.();
     lane.waitingForRoom.shift()?.();
     if (lane.jobs > 0) return;

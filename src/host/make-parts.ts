@@ -9,6 +9,7 @@ import {
   systemClock,
 } from '../kernel/index.js';
 import { Accounts } from './accounts.js';
+import { AgentSlots } from './agent-slots.js';
 import { builtInCommands } from './chat-commands.js';
 import { newCounts } from './counts.js';
 import { Gate } from './gate.js';
@@ -21,8 +22,12 @@ import type { HostOptions } from './options.js';
 import { Outbox } from './outbox.js';
 import type { HostParts } from './parts.js';
 import { Provided } from './provided.js';
+import { Slots } from './slots.js';
 import { memoryStore } from './store.js';
 import { ActiveStreams } from './streaming/active-streams.js';
+
+/** Updates that are taken in in one turn of the event loop: each is decoded, and some are written down. */
+const arrivalsPerTurn = 64;
 
 /**
  * Makes what a host's steps share, and checks its options.
@@ -32,8 +37,9 @@ import { ActiveStreams } from './streaming/active-streams.js';
  */
 export function partsOf(options: HostOptions, signal: AbortSignal): HostParts {
   const { logger = silentLogger, clock = systemClock, journal } = options;
-  const { laneCapacity = 100, capacity = 10_000 } = options;
+  const { laneCapacity = 100, capacity = 10_000, maxRunning = 64 } = options;
   const gate = new Gate(clock);
+  const running = new Slots(maxRunning);
   const agents = new Map(options.agents.map((agent) => [agent.id, agent]));
   const [first] = options.agents;
   if (first === undefined) throw new SluiceError('no-agent', {});
@@ -81,8 +87,16 @@ export function partsOf(options: HostOptions, signal: AbortSignal): HostParts {
     provided: new Provided(),
     gate,
     streams: new ActiveStreams(),
-    conversationLanes: new Lanes(laneCapacity, capacity, gate),
-    sessionLanes: new Lanes(laneCapacity),
+    arrivals: new Slots(Number.POSITIVE_INFINITY, arrivalsPerTurn),
+    running,
+    agentSlots: new AgentSlots(),
+    conversationLanes: new Lanes({
+      capacity: laneCapacity,
+      capacityOfAll: capacity,
+      gate,
+      slots: running,
+    }),
+    sessionLanes: new Lanes({ capacity: Number.POSITIVE_INFINITY }),
     turns: new ActiveRuns(),
     newId: options.newId ?? ((kind) => `${kind}-${randomUUID()}`),
     signal,

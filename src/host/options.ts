@@ -12,6 +12,9 @@ import type { MessageEnd } from './message-end.js';
 import type { ReplyOptions } from './reply-options.js';
 import type { Store } from './store.js';
 
+/** Milliseconds that a turn may take where its agent does not say: ten minutes. */
+export const usualTurnMs = 600_000;
+
 /** An agent that the host offers. */
 export interface AgentDefinition {
   /** The name that routes choose it by. */
@@ -22,8 +25,10 @@ export interface AgentDefinition {
   readonly systemPrompt?: string;
   /** What is done when its provider fails; nothing where unsaid. */
   readonly retry?: AgentRetry;
-  /** Milliseconds that one of its turns may take, all attempts together; no end where unsaid. */
-  readonly timeoutMs?: number;
+  /** Milliseconds that one of its turns may take, all attempts together; 600 000 (ten minutes) where unsaid, `false` for no end. */
+  readonly timeoutMs?: number | false;
+  /** Turns of it that run at once, of all conversations; as many as the host runs where unsaid. */
+  readonly maxRunning?: number;
 }
 
 /** An extension to load, or the module that it is in, with its configuration as it was written. */
@@ -108,12 +113,18 @@ export interface HostOptions {
   readonly failureText?: (failure: AnswerFailure) => string | undefined;
   /** Milliseconds that one send may take before it counts as ambiguous; 60 000 where unsaid. */
   readonly sendTimeoutMs?: number;
-  /** Messages of one conversation that may wait before its channel is asked to; 100 where unsaid. */
+  /** Messages that run at once, of all conversations; 64 where unsaid. The others wait, first come first served. */
+  readonly maxRunning?: number;
+  /** Messages of one conversation that may run and wait before it is full; 100 where unsaid. */
   readonly laneCapacity?: number;
-  /** Messages of all conversations together that may wait before channels are asked to; 10 000 where unsaid. */
+  /** Messages of all conversations together that may run and wait before the host is full; 10 000 where unsaid. */
   readonly capacity?: number;
-  /** What is done with a message whose conversation is full: its channel waits, or it is dropped, and counted. */
-  readonly whenLaneFull?: 'wait' | 'drop';
+  /**
+   * What is done with a message whose conversation, or the host, is full: its sender is told so (`refuse`), nobody is (`drop`),
+   * or its channel waits (`wait`), and takes nothing in meanwhile. Where unsaid a channel that can wait does; of others
+   * a message waits in the journal, or is refused where there is none (durability §8.2).
+   */
+  readonly whenLaneFull?: 'refuse' | 'drop' | 'wait';
   /** What `runtime.started` and the runs of agents tell of this process. */
   readonly about?: {
     readonly version?: string;

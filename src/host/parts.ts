@@ -4,6 +4,7 @@ import type { ExtensionSet } from '../extension/index.js';
 import type { Clock, Kernel, Logger } from '../kernel/index.js';
 import type { AgentProvider } from '../stream/index.js';
 import type { Accounts } from './accounts.js';
+import type { AgentSlots } from './agent-slots.js';
 import type { ChatCommand } from './chat-commands.js';
 import type { Counts } from './counts.js';
 import type { Gate } from './gate.js';
@@ -12,6 +13,7 @@ import type { Lanes } from './lanes.js';
 import type { AgentDefinition, HostOptions } from './options.js';
 import type { Outbox } from './outbox.js';
 import type { Provided } from './provided.js';
+import type { Slots } from './slots.js';
 import type { Store } from './store.js';
 import type { ActiveStreams } from './streaming/active-streams.js';
 
@@ -43,6 +45,12 @@ export interface HostParts {
   readonly gate: Gate;
   /** The conversations in which a reply grows now. */
   readonly streams: ActiveStreams;
+  /** What comes in is taken a few at a time, so that a crowd does not hold up the event loop. */
+  readonly arrivals: Slots;
+  /** What runs at once. */
+  readonly running: Slots;
+  /** Of each agent that has a limit of its own. */
+  readonly agentSlots: AgentSlots;
   /** One lane a conversation: what comes in first is routed first. */
   readonly conversationLanes: Lanes;
   /** One lane a session: two conversations that share one take turns. */

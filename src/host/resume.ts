@@ -1,11 +1,12 @@
 import type { InboundUpdate } from '../channel/index.js';
 import type { RunningAccount } from './accounts.js';
-import { decodeUpdate, laneOf } from './decode-update.js';
+import { decodeUpdate, laneOf, runsAtOnce } from './decode-update.js';
 import { tellReceived } from './inbound.js';
 import { openSends, openUpdates, type SendRecord, type UpdateRecord } from './journal/journal.js';
 import { endKept, handleKept, type KeepingParts } from './kept-updates.js';
 import { endOf, type MessageEnd } from './message-end.js';
 import { reportOfRecord } from './outbox.js';
+import type { Place } from './place.js';
 import { settleSend } from './settle-send.js';
 
 /** Rows that are read at a time. */
@@ -27,8 +28,10 @@ export async function resumeAll(parts: KeepingParts): Promise<void> {
       if (parts.inHand.has(record.correlationId ?? '')) continue; // its message settles it
       sends++;
       void parts.conversationLanes
-        .run(JSON.stringify(['left', record.channel, record.accountId]), () =>
-          settleSend(parts, record),
+        .run(
+          JSON.stringify(['left', record.channel, record.accountId]),
+          () => settleSend(parts, record),
+          { runsAtOnce: true },
         )
         .catch((error: unknown) => tellFailed(parts, record.sendId, error));
     }
@@ -79,10 +82,14 @@ function takeUp(
   const lane = laneOf(parts, account, decodeUpdate(parts, account, updateOf(record, body)));
   parts.inHand.add(eventId);
   void parts.conversationLanes
-    .run(lane, async () => {
-      const [row] = await parts.journal.updates({ eventId });
-      if (row !== undefined) await resumeUpdate(parts, account, row);
-    })
+    .run(
+      lane,
+      async (place) => {
+        const [row] = await parts.journal.updates({ eventId });
+        if (row !== undefined) await resumeUpdate(parts, account, row, place);
+      },
+      { runsAtOnce: runsAtOnce(lane) },
+    )
     .catch((error: unknown) => tellFailed(parts, eventId, error))
     .finally(() => parts.inHand.delete(eventId));
 }
@@ -91,6 +98,7 @@ async function resumeUpdate(
   parts: KeepingParts,
   account: RunningAccount,
   record: UpdateRecord,
+  place: Place,
 ): Promise<void> {
   const { eventId, attempts, body, channel, accountId, updateId } = record;
   if (parts.signal.aborted) return;
@@ -122,7 +130,7 @@ async function resumeUpdate(
   const received = tellReceived(parts, account, update, eventId);
   received.catch(() => undefined); // it is awaited by what follows, or not needed
   const decoded = decodeUpdate(parts, account, update);
-  await handleKept(parts, eventId, { account, update, decoded, received });
+  await handleKept(parts, eventId, { account, update, decoded, received, place });
 }
 
 function updateOf(record: Omit<UpdateRecord, 'body'>, body: string | undefined): InboundUpdate {

@@ -10,4 +10,9 @@ export interface ChannelCapabilities {
   readonly attachments?: boolean;
   /** It drops a send that it has seen before, by `SendPermit.idempotencyKey`. */
   readonly deduplicatesSends?: boolean;
+  /**
+   * It is one conversation, and who writes can wait: a pipe. Where the conversation is full the host has it wait, in place of
+   * refusing or keeping what comes.
+   */
+  readonly canWait?: boolean;
 }

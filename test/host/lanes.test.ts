@@ -95,14 +95,14 @@ describe('messages', () => {
 
 describe('lanes', () => {
   it('are dropped when idle', async () => {
-    const lanes = new Lanes(10);
+    const lanes = new Lanes({ capacity: 10 });
     await Promise.all([lanes.run('a', async () => 1), lanes.run('b', async () => 2)]);
     expect([lanes.size, lanes.jobs]).toEqual([0, 0]);
     await lanes.idle();
   });
 
   it('give room again when a job is done', async () => {
-    const lanes = new Lanes(1);
+    const lanes = new Lanes({ capacity: 1 });
     let release: () => void = () => undefined;
     const job = lanes.run('a', () => new Promise<void>((resolve) => (release = resolve)));
     let hasRoom = false;
@@ -116,7 +116,7 @@ describe('lanes', () => {
   });
 
   it('go on after a job that fails', async () => {
-    const lanes = new Lanes(10);
+    const lanes = new Lanes({ capacity: 10 });
     const failed = lanes.run('a', async () => Promise.reject(new Error('no')));
     const next = lanes.run('a', async () => 'next');
     await expect(failed).rejects.toThrow('no');

@@ -1,4 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { echoProvider } from '../../src/agent/index.js';
+import { memoryJournal } from '../../src/host/index.js';
+import type { AgentProvider } from '../../src/stream/index.js';
 import {
   badMarkup,
   blocked,
@@ -7,6 +10,7 @@ import {
   tooMany,
 } from '../support/bot-api/fault.js';
 import { forum, messageUpdate, saidAtS } from '../support/bot-api/updates.js';
+import { mortalJournal } from '../support/mortal-journal.js';
 import { type TelegramLab, telegramLab } from '../support/telegram-lab.js';
 
 const whole = { settings: { streaming: false } };
@@ -467,3 +471,89 @@ it('the token is in no log, event, outcome or error, whatever goes wrong (fault 
   }
   expect(seen[2]).toContain('/bot<token>/sendMessage'); // what held it was told without it
 });
+
+/** An agent that echoes, but hangs on one word until it is aborted. */
+function hangsOn(word: string): AgentProvider {
+  const echo = echoProvider();
+  return {
+    ...echo,
+    async *run(request) {
+      if (request.prompt === word)
+        await new Promise<void>((resolve) =>
+          request.signal.addEventListener('abort', () => resolve(), { once: true }),
+        );
+      if (!request.signal.aborted) yield* echo.run(request);
+    },
+  };
+}
+
+const chat = (id: number) => ({ id, type: 'private', first_name: 'Bob' });
+
+describe('fault 44: a turn that hangs', () => {
+  it('H4: without a journal others are answered beside it, however many updates come', async () => {
+    await using lab = await telegramLab({
+      ...whole,
+      agents: [{ id: 'main', provider: hangsOn('hang'), timeoutMs: false }],
+    });
+    lab.server.give(messageUpdate({ updateId: 101, text: 'hang', chat: chat(7) }));
+    const others = Array.from({ length: 250 }, (_, at) =>
+      messageUpdate({ updateId: 102 + at, text: 'hi', chat: chat(1_000 + at) }),
+    );
+    lab.server.give(...others);
+    await lab.until(() => lab.ends.length === others.length, 'all others are answered');
+    expect(lab.server.shown).toHaveLength(others.length);
+    expect(logOf(lab)).toMatch(/confirmed before they are answered/);
+    lab.host.abortTurns();
+    await lab.until(() => lab.ends.length > others.length, 'the turn is stopped');
+  });
+
+  it('H3: of a chat that goes on writing does not keep others from being answered', async () => {
+    await using lab = await telegramLab({
+      ...whole,
+      agents: [{ id: 'main', provider: hangsOn('hang'), timeoutMs: false }],
+      failureText: ({ code }) => code,
+    });
+    const flood = Array.from({ length: 160 }, (_, at) =>
+      messageUpdate({ updateId: 101 + at, text: 'hang', chat: chat(7) }),
+    );
+    const others = Array.from({ length: 10 }, (_, at) =>
+      messageUpdate({ updateId: 300 + at, text: 'hi', chat: chat(1_000 + at) }),
+    );
+    lab.server.give(...flood, ...others);
+    await lab.until(
+      () => lab.server.shown.filter(({ text }) => text === 'hi').length === others.length,
+      'the others are answered',
+    );
+    await lab.until(() => lab.host.stats().running === 1, 'nothing runs but what hangs');
+    expect(lab.host.stats()).toMatchObject({ dropped: 60, received: 170 });
+    expect(lab.server.shown.filter(({ text }) => text === 'busy')).toHaveLength(1);
+  });
+
+  it('H4: ends after ten minutes where nobody says otherwise; its sender and the log are told', async () => {
+    await using lab = await telegramLab({
+      ...whole,
+      agents: [{ id: 'main', provider: hangsOn('hang') }],
+      failureText: ({ code }) => code,
+    });
+    const startedAtMs = lab.clock.now();
+    await lab.settle(messageUpdate({ updateId: 101, text: 'hang' }));
+    expect(lab.clock.now() - startedAtMs).toBeGreaterThanOrEqual(600_000);
+    expect(lab.server.shown).toMatchObject([{ text: 'timed-out' }]);
+    expect(logOf(lab)).toMatch(/could not be answered: timed-out/);
+  });
+
+  it('with a journal that cannot be written to, an update is asked for again until it is kept', async () => {
+    const journal = mortalJournal(memoryJournal(), (write, nth) =>
+      write === 'accept' && nth <= 2 ? new Error('the disk is full') : undefined,
+    );
+    await using lab = await telegramLab({ ...whole, journal });
+    lab.server.give(messageUpdate({ updateId: 101, text: 'hello' }));
+    await lab.until(() => lab.server.shown.length === 1, 'it is answered');
+    expect(lab.host.stats()).toMatchObject({ refused: 2, received: 3 });
+    await lab.until(() => lab.server.offset === 102, 'it is confirmed');
+  });
+});
+
+function logOf(lab: TelegramLab): string {
+  return lab.log.entries.map(({ message }) => message).join('\n');
+}

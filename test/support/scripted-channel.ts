@@ -27,7 +27,8 @@ export interface ScriptedChannel extends ChannelPlugin {
   /** The accounts that are started and not stopped. */
   readonly running: Set<string>;
   /** Hands over an update; anything but a `Said` is undecodable. */
-  receive(raw: unknown, updateId: string, accountId?: string): Promise<void>;
+  // biome-ignore lint/suspicious/noConfusingVoidType: as the inbox has it
+  receive(raw: unknown, updateId: string, accountId?: string): Promise<void | 'refused'>;
   /** Ends the intake. */
   end(reason?: string, accountId?: string): void;
 }
@@ -38,6 +39,7 @@ export interface ScriptedChannelOptions {
   readonly accounts?: readonly string[];
   readonly resendPolicy?: Partial<ChannelPlugin['resendPolicy']>;
   readonly deduplicatesSends?: boolean;
+  readonly canWait?: boolean;
   /** Answers a send in place of the channel; it takes the permit or not. */
   readonly send?: (permit: SendPermit, sent: ApprovedMessage[]) => Promise<SendResult>;
   readonly startAccount?: (accountId: string) => Promise<void>;
@@ -56,7 +58,10 @@ export function scriptedChannel(options: ScriptedChannelOptions = {}): ScriptedC
     sent,
     acknowledged,
     running,
-    capabilities: { deduplicatesSends: options.deduplicatesSends ?? false },
+    capabilities: {
+      deduplicatesSends: options.deduplicatesSends ?? false,
+      canWait: options.canWait ?? false,
+    },
     resendPolicy: { ambiguous: 'fail', maxAttempts: 3, maxWaitMs: 60_000, ...options.resendPolicy },
     startAccount: async (accountId, inbox) => {
       await options.startAccount?.(accountId);

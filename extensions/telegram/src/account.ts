@@ -51,13 +51,16 @@ export async function startAccount(
     throw new Error('Telegram cannot be reached: what answers at its address names no bot');
   const bot = { id, username };
 
-  const take = async (update: Update): Promise<void> => {
+  const take = async (update: Update): Promise<'refused' | undefined> => {
     const raw: unknown = update;
-    await inbox.receive({ raw, updateId: String(update.update_id), receivedAtMs: clock.now() });
+    const updateId = String(update.update_id);
+    const taken = await inbox.receive({ raw, updateId, receivedAtMs: clock.now() });
+    if (taken === 'refused') return taken;
     const { callback_query: press } = update;
     // so that the button stops showing that it waits; it says nothing
     if (press !== undefined && decodeUpdate(raw, { accountId, bot, config }).kind === 'interaction')
       void api.call('answerCallbackQuery', { callback_query_id: press.id }, { timeoutMs: 5_000 });
+    return undefined;
   };
   const ended = (reason: string): void => {
     log.error(`account ${accountId} takes in no more: ${reason}`);
@@ -71,7 +74,7 @@ export async function startAccount(
   }
   const { host, port, path, url, secretEnv } = webhook;
   const secret = secretOf(webhook.secret ?? env[secretEnv], secretEnv);
-  const intake = await startWebhook({ host, port, path, secret, log, sink });
+  const intake = await startWebhook({ host, port, path, secret, clock, log, sink });
   if (url === undefined) return { api, bot, intake, port: intake.port };
   const payload = { url, secret_token: secret, allowed_updates: wantedUpdates };
   const told = await api.call('setWebhook', payload, { isRepeatable: true });

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import process from 'node:process';
 import { type Clock, type Logger, silentLogger, systemClock } from 'sluice';
 import type { ApprovedMessage, ChannelPlugin, SendResult } from 'sluice/channel';
@@ -36,6 +37,7 @@ export function telegramChannel(options: TelegramChannelOptions): TelegramChanne
   const accounts = new Map<string, TelegramAccount>();
   const closing = new AbortController();
   const { signal } = closing;
+  setMaxListeners(0, signal); // each send that waits listens to it
 
   const accountOf = (accountId: string): TelegramAccount => {
     const account = accounts.get(accountId);

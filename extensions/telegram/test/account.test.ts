@@ -3,8 +3,8 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { systemClock } from 'sluice';
-import { collectingLogger } from 'sluice/testing';
+import { type Clock, systemClock } from 'sluice';
+import { collectingLogger, virtualClock } from 'sluice/testing';
 import { afterEach, describe, expect, it } from 'vitest';
 import { createBotApi } from '../src/api/bot-api.js';
 import { redactor } from '../src/api/redact.js';
@@ -81,6 +81,29 @@ describe('updates that are not done with', () => {
     pending.finish(5);
     expect(pending.offset).toBe(9);
     expect(pending.take(8)).toBe(false); // given again before it was confirmed
+  });
+
+  it('H4: hold it no more where they are passed over, and are still not taken twice', () => {
+    const pending = new PendingUpdates();
+    for (const id of [5, 6, 7, 8]) pending.take(id);
+    pending.finish(6);
+    expect([pending.passOver(8), pending.offset]).toEqual([2, 8]);
+    expect(pending.take(5)).toBe(false);
+    pending.finish(8);
+    expect([pending.offset, pending.isHeld]).toEqual([9, false]);
+    pending.finish(5);
+    expect(pending.offset).toBe(9);
+  });
+
+  it('are taken again where the host could not take them in, and never passed over', () => {
+    const pending = new PendingUpdates();
+    for (const id of [5, 6, 7]) pending.take(id);
+    pending.refuse(5);
+    pending.finish(6);
+    expect([pending.passOver(7), pending.offset]).toEqual([0, 5]);
+    expect([pending.take(6), pending.take(5)]).toEqual([false, true]);
+    pending.finish(5);
+    expect(pending.offset).toBe(7);
   });
 
   it('are new where Telegram begins to count anew', () => {
@@ -182,7 +205,10 @@ describe('the Bot API through grammY', () => {
 });
 
 describe('a webhook', () => {
-  async function webhook(onTake: (id: number) => Promise<void> = async () => undefined) {
+  async function webhook(
+    onTake: (id: number) => Promise<'refused' | undefined> = async () => undefined,
+    clock: Clock = systemClock,
+  ) {
     const taken: number[] = [];
     const log = collectingLogger();
     const intake = await startWebhook({
@@ -190,11 +216,12 @@ describe('a webhook', () => {
       port: 0,
       path: '/telegram',
       secret: 'a-secret-of-tests',
+      clock,
       log,
       sink: {
         take: async ({ update_id: id }) => {
           taken.push(id);
-          await onTake(id);
+          return onTake(id);
         },
         ended: () => undefined,
       },
@@ -238,6 +265,33 @@ describe('a webhook', () => {
     expect(await Promise.all(both)).toEqual([200, 200]);
     expect(await late).toBe(200);
     expect(taken).toEqual([1]);
+  });
+
+  it('H4: answers an update that is not done with after ten seconds, and says so: others must come', async () => {
+    const clock = virtualClock();
+    const { post, taken, intake, log } = await webhook(undefined, clock);
+    const hung = post({ update_id: 1 });
+    while (taken.length === 0) await new Promise((resolve) => setImmediate(resolve));
+    await clock.advance(10_000);
+    expect(await hung).toBe(200);
+    expect(log.entries).toMatchObject([
+      { message: expect.stringMatching(/before it is answered/) },
+    ]);
+    intake.finish(1);
+    expect(await post({ update_id: 1 })).toBe(200);
+    expect([taken, clock.pending]).toEqual([[1], 0]);
+  });
+
+  it('has Telegram bring again what the host could not take in', async () => {
+    let times = 0;
+    const { post, taken, intake } = await webhook(async () =>
+      ++times === 1 ? 'refused' : undefined,
+    );
+    expect(await post({ update_id: 1 })).toBe(503);
+    const again = post({ update_id: 1 });
+    while (taken.length < 2) await new Promise((resolve) => setImmediate(resolve));
+    intake.finish(1);
+    expect(await again).toBe(200);
   });
 
   it('takes nothing that is no update, too long or elsewhere', async () => {

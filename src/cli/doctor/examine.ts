@@ -1,4 +1,5 @@
 import type { LoadedExtension } from '../../extension/index.js';
+import { usualTurnMs } from '../../host/index.js';
 import { oneLine, silentLogger } from '../../kernel/index.js';
 import type { AgentProvider } from '../../stream/index.js';
 import { agentDefinitions } from '../agent-definitions.js';
@@ -82,13 +83,15 @@ async function agentsOf(
       onMalformed,
       gateway: () => gateway.client(),
     });
-    for (const { id, provider } of agents)
+    for (const { id, provider, timeoutMs = usualTurnMs } of agents) {
+      const limit = timeoutMs === false ? 'without a limit' : `${timeoutMs} ms at most`;
       findings.push({
         severity: 'ok',
         check: 'agents',
-        what: `answered by "${provider.id}"`,
+        what: `answered by "${provider.id}", a turn takes ${limit}`,
         whose: id,
       });
+    }
     return agents.map(({ provider }) => provider);
   } catch (thrown) {
     findings.push(findingOf('agents', thrown));

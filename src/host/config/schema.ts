@@ -19,6 +19,9 @@ const provider = (what: string) =>
       `"echo", "replay:FILE" with a recorded stream, "claude", "claude:MODEL", "openclaw" or "openclaw:AGENT": ${what}`,
     );
 
+const atOnce = (what: string) =>
+  z.number().int().positive().describe(`a number, such as 8: ${what}`);
+
 const agent = z.strictObject({
   id: name.describe('the name that routes choose the agent by'),
   provider: provider('who answers'),
@@ -26,7 +29,13 @@ const agent = z.strictObject({
     .string()
     .describe('a text that every prompt of the agent begins with')
     .exactOptional(),
-  timeoutMs: milliseconds('how long one of its turns may take').exactOptional(),
+  timeoutMs: z
+    .union([z.literal(false), milliseconds('how long one of its turns may take')])
+    .describe(
+      'milliseconds, such as 10000: how long one of its turns may take, 600000 where unsaid; or false: no limit',
+    )
+    .exactOptional(),
+  maxRunning: atOnce('turns of it that run at once, of all conversations').exactOptional(),
 });
 
 const extension = z.strictObject({
@@ -109,21 +118,20 @@ const health = z.strictObject({
 });
 
 const lanes = z.strictObject({
-  capacity: z
-    .number()
-    .int()
-    .positive()
-    .describe('messages of one conversation that may wait before its channel is asked to')
-    .exactOptional(),
-  total: z
-    .number()
-    .int()
-    .positive()
-    .describe('messages of all conversations that may wait before channels are asked to')
-    .exactOptional(),
+  maxRunning: atOnce(
+    'messages that run at once, of all conversations; 64 where unsaid',
+  ).exactOptional(),
+  capacity: atOnce(
+    'messages of one conversation that may wait before it is full; 100 where unsaid',
+  ).exactOptional(),
+  total: atOnce(
+    'messages of all conversations that may wait before the host is full; 10000 where unsaid',
+  ).exactOptional(),
   whenFull: z
-    .enum(['wait', 'drop'])
-    .describe('"wait", or "drop": what is done with a message whose conversation is full')
+    .enum(['refuse', 'drop', 'wait'])
+    .describe(
+      '"refuse", "drop" or "wait": what is done with a message whose conversation is full; where unsaid it waits in the journal, or is refused where there is none',
+    )
     .exactOptional(),
 });
 

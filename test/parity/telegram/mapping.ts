@@ -265,6 +265,10 @@ export const decisions: readonly (readonly [string, string])[] = [
     'Telegram gives everything from the offset on, at once. Going past it would lose the message in a crash.',
   ],
   [
+    'Without a journal the older half of a batch of 100 is confirmed before it is done with, if nothing new has come for a second. A webhook answers after ten seconds.',
+    'Telegram gives the oldest 100 updates and no others, and has 40 connections to a webhook. While these hang, nobody else would be answered. The log says how many updates a crash would lose.',
+  ],
+  [
     'auto-retry is on for calls that may be made twice: `getMe`, `getWebhookInfo`, `setWebhook`, `deleteWebhook`.',
     'On sends it would wait beside the host’s own policy, and resend what nobody knows the end of.',
   ],

@@ -12,8 +12,8 @@ export interface Intake {
 
 /** What an intake tells of. */
 export interface IntakeSink {
-  /** A new update. Resolves when there is room for more; never rejects. */
-  readonly take: (update: Update) => Promise<void>;
+  /** A new update. Resolves when more may come; never rejects. @returns `refused` where it is to be brought again. */
+  readonly take: (update: Update) => Promise<'refused' | undefined>;
   /** It is over: no more will come. */
   readonly ended: (reason: string) => void;
 }

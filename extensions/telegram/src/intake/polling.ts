@@ -12,10 +12,22 @@ const longPollS = 30;
 const busyPollMs = 500;
 /** Updates that are asked for at once; the most that Telegram gives. */
 const batch = 100;
+/** Milliseconds that the oldest updates may keep all others from coming. */
+const stuckMs = 1_000;
+/** Milliseconds before what the host could not take in is asked for again. */
+const refusedMs = 1_000;
 const firstBackoffMs = 1_000;
 const longestBackoffMs = 30_000;
 /** Conflicts in a row after which another poller, or a webhook, is taken to be there for good. */
 const patience = 5;
+
+/** What came of a batch. */
+interface Taken {
+  /** How many of it are new. */
+  readonly count: number;
+  /** Some of it could not be taken in. */
+  readonly isRefused: boolean;
+}
 
 /** What polling works with. */
 export interface PollingParts {
@@ -27,7 +39,9 @@ export interface PollingParts {
 
 /**
  * Asks Telegram for updates, over and over, in an order of its own: the offset, which is what confirms updates, goes
- * past one only when it is done with. Until then Telegram gives it again, and it is dropped.
+ * past one only when it is done with. Until then Telegram gives it again, and it is dropped. Telegram gives the oldest 100
+ * and no others: where all of these are taken and the oldest does not end, the older half is passed over, so that
+ * others are answered.
  */
 export function startPolling({ api, clock, log, sink }: PollingParts): Intake {
   const stopping = new AbortController();
@@ -59,18 +73,40 @@ export function startPolling({ api, clock, log, sink }: PollingParts): Intake {
     return answer;
   };
 
-  /** @returns how many of them are new. */
-  const takeAll = async (updates: readonly unknown[]): Promise<number> => {
-    let taken = 0;
+  const takeOne = async (update: Update): Promise<'refused' | undefined> => {
+    const taken = await sink.take(update);
+    if (taken === 'refused') pending.refuse(update.update_id);
+    return taken;
+  };
+
+  /** Takes them side by side, so that none waits for another. */
+  const takeAll = async (updates: readonly unknown[]): Promise<Taken> => {
     const readable = updates.filter(isUpdate).toSorted((a, b) => a.update_id - b.update_id);
     if (readable.length < updates.length) log.warn('Telegram sent what is no update');
-    for (const update of readable) {
-      if (signal.aborted) break; // it comes again
-      if (!pending.take(update.update_id)) continue;
-      taken++;
-      await sink.take(update);
-    }
-    return taken;
+    // what comes when it has been stopped comes again
+    const isNew = ({ update_id: id }: Update): boolean => !signal.aborted && pending.take(id);
+    const taken = await Promise.all(readable.filter(isNew).map(takeOne));
+    return { count: taken.length, isRefused: taken.includes('refused') };
+  };
+
+  /** Goes past the older half of a whole batch that is taken, and not done with: what is behind it would never come. */
+  const passOver = (updates: readonly unknown[]): void => {
+    const ids = updates.filter(isUpdate).map((update) => update.update_id);
+    const middle = ids.toSorted((a, b) => a - b)[batch / 2];
+    const passed = middle === undefined ? 0 : pending.passOver(middle);
+    if (passed === 0) return;
+    log.warn(
+      `${passed} updates of Telegram are confirmed before they are answered, so that others come: they are lost if the host ends now; a journal would keep them`,
+      { passed },
+    );
+  };
+
+  /** Waits until an update is done with, and no longer than this. */
+  const changeWithin = async (timeoutMs: number): Promise<void> => {
+    const done = new AbortController();
+    const either = AbortSignal.any([signal, done.signal]);
+    await Promise.race([pause(clock, timeoutMs, either), pending.change()]);
+    done.abort(); // so that nothing of the pause stays behind
   };
 
   /** @returns whether to go on, after the wait that the answer asks for. */
@@ -97,10 +133,10 @@ export function startPolling({ api, clock, log, sink }: PollingParts): Intake {
   };
 
   const run = async (): Promise<void> => {
+    let stuckSinceMs: number | undefined;
     while (!signal.aborted) {
-      const isBusy = pending.size > 0;
       const askedAtMs = clock.monotonicMs();
-      const answer = await ask(isBusy ? 0 : longPollS);
+      const answer = await ask(pending.isHeld ? 0 : longPollS);
       if (signal.aborted) return;
       if (answer.status !== 'done') {
         if (!(await bear(answer))) return;
@@ -108,11 +144,16 @@ export function startPolling({ api, clock, log, sink }: PollingParts): Intake {
       }
       backoffMs = 0;
       conflicts = 0;
-      const taken = await takeAll(answer.result);
+      const { count, isRefused } = await takeAll(answer.result);
       // an answer that brings nothing new at once would come again at once, and for ever
       const cameAtOnce = clock.monotonicMs() - askedAtMs < busyPollMs;
-      if (taken === 0 && (pending.size > 0 || cameAtOnce))
-        await Promise.race([pause(clock, busyPollMs, signal), pending.change()]);
+      const isStuck = count === 0 && answer.result.length >= batch;
+      stuckSinceMs = isStuck ? (stuckSinceMs ?? clock.monotonicMs()) : undefined;
+      if (stuckSinceMs !== undefined && clock.monotonicMs() - stuckSinceMs >= stuckMs)
+        passOver(answer.result);
+      else if (isRefused) await pause(clock, refusedMs, signal);
+      else if (count === 0 && (pending.isHeld || cameAtOnce))
+        await changeWithin(busyPollMs);
     }
   };
   // Nobody waits for it: what it has taken may wait for room behind a turn that does not end.

@@ -2,13 +2,19 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Logger } from 'sluice';
+import type { Clock, Logger } from 'sluice';
 import { isUpdate } from '../ingress/decode.js';
 import type { Intake, IntakeSink } from './intake.js';
 import { PendingUpdates } from './pending-updates.js';
 
 /** The most that one update may hold, in bytes. */
 const bodyLimit = 1_048_576;
+
+/**
+ * Milliseconds after which an update is answered although it is not done with: Telegram has few connections (40 where it is
+ * told nothing), and brings nothing more when all of them wait.
+ */
+const patienceMs = 10_000;
 
 /** What a webhook works with. */
 export interface WebhookParts {
@@ -17,18 +23,19 @@ export interface WebhookParts {
   readonly path: string;
   /** What Telegram sends with each update. Nobody else knows it. */
   readonly secret: string;
+  readonly clock: Clock;
   readonly log: Logger;
   readonly sink: IntakeSink;
 }
 
 /**
- * Takes updates that Telegram brings. One is answered when it is done with; until then Telegram may bring it again, and
- * that waits, too. What comes without the secret is refused before it is read.
+ * Takes updates that Telegram brings. One is answered when it is done with, or after ten seconds; until then Telegram may
+ * bring it again, and that waits, too. What comes without the secret is refused before it is read.
  */
 export async function startWebhook(
   parts: WebhookParts,
 ): Promise<Intake & { readonly port: number }> {
-  const { host, path, secret, log, sink } = parts;
+  const { host, path, secret, clock, log, sink } = parts;
   const pending = new PendingUpdates();
   const waiting = new Map<number, ServerResponse[]>();
   let isStopping = false;
@@ -48,8 +55,27 @@ export async function startWebhook(
     const { update_id: id } = update;
     const isNew = pending.take(id);
     if (!isNew && !pending.has(id)) return answer(response, 200); // it is done with
-    waiting.set(id, [...(waiting.get(id) ?? []), response]);
-    if (isNew) await sink.take(update);
+    const others = waiting.get(id);
+    if (others !== undefined) others.push(response);
+    else waiting.set(id, [response]);
+    const timer = clock.setTimeout(() => passOver(id), patienceMs);
+    response.once('close', () => clock.clearTimeout(timer));
+    if (!isNew || (await sink.take(update)) !== 'refused') return;
+    pending.refuse(id);
+    release(id, 503); // it comes again
+  };
+
+  const release = (id: number, status: number): void => {
+    for (const response of waiting.get(id) ?? []) answer(response, status);
+    waiting.delete(id);
+  };
+
+  const passOver = (id: number): void => {
+    if (!waiting.has(id)) return;
+    log.warn(
+      'an update of Telegram is confirmed before it is answered, so that others come: it is lost if the host ends now; a journal would keep it',
+    );
+    release(id, 200);
   };
 
   const server = createServer((request, response) => {
@@ -66,8 +92,7 @@ export async function startWebhook(
     },
     finish: (updateId) => {
       pending.finish(updateId);
-      for (const response of waiting.get(updateId) ?? []) answer(response, 200);
-      waiting.delete(updateId);
+      release(updateId, 200);
     },
     close: async () => {
       isStopping = true;

@@ -1,0 +1,16 @@
+import type { Slots } from './slots.js';
+
+/** The place of a message among those that run. It is left while the message waits for another, so that others run. */
+export interface Place {
+  leave(): void;
+  /** Resolves when there is a place again. */
+  enter(): Promise<void>;
+}
+
+/** The place of what has taken a slot. */
+export function placeOf(slots: Slots): Place {
+  return { leave: () => slots.give(), enter: () => slots.retake() };
+}
+
+/** Of what takes no slot: a command that runs at once, say. */
+export const noPlace: Place = { leave: () => undefined, enter: async () => undefined };

@@ -1,0 +1,87 @@
+/** How many may begin in one turn of the event loop: then timers, signals and sockets have theirs. */
+const usualPerTurn = 16;
+
+/**
+ * Places for what runs: so many at once, first come first served. Few begin in one turn of the event loop, so that a
+ * crowd of them does not hold it up.
+ *
+ * @example
+ * const slots = new Slots(64);
+ * await slots.take();
+ * try { await answer(message); } finally { slots.give(); }
+ */
+export class Slots {
+  readonly #limit: number;
+  readonly #perTurn: number;
+  /** In the order of their coming. */
+  readonly #waiting = new Set<() => void>();
+  /** Those that had a place before: they come first. */
+  readonly #returning = new Set<() => void>();
+  #taken = 0;
+  /** Places that were given in this turn of the event loop. */
+  #givenNow = 0;
+
+  /** @param limit at least 1. */
+  constructor(limit: number, perTurn = usualPerTurn) {
+    this.#limit = Math.max(1, limit);
+    this.#perTurn = perTurn;
+  }
+
+  /** Places that are taken. */
+  get taken(): number {
+    return this.#taken;
+  }
+
+  /** How many wait for their first place. */
+  get waiting(): number {
+    return this.#waiting.size;
+  }
+
+  /** Resolves when there is a place; it is then taken. */
+  take(): Promise<void> {
+    return this.#wait(this.#waiting);
+  }
+
+  /** As `take`, for who gave a place back in the middle of its work: it waits behind nobody who has not begun. */
+  retake(): Promise<void> {
+    return this.#wait(this.#returning);
+  }
+
+  /** Takes a place if there is one now. @returns whether there was. */
+  tryTake(): boolean {
+    const isTaken =
+      this.#taken < this.#limit && this.#waiting.size === 0 && this.#returning.size === 0;
+    if (isTaken) this.#taken++;
+    return isTaken;
+  }
+
+  /** Gives a place back. */
+  give(): void {
+    this.#taken--;
+    this.#fill();
+  }
+
+  #wait(queue: Set<() => void>): Promise<void> {
+    return new Promise((resolve) => {
+      queue.add(resolve);
+      this.#fill();
+    });
+  }
+
+  #fill(): void {
+    while (this.#taken < this.#limit && this.#givenNow < this.#perTurn) {
+      const queue = this.#returning.size > 0 ? this.#returning : this.#waiting;
+      const [next] = queue;
+      if (next === undefined) return;
+      queue.delete(next);
+      this.#taken++;
+      if (this.#givenNow++ === 0) setImmediate(() => this.#turn());
+      next();
+    }
+  }
+
+  #turn(): void {
+    this.#givenNow = 0;
+    this.#fill();
+  }
+}

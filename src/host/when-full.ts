@@ -1,0 +1,38 @@
+import type { RunningAccount } from './accounts.js';
+import type { HostParts } from './parts.js';
+
+/** What becomes of an update: it is handled, or its sender is told that it is not, or nobody is. */
+export type Fate = 'handled' | 'refused' | 'dropped';
+
+/** What is done where a conversation, or the host, is full (durability §8.2). */
+type Policy = 'park' | 'refuse' | 'drop' | 'wait';
+
+function policyOf({ options, journal }: HostParts, { channel }: RunningAccount): Policy {
+  if (options.whenLaneFull !== undefined) return options.whenLaneFull;
+  if (channel.capabilities.canWait === true) return 'wait';
+  return journal === undefined ? 'refuse' : 'park';
+}
+
+/** Says what becomes of an update of a lane, and counts it. Of a crowd that is refused one is told, until there is room again. */
+export function fateOf(parts: HostParts, account: RunningAccount, lane: string): Fate {
+  const { conversationLanes, counts, logger } = parts;
+  const policy = policyOf(parts, account);
+  if (policy === 'park' || policy === 'wait' || !conversationLanes.isFull(lane)) return 'handled';
+  counts.dropped++;
+  if (!conversationLanes.isToTell(lane)) return 'dropped';
+  logger.warn('a conversation, or the host, is full: its messages are not taken in', {
+    channel: account.channel.id,
+    accountId: account.accountId,
+    waiting: conversationLanes.jobs,
+  });
+  return policy === 'refuse' ? 'refused' : 'dropped';
+}
+
+/** Resolves when a channel may bring more. Only one that can wait, or is told to, does. */
+export async function roomFor(
+  parts: HostParts,
+  account: RunningAccount,
+  lane: string,
+): Promise<void> {
+  if (policyOf(parts, account) === 'wait') await parts.conversationLanes.room(lane);
+}
