@@ -63,8 +63,6 @@ export { type JournalOptions, openJournal, type SqliteJournal } from './journal/
 export { readJournal } from './journal/sqlite-reader.js';
 export { type TendedJournal, tendJournal } from './journal/tend-journal.js';
 export { type LaneRules, Lanes } from './lanes.js';
-export type { Place } from './place.js';
-export { Slots } from './slots.js';
 export type { StartReport, StopReport } from './lifecycle.js';
 export { type ErrorSummary, errorSummary } from './logging/error-summary.js';
 export { type LogLevel, type PinoLoggerOptions, pinoLogger } from './logging/pino-logger.js';
@@ -79,7 +77,9 @@ export type {
   HostOptions,
 } from './options.js';
 export { usualTurnMs } from './options.js';
+export type { Place } from './place.js';
 export type { ReplyOptions } from './reply-options.js';
+export { Slots } from './slots.js';
 export {
   openSqlite,
   type SqliteDatabase,

@@ -90,15 +90,16 @@ export function startPolling({ api, clock, log, sink }: PollingParts): Intake {
   };
 
   /** Goes past the older half of a whole batch that is taken, and not done with: what is behind it would never come. */
-  const passOver = (updates: readonly unknown[]): void => {
+  const passOver = (updates: readonly unknown[]): boolean => {
     const ids = updates.filter(isUpdate).map((update) => update.update_id);
     const middle = ids.toSorted((a, b) => a - b)[batch / 2];
     const passed = middle === undefined ? 0 : pending.passOver(middle);
-    if (passed === 0) return;
+    if (passed === 0) return false;
     log.warn(
       `${passed} updates of Telegram are confirmed before they are answered, so that others come: they are lost if the host ends now; a journal would keep them`,
       { passed },
     );
+    return true;
   };
 
   /** Waits until an update is done with, and no longer than this. */
@@ -149,11 +150,11 @@ export function startPolling({ api, clock, log, sink }: PollingParts): Intake {
       const cameAtOnce = clock.monotonicMs() - askedAtMs < busyPollMs;
       const isStuck = count === 0 && answer.result.length >= batch;
       stuckSinceMs = isStuck ? (stuckSinceMs ?? clock.monotonicMs()) : undefined;
-      if (stuckSinceMs !== undefined && clock.monotonicMs() - stuckSinceMs >= stuckMs)
-        passOver(answer.result);
-      else if (isRefused) await pause(clock, refusedMs, signal);
-      else if (count === 0 && (pending.isHeld || cameAtOnce))
-        await changeWithin(busyPollMs);
+      const isStuckForLong =
+        stuckSinceMs !== undefined && clock.monotonicMs() - stuckSinceMs >= stuckMs;
+      if (isStuckForLong && passOver(answer.result)) continue;
+      if (isRefused) await pause(clock, refusedMs, signal);
+      else if (count === 0 && (pending.isHeld || cameAtOnce)) await changeWithin(busyPollMs);
     }
   };
   // Nobody waits for it: what it has taken may wait for room behind a turn that does not end.
