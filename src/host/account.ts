@@ -21,7 +21,7 @@ export async function startAccount(
 ): Promise<string | undefined> {
   const { kernel, clock, logger, accounts } = parts;
   const startedAtMs = clock.now();
-  const account: RunningAccount = { channel, accountId, startedAtMs };
+  const account = { channel, accountId, startedMonotonicMs: clock.monotonicMs() };
   const named = { channel: channel.id, accountId };
   const refs = { accountRef: { channel: channel.id, id: accountId } };
   accounts.add(account);
@@ -69,10 +69,10 @@ export async function stopAccount(
   reason: string,
 ): Promise<void> {
   const { kernel, clock } = parts;
-  const { channel, accountId, startedAtMs } = account;
+  const { channel, accountId, startedMonotonicMs } = account;
   await attempt(parts, `stopAccount of ${channel.id}`, () => channel.stopAccount(accountId));
   parts.accounts.remove(account);
-  const uptimeMs = Math.max(0, clock.now() - startedAtMs);
+  const uptimeMs = Math.round(clock.monotonicMs() - startedMonotonicMs);
   await attempt(parts, 'account.stopped', () =>
     kernel.dispatch(
       'account.stopped',

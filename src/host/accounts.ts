@@ -5,7 +5,8 @@ export interface RunningAccount {
   readonly channel: ChannelPlugin;
   readonly accountId: string;
   /** Milliseconds since 1970. */
-  readonly startedAtMs: number;
+  /** When it was started, by the monotonic clock: the time of day may jump. */
+  readonly startedMonotonicMs: number;
 }
 
 /** The accounts that messages can be sent by, in the order in which they started. */

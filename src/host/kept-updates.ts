@@ -14,6 +14,7 @@ import {
 import { boundedJson } from './journal/bounded-json.js';
 import { eventIdOf } from './journal/event-id.js';
 import type { Journal } from './journal/journal.js';
+import { logJournalFailure } from './journal-failure.js';
 import type { MessageEnd } from './message-end.js';
 import type { HostParts } from './parts.js';
 import { noPlace, type Place } from './place.js';
@@ -110,11 +111,8 @@ async function keep(
     if (!isInHand) parts.inHand.delete(eventId);
     parts.counts.refused++;
     const reason = `the journal could not keep it: ${oneLine(error)}`;
-    parts.logger.error('an update was not taken in: the journal could not keep it', {
-      ...named,
-      eventId,
-      error,
-    });
+    const message = 'an update was not taken in: the journal could not keep it';
+    logJournalFailure(parts.logger, message, { ...named, eventId, error });
     tellMessageEnd(parts, {
       ...named,
       correlationId: eventId,
@@ -150,7 +148,7 @@ export async function handleKept(
       end = await carryToEnd(parts, incoming);
     }
   } catch (error) {
-    logger.error('an update waits: the journal could not be used', { eventId, error });
+    logJournalFailure(logger, 'an update waits: the journal could not be used', { eventId, error });
     parts.leftOpen.add(eventId);
     return;
   }
@@ -174,7 +172,7 @@ export async function endKept(
         ...(reason !== undefined && { reason: oneLine(reason) }),
       });
     } catch (error) {
-      parts.logger.error('the end of an update was not kept', { eventId, error });
+      logJournalFailure(parts.logger, 'the end of an update was not kept', { eventId, error });
       parts.leftOpen.add(eventId); // its sends are kept: they are not sent again
     }
   }

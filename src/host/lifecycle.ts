@@ -45,6 +45,8 @@ export interface Running {
   /** What looks at something now and then. */
   readonly watches: Disposable[];
   readonly startedAtMs: number;
+  /** The same moment by the monotonic clock: the time of day may jump. */
+  readonly startedMonotonicMs: number;
 }
 
 /** Milliseconds that aborted work has to wind up before it is left behind. */
@@ -63,7 +65,12 @@ export async function loadAll(parts: HostParts): Promise<Running> {
         );
     for (const extension of extensions.live) provided.take(parts, extension);
     const contributions = contributeDefaultChoices(kernel);
-    return { contributions, watches: [], startedAtMs: clock.now() };
+    return {
+      contributions,
+      watches: [],
+      startedAtMs: clock.now(),
+      startedMonotonicMs: clock.monotonicMs(),
+    };
   } catch (error) {
     await attempt(parts, 'unloading', () => unload(parts, []));
     throw error;
@@ -151,7 +158,7 @@ export async function stopAll(
   for (const account of accounts) await stopAccount(parts, account, reason);
   for (const plugin of (parts.options.plugins ?? []).toReversed())
     await attempt(parts, `stopping ${plugin.pluginId}`, () => plugin.stop());
-  const uptimeMs = Math.max(0, clock.now() - running.startedAtMs);
+  const uptimeMs = Math.round(clock.monotonicMs() - running.startedMonotonicMs);
   await attempt(parts, 'runtime.stopping', () =>
     kernel.dispatch('runtime.stopping', { reason, uptimeMs }),
   );

@@ -2,6 +2,7 @@ import { type Logger, type Outcome, oneLine, type PayloadOf } from '../kernel/in
 import { boundedJson } from './journal/bounded-json.js';
 import { digestOf } from './journal/event-id.js';
 import type { Journal, SendEndRecord, SendRecord } from './journal/journal.js';
+import { logJournalFailure } from './journal-failure.js';
 import type { SendReport } from './message-end.js';
 
 /** The sends of one message that is being handled. */
@@ -115,7 +116,7 @@ export class Outbox {
       await write();
       return undefined;
     } catch (error) {
-      this.#logger.error('the journal could not keep a send', { sendId: id, error });
+      logJournalFailure(this.#logger, 'the journal could not keep a send', { sendId: id, error });
       return `the journal could not keep it: ${oneLine(error)}`;
     }
   }

@@ -1,4 +1,4 @@
-import type { TimerHandle } from '../kernel/index.js';
+import type { ErrorCode, TimerHandle } from '../kernel/index.js';
 import type { KeepingParts } from './kept-updates.js';
 import { resumeUpdates } from './resume.js';
 
@@ -7,15 +7,30 @@ const lookEveryMs = 1_000;
 
 /**
  * Looks now and then whether the journal holds something to take up: a dead letter that an operator wants tried again,
- * or a message that had to wait because the journal could not be written to. A look costs one read of a counter.
+ * or a message that had to wait because the journal could not be written to. A journal that takes nothing in is told of
+ * once, and once when it does again. A look costs one read of a counter, and one look at each of its files.
  */
 export function watchJournal(parts: KeepingParts): Disposable {
   const { clock, journal, leftOpen, logger } = parts;
   let timer: TimerHandle;
   let isOver = false;
+  let told: ErrorCode | undefined;
+  const isUsable = (): boolean => {
+    const error = journal.problem();
+    if (error?.code !== told) {
+      if (error === undefined) logger.info('the journal takes updates and sends in again');
+      else
+        logger.error(
+          `the journal takes nothing in (${error.code}): nothing is acknowledged or sent`,
+          { code: error.code, error },
+        );
+    }
+    told = error?.code;
+    return error === undefined;
+  };
   const look = async (): Promise<void> => {
     try {
-      if (journal.changedOutside() || leftOpen.size > 0) {
+      if (isUsable() && (journal.changedOutside() || leftOpen.size > 0)) {
         leftOpen.clear();
         await resumeUpdates(parts);
       }

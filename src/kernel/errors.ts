@@ -395,6 +395,12 @@ export const errorTable = {
     cause: 'A host that runs already has it open, or a command that writes to it.',
     hint: 'Stop that one first, or give this one a journal of its own.',
   },
+  'journal-lost': {
+    message: 'Journal {path} is lost to this host: {problem}.',
+    cause:
+      'The file, or one beside it ({path}-wal, {path}-shm, {path}-lock), was moved, removed or replaced while the host was running, or another process took the journal over.',
+    hint: 'Put the files back if they were moved, and start the host again. It takes nothing in until then.',
+  },
   'not-a-journal': {
     message: 'Database {path} is no journal that can be used: {problem}.',
     cause: 'The path names another database, or a journal that another version of sluice has made.',

@@ -24,7 +24,7 @@ const requestTimeoutMs = 2_000;
 
 /**
  * Tells a monitor how a host is, over HTTP: `GET /healthz` is 200 as long as the host lives, `GET /readyz` is 200 while it takes
- * messages and 503 before and after (spec §20.4). Both answer with JSON that holds names and numbers, and no text of anybody.
+ * messages, and 503 before, after, and while its journal takes nothing in (spec §20.4). Both answer with JSON that holds names and numbers, and no text of anybody.
  *
  * @throws what listening throws: the port is taken, say.
  * @example
@@ -75,7 +75,7 @@ function answerTo(
     return [404, { error: 'there are /healthz and /readyz' }];
   if (method !== 'GET' && method !== 'HEAD') return [405, { error: 'only GET' }];
   const health = host.health();
-  const isReady = health.state === 'running';
+  const isReady = health.state === 'running' && health.journal?.code === undefined;
   const isFine = path === '/readyz' ? isReady : health.state !== 'stopped';
   return [isFine ? 200 : 503, { ready: isReady, ...health }];
 }

@@ -1,5 +1,5 @@
 import type { ExtensionStatus } from '../../extension/index.js';
-import type { KernelStats } from '../../kernel/index.js';
+import type { ErrorCode, KernelStats } from '../../kernel/index.js';
 import type { HostState } from '../host-state.js';
 import type { HostParts } from '../parts.js';
 
@@ -19,6 +19,13 @@ export interface HostHealth {
     /** Why it is disabled, as an error code. */
     readonly code?: string;
   }[];
+  /** Absent without a journal. */
+  readonly journal?: {
+    /** Why it takes nothing in now, as an error code. */
+    readonly code?: ErrorCode;
+    /** Updates that it has refused since the host was made. */
+    readonly refused: number;
+  };
   /** What its kernel has counted, and which handlers were given up or are in quarantine. */
   readonly kernel: KernelStats;
 }
@@ -27,12 +34,14 @@ export interface HostHealth {
 export function healthOf(
   parts: HostParts,
   state: HostState,
-  { startedAtMs }: { startedAtMs?: number },
+  { startedMonotonicMs }: { readonly startedMonotonicMs?: number },
 ): HostHealth {
-  const { clock, conversationLanes, turns, accounts, kernel, extensions } = parts;
+  const { clock, conversationLanes, turns, accounts, kernel, extensions, journal, counts } = parts;
+  const problem = journal?.problem();
   return {
     state,
-    uptimeMs: startedAtMs === undefined ? 0 : Math.max(0, clock.now() - startedAtMs),
+    uptimeMs:
+      startedMonotonicMs === undefined ? 0 : Math.round(clock.monotonicMs() - startedMonotonicMs),
     messages: conversationLanes.jobs,
     turns: turns.runs.length,
     accounts: accounts.offered(),
@@ -41,6 +50,9 @@ export function healthOf(
       status,
       ...(error !== undefined && { code: error.code }),
     })),
+    ...(journal !== undefined && {
+      journal: { refused: counts.refused, ...(problem !== undefined && { code: problem.code }) },
+    }),
     kernel: kernel.stats(),
   };
 }

@@ -1,4 +1,4 @@
-import type { FamilyName, Outcome } from '../../kernel/index.js';
+import type { FamilyName, Outcome, SluiceError } from '../../kernel/index.js';
 import type { MessageEnd } from '../message-end.js';
 
 /**
@@ -154,6 +154,8 @@ export interface JournalStats {
   readonly dispatches: number;
   /** Dispatches that were not kept: more of them came than may wait to be written, or writing them failed. */
   readonly dispatchesDropped: number;
+  /** Characters of dispatches that wait to be written. */
+  readonly charactersWaiting: number;
 }
 
 /**
@@ -218,6 +220,8 @@ export interface Journal extends JournalReader {
   purge(eventId?: string): Promise<number>;
   /** Whether anything was changed by somebody else since this was asked last: a retry, say. */
   changedOutside(): boolean;
+  /** Why it takes nothing in now; `undefined` where what was written last is kept. A look costs some microseconds. */
+  problem(): SluiceError | undefined;
   stats(): JournalStats;
 }
 

@@ -18,7 +18,7 @@ export function memoryJournal({ clock = systemClock }: { readonly clock?: Clock 
   const updates = new Map<string, UpdateRecord>();
   const sends = new Map<string, SendRecord>();
   const dispatches: DispatchRecord[] = [];
-  const counted = { accepted: 0, duplicates: 0, dispatchesDropped: 0 };
+  const counted = { accepted: 0, duplicates: 0, dispatchesDropped: 0, charactersWaiting: 0 };
   let seq = 0;
 
   const changeUpdate = (
@@ -143,6 +143,7 @@ export function memoryJournal({ clock = systemClock }: { readonly clock?: Clock 
         fits: (filter.family ?? family) === family,
       })),
     changedOutside: () => false,
+    problem: () => undefined,
     stats: () => ({ ...counted, dispatches: dispatches.length }),
     close: async () => undefined,
   };

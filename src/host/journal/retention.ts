@@ -14,38 +14,112 @@ const dayMs = 86_400_000;
 /** Bytes that a journal may have where nobody says. */
 export const usualKeepBytes = 256 * 1024 * 1024;
 
-const ended = "state = 'ended'";
-const endedSends = "state IN ('sent', 'cancelled', 'failed')";
-/** A message that has not ended may need the sends that it made. */
-const notOpen = `(correlation_id IS NULL OR correlation_id NOT IN (SELECT event_id FROM updates WHERE state <> 'ended'))`;
+/** What part of `keepBytes` may be free in the file, and what part may be written between two looks. */
+export const growth = 1 / 8;
 
-/** Drops what is older or more than is kept. Within a transaction of its own; the file's free pages are used again. */
-export function dropOld(
+/** Rows that are looked at together, and pages that are given back together. */
+const batchRows = 50;
+const batchPages = 64;
+
+/** Batches of one slice, at most. */
+const batchesPerSlice = 10;
+
+/** A message that has not ended may need the sends that it made. */
+const notOpen = `NOT EXISTS (
+  SELECT 1 FROM updates WHERE event_id = sends.correlation_id AND updates.state <> 'ended')`;
+
+/** The rows that are done with, the least important first. */
+const tables = [
+  { name: 'dispatches', madeAt: 'occurred_at_ms', endedAt: 'occurred_at_ms', isDone: 'true' },
+  {
+    name: 'sends',
+    madeAt: 'prepared_at_ms',
+    endedAt: 'ended_at_ms',
+    isDone: `sends.state IN ('sent', 'cancelled', 'failed') AND ${notOpen}`,
+  },
+  {
+    name: 'updates',
+    madeAt: 'accepted_at_ms',
+    endedAt: 'ended_at_ms',
+    isDone: "updates.state = 'ended'",
+  },
+] as const;
+
+type Table = (typeof tables)[number];
+
+/**
+ * Drops what is older or more than is kept, and gives free pages back to the disk. It is done in slices: each step of
+ * this generator is one, within a transaction of its caller's, and looks at no more rows than `isSpent` gives time for.
+ */
+export function* dropOld(
   database: SqliteDatabase,
   { keepForMs = 7 * dayMs, keepBytes = usualKeepBytes }: Retention,
   nowMs: number,
-): void {
-  const before = nowMs - keepForMs;
-  database.transaction(() => {
-    for (const [table, condition] of [
-      ['dispatches', 'occurred_at_ms < ?'],
-      ['updates', `${ended} AND ended_at_ms < ?`],
-      ['sends', `${endedSends} AND ended_at_ms < ? AND ${notOpen}`],
-    ] as const)
-      database.prepare(`DELETE FROM ${table} WHERE ${condition}`).run(before);
-  });
-  for (const [table, condition] of [
-    ['dispatches', 'true'],
-    ['sends', `${endedSends} AND ${notOpen}`],
-    ['updates', ended],
-  ] as const)
-    while (bytesUsed(database) > keepBytes) {
-      const oldest = `SELECT seq FROM ${table} WHERE ${condition} ORDER BY seq LIMIT 500`;
-      const { changes } = database.transaction(() =>
-        database.prepare(`DELETE FROM ${table} WHERE seq IN (${oldest})`).run(),
-      );
-      if (changes === 0) break;
-    }
+  isSpent: () => boolean,
+): Generator<void, void> {
+  let batches = 0;
+  const isSliceOver = (): boolean => {
+    if (++batches < batchesPerSlice && !isSpent()) return false;
+    batches = 0;
+    return true;
+  };
+  for (const table of tables)
+    for (const _ of dropEnded(database, table, nowMs - keepForMs)) if (isSliceOver()) yield;
+  for (const table of tables)
+    for (const _ of dropFirst(database, table, keepBytes)) if (isSliceOver()) yield;
+  for (const _ of giveBack(database, keepBytes * growth)) if (isSliceOver()) yield;
+}
+
+/** Rows are numbered as they were made: where a whole batch was made later, so was what comes after it. */
+function* dropEnded(
+  database: SqliteDatabase,
+  { name, madeAt, endedAt, isDone }: Table,
+  beforeMs: number,
+): Generator<void, void> {
+  const look = database.prepare(`
+    SELECT max(seq) AS last, count(*) AS n, count(CASE WHEN made_at < ? THEN 1 END) AS old FROM
+      (SELECT seq, ${madeAt} AS made_at FROM ${name} WHERE seq > ? ORDER BY seq LIMIT ${batchRows})`);
+  const drop = database.prepare(
+    `DELETE FROM ${name} WHERE seq > ? AND seq <= ? AND ${endedAt} < ? AND ${isDone}`,
+  );
+  for (let after = 0; ; ) {
+    const { last, n, old } = look.get(beforeMs, after) ?? {};
+    if (Number(old) === 0) return;
+    drop.run(after, Number(last), beforeMs);
+    if (Number(n) < batchRows) return;
+    after = Number(last);
+    yield;
+  }
+}
+
+function* dropFirst(
+  database: SqliteDatabase,
+  { name, isDone }: Table,
+  keepBytes: number,
+): Generator<void, void> {
+  const look = database.prepare(`
+    SELECT max(seq) AS last, count(*) AS n FROM
+      (SELECT seq FROM ${name} WHERE seq > ? ORDER BY seq LIMIT ${batchRows})`);
+  const drop = database.prepare(`DELETE FROM ${name} WHERE seq > ? AND seq <= ? AND ${isDone}`);
+  for (let after = 0; bytesUsed(database) > keepBytes; ) {
+    const { last, n } = look.get(after) ?? {};
+    if (Number(n) === 0) return;
+    drop.run(after, Number(last));
+    after = Number(last);
+    yield;
+  }
+}
+
+/** A file that was made before files could shrink keeps its free pages, and uses them again. */
+function* giveBack(database: SqliteDatabase, keepFreeBytes: number): Generator<void, void> {
+  if (numberOf(database, 'PRAGMA auto_vacuum') !== 2) return;
+  const keepFree = Math.ceil(keepFreeBytes / numberOf(database, 'PRAGMA page_size'));
+  for (;;) {
+    const surplus = numberOf(database, 'PRAGMA freelist_count') - keepFree;
+    if (surplus <= 0) return;
+    database.exec(`PRAGMA incremental_vacuum(${Math.min(surplus, batchPages)})`);
+    yield;
+  }
 }
 
 /** Of the file's pages, those that hold something. */

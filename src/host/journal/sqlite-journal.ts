@@ -1,4 +1,4 @@
-import { type Clock, SluiceError, systemClock } from '../../kernel/index.js';
+import { type Clock, isSluiceError, SluiceError, systemClock } from '../../kernel/index.js';
 import type { SqliteDatabase, SqliteRow } from '../sqlite/open-sqlite.js';
 import type { Store } from '../store.js';
 import { GroupCommit } from './group-commit.js';
@@ -18,8 +18,9 @@ import {
 } from './journal.js';
 import { type JournalChanges, journalChanges } from './journal-changes.js';
 import { numberOf, openJournalFile } from './journal-file.js';
+import { JournalGuard } from './journal-guard.js';
 import { lockJournal } from './journal-lock.js';
-import { dropOld, type Retention, usualKeepBytes } from './retention.js';
+import { dropOld, growth, type Retention, usualKeepBytes } from './retention.js';
 import { SqliteReader } from './sqlite-reader.js';
 import { sqliteStore } from './sqlite-store.js';
 import { WaitingDispatches } from './waiting-dispatches.js';
@@ -41,12 +42,17 @@ export interface SqliteJournal extends Journal {
 /** Milliseconds between two looks at what is too old, at most. */
 const dropEveryMs = 600_000;
 
-/** What part of `keepBytes` may be written between two looks. */
-const growth = 1 / 8;
+/** Milliseconds that opening waits for another process, and that one step of it may block for. */
+const openLockWaitMs = 5_000;
+const openBusyMs = 50;
+
+/** Milliseconds that one step of dropping them may take. */
+const dropSliceMs = 20;
 
 /**
  * Opens the journal in a file, or makes one. Its writes are on the disk when they resolve: a write-ahead log, synced with
- * each transaction; writes of one turn of the event loop share a transaction. While the disk syncs, the process waits.
+ * each transaction; writes of one turn of the event loop share a transaction. While the disk syncs, the process waits;
+ * it does not wait for other processes.
  *
  * @throws SluiceError (as a rejection) `journal-in-use`, `not-a-journal`, or what `openSqlite` throws.
  * @example
@@ -57,15 +63,26 @@ export async function openJournal(
   path: string,
   options: JournalOptions = {},
 ): Promise<SqliteJournal> {
+  const { maxPages, clock = systemClock } = options;
   const lock = path === ':memory:' ? undefined : lockJournal(path);
-  try {
-    const { maxPages } = options;
-    const size = maxPages === undefined ? {} : { maxPages };
-    const database = openJournalFile(path, { ...size, isOwner: true });
-    return new FileJournal(database, lock, options);
-  } catch (error) {
-    lock?.[Symbol.dispose]();
-    throw error;
+  const how = { isOwner: true, busyTimeoutMs: openBusyMs, ...(maxPages !== undefined && { maxPages }) };
+  const untilMs = clock.monotonicMs() + openLockWaitMs;
+  for (;;) {
+    let database: SqliteDatabase | undefined;
+    try {
+      database = openJournalFile(path, how);
+      const journal = new FileJournal(database, lock, options);
+      database.exec('PRAGMA busy_timeout = 0'); // from now on another process is waited for without blocking
+      return journal;
+    } catch (error) {
+      database?.close();
+      const isBusy = isSluiceError(error) && error.code === 'database-busy';
+      if (!isBusy || clock.monotonicMs() >= untilMs) {
+        lock?.[Symbol.dispose]();
+        throw error;
+      }
+    }
+    await new Promise<void>((resolve) => clock.setTimeout(resolve, openBusyMs));
   }
 }
 
@@ -77,12 +94,15 @@ class FileJournal extends SqliteReader implements SqliteJournal {
   readonly #clock: Clock;
   readonly #retention: Retention;
   readonly #commits: GroupCommit;
+  readonly #guard: JournalGuard;
   readonly #changes: JournalChanges;
   readonly #dispatches: WaitingDispatches;
   #droppedOldAtMs: number;
   /** Characters of the bodies that were written since. */
   #grown = 0;
   #dataVersion: number;
+  #sweep: 'none' | 'under way' | 'once more' = 'none';
+  #closed: Promise<void> | undefined;
   readonly #counted = { accepted: 0, duplicates: 0 };
 
   constructor(database: SqliteDatabase, lock: Disposable | undefined, options: JournalOptions) {
@@ -93,11 +113,17 @@ class FileJournal extends SqliteReader implements SqliteJournal {
     this.#clock = options.clock ?? systemClock;
     this.#retention = options;
     this.#changes = journalChanges(database);
-    this.#dispatches = new WaitingDispatches(database, this.#clock, () => this.#commits.flush());
-    this.#commits = new GroupCommit(database, this.#dispatches);
+    this.#dispatches = new WaitingDispatches(database, this.#clock, () => this.#commits.carry());
+    this.#guard = new JournalGuard(database);
+    this.#commits = new GroupCommit(database, {
+      clock: this.#clock,
+      passenger: this.#dispatches,
+      guard: this.#guard,
+      probe: () => this.#guard.probe(),
+    });
     this.store = sqliteStore(database, this.#commits);
     this.#droppedOldAtMs = this.#clock.monotonicMs();
-    dropOld(database, options, this.#clock.now());
+    void this.#dropInSlices();
     this.#dataVersion = this.#readDataVersion();
   }
 
@@ -210,7 +236,7 @@ class FileJournal extends SqliteReader implements SqliteJournal {
   }
 
   override async dispatches(filter?: DispatchFilter): Promise<readonly DispatchRecord[]> {
-    this.#commits.flush(); // what still waits
+    await this.#commits.settled(); // what still waits
     return super.dispatches(filter);
   }
 
@@ -228,22 +254,32 @@ class FileJournal extends SqliteReader implements SqliteJournal {
     return this.#dataVersion !== before;
   }
 
+  problem(): SluiceError | undefined {
+    this.#guard.look();
+    return this.#guard.problem ?? this.#commits.failure;
+  }
+
   stats(): JournalStats {
     return { ...this.#counted, ...this.#dispatches.stats() };
   }
 
-  override async close(): Promise<void> {
-    if (!this.#database.isOpen) return;
+  override close(): Promise<void> {
+    this.#closed ??= this.#close();
+    return this.#closed;
+  }
+
+  async #close(): Promise<void> {
+    this.#dispatches.close();
     try {
-      this.#commits.flush();
-      this.#database.exec('PRAGMA wal_checkpoint(TRUNCATE)');
+      await this.#commits.close();
+      if (this.problem() === undefined) this.#database.exec('PRAGMA wal_checkpoint(TRUNCATE)');
     } finally {
       this.#database.close();
       this.#lock?.[Symbol.dispose]();
     }
   }
 
-  /** Now and then, before something is written. It is no failure of that where it cannot be done: it comes again. */
+  /** Now and then, before something is written. */
   #dropOld(characters: number): void {
     const now = this.#clock.monotonicMs();
     const { keepBytes = usualKeepBytes } = this.#retention;
@@ -251,11 +287,32 @@ class FileJournal extends SqliteReader implements SqliteJournal {
     if (now - this.#droppedOldAtMs < dropEveryMs && this.#grown < keepBytes * growth) return;
     this.#droppedOldAtMs = now;
     this.#grown = 0;
+    if (this.#sweep === 'none') void this.#dropInSlices();
+    else this.#sweep = 'once more';
+  }
+
+  /** It is no failure of anything else where it cannot be done: it comes again. Never rejects. */
+  async #dropInSlices(): Promise<void> {
+    this.#sweep = 'under way';
+    let untilMs = 0;
+    const isSpent = (): boolean => this.#clock.monotonicMs() >= untilMs;
+    const slices = dropOld(this.#database, this.#retention, this.#clock.now(), isSpent);
+    const slice = (): boolean => {
+      untilMs = this.#clock.monotonicMs() + dropSliceMs;
+      return slices.next().done !== true;
+    };
     try {
-      dropOld(this.#database, this.#retention, this.#clock.now());
+      while (await this.#commits.chore(slice));
     } catch {
-      // a full disk is told by the writes that it stops
+      // a full disk, say, is told by the writes that it stops
     }
+    const isDueAgain = this.#hasGrownMeanwhile();
+    this.#sweep = 'none';
+    if (isDueAgain) void this.#dropInSlices();
+  }
+
+  #hasGrownMeanwhile(): boolean {
+    return this.#sweep === 'once more' && this.#closed === undefined;
   }
 
   #readDataVersion(): number {

@@ -1,9 +1,9 @@
 import type { Clock, TimerHandle } from '../../kernel/index.js';
 import type { SqliteDatabase } from '../sqlite/open-sqlite.js';
-import type { Passenger } from './group-commit.js';
 import type { JournalStats, NewDispatch } from './journal.js';
 import { dispatchesTable } from './journal-rows.js';
 import { type TableRows, tableRows } from './table-rows.js';
+import type { Passenger, PassengerRoom } from './transactions.js';
 
 /** Milliseconds that a dispatch may wait where nothing else is written. */
 const longestWaitMs = 100;
@@ -16,48 +16,66 @@ const mostCharacters = 64 * 1024 * 1024;
  * what is given up first.
  */
 export class WaitingDispatches implements Passenger {
-  readonly #database: SqliteDatabase;
   readonly #rows: TableRows;
   readonly #clock: Clock;
   readonly #onDue: () => void;
   #waiting: NewDispatch[] = [];
   #characters = 0;
+  /** Of those that wait, the first so many are in the transaction that is under way. */
+  #inHand = 0;
+  #isClosed = false;
   #due: TimerHandle | undefined;
   #kept = 0;
   #dropped = 0;
 
   /** @param onDue is to write them. */
   constructor(database: SqliteDatabase, clock: Clock, onDue: () => void) {
-    this.#database = database;
     this.#rows = tableRows(database, dispatchesTable);
     this.#clock = clock;
     this.#onDue = onDue;
   }
 
   add(dispatch: NewDispatch): void {
-    if (!this.#database.isOpen || this.#characters + dispatch.body.length > mostCharacters) {
+    const { length } = dispatch.body;
+    if (this.#isClosed || this.#characters + length > mostCharacters) {
       this.#dropped++;
       return;
     }
-    this.#characters += dispatch.body.length;
+    this.#characters += length;
     this.#waiting.push(dispatch);
     if (this.#due !== undefined) return;
-    this.#due = this.#clock.setTimeout(this.#onDue, longestWaitMs);
+    this.#due = this.#clock.setTimeout(() => {
+      this.#due = undefined;
+      this.#onDue();
+    }, longestWaitMs);
     this.#due.unref?.();
   }
 
-  stats(): Pick<JournalStats, 'dispatches' | 'dispatchesDropped'> {
-    return { dispatches: this.#kept, dispatchesDropped: this.#dropped };
+  /** Takes no more. */
+  close(): void {
+    this.#isClosed = true;
+  }
+
+  stats(): Pick<JournalStats, 'dispatches' | 'dispatchesDropped' | 'charactersWaiting'> {
+    return {
+      dispatches: this.#kept,
+      dispatchesDropped: this.#dropped,
+      charactersWaiting: this.#characters,
+    };
   }
 
   waits(): boolean {
     return this.#waiting.length > 0;
   }
 
-  write(): void {
+  write({ characters, isSpent }: PassengerRoom): void {
+    let written = 0;
+    this.#inHand = 0; // a transaction before this one may have been rolled back
     for (const one of this.#waiting) {
       const { eventId, family, correlationId, sessionId, status, occurredAtMs, omitted, body } =
         one;
+      written += body.length;
+      if (this.#inHand > 0 && (written > characters || isSpent())) return;
       this.#rows.add({
         event_id: eventId,
         family,
@@ -68,15 +86,21 @@ export class WaitingDispatches implements Passenger {
         omitted,
         body,
       });
+      this.#inHand++;
     }
   }
 
   written(isKept: boolean): void {
-    if (isKept) this.#kept += this.#waiting.length;
-    else this.#dropped += this.#waiting.length;
-    this.#waiting = [];
-    this.#characters = 0;
-    if (this.#due !== undefined) this.#clock.clearTimeout(this.#due);
-    this.#due = undefined;
+    if (!isKept && this.#inHand === 0) this.#inHand = this.#waiting.length; // the database takes nothing at all
+    const gone = this.#waiting.splice(0, this.#inHand);
+    this.#inHand = 0;
+    for (const { body } of gone) this.#characters -= body.length;
+    if (isKept) this.#kept += gone.length;
+    else this.#dropped += gone.length;
+  }
+
+  drop(): void {
+    this.#inHand = this.#waiting.length;
+    this.written(false);
   }
 }

@@ -13,6 +13,9 @@ import {
   withoutQuotes,
 } from './sqlite-values.js';
 
+/** Bytes that the write-ahead log keeps on the disk once what it holds is in the file. */
+const mostLogBytes = 16 * 1024 * 1024;
+
 /** A row, by the names of its columns. */
 export type SqliteRow = Readonly<Record<string, SqliteValue>>;
 
@@ -186,8 +189,10 @@ class OpenDatabase implements SqliteDatabase {
   }
 
   #prepareFile(maxPages: number | undefined, busyTimeoutMs: number): void {
+    this.exec('PRAGMA auto_vacuum = INCREMENTAL'); // of a new file, before anything is in it: so that it can shrink
     this.#useWriteAheadLog(busyTimeoutMs);
     this.exec('PRAGMA synchronous = FULL');
+    this.exec(`PRAGMA journal_size_limit = ${mostLogBytes}`);
     this.exec('PRAGMA foreign_keys = ON');
     if (maxPages === undefined) return;
     if (!Number.isSafeInteger(maxPages) || maxPages < 1)

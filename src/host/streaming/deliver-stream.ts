@@ -131,7 +131,7 @@ function deliveryOf(channel: ChannelPlugin, context: DeliverStreamContext): Stre
   const { clock = systemClock, logger = silentLogger, sendTimeoutMs, onAmbiguousSend } = context;
   const { instanceId: accountId, chatId, threadId, messageId } = trigger.source;
   const accounts = new Accounts();
-  accounts.add({ channel, accountId, startedAtMs: clock.now() });
+  accounts.add({ channel, accountId, startedMonotonicMs: clock.monotonicMs() });
   const signals = [context.signal, trigger.signal].filter((one) => one !== undefined);
   const signal = AbortSignal.any(signals);
   return {

@@ -2,13 +2,16 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { openJournal, openSqlite, readJournal, tendJournal } from '../../../src/host/index.js';
 import { testFolder } from '../../support/folder.js';
 import { aDispatch, anUpdate, aSend, describeJournal, settableClock } from './journal-contract.js';
 import { describeStore } from './store-contract.js';
 
 const code = (wanted: string) => expect.objectContaining({ code: wanted });
+/** For what is done in the background. */
+const patiently = { timeout: 30_000, interval: 5 };
+
 const newPath = () => join(testFolder(), 'sluice.db');
 
 describeJournal('a journal in a file', (options) => openJournal(newPath(), options));
@@ -54,7 +57,7 @@ describe('a journal in a file', () => {
     await first.close();
     await clock.advance(8 * 86_400_000);
     const second = await openJournal(path, { clock });
-    expect(await second.updates()).toEqual([]);
+    await vi.waitFor(async () => expect(await second.updates()).toEqual([]), patiently);
     clock.set(-30 * 86_400_000);
     await second.accept(anUpdate('b'));
     expect((await second.updates())[0]?.seq).toBe(2);
@@ -62,7 +65,7 @@ describe('a journal in a file', () => {
   });
 
   it('writes what comes in one turn of the event loop in one transaction (durability §1.2)', async () => {
-    const journal = await openJournal(newPath());
+    const journal = await openJournal(newPath(), { clock: settableClock() });
     const reader = await readJournal(journal.path);
     const seen: number[] = [];
     const writes = Array.from({ length: 200 }, async (_, at) => {
@@ -137,7 +140,8 @@ describe('a journal in a file', () => {
     await journal.close();
     await clock.advance(1_001);
     const later = await openJournal(path, { clock, keepForMs: 1_000 });
-    expect((await later.updates()).map(({ eventId }) => eventId)).toEqual(['open', 'dead']);
+    const ids = async () => (await later.updates()).map(({ eventId }) => eventId);
+    await vi.waitFor(async () => expect(await ids()).toEqual(['open', 'dead']), patiently);
     expect((await later.sends()).map(({ sendId }) => sendId)).toEqual([
       'open.1',
       'dead.1',
@@ -151,9 +155,12 @@ describe('a journal in a file', () => {
   it('drops the oldest where there is more than is kept, dispatches first (durability §5.1)', async () => {
     const path = await filledJournal(3_000);
     const journal = await openJournal(path, { keepBytes: 5 * 1024 * 1024 });
-    const kept = await journal.dispatches({ limit: 10_000 });
+    const kept = await vi.waitFor(async () => {
+      const left = await journal.dispatches({ limit: 10_000 });
+      expect(left.length).toBeLessThan(2_500);
+      return left;
+    }, patiently);
     expect(kept.length).toBeGreaterThan(0);
-    expect(kept.length).toBeLessThan(3_000);
     expect(kept.at(-1)?.eventId).toBe('u-2999');
     expect(await journal.updates({ limit: 10_000 })).toHaveLength(3_000);
     await journal.close();
@@ -240,8 +247,11 @@ describe('fault 35: a journal that cannot be used', () => {
     for (let at = 0; at < 100; at++)
       journal.dispatched(aDispatch(`d-${at}`, { body: 'y'.repeat(9_000) }));
     expect(await journal.accept(anUpdate('a'))).toEqual({ status: 'accepted' });
-    expect(journal.stats()).toMatchObject({ accepted: 1, dispatches: 0, dispatchesDropped: 100 });
     await journal.close();
+    const { accepted, dispatches, dispatchesDropped } = journal.stats();
+    expect(accepted).toBe(1);
+    expect(dispatchesDropped).toBeGreaterThan(50);
+    expect(dispatches + dispatchesDropped).toBe(100);
   });
 
   it('of a burst of dispatches it keeps what there is room for, and counts the rest (fault 39, durability §4.3)', async () => {
@@ -253,9 +263,12 @@ describe('fault 35: a journal that cannot be used', () => {
     expect(dispatchesDropped).toBeGreaterThan(0);
     expect(dispatchesDropped).toBeLessThan(burst / 2);
     expect(await journal.accept(anUpdate('a'))).toEqual({ status: 'accepted' }); // what must last is not held up
+    expect(journal.stats().charactersWaiting).toBeLessThanOrEqual(64 * 1024 * 1024);
+    await journal.dispatches({ limit: 1 }); // what waits is written
     expect(journal.stats()).toMatchObject({
       dispatches: burst - dispatchesDropped,
       dispatchesDropped,
+      charactersWaiting: 0,
     });
     journal.dispatched(aDispatch('after')); // and there is room again
     expect(await journal.dispatches({ eventId: 'after' })).toHaveLength(1);
