@@ -1,9 +1,18 @@
+import { rmSync } from 'node:fs';
 import { request } from 'node:http';
 import { connect } from 'node:net';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { type HostHealth, startHealthServer } from '../../src/host/index.js';
-import { createTestKernel } from '../../src/testing/index.js';
-import { hostLab } from '../support/host-lab.js';
+import {
+  type HostHealth,
+  memoryJournal,
+  openJournal,
+  startHealthServer,
+} from '../../src/host/index.js';
+import { SluiceError } from '../../src/kernel/index.js';
+import { createTestKernel, virtualClock } from '../../src/testing/index.js';
+import { testFolder } from '../support/folder.js';
+import { type HostLab, hostLab } from '../support/host-lab.js';
 
 /** Asks a health port. */
 function ask(url: string, method = 'GET'): Promise<{ status: number; body: string }> {
@@ -33,6 +42,91 @@ function health(state: HostHealth['state']): { health(): HostHealth } {
     }),
   };
 }
+
+/** The lines of a log at error that are about the journal. */
+function errorsOf({ log }: HostLab): string[] {
+  return log.entries.flatMap(({ level, message }) =>
+    level === 'error' && message.includes('journal') ? [message] : [],
+  );
+}
+
+/** Lets virtual time pass, and the real disk work. */
+async function pass({ clock }: HostLab, ms: number): Promise<void> {
+  for (let at = 0; at < ms; at += 100) {
+    await clock.advance(100);
+    await new Promise<void>((resolve) => setImmediate(resolve));
+  }
+}
+
+describe('what the health port tells of a journal', () => {
+  it('M7: of one that is lost within a second: 503 with the reason, and one line in the log (durability §1.9)', async () => {
+    const clock = virtualClock();
+    const journal = await openJournal(join(testFolder(), 'sluice.db'), { clock });
+    await using lab = await hostLab({ journal, store: journal.store, clock });
+    await using server = await startHealthServer(lab.host, { port: 0 });
+    expect((await lab.say('before')).status).toBe('answered');
+    expect(await ask(`${server.url}/readyz`)).toMatchObject({ status: 200 });
+    rmSync(journal.path);
+    const ready = await ask(`${server.url}/readyz`);
+    expect(ready.status).toBe(503);
+    expect(JSON.parse(ready.body)).toMatchObject({
+      ready: false,
+      journal: { code: 'journal-lost', refused: 0 },
+    });
+    expect((await ask(`${server.url}/healthz`)).status).toBe(200);
+    await pass(lab, 1_000);
+    expect(errorsOf(lab)).toEqual([expect.stringContaining('journal-lost')]);
+    const { acknowledged } = lab.channel;
+    const before = acknowledged.length;
+    for (const text of ['one', 'two', 'three'])
+      expect(await lab.say(text)).toMatchObject({ status: 'failed' });
+    await pass(lab, 3_000);
+    expect(acknowledged).toHaveLength(before); // nothing is acknowledged
+    expect(lab.texts()).toEqual(['before']); // and nothing is sent
+    expect(errorsOf(lab)).toHaveLength(1);
+    expect(JSON.parse((await ask(`${server.url}/readyz`)).body)).toMatchObject({
+      journal: { code: 'journal-lost', refused: 3 },
+    });
+  }, 60_000);
+
+  it('L10: of one that refuses, until it takes something in again (durability §1.10)', async () => {
+    const journal = memoryJournal();
+    let problem: SluiceError | undefined;
+    await using lab = await hostLab({ journal: { ...journal, problem: () => problem } });
+    await using server = await startHealthServer(lab.host, { port: 0 });
+    problem = new SluiceError('database-full', { path: 'p', problem: 'disk full' });
+    const ready = await ask(`${server.url}/readyz`);
+    expect(ready.status).toBe(503);
+    expect(JSON.parse(ready.body)).toMatchObject({ journal: { code: 'database-full' } });
+    await lab.clock.advance(5_000);
+    expect(errorsOf(lab)).toEqual([expect.stringContaining('database-full')]);
+    problem = undefined;
+    expect((await ask(`${server.url}/readyz`)).status).toBe(200);
+    await lab.clock.advance(1_000);
+    expect(lab.log.entries.map(({ message }) => message)).toContain(
+      'the journal takes updates and sends in again',
+    );
+  });
+
+  it('L10: nothing where there is none, and the time since the start follows no clock that is set', async () => {
+    const clock = virtualClock();
+    let jumpMs = 0;
+    await using lab = await hostLab({
+      clock: {
+        ...clock,
+        get pending() {
+          return clock.pending;
+        },
+        now: () => clock.now() + jumpMs,
+      },
+    });
+    jumpMs = 365 * 86_400_000;
+    await clock.advance(250);
+    const told = lab.host.health();
+    expect(told.uptimeMs).toBe(250);
+    expect(told).not.toHaveProperty('journal');
+  });
+});
 
 describe('the health port (§20.4)', () => {
   it.each([

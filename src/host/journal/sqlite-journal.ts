@@ -20,7 +20,8 @@ import { type JournalChanges, journalChanges } from './journal-changes.js';
 import { numberOf, openJournalFile } from './journal-file.js';
 import { JournalGuard } from './journal-guard.js';
 import { lockJournal } from './journal-lock.js';
-import { dropOld, growth, type Retention, usualKeepBytes } from './retention.js';
+import type { Retention } from './retention.js';
+import { RetentionSweep } from './retention-sweep.js';
 import { SqliteReader } from './sqlite-reader.js';
 import { sqliteStore } from './sqlite-store.js';
 import { WaitingDispatches } from './waiting-dispatches.js';
@@ -39,15 +40,9 @@ export interface SqliteJournal extends Journal {
   readonly store: Store;
 }
 
-/** Milliseconds between two looks at what is too old, at most. */
-const dropEveryMs = 600_000;
-
 /** Milliseconds that opening waits for another process, and that one step of it may block for. */
 const openLockWaitMs = 5_000;
 const openBusyMs = 50;
-
-/** Milliseconds that one step of dropping them may take. */
-const dropSliceMs = 20;
 
 /**
  * Opens the journal in a file, or makes one. Its writes are on the disk when they resolve: a write-ahead log, synced with
@@ -65,7 +60,11 @@ export async function openJournal(
 ): Promise<SqliteJournal> {
   const { maxPages, clock = systemClock } = options;
   const lock = path === ':memory:' ? undefined : lockJournal(path);
-  const how = { isOwner: true, busyTimeoutMs: openBusyMs, ...(maxPages !== undefined && { maxPages }) };
+  const how = {
+    isOwner: true,
+    busyTimeoutMs: openBusyMs,
+    ...(maxPages !== undefined && { maxPages }),
+  };
   const untilMs = clock.monotonicMs() + openLockWaitMs;
   for (;;) {
     let database: SqliteDatabase | undefined;
@@ -92,16 +91,12 @@ class FileJournal extends SqliteReader implements SqliteJournal {
   readonly #database: SqliteDatabase;
   readonly #lock: Disposable | undefined;
   readonly #clock: Clock;
-  readonly #retention: Retention;
   readonly #commits: GroupCommit;
   readonly #guard: JournalGuard;
   readonly #changes: JournalChanges;
   readonly #dispatches: WaitingDispatches;
-  #droppedOldAtMs: number;
-  /** Characters of the bodies that were written since. */
-  #grown = 0;
+  readonly #sweep: RetentionSweep;
   #dataVersion: number;
-  #sweep: 'none' | 'under way' | 'once more' = 'none';
   #closed: Promise<void> | undefined;
   readonly #counted = { accepted: 0, duplicates: 0 };
 
@@ -111,7 +106,6 @@ class FileJournal extends SqliteReader implements SqliteJournal {
     this.#database = database;
     this.#lock = lock;
     this.#clock = options.clock ?? systemClock;
-    this.#retention = options;
     this.#changes = journalChanges(database);
     this.#dispatches = new WaitingDispatches(database, this.#clock, () => this.#commits.carry());
     this.#guard = new JournalGuard(database);
@@ -122,14 +116,14 @@ class FileJournal extends SqliteReader implements SqliteJournal {
       probe: () => this.#guard.probe(),
     });
     this.store = sqliteStore(database, this.#commits);
-    this.#droppedOldAtMs = this.#clock.monotonicMs();
-    void this.#dropInSlices();
+    this.#sweep = new RetentionSweep(database, this.#commits, this.#clock, options);
+    this.#sweep.start();
     this.#dataVersion = this.#readDataVersion();
   }
 
   async accept(update: NewUpdate): ReturnType<Journal['accept']> {
     const { eventId, channel, accountId, updateId, lane, receivedAtMs, body } = update;
-    this.#dropOld(body?.length ?? 0);
+    this.#sweep.grows(body?.length ?? 0);
     const { updates } = this.#changes;
     const known = await this.#commits.write(() => {
       const row = updates.find('event_id', eventId);
@@ -172,7 +166,7 @@ class FileJournal extends SqliteReader implements SqliteJournal {
 
   prepare(send: NewSend): Promise<void> {
     const { sendId, correlationId, kind, fingerprint, channel, accountId, body } = send;
-    this.#dropOld(body.length);
+    this.#sweep.grows(body.length);
     const { sends } = this.#changes;
     return this.#write(() => {
       const known = sends.find('send_id', sendId)?.['state'];
@@ -232,7 +226,7 @@ class FileJournal extends SqliteReader implements SqliteJournal {
 
   dispatched(dispatch: NewDispatch): void {
     this.#dispatches.add(dispatch);
-    this.#dropOld(dispatch.body.length);
+    this.#sweep.grows(dispatch.body.length);
   }
 
   override async dispatches(filter?: DispatchFilter): Promise<readonly DispatchRecord[]> {
@@ -270,6 +264,7 @@ class FileJournal extends SqliteReader implements SqliteJournal {
 
   async #close(): Promise<void> {
     this.#dispatches.close();
+    this.#sweep.close();
     try {
       await this.#commits.close();
       if (this.problem() === undefined) this.#database.exec('PRAGMA wal_checkpoint(TRUNCATE)');
@@ -277,42 +272,6 @@ class FileJournal extends SqliteReader implements SqliteJournal {
       this.#database.close();
       this.#lock?.[Symbol.dispose]();
     }
-  }
-
-  /** Now and then, before something is written. */
-  #dropOld(characters: number): void {
-    const now = this.#clock.monotonicMs();
-    const { keepBytes = usualKeepBytes } = this.#retention;
-    this.#grown += characters;
-    if (now - this.#droppedOldAtMs < dropEveryMs && this.#grown < keepBytes * growth) return;
-    this.#droppedOldAtMs = now;
-    this.#grown = 0;
-    if (this.#sweep === 'none') void this.#dropInSlices();
-    else this.#sweep = 'once more';
-  }
-
-  /** It is no failure of anything else where it cannot be done: it comes again. Never rejects. */
-  async #dropInSlices(): Promise<void> {
-    this.#sweep = 'under way';
-    let untilMs = 0;
-    const isSpent = (): boolean => this.#clock.monotonicMs() >= untilMs;
-    const slices = dropOld(this.#database, this.#retention, this.#clock.now(), isSpent);
-    const slice = (): boolean => {
-      untilMs = this.#clock.monotonicMs() + dropSliceMs;
-      return slices.next().done !== true;
-    };
-    try {
-      while (await this.#commits.chore(slice));
-    } catch {
-      // a full disk, say, is told by the writes that it stops
-    }
-    const isDueAgain = this.#hasGrownMeanwhile();
-    this.#sweep = 'none';
-    if (isDueAgain) void this.#dropInSlices();
-  }
-
-  #hasGrownMeanwhile(): boolean {
-    return this.#sweep === 'once more' && this.#closed === undefined;
   }
 
   #readDataVersion(): number {

@@ -18,7 +18,7 @@ function foreignLock(path: string): Disposable {
 }
 
 describe('a write lock of another process', () => {
-  it('M8: does not block the event loop: what waits for it is kept when it is gone (durability §1.6)', async () => {
+  it('M8: does not block the event loop: what waits for it is kept when it is gone (durability §1.8)', async () => {
     const journal = await openJournal(newPath());
     const lock = foreignLock(journal.path);
     let isKept = false;
@@ -36,7 +36,7 @@ describe('a write lock of another process', () => {
     await journal.close();
   }, 60_000);
 
-  it('M8: fails a write after five seconds, and nothing of it is kept (durability §1.6)', async () => {
+  it('M8: fails a write after five seconds, and nothing of it is kept (durability §1.8)', async () => {
     const clock = settableClock();
     const journal = await openJournal(newPath(), { clock });
     for (let at = 0; at < 20; at++) await turn(); // what opening has put off is done
@@ -83,12 +83,13 @@ describe('a write lock of another process', () => {
 });
 
 describe('what waits to be written', () => {
-  it('L7: is written a part at a time, and the event loop runs in between (durability §1.6)', async () => {
+  it('L7: is written a part at a time, and the event loop runs in between (durability §1.8)', async () => {
     const clock = settableClock();
     const journal = await openJournal(newPath(), { clock });
     const burst = 8_000; // 16 MB in one turn of the event loop
     const body = 'z'.repeat(2_048);
-    for (let at = 0; at < burst; at++) journal.dispatched(aDispatch(`d-${at}`, { body }));
+    for (let at = 0; at < burst; at++)
+      journal.dispatched(aDispatch(`d-${at}`, { body, occurredAtMs: clock.now() }));
     const all = journal.dispatches({ limit: 10_000 }); // they are to be written now
     const steps: number[] = [];
     for (let before = 0; before < burst; ) {
@@ -103,11 +104,12 @@ describe('what waits to be written', () => {
     await journal.close();
   }, 60_000);
 
-  it('L7: an update never waits behind dispatches: a few go along with it, and the rest comes later (durability §1.6)', async () => {
+  it('L7: an update never waits behind dispatches: a few go along with it, and the rest comes later (durability §1.8)', async () => {
     const clock = settableClock();
     const journal = await openJournal(newPath(), { clock });
     const body = 'z'.repeat(2_048);
-    for (let at = 0; at < 8_000; at++) journal.dispatched(aDispatch(`d-${at}`, { body }));
+    for (let at = 0; at < 8_000; at++)
+      journal.dispatched(aDispatch(`d-${at}`, { body, occurredAtMs: clock.now() }));
     const all = journal.dispatches({ limit: 10_000 }); // they are to be written now
     expect(await journal.accept(anUpdate('a'))).toEqual({ status: 'accepted' });
     expect(journal.stats().dispatches).toBeLessThanOrEqual(64); // 128 Ki characters
@@ -115,7 +117,7 @@ describe('what waits to be written', () => {
     await journal.close();
   }, 60_000);
 
-  it('L7: many updates make several transactions, and keep their order (durability §1.6)', async () => {
+  it('L7: many updates make several transactions, and keep their order (durability §1.8)', async () => {
     const clock = settableClock();
     const journal = await openJournal(newPath(), { clock });
     const reader = await readJournal(journal.path);

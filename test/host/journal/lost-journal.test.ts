@@ -27,7 +27,7 @@ const losses: readonly (readonly [string, (path: string) => void])[] = [
 
 describe('M7: a journal whose file was', () => {
   it.each(losses)(
-    '%s is noticed by the next write: nothing is acknowledged (durability §1.7)',
+    '%s is noticed by the next write: nothing is acknowledged (durability §1.9)',
     async (_, lose) => {
       const journal = await openJournal(newPath());
       await journal.accept(anUpdate('before'));
@@ -51,7 +51,7 @@ describe('M7: a journal whose file was', () => {
   );
 
   it.each(losses)(
-    '%s is noticed where nothing is written (durability §1.7)',
+    '%s is noticed where nothing is written (durability §1.9)',
     async (_, lose) => {
       const journal = await openJournal(newPath());
       lose(journal.path);
@@ -61,7 +61,7 @@ describe('M7: a journal whose file was', () => {
     60_000,
   );
 
-  it('moved does not heal when it is put back: what was written meanwhile is nobody knows where (durability §1.7)', async () => {
+  it('moved does not heal when it is put back: what was written meanwhile is nobody knows where (durability §1.9)', async () => {
     const journal = await openJournal(newPath());
     const { path } = journal;
     renameSync(path, `${path}.1`);
