@@ -69,5 +69,5 @@ function systemPrompt(
 }
 
 function told(logger: Logger, text: string, { runId, sessionId }: AgentRequest): void {
-  logger.debug(`claude: ${text.trim()}`, { runId, sessionId });
+  logger.debug('claude wrote to stderr', { runId, sessionId, detail: text.trim() });
 }

@@ -43,7 +43,7 @@ export async function nextAttempt(scope: RetryScope): Promise<NextAttempt | unde
   const offered = fallbacks.flatMap((wish) => {
     const choice = chooseModel({ emitted: wish, resolved: wish }, providers);
     if (typeof choice !== 'string') return [choice];
-    logger.warn(`a fallback is passed over: ${choice}`);
+    logger.warn('a fallback is passed over', { ...wish, detail: choice });
     return [];
   });
   const choice = offered[attempts.length - 1] ?? offered.at(-1) ?? resolved;

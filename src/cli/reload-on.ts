@@ -1,11 +1,12 @@
 import type { ExtensionSet } from '../extension/index.js';
 import type { Host } from '../host/index.js';
+import { errorLine } from './error-line.js';
 import { ExtensionWatch } from './extension-watch.js';
 import type { Shell } from './shell.js';
 
 /**
  * Reloads extensions when their files change, where that is asked for, and all of them on SIGHUP, unless a person types
- * here: a terminal that is closed sends one, too. Why a reload failed is in the log.
+ * here: a terminal that is closed sends one, too. Why a reload failed is told on stderr.
  */
 export function reloadOn(
   host: Host,
@@ -17,8 +18,10 @@ export function reloadOn(
     for (const id of ids) {
       if (host.state !== 'running') return;
       const results = await host.reload(id).catch(() => []); // it is stopping
-      for (const { extensionId, result } of results)
+      for (const { extensionId, result, error } of results) {
         if (result === 'reloaded') stderr.lines([`sluice: ${extensionId} was reloaded`]);
+        if (error !== undefined) stderr.lines([errorLine(error, false)]);
+      }
     }
   };
   if (!isTerminal.stdin) onHangup(() => void reload([undefined]));

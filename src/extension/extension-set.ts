@@ -149,11 +149,9 @@ export class ExtensionSet implements AsyncDisposable {
     const extension = await this.#read(member);
     if (extension instanceof Error) {
       member.error = extension;
-      this.#logger.error(`disabled: ${extension.message}`, {
-        extensionId: member.extensionId,
-        code: extension.code,
-        hint: extension.hint,
-      });
+      const { code, hint } = extension;
+      const { extensionId } = member;
+      this.#logger.error(`disabled (${code})`, { extensionId, code, hint, error: extension });
       return;
     }
     await this.#start(member, extension, undefined);

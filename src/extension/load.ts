@@ -120,7 +120,7 @@ function disabled(
 ): DisabledExtension {
   const error = isSluiceError(thrown) ? thrown : setupFailed(extensionId, thrown);
   const { code, hint } = error;
-  loggerOf(logger, extensionId).error(`disabled: ${error.message}`, { code, hint });
+  loggerOf(logger, extensionId).error(`disabled (${code})`, { code, hint, error });
   return { status: 'disabled', extensionId, error, undoFailures };
 }
 
@@ -137,9 +137,7 @@ async function setUp(
   const expiry = new Promise<never>((_, expire) => {
     timer = clock.setTimeout(() => {
       expire(new SluiceError('setup-timed-out', { extensionId, timeoutMs }));
-      work.catch((late: unknown) =>
-        log.warn(`setup failed after its time was up: ${oneLine(late)}`),
-      );
+      work.catch((error: unknown) => log.warn('setup failed after its time was up', { error }));
     }, timeoutMs);
   });
   try {

@@ -76,8 +76,8 @@ export function noteReload(
   if (error === undefined) logger.info(`${extensionId} was reloaded`, { extensionId });
   else
     logger.error(
-      `${extensionId} was not reloaded, and ${result === 'kept' ? 'runs as it was' : 'is disabled'}: ${error.message}`,
-      { extensionId, code: error.code },
+      `${extensionId} was not reloaded, and ${result === 'kept' ? 'runs as it was' : 'is disabled'}`,
+      { extensionId, code: error.code, error },
     );
   return noted;
 }

@@ -62,7 +62,7 @@ function accountsOf({ config, logger }: LegacyPlugin, channel: LegacyChannel): r
     const listed = channel.config?.listAccountIds?.(config) ?? [];
     return listed.length > 0 ? [...listed] : [defaultAccountId];
   } catch (error) {
-    logger.error(`channel "${channel.id}" does not list its accounts: ${oneLine(error)}`);
+    logger.error(`channel "${channel.id}" does not list its accounts`, { error });
     return [defaultAccountId];
   }
 }

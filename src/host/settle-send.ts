@@ -91,7 +91,11 @@ async function giveUp(
   const { explicit: _, ...outbound } = emitted;
   const end = { cause: 'ambiguous', error } as const;
   await parts.journal.endSend(sendId, { state: 'failed', cause: end.cause, reason: error });
-  parts.logger.error(`a send counts as failed: ${error}`, { sendId, cause: end.cause });
+  parts.logger.error('a send counts as failed: nobody knows whether it is out', {
+    sendId,
+    code: end.cause,
+    detail: error,
+  });
   try {
     await trail.dispatch('egress.failed', {
       ...outbound,

@@ -197,7 +197,10 @@ describe('a turn with fallbacks', () => {
         { model: { provider: 'other', model: 'm' } },
       ],
     });
-    expect(log.messages('warn')[0]).toMatch(/passed over: provider "scripted" has no model "gone"/);
+    expect(log.entries.find(({ level }) => level === 'warn')).toMatchObject({
+      message: 'a fallback is passed over',
+      fields: { detail: expect.stringContaining('provider "scripted" has no model "gone"') },
+    });
     const outputs = outcomes.filter(({ event }) => event.family === 'agent.llm.output');
     const [first, , last] = outputs.map(({ payload }) => payload as { fallback?: object });
     expect(first).not.toHaveProperty('fallback');

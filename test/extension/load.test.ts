@@ -65,7 +65,13 @@ describe('loadExtension (§13)', () => {
       extensionId: 'acme',
       error: { code: 'setup-failed' },
     });
-    expect(log.messages('error')).toEqual([expect.stringContaining('no licence')]);
+    expect(log.entries).toMatchObject([
+      {
+        level: 'error',
+        message: 'disabled (setup-failed)',
+        fields: { error: { message: expect.stringContaining('no licence') } },
+      },
+    ]);
     expect(kernel.stats().contributions).toBe(0);
     expect(held).toBe(false);
   });

@@ -103,7 +103,13 @@ describe('its services', () => {
     });
     await lab[Symbol.asyncDispose]();
     expect(started).toEqual(['fine']);
-    expect(logger.messages('error')).toEqual(['acme: service "broken": start failed: no port']);
+    const errors = logger.entries.filter(({ level }) => level === 'error');
+    expect(errors).toMatchObject([
+      {
+        message: 'acme: service "broken": start failed',
+        fields: { error: { message: 'no port' } }, // §20.3
+      },
+    ]);
   });
 
   it('that do not end their start are left behind, and stopped all the same', async () => {

@@ -406,7 +406,9 @@ describe('a register function', () => {
     });
     expect(plugin).toMatchObject({ status: 'error', error: { code: 'plugin-failed' } });
     expect(plugin.error?.message).toBe('acme: its register function threw: no key');
-    expect(logger.messages('error')).toEqual([plugin.error?.message]);
+    expect(logger.entries.filter(({ level }) => level === 'error')).toMatchObject([
+      { message: 'acme: it is not set up (plugin-failed)', fields: { error: plugin.error } },
+    ]);
     expect(await runner.runMessageSending({ ...sending }, slack)).toEqual({ cancel: true });
     await plugin.dispose();
     expect(await runner.runMessageSending({ ...sending }, slack)).toBe(undefined);

@@ -33,7 +33,14 @@ export function bridgedBus(): InternalBus {
       hooks.createInternalHookEvent(type as 'command', action, key, context),
     trigger: (event) => hooks.triggerInternalHook(event),
     // what the bridge says beyond the legacy lines (a context that fits no family) is its own
-    logged: () => logger.messages('error').map((text) => `error ${text}`),
+    // its text is a field of the entry (§20.3), and in the line of the legacy bus
+    logged: () =>
+      logger.entries
+        .filter(({ level }) => level === 'error')
+        .map(({ message, fields: { error } }) => {
+          const text = error instanceof Error ? error.message : String(error);
+          return `error ${message}: ${text}`;
+        }),
   };
 }
 

@@ -62,9 +62,9 @@ export async function startAccount(
       void api.call('answerCallbackQuery', { callback_query_id: press.id }, { timeoutMs: 5_000 });
     return undefined;
   };
-  const ended = (reason: string): void => {
-    log.error(`account ${accountId} takes in no more: ${reason}`);
-    inbox.ended({ reason });
+  const ended = (reason: string, detail: string): void => {
+    log.error(`account ${accountId} takes in no more: ${reason}`, { detail });
+    inbox.ended({ reason: `${reason}: ${detail}` });
   };
   const sink = { take, ended };
 

@@ -70,7 +70,7 @@ export default defineExtension({
         }
         case 'unknown': {
           const { problem } = verdict;
-          own.log.warn(`ownership check failed: ${problem}`, { ...thread });
+          own.log.warn('ownership check failed', { ...thread, detail: problem });
           // thrown, so that it is in the outcome and the counters as well; the policy decides
           throw new Error(`the ownership service was of no help: ${problem}`);
         }

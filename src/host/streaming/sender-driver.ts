@@ -87,6 +87,9 @@ export class SenderDriver {
   #tell(phase: string, end: CallEnd<unknown>): void {
     if (end.status === 'aborted') return;
     const why = end.status === 'threw' ? end.reason : 'it did not answer in time';
-    this.#options.logger.error(`a stream sender failed at "${phase}": ${why}`);
+    this.#options.logger.error(`a stream sender failed at "${phase}"`, {
+      code: end.status,
+      detail: why,
+    });
   }
 }

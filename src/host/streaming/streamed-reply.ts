@@ -160,7 +160,7 @@ export class StreamedReply {
         await this.#opened?.driver?.show(this.#next() ?? part);
       }
     } catch (error) {
-      parts.logger.error(`a stream could not be opened: ${oneLine(error)}`); // so it goes out whole, or says so, too
+      parts.logger.error('a stream could not be opened', { error }); // so it goes out whole, or says so, too
     }
   }
 
@@ -208,7 +208,7 @@ export class StreamedReply {
       const { sendTimeoutMs: timeoutMs = 60_000 } = options;
       return sender && new SenderDriver(sender, { clock, logger, timeoutMs, signal });
     } catch (error) {
-      parts.logger.error(`channel "${channel.id}" made no stream sender: ${oneLine(error)}`);
+      parts.logger.error(`channel "${channel.id}" made no stream sender`, { error });
       return undefined;
     }
   }

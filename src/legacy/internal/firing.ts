@@ -1,4 +1,4 @@
-import { type Logger, oneLine } from '../../kernel/index.js';
+import { type Logger } from '../../kernel/index.js';
 import type { BootstrapView } from './bootstrap-files.js';
 import type { InternalHookEvent, InternalHookHandler } from './event.js';
 
@@ -76,18 +76,8 @@ export class Firing {
 
   #logged(thrown: unknown): unknown {
     const { type, action } = this.event;
-    const message = textOf(thrown);
     this.#log.failed();
-    this.#log.logger.error(`Hook error [${type}:${action}]: ${message}`);
+    this.#log.logger.error(`Hook error [${type}:${action}]`, { error: thrown });
     return thrown;
-  }
-}
-
-/** The text of what was thrown, as the legacy bus writes it; of what cannot be read, that it cannot. */
-function textOf(thrown: unknown): string {
-  try {
-    return thrown instanceof Error ? thrown.message : String(thrown);
-  } catch {
-    return oneLine(thrown);
   }
 }

@@ -4,7 +4,6 @@ import {
   type Kernel,
   type Logger,
   type Outcome,
-  oneLine,
   silentLogger,
   systemClock,
 } from '../../kernel/index.js';
@@ -128,7 +127,8 @@ export class InternalHookBus implements InternalHooks {
       this.#counts.misfits++;
       if (!this.#misfits.has(row))
         this.#logger.warn(
-          `${row.type}:${row.action} is no canonical event: ${oneLine(error)}; its handlers are called all the same`,
+          `${row.type}:${row.action} is no canonical event; its handlers are called all the same`,
+          { error },
         );
       this.#misfits.add(row); // told once per key
       return undefined;

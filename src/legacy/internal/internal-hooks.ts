@@ -5,7 +5,7 @@ import type { InternalHookEvent, InternalHookHandler, InternalHookType } from '.
 export interface InternalHookOptions {
   /** The extension that its handlers are contributed as; `internal-hooks` where unsaid. */
   readonly extensionId?: string;
-  /** Hears `Hook error [type:action]: message`, as the legacy system logs it. */
+  /** Hears `Hook error [type:action]`, with what was thrown in the field `error` (spec §20.3). */
   readonly logger?: Logger;
   readonly clock?: Clock;
   /**

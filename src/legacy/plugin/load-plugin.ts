@@ -36,7 +36,11 @@ export function loadWith(
     plugin.refusals.note('openclaw.plugin.json: skills');
   const error = setUp(plugin, exported, options);
   if (error !== undefined)
-    plugin.logger.error(error.message, { code: error.code, hint: error.hint });
+    plugin.logger.error(`it is not set up (${error.code})`, {
+      code: error.code,
+      hint: error.hint,
+      error,
+    });
   const { running, scope, refusals, internalHookList, version, description } = plugin;
   const dispose: LegacyPlugin['dispose'] = async () => {
     await running.stop();
@@ -91,7 +95,7 @@ function setUp(
     if (isThenable(returned)) {
       plugin.tell('warn', 'its register function is async; nobody waits for it, as in OpenClaw');
       returned.then(undefined, (late: unknown) =>
-        plugin.tell('error', `its register function was rejected: ${oneLine(late)}`),
+        plugin.tell('error', 'its register function was rejected', late),
       );
     }
     return undefined;

@@ -38,9 +38,10 @@ export function newPlugin(definition: PluginDefinition, options: LegacyPluginOpt
   const logger = loggerOf(options.logger ?? silentLogger, pluginId);
   const legacyLogger = legacyLoggerOf(logger);
   const diagnostics: PluginDiagnostic[] = [];
-  const tell: Registering['tell'] = (level, message) => {
-    diagnostics.push({ level, message });
-    logger[level](message);
+  const tell: Registering['tell'] = (level, message, thrown) => {
+    const isThrown = thrown !== undefined;
+    diagnostics.push({ level, message: isThrown ? `${message}: ${oneLine(thrown)}` : message });
+    logger[level](message, isThrown ? { error: thrown } : {});
   };
   const refusals = refusalsOf(pluginId, options.unsupported ?? 'refuse', ({ method, instead }) =>
     logger.warn(`${method} is not supported. ${instead}`),
@@ -51,7 +52,7 @@ export function newPlugin(definition: PluginDefinition, options: LegacyPluginOpt
   const running = new PluginServices(services, {
     context: { config, workspaceDir, stateDir, logger: legacyLogger },
     ...(options.clock !== undefined && { clock: options.clock }),
-    onFailure: (message) => tell('error', message),
+    onFailure: (message, thrown) => tell('error', message, thrown),
   });
   const version = definition.version ?? manifest?.version;
   const description = definition.description ?? manifest?.description;

@@ -1,4 +1,4 @@
-import { type Clock, oneLine, systemClock, type TimerHandle } from '../../kernel/index.js';
+import { type Clock, systemClock, type TimerHandle } from '../../kernel/index.js';
 import type { LegacyService, LegacyServiceContext } from './shapes.js';
 
 /** What the services of a plugin are run with. */
@@ -7,7 +7,7 @@ export interface ServicesOptions {
   /** The platform's where unsaid. */
   readonly clock?: Clock;
   /** Told of what failed. */
-  readonly onFailure: (message: string) => void;
+  readonly onFailure: (message: string, thrown?: unknown) => void;
 }
 
 /** Milliseconds that a service is waited for, when it starts and when it stops. */
@@ -51,7 +51,7 @@ export class PluginServices {
   async #call(service: LegacyService, verb: 'start' | 'stop'): Promise<'done' | 'failed' | 'slow'> {
     const { context, clock = systemClock, onFailure } = this.#options;
     const fail = (thrown: unknown): 'failed' => {
-      onFailure(`service "${service.id}": ${verb} failed: ${oneLine(thrown)}`);
+      onFailure(`service "${service.id}": ${verb} failed`, thrown);
       return 'failed';
     };
     const work = (async () => service[verb]?.(context))().then(() => 'done' as const, fail);

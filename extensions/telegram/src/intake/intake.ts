@@ -14,6 +14,6 @@ export interface Intake {
 export interface IntakeSink {
   /** A new update. Resolves when more may come; never rejects. @returns `refused` where it is to be brought again. */
   readonly take: (update: Update) => Promise<'refused' | undefined>;
-  /** It is over: no more will come. */
-  readonly ended: (reason: string) => void;
+  /** It is over: no more will come. The reason is in our words, the detail in those of others. */
+  readonly ended: (reason: string, detail: string) => void;
 }

@@ -117,18 +117,18 @@ export function startPolling({ api, clock, log, sink }: PollingParts): Intake {
     const { reason } = answer;
     const code = answer.status === 'refused' ? answer.code : 0;
     if (code === 401 || code === 404) {
-      sink.ended(`Telegram refuses the bot's token (${reason})`);
+      sink.ended(`Telegram refuses the bot's token (${code})`, reason);
       return false;
     }
     conflicts = code === 409 ? conflicts + 1 : 0;
     if (conflicts >= patience) {
-      sink.ended(`the bot is used elsewhere, too (${reason})`);
+      sink.ended(`the bot is used elsewhere, too (${code})`, reason);
       return false;
     }
     backoffMs = Math.min(longestBackoffMs, backoffMs === 0 ? firstBackoffMs : backoffMs * 2);
     const asked = answer.status === 'refused' ? (answer.retryAfterMs ?? 0) : 0;
     const waitMs = Math.max(backoffMs, asked);
-    log.warn(`no updates from Telegram: ${reason}; asked again in ${waitMs} ms`);
+    log.warn(`no updates from Telegram; asked again in ${waitMs} ms`, { code, detail: reason });
     await pause(clock, waitMs, signal);
     return true;
   };
@@ -159,7 +159,7 @@ export function startPolling({ api, clock, log, sink }: PollingParts): Intake {
   };
   // Nobody waits for it: what it has taken may wait for room behind a turn that does not end.
   run().catch((error: unknown) => {
-    sink.ended(`polling failed (${api.redact(String(error))})`);
+    sink.ended('polling failed', api.redact(String(error)));
   });
 
   return {
@@ -174,7 +174,7 @@ export function startPolling({ api, clock, log, sink }: PollingParts): Intake {
       const payload = { offset, limit: 1, timeout: 0 };
       const answer = await api.call('getUpdates', payload, { timeoutMs: 5_000 });
       if (answer.status !== 'done')
-        log.warn(`Telegram does not know what was handled last: ${answer.reason}`);
+        log.warn('Telegram does not know what was handled last', { detail: answer.reason });
     },
   };
 }

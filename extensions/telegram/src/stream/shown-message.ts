@@ -111,7 +111,7 @@ export async function removeMessage(shown: ShownMessage): Promise<boolean> {
     if (answer.status === 'refused' && /to delete not found/i.test(answer.reason)) return true;
     const isFinal = answer.status === 'refused' && answer.code !== 429;
     if (isFinal || attempt >= removalAttempts || signal.aborted) {
-      log.warn(`a part of a reply could not be taken back: ${answer.reason}`);
+      log.warn('a part of a reply could not be taken back', { detail: answer.reason });
       return false;
     }
     const asked = answer.status === 'refused' ? (answer.retryAfterMs ?? 0) : 0;

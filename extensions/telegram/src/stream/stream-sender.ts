@@ -110,7 +110,7 @@ export class TelegramStreamSender implements StreamSender {
 
   async onError({ error }: StreamDelta & { phase: 'error' }): Promise<void> {
     if (!(await this.#end())) return;
-    this.#parts.log.warn(`a streamed reply ended with an error: ${error}`);
+    this.#parts.log.warn('a streamed reply ended with an error', { detail: error });
     await this.#remove();
   }
 
@@ -154,7 +154,7 @@ export class TelegramStreamSender implements StreamSender {
     this.#call = this.#update(wanted)
       .catch((error: unknown) => {
         this.#isDark = true; // its permit was used up: whoever drives it has gone on without it
-        log.warn(`a streamed reply is not shown: ${String(error)}`);
+        log.warn('a streamed reply is not shown', { error });
       })
       .then(() => {
         this.#call = undefined;
@@ -187,7 +187,7 @@ export class TelegramStreamSender implements StreamSender {
       }
       return;
     }
-    log.debug(`a streamed reply was not updated: ${answer.reason}`);
+    log.debug('a streamed reply was not updated', { detail: answer.reason });
     // no second one may follow a first message that nobody knows the end of; what is refused will be again
     this.#isDark = answer.status === 'refused' || this.#shown === undefined;
   }
