@@ -1,4 +1,4 @@
-import { type Logger } from '../../kernel/index.js';
+import type { Logger } from '../../kernel/index.js';
 import type { BootstrapView } from './bootstrap-files.js';
 import type { InternalHookEvent, InternalHookHandler } from './event.js';
 
