@@ -14,6 +14,7 @@ const harmlessName =
 const accepted: Readonly<Record<string, readonly string[]>> = {
   'extensions/quiet-hours/src/index.ts': ['keptBack'], // a number
   'extensions/telegram/src/account.ts': ['reason'], // one of three sentences
+  'extensions/telegram/src/intake/polling.ts': ['passed'], // a number
   'extensions/thread-ownership/src/index.ts': ['who'], // the id of an agent
   'src/agent/turn-listener.ts': ['what'], // the name of a callback
   'src/extension/handler-watch.ts': ['who', 'what', "running.join(', ')"], // names, and one of two sentences
