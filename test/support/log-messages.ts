@@ -21,6 +21,7 @@ const accepted: Readonly<Record<string, readonly string[]>> = {
   'src/extension/scope.ts': ['label'], // what `api.own` was called with
   'src/gateway/provider/provider.ts': ["parts.join(' and ')"], // names of fields
   'src/host/attempt.ts': ['what'], // a step of a stop
+  'src/host/journal-failure.ts': ['message'], // of whoever calls it: read there
   'src/host/kept-updates.ts': ['body.problem'], // one of two words
   'src/host/logging/pino-logger.ts': ['fieldsFor(fields)'], // of pino, which takes the fields first
   'src/host/provided.ts': ['what'], // a kind and an id
