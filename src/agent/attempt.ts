@@ -1,14 +1,12 @@
 import { oneLine } from '../kernel/index.js';
 import {
   type AgentRequest,
-  isSessionMessage,
+  isPrompt,
   RunDispatcher,
   type RunFallback,
   type RunStop,
   type SessionEvent,
-  type SessionMessage,
   type TranscriptEntry,
-  textOf,
 } from '../stream/index.js';
 import { cutOff, untilCut } from './cut-off.js';
 import type { ModelChoice } from './model.js';
@@ -63,7 +61,6 @@ class Attempt {
     const { session, callbacks } = options;
     const { agentId, sessionKey, sessionId, beforeHistory } = session;
     const { written, attempt } = start;
-    const left = written.some(isWork);
     const run = new RunDispatcher({
       trail,
       run: fields,
@@ -79,14 +76,12 @@ class Attempt {
       logger,
       signal,
     });
-    // The model sees what an attempt before has done. Where it has done nothing, the prompt is not asked twice.
-    this.#scope = {
-      ...scope,
-      run,
-      attempt,
-      history: left ? [...session.history, ...written] : session.history,
-    };
-    this.#isAsked = written.length > 0 && !left;
+    // Whatever became of an attempt before, the prompt is in the transcript once, and goes to the model once.
+    const prompt = written.find(isPrompt);
+    const isFirst = attempt === 1 && session.begun === undefined;
+    const begun = isFirst ? undefined : written.filter((entry) => entry !== prompt);
+    this.#scope = { ...scope, run, attempt, begun };
+    this.#isAsked = prompt !== undefined;
     this.#start = start;
     this.#listener = new TurnListener({ callbacks, fields, clock, logger, signal });
   }
@@ -130,8 +125,18 @@ class Attempt {
       ...(fallback !== undefined && { fallback }),
       ...(subagentOf !== undefined && { subagentOf }),
     });
-    const tell: AgentRequest['tell'] = (fact) => void run.tell(fact);
-    return { choice, request: { ...request, gate: this.#gate, tell } };
+    const { kept } = this.#scope;
+    const providerSession = kept.get(id);
+    return {
+      choice,
+      request: {
+        ...request,
+        gate: this.#gate,
+        tell: (fact) => void run.tell(fact),
+        keepSession: (token) => void kept.set(id, token),
+        ...(providerSession !== undefined && { providerSession }),
+      },
+    };
   }
 
   async #stream({ choice, request }: Called): Promise<void> {
@@ -193,12 +198,4 @@ class Attempt {
     if (this.#choice === undefined) return; // nothing was called: no run of a model has begun
     await this.#wait(this.#listener.failed(message));
   }
-}
-
-/** Whether a message is something that a model or a tool has done. */
-function isWork(entry: TranscriptEntry): boolean {
-  if (entry.role === 'toolResult') return true;
-  const message: SessionMessage | undefined = isSessionMessage(entry) ? entry : undefined;
-  if (message?.role !== 'assistant') return false;
-  return textOf(message).trim() !== '' || message.content.some(({ type }) => type === 'toolCall');
 }

@@ -1,56 +1,100 @@
 import { type AgentRequest, isPrompt, Recent, type SessionMessage } from '../stream/index.js';
+import { type KnownSession, readToken } from './claude-token.js';
 
-/** How many sessions are remembered; one that is forgotten is told its history. */
+/** How many sessions are remembered. */
 const maxSessions = 1_000;
 
-/** What Claude knows of a session when a turn begins. */
+/** Where a turn goes on. */
 export interface Recalled {
-  /** Its own session, to be resumed. */
+  /** The SDK's session, to be resumed. */
   readonly resume?: string;
-  /** What it has not heard: everything, or what another provider has answered meanwhile. */
+  /** The message of that session to go on after; the session's last one where unsaid. */
+  readonly resumeAt?: string;
+  /** What the resumed session does not hold: everything, or what another provider has answered meanwhile. */
   readonly unheard: readonly SessionMessage[];
 }
 
-interface Remembered {
-  readonly claudeSession: string;
-  /** How many prompts of the transcript it has heard, from its first on. */
-  readonly heard: number;
-}
-
-type Turn = Pick<AgentRequest, 'sessionId' | 'history' | 'beforeHistory'>;
+type Turn = Pick<
+  AgentRequest,
+  'sessionId' | 'history' | 'beforeHistory' | 'begun' | 'providerSession'
+>;
 
 /**
- * Which of the SDK's own sessions goes on with which session of ours. In memory: after a restart, and for a session
- * that was forgotten, the history takes its place.
+ * Which of the SDK's own sessions goes on with which session of ours (spec §16.14): as it was noted in this process, or
+ * else as it was kept with the session. A session that is in neither is told its history.
  */
 export class ClaudeMemory {
-  readonly #sessions = new Recent<string, Remembered>(maxSessions);
+  readonly #sessions = new Recent<string, KnownSession>(maxSessions);
 
+  /**
+   * Finds where a turn goes on. If its prompt was begun before, the SDK's session may hold it already: then the turn goes
+   * on after the last turn before it that is known to be whole, so that the prompt is not said twice.
+   */
   recall(turn: Turn): Recalled {
-    const known = this.#sessions.get(turn.sessionId);
+    const known = this.#known(turn);
     if (known === undefined) return { unheard: turn.history };
-    return { resume: known.claudeSession, unheard: after(known.heard, turn) };
+    const { session, heard, isWhole } = known;
+    if (turn.begun === undefined) return { resume: session, unheard: after(turn, heard, isWhole) };
+    const point = known.points.findLast((one) => one.heard < promptNumber(turn));
+    if (point === undefined) return { unheard: turn.history };
+    const unheard = after(turn, point.heard, true);
+    return { resume: session, resumeAt: point.uuid, unheard };
   }
 
-  /** Notes which session of the SDK a turn runs in. */
-  remember({ sessionId, history, beforeHistory }: Turn, claudeSession: string): void {
-    const before = beforeHistory?.prompts ?? 0;
-    const heard = before + history.filter(isPrompt).length + 1;
-    this.#sessions.set(sessionId, { claudeSession, heard });
+  /** Notes that a turn has begun in a session of the SDK. */
+  begun(turn: Turn, session: string): KnownSession {
+    const heard = promptNumber(turn);
+    const before = this.#known(turn);
+    const points = before?.session === session ? before.points : [];
+    return this.#note(turn, {
+      session,
+      heard,
+      isWhole: false,
+      points: points.filter((point) => point.heard < heard),
+    });
+  }
+
+  /** Notes that the SDK has written a turn down as a whole. @param uuid of its last message, if it ended well. */
+  whole(turn: Turn, known: KnownSession, uuid: string | undefined): KnownSession {
+    const { heard, points } = known;
+    const point = uuid === undefined ? [] : [{ uuid, heard }];
+    const before = points.filter((one) => one.heard < heard);
+    return this.#note(turn, { ...known, isWhole: true, points: [...before, ...point].slice(-2) });
   }
 
   /** Drops a session that the SDK does not find any more. */
   forget({ sessionId }: Turn): void {
     this.#sessions.delete(sessionId);
   }
+
+  #known({ sessionId, providerSession }: Turn): KnownSession | undefined {
+    return this.#sessions.get(sessionId) ?? readToken(providerSession);
+  }
+
+  #note({ sessionId }: Turn, known: KnownSession): KnownSession {
+    this.#sessions.set(sessionId, known);
+    return known;
+  }
 }
 
-/** What follows the turns that were heard, and what was cut off in the last of them: the SDK drops that. */
-function after(heard: number, { history, beforeHistory }: Turn): readonly SessionMessage[] {
+/** Which prompt of its session a turn is asked, from 1. */
+function promptNumber({ history, beforeHistory }: Turn): number {
+  return (beforeHistory?.prompts ?? 0) + history.filter(isPrompt).length + 1;
+}
+
+/**
+ * What follows the turns that were heard. If the last of them was not written down as a whole, the SDK has dropped what was
+ * cut off in it: that follows, too.
+ */
+function after(
+  { history, beforeHistory }: Turn,
+  heard: number,
+  isWhole: boolean,
+): readonly SessionMessage[] {
   let turns = beforeHistory?.prompts ?? 0;
   return history.filter((message) => {
     if (isPrompt(message)) turns++;
     const isCutOff = message.role === 'assistant' && message.stopReason === 'aborted';
-    return turns > heard || (turns === heard && isCutOff);
+    return turns > heard || (turns === heard && isCutOff && !isWhole);
   });
 }

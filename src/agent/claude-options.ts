@@ -48,6 +48,7 @@ const reserved: Readonly<Record<string, string>> = {
   permissionPromptToolName: 'Contribute a veto to agent.tool.calling.',
   persistSession: 'Set memory.',
   resume: 'Set memory.',
+  resumeSessionAt: 'Set memory.',
   sessionId: 'Set memory.',
   systemPrompt: 'Contribute to agent.prompt.building.',
 };

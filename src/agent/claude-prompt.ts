@@ -4,16 +4,19 @@ import { type AgentRequest, type SessionMessage, textOf } from '../stream/index.
 const maxHistoryChars = 100_000;
 
 /**
- * The prompt of a turn, as Claude gets it: what was said that it has not heard, the files that came along, by name
- * and place, and what is asked.
+ * The prompt of a turn, as Claude gets it: what was said that it has not heard, what was done about the prompt before, the
+ * files that came along, by name and place, and what is asked.
  *
  * @param unheard messages of the session that its own memory does not hold, oldest first.
  */
 export function claudePrompt(
-  { prompt, attachments }: Pick<AgentRequest, 'prompt' | 'attachments'>,
+  { prompt, attachments, begun = [] }: Pick<AgentRequest, 'prompt' | 'attachments' | 'begun'>,
   unheard: readonly SessionMessage[],
 ): string {
-  const said = conversation(unheard);
+  const said = conversation(unheard, (message) =>
+    message.role === 'toolResult' ? '' : textOf(message),
+  );
+  const done = conversation(begun, workOf);
   const files = attachments.map(({ kind, name, path, url, mimeType }) =>
     ['-', kind, name, path ?? url, mimeType === undefined ? undefined : `(${mimeType})`]
       .filter((part) => part !== undefined)
@@ -21,17 +24,34 @@ export function claudePrompt(
   );
   return [
     ...(said === '' ? [] : [`<conversation_so_far>\n${said}\n</conversation_so_far>`]),
+    ...(done === '' ? [] : [`<already_done>\n${cutOff}\n${done}\n</already_done>`]),
     ...(files.length === 0 ? [] : [`Attached files:\n${files.join('\n')}`]),
     prompt,
   ].join('\n\n');
 }
 
-/** What was said, as text; what tools answered and what was thought is left out. */
-function conversation(messages: readonly SessionMessage[]): string {
+const cutOff =
+  'The process that answered the following prompt was cut off, after what stands here. Go on from there.';
+
+/** What a message says, and which tools it calls. */
+function workOf(message: SessionMessage): string {
+  if (message.role !== 'assistant') return textOf(message);
+  const calls = message.content.flatMap((block) =>
+    block.type === 'toolCall' ? [`called ${block.name} ${JSON.stringify(block.arguments)}`] : [],
+  );
+  return [textOf(message), ...calls].filter((text) => text.trim() !== '').join('\n');
+}
+
+/** Messages as text, each as `saying` has it; what was thought is left out. */
+function conversation(
+  messages: readonly SessionMessage[],
+  saying: (message: SessionMessage) => string,
+): string {
   const lines: string[] = [];
   let chars = 0;
   for (const message of messages.toReversed()) {
-    const text = message.role === 'toolResult' ? '' : textOf(message);
+    const failed = message.role === 'assistant' && message.providerError !== undefined;
+    const text = failed ? '' : saying(message); // what failed is for operators
     if (text.trim() === '') continue;
     const line = `${message.role}: ${text}`;
     chars += line.length;

@@ -2,6 +2,7 @@ import type { CallbackQueue } from '../csdk/index.js';
 import { toolGate } from '../csdk/index.js';
 import { type Logger, silentLogger } from '../kernel/index.js';
 import type { AgentRequest } from '../stream/index.js';
+import type { Recalled } from './claude-memory.js';
 import type { ClaudeProviderOptions } from './claude-options.js';
 import type { ClaudeQueryOptions } from './claude-sdk.js';
 
@@ -19,8 +20,7 @@ const unfitTools = [
 /** What a query needs beside the request. */
 interface QueryScope {
   readonly options: ClaudeProviderOptions;
-  /** The session to be resumed. */
-  readonly resume: string | undefined;
+  readonly recalled: Recalled;
   readonly callbacks: CallbackQueue;
   readonly stop: AbortController;
 }
@@ -28,9 +28,10 @@ interface QueryScope {
 /** The options of the query that answers a request. */
 export function claudeQueryOptions(
   request: AgentRequest,
-  { options, resume, callbacks, stop }: QueryScope,
+  { options, recalled, callbacks, stop }: QueryScope,
 ): ClaudeQueryOptions {
   const { cwd, env, sdk, memory, permissionMode = 'default', gateTimeoutMs = 600_000 } = options;
+  const { resume, resumeAt } = recalled;
   const logger = options.logger ?? silentLogger;
   const timeoutSeconds = Math.ceil(gateTimeoutMs / 1_000);
   return {
@@ -52,6 +53,7 @@ export function claudeQueryOptions(
     ...(env !== undefined && { env: { ...env } }),
     ...(request.model !== 'default' && { model: request.model }),
     ...(resume !== undefined && { resume }),
+    ...(resumeAt !== undefined && { resumeSessionAt: resumeAt }),
   };
 }
 

@@ -34,6 +34,7 @@ export interface ClaudeQueryOptions extends CsdkToolGate {
   env?: Record<string, string | undefined>;
   model?: string;
   resume?: string;
+  resumeSessionAt?: string;
   systemPrompt?:
     | { type: 'custom'; prompt: string; snapshot: boolean }
     | { type: 'preset'; preset: 'claude_code'; append?: string; snapshot: boolean };
@@ -43,6 +44,8 @@ export interface ClaudeQueryOptions extends CsdkToolGate {
 export interface ClaudeRun extends AsyncGenerator<CsdkFrame, void> {
   /** Ends the process, and with it the frames. */
   close(): void;
+  /** Stops what goes on now: open tool calls get an answer, and the result comes. */
+  interrupt?(): Promise<unknown>;
 }
 
 /** `query()` of the SDK, as it is called here. */

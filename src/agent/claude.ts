@@ -5,8 +5,10 @@ import {
   normalizeSession,
   subagentOf,
 } from '../csdk/index.js';
+import { type Clock, silentLogger, systemClock } from '../kernel/index.js';
 import type { AgentProvider, AgentRequest, SessionEvent } from '../stream/index.js';
-import { ClaudeMemory } from './claude-memory.js';
+import { rememberedFrames } from './claude-frames.js';
+import { ClaudeMemory, type Recalled } from './claude-memory.js';
 import { type ClaudeProviderOptions, checkClaudeOptions } from './claude-options.js';
 import { claudePrompt } from './claude-prompt.js';
 import { claudeQueryOptions } from './claude-query.js';
@@ -18,8 +20,9 @@ import { ClaudeTurns } from './claude-turns.js';
  * beside this package, and finds its key or its login in the environment. Every tool call, of subagents too, passes
  * `request.gate` before it runs.
  *
- * The turns of a session go on with one session of the SDK. What that has not heard (after a restart, or when
- * another provider answered meanwhile) stands as text before the prompt. A run ends when its background tasks have:
+ * The turns of a session go on with one session of the SDK, also after a restart, if the turn's session keeps what the
+ * provider gives it. What the SDK's session has not heard (another provider answered meanwhile) or does not hold any more (its
+ * file is gone) stands as text before the prompt. A run ends when its background tasks have:
  * what the model says of them belongs to the answer.
  *
  * Unless `sdk` says otherwise, no settings file is read (`settingSources: []`), prompts are taken as they are
@@ -55,6 +58,7 @@ interface Answering {
   readonly options: ClaudeProviderOptions;
   readonly memory: ClaudeMemory;
   readonly turns: ClaudeTurns;
+  /** Ends the process. */
   readonly stop: AbortController;
   load(): Promise<ClaudeQuery>;
 }
@@ -64,23 +68,25 @@ async function* answer(
   { options, memory, turns, stop, load }: Answering,
 ): AsyncGenerator<SessionEvent, void> {
   const { signal, runId, sessionId } = request;
-  const onAbort = (): void => stop.abort(signal.reason);
-  signal.addEventListener('abort', onAbort, { once: true });
-  if (signal.aborted) onAbort();
+  const { clock = systemClock, logger = silentLogger } = options;
+  let run: ClaudeRun | undefined;
+  using _stopping = interruptFirst(request, stop, clock, () => run);
   const callbacks = callbackQueue();
   const leave = await turns.enter(sessionId, stop.signal);
-  let run: ClaudeRun | undefined;
   try {
     const query = await load();
-    const { resume, unheard } =
+    const ask = (recalled: Recalled): ClaudeRun => {
+      run = query({
+        prompt: claudePrompt(request, recalled.unheard),
+        options: claudeQueryOptions(request, { options, recalled, callbacks, stop }),
+      });
+      return run;
+    };
+    const frames =
       options.memory === 'history'
-        ? { resume: undefined, unheard: request.history }
-        : memory.recall(request);
-    run = query({
-      prompt: claudePrompt(request, unheard),
-      options: claudeQueryOptions(request, { options, resume, callbacks, stop }),
-    });
-    yield* normalizeSession(remembered(run, request, memory), {
+        ? ask({ unheard: request.history })
+        : rememberedFrames({ request, memory, logger, ask });
+    yield* normalizeSession(endedBy(frames, signal, stop), {
       callbacks,
       onSubagent: request.tell,
       end: 'idle',
@@ -92,7 +98,6 @@ async function* answer(
       ...(options.logger !== undefined && { logger: options.logger }),
     });
   } finally {
-    signal.removeEventListener('abort', onAbort);
     try {
       await release(run, callbacks);
     } finally {
@@ -101,19 +106,45 @@ async function* answer(
   }
 }
 
-/** Notes which session of the SDK the frames are of. A run that never began has found none. */
-async function* remembered(
-  run: ClaudeRun,
-  request: AgentRequest,
-  memory: ClaudeMemory,
+/**
+ * Stops a query when its request is: it is interrupted first, so that open tool calls are answered by the SDK itself and the
+ * SDK writes down what was said. Most of the grace later, its process is ended.
+ */
+function interruptFirst(
+  { signal, graceMs = 1_000 }: AgentRequest,
+  stop: AbortController,
+  clock: Clock,
+  current: () => ClaudeRun | undefined,
+): Disposable {
+  let timer: ReturnType<Clock['setTimeout']> | undefined;
+  const end = (): void => stop.abort(signal.reason);
+  const onAbort = (): void => {
+    const run = current();
+    if (run?.interrupt === undefined) end();
+    else {
+      timer = clock.setTimeout(end, graceMs * 0.75);
+      run.interrupt().catch(end);
+    }
+  };
+  signal.addEventListener('abort', onAbort, { once: true });
+  if (signal.aborted) onAbort();
+  return {
+    [Symbol.dispose]: () => {
+      signal.removeEventListener('abort', onAbort);
+      if (timer !== undefined) clock.clearTimeout(timer);
+    },
+  };
+}
+
+/** The frames of a query; once its request was stopped, its result is the last of them: nothing in the background is waited for. */
+async function* endedBy(
+  frames: AsyncIterable<CsdkFrame>,
+  signal: AbortSignal,
+  stop: AbortController,
 ): AsyncGenerator<CsdkFrame, void> {
-  let isKnown = false;
-  for await (const frame of run) {
-    if (frame.type === 'system' && frame.subtype === 'init') {
-      isKnown = true;
-      memory.remember(request, String(frame.session_id));
-    } else if (frame.type === 'result' && !isKnown) memory.forget(request);
+  for await (const frame of frames) {
     yield frame;
+    if (frame.type === 'result' && signal.aborted) stop.abort(signal.reason);
   }
 }
 

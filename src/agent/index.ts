@@ -51,4 +51,5 @@ export type {
   AgentTurnOptions,
   AgentTurnResult,
   ModelRef,
+  ProviderSessions,
 } from './turn-options.js';

@@ -6,7 +6,7 @@ import { type AttemptScope, imagesIn } from './turn-fields.js';
 /** An attempt whose provider can be called; only what asks and tells the pipeline is missing. */
 export interface PreparedAttempt {
   readonly choice: ModelChoice;
-  readonly request: Omit<AgentRequest, 'gate' | 'tell'>;
+  readonly request: Omit<AgentRequest, 'gate' | 'tell' | 'providerSession' | 'keepSession'>;
 }
 
 /**
@@ -20,7 +20,7 @@ export async function prepareAttempt(
   scope: AttemptScope,
   chosen: ModelChoice | undefined,
 ): Promise<PreparedAttempt> {
-  const { options, fields, run, signal, attempt, history } = scope;
+  const { options, fields, run, signal, attempt, begun } = scope;
   const { message, session, callbacks } = options;
   const verbose = callbacks?.verboseLevel;
   mustPass(
@@ -39,7 +39,7 @@ export async function prepareAttempt(
     provider: choice.provider.id,
     model: choice.model,
     prompt,
-    historyMessages: [...history],
+    historyMessages: [...session.history, ...(begun ?? [])],
     imagesCount: imagesIn(attachments),
   };
   mustPass(await run.input(input));
@@ -52,7 +52,8 @@ export async function prepareAttempt(
     model: choice.model,
     prompt,
     attachments,
-    history: history.filter(isSessionMessage),
+    history: session.history.filter(isSessionMessage),
+    ...(begun !== undefined && { begun: begun.filter(isSessionMessage) }),
     ...(session.beforeHistory !== undefined && { beforeHistory: session.beforeHistory }),
     session: {
       context: session.context ?? {},
@@ -60,6 +61,7 @@ export async function prepareAttempt(
       metadata: session.metadata ?? {},
     },
     signal,
+    graceMs: scope.graceMs,
   };
   return { choice, request };
 }

@@ -17,15 +17,15 @@ export interface ComposedPrompt {
  * @throws RunFailure `stage-failed`.
  */
 export async function buildPrompt(scope: AttemptScope): Promise<ComposedPrompt> {
-  const { options, trail, fields, signal, history } = scope;
-  const { message, systemPrompt } = options;
+  const { options, trail, fields, signal, begun = [] } = scope;
+  const { message, session, systemPrompt } = options;
   const own = systemPrompt === undefined ? {} : { systemPrompt };
   const outcome = await trail.dispatch(
     'agent.prompt.building',
     {
       ...fields,
       prompt: message.text,
-      messages: [...history],
+      messages: [...session.history, ...begun],
       ...own,
       guidance: [],
       additions: [],

@@ -13,6 +13,10 @@ export interface TurnScope {
   readonly signal: AbortSignal;
   /** Aborted when the turn may not wait any longer for what was stopped. */
   readonly cut: AbortSignal;
+  /** Milliseconds between the two signals. */
+  readonly graceMs: number;
+  /** What providers keep with the session, by their ids. */
+  readonly kept: Map<string, string>;
 }
 
 /** What the steps of an attempt share, before its provider is called. */
@@ -20,8 +24,8 @@ export interface AttemptScope extends TurnScope {
   readonly run: RunDispatcher;
   /** From 1. */
   readonly attempt: number;
-  /** What this attempt goes on from: the end of the transcript, oldest first. */
-  readonly history: readonly TranscriptEntry[];
+  /** What was done about the prompt before this attempt; absent if it is asked for the first time. */
+  readonly begun: readonly TranscriptEntry[] | undefined;
 }
 
 /** The run of a turn, as its payloads name it. */

@@ -16,9 +16,19 @@ import type { AgentTurnCallbacks } from './turn-callbacks.js';
 export interface AgentSession extends RunSession, Partial<SessionContext> {
   /** The transcript so far, oldest first, or as much of its end as the agent is to get. */
   readonly history: readonly TranscriptEntry[];
+  /**
+   * What a turn that was asked the same message, and was cut off by the end of its process, has added to the transcript
+   * after `history`. The prompt is its first, unless that was not written. Absent if the message is new.
+   */
+  readonly begun?: readonly TranscriptEntry[];
+  /** What providers had kept with the session, by their ids. */
+  readonly providerSessions?: ProviderSessions;
   /** Writes a message that `transcript.message.writing` passed. A rejection fails the turn: nothing is lost unseen. */
   append(message: TranscriptEntry): void | Promise<void>;
 }
+
+/** What providers have kept with a session, by their ids. */
+export type ProviderSessions = Readonly<Record<string, string>>;
 
 /** What the agent is asked. */
 export interface AgentMessage {
@@ -103,6 +113,8 @@ export interface AgentTurnError extends RunError {}
 export interface AgentTurnResult extends RunReport {
   readonly runId: string;
   readonly attempts: readonly AgentAttempt[];
+  /** What is to be kept with the session for its next turn: what was kept before, and what providers have changed. */
+  readonly providerSessions: ProviderSessions;
   /** The texts as the reply callbacks have cleaned them; absent where the turn had none. */
   readonly replyTexts?: readonly string[];
 }

@@ -47,10 +47,12 @@ export async function runAgentTurn(options: AgentTurnOptions): Promise<AgentTurn
   try {
     const trail = new Trail(kernel, after, { agentId, sessionId, ...refs });
     const fields = turnFields(options);
-    const scope = { options, trail, fields, clock, logger, signal, cut: cut.signal };
+    const kept = new Map(Object.entries(session.providerSessions ?? {}));
+    const scope = { options, trail, fields, clock, logger, signal, cut: cut.signal, graceMs, kept };
     const startedAtMs = clock.now();
     const ended = await attemptAll(scope);
-    return resultOf(runId, ended, Math.max(0, clock.now() - startedAtMs));
+    const durationMs = Math.max(0, clock.now() - startedAtMs);
+    return { ...resultOf(runId, ended, durationMs), providerSessions: Object.fromEntries(kept) };
   } finally {
     if (timer !== undefined) clock.clearTimeout(timer);
     listed?.[Symbol.dispose]();
@@ -64,7 +66,7 @@ function tooLong(timeoutMs: number): RunFailure {
 
 /** Makes the attempts of a turn, one after the other. There is at least one. */
 async function attemptAll(scope: TurnScope): Promise<readonly [EndedAttempt, ...EndedAttempt[]]> {
-  const written: TranscriptEntry[] = [];
+  const written: TranscriptEntry[] = [...(scope.options.session.begun ?? [])];
   const attempt = async (start: Omit<AttemptStart, 'written'>): Promise<EndedAttempt> => {
     const ended = await runAttempt(scope, { ...start, written: [...written] });
     written.push(...ended.report.written);
@@ -86,7 +88,7 @@ function resultOf(
   runId: string,
   ended: readonly [EndedAttempt, ...EndedAttempt[]],
   durationMs: number,
-): AgentTurnResult {
+): Omit<AgentTurnResult, 'providerSessions'> {
   const { report: last, replyTexts } = ended.at(-1) ?? ended[0];
   const attempts = ended.map(({ report }) => report);
   const { status, assistantTexts, error, last: outcome } = last;

@@ -40,7 +40,16 @@ export interface AgentRequest {
   readonly history: readonly SessionMessage[];
   /** How much of the transcript is before `history`; absent where nothing is. */
   readonly beforeHistory?: TranscriptSize;
+  /**
+   * What was done about this prompt before, by another attempt or in a host that was killed, oldest first. It comes after the
+   * prompt, and does not hold it. Absent if the prompt is asked for the first time.
+   */
+  readonly begun?: readonly SessionMessage[];
   readonly session: SessionContext;
+  /** The provider's own session that goes on with this one: the newest text that it gave to `keepSession`. */
+  readonly providerSession?: string;
+  /** Has a text kept with the session until the next turn, also over a restart. It means something to the provider alone. */
+  readonly keepSession: (token: string) => void;
   /** To be asked before each tool call by a provider whose `toolGate` is `enforce`. */
   readonly gate: ToolGate;
   /**
@@ -50,6 +59,8 @@ export interface AgentRequest {
   readonly tell: (fact: SubagentFact) => void;
   /** Aborted when the turn is to stop: end the stream soon, or be cut off. */
   readonly signal: AbortSignal;
+  /** Milliseconds that the turn waits for the end of the stream when it is stopped; not known where unsaid. */
+  readonly graceMs?: number;
 }
 
 /**

@@ -6,6 +6,12 @@ import {
 } from '../../src/agent/index.js';
 import type { CsdkFrame } from '../../src/csdk/index.js';
 import type { AgentRequest, SessionEvent, SessionMessage } from '../../src/stream/index.js';
+import { collectingLogger, createTestKernel } from '../../src/testing/index.js';
+import { frames } from '../support/bridge-lab.js';
+import { turnLab } from '../support/turn-lab.js';
+
+const callOf = (id: string): CsdkFrame => frames.call(id, 'Bash', { command: 'sleep 60' });
+const answerTo = (id: string, text: string): CsdkFrame => frames.answer(id, text, {}, true);
 
 /** What a query was called with, and what became of it. */
 interface Asked {
@@ -18,6 +24,12 @@ const init = (session: string): CsdkFrame => ({
   type: 'system',
   subtype: 'init',
   session_id: session,
+});
+const said = (uuid: string): CsdkFrame => ({
+  type: 'assistant',
+  uuid,
+  parent_tool_use_id: null,
+  message: { id: uuid, role: 'assistant', content: [{ type: 'text', text: 'So.' }] },
 });
 const result: CsdkFrame = { type: 'result', subtype: 'success', is_error: false, result: '' };
 const lost: CsdkFrame = { type: 'result', subtype: 'error_during_execution', is_error: true };
@@ -41,6 +53,30 @@ function fakeQuery(frames: (call: number) => readonly CsdkFrame[], thenWaits = f
   return { query, asked };
 }
 
+/** A query in the middle of a tool call, and what it yields when it is interrupted. */
+function interruptible(frames: () => readonly CsdkFrame[]) {
+  const interrupted: number[] = [];
+  const query: ClaudeQuery = ({ options }) => {
+    let wake = (_: readonly CsdkFrame[]): void => undefined;
+    const signal = options.abortController?.signal;
+    const more = new Promise<readonly CsdkFrame[]>((resolve, reject) => {
+      wake = (some) => some.length > 0 && resolve(some);
+      signal?.addEventListener('abort', () => reject(new Error('Operation aborted')));
+    });
+    async function* run(): AsyncGenerator<CsdkFrame, void> {
+      yield init('c-1');
+      yield callOf('t');
+      yield* await more;
+    }
+    const interrupt = async (): Promise<void> => {
+      interrupted.push(interrupted.length + 1);
+      wake(frames());
+    };
+    return Object.assign(run(), { close: () => undefined, interrupt });
+  };
+  return { query, interrupted };
+}
+
 function request(fields: Partial<AgentRequest> = {}): AgentRequest {
   return {
     runId: 'r-1',
@@ -54,6 +90,7 @@ function request(fields: Partial<AgentRequest> = {}): AgentRequest {
     session: { context: {}, memoryKeys: [], metadata: {} },
     gate: async ({ args }) => ({ allowed: true, args }),
     tell: () => undefined,
+    keepSession: () => undefined,
     signal: new AbortController().signal,
     ...fields,
   };
@@ -203,8 +240,13 @@ describe('what the turns of a session share', () => {
     expect(asked[1]?.prompt).not.toContain('Hello');
   });
 
-  it('holds what it had said itself when it was stopped, which the SDK drops', async () => {
-    const { query, asked } = fakeQuery(() => [init('c-1'), result]);
+  it.each([
+    ['holds what it had said when it was killed, which the SDK drops', [], 'assistant: I was go'],
+    ['does not hold what it had said when it was interrupted, which the SDK keeps', [result], ''],
+  ])('%s', async (_, ends, told) => {
+    const { query, asked } = fakeQuery((call) =>
+      call === 0 ? [init('c-1'), ...ends] : [init('c-1'), result],
+    );
     const provider = claudeProvider({ query });
     const cut = { type: 'text', text: 'I was go' } as const;
     await eventsOf(provider.run(request({ history: first, prompt: 'Speak' })));
@@ -215,21 +257,79 @@ describe('what the turns of a session share', () => {
       { role: 'assistant', content: [cut], stopReason: 'aborted' },
     ];
     await eventsOf(provider.run(request({ history })));
-    expect(asked[1]?.prompt).toBe(
-      '<conversation_so_far>\nassistant: I was go\n</conversation_so_far>\n\nAnd now?',
-    );
+    const before = `<conversation_so_far>\n${told}\n</conversation_so_far>\n\n`;
+    expect(asked[1]?.prompt).toBe(`${told === '' ? '' : before}And now?`);
   });
 
-  it('starts over, where the SDK has lost its session', async () => {
+  it('is the history, told in the log, where the SDK does not find its session any more (§16.14)', async () => {
     const { query, asked } = fakeQuery((call) =>
       call === 1 ? [lost] : [init(`c-${call}`), result],
     );
-    const provider = claudeProvider({ query });
+    const logger = collectingLogger();
+    const provider = claudeProvider({ query, logger });
     await eventsOf(provider.run(request({ prompt: 'Hello' })));
-    await eventsOf(provider.run(request({ history: first })));
-    await eventsOf(provider.run(request({ history: first })));
-    expect(asked.map(({ options }) => options.resume)).toEqual([undefined, 'c-0', undefined]);
+    const events = await eventsOf(provider.run(request({ history: first })));
+    expect(events.at(-1)).not.toHaveProperty('error');
+    await eventsOf(provider.run(request({ history: [...first, ...talk(['And now?', 'So.'])] })));
+    expect(asked.map(({ options }) => options.resume)).toEqual([
+      undefined,
+      'c-0',
+      undefined,
+      'c-2',
+    ]);
     expect(asked[2]?.prompt).toContain('assistant: Hi.');
+    expect(logger.entries.filter(({ level }) => level === 'warn')).toMatchObject([
+      { fields: { claudeSession: 'c-0' } },
+    ]);
+  });
+
+  it('is kept as a text of its own, and found again by a provider that knows nothing (§16.14)', async () => {
+    const { query, asked } = fakeQuery(() => [init('c-1'), said('u-1'), result]);
+    const kept: string[] = [];
+    const keepSession = (token: string): void => void kept.push(token);
+    await eventsOf(claudeProvider({ query }).run(request({ prompt: 'Hello', keepSession })));
+    const providerSession = kept.at(-1) ?? '';
+    await eventsOf(claudeProvider({ query }).run(request({ history: first, providerSession })));
+    expect(asked[1]).toMatchObject({ prompt: 'And now?', options: { resume: 'c-1' } });
+    expect(asked[1]?.options).not.toHaveProperty('resumeSessionAt');
+  });
+
+  it('is nothing where the text is not one of its own', async () => {
+    const { query, asked } = fakeQuery(() => [init('c-1'), result]);
+    for (const providerSession of ['', '{', 'null', '{"session":1}'])
+      await eventsOf(claudeProvider({ query }).run(request({ providerSession })));
+    expect(asked.map(({ options }) => options.resume)).toEqual(Array(4).fill(undefined));
+  });
+
+  it('is gone on from before a prompt that was begun already, so that it is not said twice (§16.13)', async () => {
+    const { query, asked } = fakeQuery((call) => [init('c-1'), said(`u-${call}`), result]);
+    const kept: string[] = [];
+    const keepSession = (token: string): void => void kept.push(token);
+    await eventsOf(claudeProvider({ query }).run(request({ prompt: 'Hello', keepSession })));
+    const before = kept.at(-1) ?? '';
+    const second = { history: first, keepSession };
+    await eventsOf(claudeProvider({ query }).run(request({ ...second, providerSession: before })));
+    const after = kept.at(-1) ?? '';
+    const begun = talk(['And now?', 'I looked.']).slice(1);
+    for (const providerSession of [before, after])
+      await eventsOf(claudeProvider({ query }).run(request({ ...second, begun, providerSession })));
+    for (const { prompt, options } of asked.slice(2)) {
+      expect(options).toMatchObject({ resume: 'c-1', resumeSessionAt: 'u-0' });
+      expect(prompt.split('And now?')).toHaveLength(2);
+      expect(prompt).toContain('assistant: I looked.');
+      expect(prompt).not.toContain('Hello');
+    }
+  });
+
+  it('is the history, where a prompt was begun already and nothing before it is known (§16.13)', async () => {
+    const { query, asked } = fakeQuery(() => [init('c-1')]);
+    const kept: string[] = [];
+    const keepSession = (token: string): void => void kept.push(token);
+    await eventsOf(claudeProvider({ query }).run(request({ keepSession })));
+    const providerSession = kept.at(-1) ?? '';
+    await eventsOf(claudeProvider({ query }).run(request({ begun: [], providerSession })));
+    expect(asked[1]).toMatchObject({ prompt: 'And now?' });
+    expect(asked[1]?.options).not.toHaveProperty('resume');
   });
 });
 
@@ -244,7 +344,10 @@ describe('a run of Claude', () => {
   });
 
   it('begins when the one before it in its session has let go', async () => {
-    const { query, asked } = fakeQuery((call) => (call === 0 ? [init('c-1')] : [result]), true);
+    const { query, asked } = fakeQuery(
+      (call) => (call === 0 ? [init('c-1')] : [init('c-1'), result]),
+      true,
+    );
     const provider = claudeProvider({ query });
     const stop = new AbortController();
     const first = eventsOf(provider.run(request({ signal: stop.signal })));
@@ -258,13 +361,13 @@ describe('a run of Claude', () => {
     expect(asked).toHaveLength(3);
   });
 
-  it('lets go of a query that it never read, since its request was aborted before', async () => {
+  it('asks nothing where its request was aborted before', async () => {
     const { query, asked } = fakeQuery(() => [init('c-1')], true);
     const events = await eventsOf(
       claudeProvider({ query }).run(request({ signal: AbortSignal.abort() })),
     );
     expect(events.map(({ type }) => type)).toEqual(['agent_start', 'agent_end']);
-    expect(asked).toMatchObject([{ closed: true }]);
+    expect(asked).toEqual([]);
   });
 
   it('lets go when its reader leaves, also while it waits', async () => {
@@ -277,5 +380,45 @@ describe('a run of Claude', () => {
     expect((await pending).value).toMatchObject({ type: 'agent_end', aborted: true });
     expect(asked).toMatchObject([{ closed: true }]);
     expect(asked[0]?.options.abortController?.signal.aborted).toBe(true);
+  });
+
+  it('is interrupted where it is stopped, and keeps the answer that the SDK gives its open tool call (§16.15)', async () => {
+    const stop = new AbortController();
+    const { query, interrupted } = interruptible(() => [
+      answerTo('t', 'The call was interrupted: Ctrl-C.'),
+      { ...lost, terminal_reason: 'aborted_tools' },
+    ]);
+    const provider = claudeProvider({ query });
+    const onStart = ({ type }: SessionEvent): void => {
+      if (type === 'tool_execution_start') stop.abort();
+    };
+    const lab = turnLab({ provider, signal: stop.signal, callbacks: { onEvent: onStart } });
+    expect((await lab.result).status).toBe('aborted');
+    expect(interrupted).toEqual([1]);
+    const told = lab.outcomes.find(({ event }) => event.family === 'agent.tool.called');
+    expect(told?.payload).toMatchObject({
+      isError: true,
+      error: 'The call was interrupted: Ctrl-C.',
+    });
+    expect(lab.written.at(-1)).toMatchObject({
+      role: 'toolResult',
+      content: [{ text: 'The call was interrupted: Ctrl-C.' }],
+    });
+  });
+
+  it('is ended before the grace of its turn is over, where an interrupt has no effect (§16.15)', async () => {
+    const stop = new AbortController();
+    const { query, interrupted } = interruptible(() => []);
+    const { clock } = createTestKernel();
+    const provider = claudeProvider({ query, clock });
+    const events = eventsOf(provider.run(request({ signal: stop.signal, graceMs: 1_000 })));
+    await settled();
+    stop.abort();
+    await settled();
+    expect(interrupted).toEqual([1]);
+    await clock.advance(749);
+    expect(await Promise.race([events, settled()])).toBeUndefined();
+    await clock.advance(1);
+    expect((await events).at(-1)).toMatchObject({ type: 'agent_end', aborted: true });
   });
 });

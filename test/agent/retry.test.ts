@@ -68,9 +68,10 @@ describe('a turn with attempts left', () => {
     expect(asked.map(({ history }) => history)).toEqual([[], []]);
 
     let calls = 0;
-    const histories: string[][] = [];
-    const works = scripted(async function* ({ history }) {
-      histories.push(history.map(({ role }) => role));
+    const done: (readonly string[] | undefined)[] = [];
+    const works = scripted(async function* ({ history, begun }) {
+      expect(history).toEqual([]);
+      done.push(begun?.map(({ role }) => role));
       yield start;
       yield* said('', { calls: [{ id: `t${++calls}`, name: 'read' }] });
       yield toolStart(`t${calls}`);
@@ -82,10 +83,10 @@ describe('a turn with attempts left', () => {
       retry: { maxAttempts: 2, shouldRetry: ({ toolCalls }) => toolCalls === 1 },
     });
     expect(await again.result).toMatchObject({ status: 'completed' });
-    expect(histories).toEqual([[], ['user', 'assistant', 'toolResult']]);
+    expect(done).toEqual([undefined, ['assistant', 'toolResult']]);
     expect(again.written.map(({ role }) => role)).toEqual([
       ...['user', 'assistant', 'toolResult'],
-      ...['user', 'assistant', 'toolResult'],
+      ...['assistant', 'toolResult'],
     ]);
   });
 

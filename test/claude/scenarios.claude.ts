@@ -199,6 +199,7 @@ describeClaude('the real SDK', () => {
       session: { context: {}, memoryKeys: [], metadata: {} },
       gate: async ({ args }) => ({ allowed: true, args }),
       tell: () => undefined,
+      keepSession: () => undefined,
       signal: controller.signal,
     });
     for await (const event of events) if (event.type === 'message_update') break;

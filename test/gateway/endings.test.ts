@@ -99,6 +99,7 @@ async function play(lab: ProviderLab, { steps, ending, how, ackLater }: Sequence
           session: { context: {}, memoryKeys: [], metadata: {} },
           gate: () => Promise.reject(new Error('asked')),
           tell: () => undefined,
+          keepSession: () => undefined,
           signal: stop.signal,
         });
   const told: (StreamDelta | SessionEvent)[] = [];

@@ -24,6 +24,7 @@ const request = (fields: Partial<AgentRequest> = {}): AgentRequest => ({
   session: { context: {}, memoryKeys: [], metadata: {} },
   gate: () => Promise.reject(new Error('the gate was asked')),
   tell: () => undefined,
+  keepSession: () => undefined,
   signal: new AbortController().signal,
   ...fields,
 });

@@ -1,0 +1,51 @@
+import type { CsdkFrame } from '../csdk/index.js';
+import type { Logger } from '../kernel/index.js';
+import type { AgentRequest } from '../stream/index.js';
+import type { ClaudeMemory, Recalled } from './claude-memory.js';
+import type { ClaudeRun } from './claude-sdk.js';
+import { type KnownSession, tokenOf } from './claude-token.js';
+
+/** A request, and what its frames need. */
+interface Remembering {
+  readonly request: AgentRequest;
+  readonly memory: ClaudeMemory;
+  readonly logger: Logger;
+  /** Begins a query. */
+  ask(recalled: Recalled): ClaudeRun;
+}
+
+/**
+ * The frames of a query that goes on with the session of the SDK that is remembered; what they tell of it is noted, and kept
+ * with our session. If the SDK does not find that session any more, the history takes its place: a second query is begun.
+ */
+export async function* rememberedFrames(remembering: Remembering): AsyncGenerator<CsdkFrame, void> {
+  const { request, memory, logger, ask } = remembering;
+  const recalled = memory.recall(request);
+  let known: KnownSession | undefined;
+  let uuid: string | undefined;
+  const keep = (one: KnownSession): void => {
+    known = one;
+    request.keepSession(tokenOf(one));
+  };
+  for await (const frame of ask(recalled)) {
+    if (frame.type === 'system' && frame.subtype === 'init' && known === undefined)
+      keep(memory.begun(request, String(frame.session_id)));
+    if (frame.type === 'assistant' && typeof frame.parent_tool_use_id !== 'string')
+      uuid = typeof frame.uuid === 'string' ? frame.uuid : undefined;
+    if (frame.type === 'result') {
+      if (known !== undefined)
+        keep(memory.whole(request, known, frame.is_error === true ? undefined : uuid));
+      else if (recalled.resume !== undefined) break; // nothing has begun: it was not found
+    }
+    yield frame;
+  }
+  if (known !== undefined || recalled.resume === undefined || request.signal.aborted) return;
+  logger.warn('the session of the Claude Agent SDK is gone: its agent gets the history as text', {
+    runId: request.runId,
+    sessionId: request.sessionId,
+    claudeSession: recalled.resume,
+  });
+  memory.forget(request);
+  const { providerSession: _, ...anew } = request;
+  yield* rememberedFrames({ ...remembering, request: anew });
+}
