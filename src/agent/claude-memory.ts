@@ -20,7 +20,7 @@ type Turn = Pick<
 >;
 
 /**
- * Which of the SDK's own sessions goes on with which session of ours (spec §16.14): as it was noted in this process, or
+ * Which of the SDK's own sessions goes on with which session of ours (spec §16.15): as it was noted in this process, or
  * else as it was kept with the session. A session that is in neither is told its history.
  */
 export class ClaudeMemory {

@@ -1,5 +1,7 @@
-import { runAgentTurn, type Trail } from '../agent/index.js';
-import { readHistory } from './history.js';
+import { isDeepStrictEqual } from 'node:util';
+import { type ProviderSessions, runAgentTurn, type Trail } from '../agent/index.js';
+import type { TranscriptSize } from '../stream/index.js';
+import { type BegunHistory, type History, partHistory, readHistory } from './history.js';
 import { endOf, type MessageEnd, stopped } from './message-end.js';
 import { type AgentDefinition, usualTurnMs } from './options.js';
 import type { HostParts } from './parts.js';
@@ -35,17 +37,20 @@ export async function answerMessage(
       sends: await tellFailure(parts, trail, message, failure),
     };
   }
+  const { session, begunAt } = opening;
+  const { sessionId } = session;
   const turn = new AbortController();
   const signal = AbortSignal.any([turn.signal, parts.signal]);
   const runId = parts.newId('run');
-  const { sessionId } = opening.session;
   using _listed = parts.turns.begin({ runId, sessionKey, sessionId }, (why) => turn.abort(why));
-  return await takeTurn(parts, trail, { agent, session: opening.session, message, runId, signal });
+  return await takeTurn(parts, trail, { agent, session, begunAt, message, runId, signal });
 }
 
 interface Turn {
   readonly agent: AgentDefinition;
   readonly session: SessionRecord;
+  /** The size of the transcript before a turn of this message that was cut off. */
+  readonly begunAt: TranscriptSize | undefined;
   readonly message: RoutedMessage;
   readonly runId: string;
   readonly signal: AbortSignal;
@@ -54,11 +59,11 @@ interface Turn {
 async function takeTurn(
   parts: HostParts,
   trail: Trail,
-  { agent, session, message, runId, signal }: Turn,
+  { agent, session, begunAt, message, runId, signal }: Turn,
 ): Promise<Ending> {
   const { onEvent, about } = parts.options;
   const { agentId, sessionKey, sessionId } = session;
-  const { context, memoryKeys, metadata } = session;
+  const { context, memoryKeys, metadata, providerSessions = {} } = session;
   const refs = { metadata: { runId, session: { context, memoryKeys, metadata } } };
   const after = trail.last;
   const run = { agentId, sessionKey, sessionId, runId };
@@ -77,7 +82,8 @@ async function takeTurn(
       context,
       memoryKeys,
       metadata,
-      ...(await readHistory(parts.store, sessionId, parts.options.session?.history)),
+      ...(await historyOf(parts, sessionId, begunAt)),
+      providerSessions,
       append: (entry) => parts.store.appendMessage(sessionId, entry),
     },
     message: {
@@ -97,6 +103,7 @@ async function takeTurn(
     clock: parts.clock,
     logger: parts.logger,
   });
+  await keepProviderSessions(parts, session, result.providerSessions);
   if (result.status === 'aborted')
     return { ...stopped, sends: (await replies.end({ isWanted: false })).all };
   trail.follow(result.last);
@@ -115,6 +122,30 @@ async function takeTurn(
 /** How long a turn may take: a provider that hangs does not hold its conversation for ever (event-pipeline §16.13). */
 function timeLimitOf({ timeoutMs = usualTurnMs }: AgentDefinition): { timeoutMs?: number } {
   return timeoutMs === false ? {} : { timeoutMs };
+}
+
+async function historyOf(
+  { store, options }: HostParts,
+  sessionId: string,
+  begunAt: TranscriptSize | undefined,
+): Promise<History | BegunHistory> {
+  const read = await readHistory(store, sessionId, options.session?.history);
+  return begunAt === undefined ? read : partHistory(store, sessionId, read, begunAt);
+}
+
+/** What providers keep is no part of an answer: where it cannot be kept, the next turn gets the history as text. */
+async function keepProviderSessions(
+  { store, logger }: HostParts,
+  session: SessionRecord,
+  providerSessions: ProviderSessions,
+): Promise<void> {
+  if (isDeepStrictEqual(providerSessions, session.providerSessions ?? {})) return;
+  try {
+    await store.saveSession({ ...session, providerSessions });
+  } catch (error) {
+    const { sessionId } = session;
+    logger.error('what an agent keeps of a session was not kept', { sessionId, error });
+  }
 }
 
 /** What the agent is asked: the text made for models, or what was said, and what is said in its audio. */

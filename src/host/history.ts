@@ -59,6 +59,41 @@ export async function readHistory(
   return { history, beforeHistory: { messages: size.messages - history.length, prompts } };
 }
 
+/** What an agent gets of a transcript whose last turn was asked the same message, and was cut off. */
+export interface BegunHistory extends History {
+  /** What that turn has added, oldest first: with its prompt, and as much of its end as there is room for. */
+  readonly begun: readonly TranscriptEntry[];
+}
+
+/**
+ * Parts a history from what a turn that was cut off has added to the transcript (spec §15.9).
+ *
+ * @param at the size of the transcript before that turn.
+ * @throws what the store says.
+ */
+export async function partHistory(
+  store: Pick<Store, 'readTranscript'>,
+  sessionId: string,
+  { history: read, beforeHistory: unread = { messages: 0, prompts: 0 } }: History,
+  at: TranscriptSize,
+): Promise<BegunHistory> {
+  const history = read.slice(0, Math.max(0, at.messages - unread.messages));
+  const added = read.slice(history.length);
+  const missing = unread.messages - at.messages;
+  // its prompt is the first that it has added: it is to be known, so that it is not written again
+  const first =
+    missing > 0
+      ? await store.readTranscript(sessionId, { last: 1, skip: added.length + missing - 1 })
+      : [];
+  const messages = at.messages - history.length;
+  const prompts = at.prompts - history.filter(isPrompt).length;
+  return {
+    history,
+    begun: [...first, ...added],
+    ...(messages > 0 && { beforeHistory: { messages, prompts } }),
+  };
+}
+
 /** Where a history that was cut off begins: with a turn, and else with something that answers no call before it. */
 function startOf(within: readonly TranscriptEntry[]): number {
   const prompt = within.findIndex(isPrompt);

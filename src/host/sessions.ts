@@ -1,13 +1,18 @@
 import { type Trail, whyNot } from '../agent/index.js';
 import type { FamilyName } from '../kernel/index.js';
-import type { TranscriptEntry } from '../stream/index.js';
+import type { TranscriptEntry, TranscriptSize } from '../stream/index.js';
 import type { HostParts } from './parts.js';
 import type { RoutedMessage } from './routing.js';
 import type { SessionRecord } from './store.js';
 
 /** A session that is ready for a turn, or why it is not. */
 export type Opening =
-  | { readonly status: 'open'; readonly session: SessionRecord }
+  | {
+      readonly status: 'open';
+      readonly session: SessionRecord;
+      /** The size of the transcript before a turn of this message that was cut off; absent if there was none. */
+      readonly begunAt?: TranscriptSize;
+    }
   | { readonly status: 'failed'; readonly reason: string };
 
 /**
@@ -35,6 +40,9 @@ export async function openSession(
   if (starting.status !== 'passed')
     return { status: 'failed', reason: `session.starting ${whyNot(starting)}` };
   const { context, memoryKeys, metadata } = starting.payload;
+  const { correlationId } = starting.event;
+  const begunAt =
+    record.lastTurn?.correlationId === correlationId ? record.lastTurn.before : undefined;
   const session: SessionRecord = {
     startedAtMs: parts.clock.now(),
     ...record,
@@ -42,11 +50,15 @@ export async function openSession(
     context,
     memoryKeys: [...new Set(memoryKeys)],
     metadata,
+    lastTurn: {
+      correlationId,
+      before: begunAt ?? (await parts.store.transcriptSize(record.sessionId)),
+    },
   };
   await parts.store.saveSession(session);
   if (isNew) await trail.dispatch('session.started', { ...payloadOf(session), isNew });
   trail.carry({ metadata: { session: { context, memoryKeys: session.memoryKeys, metadata } } });
-  return { status: 'open', session };
+  return { status: 'open', session, ...(begunAt !== undefined && { begunAt }) };
 }
 
 /** A session that has not begun yet. */
@@ -110,6 +122,13 @@ async function transcriptFor(
   return { messages: [...(await store.readTranscript(sessionId))] };
 }
 
-function payloadOf({ startedAtMs: _, memoryKeys, ...record }: SessionRecord) {
+function payloadOf(session: SessionRecord) {
+  const {
+    startedAtMs: _,
+    providerSessions: _own,
+    lastTurn: _last,
+    memoryKeys,
+    ...record
+  } = session;
   return { ...record, memoryKeys: [...memoryKeys] };
 }

@@ -261,7 +261,7 @@ describe('what the turns of a session share', () => {
     expect(asked[1]?.prompt).toBe(`${told === '' ? '' : before}And now?`);
   });
 
-  it('is the history, told in the log, where the SDK does not find its session any more (§16.14)', async () => {
+  it('is the history, told in the log, where the SDK does not find its session any more (§16.15)', async () => {
     const { query, asked } = fakeQuery((call) =>
       call === 1 ? [lost] : [init(`c-${call}`), result],
     );
@@ -283,7 +283,7 @@ describe('what the turns of a session share', () => {
     ]);
   });
 
-  it('is kept as a text of its own, and found again by a provider that knows nothing (§16.14)', async () => {
+  it('is kept as a text of its own, and found again by a provider that knows nothing (§16.15)', async () => {
     const { query, asked } = fakeQuery(() => [init('c-1'), said('u-1'), result]);
     const kept: string[] = [];
     const keepSession = (token: string): void => void kept.push(token);
@@ -301,7 +301,7 @@ describe('what the turns of a session share', () => {
     expect(asked.map(({ options }) => options.resume)).toEqual(Array(4).fill(undefined));
   });
 
-  it('is gone on from before a prompt that was begun already, so that it is not said twice (§16.13)', async () => {
+  it('is gone on from before a prompt that was begun already, so that it is not said twice (§16.14)', async () => {
     const { query, asked } = fakeQuery((call) => [init('c-1'), said(`u-${call}`), result]);
     const kept: string[] = [];
     const keepSession = (token: string): void => void kept.push(token);
@@ -321,7 +321,7 @@ describe('what the turns of a session share', () => {
     }
   });
 
-  it('is the history, where a prompt was begun already and nothing before it is known (§16.13)', async () => {
+  it('is the history, where a prompt was begun already and nothing before it is known (§16.14)', async () => {
     const { query, asked } = fakeQuery(() => [init('c-1')]);
     const kept: string[] = [];
     const keepSession = (token: string): void => void kept.push(token);
@@ -382,7 +382,7 @@ describe('a run of Claude', () => {
     expect(asked[0]?.options.abortController?.signal.aborted).toBe(true);
   });
 
-  it('is interrupted where it is stopped, and keeps the answer that the SDK gives its open tool call (§16.15)', async () => {
+  it('is interrupted where it is stopped, and keeps the answer that the SDK gives its open tool call (§16.16)', async () => {
     const stop = new AbortController();
     const { query, interrupted } = interruptible(() => [
       answerTo('t', 'The call was interrupted: Ctrl-C.'),
@@ -406,7 +406,7 @@ describe('a run of Claude', () => {
     });
   });
 
-  it('is ended before the grace of its turn is over, where an interrupt has no effect (§16.15)', async () => {
+  it('is ended before the grace of its turn is over, where an interrupt has no effect (§16.16)', async () => {
     const stop = new AbortController();
     const { query, interrupted } = interruptible(() => []);
     const { clock } = createTestKernel();
