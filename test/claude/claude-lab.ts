@@ -122,9 +122,14 @@ export class ClaudeLab implements AsyncDisposable {
         yield frame;
       }
     }
-    return Object.assign(watched(), { close: () => run.close() });
+    return Object.assign(watched(), {
+      close: () => run.close(),
+      ...(run.interrupt !== undefined && { interrupt: () => run.interrupt?.() ?? nothing }),
+    });
   }
 }
+
+const nothing = Promise.resolve();
 
 /** A listener that acts once, when so many pieces of text have come. */
 export function afterDeltas(count: number, act: () => void): (event: SessionEvent) => void {
