@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander';
-import { type CsdkFrame, coderStream, normalizeSession } from '../csdk/index.js';
+import { type CsdkFrame, coderStream, liveRuns, normalizeSession } from '../csdk/index.js';
 import type { SessionEvent } from '../stream/index.js';
 import { batchPrinter } from './batch-printer.js';
 import { CommandError } from './command-error.js';
@@ -7,7 +7,6 @@ import { errorLine } from './error-line.js';
 import { type ExitCode, exitCodeHelp, exitCodes } from './exit-codes.js';
 import { jsonLine } from './json-line.js';
 import { runViolations, violationLine } from './ordering-lines.js';
-import { recordedRuns } from './recorded-runs.js';
 import { checkRecording, readRecordingFile } from './recording-file.js';
 import { isSessionLine, readSessionLine, sessionLine } from './session-line.js';
 import type { Shell } from './shell.js';
@@ -101,7 +100,7 @@ async function* linesOf(
 }
 
 async function* sessionEvents(frames: AsyncIterable<CsdkFrame>): AsyncGenerator<SessionEvent> {
-  for await (const run of recordedRuns(frames)) yield* normalizeSession(run);
+  for await (const run of liveRuns(frames)) yield* normalizeSession(run);
 }
 
 /** The events of a file that holds them, or of the messages that it holds: its first line tells. */

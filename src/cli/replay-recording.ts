@@ -1,8 +1,7 @@
 import { runAgentTurn } from '../agent/index.js';
-import { type CsdkFrame, normalizeSession, subagentOf } from '../csdk/index.js';
+import { type CsdkFrame, liveRuns, normalizeSession, subagentOf } from '../csdk/index.js';
 import type { Kernel, Logger } from '../kernel/index.js';
 import type { AgentProvider, TranscriptEntry } from '../stream/index.js';
-import { recordedRuns } from './recorded-runs.js';
 
 /** A recording, and what it goes through. */
 export interface Replaying {
@@ -26,7 +25,7 @@ export async function replayRecording(replaying: Replaying): Promise<void> {
   const { kernel, logger, name, frames, stop } = replaying;
   const history: TranscriptEntry[] = [];
   let count = 0;
-  for await (const run of recordedRuns(frames)) {
+  for await (const run of liveRuns(frames)) {
     if (stop.aborted) return;
     await runAgentTurn({
       kernel,

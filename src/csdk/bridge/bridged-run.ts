@@ -13,9 +13,10 @@ import {
 import { callbackQueue } from '../callback.js';
 import { type CsdkFrame, textField } from '../frame.js';
 import { normalizeSession } from '../normalize-session.js';
+import type { Frames } from '../shared-frames.js';
 import { subagentOf } from '../subagent-of.js';
 import type { BridgeOptions } from './bridge-options.js';
-import { type Frames, watchedFrames } from './watched-frames.js';
+import { watchedFrames } from './watched-frames.js';
 
 type Options = Omit<BridgeOptions, 'permissions'>;
 

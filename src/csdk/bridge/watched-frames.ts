@@ -1,7 +1,5 @@
 import { type CsdkFrame, isFields } from '../frame.js';
-
-/** Where frames come from. */
-export type Frames = AsyncIterable<CsdkFrame> | Iterable<CsdkFrame>;
+import type { Frames } from '../shared-frames.js';
 
 /**
  * The frames of a source, each seen before it is read. It is no generator: told to let go while a frame is waited
