@@ -1,6 +1,7 @@
 import type { ChannelCapabilities, StreamSender } from '../stream/index.js';
 import type { ExplicitRoute, InboundMessage, Interaction } from './message.js';
 import type { SendPermit } from './permit.js';
+import type { ChannelPreviews } from './previews.js';
 import type { SendResult } from './send-result.js';
 import type { StreamPermits } from './stream-permits.js';
 
@@ -114,6 +115,8 @@ export interface ChannelPlugin {
    * it throws, the reply goes out by `send`.
    */
   createStreamSender?(permits: StreamPermits): StreamSender;
+  /** Ends previews that a host has left when it died. Without it nobody knows what became of them: their sends fail. */
+  readonly previews?: ChannelPreviews;
 }
 
 declare module '../extension/provisions.js' {

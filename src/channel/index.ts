@@ -19,6 +19,7 @@ export type {
   Interaction,
 } from './message.js';
 export { approveSend, SendApproval, SendPermit } from './permit.js';
+export type { ChannelPreviews, LeftPreview } from './previews.js';
 export type { SendResult } from './send-result.js';
 export { StreamApproval, type StreamPermits } from './stream-permits.js';
 export { type PaintLine, type Terminal, TerminalScreen } from './terminal/terminal-screen.js';

@@ -31,6 +31,18 @@ export interface StreamPermits {
    * where it has and rejects. A final whose permit was not taken was not shown: it goes out by `send`.
    */
   readonly report: (result: SendResult) => void;
+  /**
+   * Notes what is shown at the provider, as soon as that is known, and again where it changes: plain data as JSON has it,
+   * by which `ChannelPlugin.previews` finds it after a crash. The last one stands. Resolves when it is kept; rejects where
+   * it cannot be. Without a journal nothing is kept.
+   */
+  readonly noteShown: (shown: unknown) => Promise<void>;
+}
+
+/** What a streamed reply is approved with, besides its opening. */
+export interface StreamApprovalOptions {
+  /** Keeps what the sender notes. */
+  readonly noteShown?: StreamPermits['noteShown'];
 }
 
 /**
@@ -51,7 +63,7 @@ export class StreamApproval implements Disposable {
   #reported: SendResult | undefined;
 
   /** @throws SluiceError `not-streaming` where the approved message does not say that it streams. */
-  constructor(opening: SendApproval) {
+  constructor(opening: SendApproval, { noteShown }: StreamApprovalOptions = {}) {
     if (!opening.message.streaming)
       throw new SluiceError('not-streaming', { what: opening.idempotencyKey });
     this.opening = opening;
@@ -61,6 +73,7 @@ export class StreamApproval implements Disposable {
       report: (result: SendResult) => {
         this.#reported = result;
       },
+      noteShown: noteShown ?? (async () => undefined),
     });
   }
 

@@ -50,6 +50,23 @@ export async function deliverPrepared(
   return endSend(parts, trail, prepared, end);
 }
 
+/**
+ * Keeps that a send goes to its channel: whoever finds it after a restart must not have to guess whether the channel ever
+ * had it. The final of a stream that goes by `send` leaves what was shown: that says nothing of where it is any more.
+ */
+async function keepSending(
+  { outbox }: DeliveryParts,
+  outcome: PreparedSend['outcome'],
+  isBySend: boolean,
+): Promise<string | undefined> {
+  const leavesPreview = isBySend && outcome.event.payload.openedBy !== undefined;
+  const unkept = await Promise.all([
+    leavesPreview ? outbox?.noteShown(outcome, null) : undefined,
+    outbox?.sending(outcome),
+  ]);
+  return unkept.find((one) => one !== undefined);
+}
+
 async function attemptAll(
   parts: DeliveryParts,
   trail: Trail,
@@ -69,8 +86,7 @@ async function attemptAll(
       return { status: 'failed', cause: 'stage-failed', error, attempts: approval.attempts };
     }
     const { maxAttempts, maxWaitMs } = account.channel.resendPolicy;
-    // whoever finds this send after a restart must not have to guess whether the channel ever had it
-    const unkept = signal.aborted ? undefined : await parts.outbox?.sending(outcome);
+    const unkept = signal.aborted ? undefined : await keepSending(parts, outcome, attempt === send);
     if (unkept !== undefined)
       return {
         status: 'failed',

@@ -19,6 +19,8 @@ type Said = Pick<Payload, 'content'> & Partial<Pick<Payload, 'attachments'>>;
 
 /** A body is what is sent again after a restart: it is kept whole, or the send does not go out. */
 const maxBodyLength = 16 * 1024 * 1024;
+/** Ids of messages, and no more. */
+const maxNoteLength = 16 * 1024;
 
 /**
  * What a host's sends have to do with its journal (spec durability §3). Its promises do not reject: a write that failed is
@@ -91,6 +93,14 @@ export class Outbox {
         ? this.#journal.prepare({ ...said, ...owner })
         : this.#journal.final(said),
     );
+  }
+
+  /** What is shown of it at its provider: plain data of its channel. */
+  async noteShown(prepared: Prepared, shown: unknown): Promise<string | undefined> {
+    const id = sendIdOf(prepared);
+    const noted = boundedJson(shown, { maxLength: maxNoteLength });
+    if (!('json' in noted)) return `the journal cannot keep what is shown of it: ${noted.problem}`;
+    return this.#write(id, () => this.#journal.shown(id, noted.json));
   }
 
   /** Its channel is about to have it. */

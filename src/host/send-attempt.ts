@@ -12,24 +12,24 @@ export type AttemptResult =
   | { readonly status: 'not-shown' }
   | { readonly status: 'aborted' };
 
-/** One attempt to send, under a permit of its own. */
+/**
+ * One attempt to send, under a permit of its own.
+ *
+ * @param send what the channel does with it; its `send` where unsaid.
+ */
 export async function attemptSend(
   parts: DeliveryParts,
   trail: Trail,
   account: RunningAccount,
   approval: SendApproval,
   signal: AbortSignal,
+  send: (permit: SendPermit) => Promise<SendResult> = (permit) => account.channel.send(permit),
 ): Promise<AttemptResult> {
   if (signal.aborted) return { status: 'aborted' };
   const permit = approval.mintPermit();
   if (!(await tellSending(trail, approval, permit, signal))) return { status: 'aborted' };
   const { sendTimeoutMs = 60_000 } = parts.options;
-  const end = await callWithin(
-    () => account.channel.send(permit),
-    parts.clock,
-    sendTimeoutMs,
-    signal,
-  );
+  const end = await callWithin(() => send(permit), parts.clock, sendTimeoutMs, signal);
   const result = resultOf(end, sendTimeoutMs);
   if (permit.used) return result;
   permit.take(); // so that a channel that answered too early cannot send now

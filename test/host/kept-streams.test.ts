@@ -5,7 +5,11 @@ import { virtualClock } from '../../src/testing/index.js';
 import { type HostLabOptions, hostLab } from '../support/host-lab.js';
 import { mortalJournal } from '../support/mortal-journal.js';
 import { slowly } from '../support/slowly.js';
-import { type StreamingChannelOptions, streamingChannel } from '../support/streaming-channel.js';
+import {
+  type Shown,
+  type StreamingChannelOptions,
+  streamingChannel,
+} from '../support/streaming-channel.js';
 import { end, said, start } from '../support/turn-lab.js';
 
 interface Options extends Omit<HostLabOptions, 'channel' | 'journal'> {
@@ -275,5 +279,115 @@ describe('a streamed reply in the journal', () => {
     expect(await updatesOf(journal)).toEqual(['ended answered']);
     expect(second.stream.screen).toEqual([{ by: 'final', text: 'Hello world' }]);
     expect(endingsOf(second)).toEqual(['egress.sent']);
+  });
+});
+
+describe('M9: a preview that a host has left, on a channel that can end it (durability §7.2)', () => {
+  const previewing = (screen: Shown[], takesBack?: () => boolean): Options => ({
+    stream: { endsPreviews: { screen, ...(takesBack !== undefined && { takesBack }) } },
+  });
+  const refusing: Options['contribute'] = (kernel) => {
+    kernel.contribute({
+      ...{
+        family: 'egress.preparing',
+        class: 'veto',
+        extensionId: 'test',
+        id: 'no',
+        preview: 'ok',
+      },
+      handler: () => cancel('policy'),
+    });
+  };
+  /** A host that has died while it showed "Hello wo". */
+  async function growing(journal: Journal, screen: Shown[]): Promise<void> {
+    const first = await streamLab(journal, previewing(screen));
+    await first.channel.receive({ text: 'hi' }, '7');
+    await first.clock.advance(50);
+    first.mortal.kill();
+    expect(screen).toEqual([{ by: 'preview', text: 'Hello wo' }]);
+  }
+
+  it('M9: that still grew is taken back, and the message is answered once', async () => {
+    const [journal, screen] = [memoryJournal(), [] as Shown[]];
+    await growing(journal, screen);
+    await using second = await resumed(journal, previewing(screen));
+    expect(second.stream.calls[0]).toBe('takeBack');
+    expect(screen).toEqual([{ by: 'final', text: 'Hello world' }]);
+    expect(await sendsOf(journal)).toEqual(['stream-opening failed aborted', 'reply sent']);
+    expect(endingsOf(second)).toEqual(['egress.failed', 'egress.sent']);
+    expect(await updatesOf(journal)).toEqual(['ended answered']);
+  });
+
+  it('M9: that still grew and cannot be taken back is ambiguous, and the message is answered', async () => {
+    const [journal, screen] = [memoryJournal(), [] as Shown[]];
+    await growing(journal, screen);
+    await using second = await resumed(
+      journal,
+      previewing(screen, () => false),
+    );
+    expect(await sendsOf(journal)).toEqual(['stream-opening failed ambiguous', 'reply sent']);
+    expect(second.log.entries.map(({ message }) => message)).toContain(
+      'what a send has shown could not be taken back',
+    );
+  });
+
+  it.each(['sending', 'endSend'] as const)(
+    'M9: of a final becomes that final where the host died before "%s", and no turn is taken again',
+    async (kind) => {
+      const [journal, screen] = [memoryJournal(), [] as Shown[]];
+      await killedAt(journal, kind, previewing(screen));
+      await using second = await resumed(journal, previewing(screen));
+      expect(second.stream.calls).toEqual(['complete Hello world']);
+      expect(screen).toEqual([{ by: 'final', text: 'Hello world' }]);
+      expect(second.of('agent.starting')).toEqual([]);
+      expect(endingsOf(second)).toEqual(['egress.sent']);
+      expect(await sendsOf(journal)).toEqual(['reply sent']);
+      expect(await updatesOf(journal)).toEqual(['ended answered']);
+    },
+  );
+
+  it.each(['sending', 'endSend'] as const)(
+    'M9: of a final that is vetoed today is taken back (the host died before "%s")',
+    async (kind) => {
+      const [journal, screen] = [memoryJournal(), [] as Shown[]];
+      await killedAt(journal, kind, previewing(screen));
+      await using second = await resumed(journal, {
+        ...previewing(screen),
+        contribute: refusing,
+      });
+      expect(second.stream.calls).toEqual(['takeBack']);
+      expect(screen).toEqual([]);
+      expect(endingsOf(second)).toEqual(['egress.cancelled']);
+      expect(await sendsOf(journal)).toEqual(['reply cancelled policy']);
+    },
+  );
+
+  it('M9: of a final that is vetoed today, and cannot be taken back, is ambiguous', async () => {
+    const [journal, screen] = [memoryJournal(), [] as Shown[]];
+    await killedAt(journal, 'endSend', previewing(screen));
+    await using second = await resumed(journal, {
+      ...previewing(screen, () => false),
+      contribute: refusing,
+    });
+    expect(endingsOf(second)).toEqual(['egress.failed']);
+    expect(await sendsOf(journal)).toEqual(['reply failed ambiguous']);
+  });
+
+  it('M9: says nothing any more of a final that went on by send: that is not sent again', async () => {
+    const [journal, screen] = [memoryJournal(), [] as Shown[]];
+    const before: StreamingChannelOptions['before'] = (call) => {
+      if (call === 'final') throw new Error('no');
+    };
+    const stream = { ...previewing(screen).stream, before };
+    const first = await streamLab(journal, {
+      stream: { ...stream, send: () => new Promise(() => undefined) },
+    });
+    await first.channel.receive({ text: 'hi' }, '7');
+    await first.clock.advance(10_000);
+    expect(await journal.sends()).toMatchObject([{ state: 'sending', shown: 'null' }]);
+    first.mortal.kill();
+    await using second = await resumed(journal, previewing(screen));
+    expect(second.stream.calls).toEqual([]);
+    expect(await sendsOf(journal)).toEqual(['reply failed ambiguous']);
   });
 });

@@ -1,5 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { approveSend, StreamApproval, type StreamSender } from '../../src/channel/index.js';
+import {
+  approveSend,
+  type ChannelPreviews,
+  StreamApproval,
+  type StreamSender,
+} from '../../src/channel/index.js';
 import type { PayloadOf } from '../../src/kernel/index.js';
 import { createTestKernel, samplePayload } from '../../src/testing/index.js';
 
@@ -10,6 +15,8 @@ export interface SenderLab {
   settle(): Promise<void>;
   /** The messages that a person sees now, in order, without what marks them as unfinished. */
   visible(): readonly string[] | Promise<readonly string[]>;
+  /** What ends previews of such a sender after a crash, where its channel has that. */
+  readonly previews?: ChannelPreviews;
 }
 
 /** What the contract is tried on. */
@@ -18,6 +25,8 @@ export interface SenderSubject {
   open(permits: StreamApproval['permits']): SenderLab | Promise<SenderLab>;
   /** What the messages are prepared with, where the sender needs an address of its own kind. */
   readonly message?: Partial<PayloadOf<'egress.preparing'>>;
+  /** Its channel ends previews that a crash has left: its sender notes what it shows. */
+  readonly endsPreviews?: boolean;
 }
 
 const { kernel } = createTestKernel();
@@ -38,7 +47,12 @@ export function describeStreamSender(name: string, subject: SenderSubject): void
     );
 
   async function labOf() {
-    const stream = new StreamApproval(await approve({ streaming: true, content: 'Hel' }));
+    const noted: unknown[] = [];
+    const noteShown = async (shown: unknown): Promise<void> => {
+      noted.push(JSON.parse(JSON.stringify(shown)));
+    };
+    const opening = await approve({ streaming: true, content: 'Hel' });
+    const stream = new StreamApproval(opening, { noteShown });
     const lab = await subject.open(stream.permits);
     const content = async (text: string) => {
       await lab.sender.onContentDelta({ phase: 'content', content: text });
@@ -51,7 +65,7 @@ export function describeStreamSender(name: string, subject: SenderSubject): void
       await lab.settle();
       await showing;
     };
-    return { ...lab, stream, content, final };
+    return { ...lab, stream, content, final, noted };
   }
 
   describe(name, () => {
@@ -131,6 +145,66 @@ export function describeStreamSender(name: string, subject: SenderSubject): void
       await sender.abort();
       await settle();
       expect(await visible()).toEqual(['Hello world']);
+    });
+
+    describe.runIf(subject.endsPreviews === true)('that has died', () => {
+      /** What it has noted last, as the next host finds it. */
+      async function leftBehind() {
+        const lab = await labOf();
+        await lab.content('Hello wor');
+        const { previews, noted, settle } = lab;
+        if (previews === undefined) throw new Error('the subject gives no previews');
+        const settled = async <T>(work: Promise<T>): Promise<T> => {
+          await settle();
+          return work;
+        };
+        const shown = noted.at(-1);
+        return {
+          ...lab,
+          takeBack: () => settled(previews.takeBack(shown, opening.accountId ?? 'default')),
+          complete: async (changes: Partial<PayloadOf<'egress.preparing'>>) => {
+            const permit = (await approve(changes)).mintPermit();
+            const noteShown = async (): Promise<void> => undefined;
+            return settled(previews.complete(permit, { shown, noteShown }));
+          },
+        };
+      }
+      const opening = { ...samplePayload('egress.preparing'), ...subject.message };
+
+      it('has noted what it shows before it shows more: by it that is taken back, also twice (durability §7.2)', async () => {
+        const { takeBack, visible } = await leftBehind();
+        expect(await visible()).toEqual(['Hello wor']);
+        expect(await takeBack()).toBe(true);
+        expect(await visible()).toEqual([]);
+        expect(await takeBack()).toBe(true);
+      });
+
+      it('has its preview made the final, also twice (durability §7.2)', async () => {
+        const { complete, visible } = await leftBehind();
+        expect(await complete({ content: 'HELLO WORLD' })).toMatchObject({ status: 'sent' });
+        expect(await visible()).toEqual(['HELLO WORLD']);
+        expect(await complete({ content: 'HELLO WORLD' })).toMatchObject({ status: 'sent' });
+        expect(await visible()).toEqual(['HELLO WORLD']);
+      });
+
+      it('has a final that answers something else sent, and its preview taken back', async () => {
+        const { complete, visible } = await leftBehind();
+        const moved = await complete({ content: 'Hello world', replyToId: '77' });
+        expect(moved).toMatchObject({ status: 'sent' });
+        expect(await visible()).toEqual(['Hello world']);
+      });
+
+      it('sends nothing where nobody knows what its note means', async () => {
+        const { previews, visible } = await leftBehind();
+        for (const shown of [null, 7, 'x', {}, { isSending: true }]) {
+          expect(await previews?.takeBack(shown, 'default')).toBe(false);
+          const permit = (await approve({ content: 'Hello' })).mintPermit();
+          const noteShown = async (): Promise<void> => undefined;
+          const end = await previews?.complete(permit, { shown, noteShown });
+          expect(end).toMatchObject({ status: 'ambiguous' });
+        }
+        expect(await visible()).toEqual(['Hello wor']);
+      });
     });
 
     it('leaves nothing behind where it is aborted while a part is on its way', async () => {

@@ -1,4 +1,9 @@
-import type { SendResult, StreamPermits, StreamSender } from '../../src/channel/index.js';
+import type {
+  ChannelPreviews,
+  SendResult,
+  StreamPermits,
+  StreamSender,
+} from '../../src/channel/index.js';
 import {
   type ScriptedChannel,
   type ScriptedChannelOptions,
@@ -33,11 +38,17 @@ export interface StreamingChannelOptions extends ScriptedChannelOptions {
   readonly ignoresFinal?: boolean;
   /** Makes no sender: it throws. */
   readonly createThrows?: boolean;
+  /** Previews that a host has left can be ended; they are on a screen that outlives it. */
+  readonly endsPreviews?: {
+    readonly screen: Shown[];
+    /** Says how taking back goes; it is gone where unsaid. */
+    readonly takesBack?: () => boolean;
+  };
 }
 
 /** A channel in a test's hands that streams: its senders keep what a person would see. */
 export function streamingChannel(options: StreamingChannelOptions = {}): StreamingChannel {
-  const screen: Shown[] = [];
+  const screen: Shown[] = options.endsPreviews?.screen ?? [];
   const everShown: Shown[] = [];
   const calls: string[] = [];
   let senders = 0;
@@ -82,8 +93,10 @@ export function streamingChannel(options: StreamingChannelOptions = {}): Streami
       if (isOver) return;
       if (!permits.opening.used) permits.opening.take();
       const next: Shown = { by: 'preview', text };
-      if (preview === undefined) show(next);
-      else {
+      if (preview === undefined) {
+        show(next);
+        await permits.noteShown({ on: 'the screen' });
+      } else {
         screen[screen.indexOf(preview)] = next;
         everShown.push(next);
       }
@@ -120,8 +133,27 @@ export function streamingChannel(options: StreamingChannelOptions = {}): Streami
     };
   }
 
+  /** What a host before this one has left: one at most, in these tests. */
+  const previews = (takesBack: () => boolean): ChannelPreviews => ({
+    takeBack: async () => {
+      calls.push('takeBack');
+      if (!takesBack()) return false;
+      screen.splice(0, screen.length, ...screen.filter(({ by }) => by === 'send'));
+      return true;
+    },
+    complete: async (permit) => {
+      const { content: text } = permit.take();
+      calls.push(`complete ${text}`);
+      screen.splice(0, screen.length, { by: 'final', text });
+      return { status: 'sent', receipt: { messageId: 'left' } };
+    },
+  });
+
   return {
     ...channel,
+    ...(options.endsPreviews !== undefined && {
+      previews: previews(options.endsPreviews.takesBack ?? (() => true)),
+    }),
     capabilities: { ...channel.capabilities, canStreamResponse: true },
     createStreamSender,
     screen,

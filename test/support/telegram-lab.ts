@@ -35,19 +35,28 @@ export interface TelegramLabOptions extends Partial<HostOptions> {
   readonly prepare?: (server: BotApiServer) => void;
   readonly env?: Readonly<Record<string, string | undefined>>;
   readonly clock?: VirtualClock;
+  /** A Bot API that outlives this host, and what this host is called there. */
+  readonly shared?: { readonly server: BotApiServer; readonly process: string };
 }
 
 /** Milliseconds of virtual time that a step is long; longer ones where nothing has been called for a while. */
 const stepMs = 50;
 
 export async function telegramLab(options: TelegramLabOptions = {}): Promise<TelegramLab> {
-  const { settings = {}, contribute, prepare, env, clock = virtualClock(), ...rest } = options;
-  const server = await botApiServer(() => clock.now());
+  const { settings = {}, contribute, prepare, env, clock = virtualClock(), ...more } = options;
+  const { shared, ...rest } = more;
+  const server = shared?.server ?? (await botApiServer(() => clock.now()));
+  const letGo = async (): Promise<void> => {
+    if (shared === undefined) await server[Symbol.asyncDispose]();
+  };
   prepare?.(server);
   const test = createTestKernel({ clock });
   contribute?.(test.kernel);
   const channel = telegramChannel({
-    config: config.parse({ apiRoot: server.url, ...settings }),
+    config: config.parse({
+      apiRoot: shared === undefined ? server.url : server.rootOf(shared.process),
+      ...settings,
+    }),
     clock,
     log: test.log,
     env: env ?? { TELEGRAM_BOT_TOKEN: server.token },
@@ -90,7 +99,7 @@ export async function telegramLab(options: TelegramLabOptions = {}): Promise<Tel
   try {
     await starting;
   } catch (error) {
-    await server[Symbol.asyncDispose]();
+    await letGo();
     throw error;
   }
   return {
@@ -116,7 +125,7 @@ export async function telegramLab(options: TelegramLabOptions = {}): Promise<Tel
     },
     [Symbol.asyncDispose]: async () => {
       await stop();
-      await server[Symbol.asyncDispose]();
+      await letGo();
     },
   };
 }

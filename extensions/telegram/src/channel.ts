@@ -6,6 +6,7 @@ import { startAccount, type TelegramAccount } from './account.js';
 import type { TelegramConfig } from './config.js';
 import { sendMessage } from './egress/send.js';
 import { decodeUpdate } from './ingress/decode.js';
+import { telegramPreviews } from './stream/previews.js';
 import { TelegramStreamSender } from './stream/stream-sender.js';
 import { readToken } from './token.js';
 
@@ -93,6 +94,10 @@ export function telegramChannel(options: TelegramChannelOptions): TelegramChanne
     ...(config.streaming && {
       createStreamSender: (permits) =>
         new TelegramStreamSender({ apiOf, clock, log, config, signal }, permits),
+    }),
+    // also where nothing is streamed any more: a host before this one may have
+    previews: telegramPreviews({
+      ...{ apiOf: (accountId) => accountOf(accountId).api, clock, log, config, signal },
     }),
   };
 }

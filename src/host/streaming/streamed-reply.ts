@@ -8,6 +8,7 @@ import type { DeliveryParts } from '../parts.js';
 import { type OutgoingMessage, type PreparedSend, prepareSend } from '../prepare-send.js';
 import { tellSending } from '../send-attempt.js';
 import { isPreviewOk } from './may-stream.js';
+import { noteShownOf } from './note-shown.js';
 import { sendFinal } from './send-final.js';
 import { SenderDriver, type StreamPart } from './sender-driver.js';
 
@@ -182,7 +183,8 @@ export class StreamedReply {
       return;
     }
     try {
-      const approval = new StreamApproval(approveSend(prepared.outcome));
+      const noteShown = noteShownOf(parts, prepared.outcome);
+      const approval = new StreamApproval(approveSend(prepared.outcome), { noteShown });
       const { channel: id, accountId } = approval.opening.message;
       const channel = parts.accounts.find(id, accountId)?.channel;
       const driver = channel && (await this.#drive(trail, approval, channel));

@@ -293,6 +293,10 @@ export const decisions: readonly (readonly [string, string])[] = [
     'Half an answer beside a whole one is worse than a short gap.',
   ],
   [
+    'A preview is noted by its message id in the journal. After a crash it is deleted, or edited to the final.',
+    'Both may be done twice. Only a first message whose id never came back, and a final of several messages that was half sent, stay ambiguous.',
+  ],
+  [
     'Files go out by id or web address, and from disk only from `mediaRoots`.',
     'An agent can be talked into naming any file.',
   ],

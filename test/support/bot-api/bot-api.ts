@@ -35,6 +35,12 @@ export interface BotApiServer extends AsyncDisposable {
   deliver: ((updates: readonly Update[]) => readonly unknown[]) | undefined;
   /** A webhook that is set. */
   webhook: { readonly url: string; readonly secret: string } | undefined;
+  /** Is told of a call that does something, before and after it is done; it may cut off who calls. */
+  onCall: ((method: string, when: 'before' | 'after') => void) | undefined;
+  /** The root of the API for one process of several: it can be cut off for itself. */
+  rootOf(process: string): string;
+  /** A process is gone: its calls are not answered any more, and no further one is made. */
+  cutOff(process: string): void;
   /** The calls of a method. */
   of(method: string): readonly BotApiCall[];
 }
@@ -47,6 +53,8 @@ export async function botApiServer(now: () => number = Date.now): Promise<BotApi
   const chats = new Chats();
   const calls: BotApiCall[] = [];
   const history: string[] = [];
+  /** Processes that are cut off. */
+  const gone = new Set<string>();
   const faults = new Map<string, Fault[]>();
   let waiting: Update[] = [];
   let offset = 0;
@@ -115,8 +123,12 @@ export async function botApiServer(now: () => number = Date.now): Promise<BotApi
   };
 
   const handle = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
-    const [, token, method = ''] = /^\/bot([^/]+)\/(\w+)$/.exec(request.url ?? '') ?? [];
+    const [, by = '', token, method = ''] =
+      /^(?:\/by\/(\w+))?\/bot([^/]+)\/(\w+)$/.exec(request.url ?? '') ?? [];
     const payload = await payloadOf(request);
+    const isAct = /^(send|edit|delete)[A-Z]/.test(method) && method !== 'deleteWebhook';
+    if (isAct && !gone.has(by)) server.onCall?.(method, 'before');
+    if (gone.has(by)) return fail(response, { reset: true });
     calls.push({ method, payload });
     if (token !== testToken) {
       const description = 'Unauthorized';
@@ -128,6 +140,8 @@ export async function botApiServer(now: () => number = Date.now): Promise<BotApi
     if (method === 'getUpdates') return getUpdates(payload, response);
     try {
       const result = perform(method, payload);
+      if (isAct) server.onCall?.(method, 'after');
+      if (gone.has(by)) return fail(response, { reset: true });
       if (fault === undefined) answerJson(response, 200, { ok: true, result });
       else fail(response, fault);
     } catch (error) {
@@ -170,6 +184,11 @@ export async function botApiServer(now: () => number = Date.now): Promise<BotApi
       faults.set(method, [...(faults.get(method) ?? []), ...more]);
     },
     deliver: undefined,
+    onCall: undefined,
+    rootOf: (process) => `http://127.0.0.1:${port}/by/${process}`,
+    cutOff: (process) => {
+      gone.add(process);
+    },
     webhook: undefined,
     of: (method) => calls.filter((call) => call.method === method),
     [Symbol.asyncDispose]: async () => {

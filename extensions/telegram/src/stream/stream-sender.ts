@@ -8,18 +8,17 @@ import type {
 } from 'sluice/channel';
 import type { BotApi } from '../api/bot-api.js';
 import type { TelegramConfig } from '../config.js';
-import { partsOf, richTextOf, textParts } from '../egress/parts.js';
-import { sendParts, sent } from '../egress/send.js';
-import { replyOf, type Target, targetOf } from '../egress/target.js';
+import { richTextOf } from '../egress/parts.js';
+import { type Target, targetOf } from '../egress/target.js';
 import { GrowingSource } from '../text/growing-source.js';
 import { toHtml } from '../text/html.js';
 import { joined, type RichText, trimmed } from '../text/rich-text.js';
-import { split } from '../text/split.js';
+import { completeMessage, fieldsOf } from './complete-message.js';
+import { type PreviewNote, placeOfMessage } from './preview-note.js';
 import {
   beginText,
   editText,
   isUnchanged,
-  placeText,
   removeMessage,
   type ShownMessage,
 } from './shown-message.js';
@@ -49,6 +48,7 @@ export interface StreamParts {
 interface Stage {
   readonly api: BotApi;
   readonly target: Target;
+  readonly place: string;
   readonly fields: Readonly<Record<string, unknown>>;
   readonly intervalMs: number;
 }
@@ -184,6 +184,10 @@ export class TelegramStreamSender implements StreamSender {
       if (answer.status === 'done' && answer.result !== true && 'messageId' in answer.result) {
         const { messageId } = answer.result;
         this.#shown = { ...this.#stage, messageId, clock, log, signal };
+        // the stream goes on without the note: a final is not sent where the journal fails
+        await this.#note(this.#shown).catch((error: unknown) =>
+          log.debug('what a streamed reply shows was not noted', { error }),
+        );
       }
       return;
     }
@@ -201,44 +205,30 @@ export class TelegramStreamSender implements StreamSender {
     return {
       api: this.#parts.apiOf(opening),
       target,
+      place: placeOfMessage(opening),
       fields: fieldsOf(opening),
       intervalMs: isGroup ? intervalsMs.group : intervalsMs.private,
     };
   }
 
   /** Puts the answer in the place of what was shown, and sends what does not fit there. */
-  async #final(
-    message: ApprovedMessage,
-    delta: StreamDelta & { phase: 'final' },
-  ): Promise<SendResult> {
+  #final(message: ApprovedMessage, delta: StreamDelta & { phase: 'final' }): Promise<SendResult> {
     const { config, clock, signal, apiOf } = this.#parts;
-    const target = targetOf(message);
-    const text = finalText(message, delta, config.format);
-    const media = await partsOf({ ...message, content: '' }, config);
-    const files = message.attachments.length === 0 ? [] : media.parts;
-    if (target === undefined || files === undefined || (text.text === '' && files.length === 0)) {
-      await this.#remove();
-      return {
-        status: 'rejected',
-        reason: media.problem ?? `nothing can be sent to "${message.to}"`,
-      };
-    }
-    const sending = { api: apiOf(message), clock, config, signal };
-    const parts = [...textParts(text), ...files];
-    const whole = { parts, target, common: fieldsOf(message), attempt: 1 };
-    const [first] = split(text);
     const shown = this.#shown;
-    if (shown === undefined) return sendParts(sending, whole);
-    if (first === undefined) {
-      await this.#remove();
-      return sendParts(sending, whole);
-    }
-    const placed = await placeText(shown, first);
-    if (placed === 'gone') return sendParts(sending, whole);
-    if (placed !== 'placed') return placed;
-    const before = [shown.messageId];
-    if (parts.length === 1) return sent(before, undefined, target);
-    return sendParts(sending, { ...whole, parts: parts.slice(1), before });
+    return completeMessage({ api: apiOf(message), clock, config, signal }, message, {
+      shown,
+      text: finalText(message, delta, config.format),
+      noteSending: () => this.#note(shown, { isSending: true }),
+    });
+  }
+
+  /** Notes what is shown: after a crash it is found by it. */
+  async #note(shown: ShownMessage | undefined, more: Pick<PreviewNote, 'isSending'> = {}) {
+    if (shown === undefined || this.#stage === undefined) return;
+    const { messageId, target } = shown;
+    const { place } = this.#stage;
+    const note: PreviewNote = { chatId: target.chat_id, messageId, place, ...more };
+    await this.#permits.noteShown(note);
   }
 
   /** Takes back what is shown. */
@@ -247,14 +237,6 @@ export class TelegramStreamSender implements StreamSender {
     this.#shown = undefined;
     if (shown !== undefined) await removeMessage(shown);
   }
-}
-
-/** The fields of a message besides its place and its text. */
-function fieldsOf(message: ApprovedMessage): Readonly<Record<string, unknown>> {
-  return {
-    ...replyOf(message),
-    ...(message.silent === true && { disable_notification: true }),
-  };
 }
 
 /** The answer, under the reasoning that led to it where that has lasted. Reasoning alone is nothing to send. */

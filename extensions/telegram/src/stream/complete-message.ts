@@ -1,0 +1,64 @@
+import type { ApprovedMessage, SendResult } from 'sluice/channel';
+import { partsOf, richTextOf, textParts } from '../egress/parts.js';
+import { type SendParts, sendParts, sent } from '../egress/send.js';
+import { replyOf, targetOf } from '../egress/target.js';
+import { type RichText, trimmed } from '../text/rich-text.js';
+import { split } from '../text/split.js';
+import { placeText, removeMessage, type ShownMessage } from './shown-message.js';
+
+/** What a final is put into the place of. */
+export interface Completion {
+  /** The preview; absent where there is none. */
+  readonly shown: ShownMessage | undefined;
+  /** The final, as it is shown; the message's own text where unsaid. */
+  readonly text?: RichText;
+  /** Notes that sends begin, so that whoever finds the preview after a crash makes none of them again. */
+  readonly noteSending: () => Promise<void>;
+}
+
+/**
+ * Puts a message in the place of its preview, and sends what does not fit there. The edit may be repeated; sends may not,
+ * and are noted before the first of them.
+ */
+export async function completeMessage(
+  parts: SendParts,
+  message: ApprovedMessage,
+  { shown, noteSending, ...given }: Completion,
+): Promise<SendResult> {
+  const { config } = parts;
+  const target = targetOf(message);
+  const text = given.text ?? trimmed(richTextOf(message, config.format));
+  const media = await partsOf({ ...message, content: '' }, config);
+  const files = message.attachments.length === 0 ? [] : media.parts;
+  if (target === undefined || files === undefined || (text.text === '' && files.length === 0)) {
+    if (shown !== undefined) await removeMessage(shown);
+    const reason = media.problem ?? `nothing can be sent to "${message.to}"`;
+    return { status: 'rejected', reason };
+  }
+  const all = [...textParts(text), ...files];
+  const whole = { parts: all, target, common: fieldsOf(message), attempt: 1 };
+  if (shown === undefined) return sendParts(parts, whole);
+
+  const [first] = split(text);
+  if (first === undefined) await removeMessage(shown);
+  const placed = first === undefined ? 'gone' : await placeText(shown, first);
+  if (placed !== 'placed' && placed !== 'gone') return placed;
+  const before = placed === 'placed' ? [shown.messageId] : [];
+  const rest = all.slice(before.length);
+  if (rest.length === 0) return sent(before, undefined, target);
+  try {
+    await noteSending();
+  } catch (error) {
+    const reason = String(error);
+    return { status: before.length === 0 ? 'rejected' : 'ambiguous', reason };
+  }
+  return sendParts(parts, { ...whole, parts: rest, before });
+}
+
+/** The fields of a message besides its place and its text. */
+export function fieldsOf(message: ApprovedMessage): Readonly<Record<string, unknown>> {
+  return {
+    ...replyOf(message),
+    ...(message.silent === true && { disable_notification: true }),
+  };
+}

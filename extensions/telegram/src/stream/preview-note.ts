@@ -1,0 +1,32 @@
+import type { ApprovedMessage } from 'sluice/channel';
+import { targetOf } from '../egress/target.js';
+
+/** What is noted of a preview, so that it is found after a crash. */
+export interface PreviewNote {
+  readonly chatId: number | string;
+  readonly messageId: number;
+  /** What its opening was addressed to: the final may go elsewhere. */
+  readonly place: string;
+  /** Sends of the final have begun: which of them are out is not known. */
+  readonly isSending?: true;
+}
+
+/** Where a message goes and what it answers, as one text. */
+export function placeOfMessage(message: ApprovedMessage): string {
+  return JSON.stringify([targetOf(message) ?? message.to, message.replyToId ?? null]);
+}
+
+/** Reads a note. @returns nothing where it is none: it comes from another version, say. */
+export function previewNoteOf(shown: unknown): PreviewNote | undefined {
+  const { chatId, messageId, place, isSending } = Object(shown) as Partial<
+    Record<keyof PreviewNote, unknown>
+  >;
+  const isChat = typeof chatId === 'string' || Number.isSafeInteger(chatId);
+  if (!isChat || !Number.isSafeInteger(messageId) || typeof place !== 'string') return undefined;
+  return {
+    chatId: chatId as PreviewNote['chatId'], // checked above
+    messageId: Number(messageId),
+    place,
+    ...(isSending !== undefined && { isSending: true }),
+  };
+}
