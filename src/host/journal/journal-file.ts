@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs';
 import { SluiceError } from '../../kernel/index.js';
 import { openSqlite, type SqliteDatabase, type SqliteOptions } from '../sqlite/open-sqlite.js';
 import { examineRows } from './examine-rows.js';
@@ -11,24 +12,37 @@ export interface JournalFileOptions extends SqliteOptions {
   readonly isOwner?: boolean;
   /** Opens it also where pages or rows are damaged, to read what is left. */
   readonly isDamageExpected?: boolean;
+  /** Bytes up to which all of it is looked at; 32 MiB where unsaid. Of a larger file, only its head and its schema are. */
+  readonly wholeCheckBytes?: number;
+}
+
+/** Bytes of a file that are looked at in about a second. */
+const usualCheckBytes = 32 * 1024 * 1024;
+
+/** Whether a file is looked at as a whole before it is used. */
+export function isCheckedWhole(path: string, wholeCheckBytes = usualCheckBytes): boolean {
+  return (
+    path === ':memory:' || (statSync(path, { throwIfNoEntry: false })?.size ?? 0) <= wholeCheckBytes
+  );
 }
 
 /**
  * Opens the file of a journal, or makes it, and looks at all of it: every page, every index and every row with its sum.
- * What is damaged is found before anything depends on it.
+ * What is damaged is found before anything depends on it. A large file is opened without that look: `checkLater`.
  *
  * @throws SluiceError `not-a-journal`, or what `openSqlite` throws.
  */
 export function openJournalFile(path: string, options: JournalFileOptions = {}): SqliteDatabase {
-  const { isOwner = false, isDamageExpected = false, ...sqlite } = options;
+  const { isOwner = false, isDamageExpected = false, wholeCheckBytes, ...sqlite } = options;
+  const isChecked = !isDamageExpected && isCheckedWhole(path, wholeCheckBytes);
   const database = openSqlite(path, sqlite);
   try {
-    if (!isDamageExpected) database.check();
+    if (isChecked) database.check();
     const isNew = numberOf(database, 'SELECT count(*) FROM sqlite_schema') === 0;
     if (isNew && isOwner) database.transaction(() => makeSchema(database));
     checkHead(database, isOwner);
     checkSchema(database);
-    if (!isDamageExpected)
+    if (isChecked)
       for (const [first] of examineRows(database))
         if (first !== undefined) throw damagedRow(path, first);
     return database;

@@ -1,6 +1,7 @@
 import { type Clock, isSluiceError, SluiceError, systemClock } from '../../kernel/index.js';
 import type { SqliteDatabase, SqliteRow } from '../sqlite/open-sqlite.js';
 import type { Store } from '../store.js';
+import { checkLater } from './check-later.js';
 import { GroupCommit } from './group-commit.js';
 import {
   type DispatchFilter,
@@ -17,7 +18,7 @@ import {
   type UpdateState,
 } from './journal.js';
 import { type JournalChanges, journalChanges } from './journal-changes.js';
-import { numberOf, openJournalFile } from './journal-file.js';
+import { isCheckedWhole, numberOf, openJournalFile } from './journal-file.js';
 import { JournalGuard } from './journal-guard.js';
 import { lockJournal } from './journal-lock.js';
 import type { Retention } from './retention.js';
@@ -31,6 +32,8 @@ export interface JournalOptions extends Retention {
   readonly clock?: Clock;
   /** The most pages of 4,096 bytes that the file may have; as many as the disk takes where unsaid. */
   readonly maxPages?: number;
+  /** Bytes of a file that are looked at before it is used; 32 MiB where unsaid. A larger one is looked at meanwhile. */
+  readonly wholeCheckBytes?: number;
 }
 
 /** A journal in a file, and the sessions beside it. */
@@ -58,20 +61,23 @@ export async function openJournal(
   path: string,
   options: JournalOptions = {},
 ): Promise<SqliteJournal> {
-  const { maxPages, clock = systemClock } = options;
+  const { maxPages, wholeCheckBytes, clock = systemClock } = options;
   const lock = path === ':memory:' ? undefined : lockJournal(path);
   const how = {
     isOwner: true,
     busyTimeoutMs: openBusyMs,
     ...(maxPages !== undefined && { maxPages }),
+    ...(wholeCheckBytes !== undefined && { wholeCheckBytes }),
   };
   const untilMs = clock.monotonicMs() + openLockWaitMs;
+  const isWhole = isCheckedWhole(path, wholeCheckBytes);
   for (;;) {
     let database: SqliteDatabase | undefined;
     try {
       database = openJournalFile(path, how);
       const journal = new FileJournal(database, lock, options);
       database.exec('PRAGMA busy_timeout = 0'); // from now on another process is waited for without blocking
+      if (!isWhole) journal.checkLater();
       return journal;
     } catch (error) {
       database?.close();
@@ -98,6 +104,7 @@ class FileJournal extends SqliteReader implements SqliteJournal {
   readonly #sweep: RetentionSweep;
   #dataVersion: number;
   #closed: Promise<void> | undefined;
+  readonly #closing = new AbortController();
   readonly #counted = { accepted: 0, duplicates: 0 };
 
   constructor(database: SqliteDatabase, lock: Disposable | undefined, options: JournalOptions) {
@@ -119,6 +126,13 @@ class FileJournal extends SqliteReader implements SqliteJournal {
     this.#sweep = new RetentionSweep(database, this.#commits, this.#clock, options);
     this.#sweep.start();
     this.#dataVersion = this.#readDataVersion();
+  }
+
+  /** Looks at all of the file while it is used. Damage ends the taking in. */
+  checkLater(): void {
+    void checkLater(this.#database, this.#clock, this.#closing.signal).then((problem) => {
+      if (problem !== undefined) this.#guard.fail(problem);
+    });
   }
 
   async accept(update: NewUpdate): ReturnType<Journal['accept']> {
@@ -263,6 +277,7 @@ class FileJournal extends SqliteReader implements SqliteJournal {
   }
 
   async #close(): Promise<void> {
+    this.#closing.abort();
     this.#dispatches.close();
     this.#sweep.close();
     try {

@@ -22,6 +22,11 @@ import {
 import { isNotEnded, isOpenUpdate } from './journal-schema.js';
 import { type DamagedRow, type TableRows, tableRows } from './table-rows.js';
 
+/** Rows that are read at once, at least and at most, and the characters of their bodies that are aimed at. */
+const fewestRows = 16;
+const mostRows = 512;
+const charactersAtOnce = 512 * 1024;
+
 /**
  * Reads the tables of an open journal. A damaged row is told to `onDamaged` and left out; where nobody listens, it is
  * an error.
@@ -37,22 +42,57 @@ export class SqliteReader implements JournalReader {
   }
 
   async updates(filter: UpdateFilter = {}): Promise<readonly UpdateRecord[]> {
-    return this.#rows(updatesTable, filter);
+    return this.#slices(updatesTable, filter);
   }
 
   async sends(filter: SendFilter = {}): Promise<readonly SendRecord[]> {
-    return this.#rows(sendsTable, filter);
+    return this.#slices(sendsTable, filter);
   }
 
   async dispatches(filter: DispatchFilter = {}): Promise<readonly DispatchRecord[]> {
-    return this.#rows(dispatchesTable, filter);
+    return this.#slices(dispatchesTable, filter);
   }
 
   async close(): Promise<void> {
     this.#database.close();
   }
 
-  #rows<Row>(table: JournalTable<Row>, filter: RowFilter): Row[] {
+  /** Many rows are read in slices, and the event loop runs in between: each row is as it was when it was read. */
+  async #slices<Row extends { readonly seq: number }>(
+    table: JournalTable<Row>,
+    filter: RowFilter,
+  ): Promise<Row[]> {
+    const most = Math.max(0, Math.trunc(filter.limit ?? defaultLimit));
+    const all: Row[] = [];
+    let { afterSeq = 0 } = filter;
+    for (let slice = fewestRows; all.length < most; ) {
+      const limit = Math.min(slice, most - all.length);
+      let read = 0;
+      let characters = 0;
+      const sawRow = (seq: unknown): void => {
+        read++;
+        afterSeq = Math.max(afterSeq, Number(seq));
+      };
+      for (const row of this.#rows(table, { ...filter, afterSeq, limit }, sawRow)) {
+        sawRow(row.seq);
+        characters += lengthOf(row);
+        all.push(row);
+      }
+      if (read < limit) break;
+      slice = Math.min(
+        mostRows,
+        Math.max(fewestRows, Math.floor((slice * charactersAtOnce) / characters)),
+      );
+      await new Promise<void>((resolve) => setImmediate(resolve));
+    }
+    return all;
+  }
+
+  #rows<Row>(
+    table: JournalTable<Row>,
+    filter: RowFilter,
+    sawDamaged: (seq: unknown) => void,
+  ): Row[] {
     const { eventId, correlationId, sinceMs, afterSeq, family, states, lane, limit } = filter;
     const conditions: string[] = [];
     const values: SqliteValue[] = [];
@@ -73,9 +113,15 @@ export class SqliteReader implements JournalReader {
       if (states.every((state) => isOneOf(openUpdates, state))) where(isOpenUpdate);
     }
     const condition = conditions.length === 0 ? 'true' : conditions.join(' AND ');
-    const most = Math.max(0, Math.trunc(limit ?? defaultLimit));
+    const tell = this.#onDamaged;
+    const onDamaged =
+      tell &&
+      ((one: DamagedRow): void => {
+        sawDamaged(one.row['seq']);
+        tell(one);
+      });
     return this.#rowsOf(table)
-      .read(`${condition} ORDER BY seq LIMIT ?`, [...values, most], this.#onDamaged)
+      .read(`${condition} ORDER BY seq LIMIT ?`, [...values, limit ?? defaultLimit], onDamaged)
       .map(table.record);
   }
 
@@ -87,6 +133,10 @@ export class SqliteReader implements JournalReader {
     }
     return rows;
   }
+}
+
+function lengthOf(row: object): number {
+  return 200 + ('body' in row && typeof row.body === 'string' ? row.body.length : 0);
 }
 
 function isOneOf(states: readonly string[], state: string): boolean {

@@ -1,0 +1,55 @@
+import { execFile } from 'node:child_process';
+import { resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { SluiceError } from '../../kernel/index.js';
+import { sqliteFailure } from './sqlite-failure.js';
+import { shortened } from './sqlite-values.js';
+
+/** What the child runs. A text of a damaged file comes as hex digits: the driver ends a process that reads it as a text. */
+const program = `
+  const Driver = require('node:module').createRequire(process.argv[1])('libsql');
+  const told = (result) => process.stdout.write(JSON.stringify(result));
+  try {
+    const database = new Driver(process.argv[2], { timeout: 60000 });
+    const sql = 'SELECT hex(integrity_check) AS hex FROM pragma_integrity_check(1)';
+    told({ hex: database.prepare(sql).all([])[0].hex });
+  } catch (error) {
+    told({ code: String(error.code), message: String(error.message) });
+  }`;
+
+/**
+ * Reads every page of a database, and looks up each row in each index, in a process of its own: this one goes on meanwhile.
+ * Others may write to the database.
+ *
+ * @param signal ends it.
+ * @returns `database-damaged` or `database-io`; `undefined` if nothing is wrong, and if no process could be started or it was ended.
+ * @example
+ * const problem = await checkInChild('./state.db', signal);
+ */
+export function checkInChild(path: string, signal: AbortSignal): Promise<SluiceError | undefined> {
+  const name = `${pathToFileURL(resolve(path)).href}?mode=ro`;
+  const args = ['--eval', program, '--', import.meta.url, name];
+  const env = { ...process.env, NODE_OPTIONS: '' };
+  return new Promise((settle) => {
+    execFile(process.execPath, args, { signal, env, windowsHide: true }, (error, stdout) => {
+      if (signal.aborted) settle(undefined);
+      else if (error?.signal != null)
+        settle(damaged(path, `the process that checked it ended by ${error.signal}`));
+      else settle(stdout === '' ? undefined : problemOf(path, stdout));
+    });
+  });
+}
+
+function problemOf(path: string, told: string): SluiceError | undefined {
+  const { hex, ...error } = JSON.parse(told) as { hex?: string; code?: string; message?: string }; // by the program above
+  if (hex === undefined) {
+    const failure = sqliteFailure(path, Object.assign(new Error(error.message), error));
+    return ['database-damaged', 'database-io'].includes(failure.code) ? failure : undefined;
+  }
+  const problem = Buffer.from(hex, 'hex').toString('latin1');
+  return problem === 'ok' ? undefined : damaged(path, shortened(problem));
+}
+
+function damaged(path: string, problem: string): SluiceError {
+  return new SluiceError('database-damaged', { path, problem });
+}
