@@ -1,6 +1,7 @@
 import type { Tap } from '../kernel/index.js';
 import { DispatchLines } from './dispatch-lines.js';
-import { jsonLine } from './json-line.js';
+import { outcomeLine } from './json-line.js';
+import { layoutOf } from './layout.js';
 import type { Shell } from './shell.js';
 
 /** Prints dispatches while they come. */
@@ -13,18 +14,15 @@ export interface DispatchPrinter {
 /** Prints a line of JSON per dispatch: its outcome as data. */
 export function jsonPrinter({ stdout }: Pick<Shell, 'stdout'>): DispatchPrinter {
   return {
-    tap: { outcome: (outcome) => stdout.lines([jsonLine(outcome.toJSON())]) },
+    tap: { outcome: (outcome) => stdout.lines([outcomeLine(outcome)]) },
     finish: () => undefined,
   };
 }
 
 /** Prints dispatches for people. */
-export function linePrinter({
-  stdout,
-  palettes,
-  width,
-}: Pick<Shell, 'stdout' | 'palettes' | 'width'>): DispatchPrinter {
-  const lines = new DispatchLines({ palette: palettes.stdout, width });
+export function linePrinter(shell: Pick<Shell, 'stdout' | 'palettes' | 'width'>): DispatchPrinter {
+  const { stdout } = shell;
+  const lines = new DispatchLines(layoutOf(shell, shell.palettes.stdout));
   return {
     tap: { outcome: (outcome) => stdout.lines(lines.add(outcome)) },
     finish: () => stdout.lines(lines.flush()),

@@ -1,5 +1,6 @@
 import { oneLine } from '../kernel/index.js';
 import { ConfigError } from './config-error.js';
+import { placeOf } from './error-place.js';
 import { printable, sentence } from './text.js';
 
 /**
@@ -14,8 +15,15 @@ export function errorLine(thrown: unknown, debug: boolean): string {
   if (thrown instanceof ConfigError)
     return thrown.each.map((problem) => errorLine(problem, debug)).join('\n');
   const { code, what, hint } = partsOf(thrown);
-  const line = printable(`sluice: ${code}: ${sentence(what)} ${hint}`.trim());
+  const place = placeOf(thrown);
+  const where = place === undefined ? '' : ` It was at ${place}.`;
+  const more = !debug && hasCause(thrown) ? ' --debug shows its stack.' : '';
+  const line = printable(`sluice: ${code}: ${sentence(what)}${where} ${hint}${more}`.trim());
   return debug ? [line, ...stacks(thrown)].join('\n') : line;
+}
+
+function hasCause(thrown: unknown): boolean {
+  return thrown instanceof Error && thrown.cause instanceof Error;
 }
 
 interface Parts {

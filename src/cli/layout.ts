@@ -4,8 +4,18 @@ import { wrap } from './text.js';
 /** How lines are laid out. */
 export interface Layout {
   readonly palette: Palette;
-  /** Characters in a line. */
+  /** Characters in a line, as the terminal is now. */
   readonly width: number;
+}
+
+/** The layout of a shell: as wide as its terminal is when a line is laid out. */
+export function layoutOf(shell: { readonly width: number }, palette: Palette): Layout {
+  return {
+    palette,
+    get width() {
+      return shell.width;
+    },
+  };
 }
 
 /** Characters in a line where no terminal says otherwise. */

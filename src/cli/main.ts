@@ -34,7 +34,9 @@ const exitCode = await runCommandLine({
   version: packageVersion(),
   isTerminal: { stdin: process.stdin.isTTY === true, stdout: process.stdout.isTTY === true },
   screen,
-  width: Math.min(process.stdout.columns || defaultWidth, 100),
+  get width() {
+    return Math.min(process.stdout.columns || defaultWidth, 100); // a person may resize it
+  },
   palettes: {
     stdout: paletteFor(process.stdout, process.env),
     stderr: paletteFor(process.stderr, process.env),

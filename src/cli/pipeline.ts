@@ -19,6 +19,8 @@ export interface Pipeline extends AsyncDisposable {
   readonly kernel: Kernel;
   /** Why extensions or plugins are missing. One that is broken is left out, and the others are loaded. */
   readonly errors: readonly unknown[];
+  /** The extensions that are required and missing, as they are named in the settings. */
+  readonly missing: readonly string[];
   /** For a host to use what they provide. */
   readonly extensions: ExtensionSet;
   /** The OpenClaw plugins, for a host to run. One that could not be set up is among them, with what it registered. */
@@ -58,10 +60,13 @@ export async function openPipeline(
   };
   const extensions = new ExtensionSet(kernel, loading);
   const errors: unknown[] = [];
+  const missing: string[] = [];
   const loadEach = async (some: readonly ExtensionSetting[]): Promise<void> => {
-    for (const { specifier, ...where } of withApiRoot(some, settings.apiRoot)) {
+    for (const { specifier, required, ...where } of withApiRoot(some, settings.apiRoot)) {
       const { error } = await extensions.add(moduleSource(specifier, where));
-      if (error !== undefined) errors.push(error);
+      if (error === undefined) continue;
+      errors.push(error);
+      if (required === true) missing.push(specifier);
     }
   };
   await loadEach(settings.extensions);
@@ -76,6 +81,7 @@ export async function openPipeline(
   return {
     kernel,
     errors,
+    missing,
     extensions,
     plugins,
     [Symbol.asyncDispose]: async () => {

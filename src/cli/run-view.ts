@@ -2,6 +2,7 @@ import type { ApprovedMessage, ConsoleTerminal } from '../channel/index.js';
 import type { LogLevel, MessageEnd } from '../host/index.js';
 import { type KernelOptions, systemClock } from '../kernel/index.js';
 import { jsonPrinter } from './dispatch-printer.js';
+import { laidOut, layoutOf } from './layout.js';
 import type { Palette } from './palette.js';
 import type { Shell } from './shell.js';
 import { printableLines } from './text.js';
@@ -17,6 +18,8 @@ export interface RunView {
   readonly greeting: readonly string[];
   /** What is said when a Ctrl-C has stopped an answer. */
   readonly interrupted: readonly string[];
+  /** What is said when a Ctrl-C has stopped nothing and the next one ends; empty where the first one does. */
+  readonly leaving: readonly string[];
   /** The terminal that replies are shown on while they grow; absent where stdout is none. */
   readonly terminal?: ConsoleTerminal;
   /** Writes a reply. */
@@ -26,8 +29,10 @@ export interface RunView {
   messageEnd(end: MessageEnd): void;
 }
 
-const invitation = 'Type a message. /help lists the commands; Ctrl-C stops an answer, or ends.';
+const invitation =
+  'Type a message. /help lists the commands; Ctrl-C stops an answer, twice it ends.';
 const stopping = 'The answer is stopped. Ctrl-C once more ends.';
+const leaving = 'Ctrl-C once more ends.';
 
 /** Shows the replies alone, and warnings on stderr. */
 export function quietView(shell: Shell): RunView {
@@ -38,6 +43,7 @@ export function quietView(shell: Shell): RunView {
     logLevel: 'warn',
     greeting: [],
     interrupted: isTerminal.stdin ? [palettes.stderr.quiet(stopping)] : [],
+    leaving: isTerminal.stdin ? [palettes.stderr.quiet(leaving)] : [],
     write: (text) => stdout.write(text),
     render: renderFor(isTerminal.stdout, palettes.stdout),
     messageEnd: () => undefined,
@@ -51,6 +57,7 @@ export function jsonView(shell: Shell): RunView {
     logLevel: 'warn',
     greeting: [],
     interrupted: [],
+    leaving: [],
     write: () => undefined,
     render: ({ content }) => content,
     messageEnd: () => undefined,
@@ -59,17 +66,27 @@ export function jsonView(shell: Shell): RunView {
 
 /** Shows each reply, and under it the way that its message took: on stderr, where stdout is no terminal. */
 export function wayView(shell: Shell): RunView {
-  const { stdout, stderr, palettes, isTerminal, width } = shell;
+  const { stdout, stderr, palettes, isTerminal } = shell;
   const [output, palette] = isTerminal.stdout
     ? [stdout, palettes.stdout]
     : [stderr, palettes.stderr];
-  const ways = new WayPrinter((lines) => output.lines(lines), { palette, width }, systemClock);
+  const layout = layoutOf(shell, palette);
+  const ways = new WayPrinter((lines) => output.lines(lines), layout, systemClock);
+  const said = (text: string): string[] =>
+    isTerminal.stdin ? laidOut(text, 0, palettes.stderr.quiet, shell.width) : [];
   return {
     ...terminalOf(shell),
     kernelOptions: { tap: { outcome: (outcome) => ways.add(outcome) }, trace: true },
     logLevel: 'error',
-    greeting: isTerminal.stdin ? [palettes.stderr.quiet(invitation)] : [],
-    interrupted: isTerminal.stdin ? [palettes.stderr.quiet(stopping)] : [],
+    get greeting() {
+      return said(invitation);
+    },
+    get interrupted() {
+      return said(stopping);
+    },
+    get leaving() {
+      return said(leaving);
+    },
     write: (text) => stdout.write(text),
     render: renderFor(isTerminal.stdout, palettes.stdout),
     messageEnd: (end) => {

@@ -3,11 +3,11 @@ import { type Command, Option } from 'commander';
 import { type ChannelPlugin, consoleChannel } from '../channel/index.js';
 import { HandlerWatch, type LoadedExtension } from '../extension/index.js';
 import { createHost, type Host, type HostOptions } from '../host/index.js';
-import { readLines } from '../stream/index.js';
 import { agentForms } from './agent-choice.js';
 import { agentDefinitions } from './agent-definitions.js';
 import { asCliCommand } from './cli-command.js';
 import { CommandError } from './command-error.js';
+import { consoleInput } from './console-input.js';
 import { errorLine } from './error-line.js';
 import { type ExitCode, exitCodeHelp, exitCodes } from './exit-codes.js';
 import { GatewayLink } from './gateway-link.js';
@@ -53,9 +53,10 @@ With --verbose on, each tool call is, too; with full, what the tool answered. Wi
 --reasoning on, the model's reasoning stands with its answer; with stream, it is shown
 before that, as it grows.
 
-Ctrl-C stops the answer that is being made. Where there is none, and for SIGTERM, what
-has begun is finished, and the exit code is 0; another one then exits at once. At the
-end of the input, the exit code is 1 if a message failed.
+Ctrl-C stops the answer that is being made. Where there is none, a terminal drops the line
+that is being typed, and Ctrl-C once more ends; without a terminal the first one does. Then,
+and for SIGTERM, what has begun is finished, and the exit code is 0; another one exits at
+once. At the end of the input, the exit code is 1 if a message failed.
 
 Examples:
   $ sluice run
@@ -118,6 +119,7 @@ export function addRun(program: Command, shell: Shell, done: (code: ExitCode) =>
 async function run(options: RunOptions, shell: Shell): Promise<ExitCode> {
   const debug = options.debug === true;
   let failed = false;
+  let made: Host | undefined;
   const report = (error: unknown): void => {
     failed = true;
     shell.stderr.lines([errorLine(error, debug)]);
@@ -153,14 +155,16 @@ async function run(options: RunOptions, shell: Shell): Promise<ExitCode> {
   });
   const { kernel, errors, plugins, extensions } = pipeline;
   errors.forEach(report);
-  if (settings.strict && errors.length > 0) {
-    shell.stderr.lines([
-      'sluice: nothing was started: --strict, and not everything could be loaded',
-    ]);
+  const missing = pipeline.missing.map((name) => `"${name}" is required`);
+  if (settings.strict && errors.length > 0) missing.push('--strict');
+  if (missing.length > 0) {
+    const why = `${missing.join(', ')}, and not everything could be loaded`;
+    shell.stderr.lines([`sluice: nothing was started: ${why}`]);
     return exitCodes.usage;
   }
+  const input = consoleInput(shell, view, () => made);
   const channels = channelsOf(settings.channels, extensions.live, () =>
-    consoleChannel({ ...view, lines: readLines(shell.stdin) }),
+    consoleChannel({ ...view, lines: input.lines }),
   );
   const host = createHost({
     kernel, // with its extensions: they are to see the command itself, too, which goes on when the host has stopped
@@ -179,11 +183,8 @@ async function run(options: RunOptions, shell: Shell): Promise<ExitCode> {
       if (end.status === 'failed' || end.status === 'undecodable') failed = true;
     },
   });
-  shell.onInterrupt(() => {
-    const isStopped = host.abortTurns() > 0;
-    if (isStopped) shell.stderr.lines(view.interrupted);
-    return isStopped;
-  });
+  made = host;
+  shell.onInterrupt(() => input.interrupted());
   await using _health = await openHealthPort(host, options.healthPort, settings, shell);
   const reloading = reloadOn(host, extensions, options, shell);
   return await asCliCommand(kernel, 'run', shell, async () => {

@@ -24,6 +24,8 @@ export interface ExtensionSetting {
   /** The folder that it is read from. */
   readonly from: string;
   readonly config?: unknown;
+  /** Nothing is started without it. */
+  readonly required?: boolean;
 }
 
 /** An OpenClaw plugin to load: where it is, and what it is loaded with. */

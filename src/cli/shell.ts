@@ -18,7 +18,7 @@ export interface Shell {
   readonly isTerminal: { readonly stdin: boolean; readonly stdout: boolean };
   /** Where stdout is a terminal that can redraw: what grows there. The lines of stdout and stderr go by it, too. */
   readonly screen: TerminalScreen | undefined;
-  /** Characters in a line. */
+  /** Characters in a line, as the terminal is now. */
   readonly width: number;
   readonly palettes: { readonly stdout: Palette; readonly stderr: Palette };
   /** Aborted by the first Ctrl-C or SIGTERM, and when nobody reads stdout any more. */

@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import { join, resolve } from 'node:path';
 import process from 'node:process';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { oneLine, SluiceError } from '../kernel/index.js';
+import { isSluiceError, oneLine, SluiceError } from '../kernel/index.js';
 import { type Extension, extensionProblem } from './extension.js';
 import { installModuleHooks, versionUrl } from './module-hooks.js';
 
@@ -120,8 +120,16 @@ function extensionOf(imported: unknown, file: string): Extension {
   const problem =
     first === undefined
       ? `it exports ${names}`
-      : `its export "${first}" is none: ${extensionProblem(exported[first])}`;
+      : `its export "${first}" is none: ${extensionProblem(exported[first])}${pluginHint(exported[first])}`;
   throw new SluiceError('no-extension', { file, problem });
+}
+
+/** An OpenClaw plugin is a function, or an object with a function "register". */
+function pluginHint(exported: unknown): string {
+  const isPlugin =
+    typeof exported === 'function' ||
+    (typeof exported === 'object' && exported !== null && 'register' in exported);
+  return isPlugin ? '; if it is an OpenClaw plugin, load its folder with --plugin' : '';
 }
 
 const typescriptCodes: readonly unknown[] = [
@@ -137,6 +145,9 @@ export function importError(
   file: string,
   from: string,
 ): SluiceError {
+  // defineExtension has refused it as the module was loaded: that says what is wrong, and importing does not
+  if (isSluiceError(thrown) && thrown.code === 'bad-extension')
+    return new SluiceError('bad-extension', { ...thrown.details, file }, { cause: thrown });
   const cause = { cause: thrown };
   const code = thrown instanceof Error && 'code' in thrown ? thrown.code : undefined;
   if (typescriptCodes.includes(code) && /\.[cm]?tsx?$/.test(file))

@@ -178,7 +178,13 @@ async function carry(
   }
   if (decoded.kind === 'undecodable') {
     const reason = `${decoded.problem}${decoded.path === undefined ? '' : ` (at ${decoded.path})`}`;
-    parts.logger.warn('an update could not be decoded', { channel, detail: reason });
+    parts.logger.warn('an update could not be decoded', {
+      channel,
+      accountId: account.accountId,
+      eventId: received.event.eventId,
+      ...(decoded.path !== undefined && { path: decoded.path }),
+      detail: reason,
+    });
     return { status: 'undecodable', reason };
   }
   if (decoded.kind !== 'message')

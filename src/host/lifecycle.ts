@@ -57,12 +57,14 @@ export async function loadAll(parts: HostParts): Promise<Running> {
   const { kernel, clock, extensions, provided, options } = parts;
   try {
     if (!(options.extensions instanceof ExtensionSet))
-      for (const one of options.extensions ?? [])
-        await extensions.add(
+      for (const one of options.extensions ?? []) {
+        const source =
           'extension' in one
             ? givenSource(one.extension, one.config)
-            : moduleSource(one.module, one),
-        );
+            : moduleSource(one.module, one);
+        const { error } = await extensions.add(source);
+        if (one.required === true && error !== undefined) throw error;
+      }
     for (const extension of extensions.live) provided.take(parts, extension);
     const contributions = contributeDefaultChoices(kernel);
     return {

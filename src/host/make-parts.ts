@@ -52,7 +52,7 @@ export function partsOf(options: HostOptions, signal: AbortSignal): HostParts {
     options;
   const foreign = plugins.find((plugin) => plugin.kernel !== kernel);
   if (foreign !== undefined) throw new SluiceError('foreign-plugin', { what: foreign.pluginId });
-  const channels = [...options.channels, ...plugins.flatMap(channelsOfPlugin)];
+  const channels = [...(options.channels ?? []), ...plugins.flatMap(channelsOfPlugin)];
   noneTwice('duplicate-channel', channels);
   for (const { id, model, provider } of options.agents)
     if (!provider.models.includes(model ?? provider.models[0] ?? ''))

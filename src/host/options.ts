@@ -32,10 +32,15 @@ export interface AgentDefinition {
 }
 
 /** An extension to load, or the module that it is in, with its configuration as it was written. */
-export type HostExtension =
-  | { readonly extension: Extension; readonly config?: unknown }
+export type HostExtension = (
+  | { readonly extension: Extension }
   /** A path or a package name, read from a folder: the working folder where unsaid. */
-  | { readonly module: string; readonly from?: string; readonly config?: unknown };
+  | { readonly module: string; readonly from?: string }
+) & {
+  readonly config?: unknown;
+  /** The host does not start without it: a guard that is missing would leave a door open. `start` rejects with why. */
+  readonly required?: boolean;
+};
 
 /** A send of which nobody knows whether it went through. */
 export interface AmbiguousSend {
@@ -61,8 +66,8 @@ export interface HostOptions {
   readonly defaultAgentId?: string;
   /** Providers that `agent.model.resolving` may choose besides those of the agents. */
   readonly providers?: readonly AgentProvider[];
-  /** May be empty where extensions provide channels. */
-  readonly channels: readonly ChannelPlugin[];
+  /** Those besides the channels that extensions provide; none where unsaid. */
+  readonly channels?: readonly ChannelPlugin[];
   /** The ids of the channels to start, where not all are that extensions provide. Those of plugins only send, and stay. */
   readonly startOnly?: readonly string[];
   /** Extensions to load, or a set of the same `kernel` that somebody else has loaded: then whoever did disposes it. */

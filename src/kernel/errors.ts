@@ -129,7 +129,7 @@ export const errorTable = {
   'bad-config': {
     message: '{extensionId}: {problems}',
     cause: 'The configuration does not fit the schema that the extension declares.',
-    hint: 'Mend {path} in the configuration of "{extensionId}".',
+    hint: 'Mend {path} in the configuration of "{extensionId}". In a config file that is: "extensions": [{ "path": ..., "config": { ... } }].',
   },
   'unreadable-dispatch': {
     message: 'What the journal has kept of dispatch {eventId} cannot be read: {problem}.',
@@ -151,7 +151,7 @@ export const errorTable = {
     message: '{extensionId}: setup failed: {problem}',
     cause:
       'The setup function of the extension threw, or the promise that it returned was rejected.',
-    hint: 'See the error’s cause. None of the extension’s contributions are live.',
+    hint: 'Mend what its setup does. None of the extension’s contributions are live.',
   },
   'setup-timed-out': {
     message: '{extensionId}: setup had not ended after {timeoutMs} ms.',
@@ -179,7 +179,7 @@ export const errorTable = {
   'module-failed': {
     message: 'Extension module {file} could not be imported: {problem}',
     cause: 'The module, or one that it imports, threw while it was loaded.',
-    hint: 'Mend that, or install what it imports. The error’s cause has the stack.',
+    hint: 'Mend that, or install what it imports.',
   },
   'module-needs-compiling': {
     message: 'Module {file} is TypeScript that this Node ({node}) cannot import.',

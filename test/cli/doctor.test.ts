@@ -127,19 +127,19 @@ describe('sluice doctor (§20.5)', () => {
       'a family that nothing emits',
       {
         ...config({ extensions: [{ path: './one.mjs' }] }),
-        'one.mjs': extension('one', `api.observe('subagent.delivery.resolved', 'x', () => {});`),
+        'one.mjs': extension('one', `api.resolve('subagent.delivery.resolving', 'x', () => {});`),
       },
       {
         check: 'families',
         whose: 'one/x',
-        what: '"subagent.delivery.resolved" is never emitted here: nothing emits it yet',
+        what: '"subagent.delivery.resolving" is never emitted here: nothing emits it yet',
       },
     ],
     [
       'a family that this host does not emit',
       {
         ...config({ extensions: [{ path: './one.mjs' }] }),
-        'one.mjs': extension('one', `api.observe('interaction.received', 'x', () => {});`),
+        'one.mjs': extension('one', `api.augment('interaction.received', 'x', () => {});`),
       },
       {
         check: 'families',
@@ -192,6 +192,24 @@ describe('sluice doctor (§20.5)', () => {
       expect(hint, what).toMatch(/\S/);
       expect(text.replace(/\s+/g, ' ')).toContain(what.split(' ').slice(0, 3).join(' '));
     }
+  });
+
+  it('A8: warns of an observer of a family that nothing emits, with exit code 0', async () => {
+    const { code, found } = await examined({
+      ...config({ extensions: [{ path: './one.mjs' }] }),
+      'one.mjs': extension(
+        'one',
+        `for (const family of ['subagent.delivery.resolved', 'interaction.received'])
+          api.observe(family, family, () => {});`,
+      ),
+    });
+    expect(code).toBe(0);
+    const warnings = found.filter(({ severity }) => severity === 'warning');
+    expect(warnings.map(({ whose }) => whose)).toEqual([
+      'one/interaction.received',
+      'one/subagent.delivery.resolved',
+    ]);
+    expect(found.filter(({ severity }) => severity === 'error')).toEqual([]);
   });
 
   it.each([

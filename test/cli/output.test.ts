@@ -1,9 +1,11 @@
 import { Writable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
-import { jsonLine } from '../../src/cli/json-line.js';
+import { jsonLine, outcomeLine } from '../../src/cli/json-line.js';
 import { outputTo } from '../../src/cli/output.js';
 import { paletteFor, plainPalette } from '../../src/cli/palette.js';
 import { printableLines, span, wrap } from '../../src/cli/text.js';
+import { createKernel, type Outcome } from '../../src/kernel/index.js';
+import { samplePayload } from '../../src/testing/samples.js';
 
 describe('output', () => {
   it('tells that its reader is gone, and drops what is written then', async () => {
@@ -23,6 +25,41 @@ describe('output', () => {
     cyclic['self'] = cyclic;
     expect(jsonLine({ amount: 12n })).toBe('{"amount":"12"}');
     expect(JSON.parse(jsonLine(cyclic))).toHaveProperty('unprintable');
+  });
+
+  it('B2: says a dispatch whose payload is no JSON all the same: null in its place, and why', async () => {
+    const kernel = createKernel();
+    const payload = { ...samplePayload('egress.preparing'), explicit: true };
+    const cyclic: Record<string, unknown> = { deep: [1n] };
+    const written = async () => {
+      const outcome = await kernel.dispatch('egress.preparing', payload);
+      return JSON.parse(outcomeLine(outcome as unknown as Outcome)); // of a narrower family
+    };
+    expect(await written()).toMatchObject({ event: { payload: { explicit: true } } });
+    const mutator = { family: 'egress.preparing', class: 'mutator', extensionId: 'a' } as const;
+    const big = kernel.contribute({
+      ...mutator,
+      id: 'big',
+      handler: () => ({ metadata: { big: 12n } }),
+    });
+    expect(await written()).toMatchObject({ payload: { metadata: { big: '12' } } });
+    big[Symbol.dispose]();
+    kernel.contribute({
+      ...mutator,
+      id: 'cycle',
+      handler: () => {
+        cyclic['self'] = cyclic;
+        return { metadata: cyclic };
+      },
+    });
+    const line = await written();
+    expect(line).toMatchObject({
+      status: 'passed',
+      event: { family: 'egress.preparing', payload: { explicit: true } },
+      payload: null,
+      changes: expect.arrayContaining([expect.objectContaining({ contributionId: 'cycle' })]),
+      unprintable: { payload: expect.stringContaining('circular') },
+    });
   });
 
   it('has colours on a terminal only, and none where NO_COLOR is set', () => {

@@ -1,5 +1,7 @@
+import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
+import { temporaryFolder } from '../support/temporary-folder.js';
 import { CliProcess, fixture, jsonLines, runCli } from './cli.js';
 
 describe('sluice run', () => {
@@ -134,6 +136,99 @@ describe('sluice run', () => {
     const { code, stdout, stderr } = await runCli(args, 'hi\n');
     expect({ code, stdout }).toEqual({ code: 1, stdout: 'hi\n' });
     expect(stderr).toMatch(/^sluice: setup-failed: refusing: .*no key given.*\n$/);
+  });
+
+  it('names file and line of what an extension throws, and how to see more', async () => {
+    const { stderr } = await runCli(['run', '--quiet', '-e', fixture('refusing.ts')], 'hi\n');
+    expect(stderr).toMatch(
+      / It was at .*\/fixtures\/refusing\.ts:\d+:\d+\. .* --debug shows its stack\.\n$/,
+    );
+  });
+
+  it.each([
+    [
+      'an id with a space',
+      `import { defineExtension } from 'sluice'; export default defineExtension({ id: 'my ext', setup() {} });`,
+      /^sluice: bad-extension: Extension "my ext" is not well formed: its id must be a name without spaces.*one\.mjs:1:\d+/,
+    ],
+    [
+      'a function, as plugins export one',
+      'export default (api) => {};',
+      /^sluice: no-extension: .*it is a function; if it is an OpenClaw plugin, load its folder with --plugin/,
+    ],
+    [
+      'a config that is missing',
+      `export default { kind: 'sluice-extension', id: 'one', setup() {}, config: { '~standard': { version: 1, vendor: 'test',
+        validate: () => ({ issues: [{ message: 'is required', path: ['url'] }] }) } } };`,
+      /^sluice: bad-config: one: .*url.*In a config file that is: "extensions": \[\{ "path": .*"config"/,
+    ],
+  ])('says what is wrong with an extension that has %s', async (_, text, expected) => {
+    using folder = temporaryFolder({ 'one.mjs': text });
+    const { code, stderr } = await runCli(
+      ['run', '--quiet', '--no-config', '-e', join(folder.path, 'one.mjs')],
+      'hi\n',
+    );
+    expect(code).toBe(1);
+    expect(stderr).toMatch(expected);
+  });
+
+  it('names the grant to write, where a patch sets a trusted field without it', async () => {
+    using folder = temporaryFolder({
+      'one.mjs': `export default { kind: 'sluice-extension', id: 'one', setup(api) {
+        api.mutate('agent.prompt.building', 'x', () => ({ systemPrompt: 'mine' })); } };`,
+    });
+    const args = ['run', '--json', '--no-config', '-e', join(folder.path, 'one.mjs')];
+    const { stdout } = await runCli(args, 'hi\n');
+    expect(stdout).toContain(
+      String.raw`write \"grants\": {\"one\":[\"agent.prompt.building:systemPrompt\"]} in the config`,
+    );
+  });
+
+  it('starts nothing where an extension that is required cannot be loaded, and says which', async () => {
+    using folder = temporaryFolder({
+      'guard.mjs': `export default { kind: 'sluice-extension', id: 'guard', setup() { throw new Error('no key'); } };`,
+      'sluice.config.json': JSON.stringify({
+        extensions: [{ path: './guard.mjs', required: true }],
+      }),
+    });
+    const config = join(folder.path, 'sluice.config.json');
+    const { code, stdout, stderr } = await runCli(['run', '-q', '--config', config], 'hi\n');
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    expect(stderr).toContain('sluice: setup-failed: guard');
+    expect(stderr).toMatch(/nothing was started: ".*guard\.mjs" is required/);
+  });
+
+  it('B4: says once that the host runs on, where the console has ended and another channel has not', async () => {
+    using folder = temporaryFolder({
+      'open.mjs': `export default { kind: 'sluice-extension', id: 'open', setup(api) {
+        api.provide('channel', { id: 'open', capabilities: {}, accounts: ['a'],
+          resendPolicy: { ambiguous: 'fail', maxAttempts: 1, maxWaitMs: 0 },
+          startAccount: async () => { globalThis.open = setInterval(() => {}, 1000); },
+          stopAccount: async () => clearInterval(globalThis.open), decodeIngress: () => ({ kind: 'ignored', reason: '' }),
+          send: async () => ({ status: 'rejected', reason: 'no' }) }); } };`,
+    });
+    const cli = new CliProcess(['run', '--no-config', '-e', join(folder.path, 'open.mjs')]);
+    cli.child.stdin.end('hi\n');
+    await cli.until('the host runs on for open');
+    cli.child.kill('SIGTERM');
+    const { code, stderr } = await cli.ended;
+    expect(code).toBe(0);
+    expect(stderr.match(/runs on/g)).toHaveLength(1);
+  });
+
+  it('B4: says why a journal cannot be made, in words and about the file that was named', async () => {
+    using folder = temporaryFolder({});
+    for (const [path, why] of [
+      [join(folder.path, 'none/j.db'), `there is no folder ${join(folder.path, 'none')}.`],
+      ['/proc/j.db', 'no file can be made in /proc.'],
+      [folder.path, 'it is a folder'],
+    ] as const) {
+      const { code, stderr } = await runCli(['run', '-q', '--journal', path], '');
+      expect(code, stderr).toBe(1);
+      expect(stderr).toContain(
+        `sluice: database-not-opened: Database ${path} cannot be opened: ${why}`,
+      );
+    }
   });
 
   it('is itself a command that extensions may audit', async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Layout } from '../../src/cli/layout.js';
+import { type Layout, layoutOf } from '../../src/cli/layout.js';
 import { plainPalette } from '../../src/cli/palette.js';
 import { stageLines, Way } from '../../src/cli/way.js';
 import {
@@ -44,6 +44,72 @@ describe('the way of a message', () => {
       '  agent.output.delta ×2 · transcript.message.writing · agent.output.delta',
       '  answered, 4 dispatches, 0 handler calls, 12 ms',
     ]);
+  });
+
+  it('A8: tells dispatches of one kind that were only watched as one, and nothing else', () => {
+    const kernel = stillKernel();
+    const common = {
+      family: 'agent.output.delta',
+      class: 'observer',
+      extensionId: 'acme',
+    } as const;
+    const watching = [1, 2].map((id) =>
+      kernel.contribute({ ...common, id: `seen-${id}`, handler: () => undefined }),
+    );
+    const delta = (): Outcome =>
+      kernel.dispatchSync(
+        'agent.output.delta',
+        samplePayload('agent.output.delta'),
+      ) as unknown as Outcome; // of a narrower family
+    const seen = [delta(), delta(), delta()];
+    watching[0]?.[Symbol.dispose]();
+    const others = [delta(), delta()];
+    kernel.contribute({
+      ...common,
+      id: 'throws',
+      handler: () => {
+        throw new Error('no luck');
+      },
+    });
+    const way = new Way(layout);
+    for (const outcome of [...seen, ...others, delta(), delta()]) way.add(outcome);
+    expect(way.end('answered', 1)).toEqual([
+      '  agent.output.delta ×3 passed',
+      '    acme/seen-1  observer  nothing  0.0 ms',
+      '    acme/seen-2  observer  nothing  0.0 ms',
+      '  agent.output.delta ×2 passed',
+      '    acme/seen-2  observer  nothing  0.0 ms',
+      ...[1, 2].flatMap(() => [
+        '  agent.output.delta passed',
+        '    acme/seen-2  observer  nothing  0.0 ms',
+        '    acme/throws  observer  failed (threw)  0.0 ms',
+        '    acme/throws failed open: threw, no luck',
+      ]),
+      '  answered, 7 dispatches, 12 handler calls, 1.0 ms',
+    ]);
+  });
+
+  it('B4: is laid out as wide as the terminal is when it is printed', () => {
+    const shell = { width: 80 };
+    const way = new Way(layoutOf(shell, plainPalette));
+    const kernel = stillKernel();
+    kernel.contribute({
+      family: 'transcript.message.writing',
+      class: 'mutator',
+      extensionId: 'an-extension',
+      id: 'with-a-name',
+      handler: () => undefined,
+    });
+    way.add(
+      kernel.dispatchSync(
+        'transcript.message.writing',
+        samplePayload('transcript.message.writing'),
+      ) as unknown as Outcome, // of a narrower family
+    );
+    shell.width = 40;
+    const lines = way.end('answered', 1);
+    expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(40);
+    expect(lines.length).toBeGreaterThan(3);
   });
 
   it('shows handlers in run order, what they changed, and how they failed', async () => {

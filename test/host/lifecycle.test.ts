@@ -38,6 +38,56 @@ describe('a host', () => {
     expect([...lab.channel.running]).toEqual([]);
   });
 
+  it('D7: may be made without channels, where extensions provide them', async () => {
+    const channel = scriptedChannel();
+    const provides = defineExtension({
+      id: 'provides',
+      setup: (api) => api.provide('channel', channel),
+    });
+    const options = { agents: [{ id: 'main', provider: echoProvider() }] };
+    const host = createHost({ ...options, extensions: [{ extension: provides }] });
+    await host.start();
+    expect([...channel.running]).toEqual(['default']);
+    await host.stop();
+    await expect(createHost(options).start()).rejects.toMatchObject({ code: 'no-account' });
+  });
+
+  it('A8: does not start without an extension that is required', async () => {
+    const guard = defineExtension({
+      id: 'guard',
+      setup: () => {
+        throw new Error('no key');
+      },
+    });
+    const options = {
+      agents: [{ id: 'main', provider: echoProvider() }],
+      channels: [scriptedChannel()],
+    };
+    const without = createHost({ ...options, extensions: [{ extension: guard }] });
+    await without.start();
+    await without.stop();
+    const host = createHost({ ...options, extensions: [{ extension: guard, required: true }] });
+    await expect(host.start()).rejects.toMatchObject({ code: 'setup-failed' });
+    expect(host.state).toBe('stopped');
+  });
+
+  it('B4: names the event, the account and the place of what could not be decoded', async () => {
+    const channel = scriptedChannel({
+      decode: () => ({ kind: 'undecodable', problem: 'it says nothing', path: '/text' }),
+    });
+    await using lab = await hostLab({ channel });
+    await lab.say('?');
+    const { eventId } = lab.of('ingress.received')[0]?.event ?? {};
+    expect(lab.log.entries).toContainEqual({
+      level: 'warn',
+      message: 'an update could not be decoded',
+      fields: {
+        ...{ channel: 'scripted', accountId: 'default', eventId, path: '/text' },
+        detail: 'it says nothing (at /text)',
+      },
+    });
+  });
+
   it('leaves an account out that cannot be started, and says why', async () => {
     const channel = scriptedChannel({
       accounts: ['a', 'b'],

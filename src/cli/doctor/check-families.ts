@@ -43,18 +43,30 @@ function namesOf(handlers: StageInfo['handlers']): string {
   return handlers.map((one) => `${one.extensionId}/${one.contributionId}`).join(', ');
 }
 
+/** Who only watches misses nothing where nothing is; who decides or changes there believes that it does. */
 function neverEmitted({ stage, handlers }: StageInfo, facts: EmissionFacts): Finding[] {
   const why = whyNever(stage.family, stage.emittedAt, facts);
   if (why === undefined) return [];
-  return [
-    {
-      severity: 'error',
-      check: 'families',
-      what: `"${stage.family}" is never emitted here: ${why}`,
-      whose: namesOf(handlers),
-      hint: 'Listen to another family; `sluice stages` says where each is emitted.',
-    },
-  ];
+  const watching = handlers.filter((one) => one.class === 'observer');
+  const deciding = handlers.filter((one) => one.class !== 'observer');
+  return (
+    [
+      ['error', deciding],
+      ['warning', watching],
+    ] as const
+  ).flatMap(([severity, some]) =>
+    some.length === 0
+      ? []
+      : [
+          {
+            severity,
+            check: 'families' as const,
+            what: `"${stage.family}" is never emitted here: ${why}`,
+            whose: namesOf(some),
+            hint: 'Listen to another family; `sluice stages` says where each is emitted.',
+          },
+        ],
+  );
 }
 
 function whyNever(

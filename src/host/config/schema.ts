@@ -41,6 +41,10 @@ const agent = z.strictObject({
 const extension = z.strictObject({
   path: name.describe('a path from the folder of this file, or the name of an installed package'),
   config: z.unknown().describe('what the schema of the extension asks for').exactOptional(),
+  required: z
+    .boolean()
+    .describe('true, if nothing is to be started without the extension, such as a guard')
+    .exactOptional(),
 });
 
 const plugin = z.strictObject({

@@ -1,5 +1,5 @@
 import { isSluiceError, SluiceError } from '../../kernel/index.js';
-import { openSqlite } from '../sqlite/open-sqlite.js';
+import { openSqlite, type SqliteDatabase } from '../sqlite/open-sqlite.js';
 
 /**
  * Lets one process at a time use a journal. The lock is one of the operating system on a file beside the journal, so it
@@ -8,7 +8,7 @@ import { openSqlite } from '../sqlite/open-sqlite.js';
  * @throws SluiceError `journal-in-use`, or what `openSqlite` throws.
  */
 export function lockJournal(path: string): Disposable {
-  const lock = openSqlite(`${path}-lock`, { busyTimeoutMs: 0, isLock: true });
+  const lock = openLock(path);
   try {
     lock.exec('BEGIN EXCLUSIVE'); // held until it is closed
     return lock;
@@ -17,5 +17,15 @@ export function lockJournal(path: string): Disposable {
     if (isSluiceError(error) && error.code === 'database-busy')
       throw new SluiceError('journal-in-use', { path }, { cause: error });
     throw error;
+  }
+}
+
+/** @throws SluiceError about the journal: nobody has named the file beside it. */
+function openLock(path: string): SqliteDatabase {
+  try {
+    return openSqlite(`${path}-lock`, { busyTimeoutMs: 0, isLock: true });
+  } catch (error) {
+    if (!isSluiceError(error) || error.code !== 'database-not-opened') throw error;
+    throw new SluiceError(error.code, { ...error.details, path }, { cause: error });
   }
 }

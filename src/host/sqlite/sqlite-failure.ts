@@ -1,3 +1,6 @@
+import { statSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { type ErrorCode, oneLine, SluiceError } from '../../kernel/index.js';
 
 /** The codes of a database that failed: none of them is the caller's doing, but for `database-failed`. */
@@ -24,7 +27,19 @@ export function sqliteFailure(path: string, error: unknown): SluiceError {
   const code =
     codes.find(([prefix]) => driverCode.startsWith(prefix))?.[1] ??
     (/ConnectionFailed/.test(problem) ? 'database-not-opened' : 'database-failed');
-  return new SluiceError(code, { path, problem }, { cause: error });
+  const what = code === 'database-not-opened' ? whyNotOpened(path, problem) : problem;
+  return new SluiceError(code, { path, problem: what }, { cause: error });
+}
+
+/** The driver gives a number; the file system says more. */
+function whyNotOpened(path: string, problem: string): string {
+  const file = path.startsWith('file:') ? fileURLToPath(path) : resolve(path);
+  const folder = dirname(file);
+  const found = statSync(file, { throwIfNoEntry: false });
+  if (found?.isDirectory() === true) return 'it is a folder';
+  if (found !== undefined) return problem;
+  const isFolder = statSync(folder, { throwIfNoEntry: false })?.isDirectory() === true;
+  return isFolder ? `no file can be made in ${folder}` : `there is no folder ${folder}`;
 }
 
 function codeOf(error: unknown): string {

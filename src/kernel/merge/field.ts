@@ -12,6 +12,8 @@ export interface Refusal {
   readonly problem: string;
   /** The field that is valid alone, and not after what was written before. */
   readonly unfit?: string;
+  /** The trusted field that a grant would let be written. */
+  readonly needs?: string;
 }
 
 /** One field that handlers may write: its law and its checks, compiled. */
@@ -123,6 +125,7 @@ export function writeField(
     return {
       kind: 'untrusted',
       problem: `"${target.key}" may be set only by an extension that holds its grant`,
+      needs: target.key,
     };
   const taken = takeValue(target, value);
   if (taken.refusal !== undefined) return taken.refusal;

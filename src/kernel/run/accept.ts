@@ -47,15 +47,11 @@ function patch(run: Run, entry: Entry, at: number, result: unknown): boolean {
   const slot = (run.patches ??= new Slot(run, run.payload, entry));
   slot.entry = entry;
   const verdict = run.merges.patch(slot, result);
-  if (verdict !== true)
-    return failed(
-      run,
-      entry,
-      verdict.kind,
-      new Error(
-        `its patch was refused as a whole: ${verdict.problem}${writers(run, verdict.unfit)}`,
-      ),
-    );
+  if (verdict !== true) {
+    const problem = `its patch was refused as a whole: ${verdict.problem}${writers(run, verdict.unfit)}`;
+    const grant = verdict.needs === undefined ? '' : grantHint(run, entry, verdict.needs);
+    return failed(run, entry, verdict.kind, new Error(`${problem}${grant}`));
+  }
   if (slot.value !== run.payload) {
     run.payload = slot.value;
     (run.versions ??= []).push(entry, slot.value);
@@ -63,6 +59,12 @@ function patch(run: Run, entry: Entry, at: number, result: unknown): boolean {
     run.renewCall();
   }
   return step(run, entry, 'patched');
+}
+
+/** As an operator grants it, ready to be written. */
+function grantHint(run: Run, { extensionId }: Entry, field: string): string {
+  const granted = { [extensionId]: [`${run.plan.stage.family}:${field}`] };
+  return `; to grant it, write "grants": ${JSON.stringify(granted)} in the config`;
 }
 
 /** Names who wrote a field before, where a patch does not fit after that. */
@@ -109,7 +111,7 @@ function judge(run: Run, entry: Entry, result: unknown): boolean {
   const known = declared.includes(code);
   if (!known) {
     const close = nearest(code, declared);
-    const hint = close === undefined ? '' : `; did you mean "${close}"?`;
+    const hint = close === undefined ? '.' : `; did you mean "${close}"?`;
     const problem = `it cancelled with "${oneLine(code)}", which the stage does not declare${hint} It declares: ${declared.join(', ')}. The cancel stands, as "other"`;
     noted(run, entry, 'bad-output', problem);
   }
