@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { coderStream } from '../../src/csdk/coder/coder-stream.js';
 import type { CsdkFrame } from '../../src/csdk/frame.js';
+import { recordings } from '../support/recordings.js';
 import {
   answer,
   assistant,
@@ -507,6 +508,57 @@ describe('changed files and plans (C16)', () => {
     const { provider, ts, originalItem, ...body } = events[at + 1] ?? {};
     expect(body).toEqual(change);
     expect(originalItem).toBe(frames[1]);
+  });
+
+  const step = (id: string, name: string, input: unknown, structured?: unknown, text = 'ok') => [
+    assistant(`m-${id}`, [call(id, name, input)]),
+    user([answer(id, text)], structured === undefined ? {} : { tool_use_result: structured }),
+  ];
+  const plans = async (given: Parameters<typeof eventsOf>[0]) =>
+    (await eventsOf(given)).flatMap((event) => (event.type === 'plan_update' ? [event.text] : []));
+
+  it('are kept over TaskCreate, TaskUpdate and TaskList, the whole list each time (field trial IV.10)', async () => {
+    const updated = { success: true };
+    const list = [
+      { id: '1', subject: 'Look twice', status: 'completed' },
+      { id: '7', subject: 'Rest', status: 'pending' },
+    ];
+    const given = [
+      ...step('a', 'TaskCreate', { subject: 'Look' }, { task: { id: '1', subject: 'Look' } }),
+      ...step(
+        'b',
+        'TaskCreate',
+        { subject: 'Mend' },
+        undefined,
+        'Task #2 created successfully: Mend',
+      ),
+      ...step('c', 'TaskUpdate', { taskId: '1', status: 'in_progress' }, updated),
+      ...step('d', 'TaskUpdate', { taskId: '1', owner: 'me' }, updated), // the list says the same
+      ...step('e', 'TaskUpdate', { taskId: '2', status: 'completed' }, { success: false }),
+      ...step(
+        'f',
+        'TaskUpdate',
+        { taskId: '1', subject: 'Look twice', status: 'completed' },
+        updated,
+      ),
+      ...step('g', 'TaskUpdate', { taskId: '2', status: 'deleted' }, updated),
+      ...step('h', 'TaskGet', { taskId: '1' }, { task: list[0] }),
+      ...step('i', 'TaskList', {}, { tasks: list }),
+    ];
+    expect(await plans(given)).toEqual([
+      '- [ ] Look',
+      '- [ ] Look\n- [ ] Mend',
+      '- [~] Look\n- [ ] Mend',
+      '- [x] Look twice\n- [ ] Mend',
+      '- [x] Look twice',
+      '- [x] Look twice\n- [ ] Rest',
+    ]);
+  });
+
+  it('of the SDK’s own recording are told', async () => {
+    const recording = recordings().find(({ name }) => name === 'edits-and-todo.jsonl');
+    const given = recording?.lines.map((line) => JSON.parse(line) as CsdkFrame) ?? [];
+    expect(await plans(given)).toEqual(['- [ ] x']);
   });
 
   it('are none where the tool failed', async () => {

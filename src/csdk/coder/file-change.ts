@@ -1,6 +1,7 @@
 import { isFields, textField } from '../frame.js';
 import type { CoderBody } from './coder-event.js';
 import type { OpenCall } from './open-calls.js';
+import { planLine } from './task-plan.js';
 
 /**
  * What a tool's answer changed: a file, or the list of things to do. The structured result tells; an older SDK
@@ -56,12 +57,7 @@ function hunk({ oldStart, oldLines, newStart, newLines, lines }: Fields): string
   return [head, ...(Array.isArray(lines) ? lines.map(String) : [])].join('\n');
 }
 
-const marks: ReadonlyMap<unknown, string> = new Map([
-  ['completed', 'x'],
-  ['in_progress', '~'],
-]);
-
 function todo(one: unknown): string {
   const { status, content } = isFields(one) ? one : { status: '', content: one };
-  return `- [${marks.get(status) ?? ' '}] ${String(content)}`;
+  return planLine(status, content);
 }

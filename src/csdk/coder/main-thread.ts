@@ -12,8 +12,9 @@ import {
 import { assistantText } from './assistant-text.js';
 import type { CoderBody } from './coder-event.js';
 import { changesOf } from './file-change.js';
-import { OpenCalls } from './open-calls.js';
+import { type OpenCall, OpenCalls } from './open-calls.js';
 import { OpenText } from './open-text.js';
+import { TaskPlan } from './task-plan.js';
 
 type AssistantFrame = Extract<KnownFrame, { kind: 'assistant' }>;
 type UserFrame = Extract<KnownFrame, { kind: 'user' }>;
@@ -25,6 +26,7 @@ const closedMessages = 256;
 export class MainThread {
   readonly #emit: (body: CoderBody) => void;
   readonly #calls = new OpenCalls();
+  readonly #plan = new TaskPlan();
   readonly #closed = new Recent<string, true>(closedMessages);
   #open: OpenText | undefined;
   /** What streams belongs to a message that is over: it is dropped. */
@@ -88,7 +90,7 @@ export class MainThread {
       const call = this.#calls.end(idOf(block, 'tool_use_id'));
       if (call === undefined || block.is_error === true) continue;
       const structured = blocks.length === 1 ? frame.toolUseResult : undefined;
-      for (const change of changesOf(call, structured)) this.#emit(change);
+      this.#changes(call, structured, block.content);
     }
   }
 
@@ -121,6 +123,7 @@ export class MainThread {
   reset(): void {
     this.#displace();
     this.#calls.clear();
+    this.#plan.clear();
   }
 
   /** Goes on with the message of that id, or opens it. */
@@ -200,7 +203,12 @@ export class MainThread {
       ...(result !== undefined && { result }),
       ...(error !== undefined && { error }),
     });
-    if (error === undefined) for (const change of changesOf(call, structured)) this.#emit(change);
+    if (error === undefined) this.#changes(call, structured, block.content);
+  }
+
+  #changes(call: OpenCall, structured: unknown, content: unknown): void {
+    for (const change of changesOf(call, structured)) this.#emit(change);
+    for (const change of this.#plan.after(call, structured, content)) this.#emit(change);
   }
 }
 
