@@ -14,6 +14,7 @@ import type { Shell } from './shell.js';
 
 interface CheckOptions {
   readonly config?: string;
+  readonly strictPlugins?: boolean;
   readonly json?: boolean;
   readonly debug?: boolean;
 }
@@ -26,7 +27,10 @@ channels do not. What it would ask for later is searched for in its source, by n
 With --config, the plugin gets its part of that file: "config" of the plugin with the
 same path, and "openclaw" as the OpenClaw configuration.
 
-The exit code is 1 if something would not work.
+The plugin is loaded as \`sluice run\` loads it: a call of what is not here is skipped, or
+refused with --strict-plugins or "unsupported": "refuse" in the config.
+
+The exit code is 1 if something would not work, and 2 if there is no plugin.
 
 Examples:
   $ sluice check-plugin ./extensions/thread-ownership
@@ -46,6 +50,7 @@ export function addCheckPlugin(
     .description('say what an OpenClaw plugin becomes here, and what would not work')
     .argument('<path>', "the plugin's folder")
     .option('-c, --config <file>', 'a config file as of `sluice run`, for its configuration')
+    .option('--strict-plugins', 'refuse what is not here, as `sluice run --strict-plugins` does')
     .option('--json', 'print a line of JSON')
     .option('--debug', 'stack traces of errors, and every log line of the plugin')
     .addHelpText('after', help)
@@ -60,30 +65,37 @@ async function checkPlugin(path: string, options: CheckOptions, shell: Shell): P
   shell.keepSecrets(config?.secrets ?? []);
   const kernel = createKernel(); // nothing is dispatched on it
   let report: PluginReport;
+  let code: ExitCode = exitCodes.failed;
   try {
     await using plugin = await loadLegacyPluginFrom(path, {
-      ...loadOptions(path, config, shell.cwd),
+      ...loadOptions(path, config, shell.cwd, options.strictPlugins === true),
       kernel,
       logger: debug ? lineLogger(shell.stderr, 'debug', shell.stdout.gone) : silentLogger,
-      unsupported: 'skip', // so that all of it is found
     });
     report = reportOn(path, plugin, kernel, pluginMentions(resolve(shell.cwd, path)));
   } catch (thrown) {
     if (!isSluiceError(thrown)) throw thrown;
-    if (thrown.code === 'plugin-not-found')
+    const isMissing = thrown.code === 'plugin-not-found';
+    if (json !== true && isMissing)
       throw new CommandError('missing-file', thrown.message, thrown.hint, { cause: thrown });
     if (json !== true) throw thrown;
+    if (isMissing) code = exitCodes.usage;
     report = reportOnFailure(path, thrown);
   }
   const { palettes, width } = shell;
   shell.stdout.lines(
     json === true ? [jsonLine(report)] : pluginView(report, { palette: palettes.stdout, width }),
   );
-  return report.works ? exitCodes.ok : exitCodes.failed;
+  return report.works ? exitCodes.ok : code;
 }
 
-/** What a config file says of the plugin at a path. */
-function loadOptions(path: string, config: LoadedConfig | undefined, cwd: string) {
+/** The options that `sluice run` loads the plugin at a path with. */
+function loadOptions(
+  path: string,
+  config: LoadedConfig | undefined,
+  cwd: string,
+  isStrict: boolean,
+) {
   const { plugins = [], openclaw = {}, folder = cwd } = config ?? {};
   const setting = plugins.find((plugin) => resolve(folder, plugin.path) === resolve(cwd, path));
   return {
@@ -92,5 +104,7 @@ function loadOptions(path: string, config: LoadedConfig | undefined, cwd: string
     config: openclaw,
     ...(setting?.config !== undefined && { pluginConfig: setting.config }),
     ...(setting?.trusted !== undefined && { trusted: setting.trusted }),
+    ...(setting?.unsupported !== undefined && { unsupported: setting.unsupported }),
+    ...(isStrict && { unsupported: 'refuse' as const }),
   };
 }

@@ -4,6 +4,7 @@ import {
   type LegacyHookName,
   type LegacyPlugin,
   legacyDivergences,
+  legacyHookNames,
 } from '../legacy/index.js';
 import type { PluginMention } from './plugin-mentions.js';
 
@@ -19,7 +20,7 @@ export interface PluginReport {
   readonly services: readonly string[];
   readonly commands: readonly string[];
   readonly channels: readonly string[];
-  /** The divergences that the hooks name. */
+  /** The divergences that the hooks name, then those that every hook has. */
   readonly divergences: readonly {
     readonly name: string;
     readonly what: string;
@@ -40,7 +41,7 @@ export interface HookReport {
     readonly class: string;
     readonly mode: ExecutionMode | undefined;
   }[];
-  /** What differs from OpenClaw, by name. */
+  /** The divergences of this hook that not every hook has, by name. */
   readonly differs: readonly string[];
 }
 
@@ -59,7 +60,9 @@ export function reportOn(
     hook: hookName,
     ...(priority !== undefined && { priority }),
     becomes: parts.map((part) => ({ ...part, mode: modes.get(part.family) })),
-    differs: divergencesOf(hookName).map((row) => row.name),
+    differs: divergencesOf(hookName)
+      .filter((row) => !isGeneral(row))
+      .map((row) => row.name),
   }));
   const mentions = inSource.filter(
     ({ method }) => !unsupported.some((call) => call.method === method),
@@ -79,7 +82,8 @@ export function reportOn(
     commands: plugin.commands.map((command) => command.name),
     channels: plugin.channels.map((channel) => channel.id),
     divergences: legacyDivergences
-      .filter((row) => named.has(row.name))
+      .filter((row) => named.has(row.name) || (hooks.length > 0 && isGeneral(row)))
+      .toSorted((a, b) => Number(isGeneral(a)) - Number(isGeneral(b)))
       .map(({ name: row, what, reason }) => ({ name: row, what, reason })),
     unsupported,
     mentions,
@@ -103,6 +107,11 @@ export function reportOnFailure(path: string, thrown: SluiceError): PluginReport
     mentions: [],
     diagnostics: [],
   };
+}
+
+/** Whether a divergence concerns every hook: it says nothing of this one. */
+function isGeneral({ hooks }: LegacyDivergence): boolean {
+  return hooks.length === legacyHookNames.length;
 }
 
 function divergencesOf(hook: LegacyHookName): readonly LegacyDivergence[] {

@@ -11,6 +11,7 @@ import type { Shell } from './shell.js';
 export interface PipelineOptions {
   readonly extension?: readonly string[];
   readonly plugin?: readonly string[];
+  readonly strictPlugins?: boolean;
   /** A file, or `false` where none is to be looked for. */
   readonly config?: string | false;
   readonly json?: boolean;
@@ -87,6 +88,10 @@ export function addPipelineOptions(command: Command): Command {
     .option('-e, --extension <path>', 'load this extension; may be given again', collect)
     .option('-p, --plugin <path>', 'load this OpenClaw plugin; may be given again', collect)
     .option(
+      '--strict-plugins',
+      'refuse a plugin that asks for what is not here, instead of skipping it',
+    )
+    .option(
       '-c, --config <file>',
       'the config file (default: sluice.config.ts, .mts, .js, .mjs or .json here)',
     )
@@ -137,7 +142,9 @@ export async function readSettings(
     plugins: [
       ...(config?.plugins ?? []).map((plugin) => ({ ...plugin, from: config?.folder ?? cwd })),
       ...(options.plugin ?? []).map((path) => ({ path, from: cwd })),
-    ],
+    ].map((plugin) =>
+      options.strictPlugins === true ? { ...plugin, unsupported: 'refuse' as const } : plugin,
+    ),
     openclaw: config?.openclaw ?? {},
     workspaceDir: cwd,
     grants: config?.grants ?? {},

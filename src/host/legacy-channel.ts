@@ -1,5 +1,5 @@
 import type { ApprovedMessage, ChannelPlugin, DeliveryReceipt } from '../channel/index.js';
-import { oneLine } from '../kernel/index.js';
+import { isSluiceError, oneLine } from '../kernel/index.js';
 import type {
   LegacyChannel,
   LegacyDelivery,
@@ -37,18 +37,31 @@ function channelOf(plugin: LegacyPlugin, channel: LegacyChannel): ChannelPlugin 
     decodeIngress: () => ({ kind: 'ignored', reason: `channel "${id}" takes nothing in` }),
     send: async (permit) => {
       const message = permit.take();
-      const parts = partsOf(plugin, channel, message);
+      let parts: readonly Part[];
+      try {
+        parts = partsOf(plugin, channel, message);
+      } catch (error) {
+        return { status: 'rejected', reason: `nothing of it was sent: ${oneLine(error)}` };
+      }
       if (parts.length === 0)
         return { status: 'rejected', reason: 'there is nothing in it to send' };
       const deliveries: LegacyDelivery[] = [];
       for (const { verb, context } of parts) {
+        if (outbound?.[verb] === undefined)
+          return { status: 'rejected', reason: `channel "${id}" has no outbound.${verb}` };
         try {
-          deliveries.push((await outbound?.[verb]?.(context)) ?? {});
+          deliveries.push((await outbound[verb](context)) ?? {});
         } catch (error) {
           const sent =
             deliveries.length === 0
               ? ''
               : `${deliveries.length} of ${parts.length} parts were sent, then: `;
+          const isSkipped = isSluiceError(error) && error.code === 'plugin-unsupported';
+          if (isSkipped && deliveries.length === 0)
+            return {
+              status: 'rejected',
+              reason: `nothing says that it was sent: ${oneLine(error)}`,
+            };
           return { status: 'ambiguous', reason: `${sent}${oneLine(error)}` };
         }
       }
@@ -125,7 +138,11 @@ function chunksOf(
   text: string,
 ): readonly string[] {
   if (text.trim() === '') return [];
-  return chunker == null || textChunkLimit === undefined ? [text] : chunker(text, textChunkLimit);
+  if (chunker == null || textChunkLimit === undefined) return [text];
+  const chunks: unknown = chunker(text, textChunkLimit); // from outside
+  if (!Array.isArray(chunks) || !chunks.every((chunk) => typeof chunk === 'string'))
+    throw new TypeError('its chunker gave no list of texts');
+  return chunks;
 }
 
 /** What the channel says of the delivery. Its last part has the id that a message is known by. */

@@ -203,9 +203,10 @@ export const errorTable = {
     hint: 'Mend the file. A manifest is an object with an id and a configSchema, which is a JSON Schema.',
   },
   'plugin-needs-sdk': {
-    message: '{extensionId}: {file} imports "{specifier}" when it runs, and it is not installed.',
-    cause: 'The plugin uses code of the system that it was written for, not its types alone.',
-    hint: 'Install that package beside the plugin, or replace the import: types may be imported with `import type`.',
+    message: '{extensionId}: {file} imports "{specifier}" when it runs, and {problem}.',
+    cause:
+      'The plugin uses code of the system that it was written for, not its types alone, or it was published for another version of it.',
+    hint: '{instead} Or replace the import: types may be imported with `import type`.',
   },
   'no-plugin': {
     message: '{extensionId}: {source} exports no plugin: {problem}.',

@@ -11,6 +11,7 @@ import type {
 } from './hooks/row.js';
 import type { LegacyHookName } from './hooks/shapes.js';
 import type { Registered } from './registration.js';
+import { isThenable } from './thenable.js';
 
 /** Who hears what became of the handlers: the host that called the legacy runner. */
 export interface CallListener {
@@ -232,12 +233,4 @@ function read(part: HookPart, memo: Partial<Answer>, payloads: PayloadsAtCall): 
 /** What the handlers before have left of the message. */
 function messageOf(call: Call): { readonly message: unknown } {
   return { message: (call.payload as { readonly message?: unknown }).message }; // the transcript families have one
-}
-
-function isThenable(value: unknown): value is PromiseLike<unknown> {
-  return (
-    typeof value === 'object' &&
-    value !== null &&
-    typeof (value as { readonly then?: unknown }).then === 'function'
-  );
 }

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -72,8 +72,8 @@ describe('sluice check-plugin', () => {
     const [received, sending] = hooks.map(({ differs }) => differs);
     expect(sending).toContain('cancel-is-terminal');
     expect(received).not.toContain('cancel-is-terminal');
-    expect(divergences.map(({ name }) => name).sort()).toEqual(
-      [...new Set([...(received ?? []), ...(sending ?? [])])].sort(),
+    expect(divergences.map(({ name }) => name)).toEqual(
+      expect.arrayContaining([...(received ?? []), ...(sending ?? [])]),
     );
     const { stdout } = await runInMemory(['check-plugin', courier]);
     expect(stdout).toMatch(/What differs from OpenClaw\n(?: .*\n)* {2}cancel-is-terminal: There,/);
@@ -164,6 +164,57 @@ describe('sluice check-plugin', () => {
     });
   });
 
+  it('D3: check-plugin and run load a plugin alike: what one lists the other registers', async () => {
+    const path = write(`export default (api: any) => {
+      api.registerTool({ name: 'hammer' });
+      api.on('message_sending', () => ({ content: 'changed' }));
+    };`);
+    expect((await reportOf(path)).hooks).toMatchObject([{ hook: 'message_sending' }]);
+    const run = await runCli(['run', '-q', '--plugin', path], 'hello\n');
+    expect(run).toMatchObject({ code: 0, stdout: 'changed\n' });
+    const strict = await reportOf(path, '--strict-plugins');
+    expect(strict).toMatchObject({ hooks: [], error: { code: 'plugin-unsupported' } });
+    const refused = await runCli(['run', '-q', '--strict-plugins', '--plugin', path], 'hello\n');
+    expect(refused).toMatchObject({ code: 1, stdout: 'hello\n' });
+  });
+
+  it('D4: --json prints a report also of a folder that holds no plugin, and exits with 2', async () => {
+    const path = mkdtempSync(join(folder, 'empty-'));
+    expect(await reportOf(path)).toMatchObject({
+      code: 2,
+      works: false,
+      error: { code: 'plugin-not-found' },
+      hooks: [],
+    });
+  });
+
+  it('D6: names the subpath of the SDK and the version that lacks it', async () => {
+    const path = write(`import { definePluginEntry } from 'openclaw/plugin-sdk/plugin-entry';
+      export default definePluginEntry({});`);
+    const absent = await runCli(['check-plugin', path]);
+    expect(absent.stderr).toContain('imports "openclaw/plugin-sdk/plugin-entry" when it runs');
+    const sdk = join(path, 'node_modules', 'openclaw');
+    mkdirSync(sdk, { recursive: true });
+    const exports = { './plugin-sdk': './index.js' };
+    const manifest = { name: 'openclaw', version: '2026.3.13', type: 'module', exports };
+    writeFileSync(join(sdk, 'package.json'), JSON.stringify(manifest));
+    writeFileSync(join(sdk, 'index.js'), '');
+    const other = await runCli(['check-plugin', path]);
+    expect(other.stderr).toMatch(
+      /^sluice: plugin-needs-sdk: acme: .*openclaw@2026\.3\.13, which is installed in/,
+    );
+    expect(other.stderr).toContain('imports "openclaw/plugin-sdk/plugin-entry"');
+  });
+
+  it('D9: a hook lists what differs for it, and not what differs for every hook', async () => {
+    const { hooks, divergences } = await reportOf(courier);
+    for (const { differs } of hooks) {
+      expect(differs).not.toContain('priority-must-be-finite');
+      expect(differs).not.toContain('unreadable-error-is-told');
+    }
+    expect(divergences.map(({ name }) => name)).toContain('priority-must-be-finite');
+  });
+
   it('gives the plugin its part of a config file', async () => {
     const manifest = {
       id: 'acme',
@@ -177,6 +228,7 @@ describe('sluice check-plugin', () => {
   });
 
   it.each([
+    [['check-plugin', courier, '--strict-plugin'], 2, /^sluice: bad-arguments: unknown option/],
     [['check-plugin'], 2, /^sluice: bad-arguments: missing required argument 'path'/],
     [['check-plugin', 'nowhere'], 2, /^sluice: missing-file: Plugin "nowhere" was not found/],
     [['check-plugin', 'src'], 2, /^sluice: missing-file: .* holds no openclaw\.plugin\.json/],
@@ -219,7 +271,17 @@ describe('sluice run --plugin', () => {
   });
 
   it('tells of a plugin that cannot be set up, goes on with the rest, and fails', async () => {
-    const args = ['run', '-q', '--plugin', toolsmith, '--plugin', courier, '--plugin', courier];
+    const args = [
+      'run',
+      '-q',
+      '--strict-plugins',
+      '--plugin',
+      toolsmith,
+      '--plugin',
+      courier,
+      '--plugin',
+      courier,
+    ];
     const { code, stdout, stderr } = await runCli(args, '/coo\n');
     expect(code).toBe(1);
     expect(stdout).toBe('coo\n');

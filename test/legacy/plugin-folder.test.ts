@@ -25,6 +25,10 @@ const files = {
   'gone/openclaw.plugin.json': manifest('gone'),
   'gone/package.json': '{"openclaw":{"extensions":["./dist/index.js"]}}',
   'gone/index.js': named('never'),
+  'built/openclaw.plugin.json': manifest('built'),
+  'built/package.json':
+    '{"openclaw":{"extensions":["./index.ts"],"runtimeExtensions":["./dist/index.mjs"]}}',
+  'built/dist/index.mjs': named('built'),
   'unread/openclaw.plugin.json': manifest('unread'),
   'unread/package.json': '{"openclaw"',
   'empty/openclaw.plugin.json': manifest('empty'),
@@ -79,7 +83,6 @@ describe('loadLegacyPluginFrom', () => {
     const plugin = await loadLegacyPluginFrom(join(fixtures, 'toolsmith'), {
       kernel: createKernel(),
       importModule,
-      unsupported: 'skip',
     });
     expect(plugin.source).toBe(join(fixtures, 'toolsmith', 'src', 'plugin.js'));
     expect(plugin.diagnostics[0]).toEqual({
@@ -93,6 +96,11 @@ describe('loadLegacyPluginFrom', () => {
     expect((await load('./order/index.cjs')).name).toBe('cjs');
     expect((await load('order/openclaw.plugin.json')).name).toBe('mjs');
     expect((await load('commonjs')).name).toBe('cjs');
+  });
+
+  it('D5: takes the built entry of a package that leaves its sources out, by the folder and by the file', async () => {
+    expect((await load('built')).name).toBe('built');
+    expect((await load('built/dist/index.mjs')).name).toBe('built');
   });
 
   it('judges the configuration by the manifest', async () => {

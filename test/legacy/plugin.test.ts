@@ -442,7 +442,7 @@ describe('what has no place here', () => {
   }
 
   it.each(members)('%s is present and refuses, naming itself and what to use instead', (member) => {
-    const { plugin } = load((api) => call(api, member));
+    const { plugin } = load((api) => call(api, member), { unsupported: 'refuse' });
     expect(plugin.error?.code).toBe('plugin-unsupported');
     expect(plugin.error?.message).toContain(`${member}`);
     expect(plugin.error?.hint).toBe((unsupportedMembers as Record<string, string>)[member]);
@@ -460,32 +460,32 @@ describe('what has no place here', () => {
   });
 
   it('may be handed about, and asked for by a plugin that can do without', () => {
-    const { plugin } = load((api) => {
-      const { runtime } = api;
-      void String(typeof runtime['tts']);
-      try {
-        api.registerTool({ name: 'hammer' });
-      } catch {
-        api.on('message_sent', () => undefined);
-      }
-    });
+    const { plugin } = load(
+      (api) => {
+        const { runtime } = api;
+        void String(typeof runtime['tts']);
+        try {
+          api.registerTool({ name: 'hammer' });
+        } catch {
+          api.on('message_sent', () => undefined);
+        }
+      },
+      { unsupported: 'refuse' },
+    );
     expect(plugin.status).toBe('loaded');
     expect(plugin.hooks).toHaveLength(1);
     expect(plugin.unsupported.map(({ method }) => method)).toEqual(['api.registerTool']);
   });
 
-  it('does not end a plugin that reads, with unsupported: skip, what a call gave', () => {
-    const { plugin } = load(
-      (api) => {
-        const settings = (
-          api.runtime['config'] as unknown as { load(): Record<string, never[]> }
-        ).load();
-        for (const entry of settings['entries'] ?? []) api.registerTool(entry);
-        api.logger.info(`${settings['name']} ${JSON.stringify(settings)}`);
-        api.on('message_sent', () => undefined);
-      },
-      { unsupported: 'skip' },
-    );
+  it('does not end a plugin that reads what a skipped call gave', () => {
+    const { plugin } = load((api) => {
+      const settings = (
+        api.runtime['config'] as unknown as { load(): Record<string, never[]> }
+      ).load();
+      for (const entry of settings['entries'] ?? []) api.registerTool(entry);
+      api.logger.info(`${settings['name']} ${JSON.stringify(settings)}`);
+      api.on('message_sent', () => undefined);
+    });
     expect(plugin).toMatchObject({ status: 'loaded', hooks: [{ hookName: 'message_sent' }] });
     expect(plugin.unsupported.map(({ method }) => method)).toEqual(['api.runtime.config.load']);
   });

@@ -59,7 +59,9 @@ const plugin = z.strictObject({
     .exactOptional(),
   unsupported: z
     .enum(['refuse', 'skip'])
-    .describe('"refuse" or "skip": what is done with a call that does not work here')
+    .describe(
+      '"skip" (the default) or "refuse": what is done with a call of what is not here; what a skipped call gives is never sent, answered or chosen',
+    )
     .exactOptional(),
 });
 

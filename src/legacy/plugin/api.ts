@@ -19,6 +19,24 @@ export function apiOf(plugin: Registering): object {
     ) =>
     (...args: Args): Result =>
       run(plugin, ...args);
+  const runtime = {
+    version: apiVersion,
+    config: part('api.runtime.config'),
+    subagent: part('api.runtime.subagent'),
+    system: part('api.runtime.system'),
+    media: part('api.runtime.media'),
+    tts: part('api.runtime.tts'),
+    stt: part('api.runtime.stt'),
+    tools: part('api.runtime.tools'),
+    channel: part('api.runtime.channel'),
+    events: {
+      onAgentEvent: bound(onAgentEvent),
+      onSessionTranscriptUpdate: method('api.runtime.events.onSessionTranscriptUpdate'),
+    },
+    logging: part('api.runtime.logging'),
+    state: part('api.runtime.state'),
+    modelAuth: part('api.runtime.modelAuth'),
+  };
   return {
     id,
     name,
@@ -36,27 +54,14 @@ export function apiOf(plugin: Registering): object {
     registerChannel: bound(registerChannel),
     registerTool: method('api.registerTool'),
     registerHttpRoute: method('api.registerHttpRoute'),
+    registerHttpHandler: method('api.registerHttpHandler'),
     registerGatewayMethod: method('api.registerGatewayMethod'),
     registerCli: method('api.registerCli'),
     registerProvider: method('api.registerProvider'),
     registerContextEngine: method('api.registerContextEngine'),
-    runtime: {
-      version: apiVersion,
-      config: part('api.runtime.config'),
-      subagent: part('api.runtime.subagent'),
-      system: part('api.runtime.system'),
-      media: part('api.runtime.media'),
-      tts: part('api.runtime.tts'),
-      stt: part('api.runtime.stt'),
-      tools: part('api.runtime.tools'),
-      channel: part('api.runtime.channel'),
-      events: {
-        onAgentEvent: bound(onAgentEvent),
-        onSessionTranscriptUpdate: method('api.runtime.events.onSessionTranscriptUpdate'),
-      },
-      logging: part('api.runtime.logging'),
-      state: part('api.runtime.state'),
-      modelAuth: part('api.runtime.modelAuth'),
+    get runtime() {
+      plugin.refusals.ask();
+      return runtime;
     },
   };
 }

@@ -1,11 +1,16 @@
 import { basename } from 'node:path';
 import process from 'node:process';
 import { pathToFileURL } from 'node:url';
-import { importError, missingIn } from '../../extension/index.js';
+import { importError } from '../../extension/index.js';
 import { SluiceError } from '../../kernel/index.js';
 import { loadWith } from './load-plugin.js';
+import { neededSdk } from './needed-sdk.js';
 import type { LegacyPlugin, LegacyPluginOptions } from './plugin.js';
 import { readPluginFolder } from './plugin-folder.js';
+
+/** The hint of `plugin-needs-sdk`. A plain install of openclaw builds native packages, which a plugin does not need. */
+const instead =
+  'Install the version of openclaw that the plugin asks for beside it: `npm install openclaw@VERSION --ignore-scripts --omit=optional --legacy-peer-deps`.';
 
 /** Where a plugin is looked for, and how it is imported. */
 export interface LoadPluginFromOptions extends Omit<LegacyPluginOptions, 'manifest' | 'source'> {
@@ -37,11 +42,11 @@ export async function loadLegacyPluginFrom(
   try {
     module = await importModule(pathToFileURL(source).href);
   } catch (thrown) {
-    const missing = missingIn(thrown);
-    if (missing !== undefined && /^openclaw(\/|$)/.test(missing))
+    const needed = neededSdk(thrown, source);
+    if (needed !== undefined)
       throw new SluiceError(
         'plugin-needs-sdk',
-        { extensionId: id, file: source, specifier: missing },
+        { extensionId: id, ...needed, instead },
         { cause: thrown },
       );
     throw importError(thrown, path, source, from);

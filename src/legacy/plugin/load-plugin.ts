@@ -1,5 +1,6 @@
 import { fromJsonSchema, readConfig } from '../../extension/index.js';
 import { isSluiceError, oneLine, SluiceError } from '../../kernel/index.js';
+import { isThenable } from '../thenable.js';
 import { apiOf } from './api.js';
 import { type PluginExport, pluginExportOf } from './module-shape.js';
 import { type NewPlugin, newPlugin } from './new-plugin.js';
@@ -104,13 +105,4 @@ function setUp(
     const details = { extensionId, problem: oneLine(thrown) };
     return new SluiceError('plugin-failed', details, { cause: thrown });
   }
-}
-
-function isThenable(value: unknown): value is PromiseLike<unknown> {
-  return (
-    typeof value === 'object' &&
-    value !== null &&
-    'then' in value &&
-    typeof value.then === 'function'
-  );
 }

@@ -6,7 +6,7 @@ import { pluginBuses } from './buses.js';
 import type { PluginDefinition } from './module-shape.js';
 import type { LegacyPluginOptions, PluginDiagnostic } from './plugin.js';
 import { pluginEntryOf } from './plugin-entry.js';
-import { refusalsOf } from './refusals.js';
+import { type Refusals, refusalsOf } from './refusals.js';
 import type { Registering } from './registering.js';
 import { PluginServices } from './services.js';
 import type { LegacyLogger } from './shapes.js';
@@ -36,16 +36,16 @@ export function newPlugin(definition: PluginDefinition, options: LegacyPluginOpt
     throw new SluiceError('bad-option', { option: 'profile', problem: 'there is "2026.3" alone' });
   const entry = pluginEntryOf(config, pluginId);
   const logger = loggerOf(options.logger ?? silentLogger, pluginId);
-  const legacyLogger = legacyLoggerOf(logger);
   const diagnostics: PluginDiagnostic[] = [];
   const tell: Registering['tell'] = (level, message, thrown) => {
     const isThrown = thrown !== undefined;
     diagnostics.push({ level, message: isThrown ? `${message}: ${oneLine(thrown)}` : message });
     logger[level](message, isThrown ? { error: thrown } : {});
   };
-  const refusals = refusalsOf(pluginId, options.unsupported ?? 'refuse', ({ method, instead }) =>
+  const refusals = refusalsOf(pluginId, options.unsupported ?? 'skip', ({ method, instead }) =>
     logger.warn(`${method} is not supported. ${instead}`),
   );
+  const legacyLogger = legacyLoggerOf(logger, refusals);
   const services: Registering['services'] = [];
   const workspaceDir = resolve(options.workspaceDir ?? process.cwd());
   const stateDir = options.stateDir ?? join(workspaceDir, '.sluice', ...pluginId.split('/'));
@@ -96,10 +96,10 @@ function loggerOf(logger: Logger, pluginId: string): Logger {
 }
 
 /** Plugins log texts; what else they log is made one. */
-function legacyLoggerOf(logger: Logger): LegacyLogger {
+function legacyLoggerOf(logger: Logger, { plain }: Refusals): LegacyLogger {
   const entry =
     (level: keyof Logger) =>
     (message: unknown): void =>
-      logger[level](typeof message === 'string' ? message : oneLine(message));
+      logger[level](plain(typeof message === 'string' ? message : oneLine(message)));
   return { debug: entry('debug'), info: entry('info'), warn: entry('warn'), error: entry('error') };
 }

@@ -24,13 +24,23 @@ export function readPluginFolder(path: string, from: string): PluginFolder {
   const full = resolve(from, path);
   const stats = statSync(full, { throwIfNoEntry: false });
   if (stats === undefined) throw notFound(path, `there is no ${full}`);
-  const folder = stats.isDirectory() ? full : dirname(full);
+  const own = stats.isDirectory() ? full : dirname(full);
+  const folder = stats.isDirectory() ? own : (folderWithManifest(own) ?? own);
   const file = join(folder, manifestName);
   const text = textOf(file);
   if (text === undefined) throw notFound(path, `${folder} holds no ${manifestName}`);
   const manifest = parseLegacyManifest(text, file);
   const isEntry = !stats.isDirectory() && basename(full) !== manifestName;
   return { manifest, entries: isEntry ? [full] : entriesOf(path, folder) };
+}
+
+/** The folder that an entry file belongs to: the manifest lies beside it, or above it up to the package's own folder. */
+function folderWithManifest(from: string): string | undefined {
+  if (isFile(join(from, manifestName))) return from;
+  const above = dirname(from);
+  return isFile(join(from, 'package.json')) || above === from
+    ? undefined
+    : folderWithManifest(above);
 }
 
 function notFound(path: string, problem: string, wanted = manifestName): SluiceError {
@@ -49,7 +59,10 @@ function entriesOf(path: string, folder: string): readonly [string, ...string[]]
   throw notFound(path, `${folder} has no entry file`, `one of ${entryNames.join(', ')}`);
 }
 
-/** What `openclaw.extensions` of a package names; nothing where there is no package, or where it says nothing. */
+/**
+ * The entries that a package names: those that are built (`openclaw.runtimeExtensions`) come before their sources
+ * (`openclaw.extensions`), which a published package may leave out. None if there is no package, or if it says nothing.
+ */
 function namedEntries(folder: string): string[] {
   const file = join(folder, 'package.json');
   const text = textOf(file);
@@ -60,8 +73,12 @@ function namedEntries(folder: string): string[] {
   } catch (cause) {
     throw new SluiceError('bad-manifest', { file, problem: notJson(cause) }, { cause });
   }
-  const named = (value as { readonly openclaw?: { readonly extensions?: unknown } } | null)
-    ?.openclaw?.extensions; // from outside
+  const { runtimeExtensions, extensions } =
+    (value as { readonly openclaw?: Readonly<Record<string, unknown>> } | null)?.openclaw ?? {}; // from outside
+  const named =
+    Array.isArray(runtimeExtensions) && runtimeExtensions.length > 0
+      ? runtimeExtensions
+      : extensions;
   return (Array.isArray(named) ? (named as unknown[]) : [])
     .filter((entry) => typeof entry === 'string')
     .map((entry) => entry.trim())

@@ -75,7 +75,10 @@ export interface LegacyPluginOptions {
   readonly workspaceDir?: string;
   /** The folder that its services keep things in; `.sluice/<id>` in the workspace where unsaid. */
   readonly stateDir?: string;
-  /** `refuse` (the default) throws where it asks for what is not there; `skip` writes that down, and goes on. */
+  /**
+   * `skip` (the default) writes down that it asked for a member that is not there, and goes on: what that call gives can
+   * never be sent, answered or chosen. `refuse` throws instead.
+   */
   readonly unsupported?: 'refuse' | 'skip';
 }
 

@@ -1,3 +1,5 @@
+import { isThenable } from '../thenable.js';
+
 /** The fields of an answer by which a plugin writes to the prompt. */
 const promptFields = [
   'systemPrompt',
@@ -23,13 +25,4 @@ function stripped(answer: unknown): unknown {
   if (typeof answer !== 'object' || answer === null) return answer;
   const left = Object.entries(answer).filter(([field]) => !promptFields.includes(field));
   return left.length === 0 ? undefined : Object.fromEntries(left);
-}
-
-function isThenable(value: unknown): value is PromiseLike<unknown> {
-  return (
-    typeof value === 'object' &&
-    value !== null &&
-    'then' in value &&
-    typeof value.then === 'function'
-  );
 }

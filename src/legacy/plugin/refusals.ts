@@ -1,17 +1,36 @@
 import { SluiceError } from '../../kernel/index.js';
 import type { UnsupportedCall } from './plugin.js';
+import { StandIns } from './stand-ins.js';
 import { type UnsupportedMember, unsupportedMembers } from './unsupported.js';
 
-/** What refuses a plugin the parts of its api that are not there. */
+/** The parts of a plugin's api that are not there, and the check that nothing of them leaves the plugin. */
 export interface Refusals {
-  /** What was asked for so far: once per method. */
+  /** The members that the plugin asked for so far: once per method. */
   readonly calls: readonly UnsupportedCall[];
+  /** Whether the plugin has read `api.runtime`: until then it holds nothing that stands in for a member. */
+  readonly isAsked: boolean;
+  /** The plugin reads `api.runtime`. */
+  ask(): void;
   /** Writes a call down without refusing it. */
   note(member: UnsupportedMember): void;
   /** A method that refuses. */
   method(member: UnsupportedMember): () => unknown;
   /** An object of which every member, however deep, is a method that refuses. */
   part(member: UnsupportedMember): unknown;
+  /**
+   * Checks a value that the plugin hands over: an answer, a choice, a chunk. What a skipped call gave is none.
+   *
+   * @throws SluiceError `plugin-unsupported`, which names the member that the value comes from.
+   */
+  check<T>(value: T): T;
+  /**
+   * Runs a send of the plugin. It counts if it gives an id of its own, or if it asked for no member that is not there.
+   *
+   * @throws SluiceError (as a rejection) `plugin-unsupported`, which names the member.
+   */
+  send<T>(work: () => Promise<T> | T): Promise<T>;
+  /** A text of the plugin for a log: it may name a member, without the marks that `check` looks for. */
+  plain(text: string): string;
 }
 
 /**
@@ -34,44 +53,59 @@ export function refusalsOf(
     onCall(call);
   };
 
-  const refuse = (member: UnsupportedMember, method: string): void => {
-    note(member, method);
-    if (how === 'refuse')
-      throw new SluiceError('plugin-unsupported', {
-        extensionId,
-        method,
-        instead: unsupportedMembers[member],
-      });
+  const refused = (method: string): SluiceError => {
+    const member = memberOf(method);
+    const instead = member === undefined ? '' : unsupportedMembers[member];
+    return new SluiceError('plugin-unsupported', { extensionId, method, instead });
   };
 
-  /**
-   * Reading a member is no use of it: plugins hand `api.runtime` about. Calling one is. What a call that was passed
-   * over gives is empty as a list and its path as a text, so that the plugin goes on as far as it can.
-   */
-  const part = (member: UnsupportedMember, path: string): unknown => {
-    const inert: unknown = new Proxy(() => undefined, {
-      get: (_, key) => {
-        if (key === Symbol.iterator) return () => [].values();
-        if (key === Symbol.toPrimitive) return () => path;
-        if (typeof key === 'symbol' || key === 'then' || key === 'toJSON') return undefined;
-        return part(member, `${path}.${key}`);
-      },
-      apply: () => {
-        refuse(member, path);
-        return inert;
-      },
-      construct: () => {
-        refuse(member, path);
-        return inert as object; // the proxy just made
-      },
-    });
-    return inert;
+  const standIns = new StandIns((path) => {
+    const member = memberOf(path);
+    if (member !== undefined) note(member, path);
+    if (how === 'refuse') throw refused(path);
+  });
+
+  let isAsked = false;
+  const check = <T>(value: T): T => {
+    const path = standIns.pathIn(value);
+    if (path !== undefined) throw refused(path);
+    return value;
   };
 
   return {
     calls,
+    get isAsked() {
+      return isAsked;
+    },
+    ask: () => {
+      isAsked = true;
+    },
     note: (member) => note(member),
-    method: (member) => () => refuse(member, member),
-    part: (member) => part(member, member),
+    method: (member) => () => {
+      note(member);
+      if (how === 'refuse') throw refused(member);
+    },
+    part: (member) => standIns.make(member),
+    check,
+    send: async (work) => {
+      const { value, called } = await standIns.during(work);
+      check(value);
+      if (called !== undefined && !hasId(value)) throw refused(called);
+      return value;
+    },
+    plain: (text) => standIns.plain(text),
   };
+}
+
+/** The member that a path belongs to: `api.runtime.tts` for `api.runtime.tts.speak`. */
+function memberOf(path: string): UnsupportedMember | undefined {
+  const names = Object.keys(unsupportedMembers) as UnsupportedMember[]; // the table's own keys
+  return names.find((name) => path === name || path.startsWith(`${name}.`));
+}
+
+/** Whether a delivery names the message that it made, which only a provider can. */
+function hasId(delivery: unknown): boolean {
+  if (typeof delivery !== 'object' || delivery === null) return false;
+  const { messageId } = delivery as { readonly messageId?: unknown }; // from outside
+  return typeof messageId === 'number' || (typeof messageId === 'string' && messageId !== '');
 }

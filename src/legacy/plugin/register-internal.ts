@@ -1,4 +1,5 @@
 import type { InternalHookHandler } from '../internal/index.js';
+import { isThenable } from '../thenable.js';
 import type { Registering } from './registering.js';
 
 /** What a plugin says of a handler for internal hooks. */
@@ -39,14 +40,34 @@ export function registerInternal(
   const attached = isOn && options.register !== false;
   if (attached) {
     const { internalHooks: bus } = buses();
+    const judged = judgedHandler(plugin, handler);
     for (const key of keys) {
-      bus.registerInternalHook(key, handler, pluginId.replaceAll('/', ':'));
-      scope.add(`internal hook ${key}`, () => bus.unregisterInternalHook(key, handler));
+      bus.registerInternalHook(key, judged, pluginId.replaceAll('/', ':'));
+      scope.add(`internal hook ${key}`, () => bus.unregisterInternalHook(key, judged));
     }
   } else if (!isOn)
     tell('info', `"${name}" is not attached: config.hooks.internal.enabled is not true`);
   const description = options.entry?.hook.description ?? options.description ?? '';
   plugin.internalHookList.push({ name, description, events: keys, attached });
+}
+
+/** The handler, of whose answers none comes of a member that is not there: it is taken back, and the handler has failed. */
+function judgedHandler(
+  { refusals }: Registering,
+  handler: InternalHookHandler,
+): InternalHookHandler {
+  return (event) => {
+    const answered = event.messages.length;
+    const judge = (): void => {
+      if (!refusals.isAsked) return;
+      const added = event.messages.splice(answered);
+      refusals.check(added);
+      event.messages.push(...added);
+    };
+    const result = handler(event);
+    if (!isThenable(result)) return judge();
+    return refusals.isAsked ? result.then(judge) : result;
+  };
 }
 
 function isInternalOn(config: Readonly<Record<string, unknown>>): boolean {

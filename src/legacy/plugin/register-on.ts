@@ -2,6 +2,7 @@ import { isSluiceError, nearest, oneLine } from '../../kernel/index.js';
 import { legacyHookNames, pluginHooks } from '../hooks/index.js';
 import type { LegacyHookName } from '../hooks/shapes.js';
 import { registerLegacyHook } from '../register-hook.js';
+import { isThenable } from '../thenable.js';
 import { promptHookNames, withoutPromptFields } from './prompt-fields.js';
 import type { Registering } from './registering.js';
 
@@ -41,6 +42,14 @@ export function registerOn(
     );
     called = withoutPromptFields(handler);
   }
+  const judged = called;
+  const { refusals } = plugin;
+  if (typeof judged === 'function')
+    called = (event, ctx) => {
+      const result = judged(event, ctx);
+      if (!refusals.isAsked) return result; // nothing that is not there is in it, and no tick is added
+      return isThenable(result) ? result.then(refusals.check) : refusals.check(result);
+    };
   const priority = options?.priority;
   const registration = {
     pluginId,

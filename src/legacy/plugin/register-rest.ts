@@ -1,5 +1,11 @@
 import type { Registering } from './registering.js';
-import type { LegacyChannel, LegacyCommand, LegacyService } from './shapes.js';
+import type {
+  LegacyChannel,
+  LegacyCommand,
+  LegacyDelivery,
+  LegacySendContext,
+  LegacyService,
+} from './shapes.js';
 
 /** Names that belong to commands of the legacy system, or of the host. */
 const reservedCommands: ReadonlySet<string> = new Set(
@@ -26,7 +32,10 @@ export function registerCommand(plugin: Registering, command: LegacyCommand): vo
   if (problem !== undefined) return void plugin.tell('error', problem);
   if ('nativeNames' in command)
     plugin.tell('info', `command "${command.name}": its native names are not used`);
-  plugin.commands.push(command);
+  const { handler } = command;
+  const judged: LegacyCommand['handler'] = async (context) =>
+    plugin.refusals.check(await handler.call(command, context));
+  plugin.commands.push(Object.create(command, { handler: { value: judged, enumerable: true } }));
 }
 
 function commandProblem(plugin: Registering, command: LegacyCommand): string | undefined {
@@ -73,5 +82,27 @@ export function registerChannel(
     );
   if (channel.gateway?.startAccount !== undefined)
     refusals.note('registerChannel: gateway.startAccount');
-  channels.push(channel);
+  channels.push(Object.create(channel, { outbound: { value: judgedOutbound(plugin, outbound) } }));
+}
+
+/** How a channel sends, where nothing counts that comes of a member that is not there. */
+function judgedOutbound(
+  { refusals }: Registering,
+  outbound: NonNullable<LegacyChannel['outbound']>,
+): NonNullable<LegacyChannel['outbound']> {
+  const { chunker } = outbound;
+  const judged = (send: ((context: LegacySendContext) => Promise<LegacyDelivery>) | undefined) =>
+    send && {
+      value: (context: LegacySendContext) => refusals.send(() => send.call(outbound, context)),
+    };
+  const verbs = {
+    chunker: chunker && {
+      value: (text: string, limit: number) => refusals.check(chunker.call(outbound, text, limit)),
+    },
+    sendText: judged(outbound.sendText),
+    sendMedia: judged(outbound.sendMedia),
+    sendPayload: judged(outbound.sendPayload),
+  };
+  const there = Object.entries(verbs).flatMap(([name, verb]) => (verb ? [[name, verb]] : []));
+  return Object.create(outbound, Object.fromEntries(there)) as typeof outbound; // its own verbs, in front of the plugin's
 }

@@ -5,6 +5,7 @@ export const unsupportedMembers = {
   'api.registerTool':
     'Tools belong to the agent: give them to its AgentProvider, and judge their calls in before_tool_call.',
   'api.registerHttpRoute': 'Serve it from a service: registerService with a server of your own.',
+  'api.registerHttpHandler': 'Serve it from a service: registerService with a server of your own.',
   'api.registerGatewayMethod': 'Answer a chat command instead: registerCommand.',
   'api.registerCli':
     'Answer a chat command with registerCommand, or ship a command line of your own.',

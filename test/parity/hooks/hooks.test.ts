@@ -10,7 +10,7 @@ const sets = 100;
 const seed = Number(process.env['PARITY_SEED'] ?? 20_260_315);
 
 describe(`the plugin-hook bridge against the model of the legacy runner, seed ${seed}`, () => {
-  it.each(legacyHookNames)('%s: does what the model says of every set', async (hook) => {
+  it.each(legacyHookNames)('fault 27, %s: does what the model says of every set', async (hook) => {
     using rejections = new Rejections();
     const pipeline = new Pipeline(rejections);
     const tally = new Tally();
