@@ -99,7 +99,9 @@ function loggerOf(logger: Logger, pluginId: string): Logger {
 function legacyLoggerOf(logger: Logger, { plain }: Refusals): LegacyLogger {
   const entry =
     (level: keyof Logger) =>
-    (message: unknown): void =>
-      logger[level](plain(typeof message === 'string' ? message : oneLine(message)));
+    (said: unknown): void => {
+      const message = plain(typeof said === 'string' ? said : oneLine(said));
+      logger[level](message);
+    };
   return { debug: entry('debug'), info: entry('info'), warn: entry('warn'), error: entry('error') };
 }
