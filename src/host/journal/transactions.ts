@@ -51,7 +51,7 @@ const budgetMs = { writes: 50, passengers: 25 } as const;
 const mostWrites = 1_000;
 
 /** Characters of passengers that go along with writes, and that make a transaction of their own. */
-const passengerCharacters = { few: 128 * 1024, many: 2 * 1024 * 1024 } as const;
+const passengerCharacters = { few: 128 * 1024, many: 1024 * 1024 } as const;
 
 /**
  * The transactions of a `GroupCommit`, one a call. Each is bounded in time and size, and takes what it has written off
