@@ -55,6 +55,7 @@ class Attempt {
   #choice: ModelChoice | undefined;
   #isAsked: boolean;
   #toolCalls = 0;
+  #telling: Promise<void> | undefined;
 
   constructor(scope: TurnScope, start: AttemptStart) {
     const { options, trail, fields, clock, logger, signal } = scope;
@@ -132,7 +133,7 @@ class Attempt {
       request: {
         ...request,
         gate: this.#gate,
-        tell: (fact) => void run.tell(fact),
+        tell: this.#tell,
         keepSession: (token) => void kept.set(id, token),
         ...(providerSession !== undefined && { providerSession }),
       },
@@ -159,6 +160,7 @@ class Attempt {
     const { run } = this.#scope;
     if (event.type !== 'agent_start' && !this.#isAsked) await this.#wait(this.#ask());
     if (event.type === 'tool_execution_start') this.#toolCalls++;
+    if (event.type !== 'message_update') await this.#wait(this.#telling);
     if (this.#isDispatchedFirst(event)) {
       await run.take(event); // at once: nothing that grows is waited for
       await this.#wait(this.#listener.tell(event));
@@ -192,6 +194,15 @@ class Attempt {
   readonly #gate: AgentRequest['gate'] = async (call, signal) => {
     await this.#wait(this.#listener.told);
     return this.#scope.run.gate(call, signal);
+  };
+
+  /** What subagents do is dispatched; whose answer comes now is told to the callbacks, before the next event. */
+  readonly #tell: AgentRequest['tell'] = (fact) => {
+    const { run } = this.#scope;
+    const told = run.tell(fact);
+    if (fact.kind === 'answered') this.#telling = told.then(() => this.#listener.answered());
+    if (fact.kind === 'children_answered')
+      this.#telling = told.then(() => this.#listener.answered(run.answering(fact.childRunIds)));
   };
 
   async #failed(message: string): Promise<void> {

@@ -1,4 +1,4 @@
-import type { SessionEvent } from '../stream/index.js';
+import type { SessionEvent, SubagentAnswer } from '../stream/index.js';
 import type { ReplyCallbackOptions } from './reply/reply-options.js';
 
 /** What the turn itself says to the reply callbacks, or does in their place: it dispatches the stages of those hooks. */
@@ -19,4 +19,8 @@ type TurnsOwn =
 export interface AgentTurnCallbacks extends Omit<ReplyCallbackOptions, TurnsOwn> {
   /** Each session event, when the reply callbacks have had it. Awaited. One that throws is logged and stops nothing. */
   readonly onEvent?: (event: SessionEvent) => void | Promise<void>;
+  /** The message has been answered, and subagents go on in the background. Awaited. */
+  readonly onAnswered?: () => void | Promise<void>;
+  /** What is said from now on tells of the answers of these subagents, which came after the message's own. Awaited. */
+  readonly onSubagentAnswers?: (answers: readonly SubagentAnswer[]) => void | Promise<void>;
 }

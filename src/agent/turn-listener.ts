@@ -3,6 +3,7 @@ import {
   type AssistantMessage,
   type RunFields,
   type SessionEvent,
+  type SubagentAnswer,
   traceEvent,
 } from '../stream/index.js';
 import { createReplyCallbacks } from './reply/create-reply-callbacks.js';
@@ -42,7 +43,7 @@ export class TurnListener {
     this.#fields = fields;
     this.#logger = logger;
     this.#signal = signal;
-    const { onEvent: _raw, ...replies } = callbacks;
+    const { onEvent: _raw, onAnswered: _own, onSubagentAnswers: _theirs, ...replies } = callbacks;
     if (!Object.values(replies).some((one) => typeof one === 'function')) return;
     const { runId, sessionId, sessionKey } = fields;
     const now = (): number => clock.now();
@@ -94,6 +95,17 @@ export class TurnListener {
     await this.#call(end, 'the reply callbacks', () => this.#reply(end));
   }
 
+  /** Tells that the message has been answered or, with subagents, that what comes now is about their answers. */
+  async answered(subagents?: readonly SubagentAnswer[]): Promise<void> {
+    if (this.#isClosed || subagents?.length === 0) return;
+    const { onAnswered, onSubagentAnswers } = this.#callbacks;
+    const [name, call] =
+      subagents === undefined
+        ? ['onAnswered', onAnswered]
+        : ['onSubagentAnswers', () => onSubagentAnswers?.(subagents)];
+    await this.#call({ type: 'the end of an answer' }, `callbacks.${name}`, () => call?.());
+  }
+
   /** Tells nothing more, and settles who waits for a compaction. */
   close(): void {
     if (this.#isClosed) return;
@@ -136,7 +148,11 @@ export class TurnListener {
     return this.#call(event, 'callbacks.onEvent', () => onEvent(event));
   }
 
-  #call(event: SessionEvent, what: string, call: () => unknown): Promise<void> | undefined {
+  #call(
+    event: { readonly type: string },
+    what: string,
+    call: () => unknown,
+  ): Promise<void> | undefined {
     const tellError = (error: unknown): void =>
       this.#logger.error(`${what} threw at ${event.type}`, { ...this.#fields, error });
     try {

@@ -1,5 +1,6 @@
 import { systemClock } from '../kernel/index.js';
 import { leavable, type SessionEvent, type SubagentFact, traceEvent } from '../stream/index.js';
+import { BackgroundAnswers } from './background-answers.js';
 import { type CsdkFrame, isFields, textField } from './frame.js';
 import { refuse } from './ordering/assert-ordering.js';
 import { orderingChecker } from './ordering/ordering-checker.js';
@@ -43,9 +44,14 @@ async function* run(arrivals: Arrivals, options: NormalizeOptions): AsyncGenerat
     (event) => events.push(event),
     (fact) => diagnostics.tell(fact),
   );
+  const answers = new BackgroundAnswers();
+  let after: readonly SubagentFact[] = [];
   const checker = options.check === true ? orderingChecker() : undefined;
   let { sessionId } = options;
   let wait = 0;
+  const tell = (facts: readonly SubagentFact[]): void => {
+    for (const fact of facts) options.onSubagent?.(fact);
+  };
   try {
     for (;;) {
       for (const event of events) {
@@ -58,6 +64,8 @@ async function* run(arrivals: Arrivals, options: NormalizeOptions): AsyncGenerat
         if (checker !== undefined) refuse(checker.finish());
         return;
       }
+      tell(after);
+      after = [];
       if (session.wait !== wait) {
         wait = session.wait;
         arrivals.wakeAfter(
@@ -69,7 +77,15 @@ async function* run(arrivals: Arrivals, options: NormalizeOptions): AsyncGenerat
       if (arrival.kind === 'closed') return;
       if (arrival.kind === 'frame' && logger !== undefined)
         sessionId = options.sessionId ?? idOf(arrival.frame) ?? sessionId;
-      if (options.onSubagent !== undefined) factsOf(arrival).forEach(options.onSubagent);
+      if (options.onSubagent !== undefined) {
+        tell(factsOf(arrival));
+        const frame =
+          arrival.kind === 'frame' && isFields(arrival.frame) ? arrival.frame : undefined;
+        if (frame !== undefined) {
+          tell(answers.take(frame));
+          after = answers.after(frame);
+        }
+      }
       deal(session, arrival, signal, diagnostics);
     }
   } finally {

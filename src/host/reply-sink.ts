@@ -1,10 +1,12 @@
 import type { Trail } from '../agent/index.js';
+import type { SubagentAnswer } from '../stream/index.js';
 import type { SendReport } from './message-end.js';
 import type { HostParts } from './parts.js';
 import { addressOf, type Reply, replyTo } from './reply.js';
 import type { RoutedMessage } from './routing.js';
 import { mayStream } from './streaming/may-stream.js';
 import { StreamedReply } from './streaming/streamed-reply.js';
+import { deliverTo } from './subagent-delivery.js';
 
 /** A reply that is shown while it grows. Ended by `finish` or `withdraw`, once. */
 export interface GrowingReply {
@@ -19,11 +21,13 @@ export interface GrowingReply {
 /** Where the replies of a turn go. */
 export interface ReplySink {
   /** Sends a reply whole. */
-  send(reply: Reply): Promise<SendReport>;
+  send(reply: Reply): Promise<readonly SendReport[]>;
   /** Whether a reply may be seen before it is whole. */
   mayGrow(): boolean;
   /** Begins a reply that is shown while it grows, once `after` has settled. */
   grow(kind: 'block' | 'reasoning', after: Promise<unknown>): GrowingReply;
+  /** The sink for what is said of the answers of subagents, which may go somewhere else. */
+  delivering(answers: readonly SubagentAnswer[]): ReplySink;
 }
 
 /** Sends what a turn says back to where its message came from. */
@@ -35,8 +39,13 @@ export function replySink(
   signal: AbortSignal,
 ): ReplySink {
   const address = { ...addressOf(message), ...run };
-  return {
-    send: (reply) => replyTo(parts, trail, message, { ...run, ...reply }, signal),
+  const sink: ReplySink = {
+    send: async (reply) => [await replyTo(parts, trail, message, { ...run, ...reply }, signal)],
+    delivering: (answers) => ({
+      ...sink,
+      mayGrow: () => false, // who decides where it goes is asked when it is whole
+      send: deliverTo(parts, trail, message, answers, signal, run),
+    }),
     mayGrow: () =>
       !signal.aborted &&
       mayStream(parts, { ...address, kind: 'block' }) &&
@@ -67,4 +76,5 @@ export function replySink(
       };
     },
   };
+  return sink;
 }

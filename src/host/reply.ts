@@ -24,15 +24,19 @@ export async function replyTo(
   message: RoutedMessage,
   reply: Reply,
   signal: AbortSignal,
+  address: ReplyAddress = addressOf(message),
 ): Promise<SendReport> {
   const before = parts.outbox?.takeSentBefore(trail.last?.event.correlationId, reply);
   if (before !== undefined) return before;
-  const outgoing = { ...addressOf(message), ...reply };
+  const outgoing = { ...address, ...reply };
   return deliver(parts, trail.fork(), outgoing, signal);
 }
 
+/** Where something goes. */
+export type ReplyAddress = Omit<OutgoingMessage, 'content' | 'kind'>;
+
 /** Where a reply to a message goes. */
-export function addressOf(message: RoutedMessage): Omit<OutgoingMessage, 'content' | 'kind'> {
+export function addressOf(message: RoutedMessage): ReplyAddress {
   const { channel, accountId, originatingChannel, originatingTo, threadId, messageId } = message;
   const backBy = originatingChannel ?? channel;
   return {

@@ -23,7 +23,7 @@ interface Held {
 /** A text that grows: `undefined` before anybody has asked whether it may be shown, `null` where it may not. */
 type Growing = GrowingReply | null | undefined;
 
-type Work = () => Promise<SendReport | undefined>;
+type Work = () => Promise<readonly SendReport[]>;
 
 /** What an agent writes that has nothing to say. */
 const nothingToSay = 'NO_REPLY';
@@ -35,7 +35,7 @@ const nothingToSay = 'NO_REPLY';
  * out as the reply, and the others as parts of one.
  */
 export class TurnReplies {
-  readonly #sink: ReplySink;
+  #sink: ReplySink;
   readonly #options: ReplyOptions;
   /** A message is one block: only then its text, as it grows, is that of the block that it becomes. */
   readonly #isOneBlock: boolean;
@@ -68,6 +68,11 @@ export class TurnReplies {
       ...(this.#isOneBlock && { onPartialReply: ({ text }) => this.#partial(text) }),
       onBlockReply: (payload) => this.#block(payload),
       onBlockReplyFlush: () => this.#flush(),
+      onAnswered: () => this.#conclude(),
+      onSubagentAnswers: (answers) => {
+        this.#release();
+        this.#sink = this.#sink.delivering(answers);
+      },
       onAgentEvent: ({ stream, data: { phase } }) => {
         if (stream === 'lifecycle') this.#hasEnded = phase !== 'start'; // another attempt starts anew
       },
@@ -95,15 +100,21 @@ export class TurnReplies {
    * @throws what a dispatch of a send has thrown: a closed kernel, say.
    */
   async end(how: { readonly isWanted: boolean }): Promise<TurnSends> {
+    if (how.isWanted) this.#conclude();
     this.#endReasoning();
-    const last = this.#held.findIndex(({ reply }) => reply.kind === 'block');
-    for (const [at, { reply, growing }] of this.#held.splice(0).entries())
-      if (how.isWanted) this.#send(at === last ? { ...reply, kind: 'reply' } : reply, growing);
-      else this.#withdraw(growing, 'aborted');
+    for (const { growing } of this.#held.splice(0)) this.#withdraw(growing, 'aborted');
     this.#withdraw(this.#text, how.isWanted ? 'withdrawn' : 'aborted');
     await this.#sending;
     if (this.#failure !== undefined) throw this.#failure.error;
     return { all: this.#all, answers: this.#answers };
+  }
+
+  /** An answer is whole: what was held back goes out, its last block as the reply. */
+  #conclude(): void {
+    this.#endReasoning();
+    const last = this.#held.findIndex(({ reply }) => reply.kind === 'block');
+    for (const [at, { reply, growing }] of this.#held.splice(0).entries())
+      this.#send(at === last ? { ...reply, kind: 'reply' } : reply, growing);
   }
 
   /** A message begins. What was shown of one before that came to nothing is taken back. */
@@ -166,13 +177,14 @@ export class TurnReplies {
   #send(reply: Reply | undefined, growing?: GrowingReply): void {
     if (reply === undefined) return;
     const isAnswer = reply.kind === 'block' || reply.kind === 'reply';
-    const send = () => growing?.finish(reply) ?? this.#sink.send(reply);
-    this.#queue(isAnswer, send, growing && (() => growing.withdraw('aborted')));
+    const sink = this.#sink; // another one may be there when it is sent
+    const send = async () => (growing ? [await growing.finish(reply)] : sink.send(reply));
+    this.#queue(isAnswer, send, growing && (() => withdrawn(growing, 'aborted')));
   }
 
   #withdraw(growing: Growing, why: 'aborted' | 'withdrawn'): void {
     if (growing == null) return;
-    const withdraw = () => growing.withdraw(why);
+    const withdraw = () => withdrawn(growing, why);
     this.#queue(false, withdraw, withdraw);
   }
 
@@ -180,15 +192,22 @@ export class TurnReplies {
   #queue(isAnswer: boolean, work: Work, otherwise?: Work): void {
     this.#sending = this.#sending.then(async () => {
       try {
-        const sent = await (this.#failure === undefined ? work : otherwise)?.();
-        if (sent === undefined) return;
-        this.#all.push(sent);
-        if (isAnswer) this.#answers.push(sent);
+        const sent = (await (this.#failure === undefined ? work : otherwise)?.()) ?? [];
+        this.#all.push(...sent);
+        if (isAnswer) this.#answers.push(...sent);
       } catch (error) {
         this.#failure ??= { error }; // told at the end: nobody waits for it before
       }
     });
   }
+}
+
+async function withdrawn(
+  growing: GrowingReply,
+  why: 'aborted' | 'withdrawn',
+): Promise<readonly SendReport[]> {
+  const report = await growing.withdraw(why);
+  return report === undefined ? [] : [report];
 }
 
 /** A payload as a reply; nothing where there is nothing in it. */

@@ -63,6 +63,7 @@ export {
 export type { StreamDelta, StreamSender } from './stream-delta.js';
 export type {
   RunningSubagent,
+  SubagentAnswer,
   SubagentFact,
   SubagentStart,
   SubagentStatus,

@@ -19,6 +19,14 @@ export interface RunningSubagent extends Partial<SubagentStart> {
 /** How a subagent ended. */
 export type SubagentStatus = 'completed' | 'failed' | 'stopped' | 'killed';
 
+/** A subagent whose answer came on its own, after what was asked had been answered. */
+export interface SubagentAnswer {
+  readonly childSessionKey: string;
+  readonly requesterSessionKey: string;
+  readonly childRunId: string;
+  readonly spawnMode: 'run' | 'session';
+}
+
 /** How a tool call ended. */
 export interface ToolEnd extends Omit<ToolExecutionEnd, 'type'> {
   /** The subagent whose call it was. */
@@ -38,4 +46,8 @@ export type SubagentFact =
       readonly childRunId: string;
       readonly status: SubagentStatus;
       readonly error?: string;
-    };
+    }
+  /** What was asked has been answered, and subagents go on in the background. */
+  | { readonly kind: 'answered' }
+  /** What is said from now on tells of the answers of these subagents, which came on their own. */
+  | { readonly kind: 'children_answered'; readonly childRunIds: readonly string[] };

@@ -124,7 +124,7 @@ describe('sluice doctor (§20.5)', () => {
       { check: 'extensions', code: 'class-not-allowed' },
     ],
     [
-      'a family that nothing emits',
+      'a family of subagents, which no agent of the host starts',
       {
         ...config({ extensions: [{ path: './one.mjs' }] }),
         'one.mjs': extension('one', `api.resolve('subagent.delivery.resolving', 'x', () => {});`),
@@ -132,7 +132,7 @@ describe('sluice doctor (§20.5)', () => {
       {
         check: 'families',
         whose: 'one/x',
-        what: '"subagent.delivery.resolving" is never emitted here: nothing emits it yet',
+        what: '"subagent.delivery.resolving" is never emitted here: no agent of this host starts subagents',
       },
     ],
     [

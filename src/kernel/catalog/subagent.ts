@@ -83,7 +83,7 @@ export const subagentDeliveryResolving = defineStage({
   cancelCodes: ['blocked', 'policy', 'owned-elsewhere', 'not-wanted'],
   onError: { augmenter: 'open', resolver: 'open', veto: 'open' },
   purpose: "Finds where a child's answer goes.",
-  emittedAt: 'none yet: an agent that starts subagents',
+  emittedAt: 'src/host/subagent-delivery.ts: when the answer of a subagent is to go out on its own',
 });
 
 export const subagentDeliveryResolvedPayload = Type.Object(
@@ -105,7 +105,7 @@ export const subagentDeliveryResolved = defineStage({
   payload: subagentDeliveryResolvedPayload,
   annotations: Type.Pick(annotations, ['notes', 'labels', 'indexKeys'], closed),
   purpose: "Publishes where a child's answer goes.",
-  emittedAt: 'none yet: an agent that starts subagents',
+  emittedAt: "src/host/subagent-delivery.ts: when the place of a subagent's answer is known",
 });
 
 export const subagentCompletedPayload = Type.Object(

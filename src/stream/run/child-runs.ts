@@ -1,5 +1,10 @@
 import type { Clock, Gate, PayloadOf } from '../../kernel/index.js';
-import type { RunningSubagent, SubagentStart, SubagentStatus } from '../subagent-fact.js';
+import type {
+  RunningSubagent,
+  SubagentAnswer,
+  SubagentStart,
+  SubagentStatus,
+} from '../subagent-fact.js';
 import { whyNot } from './run-failure.js';
 import type { RunSession } from './run-fields.js';
 import type { Trail } from './trail.js';
@@ -98,6 +103,17 @@ export class ChildRuns {
     if (child.isBackground) return;
     if (isError) await this.#end(child, 'failed', 'error');
     else await this.#end(child, 'completed', 'ok');
+  }
+
+  /** The subagents of the main thread among these runs. */
+  answering(childRunIds: readonly string[]): readonly SubagentAnswer[] {
+    const { sessionKey: requesterSessionKey } = this.#session;
+    return childRunIds.flatMap((childRunId) => {
+      const fields = this.#byRun.get(childRunId)?.fields;
+      if (fields?.requesterSessionKey !== requesterSessionKey) return []; // another subagent waits for that one
+      const { childSessionKey, spawnMode } = fields;
+      return [{ childSessionKey, requesterSessionKey, childRunId, spawnMode }];
+    });
   }
 
   /** The run is over, and with it whatever of it still runs. */

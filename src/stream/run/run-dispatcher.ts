@@ -2,7 +2,7 @@ import type { Clock, Gate, Logger, Outcome } from '../../kernel/index.js';
 import type { AgentProvider } from '../provider.js';
 import type { AgentEnd, SessionEvent } from '../session-event.js';
 import { type AssistantMessage, type SessionMessage, textOf } from '../session-message.js';
-import type { SubagentFact } from '../subagent-fact.js';
+import type { SubagentAnswer, SubagentFact } from '../subagent-fact.js';
 import type { ToolCall, ToolDecision } from '../tool-call.js';
 import { Compactions } from './compactions.js';
 import { driveRun } from './driven-runs.js';
@@ -148,6 +148,11 @@ export class RunDispatcher {
    */
   tell(fact: SubagentFact): Promise<void> {
     return this.ended ? Promise.resolve() : this.#subagents.tell(fact);
+  }
+
+  /** The subagents of the main thread among these runs, as far as they were told. */
+  answering(childRunIds: readonly string[]): readonly SubagentAnswer[] {
+    return this.#subagents.answering(childRunIds);
   }
 
   /**

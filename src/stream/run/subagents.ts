@@ -1,6 +1,6 @@
 import type { Clock, Logger } from '../../kernel/index.js';
 import type { AgentProvider } from '../provider.js';
-import type { SubagentFact } from '../subagent-fact.js';
+import type { SubagentAnswer, SubagentFact } from '../subagent-fact.js';
 import type { ToolCall } from '../tool-call.js';
 import { type ChildCall, ChildRuns } from './child-runs.js';
 import type { RunFields, RunSession } from './run-fields.js';
@@ -75,6 +75,11 @@ export class Subagents {
     return telling;
   }
 
+  /** The subagents of the main thread among these runs. */
+  answering(childRunIds: readonly string[]): readonly SubagentAnswer[] {
+    return this.#children.answering(childRunIds);
+  }
+
   /** The run is over: what was told is dispatched, and with the run ends each subagent that still runs. */
   async close(): Promise<void> {
     await this.#telling;
@@ -103,6 +108,9 @@ export class Subagents {
         await this.answered(toolCallId, isError);
         return this.#tools.ended(fact.end);
       }
+      case 'answered': // for those who send what is said
+      case 'children_answered':
+        return;
     }
   }
 
