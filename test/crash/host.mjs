@@ -1,16 +1,76 @@
-// A host with a journal, in a process that is killed at any moment: host.mjs JOURNAL RESEND-POLICY. Its provider is
-// its parent: updates and answers to sends come as messages, sends and acknowledgements go there.
-import { createHost, openJournal } from '../../dist/host/index.js';
+// A host with a journal, in a process that is killed at any moment: host.mjs JOURNAL RESEND-POLICY KEEP-BYTES. Its provider
+// is its parent: updates and answers come as messages; sends, previews and acknowledgements go there.
+import { defineExtension, ExtensionSet, givenSource } from '../../dist/extension/index.js';
+import { createHost, dispatchTap, openJournal } from '../../dist/host/index.js';
 import { cancel, createKernel } from '../../dist/kernel/index.js';
 
-const [, , path, policy] = process.argv;
+const [, , path, policy, keepBytes] = process.argv;
 const answers = new Map(); // of sends that wait for the provider
+const asked = new Map(); // what was asked of the provider, by its number
+let asking = 0;
 let inbox;
+
+const ask = (what) =>
+  new Promise((resolve) => {
+    asked.set(++asking, resolve);
+    process.send({ asked: { number: asking, ...what } });
+  });
+
+/** Shows one reply while it grows: the provider gives its preview an id. One call is under way at a time. */
+function createStreamSender(permits) {
+  let id;
+  let isOver = false;
+  let turn = Promise.resolve();
+  const inTurn = (work) => {
+    turn = turn.then(work);
+    return turn;
+  };
+  const show = (text) =>
+    inTurn(async () => {
+      if (isOver) return;
+      if (id !== undefined) return ask({ edit: { id, text } });
+      permits.opening.take();
+      id = await ask({ show: { key: permits.opening.idempotencyKey, text } });
+      await permits.noteShown({ id });
+    });
+  const remove = () =>
+    inTurn(async () => {
+      if (!isOver && id !== undefined) await ask({ remove: { id } });
+      isOver = true;
+    });
+  return {
+    onThinkingDelta: ({ thinking }) => show(thinking),
+    onContentDelta: ({ content }) => show(content),
+    onFinal: () =>
+      inTurn(async () => {
+        if (isOver || id === undefined) throw new Error('nothing is shown');
+        isOver = true;
+        const { content: text } = permits.final().take();
+        await ask({ edit: { id, text, isFinal: true } });
+        permits.report({ status: 'sent', receipt: { messageId: id } });
+      }),
+    onError: remove,
+    abort: remove,
+  };
+}
+
+/** What a host that was killed has left. */
+const previews = {
+  takeBack: async ({ id }) => {
+    await ask({ remove: { id }, ends: 'takenBack' });
+    return true;
+  },
+  complete: async (permit, { shown: { id } }) => {
+    const { content: text } = permit.take();
+    await ask({ edit: { id, text, isFinal: true }, ends: 'completed' });
+    return { status: 'sent', receipt: { messageId: id } };
+  },
+};
 
 const channel = {
   id: 'far',
   accounts: ['one'],
-  capabilities: { deduplicatesSends: policy === 'resend' },
+  capabilities: { deduplicatesSends: policy === 'resend', canStreamResponse: true },
   resendPolicy: { ambiguous: policy, maxAttempts: 3, maxWaitMs: 60_000 },
   startAccount: async (_account, given) => {
     inbox = given;
@@ -42,52 +102,106 @@ const channel = {
     process.send({ send: { key, content, conversation: conversationId } });
     return answer;
   },
+  createStreamSender,
+  previews,
 };
 
 const pause = () => new Promise((resolve) => setTimeout(resolve, Math.random() * 4));
 
-/** Says two things to most messages; what it does with the others is in their first word. */
+/** One message of an agent: in pieces, where its reply is to grow. */
+async function* say(text, isGrowing, calls = []) {
+  const content = [{ type: 'text', text: '' }, ...calls];
+  const message = { role: 'assistant', content };
+  yield { type: 'message_start', message };
+  const at = { contentIndex: 0, partial: message };
+  const update = (assistantMessageEvent) => ({
+    ...{ type: 'message_update', message, assistantMessageEvent },
+  });
+  if (isGrowing) yield update({ type: 'text_start', ...at });
+  for (let from = 0; isGrowing && from < text.length; from += 5) {
+    content[0] = { type: 'text', text: text.slice(0, from + 5) };
+    yield update({ type: 'text_delta', delta: text.slice(from, from + 5), ...at });
+    await pause();
+  }
+  content[0] = { type: 'text', text };
+  yield { type: 'message_end', message };
+}
+
+/** Says two things to most messages, with a tool in between; what it does with the others is in their first word. */
 const agent = {
   id: 'agent',
   models: ['m'],
   toolGate: 'enforce',
-  async *run({ prompt, signal }) {
-    const [what] = prompt.split(' ');
+  async *run({ prompt, signal, gate }) {
+    const [what, id = ''] = prompt.split(' ');
     if (what === 'poison')
       await new Promise((resolve) => signal.addEventListener('abort', resolve));
     if (what === 'fail') throw new Error('no model');
     const texts = what === 'silent' ? ['NO_REPLY'] : [`first ${prompt}`, `last ${prompt}`];
-    for (const text of texts) {
+    const number = Number(id.split('-')[1]);
+    const isGrowing = number % 2 === 0; // every other reply is shown while it grows
+    for (const [at, text] of texts.entries()) {
       await pause();
-      const content = [{ type: 'text', text }];
-      yield { type: 'message_start', message: { role: 'assistant', content: [] } };
-      yield { type: 'message_end', message: { role: 'assistant', content } };
+      if (at > 0 || texts.length === 1 || number % 3 !== 0) {
+        yield* say(text, isGrowing);
+        continue;
+      }
+      const call = { type: 'toolCall', id: `t-${id}`, name: 'look', arguments: { id } };
+      yield* say(text, isGrowing, [call]);
+      const tool = { toolCallId: call.id, toolName: call.name, args: call.arguments };
+      yield { type: 'tool_execution_start', ...tool };
+      await gate(tool);
+      process.send({ tool: id });
+      await pause();
+      yield { type: 'tool_execution_end', ...tool, result: 'seen', isError: false };
     }
     yield { type: 'agent_end', messages: [] };
   },
 };
 
-const kernel = createKernel();
+let tap;
+const kernel = createKernel({ trace: true, tap: { outcome: (one) => tap?.outcome(one) } });
 kernel.contribute({
   family: 'egress.preparing',
   class: 'veto',
   extensionId: 'guard',
   id: 'no',
+  preview: 'ok',
   handler: ({ payload }) => (payload.content.includes('veto') ? cancel('policy') : undefined),
 });
-const journal = await openJournal(path);
+const journal = await openJournal(path, { keepBytes: Number(keepBytes) });
+tap = dispatchTap(journal);
+const extensions = new ExtensionSet(kernel);
+await extensions.add(
+  givenSource(
+    defineExtension({
+      id: 'watcher',
+      setup: (api) => {
+        api.observe('egress.sent', 'seen', () => undefined);
+        api.mutate('ingress.normalized', 'same', () => undefined);
+      },
+    }),
+  ),
+);
 const host = createHost({
   kernel,
   journal,
   store: journal.store,
   channels: [channel],
+  extensions,
   agents: [{ id: 'main', provider: agent }],
   failureText: ({ code }) => `failed: ${code}`,
 });
-process.on('message', ({ update, answer }) => {
+process.on('message', ({ update, answer, answered }) => {
+  if (answered !== undefined) asked.get(answered.number)?.(answered.value);
   if (update !== undefined) void inbox.receive({ raw: update.raw, updateId: update.id });
   if (answer !== undefined)
     answers.get(answer)?.({ status: 'sent', receipt: { messageId: answer } });
 });
 await host.start();
 process.send({ ready: true });
+// it is reloaded all the time, while messages are on their way
+while (true) {
+  await new Promise((resolve) => setTimeout(resolve, 20 + Math.random() * 60));
+  await host.reload();
+}

@@ -8,7 +8,8 @@ import {
   type SendRecord,
   type UpdateRecord,
 } from '../../src/host/index.js';
-import { type Moment, Provider, type ProviderUpdate } from './provider.js';
+import { Operator } from './operator.js';
+import { acts, type Moment, Provider, type ProviderUpdate } from './provider.js';
 
 const rounds = Math.max(2, Number(process.env['CRASH_ROUNDS'] ?? 60));
 const kinds = ['plain', 'plain', 'plain', 'plain', 'plain', 'silent', 'veto', 'fail'] as const;
@@ -25,9 +26,10 @@ function seeded(seed: number): () => number {
 }
 
 function momentOf(random: () => number): Moment {
-  const nth = 1 + Math.floor(random() * 30);
-  const on = (['send', 'answer', 'ack'] as const)[Math.floor(random() * 3)] ?? 'send';
-  return random() < 0.4 ? { afterMs: random() * 120 } : { on, nth };
+  const on = acts[Math.floor(random() * acts.length)] ?? 'send';
+  const most = { send: 6, answer: 6, ack: 8, show: 4, edit: 12, remove: 1, tool: 2 }[on];
+  const nth = 1 + Math.floor(random() * most);
+  return random() < 0.3 ? { afterMs: random() * 200 } : { on, nth };
 }
 
 function updatesOf(round: number, random: () => number): ProviderUpdate[] {
@@ -61,6 +63,7 @@ interface Killed {
   readonly updates: readonly UpdateRecord[];
   readonly sends: readonly SendRecord[];
   readonly kills: number;
+  readonly operator: Operator;
 }
 
 /** Kills a host again and again while it works, and then lets others after it finish. */
@@ -68,7 +71,9 @@ async function killAgainAndAgain(policy: 'fail' | 'resend', seed: number): Promi
   const folder = mkdtempSync(join(tmpdir(), 'sluice-crash-'));
   try {
     const path = join(folder, 'sluice.db');
-    const provider = new Provider(path, policy);
+    // what has not ended and what must be kept has room; the dispatches of each round do not: they are dropped meanwhile
+    const provider = new Provider(path, policy, 500_000 + rounds * 30_000);
+    const operator = new Operator(path);
     const random = seeded(seed);
     const brought: ProviderUpdate[] = [];
     let kills = 0;
@@ -76,7 +81,9 @@ async function killAgainAndAgain(policy: 'fail' | 'resend', seed: number): Promi
       const updates = updatesOf(kills, random);
       brought.push(...updates);
       await provider.round(updates, momentOf(random));
+      operator.look(); // beside the hosts that follow
     }
+    await operator.stop();
     const open = () =>
       reading(path, (reader) => reader.updates({ states: ['accepted', 'handling'], ...all }));
     for (let more = 0; more < 40 && (provider.waiting > 0 || (await open()).length > 0); more++) {
@@ -87,7 +94,7 @@ async function killAgainAndAgain(policy: 'fail' | 'resend', seed: number): Promi
       updates: await reader.updates(all),
       sends: await reader.sends(all),
     }));
-    return { provider, brought, updates, sends, kills };
+    return { provider, brought, updates, sends, kills, operator };
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
@@ -109,7 +116,10 @@ describe.concurrent.each([
     it(`lose nothing and double nothing (durability §9.1, §9.2, ${rounds / 2} rounds)`, {
       timeout: 30_000 + rounds * 20_000,
     }, async () => {
-      const { provider, brought, updates, sends, kills } = await killAgainAndAgain(policy, seed);
+      const { provider, brought, updates, sends, kills, operator } = await killAgainAndAgain(
+        policy,
+        seed,
+      );
       const byUpdateId = new Map(updates.map((one) => [one.updateId, one]));
 
       // what was acknowledged is kept, once, and in the order in which it came
@@ -142,14 +152,26 @@ describe.concurrent.each([
       // each prepared send has one terminal state, and it is true
       expect(sends.filter(({ state }) => state === 'prepared' || state === 'sending')).toEqual([]);
       expect(new Set(sends.map(({ sendId }) => sendId)).size).toBe(sends.length);
+      const ownId = (key: string): string => key.replace(/-final$/, ''); // a final belongs to what opened it
       const arrived = countOf(provider.arrivals.map(({ key }) => key));
+      const screen = [...provider.screen.values()];
+      const finals = screen.filter(({ isFinal }) => isFinal);
+      const out = new Set([...arrived.keys()].map(ownId).concat(finals.map(({ key }) => key)));
       const untrue = sends.filter(({ sendId, state, cause }) => {
-        if (state === 'sent') return !arrived.has(sendId);
-        return arrived.has(sendId) && cause !== 'ambiguous';
+        if (state === 'sent') return !out.has(sendId);
+        return out.has(sendId) && cause !== 'ambiguous';
       });
       expect(untrue).toEqual([]);
-      const known = new Set(sends.map(({ sendId }) => sendId));
-      expect([...arrived.keys()].filter((key) => !known.has(key))).toEqual([]);
+      const bySendId = new Map(sends.map((one) => [one.sendId, one]));
+      expect([...out].filter((key) => !bySendId.has(key))).toEqual([]);
+
+      // M9: a preview that stays is one whose id or whose note was lost with its host: nobody could end it
+      const previews = screen.filter(({ isFinal }) => !isFinal);
+      expect(previews.map(({ key }) => bySendId.get(key)?.cause)).toEqual(
+        previews.map(() => 'ambiguous'),
+      );
+      const withNotes = previews.filter(({ key }) => bySendId.get(key)?.shown !== undefined);
+      expect(withNotes).toEqual([]);
 
       // no words came twice: as the provider counts them where it deduplicates, and at all where it does not
       const seen = new Set<string>();
@@ -159,7 +181,9 @@ describe.concurrent.each([
         return true;
       });
       const words = countOf(
-        shown.map(({ content }) => content).filter((text) => !/^failed:/.test(text)),
+        [...shown.map(({ content }) => content), ...finals.map(({ text }) => text)].filter(
+          (text) => !/^failed:/.test(text),
+        ),
       );
       expect([...words].filter(([, times]) => times > 1)).toEqual([]);
 
@@ -174,11 +198,19 @@ describe.concurrent.each([
       const again = provider.arrivals.length - arrived.size;
       console.log(
         `${policy}: ${kills} kills, ${updates.length} messages, ${answered.length} answered, ${dead.length} dead letters, ` +
-          `${sends.length} sends, ${ambiguous} ambiguous, ${again} sent again under their key`,
+          `${sends.length} sends, ${ambiguous} ambiguous, ${again} sent again under their key, ` +
+          `${finals.length} shown while they grew, ${previews.length} previews lost, ${provider.ended.completed} completed and ` +
+          `${provider.ended.takenBack} taken back by the next host; killed at ${[...provider.killedAt].join(', ')}; ` +
+          `beside them ${operator.looks} times sluice journal list, ${operator.retries} times retry`,
       );
+      // the operator's commands worked beside hosts that live and die
+      expect(operator.problems).toEqual([]);
+      expect(operator.looks).toBeGreaterThan(0);
       // the rounds were worth it: hosts died with work in hand
       expect(updates.filter(({ attempts }) => attempts > 1).length).toBeGreaterThan(rounds / 4);
       expect(policy === 'resend' ? again : ambiguous).toBeGreaterThan(0);
+      expect(provider.ended.completed + provider.ended.takenBack).toBeGreaterThan(0);
+      expect(provider.killedAt.size).toBeGreaterThan(Math.min(4, rounds / 20));
     });
   },
 );

@@ -15,10 +15,20 @@ export interface Arrival {
   readonly conversation: string;
 }
 
+/** A reply that is shown, or was begun to be: a preview until it is final. */
+export interface Shown {
+  /** Of the send that opened it. */
+  readonly key: string;
+  readonly text: string;
+  readonly isFinal: boolean;
+}
+
+/** What a host does at its provider. */
+export const acts = ['send', 'answer', 'ack', 'show', 'edit', 'remove', 'tool'] as const;
+type Act = (typeof acts)[number];
+
 /** What a killing waits for, or the milliseconds from the start. */
-export type Moment =
-  | { readonly on: 'send' | 'answer' | 'ack'; readonly nth: number }
-  | { readonly afterMs: number };
+export type Moment = { readonly on: Act; readonly nth: number } | { readonly afterMs: number };
 
 const program = fileURLToPath(new URL('host.mjs', import.meta.url));
 
@@ -30,40 +40,65 @@ export class Provider {
   readonly acknowledged = new Set<string>();
   /** Everything that reached it, in order, the second time as well. */
   readonly arrivals: Arrival[] = [];
+  /** What people see of the replies that grew, by its id. */
+  readonly screen = new Map<number, Shown>();
+  /** How often a host has ended the preview of a host before it. */
+  readonly ended = { takenBack: 0, completed: 0 };
+  /** How often hosts were killed at each act, and at none. */
+  readonly killedAt = new Map<Act | 'a time', number>();
+  #lastId = 0;
   readonly #journal: string;
   readonly #policy: 'fail' | 'resend';
+  readonly #keepBytes: number;
   readonly #waiting = new Map<string, ProviderUpdate>();
 
-  constructor(journal: string, policy: 'fail' | 'resend') {
+  constructor(journal: string, policy: 'fail' | 'resend', keepBytes: number) {
     this.#journal = journal;
     this.#policy = policy;
+    this.#keepBytes = keepBytes;
   }
 
   /** Runs a host, brings it what waits and what is new, and kills it. */
   async round(updates: readonly ProviderUpdate[], moment: Moment): Promise<void> {
     for (const update of updates) this.#waiting.set(update.id, update);
-    const child = fork(program, [this.#journal, this.#policy], {
+    const child = fork(program, [this.#journal, this.#policy, String(this.#keepBytes)], {
       stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
     });
     const exit = once(child, 'exit');
-    const seen = { send: 0, answer: 0, ack: 0 };
-    const kill = (): void => void child.kill('SIGKILL');
-    const count = (kind: keyof typeof seen): boolean => {
-      const isDue = 'on' in moment && moment.on === kind && ++seen[kind] === moment.nth;
-      if (isDue) kill();
+    const silence = once(child, 'disconnect'); // what it had said before it died was done
+    const seen = new Map<Act, number>();
+    let killedAt: Act | 'a time' | undefined;
+    const kill = (at: Act | 'a time'): void => {
+      killedAt ??= at;
+      child.kill('SIGKILL');
+    };
+    const count = (act: Act): boolean => {
+      seen.set(act, (seen.get(act) ?? 0) + 1);
+      const isDue = 'on' in moment && moment.on === act && seen.get(act) === moment.nth;
+      if (isDue) kill(act);
       return isDue;
     };
+    let timer: NodeJS.Timeout | undefined;
     child.on('message', (message: Said) => {
       if (message.ready === true) {
         for (const update of this.#waiting.values()) tell(child, { update });
         // also where the event that was waited for never comes
-        setTimeout(kill, 'afterMs' in moment ? moment.afterMs : 400);
+        timer = setTimeout(() => kill('a time'), 'afterMs' in moment ? moment.afterMs : 1_000);
       }
       if (message.ack !== undefined) {
         this.acknowledged.add(message.ack);
         this.#waiting.delete(message.ack);
         count('ack');
       }
+      if (message.asked !== undefined) {
+        const { number, show, edit, remove, ends } = message.asked;
+        const value = this.#perform(message.asked);
+        if (ends !== undefined) this.ended[ends]++;
+        // it is done, and nobody learns so
+        if (count(show !== undefined ? 'show' : edit !== undefined ? 'edit' : 'remove')) return;
+        tell(child, { answered: { number, value: remove === undefined ? value : true } });
+      }
+      if (message.tool !== undefined) count('tool');
       if (message.send !== undefined) {
         this.arrivals.push(message.send);
         if (count('send')) return; // it has it, and nobody learns so
@@ -72,7 +107,24 @@ export class Provider {
       }
     });
     const [, signal] = (await exit) as [number | null, string | null];
+    clearTimeout(timer);
+    await silence;
+    if (killedAt !== undefined) this.killedAt.set(killedAt, (this.killedAt.get(killedAt) ?? 0) + 1);
     if (signal !== 'SIGKILL') throw new Error('the host ended by itself');
+  }
+
+  /** Shows, edits or removes a message. @returns its id. */
+  #perform({ show, edit, remove }: Asked): number {
+    if (show !== undefined) {
+      this.screen.set(++this.#lastId, { ...show, isFinal: false });
+      return this.#lastId;
+    }
+    const id = edit?.id ?? remove?.id ?? 0;
+    const shown = this.screen.get(id);
+    if (shown !== undefined && edit !== undefined)
+      this.screen.set(id, { ...shown, text: edit.text, isFinal: edit.isFinal === true });
+    if (remove !== undefined) this.screen.delete(id);
+    return id;
   }
 
   get waiting(): number {
@@ -80,7 +132,19 @@ export class Provider {
   }
 }
 
+/** What a host asks of its provider, and waits for. */
+interface Asked {
+  readonly number: number;
+  readonly show?: { readonly key: string; readonly text: string };
+  readonly edit?: { readonly id: number; readonly text: string; readonly isFinal?: boolean };
+  readonly remove?: { readonly id: number };
+  /** A host ends what another has left. */
+  readonly ends?: 'takenBack' | 'completed';
+}
+
 interface Said {
+  readonly asked?: Asked;
+  readonly tool?: string;
   readonly ready?: boolean;
   readonly ack?: string;
   readonly send?: Arrival;
