@@ -1,5 +1,5 @@
-import { resolve } from 'node:path';
 import { CommandError } from './command-error.js';
+import { recordingPath } from './recording-file.js';
 
 /** The agent that answers: the built-in echo, a recorded stream, Claude, or one behind an OpenClaw gateway. */
 export type AgentChoice =
@@ -20,7 +20,7 @@ export const agentForms =
 export function agentChoice(text: string, folder: string): AgentChoice {
   const [, kind, rest] = /^([^:]*)(?::(.+))?$/.exec(text) ?? [];
   if (kind === 'echo' && rest === undefined) return { kind };
-  if (kind === 'replay' && rest !== undefined) return { kind, file: resolve(folder, rest) };
+  if (kind === 'replay' && rest !== undefined) return { kind, file: recordingPath(rest, folder) };
   if (kind === 'claude') return { kind, models: rest === undefined ? [] : [rest] };
   if (kind === 'openclaw' && (rest === undefined || /^[\w-]+$/.test(rest)))
     return { kind, agentId: rest ?? 'main' };

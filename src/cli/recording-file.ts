@@ -1,6 +1,7 @@
-import { createReadStream } from 'node:fs';
+import { createReadStream, existsSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { type CsdkFrame, type MalformedLine, readFrames } from '../csdk/index.js';
 import { readLines } from '../stream/index.js';
 import { CommandError } from './command-error.js';
@@ -10,6 +11,17 @@ import type { Shell } from './shell.js';
 
 const hint = 'Name a file with one JSON message a line, or - for stdin.';
 
+/** The recording that comes with this package, by the name `example`. */
+const example = fileURLToPath(
+  new URL('../../test/fixtures/claude-stream/thinking-text-tool.jsonl', import.meta.url),
+);
+
+/** The path of a recording, as it is named in a folder: `example` is the one that comes with this package, unless a file has that name. */
+export function recordingPath(file: string, folder: string): string {
+  const path = resolve(folder, file);
+  return file === 'example' && !existsSync(path) ? example : path;
+}
+
 /**
  * Checks that a recording is there, before anything runs.
  *
@@ -18,7 +30,7 @@ const hint = 'Name a file with one JSON message a line, or - for stdin.';
 export async function checkRecording(file: string, cwd: string): Promise<void> {
   if (file === '-') return;
   try {
-    const entry = await stat(resolve(cwd, file));
+    const entry = await stat(recordingPath(file, cwd));
     if (entry.isDirectory())
       throw new CommandError('unreadable-file', `"${file}" is a folder`, hint);
   } catch (thrown) {
@@ -37,7 +49,7 @@ export async function* readRecordingFile(
   { stdin, stdout, cwd }: Pick<Shell, 'stdin' | 'stdout' | 'cwd'>,
   onMalformed: (error: CommandError) => void,
 ): AsyncGenerator<CsdkFrame> {
-  const chunks = file === '-' ? stdin : createReadStream(resolve(cwd, file));
+  const chunks = file === '-' ? stdin : createReadStream(recordingPath(file, cwd));
   const named = file === '-' ? 'stdin' : file;
   try {
     for await (const frame of readFrames(readLines(chunks), (line) =>

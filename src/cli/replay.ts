@@ -37,7 +37,10 @@ export function addReplay(program: Command, shell: Shell, done: (code: ExitCode)
   const command = program
     .command('replay')
     .description('run recorded agent streams through the pipeline')
-    .argument('[file...]', 'recordings, one JSON message a line; - for stdin');
+    .argument(
+      '[file...]',
+      'recordings, one JSON message a line; - for stdin, "example" for one that comes along',
+    );
   addPipelineOptions(command)
     .option('--json', 'print a line of JSON per dispatch')
     .option('-j, --journal <file>', 'dispatch again what a journal has kept')

@@ -61,6 +61,7 @@ once. At the end of the input, the exit code is 1 if a message failed.
 Examples:
   $ sluice run
   $ echo hi | sluice run --quiet
+  $ sluice run --agent replay:example
   $ sluice run --agent replay:session.jsonl --extension ./quiet-hours.js
   $ sluice run --agent claude --extension ./ask-first.js --verbose on
   $ sluice run --plugin ./thread-ownership

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
+import { packageSource } from '../../src/cli/init/package-source.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 import { runCli } from './cli.js';
 import { runInMemory } from './memory-shell.js';
@@ -18,6 +19,39 @@ function install(folder: string): void {
   for (const name of ['vitest', 'typescript', '@types', 'zod'])
     symlinkSync(join(root, 'node_modules', name), join(folder, 'node_modules', name));
 }
+
+describe('where npm finds the Sluice of a new host', () => {
+  const noted = (resolved?: string): string => {
+    using folder = temporaryFolder({
+      'node_modules/.package-lock.json': JSON.stringify({
+        packages: { 'node_modules/sluice': { version: '0.1.0', resolved } },
+      }),
+    });
+    const source = packageSource(join(folder.path, 'node_modules/sluice'), '0.1.0');
+    return source.replaceAll(folder.path, '/srv/bot');
+  };
+
+  it.each([
+    ['https://registry.example/sluice/-/sluice-0.1.0.tgz', '^0.1.0'],
+    ['https://files.example/builds/sluice.tgz', 'https://files.example/builds/sluice.tgz'],
+    [
+      'git+ssh://git@git.example/sluice.git#0123abc',
+      'git+ssh://git@git.example/sluice.git#0123abc',
+    ],
+    ['file:packed/sluice-0.1.0.tgz', 'file:/srv/bot/packed/sluice-0.1.0.tgz'],
+    [undefined, 'file:/srv/bot/node_modules/sluice'],
+  ])('P1: is where it was installed from itself: %s', (resolved, expected) => {
+    expect(noted(resolved)).toBe(expected);
+  });
+
+  it('P1: is the folder of a clone', async () => {
+    expect(packageSource('/srv/sluice', '0.1.0')).toBe('file:/srv/sluice');
+    using folder = temporaryFolder();
+    await runInMemory(['init', 'my-host'], '', { cwd: folder.path });
+    const made = readFileSync(join(folder.path, 'my-host/package.json'), 'utf8');
+    expect(JSON.parse(made).dependencies.sluice).toBe(`file:${root.replace(/\/$/, '')}`);
+  });
+});
 
 describe('sluice init', () => {
   it('writes a host whose config is read, whose extension loads, and whose test passes', async () => {

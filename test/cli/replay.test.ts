@@ -42,6 +42,18 @@ describe('sluice replay', () => {
     ]);
   });
 
+  it('P4: has a recording at hand, by the name "example"', async () => {
+    const { code, stdout, stderr } = await runCli(['replay', 'example']);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout).toContain('agent.tool.calling');
+    const said = await runCli(
+      ['run', '--quiet', '--no-config', '--agent', 'replay:example'],
+      'hi\n',
+    );
+    expect(said).toMatchObject({ code: 0, stderr: '' });
+    expect(said.stdout).toMatch(/\S/);
+  });
+
   it('prints a line of JSON per dispatch with --json', async () => {
     const { code, stdout } = await runCli(['replay', '--json', fixture('recording.jsonl')]);
     expect(code).toBe(0);

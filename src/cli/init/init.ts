@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import type { Command } from 'commander';
 import { oneLine } from '../../kernel/index.js';
 import { CommandError } from '../command-error.js';
@@ -9,6 +10,7 @@ import { type ExitCode, exitCodeHelp, exitCodes } from '../exit-codes.js';
 import { jsonLine } from '../json-line.js';
 import type { Shell } from '../shell.js';
 import { printable } from '../text.js';
+import { packageSource } from './package-source.js';
 import { starterFiles } from './starter-files.js';
 
 interface InitOptions {
@@ -44,7 +46,11 @@ export function addInit(program: Command, shell: Shell, done: (code: ExitCode) =
 async function init(dir: string, options: InitOptions, shell: Shell): Promise<ExitCode> {
   const { cwd, stdout, version } = shell;
   const folder = resolve(cwd, dir);
-  const files = Object.entries(starterFiles({ name: packageName(folder), version }));
+  const source = packageSource(
+    fileURLToPath(new URL('../../..', import.meta.url)).replace(/[/\\]$/, ''),
+    version,
+  );
+  const files = Object.entries(starterFiles({ name: packageName(folder), source }));
   const { kept, wanted } = plan(folder, files, options.force === true);
   const written: string[] = [];
   for (const [file, text] of wanted) {

@@ -1,15 +1,15 @@
 /** The files that a new host begins with, by their paths in its folder. Each is complete: its test passes as it is. */
 export function starterFiles({
   name,
-  version,
+  source,
 }: {
   /** What the folder's package is called. */
   readonly name: string;
-  /** The version of Sluice that it depends on. */
-  readonly version: string;
+  /** Where npm finds the Sluice that it depends on: a range of versions, or an address. */
+  readonly source: string;
 }): Readonly<Record<string, string>> {
   return {
-    'package.json': packageJson(name, version),
+    'package.json': packageJson(name, source),
     'tsconfig.json': tsconfig,
     'sluice.config.ts': config,
     'extensions/guard.ts': extension,
@@ -18,7 +18,7 @@ export function starterFiles({
   };
 }
 
-function packageJson(name: string, version: string): string {
+function packageJson(name: string, source: string): string {
   const content = {
     name,
     private: true,
@@ -30,7 +30,7 @@ function packageJson(name: string, version: string): string {
       test: 'vitest run',
       typecheck: 'tsc --noEmit',
     },
-    dependencies: { sluice: `^${version}`, zod: '^4.6.7' },
+    dependencies: { sluice: source, zod: '^4.6.7' },
     devDependencies: { '@types/node': '^20.19.0', typescript: '^7.0.2', vitest: '^4.1.12' },
   };
   return `${JSON.stringify(content, null, 2)}\n`;

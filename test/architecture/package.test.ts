@@ -1,0 +1,48 @@
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { dirname, join, normalize } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+
+/** The files of the package, without those of the build. */
+function packed(): readonly string[] {
+  const args = ['pack', '--dry-run', '--json', '--ignore-scripts'];
+  const [report] = JSON.parse(execFileSync('npm', args, { cwd: root, encoding: 'utf8' })) as [
+    { readonly files: readonly { readonly path: string }[] },
+  ];
+  return report.files.map(({ path }) => path);
+}
+
+describe('the package', { timeout: 300_000 }, () => {
+  const files = packed();
+
+  it('P3: holds what its pages link to', () => {
+    const pages = files.filter((file) => file.endsWith('.md') && !file.startsWith('dist/'));
+    expect(pages).toContain('README.md');
+    const dead = pages.flatMap((page) =>
+      [...readFileSync(join(root, page), 'utf8').matchAll(/\]\(([^)\s]+)\)/g)]
+        .map(([, link = '']) => link.replace(/#.*/, ''))
+        .filter((link) => link !== '' && !/^[a-z]+:/.test(link))
+        .map((link) => normalize(join(dirname(page), link)))
+        .filter((path) => !files.some((file) => file === path || file.startsWith(`${path}/`)))
+        .map((path) => `${page}: ${path}`),
+    );
+    expect(dead).toEqual([]);
+  });
+
+  it('P4: holds a recording, and no tests', () => {
+    const recording = 'test/fixtures/claude-stream/thinking-text-tool.jsonl';
+    expect(files.filter((file) => /(^|\/)test\//.test(file) && !file.startsWith('dist/'))).toEqual([
+      recording,
+    ]);
+  });
+
+  it('P2: is built without source maps, whose sources it does not hold', () => {
+    for (const config of ['tsconfig.build.json', 'extensions/telegram/tsconfig.json'])
+      expect(
+        JSON.parse(readFileSync(join(root, config), 'utf8')).compilerOptions.sourceMap ?? false,
+      ).toBe(false);
+  });
+});
