@@ -4,7 +4,8 @@ import type { RunningAccount } from './accounts.js';
 import { attempt } from './attempt.js';
 import { receiveUpdate } from './inbound.js';
 import type { Intake } from './intake.js';
-import { keeps, receiveKept } from './kept-updates.js';
+import { keeps } from './keeping.js';
+import { receiveKept } from './kept-updates.js';
 import type { HostParts } from './parts.js';
 
 /**

@@ -10,7 +10,9 @@ export interface Counts {
   refused: number;
   /** Of those, updates that were refused or dropped, because their conversation or the host was full. */
   dropped: number;
-  /** Updates of the journal that were begun anew: after a restart, or because an operator asked for it. */
+  /** Of those, updates that had to wait in the journal alone. */
+  parked: number;
+  /** Updates that were taken up from the journal: parked ones, and after a restart or because an operator asked for it. */
   resumed: number;
   /** Updates that went to the dead letters. */
   deadLetters: number;
@@ -29,5 +31,13 @@ export interface HostStats extends Readonly<Counts> {
 
 /** Counts at nought. */
 export function newCounts(): Counts {
-  return { received: 0, duplicates: 0, refused: 0, dropped: 0, resumed: 0, deadLetters: 0 };
+  return {
+    received: 0,
+    duplicates: 0,
+    refused: 0,
+    dropped: 0,
+    parked: 0,
+    resumed: 0,
+    deadLetters: 0,
+  };
 }

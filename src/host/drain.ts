@@ -1,3 +1,4 @@
+import { backlogIdle, isBusy } from './backlog.js';
 import type { HostParts } from './parts.js';
 
 /**
@@ -10,7 +11,7 @@ export async function drain(
   timeoutMs: number,
   hurry: AbortController,
 ): Promise<boolean> {
-  if (hurry.signal.aborted) return parts.conversationLanes.size === 0;
+  if (hurry.signal.aborted) return parts.conversationLanes.size === 0 && !isBusy(parts.backlog);
   return idleWithin(parts, timeoutMs, hurry.signal);
 }
 
@@ -24,7 +25,7 @@ export function idleWithin(
   timeoutMs: number,
   signal?: AbortSignal,
 ): Promise<boolean> {
-  const { clock, conversationLanes } = parts;
+  const { clock } = parts;
   return new Promise((resolve) => {
     const done = (idle: boolean): void => {
       if (timer !== undefined) clock.clearTimeout(timer);
@@ -37,6 +38,14 @@ export function idleWithin(
         ? undefined
         : clock.setTimeout(() => done(false), timeoutMs);
     signal?.addEventListener('abort', onAbort, { once: true });
-    void conversationLanes.idle().then(() => done(true));
+    void allIdle(parts).then(() => done(true));
   });
+}
+
+/** Resolves when nothing runs, and nothing of the journal is to be taken up. */
+async function allIdle({ conversationLanes, backlog }: HostParts): Promise<void> {
+  do {
+    await backlogIdle(backlog);
+    await conversationLanes.idle();
+  } while (isBusy(backlog));
 }

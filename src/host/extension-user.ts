@@ -1,10 +1,10 @@
 import type { ExtensionUser } from '../extension/index.js';
 import { startAccount, stopAccount } from './account.js';
 import { attempt } from './attempt.js';
+import { rewind } from './feeder.js';
 import type { Intake } from './intake.js';
-import { keeps } from './kept-updates.js';
+import { keeps } from './keeping.js';
 import type { HostParts } from './parts.js';
-import { resumeUpdates } from './resume.js';
 import { isToStart } from './start-only.js';
 
 /** Milliseconds that messages under way have before an extension is replaced all the same. */
@@ -46,7 +46,7 @@ export function extensionUser(
           for (const accountId of channel.accounts)
             await startAccount(parts, channel, accountId, opened, intake);
       // what has waited for them (durability §7.1)
-      if (keeps(parts)) await attempt(parts, 'taking up', () => resumeUpdates(parts));
+      if (keeps(parts)) await attempt(parts, 'taking up', () => rewind(parts));
     },
   };
 }

@@ -2,44 +2,29 @@ import type { InboundUpdate } from '../channel/index.js';
 import { oneLine } from '../kernel/index.js';
 import type { RunningAccount } from './accounts.js';
 import { decodeUpdate, laneOf } from './decode-update.js';
-import {
-  acknowledge,
-  carryToEnd,
-  type Incoming,
-  isLeftBehind,
-  runInLane,
-  tellMessageEnd,
-  tellReceived,
-} from './inbound.js';
+import { admit } from './feeder.js';
+import { endKept, handleKept, type KeptUpdate } from './handle-kept.js';
+import { acknowledge, carryToEnd, runInLane, tellMessageEnd, tellReceived } from './inbound.js';
 import { boundedJson } from './journal/bounded-json.js';
 import { eventIdOf } from './journal/event-id.js';
-import type { Journal } from './journal/journal.js';
 import { logJournalFailure } from './journal-failure.js';
-import type { MessageEnd } from './message-end.js';
-import type { HostParts } from './parts.js';
+import type { KeepingParts } from './keeping.js';
 import { noPlace, type Place } from './place.js';
-import { fateOf, roomFor } from './when-full.js';
+import { fateOf, mayPark, roomFor } from './when-full.js';
 
-/** A host's parts, with a journal. */
-export type KeepingParts = HostParts & {
-  readonly journal: Journal;
-  readonly outbox: NonNullable<HostParts['outbox']>;
-};
-
-/** Whether a host keeps a journal. */
-export function keeps(parts: HostParts): parts is KeepingParts {
-  return parts.journal !== undefined && parts.outbox !== undefined;
+/** An update that is written down. */
+interface Arriving {
+  readonly update: InboundUpdate;
+  readonly eventId: string;
+  readonly lane: string;
 }
-
-/** More sends than one message makes. */
-const allSends = 100_000;
 
 type Taken = 'accepted' | 'known' | 'refused';
 
 /**
- * Takes an update in and keeps it; then it is acknowledged, and carried to its end in the lane of its conversation
- * (spec durability §6). One that is known is acknowledged, and nothing else. One that could not be kept is neither handled
- * nor acknowledged, so that its provider brings it again. Resolves and never rejects as `receiveUpdate` does.
+ * Takes an update in and keeps it; then it is acknowledged, and carried to its end in the lane of its conversation, or
+ * parked (spec durability §6, §8.2). One that is known is acknowledged, and nothing else. One that could not be kept is neither
+ * handled nor acknowledged, so that its provider brings it again. Resolves and never rejects as `receiveUpdate` does.
  */
 export async function receiveKept(
   parts: KeepingParts,
@@ -50,42 +35,53 @@ export async function receiveKept(
   const eventId = eventIdOf(account.channel.id, account.accountId, update.updateId);
   const decoded = decodeUpdate(parts, account, update);
   const lane = laneOf(parts, account, decoded);
-  const fate = fateOf(parts, account, lane);
-  let received: Incoming['received'] | undefined;
-  const taken = keep(parts, account, update, eventId).then((how) => {
-    if (how !== 'accepted') return how;
-    received = tellReceived(parts, account, update, eventId);
-    received.catch(() => undefined); // awaited when the lane is free; until then nobody watches it
-    return how;
-  });
-  const handle = async (place: Place): Promise<void> => {
-    await taken;
-    if (received === undefined) return;
-    try {
-      const incoming = { account, update, decoded, received, place };
-      if (fate === 'handled') await handleKept(parts, eventId, incoming);
-      else await endKept(parts, eventId, await carryToEnd(parts, incoming, fate));
-    } finally {
-      parts.inHand.delete(eventId);
-    }
-  };
-  const handled =
-    fate === 'dropped' ? handle(noPlace) : runInLane(parts, account, lane, fate, handle);
-  void handled.catch((error: unknown) =>
-    parts.logger.error('a message failed', { eventId, error }),
-  );
-  if ((await taken) === 'refused') return 'refused';
+  const taken = await keep(parts, account, { update, eventId, lane });
+  if (taken === 'refused') return 'refused';
+  if (taken === 'accepted') begin(parts, { account, update, eventId, decoded }, lane);
   await acknowledge(parts, account, update);
   await roomFor(parts, account, lane);
   return undefined;
+}
+
+/** An update that was just kept takes its place, waits in the journal, or is refused. */
+function begin(
+  parts: KeepingParts,
+  kept: Omit<KeptUpdate, 'place' | 'earlier'>,
+  lane: string,
+): void {
+  const { inHand, logger } = parts;
+  const { account, update, eventId, decoded } = kept;
+  const fate = fateOf(parts, account, lane);
+  if (fate === 'handled') {
+    const work = async (place: Place): Promise<void> => {
+      try {
+        await handleKept(parts, { ...kept, place, earlier: [] });
+      } finally {
+        inHand.delete(eventId);
+      }
+    };
+    if (!admit(parts, lane, work, mayPark(parts, account))) inHand.delete(eventId);
+    return;
+  }
+  const refuse = async (place: Place): Promise<void> => {
+    try {
+      const received = tellReceived(parts, account, update, eventId);
+      const incoming = { account, update, decoded, received, place };
+      await endKept(parts, eventId, await carryToEnd(parts, incoming, fate));
+    } finally {
+      inHand.delete(eventId);
+    }
+  };
+  const refused =
+    fate === 'dropped' ? refuse(noPlace) : runInLane(parts, account, lane, fate, refuse);
+  refused.catch((error: unknown) => logger.error('a message failed', { eventId, error }));
 }
 
 /** Keeps an update. Never rejects. */
 async function keep(
   parts: KeepingParts,
   { channel, accountId }: RunningAccount,
-  update: InboundUpdate,
-  eventId: string,
+  { update, eventId, lane }: Arriving,
 ): Promise<Taken> {
   const { updateId, raw, receivedAtMs = parts.clock.now() } = update;
   const body = boundedJson(raw, { maxLength: parts.options.maxUpdateLength ?? 1_048_576 });
@@ -95,10 +91,12 @@ async function keep(
       `an update is kept without its body, which is ${body.problem}: after a restart it cannot be handled`,
       { ...named, eventId },
     );
+  const { arriving } = parts.backlog;
   const isInHand = parts.inHand.has(eventId);
   parts.inHand.add(eventId); // before it is kept: nobody who looks for what is left may find it
+  arriving.add(eventId);
   try {
-    const about = { eventId, ...named, receivedAtMs };
+    const about = { eventId, ...named, lane, receivedAtMs };
     const { status } = await parts.journal.accept(
       'json' in body ? { ...about, body: body.json } : about,
     );
@@ -121,60 +119,7 @@ async function keep(
       sends: [],
     });
     return 'refused';
+  } finally {
+    arriving.delete(eventId);
   }
-}
-
-/**
- * Handles an update that is kept, to its end. One that was begun too often without coming to an end goes to the dead
- * letters instead. One that the journal fails is left as it is, and tried again later.
- */
-export async function handleKept(
-  parts: KeepingParts,
-  eventId: string,
-  incoming: Incoming,
-): Promise<void> {
-  const { journal, outbox, options, logger } = parts;
-  if (parts.signal.aborted) return;
-  const { maxAttempts = 3 } = options;
-  let end: MessageEnd;
-  try {
-    const earlier = await journal.sends({ correlationId: eventId, limit: allSends });
-    const attempts = await journal.begin(eventId);
-    if (attempts > maxAttempts) {
-      const reason = `it was begun ${attempts - 1} times, and never came to an end`;
-      end = { ...(await carryToEnd(parts, incoming, 'dropped')), reason };
-    } else {
-      using _sends = outbox.open(eventId, earlier);
-      end = await carryToEnd(parts, incoming);
-    }
-  } catch (error) {
-    logJournalFailure(logger, 'an update waits: the journal could not be used', { eventId, error });
-    parts.leftOpen.add(eventId);
-    return;
-  }
-  await endKept(parts, eventId, end);
-}
-
-/** Ends an update that is kept, and tells how. Never rejects. */
-export async function endKept(
-  parts: KeepingParts,
-  eventId: string,
-  end: MessageEnd,
-): Promise<void> {
-  if (!isLeftBehind(parts, end)) {
-    const { status, reason } = end;
-    const isDead = status === 'failed' || status === 'undecodable';
-    if (isDead) parts.counts.deadLetters++;
-    try {
-      await parts.journal.endUpdate(eventId, {
-        isDead,
-        outcome: status,
-        ...(reason !== undefined && { reason: oneLine(reason) }),
-      });
-    } catch (error) {
-      logJournalFailure(parts.logger, 'the end of an update was not kept', { eventId, error });
-      parts.leftOpen.add(eventId); // its sends are kept: they are not sent again
-    }
-  }
-  tellMessageEnd(parts, end);
 }

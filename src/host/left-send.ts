@@ -2,7 +2,7 @@ import type { Trail } from '../agent/index.js';
 import type { PayloadOf } from '../kernel/index.js';
 import type { RunningAccount } from './accounts.js';
 import type { SendRecord } from './journal/journal.js';
-import type { KeepingParts } from './kept-updates.js';
+import type { KeepingParts } from './keeping.js';
 import type { PreparedSend } from './prepare-send.js';
 
 /** A send as it was emitted: what the journal keeps of it. */

@@ -7,13 +7,16 @@ import {
 import { SluiceError } from '../kernel/index.js';
 import { startAccount, stopAccount } from './account.js';
 import { attempt } from './attempt.js';
+import { closeBacklog } from './backlog.js';
 import { contributeDefaultChoices } from './default-choices.js';
 import { drain, idleWithin } from './drain.js';
 import { extensionUser } from './extension-user.js';
+import { feed } from './feeder.js';
+import { giveBackAll } from './handle-kept.js';
 import { Intake } from './intake.js';
-import { keeps } from './kept-updates.js';
+import { keeps } from './keeping.js';
 import type { HostParts } from './parts.js';
-import { resumeAll } from './resume.js';
+import { resumeAll } from './resume-all.js';
 import { isToStart } from './start-only.js';
 import { watchJournal } from './watch-journal.js';
 
@@ -116,6 +119,7 @@ export async function startAll(
   for (const plugin of options.plugins ?? []) await plugin.start();
   await kernel.dispatch('gateway.started', { ...about, startedAtMs: clock.now() });
   if (keeps(parts)) {
+    parts.running.onTaken = () => void feed(parts);
     await resumeAll(parts); // it takes its places in the lanes before anything new does
     watches.push(watchJournal(parts));
   }
@@ -150,13 +154,17 @@ export async function stopAll(
   const accounts = parts.accounts.all();
   for (const { channel, accountId } of accounts)
     await attempt(parts, `stopIntake of ${channel.id}`, () => channel.stopIntake(accountId));
+  // what waits in the journal is left to the next host, unless the input has ended: then all of it is done
+  if (timeoutMs < Number.POSITIVE_INFINITY) closeBacklog(parts.backlog);
   const drained = await drain(parts, timeoutMs, hurry);
   const abandoned = drained ? 0 : parts.conversationLanes.jobs;
   if (!drained) {
     hurry.abort();
+    closeBacklog(parts.backlog);
     logger.warn(`${abandoned} messages were not done in time and are aborted`);
     await idleWithin(parts, windUpMs);
   }
+  if (keeps(parts)) await giveBackAll(parts);
   for (const account of accounts) await stopAccount(parts, account, reason);
   for (const plugin of (parts.options.plugins ?? []).toReversed())
     await attempt(parts, `stopping ${plugin.pluginId}`, () => plugin.stop());

@@ -10,6 +10,7 @@ import {
 } from '../kernel/index.js';
 import { Accounts } from './accounts.js';
 import { AgentSlots } from './agent-slots.js';
+import { newBacklog } from './backlog.js';
 import { builtInCommands } from './chat-commands.js';
 import { newCounts } from './counts.js';
 import { Gate } from './gate.js';
@@ -38,6 +39,7 @@ const arrivalsPerTurn = 64;
 export function partsOf(options: HostOptions, signal: AbortSignal): HostParts {
   const { logger = silentLogger, clock = systemClock, journal } = options;
   const { laneCapacity = 100, capacity = 10_000, maxRunning = 64 } = options;
+  const { maxAttempts = 3, lastAttemptAfterMs = 10_000 } = options;
   const gate = new Gate(clock);
   const running = new Slots(maxRunning);
   const agents = new Map(options.agents.map((agent) => [agent.id, agent]));
@@ -73,6 +75,7 @@ export function partsOf(options: HostOptions, signal: AbortSignal): HostParts {
     outbox: journal && new Outbox(journal, logger),
     inHand: new Set(),
     leftOpen: new Set(),
+    backlog: newBacklog({ clock, maxAttempts, lastAttemptAfterMs }),
     counts: newCounts(),
     agents,
     defaultAgent,

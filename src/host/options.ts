@@ -100,6 +100,11 @@ export interface HostOptions {
   readonly journalDispatches?: DispatchTapOptions | false;
   /** How often a message may be begun, where the host ended before its end; 3 where unsaid. Then it is a dead letter. */
   readonly maxAttempts?: number;
+  /**
+   * Milliseconds that a host runs before it begins a message for the last time that it may be begun; 10 000 where unsaid. So
+   * hosts that end soon, for whatever reason, use up no last attempt.
+   */
+  readonly lastAttemptAfterMs?: number;
   /** Characters that an update may have for the journal to keep its body; 1 048 576 where unsaid. */
   readonly maxUpdateLength?: number;
   readonly clock?: Clock;

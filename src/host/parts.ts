@@ -5,6 +5,7 @@ import type { Clock, Kernel, Logger } from '../kernel/index.js';
 import type { AgentProvider } from '../stream/index.js';
 import type { Accounts } from './accounts.js';
 import type { AgentSlots } from './agent-slots.js';
+import type { Backlog } from './backlog.js';
 import type { ChatCommand } from './chat-commands.js';
 import type { Counts } from './counts.js';
 import type { Gate } from './gate.js';
@@ -30,6 +31,8 @@ export interface HostParts {
   readonly inHand: Set<string>;
   /** Of those that are not, any that had to be left open because the journal failed: they are taken up again. */
   readonly leftOpen: Set<string>;
+  /** What waits in the journal; of a host without one, nothing ever does. */
+  readonly backlog: Backlog;
   readonly counts: Counts;
   /** Those of the options, and those that extensions provide. */
   readonly agents: Map<string, AgentDefinition>;

@@ -4,7 +4,7 @@ import type { RunningAccount } from './accounts.js';
 import { type Attempt, deliverPrepared } from './delivery.js';
 import { endSend } from './end-send.js';
 import type { SendRecord } from './journal/journal.js';
-import type { KeepingParts } from './kept-updates.js';
+import type { KeepingParts } from './keeping.js';
 import { type Emitted, giveUp, whyNotAgain } from './left-send.js';
 import { finalIdOf } from './outbox.js';
 import { prepareSend } from './prepare-send.js';

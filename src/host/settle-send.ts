@@ -2,7 +2,7 @@ import { Trail } from '../agent/index.js';
 import { deliverPrepared } from './delivery.js';
 import { endSend } from './end-send.js';
 import type { SendRecord } from './journal/journal.js';
-import type { KeepingParts } from './kept-updates.js';
+import type { KeepingParts } from './keeping.js';
 import { type Emitted, giveUp, whyNotAgain } from './left-send.js';
 import { finalIdOf } from './outbox.js';
 import { prepareSend } from './prepare-send.js';
@@ -72,4 +72,18 @@ export async function settleSend(parts: KeepingParts, record: SendRecord): Promi
     });
   }
   return true;
+}
+
+/** Ends a send that is left open, without judging it or asking its channel again. @throws what the journal throws. */
+export async function giveUpSend(
+  parts: KeepingParts,
+  record: SendRecord,
+  why: string,
+): Promise<void> {
+  const { channel = '', accountId = '', correlationId } = record;
+  const trail = new Trail(parts.kernel, undefined, {
+    ...(correlationId !== undefined && { correlationId }),
+    ...(channel !== '' && accountId !== '' && { accountRef: refOf(channel, accountId) }),
+  });
+  await giveUp(parts, trail, record, JSON.parse(record.body) as Emitted, why); // as the outbox wrote it
 }

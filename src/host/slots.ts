@@ -27,6 +27,14 @@ export class Slots {
     this.#perTurn = perTurn;
   }
 
+  /** Told whenever one that waited has got its place. */
+  onTaken: (() => void) | undefined;
+
+  /** The most that are taken at once. */
+  get limit(): number {
+    return this.#limit;
+  }
+
   /** Places that are taken. */
   get taken(): number {
     return this.#taken;
@@ -77,6 +85,7 @@ export class Slots {
       this.#taken++;
       if (this.#givenNow++ === 0) setImmediate(() => this.#turn());
       next();
+      this.onTaken?.();
     }
   }
 

@@ -1,6 +1,6 @@
 import type { ErrorCode, TimerHandle } from '../kernel/index.js';
-import type { KeepingParts } from './kept-updates.js';
-import { resumeUpdates } from './resume.js';
+import { rewind } from './feeder.js';
+import type { KeepingParts } from './keeping.js';
 
 /** Milliseconds between two looks. */
 const lookEveryMs = 1_000;
@@ -11,7 +11,7 @@ const lookEveryMs = 1_000;
  * once, and once when it does again. A look costs one read of a counter, and one look at each of its files.
  */
 export function watchJournal(parts: KeepingParts): Disposable {
-  const { clock, journal, leftOpen, logger } = parts;
+  const { clock, journal, leftOpen, backlog, logger } = parts;
   let timer: TimerHandle;
   let isOver = false;
   let told: ErrorCode | undefined;
@@ -30,9 +30,11 @@ export function watchJournal(parts: KeepingParts): Disposable {
   };
   const look = async (): Promise<void> => {
     try {
-      if (isUsable() && (journal.changedOutside() || leftOpen.size > 0)) {
+      const isWanted = () => journal.changedOutside() || leftOpen.size > 0 || backlog.isToRewind;
+      if (isUsable() && isWanted()) {
         leftOpen.clear();
-        await resumeUpdates(parts);
+        backlog.isToRewind = false;
+        await rewind(parts);
       }
     } catch (error) {
       logger.error('the journal could not be read', { error });

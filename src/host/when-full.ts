@@ -1,4 +1,5 @@
 import type { RunningAccount } from './accounts.js';
+import { runsAtOnce } from './decode-update.js';
 import type { HostParts } from './parts.js';
 
 /** What becomes of an update: it is handled, or its sender is told that it is not, or nobody is. */
@@ -17,7 +18,8 @@ function policyOf({ options, journal }: HostParts, { channel }: RunningAccount):
 export function fateOf(parts: HostParts, account: RunningAccount, lane: string): Fate {
   const { conversationLanes, counts, logger } = parts;
   const policy = policyOf(parts, account);
-  if (policy === 'park' || policy === 'wait' || !conversationLanes.isFull(lane)) return 'handled';
+  const isKept = policy === 'park' && !runsAtOnce(lane); // what runs at once is never parked
+  if (isKept || policy === 'wait' || !conversationLanes.isFull(lane)) return 'handled';
   counts.dropped++;
   if (!conversationLanes.isToTell(lane)) return 'dropped';
   logger.warn('a conversation, or the host, is full: its messages are not taken in', {
@@ -25,7 +27,12 @@ export function fateOf(parts: HostParts, account: RunningAccount, lane: string):
     accountId: account.accountId,
     waiting: conversationLanes.jobs,
   });
-  return policy === 'refuse' ? 'refused' : 'dropped';
+  return policy === 'drop' ? 'dropped' : 'refused';
+}
+
+/** Whether what cannot begin at once may wait in the journal alone. */
+export function mayPark(parts: HostParts, account: RunningAccount): boolean {
+  return policyOf(parts, account) === 'park';
 }
 
 /** Resolves when a channel may bring more. Only one that can wait, or is told to, does. */

@@ -9,6 +9,7 @@ export interface MortalJournal extends Journal {
 type Write =
   | 'accept'
   | 'begin'
+  | 'giveBack'
   | 'endUpdate'
   | 'prepare'
   | 'final'
@@ -40,6 +41,7 @@ export function mortalJournal(
     ...journal,
     accept: write('accept', journal.accept),
     begin: write('begin', journal.begin),
+    giveBack: write('giveBack', journal.giveBack),
     endUpdate: write('endUpdate', journal.endUpdate),
     prepare: write('prepare', journal.prepare),
     final: write('final', journal.final),

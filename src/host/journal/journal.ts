@@ -178,6 +178,12 @@ export interface Journal extends JournalReader {
    * @throws SluiceError (as a rejection) `journal-state` where it has ended or is not known.
    */
   begin(eventId: string): Promise<number>;
+  /**
+   * Takes a beginning back: its host stops in good order before the update has come to its end. It is begun one time fewer.
+   *
+   * @throws SluiceError (as a rejection) `journal-state` where it is not being handled.
+   */
+  giveBack(eventId: string): Promise<void>;
   /** Ends an update. @throws SluiceError (as a rejection) `journal-state` where it has ended or is not known. */
   endUpdate(eventId: string, end: UpdateEnd): Promise<void>;
   /** Keeps a send before anything of it goes out. */

@@ -69,6 +69,11 @@ export function memoryJournal({ clock = systemClock }: { readonly clock?: Clock 
         state: 'handling',
         attempts: was.attempts + 1,
       })).attempts,
+    giveBack: async (eventId) => {
+      const was = updates.get(eventId);
+      if (was?.state !== 'handling') throw misuse('update', eventId, 'given back', was?.state);
+      updates.set(eventId, { ...was, attempts: Math.max(0, was.attempts - 1) });
+    },
     endUpdate: async (eventId, { isDead, ...end }) => {
       changeUpdate(eventId, 'ended', ({ body, ...was }) => ({
         ...was,

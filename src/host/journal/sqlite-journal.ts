@@ -167,6 +167,14 @@ class FileJournal extends SqliteReader implements SqliteJournal {
     });
   }
 
+  giveBack(eventId: string): Promise<void> {
+    return this.#write(() =>
+      this.#changes.changeUpdate(eventId, ['handling'], 'given back', (was) => ({
+        attempts: Math.max(0, Number(was['attempts']) - 1),
+      })),
+    );
+  }
+
   endUpdate(eventId: string, { isDead, outcome, reason }: UpdateEnd): Promise<void> {
     const end = { state: isDead ? 'dead' : 'ended', outcome, reason: reason ?? null };
     return this.#write(() =>

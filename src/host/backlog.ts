@@ -1,0 +1,82 @@
+import type { SuspectRules } from './suspects.js';
+import { Suspects } from './suspects.js';
+
+/** A conversation of which something is in hand; the rest of it waits in the journal. */
+export interface KeptLane {
+  /** How many of its updates are in hand. */
+  held: number;
+  /** More of it may wait in the journal. */
+  hasMore: boolean;
+  /** More has come since the journal was read for it. */
+  hasGrown: boolean;
+  /** Updates that a journal of an older version has kept without a lane. They are older than the others. */
+  readonly unnamed: string[];
+}
+
+/** What a host knows of the updates that wait in its journal. What it does not have in hand takes no memory. */
+export interface Backlog {
+  /** The conversations of which something is in hand. */
+  readonly lanes: Map<string, KeptLane>;
+  /** Updates that are being written down. */
+  readonly arriving: Set<string>;
+  /** Updates that were begun here, and have not ended. */
+  readonly begun: Set<string>;
+  readonly suspects: Suspects;
+  /** The journal has been read for open updates as far as this row. */
+  afterSeq: number;
+  /** Behind that row there may be some that nobody has in hand: what comes anew waits behind them. */
+  isBehind: boolean;
+  /** More has come since the journal was read. */
+  hasGrown: boolean;
+  isReading: boolean;
+  /** How often it was begun anew from the first row. */
+  rewinds: number;
+  /** The journal could not be read: it is begun anew. */
+  isToRewind: boolean;
+  /** Nothing is taken up any more: it is left to the next host. */
+  isClosed: boolean;
+  waitingForIdle: (() => void)[];
+}
+
+/** A backlog of which nothing is known yet. */
+export function newBacklog(rules: SuspectRules): Backlog {
+  return {
+    lanes: new Map(),
+    arriving: new Set(),
+    begun: new Set(),
+    suspects: new Suspects(rules),
+    afterSeq: 0,
+    isBehind: false,
+    hasGrown: false,
+    isReading: false,
+    rewinds: 0,
+    isToRewind: false,
+    isClosed: false,
+    waitingForIdle: [],
+  };
+}
+
+/** Whether anything of it is in hand, or is to be taken up. */
+export function isBusy({ lanes, isBehind, isReading, isClosed }: Backlog): boolean {
+  return !isClosed && (isBehind || isReading || lanes.size > 0);
+}
+
+/** Tells who waits for it, once nothing is left to do. */
+export function tellIdle(backlog: Backlog): void {
+  if (!isBusy(backlog)) for (const resolve of backlog.waitingForIdle.splice(0)) resolve();
+}
+
+/** Resolves when nothing of it is in hand, and nothing is to be taken up. */
+export async function backlogIdle(backlog: Backlog): Promise<void> {
+  if (isBusy(backlog))
+    await new Promise<void>((resolve) => {
+      backlog.waitingForIdle.push(resolve);
+    });
+}
+
+/** Takes nothing more up: what has not begun is left to the next host. */
+export function closeBacklog(backlog: Backlog): void {
+  backlog.isClosed = true;
+  backlog.suspects[Symbol.dispose]();
+  tellIdle(backlog);
+}

@@ -1,0 +1,205 @@
+import { type KeptLane, tellIdle } from './backlog.js';
+import { decodeUpdate, laneOf, runsAtOnce } from './decode-update.js';
+import { openUpdates, type UpdateRecord } from './journal/journal.js';
+import type { KeepingParts } from './keeping.js';
+import type { Place } from './place.js';
+import { resumeUpdate, updateOf } from './resume.js';
+
+// The journal is the queue: in hand is what runs, and as much as may run next. What is parked, what a host before this one
+// has left and what is to be tried again are taken up by the same reading of it (durability §8.8).
+
+/** Rows that are read at a time. */
+const page = 50;
+
+type Work = (place: Place) => Promise<void>;
+
+/**
+ * Takes an update that was just kept in hand, if it is next in its conversation and few others wait; else it is parked.
+ *
+ * @param mayPark it may be parked although nothing of its conversation is: its channel is not to wait for it.
+ * @returns whether it is in hand.
+ */
+export function admit(parts: KeepingParts, lane: string, work: Work, mayPark: boolean): boolean {
+  const { backlog, counts } = parts;
+  const known = backlog.lanes.get(lane);
+  if (runsAtOnce(lane)) {
+    hold(parts, lane, work);
+    return true;
+  }
+  if (known !== undefined && (known.hasMore || mayPark)) {
+    known.hasMore = true;
+    known.hasGrown = true;
+  } else if (known === undefined && (backlog.isBehind || (mayPark && isCrowded(parts)))) {
+    backlog.isBehind = true;
+    backlog.hasGrown = true;
+  } else {
+    hold(parts, lane, work);
+    return true;
+  }
+  counts.parked++;
+  void feed(parts);
+  return false;
+}
+
+/** Reads the journal from its first row, for what is open and in nobody's hand. Resolves when what may run next is in hand. */
+export async function rewind(parts: KeepingParts): Promise<void> {
+  const { backlog } = parts;
+  backlog.rewinds++;
+  backlog.afterSeq = 0;
+  backlog.isBehind = true;
+  await feed(parts);
+}
+
+/** Takes up what is next, as long as few wait. Never rejects. */
+export async function feed(parts: KeepingParts): Promise<void> {
+  const { backlog, journal, logger } = parts;
+  if (backlog.isReading || !backlog.isBehind) return;
+  backlog.isReading = true;
+  try {
+    while (backlog.isBehind && !backlog.isClosed && !isCrowded(parts)) {
+      const { afterSeq, rewinds } = backlog;
+      backlog.hasGrown = false;
+      const rows = await journal.updates({ states: openUpdates, afterSeq, limit: page });
+      if (rewinds !== backlog.rewinds) continue;
+      const isAllMet = rows.every((row) => meet(parts, row));
+      if (isAllMet && rows.length < page && !backlog.hasGrown) backlog.isBehind = false;
+      await new Promise(setImmediate); // a long backlog does not hold up the event loop
+    }
+  } catch (error) {
+    logger.error('the journal could not be read', { error });
+    backlog.isToRewind = true;
+    backlog.isBehind = false;
+  } finally {
+    backlog.isReading = false;
+    tellIdle(backlog);
+  }
+}
+
+/** As many wait as run: no more are taken in hand. */
+function isCrowded({ running }: KeepingParts): boolean {
+  return running.waiting >= running.limit;
+}
+
+/** Looks at the next open row. @returns whether to go on behind it. */
+function meet(parts: KeepingParts, row: UpdateRecord): boolean {
+  const { backlog } = parts;
+  if (isCrowded(parts) || backlog.arriving.has(row.eventId)) return false;
+  backlog.afterSeq = row.seq;
+  if (!isFree(parts, row)) return true;
+  const lane = laneOfRow(parts, row);
+  const known = lane === undefined ? undefined : backlog.lanes.get(lane);
+  if (lane !== undefined && known === undefined) takeUp(parts, lane, row);
+  else if (known !== undefined) {
+    known.hasMore = true; // it is read again when this lane is free
+    known.hasGrown = true;
+    if (row.lane === undefined && !known.unnamed.includes(row.eventId))
+      known.unnamed.push(row.eventId);
+  }
+  return true;
+}
+
+function isFree({ inHand, leftOpen }: KeepingParts, { eventId }: UpdateRecord): boolean {
+  return !inHand.has(eventId) && !leftOpen.has(eventId);
+}
+
+/** The lane of an update; nothing where its account does not run: it waits for that. */
+function laneOfRow(parts: KeepingParts, row: UpdateRecord): string | undefined {
+  const { eventId, channel, accountId } = row;
+  const account = parts.accounts.find(channel, accountId);
+  if (account === undefined) {
+    const about = { eventId, channel, accountId };
+    parts.logger.warn('an update waits for its account, which does not run', about);
+    return undefined;
+  }
+  return row.lane ?? laneOf(parts, account, decodeUpdate(parts, account, updateOf(row)));
+}
+
+/** Takes an update of the journal in hand. It is read again when its turn comes: a body is not held while it waits. */
+function takeUp(parts: KeepingParts, lane: string, { eventId, attempts }: UpdateRecord): void {
+  const { inHand, counts, options, backlog } = parts;
+  const { maxAttempts = 3 } = options;
+  inHand.add(eventId);
+  counts.resumed++;
+  const work = async (place: Place): Promise<void> => {
+    try {
+      await resumeUpdate(parts, eventId, place);
+    } finally {
+      inHand.delete(eventId);
+    }
+  };
+  const isSuspect = attempts > 0 && attempts < maxAttempts;
+  if (isSuspect) hold(parts, lane, work, (run) => backlog.suspects.run(attempts, run));
+  else hold(parts, lane, work);
+}
+
+/** Has work done in its lane; then what is next in that lane is taken up. */
+function hold(
+  parts: KeepingParts,
+  lane: string,
+  work: Work,
+  when: (run: () => Promise<void>) => Promise<void> = (run) => run(),
+): void {
+  const { backlog, conversationLanes, logger } = parts;
+  const isAtOnce = runsAtOnce(lane);
+  const known = isAtOnce ? undefined : laneIn(parts, lane);
+  if (known !== undefined) known.held++;
+  void when(() => conversationLanes.run(lane, work, { runsAtOnce: isAtOnce }))
+    .catch((error: unknown) =>
+      logger.error('what the journal holds could not be taken up', { error }),
+    )
+    .then(() => {
+      if (known !== undefined && --known.held === 0) return next(parts, lane, known);
+      return undefined;
+    })
+    .then(() => feed(parts))
+    .finally(() => tellIdle(backlog));
+}
+
+function laneIn({ backlog }: KeepingParts, lane: string): KeptLane {
+  let known = backlog.lanes.get(lane);
+  if (known === undefined) {
+    known = { held: 0, hasMore: false, hasGrown: false, unnamed: [] };
+    backlog.lanes.set(lane, known);
+  }
+  return known;
+}
+
+/** Takes up what is next in a lane; one of which nothing waits is forgotten. */
+async function next(parts: KeepingParts, lane: string, known: KeptLane): Promise<void> {
+  const { backlog, logger } = parts;
+  try {
+    while (known.hasMore && !backlog.isClosed) {
+      known.hasGrown = false;
+      const row = await firstOf(parts, lane, known);
+      if (row !== undefined) return takeUp(parts, lane, row);
+      if (!known.hasGrown) known.hasMore = false;
+    }
+  } catch (error) {
+    logger.error('the journal could not be read', { error });
+    backlog.isToRewind = true;
+  }
+  backlog.lanes.delete(lane);
+}
+
+/** The oldest update of a lane that is open and in nobody's hand. */
+async function firstOf(
+  parts: KeepingParts,
+  lane: string,
+  known: KeptLane,
+): Promise<UpdateRecord | undefined> {
+  const { journal } = parts;
+  for (;;) {
+    const eventId = known.unnamed.shift();
+    if (eventId === undefined) break;
+    const [row] = await journal.updates({ eventId, states: openUpdates });
+    if (row !== undefined && isFree(parts, row)) return row;
+  }
+  for (let afterSeq = 0; ; ) {
+    const rows = await journal.updates({ lane, states: openUpdates, afterSeq, limit: 2 });
+    const row = rows.find((one) => isFree(parts, one));
+    const last = rows.at(-1);
+    if (row !== undefined) return laneOfRow(parts, row) === undefined ? undefined : row;
+    if (last === undefined || rows.length < 2) return undefined;
+    afterSeq = last.seq;
+  }
+}
