@@ -21,6 +21,8 @@ export interface Backlog {
   readonly arriving: Set<string>;
   /** Updates that were begun here, and have not ended. */
   readonly begun: Set<string>;
+  /** Updates that wait for an account of theirs, which does not run. */
+  readonly waiting: Set<string>;
   readonly suspects: Suspects;
   /** The journal has been read for open updates as far as this row. */
   afterSeq: number;
@@ -44,6 +46,7 @@ export function newBacklog(rules: SuspectRules): Backlog {
     lanes: new Map(),
     arriving: new Set(),
     begun: new Set(),
+    waiting: new Set(),
     suspects: new Suspects(rules),
     afterSeq: 0,
     isBehind: false,

@@ -1,5 +1,6 @@
 import { type KeptLane, tellIdle } from './backlog.js';
 import { decodeUpdate, laneOf, runsAtOnce } from './decode-update.js';
+import { isOver } from './handle-kept.js';
 import { openUpdates, type UpdateRecord } from './journal/journal.js';
 import type { KeepingParts } from './keeping.js';
 import type { Place } from './place.js';
@@ -45,6 +46,7 @@ export function admit(parts: KeepingParts, lane: string, work: Work, mayPark: bo
 export async function rewind(parts: KeepingParts): Promise<void> {
   const { backlog } = parts;
   backlog.rewinds++;
+  backlog.waiting.clear();
   backlog.afterSeq = 0;
   backlog.isBehind = true;
   await feed(parts);
@@ -56,12 +58,13 @@ export async function feed(parts: KeepingParts): Promise<void> {
   if (backlog.isReading || !backlog.isBehind) return;
   backlog.isReading = true;
   try {
-    while (backlog.isBehind && !backlog.isClosed && !isCrowded(parts)) {
+    while (backlog.isBehind && !isOver(parts) && !isCrowded(parts)) {
       const { afterSeq, rewinds } = backlog;
       backlog.hasGrown = false;
       const rows = await journal.updates({ states: openUpdates, afterSeq, limit: page });
       if (rewinds !== backlog.rewinds) continue;
       const isAllMet = rows.every((row) => meet(parts, row));
+      if (rows.some(({ eventId }) => backlog.arriving.has(eventId))) return; // told again when they are there
       if (isAllMet && rows.length < page && !backlog.hasGrown) backlog.isBehind = false;
       await new Promise(setImmediate); // a long backlog does not hold up the event loop
     }
@@ -98,8 +101,8 @@ function meet(parts: KeepingParts, row: UpdateRecord): boolean {
   return true;
 }
 
-function isFree({ inHand, leftOpen }: KeepingParts, { eventId }: UpdateRecord): boolean {
-  return !inHand.has(eventId) && !leftOpen.has(eventId);
+function isFree({ inHand, leftOpen, backlog }: KeepingParts, { eventId }: UpdateRecord): boolean {
+  return !inHand.has(eventId) && !leftOpen.has(eventId) && !backlog.waiting.has(eventId);
 }
 
 /** The lane of an update; nothing where its account does not run: it waits for that. */
@@ -116,13 +119,16 @@ function laneOfRow(parts: KeepingParts, row: UpdateRecord): string | undefined {
 
 /** Takes an update of the journal in hand. It is read again when its turn comes: a body is not held while it waits. */
 function takeUp(parts: KeepingParts, lane: string, { eventId, attempts }: UpdateRecord): void {
-  const { inHand, counts, options, backlog } = parts;
+  const { inHand, leftOpen, counts, options, backlog, logger } = parts;
   const { maxAttempts = 3 } = options;
   inHand.add(eventId);
   counts.resumed++;
   const work = async (place: Place): Promise<void> => {
     try {
       await resumeUpdate(parts, eventId, place);
+    } catch (error) {
+      logger.error('what the journal holds could not be taken up', { eventId, error });
+      leftOpen.add(eventId);
     } finally {
       inHand.delete(eventId);
     }
@@ -144,9 +150,7 @@ function hold(
   const known = isAtOnce ? undefined : laneIn(parts, lane);
   if (known !== undefined) known.held++;
   void when(() => conversationLanes.run(lane, work, { runsAtOnce: isAtOnce }))
-    .catch((error: unknown) =>
-      logger.error('what the journal holds could not be taken up', { error }),
-    )
+    .catch((error: unknown) => logger.error('a message failed', { error }))
     .then(() => {
       if (known !== undefined && --known.held === 0) return next(parts, lane, known);
       return undefined;
@@ -168,7 +172,7 @@ function laneIn({ backlog }: KeepingParts, lane: string): KeptLane {
 async function next(parts: KeepingParts, lane: string, known: KeptLane): Promise<void> {
   const { backlog, logger } = parts;
   try {
-    while (known.hasMore && !backlog.isClosed) {
+    while (known.hasMore && !isOver(parts)) {
       known.hasGrown = false;
       const row = await firstOf(parts, lane, known);
       if (row !== undefined) return takeUp(parts, lane, row);

@@ -2,7 +2,7 @@ import type { InboundUpdate } from '../channel/index.js';
 import { oneLine } from '../kernel/index.js';
 import type { RunningAccount } from './accounts.js';
 import { decodeUpdate, laneOf } from './decode-update.js';
-import { admit } from './feeder.js';
+import { admit, feed } from './feeder.js';
 import { endKept, handleKept, type KeptUpdate } from './handle-kept.js';
 import { acknowledge, carryToEnd, runInLane, tellMessageEnd, tellReceived } from './inbound.js';
 import { boundedJson } from './journal/bounded-json.js';
@@ -36,8 +36,10 @@ export async function receiveKept(
   const decoded = decodeUpdate(parts, account, update);
   const lane = laneOf(parts, account, decoded);
   const taken = await keep(parts, account, { update, eventId, lane });
+
   if (taken === 'refused') return 'refused';
   if (taken === 'accepted') begin(parts, { account, update, eventId, decoded }, lane);
+  void feed(parts); // it may have waited for this one to be written down
   await acknowledge(parts, account, update);
   await roomFor(parts, account, lane);
   return undefined;

@@ -19,6 +19,7 @@ import type { HostParts } from './parts.js';
 import { resumeAll } from './resume-all.js';
 import { isToStart } from './start-only.js';
 import { watchJournal } from './watch-journal.js';
+import { callWithin } from './within-time.js';
 
 /** How a host's start went. */
 export interface StartReport {
@@ -164,7 +165,7 @@ export async function stopAll(
     logger.warn(`${abandoned} messages were not done in time and are aborted`);
     await idleWithin(parts, windUpMs);
   }
-  if (keeps(parts)) await giveBackAll(parts);
+  if (keeps(parts)) await callWithin(() => giveBackAll(parts), clock, windUpMs);
   for (const account of accounts) await stopAccount(parts, account, reason);
   for (const plugin of (parts.options.plugins ?? []).toReversed())
     await attempt(parts, `stopping ${plugin.pluginId}`, () => plugin.stop());

@@ -27,7 +27,10 @@ export async function resumeUpdate(
   if (record === undefined) return; // it has come to its end meanwhile
   const { attempts, body, channel, accountId, updateId } = record;
   const account = accounts.find(channel, accountId);
-  if (account === undefined) return; // it was stopped meanwhile: it waits
+  if (account === undefined) {
+    parts.backlog.waiting.add(eventId); // it was stopped meanwhile
+    return;
+  }
   const about = { channel, accountId, ...(updateId !== undefined && { updateId }) };
   const named: Omit<MessageEnd, 'status'> = { ...about, correlationId: eventId, sends: [] };
   const earlier = await journal.sends({ correlationId: eventId, limit: allSends });
@@ -67,7 +70,8 @@ async function settle(
   if (!(await beginKept(parts, eventId))) return undefined; // also a send may end the process
   for (const send of open)
     if (!(await settleSend(parts, send))) {
-      if (!isOver(parts)) await giveBack(parts, eventId); // its account does not run
+      parts.backlog.waiting.add(eventId); // its account does not run
+      if (!isOver(parts)) await giveBack(parts, eventId);
       return undefined;
     }
   return parts.journal.sends({ correlationId: eventId, limit: allSends });

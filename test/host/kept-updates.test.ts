@@ -558,16 +558,16 @@ describe('a message that never comes to its end (durability §7.5)', () => {
       await using lab = await keptLab({ journal, provider: speaker('hang'), maxAttempts: 3 });
       if (start === 0) await lab.channel.receive({ text: 'poison' }, '7');
       await lab.channel.receive({ text: 'fine', conversation: 'other' }, `fine-${start}`);
-      await lab.clock.advance(0);
+      await lab.clock.advance(10_000); // a last attempt is made by a host that has run for a while
       lab.kill();
     }
     const provider = speaker('answer');
     await using last = await keptLab({ journal, provider, maxAttempts: 3 });
-    await last.clock.advance(0);
+    await last.clock.advance(10_000);
     const [poison] = await journal.updates({ eventId: idOf('7') });
     expect(poison).toMatchObject({
       state: 'dead',
-      attempts: 4,
+      attempts: 3,
       reason: 'it was begun 3 times, and never came to an end',
       body: '{"text":"poison"}',
     });

@@ -98,6 +98,17 @@ export function describeJournal(
         expect(taken.map(({ status }) => status)).toEqual(['accepted', 'known', 'known']);
       }));
 
+    it('that are given back count one beginning fewer (durability §7.8)', () =>
+      withJournal(async (journal) => {
+        await journal.accept(anUpdate('a'));
+        await expect(journal.giveBack('a')).rejects.toMatchObject({ code: 'journal-state' });
+        await journal.begin('a');
+        await journal.begin('a');
+        await journal.giveBack('a');
+        expect(await journal.updates()).toMatchObject([{ state: 'handling', attempts: 1 }]);
+        expect(await journal.begin('a')).toBe(2);
+      }));
+
     it('keep all that was said of them', () =>
       withJournal(async (journal, clock) => {
         await journal.accept(anUpdate('a'));
