@@ -16,11 +16,11 @@ export async function resumeAll(parts: KeepingParts): Promise<void> {
   await rewind(parts);
   const sends = await resumeSends(parts);
   const updates = counts.resumed;
-  const more = backlog.isBehind ? ', and more wait' : '';
   if (updates + sends > 0)
-    logger.info(`taken up from the journal: ${updates} messages${more}, ${sends} sends`, {
+    logger.info(`taken up from the journal: ${updates} messages, ${sends} sends`, {
       updates,
       sends,
+      isAll: !backlog.isBehind, // else more are taken up when these have ended
     });
 }
 
