@@ -85,5 +85,6 @@ export async function giveUpSend(
     ...(correlationId !== undefined && { correlationId }),
     ...(channel !== '' && accountId !== '' && { accountRef: refOf(channel, accountId) }),
   });
-  await giveUp(parts, trail, record, JSON.parse(record.body) as Emitted, why); // as the outbox wrote it
+  const end = { cause: 'ambiguous', error: why } as const;
+  await giveUp(parts, trail, record, JSON.parse(record.body) as Emitted, end); // as the outbox wrote it
 }
