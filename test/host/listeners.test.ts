@@ -18,7 +18,7 @@ describe('L5: many conversations at once', () => {
               extensionId: 'test',
               id: family,
               handler: () =>
-                new Promise((resolve) => lab.clock.setTimeout(() => resolve({}), 1_000)),
+                new Promise<void>((resolve) => lab.clock.setTimeout(() => resolve(), 1_000)),
             });
         },
         agents: [{ id: 'main', provider: echo }],
