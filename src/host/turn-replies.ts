@@ -3,6 +3,7 @@ import type { SendReport } from './message-end.js';
 import type { Reply } from './reply.js';
 import type { ReplyOptions } from './reply-options.js';
 import type { GrowingReply, ReplySink } from './reply-sink.js';
+import { saysTheSame, unsaid } from './unsaid.js';
 
 /** What was sent in a turn. */
 export interface TurnSends {
@@ -44,6 +45,9 @@ export class TurnReplies {
   #text: Growing;
   #thoughts: Growing;
   #reasoning = '';
+  /** The text of the message so far, and the pieces of it that went out: before a tool of the model's provider, say. */
+  #whole = '';
+  #pieces: string[] = [];
   #hasEnded = false;
   #sending: Promise<void> = Promise.resolve();
   readonly #all: SendReport[] = [];
@@ -121,12 +125,16 @@ export class TurnReplies {
   #startMessage(): void {
     this.#withdraw(this.#text, 'withdrawn');
     this.#text = undefined;
+    this.#whole = '';
+    this.#pieces = [];
   }
 
   #partial(text: string): void {
-    if (nothingToSay.startsWith(text.trim())) return; // it may become that
+    this.#whole = text;
+    const shown = this.#pieces.length === 0 ? text : unsaid(text, this.#pieces);
+    if (nothingToSay.startsWith(shown.trim())) return; // it may become that, or nothing is new
     if (this.#text === undefined) this.#text = this.#grow('block');
-    this.#text?.show(text);
+    this.#text?.show(shown);
   }
 
   /** Begins to show a reply. What was held back is not the last, then, and goes out before it. */
@@ -141,11 +149,24 @@ export class TurnReplies {
       this.#hold(replyOf(payload, 'reasoning'), undefined);
       return;
     }
-    const block = replyOf(payload, 'block');
+    const block = replyOf(this.#withoutPieces(payload), 'block');
     if (block === undefined) return; // what was shown of it is taken back when the next message begins
     this.#release();
     this.#hold(block, this.#text);
     this.#text = undefined;
+  }
+
+  /**
+   * The callbacks hand over what was said before a tool, as a piece, and at the end the whole message (OpenClaw does so):
+   * a piece that went out is not sent again.
+   */
+  #withoutPieces(payload: Payload): Payload {
+    const { text = '' } = payload;
+    if (!this.#isOneBlock || text === '') return payload;
+    if (this.#pieces.length > 0 && saysTheSame(text, this.#whole))
+      return { ...payload, text: unsaid(text, this.#pieces) };
+    this.#pieces.push(text);
+    return payload;
   }
 
   /** Before a tool everything is sent; the flush at the end of a run leaves the last block for `end`. */

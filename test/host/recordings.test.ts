@@ -4,13 +4,18 @@ import { splitRuns } from '../../src/csdk/index.js';
 import { hostLab } from '../support/host-lab.js';
 import { recordings, visibleTexts } from '../support/recordings.js';
 
-it.each(recordings())('$name: each visible text goes out once', async ({ path, lines }) => {
+/** Messages within which the provider runs tools of its own: what was said before a tool goes out before it runs. */
+const inPieces: Readonly<Record<string, readonly string[]>> = {
+  'web-search.jsonl': ['I will search.', 'Herons are birds.', 'No more.'],
+};
+
+it.each(recordings())('$name: each visible text goes out once', async ({ name, path, lines }) => {
   const frames = await readRecording(path, ({ problem }) => expect.fail(problem));
   const agents = [{ id: 'main', provider: replayProvider(frames) }];
   await using lab = await hostLab({ agents, failureText: () => undefined });
   for (const _run of splitRuns(frames)) await lab.say('go on');
-  // trimmed, as the legacy system trims what it sends
-  expect(lab.texts()).toEqual(visibleTexts(lines).map((text) => text.trim()));
+  const wanted = inPieces[name] ?? visibleTexts(lines);
+  expect(lab.texts()).toEqual(wanted.map((text) => text.trim())); // as the legacy system trims what it sends
   const failures = lab.outcomes.flatMap((outcome) => outcome.failures);
   expect(failures).toEqual([]);
 });
