@@ -39,15 +39,9 @@ export async function settlePreview(
   emitted: Emitted,
   { account, previews, shown }: PreviewPlace,
 ): Promise<boolean> {
-  const { signal, clock, options } = parts;
-  const { sendId, state, attempts } = record;
-  const takeBack = async (): Promise<boolean> => {
-    const call = () => previews.takeBack(shown, account.accountId);
-    const end = await callWithin(call, clock, options.sendTimeoutMs ?? 60_000, signal);
-    const isGone = end.status === 'returned' && end.value === true;
-    if (!isGone) parts.logger.warn('what a send has shown could not be taken back', { sendId });
-    return isGone;
-  };
+  const { signal } = parts;
+  const { state, attempts } = record;
+  const takeBack = () => takeBackPreview(parts, record, { account, previews, shown });
 
   const { openedBy } = emitted;
   if (openedBy === undefined) {
@@ -78,8 +72,21 @@ export async function settlePreview(
   return true;
 }
 
+/** Takes back what a send has shown. Never rejects. @returns whether nothing of it is shown any more. */
+export async function takeBackPreview(
+  { clock, options, signal, logger }: KeepingParts,
+  { sendId }: SendRecord,
+  { account, previews, shown }: PreviewPlace,
+): Promise<boolean> {
+  const call = () => previews.takeBack(shown, account.accountId);
+  const end = await callWithin(call, clock, options.sendTimeoutMs ?? 60_000, signal);
+  const isGone = end.status === 'returned' && end.value === true;
+  if (!isGone) logger.warn('what a send has shown could not be taken back', { sendId });
+  return isGone;
+}
+
 /** Nothing of it is out. */
-const takenBack = {
+export const takenBack = {
   cause: 'aborted',
   error: 'the host ended while it grew; what was shown of it was taken back',
 } as const;

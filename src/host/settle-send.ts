@@ -8,7 +8,7 @@ import { finalIdOf } from './outbox.js';
 import { prepareSend } from './prepare-send.js';
 import { refOf } from './refs.js';
 import { mayResend } from './send-attempt.js';
-import { settlePreview, shownOf } from './settle-preview.js';
+import { settlePreview, shownOf, takeBackPreview, takenBack } from './settle-preview.js';
 
 /**
  * Brings a send that a host before this one has left open to its end (spec durability §7.2). One that was prepared goes
@@ -74,7 +74,11 @@ export async function settleSend(parts: KeepingParts, record: SendRecord): Promi
   return true;
 }
 
-/** Ends a send that is left open, without judging it or asking its channel again. @throws what the journal throws. */
+/**
+ * Ends a send that is left open, without judging it or sending it again. What it has shown is taken back, if its channel can.
+ *
+ * @throws what the journal throws.
+ */
 export async function giveUpSend(
   parts: KeepingParts,
   record: SendRecord,
@@ -85,6 +89,14 @@ export async function giveUpSend(
     ...(correlationId !== undefined && { correlationId }),
     ...(channel !== '' && accountId !== '' && { accountRef: refOf(channel, accountId) }),
   });
-  const end = { cause: 'ambiguous', error: why } as const;
+  const account = parts.accounts.find(channel, accountId);
+  const previews = account?.channel.previews;
+  const shown = shownOf(record);
+  const isGone =
+    account !== undefined &&
+    previews !== undefined &&
+    shown !== undefined &&
+    (await takeBackPreview(parts, record, { account, previews, shown }));
+  const end = isGone ? takenBack : ({ cause: 'ambiguous', error: why } as const);
   await giveUp(parts, trail, record, JSON.parse(record.body) as Emitted, end); // as the outbox wrote it
 }

@@ -191,6 +191,7 @@ const host = createHost({
   extensions,
   agents: [{ id: 'main', provider: agent }],
   failureText: ({ code }) => `failed: ${code}`,
+  lastAttemptAfterMs: 300, // of the 1,500 ms that the last hosts of a run live
 });
 process.on('message', ({ update, answer, answered }) => {
   if (answered !== undefined) asked.get(answered.number)?.(answered.value);
