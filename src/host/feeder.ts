@@ -191,19 +191,33 @@ async function firstOf(
   lane: string,
   known: KeptLane,
 ): Promise<UpdateRecord | undefined> {
-  const { journal } = parts;
+  const { journal, backlog } = parts;
   for (;;) {
     const eventId = known.unnamed.shift();
     if (eventId === undefined) break;
     const [row] = await journal.updates({ eventId, states: openUpdates });
-    if (row !== undefined && isFree(parts, row)) return row;
+    if (row === undefined) continue;
+    if (backlog.arriving.has(eventId)) return readAgainFrom(parts, row);
+    if (isFree(parts, row)) return row;
   }
   for (let afterSeq = 0; ; ) {
     const rows = await journal.updates({ lane, states: openUpdates, afterSeq, limit: 2 });
-    const row = rows.find((one) => isFree(parts, one));
+    const row = rows.find((one) => backlog.arriving.has(one.eventId) || isFree(parts, one));
     const last = rows.at(-1);
+    if (row !== undefined && backlog.arriving.has(row.eventId)) return readAgainFrom(parts, row);
     if (row !== undefined) return laneOfRow(parts, row) === undefined ? undefined : row;
     if (last === undefined || rows.length < 2) return undefined;
     afterSeq = last.seq;
   }
+}
+
+/**
+ * An update is being written down: it is new, or it has come again while it waits. Which of the two is known soon. Until then
+ * neither it nor what is behind it is taken up.
+ */
+function readAgainFrom({ backlog }: KeepingParts, { seq }: UpdateRecord): undefined {
+  backlog.rewinds++;
+  backlog.afterSeq = Math.min(backlog.afterSeq, seq - 1);
+  backlog.isBehind = true;
+  return undefined;
 }

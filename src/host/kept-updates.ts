@@ -35,11 +35,13 @@ export async function receiveKept(
   const eventId = eventIdOf(account.channel.id, account.accountId, update.updateId);
   const decoded = decodeUpdate(parts, account, update);
   const lane = laneOf(parts, account, decoded);
+  const { arriving } = parts.backlog;
+  arriving.add(eventId); // before it is kept: nobody who looks for what is left may take it up
   const taken = await keep(parts, account, { update, eventId, lane });
-
-  if (taken === 'refused') return 'refused';
   if (taken === 'accepted') begin(parts, { account, update, eventId, decoded }, lane);
+  arriving.delete(eventId);
   void feed(parts); // it may have waited for this one to be written down
+  if (taken === 'refused') return 'refused';
   await acknowledge(parts, account, update);
   await roomFor(parts, account, lane);
   return undefined;
@@ -53,6 +55,7 @@ function begin(
 ): void {
   const { inHand, logger } = parts;
   const { account, update, eventId, decoded } = kept;
+  inHand.add(eventId);
   const fate = fateOf(parts, account, lane);
   if (fate === 'handled') {
     const work = async (place: Place): Promise<void> => {
@@ -93,22 +96,16 @@ async function keep(
       `an update is kept without its body, which is ${body.problem}: after a restart it cannot be handled`,
       { ...named, eventId },
     );
-  const { arriving } = parts.backlog;
-  const isInHand = parts.inHand.has(eventId);
-  parts.inHand.add(eventId); // before it is kept: nobody who looks for what is left may find it
-  arriving.add(eventId);
   try {
     const about = { eventId, ...named, lane, receivedAtMs };
     const { status } = await parts.journal.accept(
       'json' in body ? { ...about, body: body.json } : about,
     );
     if (status === 'accepted') return status;
-    if (!isInHand) parts.inHand.delete(eventId);
     parts.counts.duplicates++;
     parts.logger.debug('an update came again', { ...named, eventId });
     return status;
   } catch (error) {
-    if (!isInHand) parts.inHand.delete(eventId);
     parts.counts.refused++;
     const reason = `the journal could not keep it: ${oneLine(error)}`;
     const message = 'an update was not taken in: the journal could not keep it';
@@ -121,7 +118,5 @@ async function keep(
       sends: [],
     });
     return 'refused';
-  } finally {
-    arriving.delete(eventId);
   }
 }

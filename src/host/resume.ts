@@ -34,7 +34,8 @@ export async function resumeUpdate(
   const about = { channel, accountId, ...(updateId !== undefined && { updateId }) };
   const named: Omit<MessageEnd, 'status'> = { ...about, correlationId: eventId, sends: [] };
   const earlier = await journal.sends({ correlationId: eventId, limit: allSends });
-  if (attempts >= maxAttempts) {
+  const isAnswered = !earlier.some(isOpen) && endOfAnswered(earlier) !== undefined; // only its end was not kept
+  if (attempts >= maxAttempts && !isAnswered) {
     const reason = `it was begun ${attempts} times, and never came to an end`;
     for (const send of earlier) if (isOpen(send)) await giveUpSend(parts, send, reason);
     await endKept(parts, eventId, { ...named, status: 'failed', reason });

@@ -25,6 +25,7 @@ export class Suspects {
   #running = 0;
   #isAlone = false;
   #timer: TimerHandle | undefined;
+  #isOver = false;
 
   constructor(rules: SuspectRules) {
     this.#rules = rules;
@@ -48,13 +49,14 @@ export class Suspects {
     }
   }
 
-  /** Lets go of its timer. */
+  /** Begins none any more, and lets go of its timer. */
   [Symbol.dispose](): void {
+    this.#isOver = true;
     if (this.#timer !== undefined) this.#rules.clock.clearTimeout(this.#timer);
   }
 
   #next(): void {
-    while (this.#waiting.size > 0) {
+    while (this.#waiting.size > 0 && !this.#isOver) {
       const attempts = Math.min(...this.#waiting.keys());
       const isLast = attempts >= this.#rules.maxAttempts - 1;
       if (this.#isAlone || (isLast ? this.#running > 0 : this.#running >= suspectsAtOnce)) return;
@@ -74,7 +76,10 @@ export class Suspects {
     first();
   }
 
-  /** Whether the host has run for long enough; where it has not, it looks again then. */
+  /**
+   * Whether the host has run for long enough; if not, it looks again then. The timer keeps the process: a host whose input has
+   * ended has this left to do.
+   */
   #isSettled(): boolean {
     const { clock } = this.#rules;
     const leftMs = this.#settledAtMs - clock.monotonicMs();
@@ -83,7 +88,6 @@ export class Suspects {
       this.#timer = undefined;
       this.#next();
     }, leftMs);
-    this.#timer.unref?.();
     return false;
   }
 }

@@ -575,6 +575,21 @@ describe('a message that never comes to its end (durability §7.5)', () => {
     expect(provider.turns.length).toBeGreaterThan(0);
   });
 
+  it('ends as it was answered if its host died after that, also at its last attempt (durability §7.3)', async () => {
+    const journal = memoryJournal();
+    const never = new Promise<never>(() => undefined);
+    const dying = { ...journal, endUpdate: () => never };
+    const first = await keptLab({ journal: dying, provider: speaker('answer'), maxAttempts: 1 });
+    await first.channel.receive({ text: 'hi' }, '7');
+    await first.clock.advance(0);
+    expect(first.texts()).toEqual(['answer']);
+    first.kill();
+    await using second = await keptLab({ journal, provider: speaker('other'), maxAttempts: 1 });
+    await second.clock.advance(10_000);
+    expect(await statesOf(journal)).toEqual(['ended answered']);
+    expect(second.texts()).toEqual([]);
+  });
+
   it('is handled again when an operator wants it, by the host that runs', async () => {
     const journal = memoryJournal();
     const provider = speaker('answer');

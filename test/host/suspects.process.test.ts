@@ -1,7 +1,8 @@
-import { type ChildProcess, fork } from 'node:child_process';
+import { type ChildProcess, execFile, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
 import { readJournal, type UpdateRecord } from '../../src/host/index.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
@@ -62,4 +63,14 @@ it('H2: a message that aborts the process is the only dead letter among 20 other
   const answered = updates.filter(({ outcome }) => outcome === 'answered');
   expect(answered.map(({ updateId }) => updateId)).toEqual(expect.arrayContaining(innocent));
   expect(updates.every(({ state }) => state === 'dead' || state === 'ended')).toBe(true);
+});
+
+it('H2: a host whose input has ended waits for the last attempt of a message before it ends (durability §7.7, §8.8)', async () => {
+  using folder = temporaryFolder();
+  const path = join(folder.path, 'sluice.db');
+  const host = fileURLToPath(new URL('./fixtures/ended-input-host.ts', import.meta.url));
+  const args = ['--import', 'tsx', host, path];
+  const { stdout } = await promisify(execFile)(process.execPath, args); // it exits with 0
+  expect(stdout).toBe('hello\n');
+  expect(await updatesOf(path)).toMatchObject([{ state: 'ended', attempts: 3 }]);
 });

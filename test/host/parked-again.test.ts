@@ -1,0 +1,54 @@
+import { describe, expect, it } from 'vitest';
+import { echoProvider } from '../../src/agent/index.js';
+import { type Journal, memoryJournal } from '../../src/host/index.js';
+import type { AgentProvider } from '../../src/stream/index.js';
+import { hostLab } from '../support/host-lab.js';
+
+/** A journal that takes its time to take in, as long as it is slow. */
+function slowJournal(): { readonly journal: Journal; slow(): void; go(): void } {
+  const journal = memoryJournal();
+  let written = Promise.resolve();
+  let go = (): void => undefined;
+  return {
+    journal: {
+      ...journal,
+      accept: async (update) => {
+        await written;
+        return journal.accept(update);
+      },
+    },
+    slow: () => {
+      written = new Promise((resolve) => {
+        go = resolve;
+      });
+    },
+    go: () => go(),
+  };
+}
+
+describe('M6: an update that waits in the journal and comes again', () => {
+  for (const again of [['b'], ['b', 'c']])
+    it(`is handled once, and in its order, also if its conversation is free meanwhile: ${again.join(' and ')} (durability §2.2, §8.8)`, async () => {
+      const { journal, slow, go } = slowJournal();
+      const echo = echoProvider();
+      const slowly: AgentProvider = {
+        ...echo,
+        async *run(request) {
+          await new Promise<void>((resolve) => lab.clock.setTimeout(resolve, 100));
+          yield* echo.run(request);
+        },
+      };
+      await using lab = await hostLab({ journal, agents: [{ id: 'main', provider: slowly }] });
+      const receive = (text: string) => lab.channel.receive({ text, conversation: 'one' }, text);
+      for (const text of ['a', 'b', 'c']) await receive(text);
+      await lab.clock.advance(50);
+      slow();
+      const told = again.map(receive);
+      await lab.clock.advance(100); // the turn of "a" has ended
+      go();
+      await Promise.all(told);
+      await lab.clock.advance(1_000);
+      expect(lab.texts()).toEqual(['a', 'b', 'c']);
+      expect(lab.host.stats()).toMatchObject({ duplicates: again.length, waiting: 0 });
+    });
+});
