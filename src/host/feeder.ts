@@ -78,9 +78,12 @@ export async function feed(parts: KeepingParts): Promise<void> {
   }
 }
 
-/** As many wait as run: no more are taken in hand. */
-function isCrowded({ running }: KeepingParts): boolean {
-  return running.waiting >= running.limit;
+/**
+ * No more are taken in hand: as many wait as run, or the host is full of those that have begun and wait for their session
+ * or for their agent.
+ */
+function isCrowded({ running, conversationLanes }: KeepingParts): boolean {
+  return running.waiting >= running.limit || conversationLanes.areFull;
 }
 
 /** Looks at the next open row. @returns whether to go on behind it. */

@@ -63,10 +63,14 @@ export class Lanes {
     return !this.#lanes.has(key);
   }
 
+  /** Whether all lanes together have as many jobs as they may. */
+  get areFull(): boolean {
+    return this.#jobs >= this.#capacityOfAll;
+  }
+
   /** Whether a lane, or all of them together, has as many jobs as it may. */
   isFull(key: string): boolean {
-    const jobs = this.#lanes.get(key)?.jobs ?? 0;
-    return jobs >= this.#rules.capacity || this.#jobs >= this.#capacityOfAll;
+    return this.areFull || (this.#lanes.get(key)?.jobs ?? 0) >= this.#rules.capacity;
   }
 
   /**

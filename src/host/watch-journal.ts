@@ -1,5 +1,5 @@
 import type { ErrorCode, TimerHandle } from '../kernel/index.js';
-import { rewind } from './feeder.js';
+import { feed, rewind } from './feeder.js';
 import type { KeepingParts } from './keeping.js';
 
 /** Milliseconds between two looks. */
@@ -35,7 +35,7 @@ export function watchJournal(parts: KeepingParts): Disposable {
         leftOpen.clear();
         backlog.isToRewind = false;
         await rewind(parts);
-      }
+      } else await feed(parts); // there may be room that nobody has told of
     } catch (error) {
       logger.error('the journal could not be read', { error });
     }

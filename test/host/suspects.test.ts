@@ -204,6 +204,37 @@ describe('M6: with a journal', () => {
     expect(lab.host.stats()).toMatchObject({ running: 0, waiting: 0 });
   });
 
+  it('as many as the capacity of the host wait in hand for an agent, the others in the journal (durability §8.2, §8.8)', async () => {
+    const begun: string[] = [];
+    const echo = echoProvider();
+    await using lab = await hostLab({
+      journal: memoryJournal(),
+      maxRunning: 4,
+      capacity: 10,
+      agents: [
+        {
+          id: 'main',
+          maxRunning: 1,
+          provider: {
+            ...echo,
+            async *run(request) {
+              begun.push(request.prompt);
+              await passed(lab.clock, 100, request.signal);
+              yield* echo.run(request);
+            },
+          },
+        },
+      ],
+    });
+    const texts = Array.from({ length: 60 }, (_, at) => `m-${at}`);
+    await receive(lab, texts);
+    await lab.clock.advance(10);
+    expect(lab.host.stats()).toMatchObject({ waiting: 10 });
+    await lab.clock.advance(10_000);
+    expect(begun).toEqual(texts);
+    expect(lab.host.stats()).toMatchObject({ running: 0, waiting: 0, dropped: 0 });
+  });
+
   it('the messages of a conversation wait in the journal while one of them runs, and keep their order (durability §8.8)', async () => {
     const journal = memoryJournal();
     const lab = await mortalLab(journal, 100);
