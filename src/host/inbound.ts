@@ -146,10 +146,14 @@ export function isLeftBehind(parts: HostParts, end: MessageEnd): boolean {
   return end.status === 'aborted' && parts.signal.aborted;
 }
 
-/** Tells whoever made the host how a message ended. Never throws. */
-export function tellMessageEnd(parts: HostParts, end: MessageEnd): void {
+/** Tells whoever made the host how a message ended. Never throws. @param level of its line in the log. */
+export function tellMessageEnd(
+  parts: HostParts,
+  end: MessageEnd,
+  level: 'info' | 'debug' = 'info',
+): void {
   const { status, channel, accountId, agentId, sessionKey, reason, correlationId } = end;
-  parts.logger.info(`a message has ended: ${status}`, {
+  parts.logger[level](`a message has ended: ${status}`, {
     channel,
     accountId,
     ...(correlationId !== undefined && { eventId: correlationId }),

@@ -110,13 +110,8 @@ async function keep(
     const reason = `the journal could not keep it: ${oneLine(error)}`;
     const message = 'an update was not taken in: the journal could not keep it';
     logJournalFailure(parts.logger, message, { ...named, eventId, error });
-    tellMessageEnd(parts, {
-      ...named,
-      correlationId: eventId,
-      status: 'failed',
-      reason,
-      sends: [],
-    });
+    const end = { ...named, correlationId: eventId, status: 'failed', reason, sends: [] } as const;
+    tellMessageEnd(parts, end, 'debug'); // it is told above, and again each time that it comes
     return 'refused';
   }
 }

@@ -84,6 +84,8 @@ describe('what the health port tells of a journal', () => {
     expect(acknowledged).toHaveLength(before); // nothing is acknowledged
     expect(lab.texts()).toEqual(['before']); // and nothing is sent
     expect(errorsOf(lab)).toHaveLength(1);
+    const ends = lab.log.entries.filter(({ message }) => message === 'a message has ended: failed');
+    expect(ends.map(({ level }) => level)).toEqual(['debug', 'debug', 'debug']); // they come again each second
     expect(JSON.parse((await ask(`${server.url}/readyz`)).body)).toMatchObject({
       journal: { code: 'journal-lost', refused: 3 },
     });
