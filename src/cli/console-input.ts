@@ -25,11 +25,14 @@ export function consoleInput(
       isAsked = false;
       yield line;
     }
-    const channels = (host()?.health().accounts ?? []).map(({ channel }) => channel);
-    const others = [...new Set(channels)].filter((channel) => channel !== 'console');
-    if (others.length > 0)
+    const others = new Set(
+      (host()?.health().accounts ?? [])
+        .filter(({ channel, sendsOnly }) => channel !== 'console' && sendsOnly !== true)
+        .map(({ channel }) => channel),
+    );
+    if (others.size > 0)
       stderr.lines([
-        `sluice: the console's input has ended; the host runs on for ${others.join(', ')}. Ctrl-C or SIGTERM ends it.`,
+        `sluice: the console's input has ended; the host runs on for ${[...others].join(', ')}. Ctrl-C or SIGTERM ends it.`,
       ]);
   }
   return {

@@ -1,4 +1,5 @@
 import { fileURLToPath } from 'node:url';
+import { CommandError } from './command-error.js';
 
 /** The folder of this package's own code: what is thrown there was asked for elsewhere. */
 const own = fileURLToPath(new URL('..', import.meta.url));
@@ -10,6 +11,7 @@ const own = fileURLToPath(new URL('..', import.meta.url));
  * @returns such as `/srv/bot/guard.mjs:12:9`; nothing where no frame is.
  */
 export function placeOf(thrown: unknown): string | undefined {
+  if (thrown instanceof CommandError) return undefined; // it names the option or the file that it speaks of
   const seen = new Set<unknown>();
   let place: string | undefined;
   for (let at = thrown; at instanceof Error && !seen.has(at); at = at.cause) {

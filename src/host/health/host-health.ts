@@ -12,7 +12,12 @@ export interface HostHealth {
   readonly messages: number;
   /** Turns that run. */
   readonly turns: number;
-  readonly accounts: readonly { readonly channel: string; readonly accountId: string }[];
+  readonly accounts: readonly {
+    readonly channel: string;
+    readonly accountId: string;
+    /** It takes no messages in, and keeps no host running. */
+    readonly sendsOnly?: true;
+  }[];
   readonly extensions: readonly {
     readonly extensionId: string;
     readonly status: ExtensionStatus['status'];
@@ -44,7 +49,11 @@ export function healthOf(
       startedMonotonicMs === undefined ? 0 : Math.round(clock.monotonicMs() - startedMonotonicMs),
     messages: conversationLanes.jobs,
     turns: turns.runs.length,
-    accounts: accounts.offered(),
+    accounts: accounts.all().map(({ channel, accountId }) => ({
+      channel: channel.id,
+      accountId,
+      ...(channel.capabilities.sendsOnly === true && { sendsOnly: true as const }),
+    })),
     extensions: extensions.statuses.map(({ extensionId, status, error }) => ({
       extensionId,
       status,
