@@ -24,6 +24,8 @@ export interface Backlog {
   /** Updates that wait for an account of theirs, which does not run. */
   readonly waiting: Set<string>;
   readonly suspects: Suspects;
+  /** The numbers of rows that are damaged: each was told. */
+  readonly damaged: Set<number>;
   /** The journal has been read for open updates as far as this row. */
   afterSeq: number;
   /** Behind that row there may be some that nobody has in hand: what comes anew waits behind them. */
@@ -48,6 +50,7 @@ export function newBacklog(rules: SuspectRules): Backlog {
     begun: new Set(),
     waiting: new Set(),
     suspects: new Suspects(rules),
+    damaged: new Set(),
     afterSeq: 0,
     isBehind: false,
     hasGrown: false,

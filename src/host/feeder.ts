@@ -3,6 +3,7 @@ import { decodeUpdate, laneOf, runsAtOnce } from './decode-update.js';
 import { isOver } from './handle-kept.js';
 import { openUpdates, type UpdateRecord } from './journal/journal.js';
 import type { KeepingParts } from './keeping.js';
+import { readOpen } from './open-rows.js';
 import type { Place } from './place.js';
 import { resumeUpdate, updateOf } from './resume.js';
 
@@ -54,18 +55,18 @@ export async function rewind(parts: KeepingParts): Promise<void> {
 
 /** Takes up what is next, as long as few wait. Never rejects. */
 export async function feed(parts: KeepingParts): Promise<void> {
-  const { backlog, journal, logger } = parts;
+  const { backlog, logger } = parts;
   if (backlog.isReading || !backlog.isBehind) return;
   backlog.isReading = true;
   try {
     while (backlog.isBehind && !isOver(parts) && !isCrowded(parts)) {
       const { afterSeq, rewinds } = backlog;
       backlog.hasGrown = false;
-      const rows = await journal.updates({ states: openUpdates, afterSeq, limit: page });
+      const { rows, areLast } = await readOpen(parts, { afterSeq, limit: page });
       if (rewinds !== backlog.rewinds) continue;
       const isAllMet = rows.every((row) => meet(parts, row));
       if (rows.some(({ eventId }) => backlog.arriving.has(eventId))) return; // told again when they are there
-      if (isAllMet && rows.length < page && !backlog.hasGrown) backlog.isBehind = false;
+      if (isAllMet && areLast && !backlog.hasGrown) backlog.isBehind = false;
       await new Promise(setImmediate); // a long backlog does not hold up the event loop
     }
   } catch (error) {
@@ -204,12 +205,12 @@ async function firstOf(
     if (isFree(parts, row)) return row;
   }
   for (let afterSeq = 0; ; ) {
-    const rows = await journal.updates({ lane, states: openUpdates, afterSeq, limit: 2 });
+    const { rows, areLast } = await readOpen(parts, { lane, afterSeq, limit: 2 });
     const row = rows.find((one) => backlog.arriving.has(one.eventId) || isFree(parts, one));
     const last = rows.at(-1);
     if (row !== undefined && backlog.arriving.has(row.eventId)) return readAgainFrom(parts, row);
     if (row !== undefined) return laneOfRow(parts, row) === undefined ? undefined : row;
-    if (last === undefined || rows.length < 2) return undefined;
+    if (last === undefined || areLast) return undefined;
     afterSeq = last.seq;
   }
 }

@@ -1,7 +1,10 @@
-import { describe, expect, it } from 'vitest';
+import { join } from 'node:path';
+import { describe, expect, it, vi } from 'vitest';
 import { echoProvider } from '../../src/agent/index.js';
-import { type Journal, memoryJournal } from '../../src/host/index.js';
+import { type Journal, memoryJournal, openJournal } from '../../src/host/index.js';
+import { openSqlite } from '../../src/host/sqlite/open-sqlite.js';
 import type { AgentProvider } from '../../src/stream/index.js';
+import { testFolder } from '../support/folder.js';
 import { hostLab } from '../support/host-lab.js';
 
 /** A journal that takes its time to take in, as long as it is slow. */
@@ -52,3 +55,33 @@ describe('M6: an update that waits in the journal and comes again', () => {
       expect(lab.host.stats()).toMatchObject({ duplicates: again.length, waiting: 0 });
     });
 });
+
+it('H1: one damaged row of the journal keeps nobody else waiting (durability §1.6)', async () => {
+  const path = join(testFolder(), 'sluice.db');
+  const journal = await openJournal(path);
+  const echo = echoProvider();
+  const slowly: AgentProvider = {
+    ...echo,
+    async *run(request) {
+      await new Promise<void>((resolve) => lab.clock.setTimeout(resolve, 100));
+      yield* echo.run(request);
+    },
+  };
+  const agents = [{ id: 'main', provider: slowly }];
+  await using lab = await hostLab({ journal, store: journal.store, maxRunning: 1, agents });
+  for (const text of ['a', 'b', 'c', 'd', 'e', 'f'])
+    await lab.channel.receive({ text, conversation: text }, text);
+  {
+    using database = openSqlite(path);
+    database.exec("UPDATE updates SET body = '{}' WHERE update_id = 'd'");
+  }
+  await vi.waitFor(
+    async () => {
+      await lab.clock.advance(100);
+      expect(lab.texts()).toEqual(['a', 'b', 'c', 'e', 'f']);
+    },
+    { timeout: 120_000, interval: 5 },
+  );
+  const told = lab.log.entries.filter(({ message }) => message.includes('is damaged'));
+  expect(told).toHaveLength(1);
+}, 300_000);
