@@ -23,7 +23,9 @@ const started = (fields = {}) =>
 
 /** What the SDK asks before a tool runs. */
 type Ask = (id: string, name: string, input: object, agent?: string) => Promise<unknown>;
-type Script = (ask: Ask) => AsyncIterable<CsdkFrame>;
+/** Its hook that tells that a subagent starts: by its run, and not by the call that started it. */
+type Start = (agent: string, type: string) => Promise<unknown>;
+type Script = (ask: Ask, start: Start) => AsyncIterable<CsdkFrame>;
 
 /** The claude provider, with a query that follows a script. */
 function claude(script: Script): AgentProvider {
@@ -42,10 +44,17 @@ function claude(script: Script): AgentProvider {
         { signal: new AbortController().signal },
       );
   };
+  const starting = ({ hooks }: ClaudeQueryOptions): Start => {
+    const hook = hooks.SubagentStart[0]?.hooks[0];
+    return async (agent, type) => {
+      const input = { hook_event_name: 'SubagentStart', agent_id: agent, agent_type: type };
+      return hook?.(input, undefined, { signal: new AbortController().signal });
+    };
+  };
   return claudeProvider({
     query: ({ options }) => {
       async function* run(): AsyncGenerator<CsdkFrame, void> {
-        yield* script(asking(options));
+        yield* script(asking(options), starting(options));
       }
       return Object.assign(run(), { close: () => undefined });
     },
@@ -159,12 +168,12 @@ describe('the subagents of a turn', () => {
 
   it('are refused by a veto of subagent.spawning, whose text the model is told (§16.12)', async () => {
     const answers: unknown[] = [];
-    const script: Script = (ask) =>
+    const script: Script = (ask, start) =>
       foreground(async (...asked) => {
         const said = await ask(...asked);
         answers.push(said);
         return said;
-      });
+      }, start);
     const lab = turnLab({
       provider: claude(script),
       contribute: refusing('subagent.spawning'),
@@ -186,6 +195,24 @@ describe('the subagents of a turn', () => {
     ]);
     const told = lab.outcomes.find(({ event }) => event.family === 'agent.tool.called');
     expect(told?.payload).toMatchObject({ isError: true, error: 'Nobody delegates here.' });
+  });
+
+  it('are refused also if another subagent starts before they are asked about (§16.12)', async () => {
+    const lab = turnLab({
+      provider: claude(async function* (ask, start) {
+        yield init();
+        yield call('p', 'Agent', look);
+        await start('x-9', 'explore'); // of a skill, say, which no call of the model started
+        yield system('status'); // time for it to be told
+        yield system('status');
+        yield* foreground(ask, start);
+      }),
+      contribute: refusing('subagent.spawning'),
+    });
+    expect((await lab.result).status).toBe('completed');
+    const told = lab.outcomes.find(({ event }) => event.family === 'agent.tool.called');
+    expect(told?.payload).toMatchObject({ isError: true, error: 'Nobody delegates here.' });
+    expect(storyOf(lab)).not.toContain('subagent.spawned');
   });
 
   it('reach the legacy hooks of subagents, whose error refuses one (§16.12)', async () => {

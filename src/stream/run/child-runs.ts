@@ -199,11 +199,16 @@ export class ChildRuns {
     });
   }
 
-  /** The one call that a subagent whose source names no call can belong to. */
+  /**
+   * The one call that a subagent whose source names no call can belong to. Nothing starts by a call that nobody was asked about:
+   * a subagent that starts otherwise must not pass for it, or its own `subagent.spawning` would only be observed.
+   */
   #only(agentId: string | undefined): Child | undefined {
     const fitting = [...this.#byCall.values()].filter(
-      ({ state, fields }) =>
-        state === 'asked' && (agentId === undefined || fields.agentId === agentId),
+      ({ state, spawning, fields }) =>
+        state === 'asked' &&
+        spawning !== undefined &&
+        (agentId === undefined || fields.agentId === agentId),
     );
     return fitting.length === 1 ? fitting[0] : undefined;
   }
