@@ -1,5 +1,6 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { loadLegacyPlugin } from '../../src/legacy/index.js';
+import { StandIns } from '../../src/legacy/plugin/stand-ins.js';
 import { collectingLogger } from '../../src/testing/index.js';
 import { hostLab } from '../support/host-lab.js';
 
@@ -112,6 +113,33 @@ describe('D1: what a member that is not there gives is never sent, answered or c
     await using _ = lab;
     const report = await lab.host.send(flight);
     expect(report).toMatchObject({ status: 'sent', receipt: { messageId: 'p-1' } });
+  });
+
+  it('not what is made with "new", as of a class', async () => {
+    const { lab, logger } = await labOf((api) => {
+      const Player = api.runtime['tts']?.['Player'] as unknown as new () => Absent; // a plugin believes so
+      api.logger.info(`made a ${new Player()}`);
+    });
+    await using _ = lab;
+    const told = logger.entries.map(({ message }) => message);
+    expect(told.filter((one) => one.includes('made a api.runtime.tts.Player'))).toHaveLength(1);
+    expect(told.filter((one) => one.includes('tts.Player is not supported'))).toHaveLength(1);
+  });
+
+  it('and the bytes of a file that is given are not searched one by one', () => {
+    const standIns = new StandIns(() => undefined);
+    const absent = standIns.make('api.runtime.tts') as Absent;
+    absent(); // from here on what the plugin gives is searched
+    const look = vi.spyOn(Reflect, 'get');
+    try {
+      const found = standIns.pathIn({ from: absent, file: Buffer.alloc(1_000) });
+      expect({ found, few: look.mock.calls.length < 10 }).toEqual({
+        found: 'api.runtime.tts',
+        few: true,
+      });
+    } finally {
+      look.mockRestore();
+    }
   });
 
   it('a channel that has no way to send a message says so', async () => {

@@ -33,7 +33,8 @@ export class StandIns {
       this.#onCall(path);
       return standIn;
     };
-    const standIn: object = new Proxy(() => undefined, {
+    // biome-ignore lint/complexity/useArrowFunction: what stands in for a class is called with "new", which an arrow is not
+    const standIn: object = new Proxy(function () {}, {
       get: (_, key) => {
         this.#isTouched = true;
         if (key === Symbol.iterator) return () => [].values();
@@ -64,6 +65,7 @@ export class StandIns {
       const path = this.#paths.get(one);
       if (path !== undefined) return path;
       seen.add(one);
+      if (ArrayBuffer.isView(one)) continue; // each byte would be a key
       if (typeof one === 'object')
         for (const key of Object.keys(one)) waiting.push(key, Reflect.get(one, key));
     }
