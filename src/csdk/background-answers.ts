@@ -6,6 +6,8 @@ import { type CsdkFrame, isFields, textField } from './frame.js';
  * result, then the notification of their tasks, then a turn about them (csdk §7).
  */
 export class BackgroundAnswers {
+  /** The subagents that were seen: a command can go to the background, too, and is none. */
+  readonly #agents = new Set<string>();
   readonly #running = new Set<string>();
   #ended: string[] = [];
   #hasResult = false;
@@ -16,11 +18,13 @@ export class BackgroundAnswers {
     const taskId = textField(frame, 'task_id') ?? '';
     switch (frame.subtype) {
       case 'task_started':
-        if (frame.is_backgrounded === true && isAgent(frame)) this.#running.add(taskId);
+        if (!isAgent(frame)) return [];
+        this.#agents.add(taskId);
+        if (frame.is_backgrounded === true) this.#running.add(taskId);
         return [];
       case 'task_updated':
         if (isFields(frame.patch) && frame.patch.is_backgrounded === true)
-          this.#running.add(taskId);
+          if (this.#agents.has(taskId)) this.#running.add(taskId);
         return [];
       case 'task_notification':
         if (this.#running.delete(taskId)) this.#ended.push(taskId);

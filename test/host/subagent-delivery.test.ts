@@ -148,6 +148,37 @@ describe('the answer of a subagent that ran in the background', () => {
       ['room', 'nothing.'],
     ]);
   });
+
+  it('is waited for by no answer if a command goes to the background: it is no subagent (csdk §7)', async () => {
+    const factsWith = async (task: object): Promise<readonly string[]> => {
+      const facts: SubagentFact[] = [];
+      const frames = [
+        { type: 'system', subtype: 'init', session_id: 's' },
+        { type: 'system', subtype: 'task_started', task_id: 't-1', tool_use_id: 'p', ...task },
+        {
+          type: 'system',
+          subtype: 'task_updated',
+          task_id: 't-1',
+          patch: { is_backgrounded: true },
+        },
+        { type: 'result', subtype: 'success', is_error: false, result: '' },
+        { type: 'system', subtype: 'task_notification', task_id: 't-1', status: 'completed' },
+        { type: 'system', subtype: 'init', session_id: 's' },
+        { type: 'result', subtype: 'success', is_error: false, result: '' },
+      ];
+      const options = {
+        end: 'idle',
+        onSubagent: (fact: SubagentFact) => facts.push(fact),
+      } as const;
+      for await (const _event of normalizeSession(frames, options));
+      return facts.map(({ kind }) => kind).filter((kind) => kind.endsWith('answered'));
+    };
+    expect(await factsWith({ task_type: 'local_bash' })).toEqual([]);
+    expect(await factsWith({ task_type: 'local_agent' })).toEqual([
+      'answered',
+      'children_answered',
+    ]);
+  });
 });
 
 describe('a recorded run with a subagent in the background', () => {
