@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { dirname, extname, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { importableUrl, importError } from '../extension/index.js';
-import { checkConfig, type HostConfig } from '../host/index.js';
+import { checkConfig, type HostConfig, openToOthers } from '../host/index.js';
 import { oneLine } from '../kernel/index.js';
 import { CommandError } from './command-error.js';
 import { ConfigError } from './config-error.js';
@@ -22,6 +22,8 @@ export interface LoadedConfig extends HostConfig {
   readonly written: unknown;
   /** What came from the environment or from files: it must be in no log. */
   readonly secrets: readonly string[];
+  /** Files of secrets that others than their owner may read, with their modes in octal digits. */
+  readonly exposed: ReadonlyMap<string, string>;
 }
 
 /** Where a config is looked for. */
@@ -59,10 +61,16 @@ export async function readConfigFile(
   const written =
     extname(path) === '.json' ? await readJson(path, file) : await readModule(path, file);
   const folder = dirname(path);
-  const readSecretFile = (secret: string): string => readFileSync(resolve(folder, secret), 'utf8');
+  const exposed = new Map<string, string>();
+  const readSecretFile = (secret: string): string => {
+    const at = resolve(folder, secret);
+    const mode = openToOthers(at);
+    if (mode !== undefined) exposed.set(at, mode);
+    return readFileSync(at, 'utf8');
+  };
   const verdict = checkConfig(written, { env, readSecretFile });
   if (!verdict.ok) throw new ConfigError(file, verdict.problems);
-  return { ...verdict.config, file, folder, written, secrets: verdict.secrets };
+  return { ...verdict.config, file, folder, written, secrets: verdict.secrets, exposed };
 }
 
 async function readJson(path: string, file: string): Promise<unknown> {

@@ -1,5 +1,12 @@
 import { type Command, Option } from 'commander';
-import { readJournal, type TendedJournal, tendJournal } from '../host/index.js';
+import {
+  damageLine,
+  type JournalReader,
+  readJournal,
+  repairJournal,
+  type TendedJournal,
+  tendJournal,
+} from '../host/index.js';
 import { CommandError } from './command-error.js';
 import { type ExitCode, exitCodeHelp, exitCodes } from './exit-codes.js';
 import { sendLine, updateLine } from './journal-lines.js';
@@ -7,7 +14,7 @@ import { journalFile } from './journal-of.js';
 import { sinceMsOf } from './journal-since.js';
 import { jsonLine } from './json-line.js';
 import type { Shell } from './shell.js';
-import { counted } from './text.js';
+import { counted, printable } from './text.js';
 
 const states = ['accepted', 'handling', 'ended', 'dead'] as const;
 
@@ -28,6 +35,10 @@ What is done:
   show ID      one message: its sends, and the stages that it went through
   retry ID     have a dead letter handled again, by the host that runs or by the next
   purge ID     drop a dead letter; with --all every one of them
+  repair       make a damaged journal usable again, while no host uses it: each row that is
+               well is kept, the others go to a file beside it, and so does a copy of it all
+
+list and show read past what is damaged, name it on stderr, and end with exit code 1.
 
 A message is accepted, handling, ended or dead. A dead letter could not be handled: it was
 begun too often without coming to an end, or it failed. spec/durability.md says more.
@@ -45,7 +56,7 @@ export function addJournal(program: Command, shell: Shell, done: (code: ExitCode
   program
     .command('journal')
     .description('look into the journal of a host, and after its dead letters')
-    .argument('<action>', 'list, show, retry or purge')
+    .argument('<action>', 'list, show, retry, purge or repair')
     .argument('[id]', 'the id of a message, as list shows it')
     .option('--journal <file>', 'the journal (default: journal.path of the config file)')
     .option('-c, --config <file>', 'the config file that names it')
@@ -69,11 +80,12 @@ async function journal(
   shell: Shell,
 ): Promise<ExitCode> {
   if (action === 'list') return list(options, shell);
+  if (action === 'repair') return repair(options, shell);
   if (action !== 'show' && action !== 'retry' && action !== 'purge')
     throw new CommandError(
       'bad-arguments',
       `there is no action "${action}"`,
-      'Actions: list, show, retry, purge.',
+      'Actions: list, show, retry, purge, repair.',
     );
   if (action === 'purge' && id === undefined && options.all === true)
     return purgeAll(options, shell);
@@ -92,27 +104,22 @@ async function list(options: JournalOptions, shell: Shell): Promise<ExitCode> {
   if (!Number.isSafeInteger(limit) || limit < 1)
     throw new CommandError('bad-arguments', `--limit is "${most}"`, 'Write a number from 1 up.');
   const filter = { limit, ...(since !== undefined && { sinceMs: sinceMsOf(since, Date.now()) }) };
-  const reader = await readJournal(await journalFile(options, shell));
-  try {
+  return readPast(options, shell, async (reader) => {
     if (sends === true) {
       const rows = await reader.sends(filter);
       shell.stdout.lines(rows.map((row) => (json === true ? jsonLine(row) : sendLine(row))));
-      return exitCodes.ok;
+      return;
     }
     const rows = await reader.updates({
       ...filter,
       ...(state !== undefined && { states: [state] }),
     });
     shell.stdout.lines(rows.map((row) => (json === true ? jsonLine(row) : updateLine(row))));
-    return exitCodes.ok;
-  } finally {
-    await reader.close();
-  }
+  });
 }
 
 async function show(id: string, options: JournalOptions, shell: Shell): Promise<ExitCode> {
-  const reader = await readJournal(await journalFile(options, shell));
-  try {
+  return readPast(options, shell, async (reader) => {
     const [update] = await reader.updates({ eventId: id });
     if (update === undefined) throw unknownId(id);
     const sends = await reader.sends({ correlationId: id });
@@ -128,10 +135,54 @@ async function show(id: string, options: JournalOptions, shell: Shell): Promise<
             ...stages.map(({ eventId, family, status }) => `  ${eventId}  ${family}  ${status}`),
           ],
     );
-    return exitCodes.ok;
+  });
+}
+
+/** Reads a journal past what is damaged in it, and names that once on stderr. */
+async function readPast(
+  options: JournalOptions,
+  shell: Shell,
+  read: (reader: JournalReader) => Promise<void>,
+): Promise<ExitCode> {
+  const path = await journalFile(options, shell);
+  const damages = new Set<string>();
+  const reader = await readJournal(path, {
+    onDamaged: (damage) => damages.add(damageLine(damage)),
+  });
+  try {
+    await read(reader);
   } finally {
     await reader.close();
+    shell.stderr.lines(
+      [...damages].map((damage) =>
+        printable(
+          `sluice: database-damaged: ${path}: ${damage}. It is left out here. Stop the host, and run \`sluice journal repair\`.`,
+        ),
+      ),
+    );
   }
+  return damages.size === 0 ? exitCodes.ok : exitCodes.failed;
+}
+
+async function repair(options: JournalOptions, shell: Shell): Promise<ExitCode> {
+  const path = await journalFile(options, shell);
+  const stamp = new Date().toISOString().replace(/[-:]|\.\d+/g, '');
+  const report = repairJournal(path, stamp);
+  if (options.json === true) {
+    shell.stdout.lines([jsonLine(report)]);
+    return exitCodes.ok;
+  }
+  const { problems, kept, moved, sideFile, copy } = report;
+  shell.stdout.lines(
+    report.status === 'well'
+      ? [`${path} is well: nothing was done`]
+      : [
+          ...problems.map((problem) => printable(`damaged: ${problem}`)),
+          `${counted(kept, 'row is', 'rows are')} kept, ${moved} moved${sideFile === undefined ? '' : ` to ${sideFile}`}`,
+          `the journal as it was: ${copy}`,
+        ],
+  );
+  return exitCodes.ok;
 }
 
 async function tend(

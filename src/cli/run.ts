@@ -133,6 +133,12 @@ async function run(options: RunOptions, shell: Shell): Promise<ExitCode> {
   const level = isSeen ? view.logLevel : 'info'; // nobody sees what goes on elsewhere
   await using log = openLog(settings, shell, { level, debug });
   const { logger } = log;
+  shell.stderr.lines(
+    [...(settings.config?.exposed ?? [])].map(
+      ([file, mode]) =>
+        `sluice: warn: others may read the secret file ${file} (mode ${mode}). Run \`chmod 600\` on it.`,
+    ),
+  );
   const { cwd } = shell;
   checkUrl(options.url, settings);
   await using gateway = new GatewayLink(settings.gateway, {

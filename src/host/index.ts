@@ -58,9 +58,11 @@ export type {
   UpdateState,
 } from './journal/journal.js';
 export { memoryJournal } from './journal/memory-journal.js';
+export { journalProblems, type RepairReport, repairJournal } from './journal/repair-journal.js';
 export type { Retention } from './journal/retention.js';
 export { type JournalOptions, openJournal, type SqliteJournal } from './journal/sqlite-journal.js';
-export { readJournal } from './journal/sqlite-reader.js';
+export { type ReadOptions, readJournal } from './journal/sqlite-reader.js';
+export { type Damage, damageLine } from './journal/table-rows.js';
 export { type TendedJournal, tendJournal } from './journal/tend-journal.js';
 export { type LaneRules, Lanes } from './lanes.js';
 export type { StartReport, StopReport } from './lifecycle.js';
@@ -87,6 +89,8 @@ export {
   type SqliteRow,
   type SqliteStatement,
 } from './sqlite/open-sqlite.js';
+export { openToOthers } from './sqlite/private-file.js';
+export type { StoredRow } from './sqlite/sqlite-texts.js';
 export type { SqliteValue } from './sqlite/sqlite-values.js';
 export { memoryStore, type SessionRecord, type Store, type TranscriptPart } from './store.js';
 export { ActiveStreams, type StreamPlace } from './streaming/active-streams.js';

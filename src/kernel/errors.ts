@@ -352,7 +352,7 @@ export const errorTable = {
     message: 'Database {path} is damaged, or is no database: {problem}.',
     cause:
       'The file was overwritten, cut off, or copied while it was written to; or it is another file.',
-    hint: 'Move the file and those beside it ({path}-wal, {path}-shm) away and keep them, and put a copy in their place or begin anew.',
+    hint: 'A journal: run `sluice journal repair`, which keeps what is well and a copy of it all. Another file: move it and those beside it ({path}-wal, {path}-shm) away, and put a copy in their place.',
   },
   'database-full': {
     message: 'Database {path} cannot grow: {problem}.',

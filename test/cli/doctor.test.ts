@@ -1,3 +1,4 @@
+import { chmodSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { probe } from '../../src/cli/doctor/probe.js';
@@ -239,6 +240,31 @@ describe('sluice doctor (§20.5)', () => {
       if (token.length > 10) expect(text).not.toContain(token);
     },
   );
+
+  it('M2: warns of a secret file that others may read, and run does, too', async () => {
+    using folder: TemporaryFolder = temporaryFolder({
+      ...config({
+        journal: { path: './kept.db' },
+        extensions: [{ path: './one.mjs', config: { token: { secretFile: './token' } } }],
+      }),
+      'one.mjs': extension('one', ''),
+      token: 'a-good-long-token',
+    });
+    const secretFile = join(folder.path, 'token');
+    const warned = async (...args: readonly string[]) => {
+      const { stdout, stderr } = await runInMemory(args, '', { cwd: folder.path });
+      return stdout + stderr;
+    };
+    chmodSync(secretFile, 0o644);
+    expect(await warned('doctor', '--json')).toContain(
+      'others may read this secret: its mode is 644',
+    );
+    expect(await warned('run')).toContain('others may read the secret file');
+    expect((statSync(join(folder.path, 'kept.db')).mode & 0o777).toString(8)).toBe('600');
+    chmodSync(secretFile, 0o600);
+    for (const command of [['doctor', '--json'], ['run']])
+      expect(await warned(...command)).not.toContain('others may read');
+  });
 
   it('warns of a secret that is written out in the file, and does not show it', async () => {
     const token = '1234567890:AAaaBBbbCCccDDddEEeeFFffGGggHHhhIIi';

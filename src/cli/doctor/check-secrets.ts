@@ -25,6 +25,14 @@ export function checkSecrets(config: LoadedConfig): Finding[] {
   const findings = [...textsIn(config.written)].flatMap(({ path, key, text }) =>
     writtenOut(config.file, placeOf(path), key, text),
   );
+  for (const [file, mode] of config.exposed)
+    findings.push({
+      severity: 'warning',
+      check: 'secrets',
+      what: `others may read this secret: its mode is ${mode}`,
+      whose: file,
+      hint: `Run \`chmod 600\` on it.`,
+    });
   const filled = {
     extensions: config.extensions,
     plugins: config.plugins,

@@ -3,7 +3,7 @@ import { isSluiceError } from '../../kernel/index.js';
 import { checkInChild } from '../sqlite/check-in-child.js';
 import type { SqliteDatabase } from '../sqlite/open-sqlite.js';
 import { examineRows } from './examine-rows.js';
-import { damagedRow } from './table-rows.js';
+import { damageError } from './table-rows.js';
 
 /** For each millisecond that rows are looked at, so many are left to others. */
 const restFactor = 3;
@@ -26,7 +26,7 @@ export async function checkLater(
   try {
     let fromMs = clock.monotonicMs();
     for (const [first] of examineRows(database)) {
-      if (first !== undefined) return damagedRow(database.path, first);
+      if (first !== undefined) return damageError(database.path, first);
       await rest(clock, (clock.monotonicMs() - fromMs) * restFactor);
       if (signal.aborted) return undefined;
       fromMs = clock.monotonicMs();

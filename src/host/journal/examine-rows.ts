@@ -1,7 +1,8 @@
 import type { SqliteDatabase } from '../sqlite/open-sqlite.js';
+import type { StoredRow } from '../sqlite/sqlite-texts.js';
 import { journalTables } from './journal-rows.js';
 import { rowProblem, type SummedTable } from './row-sums.js';
-import type { DamagedRow } from './table-rows.js';
+import { type Damage, damageError } from './table-rows.js';
 
 /** Rows that are read at once: a body may have some hundred kB. */
 const rowsAtOnce = 64;
@@ -15,7 +16,7 @@ const rowsAtOnce = 64;
  * @example
  * for (const damaged of examineRows(database)) for (const { table, problem } of damaged) warn(table, problem);
  */
-export function* examineRows(database: SqliteDatabase): Generator<readonly DamagedRow[], void> {
+export function* examineRows(database: SqliteDatabase): Generator<readonly Damage[], void> {
   for (const table of journalTables) {
     const columns = ['body', 'body_sum', 'sum', ...table.columns];
     const next = database.prepare(
@@ -27,12 +28,16 @@ export function* examineRows(database: SqliteDatabase): Generator<readonly Damag
       const last = rows.at(-1)?.['seq'];
       if (typeof last !== 'number') break;
       yield rows.flatMap((row) => damagedOf(table, row));
+      if (last <= after)
+        throw damageError(database.path, {
+          problem: `row ${last} of ${table.name} is out of order`,
+        }); // it would never end
       after = last;
     }
   }
 }
 
-function damagedOf(table: SummedTable, row: DamagedRow['row']): DamagedRow[] {
+function damagedOf(table: SummedTable, row: StoredRow): Damage[] {
   const problem = rowProblem(table, row);
   return problem === undefined ? [] : [{ table: table.name, row, problem }];
 }

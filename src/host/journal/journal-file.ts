@@ -1,17 +1,15 @@
 import { statSync } from 'node:fs';
-import { SluiceError } from '../../kernel/index.js';
+import { isSluiceError, SluiceError } from '../../kernel/index.js';
 import { openSqlite, type SqliteDatabase, type SqliteOptions } from '../sqlite/open-sqlite.js';
 import { examineRows } from './examine-rows.js';
 import { applicationId, checkSchema, makeSchema, schemaVersion } from './journal-schema.js';
 import { migrateJournal } from './migrate-journal.js';
-import { damagedRow } from './table-rows.js';
+import { type Damage, damageError } from './table-rows.js';
 
 /** How the file of a journal is opened. */
 export interface JournalFileOptions extends SqliteOptions {
   /** Whoever opens it has its lock: an older version is brought up to today's, and a new file gets its tables. */
   readonly isOwner?: boolean;
-  /** Opens it also where pages or rows are damaged, to read what is left. */
-  readonly isDamageExpected?: boolean;
   /** Bytes up to which all of it is looked at; 32 MiB where unsaid. Of a larger file, only its head and its schema are. */
   readonly wholeCheckBytes?: number;
 }
@@ -33,35 +31,46 @@ export function isCheckedWhole(path: string, wholeCheckBytes = usualCheckBytes):
  * @throws SluiceError `not-a-journal`, or what `openSqlite` throws.
  */
 export function openJournalFile(path: string, options: JournalFileOptions = {}): SqliteDatabase {
-  const { isOwner = false, isDamageExpected = false, wholeCheckBytes, ...sqlite } = options;
-  const isChecked = !isDamageExpected && isCheckedWhole(path, wholeCheckBytes);
+  const { isOwner = false, wholeCheckBytes, ...sqlite } = options;
+  const isChecked = sqlite.isDamageExpected !== true && isCheckedWhole(path, wholeCheckBytes);
   const database = openSqlite(path, sqlite);
   try {
     if (isChecked) database.check();
     const isNew = numberOf(database, 'SELECT count(*) FROM sqlite_schema') === 0;
     if (isNew && isOwner) database.transaction(() => makeSchema(database));
-    checkHead(database, isOwner);
+    checkHead(database, { isOwner });
     checkSchema(database);
     if (isChecked)
       for (const [first] of examineRows(database))
-        if (first !== undefined) throw damagedRow(path, first);
+        if (first !== undefined) throw damageError(path, first);
     return database;
   } catch (error) {
     database.close();
-    throw error;
+    if (!isSluiceError(error) || error.code !== 'database-failed') throw error;
+    // the statements are right: it is the schema that they do not fit
+    const problem = `its schema cannot be used: ${String(error.details['problem'])}`;
+    throw new SluiceError('database-damaged', { path, problem }, { cause: error });
   }
 }
 
-/** Whose file it is, and of which version. */
-function checkHead(database: SqliteDatabase, isOwner: boolean): void {
+/**
+ * Looks whose file it is, and of which version; its owner brings an older one up to today's.
+ *
+ * @param given with `onDamaged` rows that cannot be taken over are told and left out; else they are an error.
+ * @throws SluiceError `not-a-journal`, `database-damaged`.
+ */
+export function checkHead(
+  database: SqliteDatabase,
+  given: { readonly isOwner: boolean; readonly onDamaged?: (damage: Damage) => void },
+): void {
   const { path } = database;
   const id = numberOf(database, 'PRAGMA application_id');
   if (id !== applicationId)
     throw new SluiceError('not-a-journal', { path, problem: 'it is a database of something else' });
   const version = numberOf(database, 'PRAGMA user_version');
   if (version === schemaVersion) return;
-  if (version === 1 && isOwner) {
-    migrateJournal(database);
+  if (version === 1 && given.isOwner) {
+    migrateJournal(database, given.onDamaged);
     return;
   }
   const problem =

@@ -1,8 +1,9 @@
 import type { SqliteDatabase, SqliteRow } from '../sqlite/open-sqlite.js';
+import { brokenColumn, type StoredRow } from '../sqlite/sqlite-texts.js';
 import { journalTables } from './journal-rows.js';
 import { makeSchema } from './journal-schema.js';
 import type { SummedTable } from './row-sums.js';
-import { tableRows } from './table-rows.js';
+import { continueNumbers, type Damage, damageError, numberGiven, tableRows } from './table-rows.js';
 
 /** Columns that version 1 did not have, or had by another name. */
 const inVersion1: Readonly<Record<string, Readonly<Record<string, string>>>> = {
@@ -39,36 +40,48 @@ const rowsAtOnce = 64;
  * Makes a journal of version 1 one of today: each row gets its sum. It is one transaction: after a crash the file is as it
  * was. The file grows for it, to twice its size at most, and its free pages are used again.
  *
- * @throws SluiceError `database-damaged` where a text is not UTF-8: nothing is changed then.
+ * @param onDamaged is told of each row with a text that is not UTF-8, which is left out. Without it that is an error.
+ * @throws SluiceError `database-damaged`: nothing is changed then.
  */
-export function migrateJournal(database: SqliteDatabase): void {
+export function migrateJournal(
+  database: SqliteDatabase,
+  onDamaged?: (damage: Damage) => void,
+): void {
   database.transaction(() => {
     for (const index of indexesOfVersion1) database.exec(`DROP INDEX ${index}`);
     for (const { name } of journalTables)
       database.exec(`ALTER TABLE ${name} RENAME TO version_1_${name}`);
     database.exec(transcriptSizes);
     makeSchema(database);
-    for (const table of journalTables) copyTable(database, table);
+    for (const table of journalTables) copyTable(database, table, onDamaged);
     for (const { name } of journalTables) database.exec(`DROP TABLE version_1_${name}`);
   });
 }
 
-function copyTable(database: SqliteDatabase, table: SummedTable): void {
+function copyTable(
+  database: SqliteDatabase,
+  table: SummedTable,
+  onDamaged?: (damage: Damage) => void,
+): void {
   const { name } = table;
   const rows = tableRows(database, table);
-  for (const row of rowsOfVersion1(database, table)) rows.add(row);
-  const given = database
-    .prepare('SELECT seq FROM sqlite_sequence WHERE name = ?')
-    .get(`version_1_${name}`)?.['seq'];
-  if (given === undefined) return;
-  database.prepare('DELETE FROM sqlite_sequence WHERE name = ?').run(name);
-  database.prepare('INSERT INTO sqlite_sequence (name, seq) VALUES (?, ?)').run(name, given); // no number comes twice
+  for (const row of rowsOfVersion1(database, table)) {
+    const column = brokenColumn(row);
+    if (column === undefined) {
+      rows.add(row as SqliteRow); // it has no bytes
+      continue;
+    }
+    const damage = { table: name, row, problem: `${column}: a text that is not UTF-8` };
+    if (onDamaged === undefined) throw damageError(database.path, damage);
+    onDamaged(damage);
+  }
+  continueNumbers(database, name, numberGiven(database, `version_1_${name}`));
 }
 
 function* rowsOfVersion1(
   database: SqliteDatabase,
   { name, columns }: SummedTable,
-): Generator<SqliteRow, void> {
+): Generator<StoredRow, void> {
   const seq = inVersion1[name]?.['seq'] ?? 'seq';
   const wanted = ['body', ...columns].map(
     (column) => `${inVersion1[name]?.[column] ?? column} AS ${column}`,
@@ -78,7 +91,7 @@ function* rowsOfVersion1(
   );
   let after = 0;
   for (;;) {
-    const read = next.all(after);
+    const read = next.stored(after);
     const last = read.at(-1)?.['seq'];
     if (typeof last !== 'number') return;
     yield* read;

@@ -1,3 +1,5 @@
+import { isSluiceError } from '../../kernel/index.js';
+import { logDamage } from '../sqlite/log-damage.js';
 import type { SqliteDatabase } from '../sqlite/open-sqlite.js';
 import type { SqliteValue } from '../sqlite/sqlite-values.js';
 import {
@@ -20,7 +22,8 @@ import {
   updatesTable,
 } from './journal-rows.js';
 import { isNotEnded, isOpenUpdate } from './journal-schema.js';
-import { type DamagedRow, type TableRows, tableRows } from './table-rows.js';
+import { readPastDamage } from './read-past-damage.js';
+import { type Damage, goodRows, type TableRows, tableRows } from './table-rows.js';
 
 /** Rows that are read at once, at least and at most, and the characters of their bodies that are aimed at. */
 const fewestRows = 16;
@@ -34,9 +37,9 @@ const charactersAtOnce = 512 * 1024;
 export class SqliteReader implements JournalReader {
   readonly #database: SqliteDatabase;
   readonly #tables = new Map<string, TableRows>();
-  readonly #onDamaged: ((row: DamagedRow) => void) | undefined;
+  readonly #onDamaged: ((damage: Damage) => void) | undefined;
 
-  constructor(database: SqliteDatabase, onDamaged?: (row: DamagedRow) => void) {
+  constructor(database: SqliteDatabase, onDamaged?: (damage: Damage) => void) {
     this.#database = database;
     this.#onDamaged = onDamaged;
   }
@@ -116,13 +119,23 @@ export class SqliteReader implements JournalReader {
     const tell = this.#onDamaged;
     const onDamaged =
       tell &&
-      ((one: DamagedRow): void => {
-        sawDamaged(one.row['seq']);
+      ((one: Damage): void => {
+        if (one.row !== undefined) sawDamaged(one.row['seq']);
         tell(one);
       });
-    return this.#rowsOf(table)
-      .read(`${condition} ORDER BY seq LIMIT ?`, [...values, limit ?? defaultLimit], onDamaged)
-      .map(table.record);
+    const most = Math.max(0, Math.trunc(limit ?? defaultLimit));
+    try {
+      return this.#rowsOf(table)
+        .read(`${condition} ORDER BY seq LIMIT ?`, [...values, most], onDamaged)
+        .map(table.record);
+    } catch (error) {
+      const isDamage = isSluiceError(error) && error.code === 'database-damaged';
+      if (onDamaged === undefined || !isDamage) throw error;
+      const { rows, problem } = readPastDamage(this.#database, table, condition, values);
+      if (problem !== undefined)
+        onDamaged({ table: table.name, problem: `${table.name} cannot be read whole: ${problem}` });
+      return goodRows(table, rows, onDamaged).slice(0, most).map(table.record);
+    }
   }
 
   #rowsOf(table: JournalTable<unknown>): TableRows {
@@ -143,6 +156,12 @@ function isOneOf(states: readonly string[], state: string): boolean {
   return states.includes(state);
 }
 
+/** How a journal is read. */
+export interface ReadOptions {
+  /** Told of what is damaged, which is then read past. Without it damage is an error. */
+  readonly onDamaged?: (damage: Damage) => void;
+}
+
 /**
  * Opens a journal to read it; a host may be using it meanwhile.
  *
@@ -152,6 +171,19 @@ function isOneOf(states: readonly string[], state: string): boolean {
  * for (const { family, body } of await reader.dispatches({ eventId })) print(family, JSON.parse(body));
  * await reader.close();
  */
-export async function readJournal(path: string): Promise<JournalReader> {
-  return new SqliteReader(openJournalFile(path, { readonly: true }));
+export async function readJournal(
+  path: string,
+  { onDamaged }: ReadOptions = {},
+): Promise<JournalReader> {
+  if (onDamaged === undefined) return new SqliteReader(openJournalFile(path, { readonly: true }));
+  const inLog = logDamage(path);
+  if (inLog !== undefined) onDamaged({ problem: inLog });
+  const database = openJournalFile(path, { readonly: true, isDamageExpected: true });
+  try {
+    database.check();
+  } catch (error) {
+    if (!isSluiceError(error) || error.code !== 'database-damaged') throw error;
+    onDamaged({ problem: String(error.details['problem']) });
+  }
+  return new SqliteReader(database, onDamaged);
 }

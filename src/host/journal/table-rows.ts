@@ -7,10 +7,12 @@ import { bodySum, headSum, rowProblem, type SummedTable } from './row-sums.js';
 /** Values by the names of their columns, without the sums. A column that is absent is null. */
 export type RowValues = Readonly<Record<string, SqliteValue | undefined>>;
 
-/** A row whose sum is wrong, or a text of which is no text. */
-export interface DamagedRow {
-  readonly table: string;
-  readonly row: StoredRow;
+/** Something of a table that is damaged. */
+export interface Damage {
+  /** Absent where it is of the whole file. */
+  readonly table?: string;
+  /** A row whose sum is wrong, or a text of which is no text; absent where pages cannot be read. */
+  readonly row?: StoredRow;
   /** In words, with the column where it is known. */
   readonly problem: string;
 }
@@ -30,7 +32,7 @@ export interface TableRows {
   read(
     condition: string,
     values: readonly SqliteValue[],
-    onDamaged?: (row: DamagedRow) => void,
+    onDamaged?: (damage: Damage) => void,
   ): SqliteRow[];
   /** Writes other values into a row that `find` gave. */
   change(row: SqliteRow, changes: RowValues): void;
@@ -56,14 +58,10 @@ export function tableRows(database: SqliteDatabase, table: SummedTable): TableRo
     statements.set(sql, made);
     return made;
   };
-  const good = (rows: readonly StoredRow[], onDamaged?: (row: DamagedRow) => void): SqliteRow[] =>
-    rows.flatMap((row) => {
-      const problem = rowProblem(table, row);
-      if (problem === undefined) return [row as SqliteRow]; // it has no bytes
-      const damaged = { table: name, row, problem };
-      if (onDamaged === undefined) throw damagedRow(database.path, damaged);
-      onDamaged(damaged);
-      return [];
+  const good = (rows: readonly StoredRow[], onDamaged?: (damage: Damage) => void): SqliteRow[] =>
+    goodRows(table, rows, (damage) => {
+      if (onDamaged === undefined) throw damageError(database.path, damage);
+      onDamaged(damage);
     });
 
   let nextSeq: number | undefined;
@@ -127,15 +125,43 @@ export function tableRows(database: SqliteDatabase, table: SummedTable): TableRo
   };
 }
 
-/** A damaged row as an error that says which it is. */
-export function damagedRow(path: string, { table, row, problem }: DamagedRow): SluiceError {
-  const seq = Number(row['seq']);
-  return new SluiceError('database-damaged', {
-    path,
-    problem: `row ${seq} of ${table}, ${problem}`,
-    table,
-    seq,
+/** The rows whose sums fit; the others are told. */
+export function goodRows(
+  table: SummedTable,
+  rows: readonly StoredRow[],
+  onDamaged: (damage: Damage) => void,
+): SqliteRow[] {
+  return rows.flatMap((row) => {
+    const problem = rowProblem(table, row);
+    if (problem === undefined) return [row as SqliteRow]; // it has no bytes
+    onDamaged({ table: table.name, row, problem });
+    return [];
   });
+}
+
+/** The last number that was given to a row of a table, which may be gone. */
+export function numberGiven(database: SqliteDatabase, name: string): number {
+  const row = database.prepare('SELECT seq FROM sqlite_sequence WHERE name = ?').get(name);
+  return Number(row?.['seq'] ?? 0);
+}
+
+/** Goes on after a number that was given: no number comes twice. */
+export function continueNumbers(database: SqliteDatabase, name: string, given: number): void {
+  if (!Number.isSafeInteger(given) || given <= numberGiven(database, name)) return;
+  database.prepare('DELETE FROM sqlite_sequence WHERE name = ?').run(name);
+  database.prepare('INSERT INTO sqlite_sequence (name, seq) VALUES (?, ?)').run(name, given);
+}
+
+/** A damaged row as an error that says which it is. */
+export function damageError(path: string, damage: Damage): SluiceError {
+  const { table, row } = damage;
+  const seq = row === undefined ? undefined : Number(row['seq']);
+  return new SluiceError('database-damaged', { path, problem: damageLine(damage), table, seq });
+}
+
+/** Damage in words: which row, and what is wrong with it. */
+export function damageLine({ table, row, problem }: Damage): string {
+  return row === undefined ? problem : `row ${Number(row['seq'])} of ${table}, ${problem}`;
 }
 
 /** Whether an error tells of one damaged row: nothing was written, and the database goes on. */

@@ -3,6 +3,8 @@ import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import Driver from 'libsql';
 import { isSluiceError, SluiceError } from '../../kernel/index.js';
+import { logDamage } from './log-damage.js';
+import { makePrivate } from './private-file.js';
 import { sqliteFailure } from './sqlite-failure.js';
 import { brokenColumn, type StoredRow, selectBytes, storedRow } from './sqlite-texts.js';
 import {
@@ -29,6 +31,8 @@ export interface SqliteOptions {
   readonly busyTimeoutMs?: number;
   /** It is there to be locked, and holds nothing: it has no write-ahead log. */
   readonly isLock?: boolean;
+  /** Opens it also where its write-ahead log is damaged, or its end is gone: to read what is left. */
+  readonly isDamageExpected?: boolean;
 }
 
 /**
@@ -105,10 +109,14 @@ class OpenDatabase implements SqliteDatabase {
     this.path = path;
     if (path === '' || path.includes('\0'))
       throw new SluiceError('database-not-opened', { path, problem: 'that is no path' });
+    const inLog = isLock || options.isDamageExpected === true ? undefined : logDamage(path);
+    if (inLog !== undefined) throw this.#damaged(inLog);
+    if (!readonly && path !== ':memory:') makePrivate(path);
     this.#driver = this.#guarded(
       () => new Driver(nameOf(path, readonly), { timeout: busyTimeoutMs }),
     );
     try {
+      if (options.isDamageExpected === true) this.exec('PRAGMA writable_schema = ON'); // reads a file that was cut off
       if (!readonly && !isLock) this.#prepareFile(maxPages, busyTimeoutMs);
       if (!isLock) this.#checkSchemaTexts(); // a file that cannot be read fails now, not later
     } catch (error) {

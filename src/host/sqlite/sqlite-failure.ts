@@ -26,7 +26,11 @@ export function sqliteFailure(path: string, error: unknown): SluiceError {
   const driverCode = codeOf(error);
   const code =
     codes.find(([prefix]) => driverCode.startsWith(prefix))?.[1] ??
-    (/ConnectionFailed/.test(problem) ? 'database-not-opened' : 'database-failed');
+    (/ConnectionFailed/.test(problem)
+      ? 'database-not-opened'
+      : /unsupported (file format|encoding)/.test(problem)
+        ? 'database-damaged' // a byte of the file's head that no statement can be at fault for
+        : 'database-failed');
   const what = code === 'database-not-opened' ? whyNotOpened(path, problem) : problem;
   return new SluiceError(code, { path, problem: what }, { cause: error });
 }

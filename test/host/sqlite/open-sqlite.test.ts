@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import fc from 'fast-check';
@@ -299,6 +299,58 @@ describe('fault 35: a database that cannot be used', () => {
       write: 'database-read-only',
       create: 'database-not-opened',
     });
+  });
+});
+
+describe('M2: who may read the files of a database (durability §1.10)', () => {
+  const modeOf = (path: string) => (statSync(path).mode & 0o777).toString(8);
+
+  it('its own user alone, whatever the umask is', () => {
+    const path = join(testFolder(), 'state.db');
+    const before = process.umask(0);
+    try {
+      using database = withTable(path);
+      fill(database, 1);
+      using _lock = openSqlite(`${path}-lock`, { isLock: true });
+      for (const suffix of ['', '-wal', '-shm', '-lock'])
+        expect([suffix, modeOf(path + suffix)]).toEqual([suffix, '600']);
+    } finally {
+      process.umask(before);
+    }
+  });
+
+  it('without giving up a lock that this process has, nor one of its log (child process)', {
+    timeout: 60_000,
+  }, () => {
+    const path = join(testFolder(), 'state.db');
+    using lock = openSqlite(path, { isLock: true });
+    lock.exec('BEGIN EXCLUSIVE');
+    expect(() => {
+      using again = openSqlite(path, { isLock: true, busyTimeoutMs: 0 });
+      again.exec('BEGIN EXCLUSIVE');
+    }).toThrow(code('database-busy'));
+    const other = `import Driver from 'libsql';
+      try { new Driver(process.argv[1]).exec('BEGIN EXCLUSIVE'); console.log('not locked'); }
+      catch (error) { console.log(error.code); }`;
+    const args = ['--input-type=module', '--eval', other, path];
+    expect(spawnSync(process.execPath, args, { encoding: 'utf8' }).stdout).toBe('SQLITE_BUSY\n');
+    const kept = join(testFolder(), 'kept.db');
+    using first = withTable(kept);
+    first.exec('BEGIN IMMEDIATE'); // the lock of the log is on its index
+    using _second = openSqlite(kept, { readonly: true });
+    const writer = other.replace('EXCLUSIVE', 'IMMEDIATE');
+    const ofLog = ['--input-type=module', '--eval', writer, kept];
+    expect(spawnSync(process.execPath, ofLog, { encoding: 'utf8' }).stdout).toBe('SQLITE_BUSY\n');
+  });
+
+  it('others no more, where they could', () => {
+    const path = join(testFolder(), 'state.db');
+    using first = withTable(path);
+    fill(first, 1);
+    for (const suffix of ['', '-wal', '-shm']) chmodSync(path + suffix, 0o664);
+    using _second = withTable(path);
+    for (const suffix of ['', '-wal', '-shm'])
+      expect([suffix, modeOf(path + suffix)]).toEqual([suffix, '600']);
   });
 });
 

@@ -1,0 +1,169 @@
+import { closeSync, existsSync, fstatSync, openSync, readSync, statSync } from 'node:fs';
+import { endianness } from 'node:os';
+import { isOpenHere } from './open-here.js';
+
+/** Bytes of the header of a write-ahead log, and of each frame in it. */
+const logHeaderBytes = 32;
+const frameHeaderBytes = 24;
+
+/** Bytes of the header of the log's index (the `-shm` file), which is there twice. */
+const indexHeaderBytes = 48;
+
+/**
+ * Looks for damage in the write-ahead log of a database. SQLite ends a log at the first frame that is not right, and says
+ * nothing: transactions that were kept would be gone, and rows would be as they were before. A log that ends early because
+ * the process or the machine ended is no damage: its last transaction was never acknowledged. The two differ in this:
+ *
+ * - a transaction begins after the one before it is on the disk, so a bad frame with a later transaction behind it is damage;
+ * - the log's index says how many frames are on the disk, so a log that has fewer is damaged. The index is written after
+ *   the log was synced, and it has a checksum of its own; one that is damaged says nothing.
+ *
+ * Somebody may be writing meanwhile, so it is damage only if two looks in a row see the same.
+ *
+ * @returns what is wrong, in words, or `undefined`.
+ */
+export function logDamage(path: string): string | undefined {
+  if (!existsSync(path) || isOpenHere(`${path}-shm`)) return undefined; // it was looked at when it was opened
+  let seen: string | undefined;
+  try {
+    for (let look = 0; look < 5; look++) {
+      const found = lookAtLog(path);
+      if (found === undefined || found === seen) return found;
+      seen = found;
+    }
+  } catch {
+    // what cannot be read is told by the database that cannot be opened
+  }
+  return undefined; // or it changes all the time: somebody has it open, and writes
+}
+
+function lookAtLog(path: string): string | undefined {
+  const index = readIndex(`${path}-shm`);
+  const log = readLog(`${path}-wal`);
+  const unsaved = index !== undefined && index.frames > index.backfilled;
+  if (typeof log !== 'string' && log.frames > 0 && statSync(path).size === 0)
+    return 'the file is empty, and its write-ahead log is not'; // the driver would begin anew, and delete the log
+  if (log === 'none')
+    return unsaved ? `its write-ahead log is gone, which had ${index.frames} frames` : undefined;
+  if (log === 'no header') return 'the head of its write-ahead log is damaged';
+  if (log.gap !== undefined)
+    return `frame ${log.gap} of its write-ahead log is damaged, and transactions follow it`;
+  if (!unsaved || log.frames >= index.frames) return undefined;
+  if (index.salt === log.salt)
+    return `its write-ahead log ends after ${log.frames} frames, and ${index.frames} were kept`;
+  return log.frames === 0 ? 'its write-ahead log is not the one that was kept' : undefined;
+}
+
+interface LogIndex {
+  readonly frames: number;
+  /** Frames that are in the database already. */
+  readonly backfilled: number;
+  readonly salt: string;
+}
+
+/** The head of the log's index, where its sum fits. In the byte order of the machine. */
+function readIndex(path: string): LogIndex | undefined {
+  const bytes = readStart(path, indexHeaderBytes * 2 + 4);
+  if (bytes === undefined || bytes.length < indexHeaderBytes * 2 + 4) return undefined;
+  const header = bytes.subarray(0, indexHeaderBytes);
+  if (!header.equals(bytes.subarray(indexHeaderBytes, indexHeaderBytes * 2))) return undefined;
+  const sum = addToSum([0, 0], header.subarray(0, 40), true);
+  if (sum[0] !== header.readUInt32LE(40) || sum[1] !== header.readUInt32LE(44)) return undefined;
+  return {
+    frames: header.readUInt32LE(16),
+    backfilled: bytes.readUInt32LE(indexHeaderBytes * 2),
+    salt: header.toString('hex', 32, 40),
+  };
+}
+
+interface Log {
+  /** Frames to the end of the last whole transaction. */
+  readonly frames: number;
+  /** The first frame that is not right, where a later transaction follows it. */
+  readonly gap?: number;
+  readonly salt: string;
+}
+
+function readLog(path: string): Log | 'none' | 'no header' {
+  if (!existsSync(path)) return 'none';
+  const file = openSync(path, 'r');
+  try {
+    const { size } = fstatSync(file);
+    if (size < logHeaderBytes) return 'none';
+    const header = readAt(file, 0, logHeaderBytes);
+    const magic = header.readUInt32BE(0);
+    const pageBytes = header.readUInt32BE(8);
+    const isLittle = magic === 0x377f0682;
+    const sum = addToSum([0, 0], header.subarray(0, 24), isLittle);
+    const fits = sum[0] === header.readUInt32BE(24) && sum[1] === header.readUInt32BE(28);
+    const isOdd = pageBytes < 512 || pageBytes > 65_536;
+    if ((!isLittle && magic !== 0x377f0683) || !fits || isOdd)
+      return size === logHeaderBytes ? 'none' : 'no header';
+    const salt = header.toString('hex', 16, 24);
+    const frameBytes = frameHeaderBytes + pageBytes;
+    const count = Math.floor((size - logHeaderBytes) / frameBytes);
+    const at = (frame: number): number => logHeaderBytes + (frame - 1) * frameBytes;
+    let frames = 0;
+    let running = sum;
+    for (let frame = 1; frame <= count; frame++) {
+      const bytes = readAt(file, at(frame), frameBytes);
+      running = addToSum(running, bytes.subarray(0, 8), isLittle);
+      running = addToSum(running, bytes.subarray(frameHeaderBytes), isLittle);
+      const isRight =
+        bytes.toString('hex', 8, 16) === salt &&
+        running[0] === bytes.readUInt32BE(16) &&
+        running[1] === bytes.readUInt32BE(20);
+      if (!isRight) {
+        let wasEnded = false; // a transaction ends at the bad frame, or after it
+        for (let later = frame; later <= count; later++) {
+          const head = readAt(file, at(later), frameHeaderBytes);
+          if (head.toString('hex', 8, 16) !== salt) continue;
+          if (wasEnded) return { frames, gap: frame, salt };
+          wasEnded = head.readUInt32BE(4) !== 0;
+        }
+        break;
+      }
+      if (bytes.readUInt32BE(4) !== 0) frames = frame;
+    }
+    return { frames, salt };
+  } finally {
+    closeSync(file);
+  }
+}
+
+/** SQLite's own sum of a log, in words of 4 bytes. */
+function addToSum(
+  [first, second]: readonly [number, number],
+  bytes: Buffer,
+  isLittle: boolean,
+): readonly [number, number] {
+  let one = first;
+  let two = second;
+  const words = wordsOf(bytes, isLittle);
+  for (let at = 0; at + 1 < words.length; at += 2) {
+    one = (one + (words[at] ?? 0) + two) >>> 0;
+    two = (two + (words[at + 1] ?? 0) + one) >>> 0;
+  }
+  return [one, two];
+}
+
+function wordsOf(bytes: Buffer, isLittle: boolean): Uint32Array {
+  const copy = Uint8Array.from(bytes); // starts where words may start
+  if (isLittle !== (endianness() === 'LE')) Buffer.from(copy.buffer).swap32();
+  return new Uint32Array(copy.buffer, 0, Math.floor(copy.length / 4));
+}
+
+function readStart(path: string, bytes: number): Buffer | undefined {
+  if (!existsSync(path)) return undefined;
+  const file = openSync(path, 'r');
+  try {
+    return readAt(file, 0, bytes);
+  } finally {
+    closeSync(file);
+  }
+}
+
+function readAt(file: number, position: number, length: number): Buffer {
+  const buffer = Buffer.allocUnsafe(length);
+  return buffer.subarray(0, readSync(file, buffer, 0, length, position));
+}

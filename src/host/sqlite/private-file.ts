@@ -1,0 +1,35 @@
+import { chmodSync, closeSync, existsSync, openSync, statSync } from 'node:fs';
+
+/**
+ * Makes the file of a database for its user alone (mode 0600), and takes rights from others where it and the files beside
+ * it are there already: it holds what people wrote. SQLite gives its own files beside it the mode of the database. A file
+ * that this user may not change is left as it is.
+ *
+ * @param suffixes of the files beside it that are looked at.
+ */
+export function makePrivate(path: string, suffixes: readonly string[] = ['-wal', '-shm']): void {
+  try {
+    // never one that is there: to close it would give up the locks that this process has on it
+    if (!existsSync(path)) closeSync(openSync(path, 'wx', 0o600));
+  } catch {
+    return; // the driver says what is wrong with it
+  }
+  for (const suffix of ['', ...suffixes]) tighten(path + suffix);
+}
+
+/** Whether others than its owner may read a file: its mode in octal digits, or `undefined`. */
+export function openToOthers(path: string): string | undefined {
+  if (process.platform === 'win32') return undefined; // no such modes
+  const mode = statSync(path, { throwIfNoEntry: false })?.mode ?? 0;
+  return (mode & 0o044) === 0 ? undefined : (mode & 0o777).toString(8);
+}
+
+function tighten(path: string): void {
+  const mode = statSync(path, { throwIfNoEntry: false })?.mode;
+  if (mode === undefined || (mode & 0o077) === 0) return;
+  try {
+    chmodSync(path, mode & 0o700);
+  } catch {
+    // it is another user's: who may read it is theirs to say
+  }
+}
