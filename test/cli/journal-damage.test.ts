@@ -25,7 +25,7 @@ const journalCommand = (path: string, ...args: readonly string[]) =>
   runInMemory(['journal', ...args, '--journal', path, '--no-config']);
 
 describe('H1: sluice journal on a damaged journal', { timeout: 60_000 }, () => {
-  it('list and show read past a bad row, name it, and end with 1 (durability §1.8)', async () => {
+  it('list and show read past a bad row, name it, and end with 1 (durability §1.11)', async () => {
     const path = await damagedJournal();
     const listed = await journalCommand(path, 'list');
     expect(listed.code).toBe(1);
@@ -38,7 +38,7 @@ describe('H1: sluice journal on a damaged journal', { timeout: 60_000 }, () => {
     expect(shown.stdout).toContain('words of u-3');
   });
 
-  it('repair moves the bad row to a side file that nobody else can read (durability §1.9)', async () => {
+  it('repair moves the bad row to a side file that nobody else can read (durability §1.12)', async () => {
     const path = await damagedJournal();
     await expect(openJournal(path)).rejects.toThrow(/row 2 of updates/);
     const { code, stdout } = await journalCommand(path, 'repair', '--json');
@@ -67,7 +67,7 @@ describe('H1: sluice journal on a damaged journal', { timeout: 60_000 }, () => {
     expect((await journalCommand(path, 'list')).code).toBe(0);
   });
 
-  it('repair refuses while a host uses the journal, and leaves alone what is well (durability §1.9)', async () => {
+  it('repair refuses while a host uses the journal, and leaves alone what is well (durability §1.12)', async () => {
     const path = join(testFolder(), 'sluice.db');
     const journal = await openJournal(path);
     const refused = await journalCommand(path, 'repair');
@@ -80,7 +80,7 @@ describe('H1: sluice journal on a damaged journal', { timeout: 60_000 }, () => {
     expect(readFileSync(path).equals(before)).toBe(true);
   });
 
-  it('repair brings a journal of version 1 up, without the rows that are no text (durability §1.9)', async () => {
+  it('repair brings a journal of version 1 up, without the rows that are no text (durability §1.12)', async () => {
     const path = join(testFolder(), 'sluice.db');
     makeVersion1(path);
     const bytes = readFileSync(path);

@@ -45,7 +45,7 @@ async function updatesOf(path: string): Promise<readonly UpdateRecord[]> {
   }
 }
 
-it('H2: a message that aborts the process is the only dead letter among 20 others, also after a storm of deployments (durability §7.7, §7.8)', async () => {
+it('H2: a message that aborts the process is the only dead letter among 20 others, also after a storm of deployments (durability §7.7)', async () => {
   using folder = temporaryFolder();
   const path = join(folder.path, 'sluice.db');
   await live(path, [...innocent.slice(0, 10), 'poison', ...innocent.slice(10)]);

@@ -302,7 +302,7 @@ describe('fault 35: a database that cannot be used', () => {
   });
 });
 
-describe('M2: who may read the files of a database (durability §1.10)', () => {
+describe('M2: who may read the files of a database (durability §1.13)', () => {
   const modeOf = (path: string) => (statSync(path).mode & 0o777).toString(8);
 
   it('its own user alone, whatever the umask is', () => {
