@@ -57,10 +57,11 @@ export type {
   UpdateRecord,
   UpdateState,
 } from './journal/journal.js';
+export type { JournalOptions, SqliteJournal } from './journal/journal-options.js';
 export { memoryJournal } from './journal/memory-journal.js';
 export { journalProblems, type RepairReport, repairJournal } from './journal/repair-journal.js';
 export type { Retention } from './journal/retention.js';
-export { type JournalOptions, openJournal, type SqliteJournal } from './journal/sqlite-journal.js';
+export { openJournal } from './journal/sqlite-journal.js';
 export { type ReadOptions, readJournal } from './journal/sqlite-reader.js';
 export { type Damage, damageLine } from './journal/table-rows.js';
 export { type TendedJournal, tendJournal } from './journal/tend-journal.js';

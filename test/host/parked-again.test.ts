@@ -31,7 +31,7 @@ function slowJournal(): { readonly journal: Journal; slow(): void; go(): void } 
 
 describe('M6: an update that waits in the journal and comes again', () => {
   for (const again of [['b'], ['b', 'c']])
-    it(`is handled once, and in its order, also if its conversation is free meanwhile: ${again.join(' and ')} (durability §2.2, §8.8)`, async () => {
+    it(`is handled once, and in its order, also if its conversation is free meanwhile: ${again.join(' and ')} (durability §8.8)`, async () => {
       const { journal, slow, go } = slowJournal();
       const echo = echoProvider();
       const slowly: AgentProvider = {

@@ -65,7 +65,7 @@ it('H2: a message that aborts the process is the only dead letter among 20 other
   expect(updates.every(({ state }) => state === 'dead' || state === 'ended')).toBe(true);
 });
 
-it('H2: a host whose input has ended waits for the last attempt of a message before it ends (durability §7.7, §8.8)', async () => {
+it('H2: a host whose input has ended waits for the last attempt of a message before it ends (durability §7.7)', async () => {
   using folder = temporaryFolder();
   const path = join(folder.path, 'sluice.db');
   const host = fileURLToPath(new URL('./fixtures/ended-input-host.ts', import.meta.url));

@@ -204,7 +204,7 @@ describe('M6: with a journal', () => {
     expect(lab.host.stats()).toMatchObject({ running: 0, waiting: 0 });
   });
 
-  it('as many as the capacity of the host wait in hand for an agent, the others in the journal (durability §8.2, §8.8)', async () => {
+  it('as many as the capacity of the host wait in hand for an agent, the others in the journal (durability §8.8)', async () => {
     const begun: string[] = [];
     const echo = echoProvider();
     await using lab = await hostLab({

@@ -21,27 +21,11 @@ import { type JournalChanges, journalChanges } from './journal-changes.js';
 import { isCheckedWhole, numberOf, openJournalFile } from './journal-file.js';
 import { JournalGuard } from './journal-guard.js';
 import { lockJournal } from './journal-lock.js';
-import type { Retention } from './retention.js';
+import type { JournalOptions, SqliteJournal } from './journal-options.js';
 import { RetentionSweep } from './retention-sweep.js';
 import { SqliteReader } from './sqlite-reader.js';
 import { sqliteStore } from './sqlite-store.js';
 import { WaitingDispatches } from './waiting-dispatches.js';
-
-/** How a journal is opened. */
-export interface JournalOptions extends Retention {
-  readonly clock?: Clock;
-  /** The most pages of 4,096 bytes that the file may have; as many as the disk takes where unsaid. */
-  readonly maxPages?: number;
-  /** Bytes of a file that are looked at before it is used; 32 MiB where unsaid. A larger one is looked at meanwhile. */
-  readonly wholeCheckBytes?: number;
-}
-
-/** A journal in a file, and the sessions beside it. */
-export interface SqliteJournal extends Journal {
-  readonly path: string;
-  /** Sessions and transcripts, in the same file. */
-  readonly store: Store;
-}
 
 /** Milliseconds that opening waits for another process, and that one step of it may block for. */
 const openLockWaitMs = 5_000;
