@@ -1,4 +1,5 @@
 import type { ChannelInbox, ChannelPlugin, DecodedIngress } from './channel.js';
+import { checkPermit } from './check-permit.js';
 import type { ApprovedMessage } from './message.js';
 import type { TerminalScreen } from './terminal/terminal-screen.js';
 import { type TerminalLook, terminalSender } from './terminal/terminal-sender.js';
@@ -51,6 +52,7 @@ export function consoleChannel(options: ConsoleChannelOptions): ChannelPlugin {
   const render = options.render ?? ((message) => `${message.content}\n`);
   const { terminal, sender = { id: 'local' } } = options;
   let stopped = false;
+  let host: ChannelInbox | undefined;
   let iterator: AsyncIterator<string> | undefined;
   let written = 0;
   const nextMessageId = (): string => `console-${++written}`;
@@ -74,6 +76,7 @@ export function consoleChannel(options: ConsoleChannelOptions): ChannelPlugin {
     resendPolicy: { ambiguous: 'fail', maxAttempts: 1, maxWaitMs: 0 },
 
     startAccount: async (_accountId, inbox) => {
+      host = inbox;
       iterator = options.lines[Symbol.asyncIterator]();
       pump(iterator, inbox).catch((error: unknown) => {
         inbox.ended({ reason: 'the input failed', error });
@@ -91,6 +94,7 @@ export function consoleChannel(options: ConsoleChannelOptions): ChannelPlugin {
     decodeIngress: (raw) => decode(raw, sender),
 
     send: async (permit) => {
+      checkPermit(permit, host);
       const message = permit.take();
       try {
         if (terminal === undefined) await options.write(render(message));
@@ -102,8 +106,10 @@ export function consoleChannel(options: ConsoleChannelOptions): ChannelPlugin {
     },
 
     ...(terminal !== undefined && {
-      createStreamSender: (permits) =>
-        terminalSender(permits, { screen: terminal.screen, look: terminal, nextMessageId }),
+      createStreamSender: (permits) => {
+        checkPermit(permits.opening, host);
+        return terminalSender(permits, { screen: terminal.screen, look: terminal, nextMessageId });
+      },
     }),
   };
 }

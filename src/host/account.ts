@@ -40,6 +40,7 @@ export async function startAccount(
         logger.warn('an update came after its account was stopped; it is not taken in', named);
         return 'refused';
       },
+      owns: (permit) => permit.isOf(kernel),
       ended: ({ reason, error }) => {
         if (error !== undefined)
           logger.error('an account takes in no more', { ...named, detail: reason, error });

@@ -74,7 +74,7 @@ async function attemptAll(
   signal: AbortSignal,
   first: Attempt | undefined,
 ): Promise<SendEnd> {
-  const approval = approveSend(outcome);
+  const approval = approveSend(outcome, parts.kernel);
   const { channel, accountId } = approval.message;
   const send: Attempt = (account) => attemptSend(parts, trail, account, approval, signal);
   let attempt = first ?? send;

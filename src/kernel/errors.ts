@@ -250,8 +250,15 @@ export const errorTable = {
   },
   'not-approved': {
     message: '{what} approves no send.',
-    cause: 'The value is no outcome of a kernel, or one of another family, or it did not pass.',
+    cause:
+      'The value is no outcome of the kernel that sends, or one of another family, or a handler has dispatched it, or it did not pass.',
     hint: 'Give approveSend a passed outcome of "egress.preparing". One that did not pass says who stopped it.',
+  },
+  'permit-foreign': {
+    message: 'The permit {what} is of another kernel than the one that runs this channel.',
+    cause:
+      'Something beside the host has made an outcome of its own, and asks the channel to send it.',
+    hint: 'Send by the host: host.send(message), or an answer of a command.',
   },
   'no-target': {
     message: 'The message to "{what}" has neither a selected nor a named channel and account.',

@@ -6,15 +6,19 @@ import { type HandlerClass, handlerClasses } from './vocabulary.js';
 /** What grants are made with. */
 export interface GrantsOptions {
   readonly stages: readonly Stage[];
-  /** Per extension id: `family:field` for trusted fields, `class:family` for what it may contribute. */
+  /**
+   * Per extension id: `family:field` for trusted fields, `class:family` for what it may contribute, `provide:kind` for what
+   * it may give the host, `dispatch:family` for what of the host's it may dispatch.
+   */
   readonly grants: Readonly<Record<string, readonly string[]>>;
   /** An extension without a grant for a class may only observe. */
   readonly leastPrivilege: boolean;
 }
 
-/** The right to contribute a class to the families of a pattern. */
-interface ClassGrant {
-  readonly class: string;
+/** The right to contribute a class to the families of a pattern, to provide a kind, or to dispatch a family. */
+interface VerbGrant {
+  /** A class, `*` for every class, `provide` or `dispatch`. */
+  readonly verb: string;
   readonly pattern: string;
 }
 
@@ -52,10 +56,28 @@ export class Grants {
    * class is held to what it is granted; under least privilege every extension is.
    */
   allows(extensionId: string, name: HandlerClass, family: string): boolean {
-    if (name === 'observer') return true;
-    const granted = this.#of(extensionId).flatMap((grant) => classGrantOf(grant) ?? []);
+    return name === 'observer' || this.#allows(extensionId, name, family);
+  }
+
+  /** Whether an extension may give its host a kind of thing: held to its grants as it is with classes. */
+  mayProvide(extensionId: string, kind: string): boolean {
+    return this.#allows(extensionId, 'provide', kind);
+  }
+
+  /** Whether an extension may dispatch a family. One of the host's needs a grant, with or without least privilege. */
+  mayDispatch(extensionId: string, { family, emitter }: Stage): boolean {
+    if (emitter === 'anyone') return true;
+    return this.#verbsOf(extensionId).some((one) => covers(one, 'dispatch', family));
+  }
+
+  #allows(extensionId: string, verb: string, name: string): boolean {
+    const granted = this.#verbsOf(extensionId).filter((one) => one.verb !== 'dispatch');
     if (granted.length === 0) return !this.#leastPrivilege;
-    return granted.some((one) => covers(one, name, family));
+    return granted.some((one) => covers(one, verb, name));
+  }
+
+  #verbsOf(extensionId: string): readonly VerbGrant[] {
+    return this.#of(extensionId).flatMap((grant) => verbGrantOf(grant) ?? []);
   }
 
   #of(extensionId: string): readonly string[] {
@@ -79,36 +101,44 @@ export class Grants {
   }
 
   #problem(grant: string): string | undefined {
-    const classGrant = classGrantOf(grant);
-    if (classGrant !== undefined) return this.#classProblem(grant, classGrant);
+    const verbGrant = verbGrantOf(grant);
+    if (verbGrant !== undefined) return this.#verbProblem(grant, verbGrant);
     const [family = '', field = ''] = grant.split(':');
     const isWhole = grant === `${family}:${field}`;
     if (isWhole && this.#stages.get(family)?.trusted.includes(field) === true) return undefined;
     return `"${grant}" names no trusted field of a stage`;
   }
 
-  #classProblem(grant: string, given: ClassGrant): string | undefined {
+  #verbProblem(grant: string, given: VerbGrant): string | undefined {
+    if (given.verb === 'provide')
+      return /^(\*|[a-z][\w.-]*)$/.test(given.pattern) ? undefined : `"${grant}" names no kind`;
+    const isDispatch = given.verb === 'dispatch';
     const fits = [...this.#stages.values()].some(({ family, classes }) =>
-      classes.some((name) => covers(given, name, family)),
+      isDispatch
+        ? covers(given, 'dispatch', family)
+        : classes.some((name) => covers(given, name, family)),
     );
     if (fits) return undefined;
     const close = nearest(given.pattern, this.#stages.keys());
-    return `"${grant}" covers no stage that allows the class${close === undefined ? '' : `; did you mean "${close}"?`}`;
+    const what = isDispatch ? 'stage' : 'stage that allows the class';
+    return `"${grant}" covers no ${what}${close === undefined ? '' : `; did you mean "${close}"?`}`;
   }
 }
 
 const none: readonly string[] = Object.freeze([]);
 
-/** `veto:egress.*`, taken apart; nothing where a grant is of a trusted field. */
-function classGrantOf(grant: string): ClassGrant | undefined {
-  const [name = '', pattern = ''] = grant.split(':');
-  const isClass = name === '*' || handlerClasses.some((one) => one === name);
-  return isClass && grant === `${name}:${pattern}` ? { class: name, pattern } : undefined;
+const verbs: readonly string[] = [...handlerClasses, '*', 'provide', 'dispatch'];
+
+/** `veto:egress.*` or `provide:channel`, taken apart; nothing where a grant is of a trusted field. */
+function verbGrantOf(grant: string): VerbGrant | undefined {
+  const [verb = '', pattern = ''] = grant.split(':');
+  return verbs.includes(verb) && grant === `${verb}:${pattern}` ? { verb, pattern } : undefined;
 }
 
 /** Whether `egress.preparing`, `egress.*` or `*` is meant by a pattern, and the class by its name or `*`. */
-function covers(granted: ClassGrant, name: HandlerClass, family: string): boolean {
-  if (granted.class !== '*' && granted.class !== name) return false;
+function covers(granted: VerbGrant, verb: string, family: string): boolean {
+  const isAnyClass = granted.verb === '*' && verb !== 'provide' && verb !== 'dispatch';
+  if (!isAnyClass && granted.verb !== verb) return false;
   const { pattern } = granted;
   if (pattern === '*' || pattern === family) return true;
   return pattern.endsWith('.*') && family.startsWith(pattern.slice(0, -1));

@@ -55,7 +55,7 @@ export {
   unfailing,
 } from './ports.js';
 export { previewObstacles } from './preview.js';
-export { isOutcome } from './run/dispatched.js';
+export { isBegunBy, isOutcome } from './run/dispatched.js';
 export { oneLine } from './run/one-line.js';
 export type { QuarantinedHandler, QuarantineOptions } from './run/quarantine.js';
 export type { RunningHandler } from './run/running.js';

@@ -58,6 +58,7 @@ export function createKernel(options: KernelOptions = {}): Kernel {
   const surface = {
     contribute: (given: RawContribution) => kernel.contribute(given),
     grant: (extensionId: string, grants: readonly string[]) => kernel.grant(extensionId, grants),
+    mayProvide: (extensionId: string, kind: string) => kernel.mayProvide(extensionId, kind),
     running: () => runningHandlers(kernel),
     quiet: (extensionId: string, how?: { readonly timeoutMs?: number }) =>
       quietWithin(kernel, extensionId, how?.timeoutMs ?? 5_000),
@@ -74,6 +75,7 @@ export function createKernel(options: KernelOptions = {}): Kernel {
     parsePayload: (family: string, payload: unknown) => kernel.parsePayload(family, payload),
     close: (how?: { readonly timeoutMs?: number }) => kernel.close(how),
   };
+  kernel.surface = surface;
   return Object.freeze(surface) as Kernel; // it takes families as text; the interface types them
 }
 
@@ -88,6 +90,8 @@ class PipelineKernel implements Services {
   readonly inFlight = new InFlight();
   readonly stillRunning = new Set<StillRunning>();
   readonly counters: Counters = newCounters();
+  /** What others know it by. */
+  surface: object | undefined;
   readonly #registry: Registry;
   readonly #depth: number;
   #sequence = 0;
@@ -131,6 +135,10 @@ class PipelineKernel implements Services {
     return this.#registry.grant(extensionId, grants);
   }
 
+  mayProvide(extensionId: string, kind: string): boolean {
+    return this.#registry.mayProvide(extensionId, kind);
+  }
+
   blame(of: { readonly extensionId: string; readonly contributionId?: string }, why: string): void {
     this.counters.stray++;
     this.#registry.blame(of, why);
@@ -159,6 +167,7 @@ class PipelineKernel implements Services {
     payload: object,
   ): Outcome | Promise<Outcome> {
     const slot = this.#registry.slot(family);
+    this.#registry.checkDispatch(author, slot);
     const depth = parent.depth + 1;
     const event = parent.event as Envelope; // made by this kernel
     const by = nameOf(author);

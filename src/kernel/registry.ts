@@ -1,9 +1,11 @@
+import { checkOverride } from './check-override.js';
 import type { KernelLimits, PlannedHandler, StageInfo } from './contract.js';
 import { entryOf, type Override, type RawContribution } from './contribution.js';
 import { SluiceError } from './errors.js';
 import { Grants } from './grants.js';
 import type { Instrument } from './instrument.js';
 import { nearest } from './nearest.js';
+import type { Author } from './outcome.js';
 import { type PayloadCheck, payloadCheck } from './payload.js';
 import type { Clock, Logger } from './ports.js';
 import { authorOf, codes, type Entry, nameOf } from './run/entry.js';
@@ -134,6 +136,22 @@ export class Registry {
     return new Registration(this, entry);
   }
 
+  /** Whether an extension may give its host a kind of thing. */
+  mayProvide(extensionId: string, kind: string): boolean {
+    return this.#grants.mayProvide(extensionId, kind);
+  }
+
+  /** @throws SluiceError `not-granted` where a handler may not dispatch a family, which is the host's. */
+  checkDispatch(author: Author, { stage }: Slot): void {
+    if (this.#grants.mayDispatch(author.extensionId, stage)) return;
+    const grant = `dispatch:${stage.family}`;
+    const { extensionId, contributionId } = author;
+    throw new SluiceError('not-granted', {
+      ...{ extensionId, contributionId, family: stage.family, whose: nameOf(author) },
+      ...{ missing: grant, asks: `"${grant}"`, requested: '' },
+    });
+  }
+
   /** Gives an extension more, for what it contributes from now on. */
   grant(extensionId: string, grants: readonly string[]): Disposable {
     return this.#grants.add(extensionId, grants);
@@ -249,25 +267,6 @@ function plannedHandler(entry: Entry): PlannedHandler {
     disabled: entry.absent === 'disabled',
     quarantined: entry.standsFor !== undefined,
   });
-}
-
-/** Whether an override has the fields of one, with values that can be used. */
-function checkOverride(key: string, override: Override): void {
-  const refuse = (problem: string): never => {
-    throw new SluiceError('bad-option', { option: `overrides["${key}"]`, problem });
-  };
-  if (!/^.+\/[^/]+$/.test(key)) refuse('its name must be extension/contribution');
-  const fields = ['disabled', 'priority', 'timeoutMs'];
-  for (const field of Object.keys(override)) {
-    if (fields.includes(field)) continue;
-    const close = nearest(field, fields);
-    refuse(`it has no field "${field}"${close === undefined ? '' : `; did you mean "${close}"?`}`);
-  }
-  const { disabled = false, priority = 0, timeoutMs = 1 } = override;
-  if (typeof disabled !== 'boolean') refuse('disabled must be true or false');
-  if (!Number.isFinite(priority)) refuse('priority must be a finite number');
-  if (!(Number.isFinite(timeoutMs) && timeoutMs > 0))
-    refuse('timeoutMs must be a positive number of milliseconds');
 }
 
 function ownValue<T>(record: Readonly<Record<string, T>>, key: string): T | undefined {

@@ -1,7 +1,9 @@
 import type { Static, TObject, TSchema } from 'typebox';
 import { SluiceError } from './errors.js';
 import {
+  type Emitter,
   type ExecutionMode,
+  emitters,
   executionModes,
   type FailPolicy,
   type HandlerClass,
@@ -82,6 +84,11 @@ export interface StageSpec<
   readonly purpose?: string;
   /** Where it is dispatched from: a file and what happens there. A family that nothing emits fails a test. */
   readonly emittedAt?: string;
+  /**
+   * Who may dispatch it: `anyone`, where unsaid, or the `host` alone. A handler's `own.dispatch` of what is the host's needs
+   * the grant `dispatch:family` (spec §12.5).
+   */
+  readonly emitter?: Emitter;
   /** The version of this row's payload and rules. */
   readonly version?: number;
   readonly deprecated?: Deprecation;
@@ -117,6 +124,7 @@ export interface Stage<
   readonly hotPath: boolean;
   readonly purpose: string;
   readonly emittedAt: string;
+  readonly emitter: Emitter;
   readonly version: number;
   readonly deprecated: Deprecation | undefined;
 }
@@ -219,6 +227,7 @@ export function defineStage<
     hotPath: spec.hotPath ?? false,
     purpose: spec.purpose ?? '',
     emittedAt: spec.emittedAt ?? '',
+    emitter: spec.emitter ?? 'anyone',
     version: spec.version ?? 1,
     deprecated: spec.deprecated,
   });
@@ -252,6 +261,8 @@ function check(given: unknown): void {
     if (!handlerClasses.includes(name)) refuse(`"${name}" is no handler class`);
   if (new Set(spec.classes).size !== spec.classes.length) refuse('a class is listed twice');
   if (!executionModes.includes(spec.mode)) refuse(`"${spec.mode}" is no execution mode`);
+  if (spec.emitter !== undefined && !emitters.includes(spec.emitter))
+    refuse(`emitter must be one of ${emitters.join(', ')}`);
   if (spec.mode === 'parallel' && spec.classes.some((name) => name !== 'observer'))
     refuse('a parallel stage allows observers only: parallel handlers cannot affect the outcome');
   if (spec.classes.includes('mutator') !== (spec.patch !== undefined))

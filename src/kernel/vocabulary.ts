@@ -24,6 +24,12 @@ export type ExecutionMode = (typeof executionModes)[number];
 /** The three execution modes, in the order the spec lists them. */
 export const executionModes = ['parallel', 'sequential', 'sync-sequential'] as const;
 
+/** Who may dispatch a family: anybody, or the host alone, but for extensions that are granted it. */
+export type Emitter = (typeof emitters)[number];
+
+/** Both emitters. */
+export const emitters = ['anyone', 'host'] as const;
+
 /** What a handler's failure does to its stage: nothing (`open`), or it ends the stage (`closed`). */
 export type FailPolicy = 'open' | 'closed';
 

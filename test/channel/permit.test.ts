@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import {
   approveSend,
   type ChannelPlugin,
+  consoleChannel,
   SendApproval,
   SendPermit,
 } from '../../src/channel/index.js';
@@ -119,5 +120,58 @@ describe('a permit', () => {
     // @ts-expect-error nor is an object
     void send({});
     expect(send).toHaveLength(0);
+  });
+});
+
+describe('M5: a permit is bound to its host (§14.14)', () => {
+  it('no outcome that a handler has dispatched makes one, also where it was granted the family', async () => {
+    const { kernel: granted } = createTestKernel({
+      grants: { forger: ['dispatch:egress.preparing'] },
+    });
+    let forged: Outcome<'egress.preparing'> | undefined;
+    granted.contribute({
+      family: 'ingress.received',
+      class: 'observer',
+      extensionId: 'forger',
+      id: 'own',
+      handler: async (call, own) => {
+        const payload = { ...samplePayload('egress.preparing'), explicit: true, content: 'FORGED' };
+        forged = await own.dispatch(call, 'egress.preparing', payload);
+      },
+    });
+    await granted.dispatch('ingress.received', samplePayload('ingress.received'));
+    const outcome = forged;
+    expect(outcome?.status).toBe('passed');
+    expect(() => approveSend(outcome as Outcome<'egress.preparing'>)).toThrow(
+      expect.objectContaining({ code: 'not-approved' }),
+    );
+  });
+
+  it('no outcome of another kernel makes one for a host', async () => {
+    const outcome = await prepare();
+    const { kernel: host } = createTestKernel();
+    expect(() => approveSend(outcome, host)).toThrow(
+      expect.objectContaining({ code: 'not-approved' }),
+    );
+    expect(approveSend(outcome, kernel).mintPermit().isOf(kernel)).toBe(true);
+  });
+
+  it('one of a kernel of somebody’s own is refused by a channel that a host runs: nothing of it goes out', async () => {
+    const written: string[] = [];
+    const channel = consoleChannel({
+      lines: { async *[Symbol.asyncIterator]() {} },
+      write: (text) => void written.push(text),
+    });
+    const { kernel: host } = createTestKernel();
+    const inbox = { receive: async () => undefined, ended: () => undefined };
+    await channel.startAccount('default', { ...inbox, owns: (permit) => permit.isOf(host) });
+    const forged = approveSend(await prepare({ content: 'FORGED' })).mintPermit();
+    await expect(channel.send(forged)).rejects.toMatchObject({ code: 'permit-foreign' });
+    expect(forged.used).toBe(false);
+    expect(written).toEqual([]);
+    const payload = { ...samplePayload('egress.preparing'), explicit: true };
+    const sent = approveSend(await host.dispatch('egress.preparing', payload)).mintPermit();
+    expect(await channel.send(sent)).toMatchObject({ status: 'sent' });
+    expect(written).toHaveLength(1);
   });
 });

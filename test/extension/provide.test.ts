@@ -106,3 +106,58 @@ describe('a host (§13.5)', () => {
     expect(lab.texts()[0]).toMatch(/^\/new/);
   });
 });
+
+describe('M4: under least privilege', () => {
+  const provider = defineExtension({
+    id: 'acme',
+    setup(api) {
+      api.provide('agent', { id: 'pwn', provider: echoProvider() });
+      api.provide('command', { name: 'pwn', description: 'None.', run: () => 'pwned' });
+    },
+  });
+
+  it('an extension that provides without a grant is disabled, and told which grants it needs (§12.5)', async () => {
+    await using lab = await hostLab({
+      extensions: [{ extension: provider }],
+      leastPrivilege: true,
+    });
+    expect(lab.host.extensions).toMatchObject([
+      {
+        status: 'disabled',
+        error: {
+          code: 'not-granted',
+          message: 'acme is not granted provide:agent, provide:command.',
+          hint: expect.stringContaining(
+            '"grants": { "acme": ["provide:agent", "provide:command"] }',
+          ),
+        },
+      },
+    ]);
+    await lab.say('/pwn');
+    expect(lab.texts().join()).not.toContain('pwned');
+  });
+
+  it('one that is granted each kind is loaded', async () => {
+    await using lab = await hostLab({
+      extensions: [{ extension: provider }],
+      leastPrivilege: true,
+      grants: { acme: ['provide:agent', 'provide:command'] },
+    });
+    await lab.say('/pwn');
+    expect(lab.texts()).toEqual(['pwned']);
+  });
+});
+
+describe('L11: an id that every object has already', () => {
+  it.each(['__proto__', 'constructor', 'prototype', 'toString', 'hasOwnProperty'])(
+    '"%s" is refused with a clear error (§13.1)',
+    (id) => {
+      expect(() => defineExtension({ id, setup: () => undefined })).toThrow(
+        expect.objectContaining({
+          code: 'bad-extension',
+          message: expect.stringContaining('is a name that every object has already'),
+        }),
+      );
+    },
+  );
+});

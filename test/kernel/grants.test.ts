@@ -1,5 +1,12 @@
+import { Type } from 'typebox';
 import { describe, expect, it } from 'vitest';
-import { allow, type HandlerClass, type KernelOptions } from '../../src/kernel/index.js';
+import {
+  allow,
+  canonicalStages,
+  defineStage,
+  type HandlerClass,
+  type KernelOptions,
+} from '../../src/kernel/index.js';
 import { createTestKernel, samplePayload } from '../../src/testing/index.js';
 
 /** Contributes a handler that does nothing. */
@@ -101,5 +108,97 @@ describe('instrument (§12.7)', () => {
     const sample = { ...samplePayload('egress.preparing'), explicit: true, content: 'hi' };
     expect((await kernel.dispatch('egress.preparing', sample)).payload.content).toBe('hi!');
     expect(seen).toEqual(['acme/sign on egress.preparing']);
+  });
+});
+
+describe('M4: grants of provisions (§12.5, fault 20)', () => {
+  const lab = (options: KernelOptions) =>
+    createTestKernel({ ...(options as Parameters<typeof createTestKernel>[0]) }).kernel;
+
+  it('lets an extension provide anything where nothing was said of it, and nothing under least privilege', () => {
+    expect(lab({}).mayProvide('acme', 'channel')).toBe(true);
+    expect(lab({ leastPrivilege: true }).mayProvide('acme', 'channel')).toBe(false);
+  });
+
+  it('holds an extension to the kinds that it is granted', () => {
+    for (const leastPrivilege of [true, false]) {
+      const kernel = lab({
+        leastPrivilege,
+        grants: { acme: ['provide:channel'], all: ['provide:*'] },
+      });
+      expect(
+        ['channel', 'agent', 'command'].map((kind) => kernel.mayProvide('acme', kind)),
+      ).toEqual([true, false, false]);
+      expect(kernel.mayProvide('all', 'command')).toBe(true);
+    }
+  });
+
+  it('takes neither a grant of every class nor one of a dispatch for it', () => {
+    const kernel = lab({ leastPrivilege: true, grants: { acme: ['*:*', 'dispatch:egress.*'] } });
+    expect(kernel.mayProvide('acme', 'agent')).toBe(false);
+  });
+
+  it.each(['provide:', 'provide:two words', 'dispatch:egres.*', 'dispatch:nothing.here'])(
+    'refuses "%s", which grants nothing',
+    (grant) => {
+      expect(() => lab({ grants: { acme: [grant] } })).toThrow(
+        expect.objectContaining({ code: 'bad-option' }),
+      );
+    },
+  );
+});
+
+describe('M5: what is the host’s to dispatch (§12.5, fault 20)', () => {
+  const families = ['egress.sent', 'egress.failed', 'runtime.stopping', 'account.stopped'] as const;
+
+  /** An observer that dispatches facts of the host. @returns what it was refused with, by family. */
+  async function forge(grants: readonly string[] | undefined) {
+    const { kernel } = createTestKernel(grants === undefined ? {} : { grants: { acme: grants } });
+    const refused: Record<string, unknown> = {};
+    kernel.contribute({
+      family: 'ingress.received',
+      class: 'observer',
+      extensionId: 'acme',
+      id: 'forger',
+      handler: async (call, own) => {
+        for (const family of families)
+          try {
+            await own.dispatch(call, family, samplePayload(family) as never);
+            refused[family] = undefined;
+          } catch (error) {
+            refused[family] = error;
+          }
+      },
+    });
+    await kernel.dispatch('ingress.received', samplePayload('ingress.received'));
+    return refused;
+  }
+
+  it('is refused to an extension that has no grant for it, and the error says which it needs', async () => {
+    const refused = await forge(undefined);
+    for (const family of families)
+      expect(refused[family]).toMatchObject({
+        code: 'not-granted',
+        message: `acme/forger is not granted dispatch:${family}.`,
+      });
+  });
+
+  it('is opened by a grant, family by family', async () => {
+    const refused = await forge(['dispatch:egress.*']);
+    expect(Object.keys(refused).filter((family) => refused[family] === undefined)).toEqual([
+      'egress.sent',
+      'egress.failed',
+    ]);
+  });
+
+  it('is every family of the catalog, and none that an extension has defined itself', () => {
+    expect(canonicalStages.filter(({ emitter }) => emitter !== 'host')).toEqual([]);
+    const own = defineStage({
+      family: 'acme.metric.read',
+      classes: ['observer'],
+      mode: 'parallel',
+      payload: Type.Object({ value: Type.Number() }),
+    });
+    expect(own.emitter).toBe('anyone');
   });
 });

@@ -40,12 +40,14 @@ export interface HostLabOptions extends Partial<HostOptions> {
   readonly loadPlugins?: (kernel: Kernel) => readonly LegacyPlugin[];
   readonly clock?: VirtualClock;
   readonly grants?: Readonly<Record<string, readonly string[]>>;
+  readonly leastPrivilege?: boolean;
 }
 
 export async function hostLab(options: HostLabOptions = {}): Promise<HostLab> {
   const { channel = scriptedChannel(), contribute, clock = virtualClock(), grants } = options;
+  const { leastPrivilege = false } = options;
   const { loadPlugins, ...hostOptions } = options;
-  const test = createTestKernel({ clock, ...(grants !== undefined && { grants }) });
+  const test = createTestKernel({ clock, leastPrivilege, ...(grants !== undefined && { grants }) });
   contribute?.(test.kernel);
   const ends: MessageEnd[] = [];
   const waiting = new Map<string, (end: MessageEnd) => void>();

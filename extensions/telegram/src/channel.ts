@@ -1,7 +1,13 @@
 import { setMaxListeners } from 'node:events';
 import process from 'node:process';
 import { type Clock, type Logger, silentLogger, systemClock } from 'sluice';
-import type { ApprovedMessage, ChannelPlugin, SendResult } from 'sluice/channel';
+import {
+  type ApprovedMessage,
+  type ChannelInbox,
+  type ChannelPlugin,
+  checkPermit,
+  type SendResult,
+} from 'sluice/channel';
 import { startAccount, type TelegramAccount } from './account.js';
 import type { TelegramConfig } from './config.js';
 import { sendMessage } from './egress/send.js';
@@ -38,6 +44,7 @@ export function telegramChannel(options: TelegramChannelOptions): TelegramChanne
   const accounts = new Map<string, TelegramAccount>();
   const closing = new AbortController();
   const { signal } = closing;
+  let host: ChannelInbox | undefined; // each of its accounts has the same host
   setMaxListeners(0, signal); // each send that waits listens to it
 
   const accountOf = (accountId: string): TelegramAccount => {
@@ -64,6 +71,7 @@ export function telegramChannel(options: TelegramChannelOptions): TelegramChanne
     },
 
     startAccount: async (accountId, inbox) => {
+      host = inbox;
       const account = await startAccount({ accountId, config, clock, log, env }, inbox);
       accounts.set(accountId, account);
     },
@@ -85,6 +93,7 @@ export function telegramChannel(options: TelegramChannelOptions): TelegramChanne
     },
 
     send: async (permit): Promise<SendResult> => {
+      checkPermit(permit, host);
       const message = permit.take();
       const api = accounts.get(message.accountId)?.api;
       if (api === undefined) return { status: 'rejected', reason: 'its account is not connected' };
@@ -92,8 +101,10 @@ export function telegramChannel(options: TelegramChannelOptions): TelegramChanne
     },
 
     ...(config.streaming && {
-      createStreamSender: (permits) =>
-        new TelegramStreamSender({ apiOf, clock, log, config, signal }, permits),
+      createStreamSender: (permits) => {
+        checkPermit(permits.opening, host);
+        return new TelegramStreamSender({ apiOf, clock, log, config, signal }, permits);
+      },
     }),
     // also where nothing is streamed any more: a host before this one may have
     previews: telegramPreviews({

@@ -7,7 +7,7 @@ import { policiesOf } from './ingress/access.js';
 /** Telegram as a channel. The README has the settings. */
 export default defineExtension({
   id: 'telegram',
-  manifest: { version: '0.1.0', sluice: '^0.1.0', grants: [] }, // it observes, which needs none
+  manifest: { version: '0.1.0', sluice: '^0.1.0', grants: ['provide:channel'] },
   config,
   setup(api, settings) {
     const { clock, log } = api;

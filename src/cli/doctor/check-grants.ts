@@ -45,10 +45,10 @@ function askedGrants(
   ];
 }
 
-/** `veto:egress.preparing` grants a class; `agent.prompt.building:systemPrompt` a field. */
+/** `veto:egress.preparing` grants a class and `provide:channel` a kind; `agent.prompt.building:systemPrompt` a field. */
 function isOfClass(grant: string): boolean {
   const [name = ''] = grant.split(':');
-  return name === '*' || handlerClasses.some((one) => one === name);
+  return ['*', 'provide', ...handlerClasses].includes(name);
 }
 
 /** Whether a grant, which may have a pattern, holds what is asked (spec §12.5). */
@@ -58,7 +58,8 @@ function covers(grant: string, asked: string): boolean {
   const [name, pattern = ''] = grant.split(':');
   const [askedClass, family = ''] = asked.split(':');
   const isOver = pattern.endsWith('*') && family.startsWith(pattern.slice(0, -1));
-  return (name === '*' || name === askedClass) && (pattern === family || isOver);
+  const isAnyClass = name === '*' && askedClass !== 'provide';
+  return (isAnyClass || name === askedClass) && (pattern === family || isOver);
 }
 
 /** Grants for extensions that are not there: a misspelt id leaves the extension without what it was to have. */

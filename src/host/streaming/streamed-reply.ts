@@ -184,7 +184,8 @@ export class StreamedReply {
     }
     try {
       const noteShown = noteShownOf(parts, prepared.outcome);
-      const approval = new StreamApproval(approveSend(prepared.outcome), { noteShown });
+      const approved = approveSend(prepared.outcome, parts.kernel);
+      const approval = new StreamApproval(approved, { noteShown });
       const { channel: id, accountId } = approval.opening.message;
       const channel = parts.accounts.find(id, accountId)?.channel;
       const driver = channel && (await this.#drive(trail, approval, channel));

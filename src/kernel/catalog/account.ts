@@ -24,6 +24,7 @@ export const accountStarted = defineStage({
   mode: 'parallel',
   payload: accountStartedPayload,
   purpose: 'Tells that an account takes and sends messages.',
+  emitter: 'host',
   emittedAt: 'src/host/account.ts: when an account of a channel has started',
 });
 
@@ -48,5 +49,6 @@ export const accountStopped = defineStage({
   timeoutMs: 5_000,
   stageTimeoutMs: 5_000,
   purpose: 'Tells that an account takes and sends no more.',
+  emitter: 'host',
   emittedAt: 'src/host/account.ts: when an account of a channel has stopped or could not start',
 });

@@ -44,6 +44,7 @@ export const agentStarting = defineStage({
   ),
   replaceable: ['language', 'summary'],
   purpose: 'The last annotations before an agent run.',
+  emitter: 'host',
   emittedAt: 'src/stream/run/run-bounds.ts: when a run begins',
 });
 
@@ -73,6 +74,7 @@ export const agentOutputDelta = defineStage({
   payload: agentOutputDeltaPayload,
   shared: ['partialResult'],
   purpose: 'Shows output while it grows: text, thinking and the progress of tools.',
+  emitter: 'host',
   emittedAt: 'src/stream/run/output-deltas.ts: for each delta that the agent provider yields',
 });
 
@@ -105,5 +107,6 @@ export const agentCompleted = defineStage({
   timeoutMs: 30_000,
   stageTimeoutMs: 60_000,
   purpose: 'Captures a finished run: memory storage, metrics.',
+  emitter: 'host',
   emittedAt: 'src/stream/run/run-bounds.ts: when every event of a run has been handled',
 });

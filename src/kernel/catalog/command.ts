@@ -56,6 +56,7 @@ export const commandReceived = defineStage({
   shared: ['sessionEntry', 'previousSessionEntry', 'config'],
   annotations: Type.Pick(annotations, ['notes', 'labels', 'replies'], closed),
   purpose: 'Audit of a command before it runs, whichever surface it came from.',
+  emitter: 'host',
   emittedAt: 'src/host/commands.ts: before a chat, native or command-line command runs',
 });
 
@@ -81,5 +82,6 @@ export const commandCompleted = defineStage({
   shared: ['result'],
   annotations: Type.Pick(annotations, ['notes', 'labels', 'replies'], closed),
   purpose: 'Audit of a command after it ran, and what operators are to see of it.',
+  emitter: 'host',
   emittedAt: 'src/host/commands.ts: after a command has run or failed',
 });

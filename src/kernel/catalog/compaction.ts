@@ -38,6 +38,7 @@ export const compactionBefore = defineStage({
   timeoutMs: 30_000,
   stageTimeoutMs: 60_000,
   purpose: 'Saves what is worth keeping of a transcript before it is summarized.',
+  emitter: 'host',
   emittedAt: 'src/stream/run/compactions.ts: when an agent begins to compact its transcript',
 });
 
@@ -68,5 +69,6 @@ export const compactionAfter = defineStage({
   timeoutMs: 30_000,
   stageTimeoutMs: 60_000,
   purpose: 'Tells what a compaction left.',
+  emitter: 'host',
   emittedAt: 'src/stream/run/compactions.ts: when a compaction has ended, tried again or not',
 });

@@ -92,6 +92,7 @@ export const egressPreparing = defineStage({
   cancelCodes: ['owned-elsewhere', 'policy', 'unsafe', 'duplicate', 'quiet-hours', 'rate-limited'],
   onError: { resolver: 'closed', veto: 'open' },
   purpose: 'Edits a message, chooses its account, and lets it go out or not.',
+  emitter: 'host',
   emittedAt: 'src/host/prepare-send.ts: before every send; its outcome alone mints the permit',
 });
 
@@ -113,6 +114,7 @@ export const egressSending = defineStage({
   timeoutMs: 5_000,
   stageTimeoutMs: 5_000,
   purpose: 'Telemetry and audit just before the channel sends.',
+  emitter: 'host',
   emittedAt: 'src/host/send-attempt.ts: when a permit is handed to a channel',
 });
 
@@ -136,6 +138,7 @@ export const egressSent = defineStage({
   payload: egressSentPayload,
   annotations: indexing,
   purpose: 'Side effects and indexing of a delivery.',
+  emitter: 'host',
   emittedAt: 'src/host/end-send.ts: when a channel has sent',
 });
 
@@ -167,6 +170,7 @@ export const egressCancelled = defineStage({
   payload: egressCancelledPayload,
   annotations: indexing,
   purpose: 'Side effects and indexing of a message that a veto kept back.',
+  emitter: 'host',
   emittedAt: 'src/host/end-send.ts: when egress.preparing ends with a cancel',
 });
 
@@ -205,5 +209,6 @@ export const egressFailed = defineStage({
   payload: egressFailedPayload,
   annotations: indexing,
   purpose: 'Side effects and indexing of a message that could not be delivered.',
+  emitter: 'host',
   emittedAt: 'src/host/end-send.ts: when a send fails for good, or egress.preparing fails',
 });

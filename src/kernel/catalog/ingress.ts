@@ -26,6 +26,7 @@ export const ingressReceived = defineStage({
   timeoutMs: 5_000,
   stageTimeoutMs: 5_000,
   purpose: 'Telemetry, audit and diagnostics of what came in, before it is decoded.',
+  emitter: 'host',
   emittedAt: 'src/host/inbound.ts: when a channel hands over an update',
 });
 
@@ -68,6 +69,7 @@ export const ingressNormalized = defineStage({
   ),
   replaceable: ['language', 'summary'],
   purpose: 'Enriches a decoded message before it is routed; it chooses no route.',
+  emitter: 'host',
   emittedAt:
     "src/host/inbound.ts: when the channel's decodeIngress has made a message of an update",
 });

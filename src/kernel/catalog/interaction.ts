@@ -55,6 +55,7 @@ export const interactionReceived = defineStage({
   shared: ['raw'],
   annotations: auditing,
   purpose: 'Audit of a command, press or form before anything is done about it.',
+  emitter: 'host',
   emittedAt:
     "src/host/interactions.ts: before anything is done about a command, press or form of a channel's surface",
 });
@@ -82,6 +83,7 @@ export const interactionResolved = defineStage({
   payload: interactionResolvedPayload,
   annotations: auditing,
   purpose: 'Tells what an interaction was taken for.',
+  emitter: 'host',
   emittedAt: 'src/host/interactions.ts: when it is known what an interaction was taken for',
 });
 
@@ -106,5 +108,6 @@ export const interactionCompleted = defineStage({
   shared: ['result'],
   annotations: auditing,
   purpose: 'Audit of an interaction after it was dealt with.',
+  emitter: 'host',
   emittedAt: 'src/host/interactions.ts: after an interaction was dealt with',
 });

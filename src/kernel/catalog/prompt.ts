@@ -49,6 +49,7 @@ export const agentModelResolving = defineStage({
   laws: { provider: 'first-defined', model: 'first-defined' },
   onError: { mutator: 'open' },
   purpose: 'Overrides the model or its provider before either is looked up.',
+  emitter: 'host',
   emittedAt: 'src/agent/model.ts: once per run, before the prompt is built',
 });
 
@@ -95,6 +96,7 @@ export const agentPromptBuilding = defineStage({
   shared: ['messages', 'config'],
   annotations: Type.Pick(annotations, ['notes', 'labels', 'context'], closed),
   purpose: 'Composes the prompt: lasting guidance, and additions for this turn.',
+  emitter: 'host',
   emittedAt: 'src/agent/prompt.ts: once per attempt, before the provider is called',
 });
 
@@ -126,6 +128,7 @@ export const agentLlmInput = defineStage({
   shared: ['historyMessages'],
   annotations: Type.Pick(annotations, ['notes', 'labels'], closed),
   purpose: 'Audit of what goes to the model provider.',
+  emitter: 'host',
   emittedAt: 'src/stream/run/run-bounds.ts: just before the provider is called',
 });
 
@@ -172,5 +175,6 @@ export const agentLlmOutput = defineStage({
   annotations: Type.Pick(annotations, ['notes', 'labels', 'language', 'summary'], closed),
   replaceable: ['language', 'summary'],
   purpose: 'Audit and usage of what the model provider answered, and enrichment of it.',
+  emitter: 'host',
   emittedAt: 'src/stream/run/run-bounds.ts: when the run is over, after agent.completed',
 });

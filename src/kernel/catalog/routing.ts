@@ -38,6 +38,7 @@ export const routingResolving = defineStage({
   cancelCodes: ['blocked', 'policy', 'owned-elsewhere', 'duplicate', 'rate-limited'],
   onError: { augmenter: 'open', resolver: 'closed', veto: 'open' },
   purpose: 'Looks a route up, checks ownership and applies policy before the route is final.',
+  emitter: 'host',
   emittedAt: 'src/host/routing.ts: when a message has been normalized',
 });
 
@@ -66,5 +67,6 @@ export const routingResolved = defineStage({
   ),
   replaceable: ['language', 'summary'],
   purpose: 'Publishes the route, and enriches the context of the session that follows.',
+  emitter: 'host',
   emittedAt: 'src/host/routing.ts: when a route is final',
 });

@@ -31,6 +31,7 @@ export const runtimeStarted = defineStage({
   payload: runtimeStartedPayload,
   shared: ['config'],
   purpose: 'Tells that the process is up and its extensions are loaded.',
+  emitter: 'host',
   emittedAt: 'src/host/lifecycle.ts: when the host starts, before anything else',
 });
 
@@ -52,6 +53,7 @@ export const runtimeStopping = defineStage({
   timeoutMs: 5_000,
   stageTimeoutMs: 5_000,
   purpose: 'The last chance to write something down before the process ends.',
+  emitter: 'host',
   emittedAt: 'src/host/lifecycle.ts: when the host has drained, after everything else',
 });
 
@@ -65,6 +67,7 @@ export const gatewayStarting = defineStage({
   mode: 'parallel',
   payload: gatewayStartingPayload,
   purpose: 'Startup side effects that must begin before any account takes messages.',
+  emitter: 'host',
   emittedAt: 'src/host/lifecycle.ts: before the first account starts',
 });
 
@@ -87,6 +90,7 @@ export const gatewayStarted = defineStage({
   payload: gatewayStartedPayload,
   shared: ['config', 'dependencies'],
   purpose: 'Telemetry and startup side effects once messages can come.',
+  emitter: 'host',
   emittedAt: 'src/host/lifecycle.ts: when every account has started or failed to',
 });
 
@@ -109,5 +113,6 @@ export const gatewayStopping = defineStage({
   timeoutMs: 5_000,
   stageTimeoutMs: 5_000,
   purpose: 'Shutdown side effects while accounts can still be reached.',
+  emitter: 'host',
   emittedAt: 'src/host/lifecycle.ts: when the host begins to drain',
 });

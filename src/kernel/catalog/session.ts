@@ -61,6 +61,7 @@ export const sessionStarting = defineStage({
   ),
   replaceable: ['language', 'summary'],
   purpose: 'Binds context to a session, attaches memory keys and prepares its metadata.',
+  emitter: 'host',
   emittedAt: 'src/host/sessions.ts: when a routed message reaches the lane of its session',
 });
 
@@ -74,6 +75,7 @@ export const sessionStarted = defineStage({
   mode: 'parallel',
   payload: sessionStartedPayload,
   purpose: 'Tells that a session is ready for a turn.',
+  emitter: 'host',
   emittedAt: 'src/host/sessions.ts: when session.starting has passed',
 });
 
@@ -104,6 +106,7 @@ export const sessionResetting = defineStage({
   shared: ['messages', 'sessionEntry', 'previousSessionEntry', 'config'],
   annotations: Type.Pick(annotations, ['notes', 'labels', 'memoryKeys', 'replies'], closed),
   purpose: 'Saves what is worth keeping of a transcript before a session begins anew.',
+  emitter: 'host',
   emittedAt:
     'src/host/sessions.ts: when a session is to begin anew, before its transcript is let go',
 });
@@ -129,5 +132,6 @@ export const sessionEnded = defineStage({
   timeoutMs: 2_000,
   stageTimeoutMs: 2_000,
   purpose: 'Tells that a session is over and nothing more is added to it.',
+  emitter: 'host',
   emittedAt: 'src/host/sessions.ts: when a reset has closed the old session',
 });

@@ -29,6 +29,7 @@ export const subagentSpawning = defineStage({
   cancelCodes: ['blocked', 'policy', 'disabled', 'binding-failed', 'limit-reached'],
   onError: { observer: 'open', augmenter: 'open', veto: 'open' },
   purpose: 'Prepares the place where a child will talk, or refuses the child.',
+  emitter: 'host',
   emittedAt: 'src/stream/run/child-runs.ts: when an agent asks for a child',
 });
 
@@ -45,6 +46,7 @@ export const subagentSpawned = defineStage({
   mode: 'parallel',
   payload: subagentSpawnedPayload,
   purpose: 'Tells that a child runs.',
+  emitter: 'host',
   emittedAt: 'src/stream/run/child-runs.ts: when a child runs',
 });
 
@@ -83,6 +85,7 @@ export const subagentDeliveryResolving = defineStage({
   cancelCodes: ['blocked', 'policy', 'owned-elsewhere', 'not-wanted'],
   onError: { augmenter: 'open', resolver: 'open', veto: 'open' },
   purpose: "Finds where a child's answer goes.",
+  emitter: 'host',
   emittedAt: 'src/host/subagent-delivery.ts: when the answer of a subagent is to go out on its own',
 });
 
@@ -105,6 +108,7 @@ export const subagentDeliveryResolved = defineStage({
   payload: subagentDeliveryResolvedPayload,
   annotations: Type.Pick(annotations, ['notes', 'labels', 'indexKeys'], closed),
   purpose: "Publishes where a child's answer goes.",
+  emitter: 'host',
   emittedAt: "src/host/subagent-delivery.ts: when the place of a subagent's answer is known",
 });
 
@@ -136,5 +140,6 @@ export const subagentCompleted = defineStage({
   timeoutMs: 30_000,
   stageTimeoutMs: 60_000,
   purpose: 'Tells that a child is gone, so that what was bound to it can be let go.',
+  emitter: 'host',
   emittedAt: 'src/stream/run/child-runs.ts: when a child has ended, or the run that it belongs to',
 });

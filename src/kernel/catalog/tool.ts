@@ -34,6 +34,7 @@ export const agentToolCalling = defineStage({
   annotations: Type.Pick(annotations, ['notes', 'labels'], closed),
   cancelCodes: ['blocked', 'policy', 'approval-denied', 'approval-timeout', 'loop-detected'],
   purpose: 'Checks, audits and corrects a tool call before it runs.',
+  emitter: 'host',
   emittedAt: 'src/stream/run/tool-calls.ts: when the agent asks for a tool',
 });
 
@@ -60,5 +61,6 @@ export const agentToolCalled = defineStage({
   shared: ['result'],
   annotations: Type.Pick(annotations, ['notes', 'labels', 'memoryKeys', 'indexKeys'], closed),
   purpose: 'Indexes and remembers what a tool answered.',
+  emitter: 'host',
   emittedAt: 'src/stream/run/tool-calls.ts: when a tool has answered, failed or been cancelled',
 });

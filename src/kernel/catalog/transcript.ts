@@ -40,6 +40,7 @@ export const transcriptToolResultPersisting = defineStage({
   laws: { message: 'replace' },
   shared: ['message'],
   purpose: 'Changes the tool result that the transcript will hold.',
+  emitter: 'host',
   emittedAt:
     'src/stream/run/transcript-writer.ts: for each tool result, before transcript.message.writing',
 });
@@ -65,5 +66,6 @@ export const transcriptMessageWriting = defineStage({
   cancelCodes: ['suppressed', 'policy', 'duplicate'],
   onError: { mutator: 'open', veto: 'open' },
   purpose: 'Changes a message, or keeps it out of the transcript, just before the write.',
+  emitter: 'host',
   emittedAt: 'src/stream/run/transcript-writer.ts: for each message that the transcript gets',
 });

@@ -26,6 +26,14 @@ const none: readonly never[] = Object.freeze([]);
 export let isOutcome: (value: unknown) => value is Outcome;
 
 /**
+ * Whether an outcome is of a dispatch that somebody who holds a kernel began: not one of another kernel, nor one that a
+ * handler made with `own.dispatch` (spec §14.1).
+ *
+ * @param kernel of any kernel where unsaid.
+ */
+export let isBegunBy: (outcome: Outcome, kernel?: object) => boolean;
+
+/**
  * The outcome of a run, read from it when asked: a dispatch that nobody looks at computes nothing. The class
  * serves all three members of the union.
  */
@@ -119,6 +127,11 @@ export class Dispatched {
   static {
     isOutcome = (value): value is Outcome =>
       typeof value === 'object' && value !== null && #run in value;
+    isBegunBy = (outcome, kernel) => {
+      if (!(#run in outcome)) return false;
+      const { depth, services } = outcome.#run;
+      return depth === 0 && (kernel === undefined || services.surface === kernel);
+    };
     Object.freeze(Dispatched.prototype); // nobody can change what others read from an outcome
   }
 }

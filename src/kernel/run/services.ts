@@ -82,6 +82,8 @@ export interface StageMerges {
 
 /** What a dispatch needs of its kernel. */
 export interface Services {
+  /** The kernel, as others hold it. */
+  readonly surface: object | undefined;
   readonly clock: Clock;
   readonly ids: IdSource;
   readonly logger: Logger;
