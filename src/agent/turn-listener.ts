@@ -118,6 +118,7 @@ export class TurnListener {
     const replies = this.#replies;
     if (replies === undefined) return undefined;
     const { type } = event;
+    if (isOfProvider(event)) return undefined; // §16.18: the run's end says that it failed
     if (type === 'tool_execution_end') return replies.handle(withResultBlocks(event));
     if (type === 'message_start') this.#openMessage = event.message;
     if (type === 'message_end') {
@@ -163,5 +164,17 @@ export class TurnListener {
       tellError(error);
       return undefined;
     }
+  }
+}
+
+/** Whether it is of a message in which a provider writes its own failure in the place of an answer. */
+function isOfProvider(event: SessionEvent): boolean {
+  switch (event.type) {
+    case 'message_start':
+    case 'message_update':
+    case 'message_end':
+      return event.message.providerError !== undefined;
+    default:
+      return false;
   }
 }

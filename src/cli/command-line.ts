@@ -38,8 +38,17 @@ export type Surroundings = Omit<Shell, 'keepSecrets'>;
  */
 export async function runCommandLine(surroundings: Surroundings): Promise<ExitCode> {
   const { args } = surroundings;
-  const keeper = secretKeeper(surroundings.stderr);
-  const shell: Shell = { ...surroundings, stderr: keeper.output, keepSecrets: keeper.keep };
+  const stderr = secretKeeper(surroundings.stderr);
+  const stdout = secretKeeper(surroundings.stdout); // the way of a message, and lines of JSON (spec §20.8)
+  const shell: Shell = {
+    ...surroundings,
+    stdout: stdout.output,
+    stderr: stderr.output,
+    keepSecrets: (secrets) => {
+      stdout.keep(secrets);
+      stderr.keep(secrets);
+    },
+  };
   let code: ExitCode = exitCodes.ok;
   const program = programFor(shell, (ended) => {
     code = ended;

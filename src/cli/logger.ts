@@ -22,7 +22,7 @@ export interface OpenLog extends AsyncDisposable {
  * @param level from which level on where neither the settings nor `--debug` say.
  */
 export function openLog(
-  { logging, config, workspaceDir }: Settings,
+  { logging, config, workspaceDir, secrets }: Settings,
   { stderr, stdout }: Pick<Shell, 'stderr' | 'stdout'>,
   { level: usual, debug }: { readonly level: LogLevel; readonly debug: boolean },
 ): OpenLog {
@@ -30,7 +30,6 @@ export function openLog(
   const level = debug
     ? 'debug'
     : (logging.level ?? (format === 'text' && file === undefined ? usual : 'info'));
-  const secrets = config?.secrets ?? [];
   if (file !== undefined) {
     const stream = createWriteStream(resolve(config?.folder ?? workspaceDir, file), { flags: 'a' });
     const output = outputTo(stream);

@@ -14,13 +14,14 @@ export interface Kept extends AsyncDisposable {
  * @throws SluiceError (as a rejection) what `openJournal` throws.
  */
 export async function openKept(
-  { journal: setting }: Pick<Settings, 'journal'>,
+  { journal: setting, secrets }: Pick<Settings, 'journal' | 'secrets'>,
   kernelOptions: Kept['kernelOptions'],
 ): Promise<Kept> {
   if (setting === undefined)
     return { kernelOptions, hostOptions: {}, [Symbol.asyncDispose]: async () => undefined };
   const { path, keepForMs, keepBytes, maxAttempts, dispatches = true, ...written } = setting;
   const journal = await openJournal(path, {
+    secrets,
     ...(keepForMs !== undefined && { keepForMs }),
     ...(keepBytes !== undefined && { keepBytes }),
   });

@@ -78,6 +78,8 @@ export interface Settings
   readonly journal?: NonNullable<HostConfig['journal']>;
   /** The port that a monitor asks; none where unsaid. */
   readonly health?: HealthServerOptions;
+  /** What must be in no log and in no journal. */
+  readonly secrets: readonly string[];
   /** The folder that the command was given in. */
   readonly workspaceDir: string;
 }
@@ -121,12 +123,14 @@ export async function readSettings(
     file === undefined || file === false ? undefined : await readConfigFile(file, { cwd, env });
   const gateway = gatewaySetting(options.url, config, env);
   const { token = '', password = '' } = gateway;
-  keepSecrets([...(config?.secrets ?? []), ...[token, password].filter((text) => text !== '')]);
+  const secrets = [...(config?.secrets ?? []), token, password].filter((text) => text !== '');
+  keepSecrets(secrets);
   const channels = options.channel === undefined ? config?.channels : [options.channel];
   return {
     ...(config !== undefined && { config }),
     ...(channels !== undefined && { channels }),
     gateway,
+    secrets,
     ...(options.apiRoot !== undefined && { apiRoot: options.apiRoot }),
     ...(config?.health !== undefined && { health: config.health }),
     ...journalSetting(options.journal, config, cwd),

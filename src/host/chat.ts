@@ -1,5 +1,4 @@
 import type { Trail } from '../agent/index.js';
-import { oneLine } from '../kernel/index.js';
 import type { ChatAnswer } from './chat-commands.js';
 import { type parseCommandLine, runCommand } from './commands.js';
 import type { MessageEnd } from './message-end.js';
@@ -88,7 +87,8 @@ export async function runChatCommand(
         problem === undefined ? { result: text } : { error: problem },
     },
   );
-  const text = value?.text ?? `"/${line.name}" failed: ${oneLine(error)}`;
+  // §16.18: what was thrown is for the log and the journal
+  const text = value?.text ?? `"/${line.name}" failed.`;
   const content = [text, ...replies].filter((part) => part !== '').join('\n\n');
   if (value === undefined) parts.logger.error(`"/${line.name}" failed`, { surface, error });
   const { attachments = [], metadata } = value ?? {};

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { runInMemory } from '../cli/memory-shell.js';
@@ -120,4 +120,42 @@ describe('a log at its default level (fault 49, §20.3)', () => {
       eventId: expect.any(String),
     });
   });
+});
+
+/** Runs the host with a journal, and gives all that its files hold, and what the commands tell of them. */
+async function keptOf(agent: string): Promise<{ readonly files: string; readonly told: string }> {
+  using folder = temporaryFolder({
+    'sluice.config.json': JSON.stringify({
+      ...(JSON.parse(settings({})) as object),
+      agent,
+      journal: { path: './sluice.db' },
+    }),
+    'leaky.mjs': leaky,
+    'broken.mjs': broken,
+  });
+  const how = { cwd: folder.path, env: { CANARY_TOKEN: canary.token } };
+  const ran = await runInMemory(['run', '--json'], `${input}again ${canary.token}\n`, how);
+  const ids = new Set([...ran.stdout.matchAll(/"correlationId":"([^"]+)"/g)].map(([, id]) => id));
+  expect(ids.size).toBeGreaterThan(2);
+  let told = ran.stdout + ran.stderr;
+  for (const id of ids) {
+    const args = ['explain', String(id), '--way', '--no-config', '--journal', 'sluice.db'];
+    const { stdout, stderr } = await runInMemory(args, '', { cwd: folder.path, env: {} });
+    told += stdout + stderr; // without the config nothing is taken out here: it is not in the journal
+  }
+  const files = readdirSync(folder.path)
+    .filter((name) => name.startsWith('sluice.db'))
+    .map((name) => readFileSync(join(folder.path, name), 'latin1'));
+  return { files: files.join(), told };
+}
+
+describe('M1: secrets in the journal and in what is told of it (fault 49, §20.8)', () => {
+  it('are in no file of the journal and in no line of a command, whatever quotes them', async () => {
+    const { files, told } = await keptOf('echo');
+    expect(files).toContain(canary.message); // it holds what was said
+    expect(files).toContain('[secret]'); // where the errors quote the token
+    expect(files).not.toContain(canary.token);
+    expect(told).toContain('[secret]');
+    expect(told).not.toContain(canary.token);
+  }, 120_000);
 });

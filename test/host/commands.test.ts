@@ -55,7 +55,7 @@ describe('a command in a chat', () => {
     };
     await using lab = await hostLab({ commands: [broken] });
     await lab.say('/broken');
-    expect(lab.texts()).toEqual(['"/broken" failed: oh']);
+    expect(lab.texts()).toEqual(['"/broken" failed.']); // what it threw is not for a chat (IV.1)
     expect(lab.of('command.completed')[0]?.payload).toMatchObject({
       success: false,
       error: 'oh',

@@ -31,6 +31,7 @@ export function recordings(): readonly Recording[] {
 
 interface Frame {
   readonly type: string;
+  readonly error?: string;
   readonly parent_tool_use_id?: string | null;
   readonly message?: {
     readonly id: string;
@@ -54,6 +55,7 @@ export function visibleTexts(lines: readonly string[]): readonly string[] {
   for (const line of lines) {
     const frame = JSON.parse(line) as Frame; // recordings are known to be of this shape
     if (typeof frame.parent_tool_use_id === 'string') continue;
+    if (frame.error !== undefined) continue; // a provider's failure in the place of an answer: no chat gets it (§16.18)
     if (frame.type === 'assistant' && frame.message !== undefined) {
       const text = frame.message.content
         .map((block) => (block.type === 'text' ? block.text : ''))

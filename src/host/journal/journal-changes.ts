@@ -1,5 +1,6 @@
 import { SluiceError } from '../../kernel/index.js';
 import type { SqliteDatabase, SqliteRow } from '../sqlite/open-sqlite.js';
+import type { CleanText } from './clean-body.js';
 import type { SendState, UpdateState } from './journal.js';
 import { sendsTable, updatesTable } from './journal-rows.js';
 import { isNotEnded } from './journal-schema.js';
@@ -35,9 +36,9 @@ export interface JournalChanges {
 }
 
 /** The changes of an open journal. */
-export function journalChanges(database: SqliteDatabase): JournalChanges {
-  const updates = tableRows(database, updatesTable);
-  const sends = tableRows(database, sendsTable);
+export function journalChanges(database: SqliteDatabase, clean?: CleanText): JournalChanges {
+  const updates = tableRows(database, updatesTable, clean);
+  const sends = tableRows(database, sendsTable, clean);
   const changed =
     <State extends string>(what: 'update' | 'send', rows: TableRows, idColumn: string) =>
     (

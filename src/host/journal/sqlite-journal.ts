@@ -1,4 +1,5 @@
 import { type Clock, isSluiceError, SluiceError, systemClock } from '../../kernel/index.js';
+import { withoutSecrets } from '../logging/without-secrets.js';
 import type { SqliteDatabase, SqliteRow } from '../sqlite/open-sqlite.js';
 import type { Store } from '../store.js';
 import { checkLater } from './check-later.js';
@@ -97,8 +98,14 @@ class FileJournal extends SqliteReader implements SqliteJournal {
     this.#database = database;
     this.#lock = lock;
     this.#clock = options.clock ?? systemClock;
-    this.#changes = journalChanges(database);
-    this.#dispatches = new WaitingDispatches(database, this.#clock, () => this.#commits.carry());
+    const clean = withoutSecrets(options.secrets ?? []);
+    this.#changes = journalChanges(database, clean);
+    this.#dispatches = new WaitingDispatches(
+      database,
+      this.#clock,
+      () => this.#commits.carry(),
+      clean,
+    );
     this.#guard = new JournalGuard(database);
     this.#commits = new GroupCommit(database, {
       clock: this.#clock,
@@ -106,7 +113,7 @@ class FileJournal extends SqliteReader implements SqliteJournal {
       guard: this.#guard,
       probe: () => this.#guard.probe(),
     });
-    this.store = sqliteStore(database, this.#commits);
+    this.store = sqliteStore(database, this.#commits, clean);
     this.#sweep = new RetentionSweep(database, this.#commits, this.#clock, options);
     this.#sweep.start();
     this.#dataVersion = this.#readDataVersion();

@@ -2,6 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { isPrompt, type TranscriptEntry } from '../../stream/index.js';
 import type { SqliteDatabase, SqliteRow } from '../sqlite/open-sqlite.js';
 import type { SessionRecord, Store } from '../store.js';
+import type { CleanText } from './clean-body.js';
 import type { GroupCommit } from './group-commit.js';
 import { sessionsTable, transcriptsTable } from './journal-rows.js';
 import { tableRows } from './table-rows.js';
@@ -10,9 +11,13 @@ import { tableRows } from './table-rows.js';
 const page = 500;
 
 /** Sessions and transcripts in the tables of a journal. What is written is on the disk when it resolves. */
-export function sqliteStore(database: SqliteDatabase, commits: GroupCommit): Store {
-  const sessions = tableRows(database, sessionsTable);
-  const transcripts = tableRows(database, transcriptsTable);
+export function sqliteStore(
+  database: SqliteDatabase,
+  commits: GroupCommit,
+  clean?: CleanText,
+): Store {
+  const sessions = tableRows(database, sessionsTable, clean);
+  const transcripts = tableRows(database, transcriptsTable, clean);
   /** It is in the last row: nothing is ever counted through. */
   const sizeOf = (sessionId: string) => {
     const last = transcripts.newest('session_id', sessionId);

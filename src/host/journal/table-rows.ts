@@ -2,6 +2,7 @@ import { isSluiceError, SluiceError } from '../../kernel/index.js';
 import type { SqliteDatabase, SqliteRow, SqliteStatement } from '../sqlite/open-sqlite.js';
 import type { StoredRow } from '../sqlite/sqlite-texts.js';
 import type { SqliteValue } from '../sqlite/sqlite-values.js';
+import { type CleanText, cleanBody } from './clean-body.js';
 import { bodySum, headSum, rowProblem, type SummedTable } from './row-sums.js';
 
 /** Values by the names of their columns, without the sums. A column that is absent is null. */
@@ -41,13 +42,28 @@ export interface TableRows {
 /**
  * Statements are compiled once for each shape.
  *
+ * @param clean what free texts pass before they are written: it takes secrets out (spec §20.8).
  * @example
  * const updates = tableRows(database, updatesTable);
  * const row = updates.find('event_id', 'u-1');
  * if (row?.['state'] === 'accepted') updates.change(row, { state: 'handling' });
  */
-export function tableRows(database: SqliteDatabase, table: SummedTable): TableRows {
+export function tableRows(
+  database: SqliteDatabase,
+  table: SummedTable,
+  clean?: CleanText,
+): TableRows {
   const { name } = table;
+  const cleaned = (values: RowValues): RowValues => {
+    if (clean === undefined) return values;
+    const { body, cause, reason } = values;
+    return {
+      ...values,
+      ...(typeof body === 'string' && { body: cleanBody(name, body, clean) }),
+      ...(typeof cause === 'string' && { cause: clean(cause) }),
+      ...(typeof reason === 'string' && { reason: clean(reason) }),
+    };
+  };
   const head = ['body_sum', 'sum', ...table.columns];
   const whole = ['body', ...head];
   const statements = new Map<string, SqliteStatement>();
@@ -72,7 +88,8 @@ export function tableRows(database: SqliteDatabase, table: SummedTable): TableRo
   };
 
   return {
-    add: (values) => {
+    add: (given) => {
+      const values = cleaned(given);
       const seq = values['seq'] ?? (nextSeq ??= lastSeq() + 1);
       if (typeof seq !== 'number' || !Number.isSafeInteger(seq))
         throw new SluiceError('database-damaged', {
@@ -106,7 +123,8 @@ export function tableRows(database: SqliteDatabase, table: SummedTable): TableRo
       const sql = `SELECT ${whole.join(', ')} FROM ${name} WHERE ${condition}`;
       return good(statement(sql).stored(...values), onDamaged);
     },
-    change: (row, changes) => {
+    change: (row, given) => {
+      const changes = cleaned(given);
       const { body } = changes;
       const changed: RowValues = {
         ...row,

@@ -1,5 +1,6 @@
 import type { Clock, TimerHandle } from '../../kernel/index.js';
 import type { SqliteDatabase } from '../sqlite/open-sqlite.js';
+import type { CleanText } from './clean-body.js';
 import type { JournalStats, NewDispatch } from './journal.js';
 import { dispatchesTable } from './journal-rows.js';
 import { type TableRows, tableRows } from './table-rows.js';
@@ -29,8 +30,8 @@ export class WaitingDispatches implements Passenger {
   #dropped = 0;
 
   /** @param onDue is to write them. */
-  constructor(database: SqliteDatabase, clock: Clock, onDue: () => void) {
-    this.#rows = tableRows(database, dispatchesTable);
+  constructor(database: SqliteDatabase, clock: Clock, onDue: () => void, clean?: CleanText) {
+    this.#rows = tableRows(database, dispatchesTable, clean);
     this.#clock = clock;
     this.#onDue = onDue;
   }

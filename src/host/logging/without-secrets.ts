@@ -1,17 +1,101 @@
+/** Characters that a secret has at least: taking a shorter one out would tear up ordinary words. */
 const shortest = 6;
 
+/** What stands in the place of a secret. */
+const mark = '[secret]';
+
+/** What ends a text that was cut off. */
+const cutOff = '…';
+
 /**
- * Makes a function that takes secrets out of a text, also where the text is JSON and they are written with escapes.
- * What is shorter than six characters is no secret: taking it out would tear up ordinary words.
+ * Makes a function that takes secrets out of a text (spec §20.8): as they are, with the escapes of JSON (once or twice), in
+ * one line, and as URLs, Base64 and hexadecimal digits write them; also where a text was cut off within one. What is shorter
+ * than six characters is no secret. Without secrets it costs nothing, and with them one pass over the text.
  *
  * @example
  * withoutSecrets(['hunter22'])('token hunter22 was refused'); // 'token [secret] was refused'
  */
 export function withoutSecrets(secrets: readonly string[]): (text: string) => string {
-  const forms = secrets.flatMap((secret) => [secret, JSON.stringify(secret).slice(1, -1)]);
-  const wanted = [...new Set(forms)]
-    .filter(({ length }) => length >= shortest)
-    .sort((one, other) => other.length - one.length); // one may hold another
-  if (wanted.length === 0) return (text) => text;
-  return (text) => wanted.reduce((left, secret) => left.replaceAll(secret, '[secret]'), text);
+  const forms = [...new Set(secrets.filter(isLong).flatMap(formsOf))].filter(isLong);
+  if (forms.length === 0) return (text) => text;
+  forms.sort((one, other) => other.length - one.length); // one may hold another
+  const all = new RegExp(forms.map(escaped).join('|'), 'g');
+  const clean = (text: string): string => {
+    const found = text.replace(all, mark);
+    return found.includes(cutOff) ? withoutBeginnings(found, forms) : found;
+  };
+  return (text) => {
+    const found = clean(text);
+    return found === text ? text : (withinJson(text, clean) ?? found);
+  };
+}
+
+/** Cleans the texts within a line of JSON: its keys, its numbers and its form stay. `undefined` if it is no JSON. */
+function withinJson(text: string, clean: (text: string) => string): string | undefined {
+  if (!/^\s*[[{]/.test(text)) return undefined;
+  try {
+    const found = JSON.stringify(
+      JSON.parse(text, (_, value: unknown) => (typeof value === 'string' ? clean(value) : value)),
+    );
+    return text.endsWith('\n') ? `${found}\n` : found;
+  } catch {
+    return undefined;
+  }
+}
+
+function isLong({ length }: string): boolean {
+  return length >= shortest;
+}
+
+function formsOf(secret: string): string[] {
+  const line = secret.replace(/[\s\p{Cc}]+/gu, ' ').trim();
+  const once = inJson(secret);
+  const bytes = Buffer.from(secret, 'utf8');
+  return [
+    ...[secret, secret.trim(), line, once, inJson(once), inJson(line)],
+    ...inUrls(secret),
+    ...[bytes.toString('base64').replace(/=+$/, ''), bytes.toString('base64url')],
+    bytes.toString('hex'),
+  ];
+}
+
+function inJson(text: string): string {
+  return JSON.stringify(text).slice(1, -1);
+}
+
+function inUrls(text: string): string[] {
+  try {
+    return [
+      encodeURIComponent(text),
+      encodeURI(text),
+      String(new URLSearchParams({ '': text })).slice(1),
+    ];
+  } catch {
+    return []; // half of a character cannot be written so
+  }
+}
+
+function escaped(text: string): string {
+  return text.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&');
+}
+
+/** Takes out what a cut has left of a secret: its beginning, right before the mark of the cut. */
+function withoutBeginnings(text: string, forms: readonly string[]): string {
+  return text
+    .split(cutOff)
+    .map((part, at, { length }) => {
+      if (at === length - 1) return part; // nothing was cut off after it
+      const left = forms.flatMap((form) => beginningAtEnd(part, form)).sort((a, b) => a - b)[0];
+      return left === undefined ? part : part.slice(0, left) + mark;
+    })
+    .join(cutOff);
+}
+
+/** Where the beginning of a form begins that a text ends with, if that is long enough to tell. */
+function beginningAtEnd(text: string, form: string): number[] {
+  const head = form.slice(0, shortest);
+  const from = Math.max(0, text.length - form.length);
+  for (let at = text.indexOf(head, from); at !== -1; at = text.indexOf(head, at + 1))
+    if (form.startsWith(text.slice(at))) return [at];
+  return [];
 }
