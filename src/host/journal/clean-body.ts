@@ -5,18 +5,18 @@ export type CleanText = (text: string) => string;
 const said: ReadonlySet<string> = new Set(['content', 'text', 'thinking', 'error', 'errorMessage']);
 
 /**
- * Takes secrets out of the body of a row (spec §20.8). Of a dispatch each text is cleaned: it is there to be explained. Of a
- * send and of a transcript only what was said is: where a send goes must stay as it was. An update and a session are
- * kept as they came, since the next host takes them up. Keys and numbers stay as they are.
+ * Takes secrets out of the body of a row (spec §20.8). Of a dispatch each text is cleaned: it is there to be explained. Of an
+ * update, a send and a transcript only what was said is cleaned: who is meant must stay as it was. A session says nothing,
+ * and is kept as it is. Keys and numbers stay as they are.
  *
  * @param body JSON.
  */
 export function cleanBody(table: string, body: string, clean: CleanText): string {
-  if (table !== 'dispatches' && table !== 'sends' && table !== 'transcripts') return body;
+  if (table === 'sessions') return body;
   const found = clean(body); // finds nothing in most bodies, and that costs one pass
-  return table === 'dispatches' || found === body
-    ? found
-    : JSON.stringify(cleaned(JSON.parse(body), false, clean));
+  if (table === 'dispatches' || found === body) return found;
+  const value: unknown = JSON.parse(body);
+  return JSON.stringify(cleaned(value, typeof value === 'string', clean));
 }
 
 function cleaned(value: unknown, isFree: boolean, clean: CleanText): unknown {
