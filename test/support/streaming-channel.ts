@@ -93,14 +93,15 @@ export function streamingChannel(options: StreamingChannelOptions = {}): Streami
       if (isOver) return;
       if (!permits.opening.used) permits.opening.take();
       const next: Shown = { by: 'preview', text };
-      if (preview === undefined) {
+      const before = preview;
+      preview = next; // at once: an abort that comes while it is noted takes it back
+      if (before === undefined) {
         show(next);
         await permits.noteShown({ on: 'the screen' });
       } else {
-        screen[screen.indexOf(preview)] = next;
+        screen[screen.indexOf(before)] = next;
         everShown.push(next);
       }
-      preview = next;
     };
     return {
       onThinkingDelta: ({ thinking }) => part('thinking', thinking),
