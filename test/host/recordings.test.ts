@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { readRecording, replayProvider } from '../../src/agent/index.js';
 import { splitRuns } from '../../src/csdk/index.js';
 import { hostLab } from '../support/host-lab.js';
-import { recordings, visibleTexts } from '../support/recordings.js';
+import { chatTexts, recordings } from '../support/recordings.js';
 
 /** Messages within which the provider runs tools of its own: what was said before a tool goes out before it runs. */
 const inPieces: Readonly<Record<string, readonly string[]>> = {
@@ -14,7 +14,7 @@ it.each(recordings())('$name: each visible text goes out once', async ({ name, p
   const agents = [{ id: 'main', provider: replayProvider(frames) }];
   await using lab = await hostLab({ agents, failureText: () => undefined });
   for (const _run of splitRuns(frames)) await lab.say('go on');
-  const wanted = inPieces[name] ?? visibleTexts(lines);
+  const wanted = inPieces[name] ?? chatTexts(lines);
   expect(lab.texts()).toEqual(wanted.map((text) => text.trim())); // as the legacy system trims what it sends
   const failures = lab.outcomes.flatMap((outcome) => outcome.failures);
   expect(failures).toEqual([]);

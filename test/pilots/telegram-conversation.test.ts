@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { readRecording, replayProvider } from '../../src/agent/index.js';
 import { splitRuns } from '../../src/csdk/index.js';
 import { ada, forum, group, messageUpdate, pressUpdate } from '../support/bot-api/updates.js';
-import { recordings, visibleTexts } from '../support/recordings.js';
+import { chatTexts, recordings } from '../support/recordings.js';
 import { type TelegramLab, telegramLab } from '../support/telegram-lab.js';
 
 /** The families of the dispatches since updates came in, but for what grows. */
@@ -249,7 +249,7 @@ describe('a recorded Claude stream behind the Bot API', () => {
     const shown = lab.server.shown.map(({ text }) => text).join('\n');
     const plain = (text: string): string =>
       text.replaceAll(/```\w*|[\s*_`#>~|\-•[\]()]|https?:\S+/g, '');
-    expect(plain(shown)).toBe(plain(visibleTexts(one.lines).join('\n')));
+    expect(plain(shown)).toBe(plain(chatTexts(one.lines).join('\n')));
     expect(new Set(lab.server.shown.map(({ chatId }) => chatId)).size).toBeLessThan(2);
     expect(lab.outcomes.flatMap(({ failures }) => failures)).toEqual([]);
     const prepared = lab.of('egress.preparing');

@@ -44,6 +44,13 @@ interface Frame {
   };
 }
 
+/** The texts that a chat gets: a provider's failure in the place of an answer is none (§16.18). */
+export function chatTexts(lines: readonly string[]): readonly string[] {
+  return visibleTexts(
+    lines.filter((line) => (JSON.parse(line) as Frame).error === undefined), // as in visibleTexts
+  );
+}
+
 /**
  * The texts that people saw, message by message, read from the frames in another way than the normalizer does: a
  * message's complete blocks, or its deltas where no complete block came.
@@ -55,7 +62,6 @@ export function visibleTexts(lines: readonly string[]): readonly string[] {
   for (const line of lines) {
     const frame = JSON.parse(line) as Frame; // recordings are known to be of this shape
     if (typeof frame.parent_tool_use_id === 'string') continue;
-    if (frame.error !== undefined) continue; // a provider's failure in the place of an answer: no chat gets it (§16.18)
     if (frame.type === 'assistant' && frame.message !== undefined) {
       const text = frame.message.content
         .map((block) => (block.type === 'text' ? block.text : ''))
