@@ -53,10 +53,11 @@ With --verbose on, each tool call is, too; with full, what the tool answered. Wi
 --reasoning on, the model's reasoning stands with its answer; with stream, it is shown
 before that, as it grows.
 
-Ctrl-C stops the answer that is being made. Where there is none, a terminal drops the line
-that is being typed, and Ctrl-C once more ends; without a terminal the first one does. Then,
-and for SIGTERM, what has begun is finished, and the exit code is 0; another one exits at
-once. At the end of the input, the exit code is 1 if a message failed.
+Ctrl-C stops the answer that is being made. If there is none, a terminal drops the line
+that is being typed, and the next Ctrl-C ends the host; without a terminal the first one
+ends it. The host then finishes what has begun, as for SIGTERM, and the exit code is 0;
+another signal exits at once. At the end of the input, the exit code is 1 if a message
+failed.
 
 Examples:
   $ sluice run
