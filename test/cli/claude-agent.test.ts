@@ -60,7 +60,7 @@ describe('sluice run --agent claude', () => {
     const { code, stdout, stderr } = await runBeside(sdk, ['run', '--agent', 'claude'], 'Hi\n');
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     expect(stderr).toMatch(
-      /^sluice: missing-package: .* Run `npm install @anthropic-ai\/claude-agent-sdk@[\d.]+`\.\n$/,
+      /^sluice: missing-package: .* Run `npm install @anthropic-ai\/claude-agent-sdk@[\d.]+`\.(?: --debug shows its stack\.)?\n$/,
     );
     expect(stderr).toContain(problem);
   });
