@@ -37,14 +37,16 @@ export function stageData(
   { stage, handlers }: StageInfo,
   observeOnly: ReadonlySet<string>,
 ): Record<string, unknown> {
-  const { family, version, mode, classes, purpose, emittedAt, hotPath, deprecated } = stage;
+  const { family, version, mode, classes, purpose, emittedBy, emittedWhen, hotPath } = stage;
+  const { deprecated } = stage;
   return {
     family,
     version,
     mode,
     classes,
     purpose,
-    emittedAt,
+    emittedBy,
+    emittedWhen,
     hotPath,
     observeOnly: observeOnly.has(family),
     ...(deprecated !== undefined && { deprecated }),

@@ -1,5 +1,5 @@
 import type { CanonicalFamilies } from './catalog/index.js';
-import type { FamilyShape } from './stage.js';
+import type { FamilyShape } from './stage-types.js';
 import type { HandlerClass } from './vocabulary.js';
 
 /**

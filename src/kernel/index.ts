@@ -66,15 +66,15 @@ export {
   defaultStageTimeoutMs,
   defaultTimeoutMs,
   defineStage,
-  type FamilyShape,
   type NoFields,
   type Stage,
   type StageSpec,
-  type StageTypes,
 } from './stage.js';
+export type { FamilyShape, StageTypes } from './stage-types.js';
 export {
   type Band,
   bands,
+  type EmissionSource,
   type ExecutionMode,
   executionModes,
   type FailPolicy,

@@ -1,8 +1,11 @@
-import type { Static, TObject, TSchema } from 'typebox';
+import type { TObject, TSchema } from 'typebox';
 import { SluiceError } from './errors.js';
+import type { ValueOf } from './named.js';
 import {
+  type EmissionSource,
   type Emitter,
   type ExecutionMode,
+  emissionSources,
   emitters,
   executionModes,
   type FailPolicy,
@@ -57,19 +60,19 @@ export interface StageSpec<
   /** What a mutator may return: optional fields, each of them a field of the payload. */
   readonly patch?: Q;
   /** The named law of each patch field; `replace` where none is named. */
-  readonly laws?: { readonly [Field in keyof Static<Q>]?: PatchLawSpec };
+  readonly laws?: { readonly [Field in keyof ValueOf<Q>]?: PatchLawSpec };
   /** Patch fields that only an extension granted `family:field` may set. */
-  readonly trusted?: readonly (keyof Static<Q> & string)[];
+  readonly trusted?: readonly (keyof ValueOf<Q> & string)[];
   /** Payload fields that pass by reference: neither frozen nor copied, and not to be written. */
-  readonly shared?: readonly (keyof Static<P> & string)[];
+  readonly shared?: readonly (keyof ValueOf<P> & string)[];
   /** What an augmenter may return: optional fields. Lists append. */
   readonly annotations?: A;
   /** Annotation fields for which the last writer wins. On any other the first stands. */
-  readonly replaceable?: readonly (keyof Static<A> & string)[];
+  readonly replaceable?: readonly (keyof ValueOf<A> & string)[];
   /** What a resolver may select. */
   readonly selection?: S;
   /** Says that the payload already names its target: resolvers are then not called (spec §9). */
-  readonly settled?: (payload: Static<P>) => boolean;
+  readonly settled?: (payload: ValueOf<P>) => boolean;
   /** The codes a veto may cancel with. `other` is always one. */
   readonly cancelCodes?: readonly K[];
   /** What a failure does, per class; `open` where unsaid. */
@@ -82,8 +85,10 @@ export interface StageSpec<
   readonly hotPath?: boolean;
   /** What the stage is for, in one sentence. */
   readonly purpose?: string;
-  /** Where it is dispatched from: a file and what happens there. A family that nothing emits fails a test. */
-  readonly emittedAt?: string;
+  /** The source of its events; `extension` where unsaid. A host without that source never dispatches the family. */
+  readonly emittedBy?: EmissionSource;
+  /** When it is dispatched: `before every send`. */
+  readonly emittedWhen?: string;
   /**
    * Who may dispatch it: `anyone`, where unsaid, or the `host` alone. A handler's `own.dispatch` of what is the host's needs
    * the grant `dispatch:family` (spec §12.5).
@@ -123,50 +128,12 @@ export interface Stage<
   readonly stageTimeoutMs: number;
   readonly hotPath: boolean;
   readonly purpose: string;
-  readonly emittedAt: string;
+  readonly emittedBy: EmissionSource;
+  readonly emittedWhen: string;
   readonly emitter: Emitter;
   readonly version: number;
   readonly deprecated: Deprecation | undefined;
 }
-
-/** The types that a family's row gives its handlers. */
-export interface FamilyShape {
-  readonly classes: HandlerClass;
-  readonly mode: ExecutionMode;
-  readonly payload: object;
-  readonly patch: object;
-  readonly annotations: object;
-  readonly selection: unknown;
-  readonly cancelCodes: string;
-}
-
-/**
- * The entry of `Families` for a stage.
- *
- * @example
- * declare module 'sluice' {
- *   interface Families { 'acme.billing.checking': StageTypes<typeof billingChecking> }
- * }
- */
-export interface StageTypes<
-  T extends Stage,
-  P extends object = Static<T['payload']>,
-  Q extends object = FieldsOf<T['patch']>,
-> {
-  readonly classes: T['classes'][number];
-  readonly mode: T['mode'];
-  readonly payload: P;
-  readonly patch: Q;
-  readonly annotations: FieldsOf<T['annotations']>;
-  readonly selection: NonNullable<T['selection']> extends TSchema
-    ? Static<NonNullable<T['selection']>>
-    : never;
-  readonly cancelCodes: T['cancelCodes'][number];
-}
-
-/** The fields of a schema, or of none. */
-export type FieldsOf<T> =
-  NonNullable<T> extends TObject ? Static<NonNullable<T>> : Record<never, never>;
 
 /**
  * Declares a stage. The row is checked here, once, so that a mistake in a column is found when it is
@@ -226,7 +193,8 @@ export function defineStage<
     stageTimeoutMs: spec.stageTimeoutMs ?? defaultStageTimeoutMs,
     hotPath: spec.hotPath ?? false,
     purpose: spec.purpose ?? '',
-    emittedAt: spec.emittedAt ?? '',
+    emittedBy: spec.emittedBy ?? 'extension',
+    emittedWhen: spec.emittedWhen ?? '',
     emitter: spec.emitter ?? 'anyone',
     version: spec.version ?? 1,
     deprecated: spec.deprecated,
@@ -263,6 +231,8 @@ function check(given: unknown): void {
   if (!executionModes.includes(spec.mode)) refuse(`"${spec.mode}" is no execution mode`);
   if (spec.emitter !== undefined && !emitters.includes(spec.emitter))
     refuse(`emitter must be one of ${emitters.join(', ')}`);
+  if (spec.emittedBy !== undefined && !emissionSources.includes(spec.emittedBy))
+    refuse(`emittedBy must be one of ${emissionSources.join(', ')}`);
   if (spec.mode === 'parallel' && spec.classes.some((name) => name !== 'observer'))
     refuse('a parallel stage allows observers only: parallel handlers cannot affect the outcome');
   if (spec.classes.includes('mutator') !== (spec.patch !== undefined))

@@ -30,6 +30,28 @@ export type Emitter = (typeof emitters)[number];
 /** Both emitters. */
 export const emitters = ['anyone', 'host'] as const;
 
+/**
+ * The source of a family's events (spec §2.5).
+ *
+ * - `host`: every host.
+ * - `interactive-channel`: a host with a channel that has buttons, lists or forms.
+ * - `turn`: a run of an agent, driven by a turn or seen by a bridge.
+ * - `subagent`: a run of an agent that starts subagents.
+ * - `extension`: the extension that declares the family.
+ * - `nothing`: no source yet.
+ */
+export type EmissionSource = (typeof emissionSources)[number];
+
+/** The six sources. */
+export const emissionSources = [
+  'host',
+  'interactive-channel',
+  'turn',
+  'subagent',
+  'extension',
+  'nothing',
+] as const;
+
 /** What a handler's failure does to its stage: nothing (`open`), or it ends the stage (`closed`). */
 export type FailPolicy = 'open' | 'closed';
 

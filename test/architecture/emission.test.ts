@@ -1,15 +1,73 @@
-import { readFileSync } from 'node:fs';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { canonicalStages } from '../../src/kernel/index.js';
+import { readProjectFile } from '../support/source-tree.js';
 
-describe('the emission site of a family', () => {
-  it.each(canonicalStages.map((stage) => [stage.family, stage.emittedAt]))(
-    '%s is where its row says (§2.5)',
-    (family, emittedAt) => {
-      const file = /^(src\/[\w/-]+\.ts)/.exec(emittedAt)?.[1];
-      expect(file, `"${emittedAt}" names no file`).toBeDefined();
-      const code = readFileSync(new URL(`../../${file}`, import.meta.url), 'utf8');
-      expect(code).toContain(`'${family}'`);
-    },
-  );
+/** The file that dispatches each family. */
+const dispatchedIn: Readonly<Record<string, readonly string[]>> = {
+  'src/host/lifecycle.ts': [
+    'runtime.started',
+    'runtime.stopping',
+    'gateway.starting',
+    'gateway.started',
+    'gateway.stopping',
+  ],
+  'src/host/commands.ts': ['command.received', 'command.completed'],
+  'src/host/account.ts': ['account.started', 'account.stopped'],
+  'src/host/inbound.ts': ['ingress.received', 'ingress.normalized'],
+  'src/host/routing.ts': ['routing.resolving', 'routing.resolved'],
+  'src/host/sessions.ts': [
+    'session.starting',
+    'session.started',
+    'session.resetting',
+    'session.ended',
+  ],
+  'src/stream/run/run-bounds.ts': [
+    'agent.starting',
+    'agent.completed',
+    'agent.llm.input',
+    'agent.llm.output',
+  ],
+  'src/stream/run/output-deltas.ts': ['agent.output.delta'],
+  'src/agent/model.ts': ['agent.model.resolving'],
+  'src/agent/prompt.ts': ['agent.prompt.building'],
+  'src/stream/run/tool-calls.ts': ['agent.tool.calling', 'agent.tool.called'],
+  'src/stream/run/transcript-writer.ts': [
+    'transcript.tool-result.persisting',
+    'transcript.message.writing',
+  ],
+  'src/stream/run/compactions.ts': ['compaction.before', 'compaction.after'],
+  'src/host/prepare-send.ts': ['egress.preparing'],
+  'src/host/send-attempt.ts': ['egress.sending'],
+  'src/host/end-send.ts': ['egress.sent', 'egress.cancelled', 'egress.failed'],
+  'src/host/interactions.ts': [
+    'interaction.received',
+    'interaction.resolved',
+    'interaction.completed',
+  ],
+  'src/stream/run/child-runs.ts': ['subagent.spawning', 'subagent.spawned', 'subagent.completed'],
+  'src/host/subagent-delivery.ts': ['subagent.delivery.resolving', 'subagent.delivery.resolved'],
+};
+
+it('knows the file that dispatches each family that has a source (§2.5)', () => {
+  const emitted = canonicalStages.filter(({ emittedBy }) => emittedBy !== 'nothing');
+  const listed = Object.values(dispatchedIn).flat();
+  expect(listed.toSorted()).toEqual(emitted.map(({ family }) => family).toSorted());
 });
+
+it.each(
+  Object.entries(dispatchedIn).flatMap(([file, families]) =>
+    families.map((family) => [family, file] as const),
+  ),
+)('%s is dispatched in %s (§2.5)', (family, file) => {
+  expect(readProjectFile(file)).toContain(`'${family}'`);
+});
+
+it.each(canonicalStages.map((stage) => [stage.family, stage.emittedBy] as const))(
+  '%s has the source that the folder of its file says: %s (§2.5)',
+  (family, source) => {
+    const file = Object.keys(dispatchedIn).find((one) => dispatchedIn[one]?.includes(family));
+    const ofRuns = file !== undefined && !file.startsWith('src/host/');
+    const sources = ofRuns ? ['turn', 'subagent'] : ['host', 'interactive-channel', 'subagent'];
+    expect(sources).toContain(source);
+  },
+);

@@ -1,9 +1,17 @@
 import { chmodSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { Type } from 'typebox';
 import { describe, expect, it } from 'vitest';
+import { checkFamilies } from '../../src/cli/doctor/check-families.js';
 import { probe } from '../../src/cli/doctor/probe.js';
 import { openJournal } from '../../src/host/index.js';
-import { canonicalStages, createKernel, type HandlerClass } from '../../src/kernel/index.js';
+import {
+  canonicalStages,
+  createKernel,
+  defineStage,
+  type HandlerClass,
+  type Kernel,
+} from '../../src/kernel/index.js';
 import { type TemporaryFolder, temporaryFolder } from '../support/temporary-folder.js';
 import { jsonLines } from './cli.js';
 import { runInMemory } from './memory-shell.js';
@@ -37,6 +45,12 @@ async function examined(
     text: people.stdout + people.stderr,
     folder: folder.path,
   };
+}
+
+/** Contributes to a family that the types do not know. */
+function contributeTo(kernel: Kernel, contribution: object): void {
+  const open = kernel as unknown as { contribute(contribution: object): Disposable };
+  open.contribute({ extensionId: 'test', id: 'x', ...contribution });
 }
 
 const config = (content: object): Readonly<Record<string, string>> => ({
@@ -212,6 +226,35 @@ describe('sluice doctor (§20.5)', () => {
     ]);
     expect(found.filter(({ severity }) => severity === 'error')).toEqual([]);
   });
+
+  it.each([
+    ['nothing', ['"acme.checking" is never emitted here: nothing emits it yet']],
+    ['interactive-channel', [expect.stringContaining('the console has no buttons')]],
+    ['subagent', [expect.stringContaining('no agent of this host starts subagents')]],
+    ['host', []],
+    ['turn', []],
+    ['extension', []],
+  ] as const)(
+    'A8: finds a family that this host never emits by its source (%s), whatever its name',
+    async (emittedBy, expected) => {
+      const stage = defineStage({
+        family: 'acme.checking',
+        classes: ['observer'],
+        mode: 'parallel',
+        payload: Type.Object({}),
+        emittedBy,
+      });
+      const kernel = createKernel({ stages: [stage] });
+      contributeTo(kernel, {
+        family: 'acme.checking',
+        class: 'observer',
+        handler: () => undefined,
+      });
+      const found = await checkFamilies({ kernel, providers: [], channels: ['console'] });
+      const warnings = found.filter(({ severity }) => severity === 'warning');
+      expect(warnings.map(({ what }) => what)).toEqual(expected);
+    },
+  );
 
   it.each([
     ['a placeholder', 'your-token-here', 'it is a placeholder'],

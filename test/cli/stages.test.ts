@@ -28,7 +28,12 @@ describe('sluice stages', () => {
     const stages = jsonLines<StageLine>(stdout);
     expect(stages.map(({ family }) => family)).toEqual(canonicalStages.map(({ family }) => family));
     const egress = stages.find(({ family }) => family === 'egress.preparing');
-    expect(egress?.handlers).toMatchObject([{ extensionId: 'shout', contributionId: 'capitals' }]);
+    expect(egress).toMatchObject({
+      emittedBy: 'host',
+      emittedWhen: expect.stringMatching(/^before every send/),
+      handlers: [{ extensionId: 'shout', contributionId: 'capitals' }],
+    });
+    expect(stdout).not.toMatch(/src\/|\.ts\b/);
   });
 
   it('marks what an agent of recordings only tells of', async () => {

@@ -133,10 +133,12 @@ describe('the rows of the catalog (spec §2)', () => {
   });
 
   it.each(canonicalStages.map((stage) => [stage.family, stage] as const))(
-    'say of %s what it is for and where it is emitted',
+    'say of %s what it is for, and who emits it when (§2.5)',
     (_, stage) => {
       expect(stage.purpose).toMatch(/^[A-Z].+\.$/);
-      expect(stage.emittedAt).toMatch(/^(src\/(host|agent|stream\/run)\/[a-z-]+\.ts|none yet): \S/);
+      expect(stage.emittedBy).not.toBe('extension');
+      expect(stage.emittedWhen).toMatch(/^[a-z].+[^.]$/);
+      expect(stage.emittedWhen).not.toMatch(/src\/|\.ts\b/);
     },
   );
 });

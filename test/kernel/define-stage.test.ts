@@ -45,6 +45,8 @@ describe('a row', () => {
       stageTimeoutMs: defaultStageTimeoutMs,
       hotPath: false,
       version: 1,
+      emitter: 'anyone',
+      emittedBy: 'extension',
     });
     expect([defaultTimeoutMs, defaultStageTimeoutMs]).toEqual([15_000, 30_000]);
     for (const part of [stage, stage.classes, stage.laws, stage.cancelCodes, stage.onError])
@@ -73,6 +75,8 @@ describe('a row', () => {
     ['a shared field that is none', { shared: ['other'] }],
     ['a replaceable annotation that is none', { replaceable: ['text'] }],
     ['no time for a handler', { timeoutMs: 0 }],
+    ['an emitter that is none', { emitter: 'nobody' }],
+    ['a source of its events that is none', { emittedBy: 'src/acme/bill.ts: before a bill' }],
     ['infinite time for a dispatch', { stageTimeoutMs: Number.POSITIVE_INFINITY }],
   ])('with %s is refused when it is defined, naming its family (§2.2)', (_, over) => {
     expect(() => define({ ...good, ...over })).toThrow(

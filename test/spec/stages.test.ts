@@ -17,8 +17,8 @@ describe('spec/stages.md', () => {
     expectFresh('spec/stages.md', `${document}\n`);
   });
 
-  it('names for every stage its purpose and where it is emitted', () => {
-    const mute = canonicalStages.filter(({ purpose, emittedAt }) => !purpose || !emittedAt);
+  it('names for every stage its purpose and when it is emitted', () => {
+    const mute = canonicalStages.filter(({ purpose, emittedWhen }) => !purpose || !emittedWhen);
     expect(mute.map(({ family }) => family)).toEqual([]);
   });
 });

@@ -39,7 +39,7 @@ function columns(stage: Stage): string {
     ['selection', stage.selection === undefined ? '' : link(stage, 'selection')],
     ['settled payloads', stage.settled === undefined ? '' : 'resolvers are not called'],
     ['cancel codes', stage.classes.includes('veto') ? quoted(stage.cancelCodes) : ''],
-    ['emitted at', stage.emittedAt],
+    ['emitted by', `${stage.emittedBy}: ${stage.emittedWhen}`],
     ['version', String(stage.version)],
     ['deprecated', deprecation(stage)],
   ];

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { canonicalStages } from '../../src/kernel/index.js';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const tsc = join(root, 'node_modules/typescript/bin/tsc');
@@ -86,6 +87,20 @@ if (loaded.status === 'disabled') throw loaded.error;
 console.log(loaded.labels().join('; '));
 `;
 
+/** What the compiler is to name, per line: a payload, or a patch. */
+const named = canonicalStages.flatMap(({ family, patch }) => {
+  const name = family.replace(/(?:^|[.-])([a-z])/g, (_, letter: string) => letter.toUpperCase());
+  const payload = { name, type: `PayloadOf<'${family}'>` };
+  return patch === undefined
+    ? [payload]
+    : [payload, { name: `${name}Patch`, type: `PatchOf<'${family}'>` }];
+});
+
+const misfits = `
+import type { PatchOf, PayloadOf } from 'sluice';
+${named.map(({ type }, at) => `export const line${at}: number = {} as ${type};`).join('\n')}
+`;
+
 const compilerOptions = {
   target: 'ES2023',
   lib: ['ES2023', 'ESNext.Disposable'],
@@ -110,6 +125,11 @@ beforeAll(() => {
     join(project, 'tsconfig.json'),
     JSON.stringify({ compilerOptions, files: ['consumer.ts'] }),
   );
+  writeFileSync(
+    join(project, 'misfits.json'),
+    JSON.stringify({ compilerOptions, files: ['misfits.ts'] }),
+  );
+  writeFileSync(join(project, 'misfits.ts'), misfits);
   writeFileSync(join(project, 'consumer.ts'), consumer);
   writeFileSync(join(project, 'host.js'), host);
   writeFileSync(join(project, 'shipped.js'), shipped);
@@ -131,6 +151,16 @@ describe('the built package, imported by its name (§2, §13)', () => {
   it("takes an author's families into its types, and runs", () => {
     run(tsc);
     expect(run('consumer.js')).toBe('42');
+  });
+
+  it('shows each payload and patch by the name of its interface, not by its fields (§2.1)', () => {
+    const options = ['-p', 'misfits.json', '--noEmit', '--pretty', 'false'];
+    const { stdout } = spawnSync(process.execPath, [tsc, ...options], {
+      cwd: project,
+      encoding: 'utf8',
+    });
+    const shown = [...stdout.matchAll(/Type '(.+?)' is not assignable to type 'number'/g)];
+    expect(shown.map(([, type]) => type)).toEqual(named.map(({ name }) => name));
   });
 
   it('holds the extensions that are shipped with it, which import it by its name, too', () => {

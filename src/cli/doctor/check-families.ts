@@ -1,5 +1,5 @@
 import { hostExtensionId } from '../../host/index.js';
-import type { Kernel, StageInfo } from '../../kernel/index.js';
+import type { EmissionSource, Kernel, StageInfo } from '../../kernel/index.js';
 import type { AgentProvider } from '../../stream/index.js';
 import { counted } from '../text.js';
 import type { Finding } from './finding.js';
@@ -45,7 +45,7 @@ function namesOf(handlers: StageInfo['handlers']): string {
 
 /** Who only watches misses nothing where nothing is; who decides or changes there believes that it does. */
 function neverEmitted({ stage, handlers }: StageInfo, facts: EmissionFacts): Finding[] {
-  const why = whyNever(stage.family, stage.emittedAt, facts);
+  const why = whyNever(stage.emittedBy, facts);
   if (why === undefined) return [];
   const watching = handlers.filter((one) => one.class === 'observer');
   const deciding = handlers.filter((one) => one.class !== 'observer');
@@ -63,26 +63,32 @@ function neverEmitted({ stage, handlers }: StageInfo, facts: EmissionFacts): Fin
             check: 'families' as const,
             what: `"${stage.family}" is never emitted here: ${why}`,
             whose: namesOf(some),
-            hint: 'Listen to another family; `sluice stages` says where each is emitted.',
+            hint: 'Listen to another family; `sluice stages --json` says who emits each, and when.',
           },
         ],
   );
 }
 
-function whyNever(
-  family: string,
-  emittedAt: string,
-  { channels, providers }: EmissionFacts,
-): string | undefined {
-  if (emittedAt.startsWith('none yet')) return 'nothing emits it yet';
-  if (
-    family.startsWith('subagent.') &&
-    providers.every(({ subagentOf }) => subagentOf === undefined)
-  )
-    return 'no agent of this host starts subagents';
-  if (family.startsWith('interaction.') && channels.every((id) => id === 'console'))
-    return 'the console has no buttons, lists or forms';
-  return undefined;
+/** Why the host has no source for a family's events, if it has none. */
+function whyNever(source: EmissionSource, facts: EmissionFacts): string | undefined {
+  switch (source) {
+    case 'nothing':
+      return 'nothing emits it yet';
+    case 'subagent':
+      return facts.providers.some(({ subagentOf }) => subagentOf !== undefined)
+        ? undefined
+        : 'no agent of this host starts subagents';
+    case 'interactive-channel':
+      return facts.channels.some((id) => id !== 'console')
+        ? undefined
+        : 'the console has no buttons, lists or forms';
+    case 'host':
+    case 'turn':
+    case 'extension':
+      return undefined;
+    default:
+      return source satisfies never;
+  }
 }
 
 /** What a source can only tell of afterwards: what is decided there has no effect. */

@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox';
+import { named } from '../named.js';
 import { defineStage } from '../stage.js';
 import { amount, closed, flag, optional, text } from './field.js';
 
@@ -8,7 +9,7 @@ const accountFields = {
   name: optional(text('The name shown to people.')),
 };
 
-export const accountStartedPayload = Type.Object(
+const accountStartedPayload = Type.Object(
   {
     ...accountFields,
     startedAtMs: optional(amount('When it was ready, in milliseconds since 1970.')),
@@ -18,17 +19,7 @@ export const accountStartedPayload = Type.Object(
 /** The payload of `account.started`. */
 export interface AccountStarted extends Static<typeof accountStartedPayload> {}
 
-export const accountStarted = defineStage({
-  family: 'account.started',
-  classes: ['observer'],
-  mode: 'parallel',
-  payload: accountStartedPayload,
-  purpose: 'Tells that an account takes and sends messages.',
-  emitter: 'host',
-  emittedAt: 'src/host/account.ts: when an account of a channel has started',
-});
-
-export const accountStoppedPayload = Type.Object(
+const accountStoppedPayload = Type.Object(
   {
     ...accountFields,
     reason: optional(text('Why it stopped.')),
@@ -41,14 +32,27 @@ export const accountStoppedPayload = Type.Object(
 /** The payload of `account.stopped`. */
 export interface AccountStopped extends Static<typeof accountStoppedPayload> {}
 
-export const accountStopped = defineStage({
-  family: 'account.stopped',
-  classes: ['observer'],
-  mode: 'parallel',
-  payload: accountStoppedPayload,
-  timeoutMs: 5_000,
-  stageTimeoutMs: 5_000,
-  purpose: 'Tells that an account takes and sends no more.',
-  emitter: 'host',
-  emittedAt: 'src/host/account.ts: when an account of a channel has stopped or could not start',
-});
+export const accountStages = [
+  defineStage({
+    family: 'account.started',
+    classes: ['observer'],
+    mode: 'parallel',
+    payload: named<AccountStarted>(accountStartedPayload),
+    purpose: 'Tells that an account takes and sends messages.',
+    emitter: 'host',
+    emittedBy: 'host',
+    emittedWhen: 'when an account of a channel has started',
+  }),
+  defineStage({
+    family: 'account.stopped',
+    classes: ['observer'],
+    mode: 'parallel',
+    payload: named<AccountStopped>(accountStoppedPayload),
+    timeoutMs: 5_000,
+    stageTimeoutMs: 5_000,
+    purpose: 'Tells that an account takes and sends no more.',
+    emitter: 'host',
+    emittedBy: 'host',
+    emittedWhen: 'when an account of a channel has stopped or could not start',
+  }),
+] as const;

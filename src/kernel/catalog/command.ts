@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox';
+import { named } from '../named.js';
 import { defineStage } from '../stage.js';
 import { annotations } from './annotations.js';
 import {
@@ -36,7 +37,7 @@ const commandFields = {
   workspaceDir: optional(text('The directory the agent works in.')),
 };
 
-export const commandReceivedPayload = Type.Object(
+const commandReceivedPayload = Type.Object(
   {
     ...commandFields,
     sessionEntry: optional(openRecord("The session's record in its store.")),
@@ -48,19 +49,7 @@ export const commandReceivedPayload = Type.Object(
 /** The payload of `command.received`. */
 export interface CommandReceived extends Static<typeof commandReceivedPayload> {}
 
-export const commandReceived = defineStage({
-  family: 'command.received',
-  classes: ['observer', 'augmenter'],
-  mode: 'sequential',
-  payload: commandReceivedPayload,
-  shared: ['sessionEntry', 'previousSessionEntry', 'config'],
-  annotations: Type.Pick(annotations, ['notes', 'labels', 'replies'], closed),
-  purpose: 'Audit of a command before it runs, whichever surface it came from.',
-  emitter: 'host',
-  emittedAt: 'src/host/commands.ts: before a chat, native or command-line command runs',
-});
-
-export const commandCompletedPayload = Type.Object(
+const commandCompletedPayload = Type.Object(
   {
     ...commandFields,
     success: flag('It did what it was asked.'),
@@ -74,14 +63,29 @@ export const commandCompletedPayload = Type.Object(
 /** The payload of `command.completed`. */
 export interface CommandCompleted extends Static<typeof commandCompletedPayload> {}
 
-export const commandCompleted = defineStage({
-  family: 'command.completed',
-  classes: ['observer', 'augmenter'],
-  mode: 'sequential',
-  payload: commandCompletedPayload,
-  shared: ['result'],
-  annotations: Type.Pick(annotations, ['notes', 'labels', 'replies'], closed),
-  purpose: 'Audit of a command after it ran, and what operators are to see of it.',
-  emitter: 'host',
-  emittedAt: 'src/host/commands.ts: after a command has run or failed',
-});
+export const commandStages = [
+  defineStage({
+    family: 'command.received',
+    classes: ['observer', 'augmenter'],
+    mode: 'sequential',
+    payload: named<CommandReceived>(commandReceivedPayload),
+    shared: ['sessionEntry', 'previousSessionEntry', 'config'],
+    annotations: Type.Pick(annotations, ['notes', 'labels', 'replies'], closed),
+    purpose: 'Audit of a command before it runs, whichever surface it came from.',
+    emitter: 'host',
+    emittedBy: 'host',
+    emittedWhen: 'before a chat, native or command-line command runs',
+  }),
+  defineStage({
+    family: 'command.completed',
+    classes: ['observer', 'augmenter'],
+    mode: 'sequential',
+    payload: named<CommandCompleted>(commandCompletedPayload),
+    shared: ['result'],
+    annotations: Type.Pick(annotations, ['notes', 'labels', 'replies'], closed),
+    purpose: 'Audit of a command after it ran, and what operators are to see of it.',
+    emitter: 'host',
+    emittedBy: 'host',
+    emittedWhen: 'after a command has run or failed',
+  }),
+] as const;

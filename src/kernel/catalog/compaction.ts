@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox';
+import { named } from '../named.js';
 import { defineStage } from '../stage.js';
 import { annotations } from './annotations.js';
 import { closed, count, flag, oneOf, opaques, optional, text } from './field.js';
@@ -15,7 +16,7 @@ const compactionFields = {
   isSessionKeyMissing: optional(flag('Its source knew no session key.')),
 };
 
-export const compactionBeforePayload = Type.Object(
+const compactionBeforePayload = Type.Object(
   {
     ...compactionFields,
     compactingCount: optional(count('How many messages will be summarized.')),
@@ -28,21 +29,7 @@ export const compactionBeforePayload = Type.Object(
 /** The payload of `compaction.before`. */
 export interface CompactionBefore extends Static<typeof compactionBeforePayload> {}
 
-export const compactionBefore = defineStage({
-  family: 'compaction.before',
-  classes: ['observer', 'augmenter'],
-  mode: 'sequential',
-  payload: compactionBeforePayload,
-  shared: ['messages'],
-  annotations: Type.Pick(annotations, ['notes', 'labels', 'memoryKeys'], closed),
-  timeoutMs: 30_000,
-  stageTimeoutMs: 60_000,
-  purpose: 'Saves what is worth keeping of a transcript before it is summarized.',
-  emitter: 'host',
-  emittedAt: 'src/stream/run/compactions.ts: when an agent begins to compact its transcript',
-});
-
-export const compactionAfterPayload = Type.Object(
+const compactionAfterPayload = Type.Object(
   {
     ...compactionFields,
     compactedCount: optional(
@@ -60,15 +47,32 @@ export const compactionAfterPayload = Type.Object(
 /** The payload of `compaction.after`. */
 export interface CompactionAfter extends Static<typeof compactionAfterPayload> {}
 
-export const compactionAfter = defineStage({
-  family: 'compaction.after',
-  classes: ['observer', 'augmenter'],
-  mode: 'sequential',
-  payload: compactionAfterPayload,
-  annotations: Type.Pick(annotations, ['notes', 'labels', 'memoryKeys'], closed),
-  timeoutMs: 30_000,
-  stageTimeoutMs: 60_000,
-  purpose: 'Tells what a compaction left.',
-  emitter: 'host',
-  emittedAt: 'src/stream/run/compactions.ts: when a compaction has ended, tried again or not',
-});
+export const compactionStages = [
+  defineStage({
+    family: 'compaction.before',
+    classes: ['observer', 'augmenter'],
+    mode: 'sequential',
+    payload: named<CompactionBefore>(compactionBeforePayload),
+    shared: ['messages'],
+    annotations: Type.Pick(annotations, ['notes', 'labels', 'memoryKeys'], closed),
+    timeoutMs: 30_000,
+    stageTimeoutMs: 60_000,
+    purpose: 'Saves what is worth keeping of a transcript before it is summarized.',
+    emitter: 'host',
+    emittedBy: 'turn',
+    emittedWhen: 'when an agent begins to compact its transcript',
+  }),
+  defineStage({
+    family: 'compaction.after',
+    classes: ['observer', 'augmenter'],
+    mode: 'sequential',
+    payload: named<CompactionAfter>(compactionAfterPayload),
+    annotations: Type.Pick(annotations, ['notes', 'labels', 'memoryKeys'], closed),
+    timeoutMs: 30_000,
+    stageTimeoutMs: 60_000,
+    purpose: 'Tells what a compaction left.',
+    emitter: 'host',
+    emittedBy: 'turn',
+    emittedWhen: 'when a compaction has ended, tried again or not',
+  }),
+] as const;

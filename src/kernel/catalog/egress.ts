@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox';
+import { named } from '../named.js';
 import { defineStage } from '../stage.js';
 import { annotations } from './annotations.js';
 import { delivery, receipt } from './delivery.js';
@@ -54,7 +55,7 @@ const outboundFields = {
   metadata: openRecord('What its source and its handlers say beyond these fields.'),
 };
 
-export const egressPreparingPayload = Type.Object(
+const egressPreparingPayload = Type.Object(
   {
     ...outboundFields,
     explicit: flag('Channel and account were named by the sender: they are not to be chosen.'),
@@ -65,7 +66,7 @@ export const egressPreparingPayload = Type.Object(
 /** The payload of `egress.preparing`. */
 export interface EgressPreparing extends Static<typeof egressPreparingPayload> {}
 
-export const egressPreparingPatch = Type.Object(
+const egressPreparingPatch = Type.Object(
   {
     content: optional(text('The text anew.')),
     format: optional(format('How the new text is marked up.')),
@@ -78,49 +79,19 @@ export const egressPreparingPatch = Type.Object(
 /** What a mutator of `egress.preparing` may return. */
 export interface EgressPreparingPatch extends Static<typeof egressPreparingPatch> {}
 
-export const egressPreparing = defineStage({
-  family: 'egress.preparing',
-  classes: ['observer', 'augmenter', 'mutator', 'veto', 'resolver'],
-  mode: 'sequential',
-  payload: egressPreparingPayload,
-  patch: egressPreparingPatch,
-  laws: { metadata: 'merge-keys' },
-  annotations: Type.Pick(annotations, ['notes', 'labels', 'language', 'summary'], closed),
-  replaceable: ['language', 'summary'],
-  selection: delivery,
-  settled: (payload) => payload.explicit,
-  cancelCodes: ['owned-elsewhere', 'policy', 'unsafe', 'duplicate', 'quiet-hours', 'rate-limited'],
-  onError: { resolver: 'closed', veto: 'open' },
-  purpose: 'Edits a message, chooses its account, and lets it go out or not.',
-  emitter: 'host',
-  emittedAt: 'src/host/prepare-send.ts: before every send; its outcome alone mints the permit',
-});
-
 const approvedFields = {
   ...outboundFields,
   channel: text('The channel that it is sent by.'),
   attempt: optional(count('Which attempt this is, from 1.')),
 };
 
-export const egressSendingPayload = Type.Object(approvedFields, closed);
+const egressSendingPayload = Type.Object(approvedFields, closed);
 /** The payload of `egress.sending`. */
 export interface EgressSending extends Static<typeof egressSendingPayload> {}
 
-export const egressSending = defineStage({
-  family: 'egress.sending',
-  classes: ['observer'],
-  mode: 'parallel',
-  payload: egressSendingPayload,
-  timeoutMs: 5_000,
-  stageTimeoutMs: 5_000,
-  purpose: 'Telemetry and audit just before the channel sends.',
-  emitter: 'host',
-  emittedAt: 'src/host/send-attempt.ts: when a permit is handed to a channel',
-});
-
 const indexing = Type.Pick(annotations, ['notes', 'labels', 'indexKeys'], closed);
 
-export const egressSentPayload = Type.Object(
+const egressSentPayload = Type.Object(
   {
     ...approvedFields,
     receipt,
@@ -130,17 +101,6 @@ export const egressSentPayload = Type.Object(
 );
 /** The payload of `egress.sent`. */
 export interface EgressSent extends Static<typeof egressSentPayload> {}
-
-export const egressSent = defineStage({
-  family: 'egress.sent',
-  classes: ['observer', 'augmenter'],
-  mode: 'sequential',
-  payload: egressSentPayload,
-  annotations: indexing,
-  purpose: 'Side effects and indexing of a delivery.',
-  emitter: 'host',
-  emittedAt: 'src/host/end-send.ts: when a channel has sent',
-});
 
 const cancel = Type.Object(
   {
@@ -153,7 +113,7 @@ const cancel = Type.Object(
   { ...closed, description: 'The cancel, as the outcome of egress.preparing holds it.' },
 );
 
-export const egressCancelledPayload = Type.Object(
+const egressCancelledPayload = Type.Object(
   {
     ...outboundFields,
     cancel,
@@ -163,18 +123,7 @@ export const egressCancelledPayload = Type.Object(
 /** The payload of `egress.cancelled`. */
 export interface EgressCancelled extends Static<typeof egressCancelledPayload> {}
 
-export const egressCancelled = defineStage({
-  family: 'egress.cancelled',
-  classes: ['observer', 'augmenter'],
-  mode: 'sequential',
-  payload: egressCancelledPayload,
-  annotations: indexing,
-  purpose: 'Side effects and indexing of a message that a veto kept back.',
-  emitter: 'host',
-  emittedAt: 'src/host/end-send.ts: when egress.preparing ends with a cancel',
-});
-
-export const egressFailedPayload = Type.Object(
+const egressFailedPayload = Type.Object(
   {
     ...outboundFields,
     error: text('What went wrong.'),
@@ -202,13 +151,75 @@ export const egressFailedPayload = Type.Object(
 /** The payload of `egress.failed`. */
 export interface EgressFailed extends Static<typeof egressFailedPayload> {}
 
-export const egressFailed = defineStage({
-  family: 'egress.failed',
-  classes: ['observer', 'augmenter'],
-  mode: 'sequential',
-  payload: egressFailedPayload,
-  annotations: indexing,
-  purpose: 'Side effects and indexing of a message that could not be delivered.',
-  emitter: 'host',
-  emittedAt: 'src/host/end-send.ts: when a send fails for good, or egress.preparing fails',
-});
+export const egressStages = [
+  defineStage({
+    family: 'egress.preparing',
+    classes: ['observer', 'augmenter', 'mutator', 'veto', 'resolver'],
+    mode: 'sequential',
+    payload: named<EgressPreparing>(egressPreparingPayload),
+    patch: named<EgressPreparingPatch>(egressPreparingPatch),
+    laws: { metadata: 'merge-keys' },
+    annotations: Type.Pick(annotations, ['notes', 'labels', 'language', 'summary'], closed),
+    replaceable: ['language', 'summary'],
+    selection: delivery,
+    settled: (payload) => payload.explicit,
+    cancelCodes: [
+      'owned-elsewhere',
+      'policy',
+      'unsafe',
+      'duplicate',
+      'quiet-hours',
+      'rate-limited',
+    ],
+    onError: { resolver: 'closed', veto: 'open' },
+    purpose: 'Edits a message, chooses its account, and lets it go out or not.',
+    emitter: 'host',
+    emittedBy: 'host',
+    emittedWhen: 'before every send; its outcome alone mints the permit',
+  }),
+  defineStage({
+    family: 'egress.sending',
+    classes: ['observer'],
+    mode: 'parallel',
+    payload: named<EgressSending>(egressSendingPayload),
+    timeoutMs: 5_000,
+    stageTimeoutMs: 5_000,
+    purpose: 'Telemetry and audit just before the channel sends.',
+    emitter: 'host',
+    emittedBy: 'host',
+    emittedWhen: 'when a permit is handed to a channel',
+  }),
+  defineStage({
+    family: 'egress.sent',
+    classes: ['observer', 'augmenter'],
+    mode: 'sequential',
+    payload: named<EgressSent>(egressSentPayload),
+    annotations: indexing,
+    purpose: 'Side effects and indexing of a delivery.',
+    emitter: 'host',
+    emittedBy: 'host',
+    emittedWhen: 'when a channel has sent',
+  }),
+  defineStage({
+    family: 'egress.cancelled',
+    classes: ['observer', 'augmenter'],
+    mode: 'sequential',
+    payload: named<EgressCancelled>(egressCancelledPayload),
+    annotations: indexing,
+    purpose: 'Side effects and indexing of a message that a veto kept back.',
+    emitter: 'host',
+    emittedBy: 'host',
+    emittedWhen: 'when egress.preparing ends with a cancel',
+  }),
+  defineStage({
+    family: 'egress.failed',
+    classes: ['observer', 'augmenter'],
+    mode: 'sequential',
+    payload: named<EgressFailed>(egressFailedPayload),
+    annotations: indexing,
+    purpose: 'Side effects and indexing of a message that could not be delivered.',
+    emitter: 'host',
+    emittedBy: 'host',
+    emittedWhen: 'when a send fails for good, or egress.preparing fails',
+  }),
+] as const;

@@ -1,10 +1,11 @@
 import { type Static, Type } from 'typebox';
+import { named } from '../named.js';
 import { defineStage } from '../stage.js';
 import { annotations } from './annotations.js';
 import { amount, closed, opaque, openRecord, optional, text } from './field.js';
 import { attachments, inboundMessageFields } from './message.js';
 
-export const ingressReceivedPayload = Type.Object(
+const ingressReceivedPayload = Type.Object(
   {
     channel: text('The channel it came by.'),
     accountId: optional(text("The channel's account that got it.")),
@@ -17,20 +18,7 @@ export const ingressReceivedPayload = Type.Object(
 /** The payload of `ingress.received`. */
 export interface IngressReceived extends Static<typeof ingressReceivedPayload> {}
 
-export const ingressReceived = defineStage({
-  family: 'ingress.received',
-  classes: ['observer'],
-  mode: 'parallel',
-  payload: ingressReceivedPayload,
-  shared: ['raw'],
-  timeoutMs: 5_000,
-  stageTimeoutMs: 5_000,
-  purpose: 'Telemetry, audit and diagnostics of what came in, before it is decoded.',
-  emitter: 'host',
-  emittedAt: 'src/host/inbound.ts: when a channel hands over an update',
-});
-
-export const ingressNormalizedPayload = Type.Object(
+const ingressNormalizedPayload = Type.Object(
   {
     ...inboundMessageFields,
     raw: optional(opaque('The update exactly as the channel got it.')),
@@ -41,7 +29,7 @@ export const ingressNormalizedPayload = Type.Object(
 /** The payload of `ingress.normalized`. */
 export interface IngressNormalized extends Static<typeof ingressNormalizedPayload> {}
 
-export const ingressNormalizedPatch = Type.Object(
+const ingressNormalizedPatch = Type.Object(
   {
     content: optional(text('What was said, anew.')),
     promptText: optional(text('The text as a model is to read it, anew.')),
@@ -54,22 +42,37 @@ export const ingressNormalizedPatch = Type.Object(
 /** What a mutator of `ingress.normalized` may return. */
 export interface IngressNormalizedPatch extends Static<typeof ingressNormalizedPatch> {}
 
-export const ingressNormalized = defineStage({
-  family: 'ingress.normalized',
-  classes: ['observer', 'augmenter', 'mutator'],
-  mode: 'sequential',
-  payload: ingressNormalizedPayload,
-  patch: ingressNormalizedPatch,
-  laws: { metadata: 'merge-keys' },
-  shared: ['raw', 'config'],
-  annotations: Type.Pick(
-    annotations,
-    ['notes', 'labels', 'context', 'memoryKeys', 'language', 'summary'],
-    closed,
-  ),
-  replaceable: ['language', 'summary'],
-  purpose: 'Enriches a decoded message before it is routed; it chooses no route.',
-  emitter: 'host',
-  emittedAt:
-    "src/host/inbound.ts: when the channel's decodeIngress has made a message of an update",
-});
+export const ingressStages = [
+  defineStage({
+    family: 'ingress.received',
+    classes: ['observer'],
+    mode: 'parallel',
+    payload: named<IngressReceived>(ingressReceivedPayload),
+    shared: ['raw'],
+    timeoutMs: 5_000,
+    stageTimeoutMs: 5_000,
+    purpose: 'Telemetry, audit and diagnostics of what came in, before it is decoded.',
+    emitter: 'host',
+    emittedBy: 'host',
+    emittedWhen: 'when a channel hands over an update',
+  }),
+  defineStage({
+    family: 'ingress.normalized',
+    classes: ['observer', 'augmenter', 'mutator'],
+    mode: 'sequential',
+    payload: named<IngressNormalized>(ingressNormalizedPayload),
+    patch: named<IngressNormalizedPatch>(ingressNormalizedPatch),
+    laws: { metadata: 'merge-keys' },
+    shared: ['raw', 'config'],
+    annotations: Type.Pick(
+      annotations,
+      ['notes', 'labels', 'context', 'memoryKeys', 'language', 'summary'],
+      closed,
+    ),
+    replaceable: ['language', 'summary'],
+    purpose: 'Enriches a decoded message before it is routed; it chooses no route.',
+    emitter: 'host',
+    emittedBy: 'host',
+    emittedWhen: "when the channel's decodeIngress has made a message of an update",
+  }),
+] as const;

@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox';
+import { named } from '../named.js';
 import { defineStage } from '../stage.js';
 import { annotations } from './annotations.js';
 import { amount, closed, flag, oneOf, opaque, optional, providerId, text, texts } from './field.js';
@@ -37,7 +38,7 @@ const interactionFields = {
 
 const auditing = Type.Pick(annotations, ['notes', 'labels', 'replies'], closed);
 
-export const interactionReceivedPayload = Type.Object(
+const interactionReceivedPayload = Type.Object(
   {
     ...interactionFields,
     raw: optional(opaque('The update exactly as the channel got it.')),
@@ -47,20 +48,7 @@ export const interactionReceivedPayload = Type.Object(
 /** The payload of `interaction.received`. */
 export interface InteractionReceived extends Static<typeof interactionReceivedPayload> {}
 
-export const interactionReceived = defineStage({
-  family: 'interaction.received',
-  classes: ['observer', 'augmenter'],
-  mode: 'sequential',
-  payload: interactionReceivedPayload,
-  shared: ['raw'],
-  annotations: auditing,
-  purpose: 'Audit of a command, press or form before anything is done about it.',
-  emitter: 'host',
-  emittedAt:
-    "src/host/interactions.ts: before anything is done about a command, press or form of a channel's surface",
-});
-
-export const interactionResolvedPayload = Type.Object(
+const interactionResolvedPayload = Type.Object(
   {
     ...interactionFields,
     resolution: oneOf(
@@ -76,18 +64,7 @@ export const interactionResolvedPayload = Type.Object(
 /** The payload of `interaction.resolved`. */
 export interface InteractionResolved extends Static<typeof interactionResolvedPayload> {}
 
-export const interactionResolved = defineStage({
-  family: 'interaction.resolved',
-  classes: ['observer', 'augmenter'],
-  mode: 'sequential',
-  payload: interactionResolvedPayload,
-  annotations: auditing,
-  purpose: 'Tells what an interaction was taken for.',
-  emitter: 'host',
-  emittedAt: 'src/host/interactions.ts: when it is known what an interaction was taken for',
-});
-
-export const interactionCompletedPayload = Type.Object(
+const interactionCompletedPayload = Type.Object(
   {
     ...interactionFields,
     success: flag('What it asked for was done.'),
@@ -100,14 +77,40 @@ export const interactionCompletedPayload = Type.Object(
 /** The payload of `interaction.completed`. */
 export interface InteractionCompleted extends Static<typeof interactionCompletedPayload> {}
 
-export const interactionCompleted = defineStage({
-  family: 'interaction.completed',
-  classes: ['observer', 'augmenter'],
-  mode: 'sequential',
-  payload: interactionCompletedPayload,
-  shared: ['result'],
-  annotations: auditing,
-  purpose: 'Audit of an interaction after it was dealt with.',
-  emitter: 'host',
-  emittedAt: 'src/host/interactions.ts: after an interaction was dealt with',
-});
+export const interactionStages = [
+  defineStage({
+    family: 'interaction.received',
+    classes: ['observer', 'augmenter'],
+    mode: 'sequential',
+    payload: named<InteractionReceived>(interactionReceivedPayload),
+    shared: ['raw'],
+    annotations: auditing,
+    purpose: 'Audit of a command, press or form before anything is done about it.',
+    emitter: 'host',
+    emittedBy: 'interactive-channel',
+    emittedWhen: "before anything is done about a command, press or form of a channel's surface",
+  }),
+  defineStage({
+    family: 'interaction.resolved',
+    classes: ['observer', 'augmenter'],
+    mode: 'sequential',
+    payload: named<InteractionResolved>(interactionResolvedPayload),
+    annotations: auditing,
+    purpose: 'Tells what an interaction was taken for.',
+    emitter: 'host',
+    emittedBy: 'interactive-channel',
+    emittedWhen: 'when it is known what an interaction was taken for',
+  }),
+  defineStage({
+    family: 'interaction.completed',
+    classes: ['observer', 'augmenter'],
+    mode: 'sequential',
+    payload: named<InteractionCompleted>(interactionCompletedPayload),
+    shared: ['result'],
+    annotations: auditing,
+    purpose: 'Audit of an interaction after it was dealt with.',
+    emitter: 'host',
+    emittedBy: 'interactive-channel',
+    emittedWhen: 'after an interaction was dealt with',
+  }),
+] as const;

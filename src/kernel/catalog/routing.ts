@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox';
+import { named } from '../named.js';
 import { defineStage } from '../stage.js';
 import { annotations } from './annotations.js';
 import { closed, count, flag, optional, text, texts } from './field.js';
@@ -15,7 +16,7 @@ export const route = Type.Object(
 );
 export interface Route extends Static<typeof route> {}
 
-export const routingResolvingPayload = Type.Object(
+const routingResolvingPayload = Type.Object(
   {
     message: inboundMessage,
     agents: texts('The ids of the agents that the host offers.'),
@@ -27,22 +28,7 @@ export const routingResolvingPayload = Type.Object(
 /** The payload of `routing.resolving`. */
 export interface RoutingResolving extends Static<typeof routingResolvingPayload> {}
 
-export const routingResolving = defineStage({
-  family: 'routing.resolving',
-  classes: ['augmenter', 'resolver', 'veto'],
-  mode: 'sequential',
-  payload: routingResolvingPayload,
-  annotations: Type.Pick(annotations, ['notes', 'labels', 'context', 'memoryKeys'], closed),
-  selection: route,
-  settled: (payload) => payload.explicitRoute !== undefined,
-  cancelCodes: ['blocked', 'policy', 'owned-elsewhere', 'duplicate', 'rate-limited'],
-  onError: { augmenter: 'open', resolver: 'closed', veto: 'open' },
-  purpose: 'Looks a route up, checks ownership and applies policy before the route is final.',
-  emitter: 'host',
-  emittedAt: 'src/host/routing.ts: when a message has been normalized',
-});
-
-export const routingResolvedPayload = Type.Object(
+const routingResolvedPayload = Type.Object(
   {
     message: inboundMessage,
     ...route.properties,
@@ -55,18 +41,36 @@ export const routingResolvedPayload = Type.Object(
 /** The payload of `routing.resolved`. */
 export interface RoutingResolved extends Static<typeof routingResolvedPayload> {}
 
-export const routingResolved = defineStage({
-  family: 'routing.resolved',
-  classes: ['observer', 'augmenter'],
-  mode: 'sequential',
-  payload: routingResolvedPayload,
-  annotations: Type.Pick(
-    annotations,
-    ['notes', 'labels', 'context', 'memoryKeys', 'language', 'summary'],
-    closed,
-  ),
-  replaceable: ['language', 'summary'],
-  purpose: 'Publishes the route, and enriches the context of the session that follows.',
-  emitter: 'host',
-  emittedAt: 'src/host/routing.ts: when a route is final',
-});
+export const routingStages = [
+  defineStage({
+    family: 'routing.resolving',
+    classes: ['augmenter', 'resolver', 'veto'],
+    mode: 'sequential',
+    payload: named<RoutingResolving>(routingResolvingPayload),
+    annotations: Type.Pick(annotations, ['notes', 'labels', 'context', 'memoryKeys'], closed),
+    selection: route,
+    settled: (payload) => payload.explicitRoute !== undefined,
+    cancelCodes: ['blocked', 'policy', 'owned-elsewhere', 'duplicate', 'rate-limited'],
+    onError: { augmenter: 'open', resolver: 'closed', veto: 'open' },
+    purpose: 'Looks a route up, checks ownership and applies policy before the route is final.',
+    emitter: 'host',
+    emittedBy: 'host',
+    emittedWhen: 'when a message has been normalized',
+  }),
+  defineStage({
+    family: 'routing.resolved',
+    classes: ['observer', 'augmenter'],
+    mode: 'sequential',
+    payload: named<RoutingResolved>(routingResolvedPayload),
+    annotations: Type.Pick(
+      annotations,
+      ['notes', 'labels', 'context', 'memoryKeys', 'language', 'summary'],
+      closed,
+    ),
+    replaceable: ['language', 'summary'],
+    purpose: 'Publishes the route, and enriches the context of the session that follows.',
+    emitter: 'host',
+    emittedBy: 'host',
+    emittedWhen: 'when a route is final',
+  }),
+] as const;

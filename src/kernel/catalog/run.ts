@@ -21,6 +21,17 @@ export const runFields = {
   sourceSeq: optional(count('The number that a bridged source gave this event within its run.')),
 };
 
+/** A run that has begun: it has an id. */
+export const startedRunFields = { ...runFields, runId: text('The agent run.') };
+
+/** A call of a model provider. */
+export const callFields = {
+  ...runFields,
+  runId: text('The agent run.'),
+  provider: text('The model provider that is called.'),
+  model: text('The model that is called.'),
+};
+
 /** Tokens and money that a provider reported. */
 export const usage = Type.Object(
   {

@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox';
+import { named } from '../named.js';
 import { defineStage } from '../stage.js';
 import { annotations } from './annotations.js';
 import {
@@ -29,14 +30,14 @@ const preparedFields = {
   metadata: openRecord("What is kept in the session's record."),
 };
 
-export const sessionStartingPayload = Type.Object(
+const sessionStartingPayload = Type.Object(
   { ...preparedFields, message: optional(inboundMessage) },
   closed,
 );
 /** The payload of `session.starting`. */
 export interface SessionStarting extends Static<typeof sessionStartingPayload> {}
 
-export const sessionStartingPatch = Type.Object(
+const sessionStartingPatch = Type.Object(
   {
     context: optional(openRecord('Keys to bind; the others stay.')),
     memoryKeys: optional(texts('Further keys.')),
@@ -47,39 +48,11 @@ export const sessionStartingPatch = Type.Object(
 /** What a mutator of `session.starting` may return. */
 export interface SessionStartingPatch extends Static<typeof sessionStartingPatch> {}
 
-export const sessionStarting = defineStage({
-  family: 'session.starting',
-  classes: ['observer', 'augmenter', 'mutator'],
-  mode: 'sequential',
-  payload: sessionStartingPayload,
-  patch: sessionStartingPatch,
-  laws: { context: 'merge-keys', memoryKeys: 'append', metadata: 'merge-keys' },
-  annotations: Type.Pick(
-    annotations,
-    ['notes', 'labels', 'context', 'memoryKeys', 'language', 'summary'],
-    closed,
-  ),
-  replaceable: ['language', 'summary'],
-  purpose: 'Binds context to a session, attaches memory keys and prepares its metadata.',
-  emitter: 'host',
-  emittedAt: 'src/host/sessions.ts: when a routed message reaches the lane of its session',
-});
-
-export const sessionStartedPayload = Type.Object(preparedFields, closed);
+const sessionStartedPayload = Type.Object(preparedFields, closed);
 /** The payload of `session.started`. */
 export interface SessionStarted extends Static<typeof sessionStartedPayload> {}
 
-export const sessionStarted = defineStage({
-  family: 'session.started',
-  classes: ['observer'],
-  mode: 'parallel',
-  payload: sessionStartedPayload,
-  purpose: 'Tells that a session is ready for a turn.',
-  emitter: 'host',
-  emittedAt: 'src/host/sessions.ts: when session.starting has passed',
-});
-
-export const sessionResettingPayload = Type.Object(
+const sessionResettingPayload = Type.Object(
   {
     ...runFields,
     reason: optional(text('Why: the command, or a rule of the host.')),
@@ -98,20 +71,7 @@ export const sessionResettingPayload = Type.Object(
 /** The payload of `session.resetting`. */
 export interface SessionResetting extends Static<typeof sessionResettingPayload> {}
 
-export const sessionResetting = defineStage({
-  family: 'session.resetting',
-  classes: ['observer', 'augmenter'],
-  mode: 'sequential',
-  payload: sessionResettingPayload,
-  shared: ['messages', 'sessionEntry', 'previousSessionEntry', 'config'],
-  annotations: Type.Pick(annotations, ['notes', 'labels', 'memoryKeys', 'replies'], closed),
-  purpose: 'Saves what is worth keeping of a transcript before a session begins anew.',
-  emitter: 'host',
-  emittedAt:
-    'src/host/sessions.ts: when a session is to begin anew, before its transcript is let go',
-});
-
-export const sessionEndedPayload = Type.Object(
+const sessionEndedPayload = Type.Object(
   {
     ...knownSessionFields,
     messageCount: count('How many messages its transcript held.'),
@@ -124,14 +84,57 @@ export const sessionEndedPayload = Type.Object(
 /** The payload of `session.ended`. */
 export interface SessionEnded extends Static<typeof sessionEndedPayload> {}
 
-export const sessionEnded = defineStage({
-  family: 'session.ended',
-  classes: ['observer'],
-  mode: 'parallel',
-  payload: sessionEndedPayload,
-  timeoutMs: 2_000,
-  stageTimeoutMs: 2_000,
-  purpose: 'Tells that a session is over and nothing more is added to it.',
-  emitter: 'host',
-  emittedAt: 'src/host/sessions.ts: when a reset has closed the old session',
-});
+export const sessionStages = [
+  defineStage({
+    family: 'session.starting',
+    classes: ['observer', 'augmenter', 'mutator'],
+    mode: 'sequential',
+    payload: named<SessionStarting>(sessionStartingPayload),
+    patch: named<SessionStartingPatch>(sessionStartingPatch),
+    laws: { context: 'merge-keys', memoryKeys: 'append', metadata: 'merge-keys' },
+    annotations: Type.Pick(
+      annotations,
+      ['notes', 'labels', 'context', 'memoryKeys', 'language', 'summary'],
+      closed,
+    ),
+    replaceable: ['language', 'summary'],
+    purpose: 'Binds context to a session, attaches memory keys and prepares its metadata.',
+    emitter: 'host',
+    emittedBy: 'host',
+    emittedWhen: 'when a routed message reaches the lane of its session',
+  }),
+  defineStage({
+    family: 'session.started',
+    classes: ['observer'],
+    mode: 'parallel',
+    payload: named<SessionStarted>(sessionStartedPayload),
+    purpose: 'Tells that a session is ready for a turn.',
+    emitter: 'host',
+    emittedBy: 'host',
+    emittedWhen: 'when session.starting has passed',
+  }),
+  defineStage({
+    family: 'session.resetting',
+    classes: ['observer', 'augmenter'],
+    mode: 'sequential',
+    payload: named<SessionResetting>(sessionResettingPayload),
+    shared: ['messages', 'sessionEntry', 'previousSessionEntry', 'config'],
+    annotations: Type.Pick(annotations, ['notes', 'labels', 'memoryKeys', 'replies'], closed),
+    purpose: 'Saves what is worth keeping of a transcript before a session begins anew.',
+    emitter: 'host',
+    emittedBy: 'host',
+    emittedWhen: 'when a session is to begin anew, before its transcript is let go',
+  }),
+  defineStage({
+    family: 'session.ended',
+    classes: ['observer'],
+    mode: 'parallel',
+    payload: named<SessionEnded>(sessionEndedPayload),
+    timeoutMs: 2_000,
+    stageTimeoutMs: 2_000,
+    purpose: 'Tells that a session is over and nothing more is added to it.',
+    emitter: 'host',
+    emittedBy: 'host',
+    emittedWhen: 'when a reset has closed the old session',
+  }),
+] as const;

@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox';
+import { named } from '../named.js';
 import { defineStage } from '../stage.js';
 import { annotations } from './annotations.js';
 import { amount, closed, flag, oneOf, optional, text } from './field.js';
@@ -15,40 +16,16 @@ const spawnFields = {
   threadRequested: flag('The child is to talk in a thread of its own.'),
 };
 
-export const subagentSpawningPayload = Type.Object(spawnFields, closed);
+const subagentSpawningPayload = Type.Object(spawnFields, closed);
 /** The payload of `subagent.spawning`. */
 export interface SubagentSpawning extends Static<typeof subagentSpawningPayload> {}
 
-export const subagentSpawning = defineStage({
-  family: 'subagent.spawning',
-  classes: ['observer', 'augmenter', 'veto'],
-  mode: 'sequential',
-  payload: subagentSpawningPayload,
-  annotations: Type.Pick(annotations, ['notes', 'labels', 'bindingReady'], closed),
-  replaceable: ['bindingReady'],
-  cancelCodes: ['blocked', 'policy', 'disabled', 'binding-failed', 'limit-reached'],
-  onError: { observer: 'open', augmenter: 'open', veto: 'open' },
-  purpose: 'Prepares the place where a child will talk, or refuses the child.',
-  emitter: 'host',
-  emittedAt: 'src/stream/run/child-runs.ts: when an agent asks for a child',
-});
-
-export const subagentSpawnedPayload = Type.Object(
+const subagentSpawnedPayload = Type.Object(
   { ...spawnFields, runId: text("The child's run.") },
   closed,
 );
 /** The payload of `subagent.spawned`. */
 export interface SubagentSpawned extends Static<typeof subagentSpawnedPayload> {}
-
-export const subagentSpawned = defineStage({
-  family: 'subagent.spawned',
-  classes: ['observer'],
-  mode: 'parallel',
-  payload: subagentSpawnedPayload,
-  purpose: 'Tells that a child runs.',
-  emitter: 'host',
-  emittedAt: 'src/stream/run/child-runs.ts: when a child runs',
-});
 
 const deliveryFields = {
   childSessionKey: text("The child's session."),
@@ -63,7 +40,7 @@ const deliveryFields = {
 export const subagentTarget = Type.Object(placeFields, { ...closed, minProperties: 1 });
 export interface SubagentTarget extends Static<typeof subagentTarget> {}
 
-export const subagentDeliveryResolvingPayload = Type.Object(
+const subagentDeliveryResolvingPayload = Type.Object(
   {
     ...deliveryFields,
     explicitTarget: optional(place('Where the requester said that the answer is to go.')),
@@ -74,22 +51,7 @@ export const subagentDeliveryResolvingPayload = Type.Object(
 export interface SubagentDeliveryResolving
   extends Static<typeof subagentDeliveryResolvingPayload> {}
 
-export const subagentDeliveryResolving = defineStage({
-  family: 'subagent.delivery.resolving',
-  classes: ['augmenter', 'resolver', 'veto'],
-  mode: 'sequential',
-  payload: subagentDeliveryResolvingPayload,
-  annotations: Type.Pick(annotations, ['notes', 'labels'], closed),
-  selection: subagentTarget,
-  settled: (payload) => payload.explicitTarget !== undefined,
-  cancelCodes: ['blocked', 'policy', 'owned-elsewhere', 'not-wanted'],
-  onError: { augmenter: 'open', resolver: 'open', veto: 'open' },
-  purpose: "Finds where a child's answer goes.",
-  emitter: 'host',
-  emittedAt: 'src/host/subagent-delivery.ts: when the answer of a subagent is to go out on its own',
-});
-
-export const subagentDeliveryResolvedPayload = Type.Object(
+const subagentDeliveryResolvedPayload = Type.Object(
   {
     ...deliveryFields,
     target: place("Where the child's answer goes."),
@@ -101,18 +63,7 @@ export const subagentDeliveryResolvedPayload = Type.Object(
 /** The payload of `subagent.delivery.resolved`. */
 export interface SubagentDeliveryResolved extends Static<typeof subagentDeliveryResolvedPayload> {}
 
-export const subagentDeliveryResolved = defineStage({
-  family: 'subagent.delivery.resolved',
-  classes: ['observer', 'augmenter'],
-  mode: 'sequential',
-  payload: subagentDeliveryResolvedPayload,
-  annotations: Type.Pick(annotations, ['notes', 'labels', 'indexKeys'], closed),
-  purpose: "Publishes where a child's answer goes.",
-  emitter: 'host',
-  emittedAt: "src/host/subagent-delivery.ts: when the place of a subagent's answer is known",
-});
-
-export const subagentCompletedPayload = Type.Object(
+const subagentCompletedPayload = Type.Object(
   {
     runId: optional(text("The child's run.")),
     targetSessionKey: text('The session that ended.'),
@@ -132,14 +83,67 @@ export const subagentCompletedPayload = Type.Object(
 /** The payload of `subagent.completed`. */
 export interface SubagentCompleted extends Static<typeof subagentCompletedPayload> {}
 
-export const subagentCompleted = defineStage({
-  family: 'subagent.completed',
-  classes: ['observer'],
-  mode: 'parallel',
-  payload: subagentCompletedPayload,
-  timeoutMs: 30_000,
-  stageTimeoutMs: 60_000,
-  purpose: 'Tells that a child is gone, so that what was bound to it can be let go.',
-  emitter: 'host',
-  emittedAt: 'src/stream/run/child-runs.ts: when a child has ended, or the run that it belongs to',
-});
+export const subagentStages = [
+  defineStage({
+    family: 'subagent.spawning',
+    classes: ['observer', 'augmenter', 'veto'],
+    mode: 'sequential',
+    payload: named<SubagentSpawning>(subagentSpawningPayload),
+    annotations: Type.Pick(annotations, ['notes', 'labels', 'bindingReady'], closed),
+    replaceable: ['bindingReady'],
+    cancelCodes: ['blocked', 'policy', 'disabled', 'binding-failed', 'limit-reached'],
+    onError: { observer: 'open', augmenter: 'open', veto: 'open' },
+    purpose: 'Prepares the place where a child will talk, or refuses the child.',
+    emitter: 'host',
+    emittedBy: 'subagent',
+    emittedWhen: 'when an agent asks for a child',
+  }),
+  defineStage({
+    family: 'subagent.spawned',
+    classes: ['observer'],
+    mode: 'parallel',
+    payload: named<SubagentSpawned>(subagentSpawnedPayload),
+    purpose: 'Tells that a child runs.',
+    emitter: 'host',
+    emittedBy: 'subagent',
+    emittedWhen: 'when a child runs',
+  }),
+  defineStage({
+    family: 'subagent.delivery.resolving',
+    classes: ['augmenter', 'resolver', 'veto'],
+    mode: 'sequential',
+    payload: named<SubagentDeliveryResolving>(subagentDeliveryResolvingPayload),
+    annotations: Type.Pick(annotations, ['notes', 'labels'], closed),
+    selection: subagentTarget,
+    settled: (payload) => payload.explicitTarget !== undefined,
+    cancelCodes: ['blocked', 'policy', 'owned-elsewhere', 'not-wanted'],
+    onError: { augmenter: 'open', resolver: 'open', veto: 'open' },
+    purpose: "Finds where a child's answer goes.",
+    emitter: 'host',
+    emittedBy: 'subagent',
+    emittedWhen: 'when the answer of a subagent is to go out on its own',
+  }),
+  defineStage({
+    family: 'subagent.delivery.resolved',
+    classes: ['observer', 'augmenter'],
+    mode: 'sequential',
+    payload: named<SubagentDeliveryResolved>(subagentDeliveryResolvedPayload),
+    annotations: Type.Pick(annotations, ['notes', 'labels', 'indexKeys'], closed),
+    purpose: "Publishes where a child's answer goes.",
+    emitter: 'host',
+    emittedBy: 'subagent',
+    emittedWhen: "when the place of a subagent's answer is known",
+  }),
+  defineStage({
+    family: 'subagent.completed',
+    classes: ['observer'],
+    mode: 'parallel',
+    payload: named<SubagentCompleted>(subagentCompletedPayload),
+    timeoutMs: 30_000,
+    stageTimeoutMs: 60_000,
+    purpose: 'Tells that a child is gone, so that what was bound to it can be let go.',
+    emitter: 'host',
+    emittedBy: 'subagent',
+    emittedWhen: 'when a child has ended, or the run that it belongs to',
+  }),
+] as const;

@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox';
+import { named } from '../named.js';
 import { defineStage } from '../stage.js';
 import { annotations } from './annotations.js';
 import { amount, closed, flag, opaque, openRecord, optional, text } from './field.js';
@@ -10,35 +11,21 @@ const toolFields = {
   toolCallId: optional(text('This call of it.')),
 };
 
-export const agentToolCallingPayload = Type.Object(
+const agentToolCallingPayload = Type.Object(
   { ...toolFields, params: openRecord('What the tool is called with.') },
   closed,
 );
 /** The payload of `agent.tool.calling`. */
 export interface AgentToolCalling extends Static<typeof agentToolCallingPayload> {}
 
-export const agentToolCallingPatch = Type.Object(
+const agentToolCallingPatch = Type.Object(
   { params: optional(openRecord('Parameters to set; the others stay.')) },
   closed,
 );
 /** What a mutator of `agent.tool.calling` may return. */
 export interface AgentToolCallingPatch extends Static<typeof agentToolCallingPatch> {}
 
-export const agentToolCalling = defineStage({
-  family: 'agent.tool.calling',
-  classes: ['observer', 'augmenter', 'mutator', 'veto'],
-  mode: 'sequential',
-  payload: agentToolCallingPayload,
-  patch: agentToolCallingPatch,
-  laws: { params: 'merge-keys' },
-  annotations: Type.Pick(annotations, ['notes', 'labels'], closed),
-  cancelCodes: ['blocked', 'policy', 'approval-denied', 'approval-timeout', 'loop-detected'],
-  purpose: 'Checks, audits and corrects a tool call before it runs.',
-  emitter: 'host',
-  emittedAt: 'src/stream/run/tool-calls.ts: when the agent asks for a tool',
-});
-
-export const agentToolCalledPayload = Type.Object(
+const agentToolCalledPayload = Type.Object(
   {
     ...toolFields,
     params: openRecord('What the tool was called with, after every patch.'),
@@ -53,14 +40,31 @@ export const agentToolCalledPayload = Type.Object(
 /** The payload of `agent.tool.called`. */
 export interface AgentToolCalled extends Static<typeof agentToolCalledPayload> {}
 
-export const agentToolCalled = defineStage({
-  family: 'agent.tool.called',
-  classes: ['observer', 'augmenter'],
-  mode: 'sequential',
-  payload: agentToolCalledPayload,
-  shared: ['result'],
-  annotations: Type.Pick(annotations, ['notes', 'labels', 'memoryKeys', 'indexKeys'], closed),
-  purpose: 'Indexes and remembers what a tool answered.',
-  emitter: 'host',
-  emittedAt: 'src/stream/run/tool-calls.ts: when a tool has answered, failed or been cancelled',
-});
+export const toolStages = [
+  defineStage({
+    family: 'agent.tool.calling',
+    classes: ['observer', 'augmenter', 'mutator', 'veto'],
+    mode: 'sequential',
+    payload: named<AgentToolCalling>(agentToolCallingPayload),
+    patch: named<AgentToolCallingPatch>(agentToolCallingPatch),
+    laws: { params: 'merge-keys' },
+    annotations: Type.Pick(annotations, ['notes', 'labels'], closed),
+    cancelCodes: ['blocked', 'policy', 'approval-denied', 'approval-timeout', 'loop-detected'],
+    purpose: 'Checks, audits and corrects a tool call before it runs.',
+    emitter: 'host',
+    emittedBy: 'turn',
+    emittedWhen: 'when the agent asks for a tool',
+  }),
+  defineStage({
+    family: 'agent.tool.called',
+    classes: ['observer', 'augmenter'],
+    mode: 'sequential',
+    payload: named<AgentToolCalled>(agentToolCalledPayload),
+    shared: ['result'],
+    annotations: Type.Pick(annotations, ['notes', 'labels', 'memoryKeys', 'indexKeys'], closed),
+    purpose: 'Indexes and remembers what a tool answered.',
+    emitter: 'host',
+    emittedBy: 'turn',
+    emittedWhen: 'when a tool has answered, failed or been cancelled',
+  }),
+] as const;

@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox';
+import { named } from '../named.js';
 import { defineStage } from '../stage.js';
 import { closed, flag, optional, text } from './field.js';
 import { transcriptMessage } from './message.js';
@@ -12,7 +13,7 @@ const writeFields = {
 
 const writePatch = { message: optional(transcriptMessage('The message to write instead.')) };
 
-export const transcriptToolResultPersistingPayload = Type.Object(
+const transcriptToolResultPersistingPayload = Type.Object(
   {
     ...writeFields,
     toolName: optional(text('The tool.')),
@@ -25,47 +26,49 @@ export const transcriptToolResultPersistingPayload = Type.Object(
 export interface TranscriptToolResultPersisting
   extends Static<typeof transcriptToolResultPersistingPayload> {}
 
-export const transcriptToolResultPersistingPatch = Type.Object(writePatch, closed);
+const transcriptToolResultPersistingPatch = Type.Object(writePatch, closed);
 /** What a mutator of `transcript.tool-result.persisting` may return. */
 export interface TranscriptToolResultPersistingPatch
   extends Static<typeof transcriptToolResultPersistingPatch> {}
 
-export const transcriptToolResultPersisting = defineStage({
-  family: 'transcript.tool-result.persisting',
-  classes: ['mutator'],
-  mode: 'sync-sequential',
-  hotPath: true,
-  payload: transcriptToolResultPersistingPayload,
-  patch: transcriptToolResultPersistingPatch,
-  laws: { message: 'replace' },
-  shared: ['message'],
-  purpose: 'Changes the tool result that the transcript will hold.',
-  emitter: 'host',
-  emittedAt:
-    'src/stream/run/transcript-writer.ts: for each tool result, before transcript.message.writing',
-});
-
-export const transcriptMessageWritingPayload = Type.Object(writeFields, closed);
+const transcriptMessageWritingPayload = Type.Object(writeFields, closed);
 /** The payload of `transcript.message.writing`. */
 export interface TranscriptMessageWriting extends Static<typeof transcriptMessageWritingPayload> {}
 
-export const transcriptMessageWritingPatch = Type.Object(writePatch, closed);
+const transcriptMessageWritingPatch = Type.Object(writePatch, closed);
 /** What a mutator of `transcript.message.writing` may return. */
 export interface TranscriptMessageWritingPatch
   extends Static<typeof transcriptMessageWritingPatch> {}
 
-export const transcriptMessageWriting = defineStage({
-  family: 'transcript.message.writing',
-  classes: ['mutator', 'veto'],
-  mode: 'sync-sequential',
-  hotPath: true,
-  payload: transcriptMessageWritingPayload,
-  patch: transcriptMessageWritingPatch,
-  laws: { message: 'replace' },
-  shared: ['message'],
-  cancelCodes: ['suppressed', 'policy', 'duplicate'],
-  onError: { mutator: 'open', veto: 'open' },
-  purpose: 'Changes a message, or keeps it out of the transcript, just before the write.',
-  emitter: 'host',
-  emittedAt: 'src/stream/run/transcript-writer.ts: for each message that the transcript gets',
-});
+export const transcriptStages = [
+  defineStage({
+    family: 'transcript.tool-result.persisting',
+    classes: ['mutator'],
+    mode: 'sync-sequential',
+    hotPath: true,
+    payload: named<TranscriptToolResultPersisting>(transcriptToolResultPersistingPayload),
+    patch: named<TranscriptToolResultPersistingPatch>(transcriptToolResultPersistingPatch),
+    laws: { message: 'replace' },
+    shared: ['message'],
+    purpose: 'Changes the tool result that the transcript will hold.',
+    emitter: 'host',
+    emittedBy: 'turn',
+    emittedWhen: 'for each tool result, before transcript.message.writing',
+  }),
+  defineStage({
+    family: 'transcript.message.writing',
+    classes: ['mutator', 'veto'],
+    mode: 'sync-sequential',
+    hotPath: true,
+    payload: named<TranscriptMessageWriting>(transcriptMessageWritingPayload),
+    patch: named<TranscriptMessageWritingPatch>(transcriptMessageWritingPatch),
+    laws: { message: 'replace' },
+    shared: ['message'],
+    cancelCodes: ['suppressed', 'policy', 'duplicate'],
+    onError: { mutator: 'open', veto: 'open' },
+    purpose: 'Changes a message, or keeps it out of the transcript, just before the write.',
+    emitter: 'host',
+    emittedBy: 'turn',
+    emittedWhen: 'for each message that the transcript gets',
+  }),
+] as const;

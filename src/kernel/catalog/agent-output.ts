@@ -1,0 +1,38 @@
+import { type Static, Type } from 'typebox';
+import { named } from '../named.js';
+import { defineStage } from '../stage.js';
+import { amount, closed, count, oneOf, opaque, optional, text, texts } from './field.js';
+import { startedRunFields } from './run.js';
+
+const agentOutputDeltaPayload = Type.Object(
+  {
+    ...startedRunFields,
+    kind: oneOf(['text', 'thinking', 'tool-progress'], 'What has grown.'),
+    text: optional(text('Everything of this kind so far in the message.')),
+    delta: optional(text('What was added.')),
+    mediaUrls: optional(texts('The media that the text names so far.')),
+    messageIndex: optional(count('Which message of the run it belongs to, from 0.')),
+    elapsedMs: optional(amount('How long this kind has been growing, in milliseconds.')),
+    toolName: optional(text('The tool; for tool-progress.')),
+    toolCallId: optional(text('The tool call; for tool-progress.')),
+    partialResult: optional(opaque('What the tool has so far; for tool-progress.')),
+  },
+  closed,
+);
+/** The payload of `agent.output.delta`. */
+export interface AgentOutputDelta extends Static<typeof agentOutputDeltaPayload> {}
+
+export const agentOutputStages = [
+  defineStage({
+    family: 'agent.output.delta',
+    classes: ['observer'],
+    mode: 'sync-sequential',
+    hotPath: true,
+    payload: named<AgentOutputDelta>(agentOutputDeltaPayload),
+    shared: ['partialResult'],
+    purpose: 'Shows output while it grows: text, thinking and the progress of tools.',
+    emitter: 'host',
+    emittedBy: 'turn',
+    emittedWhen: 'for each delta that the agent provider yields',
+  }),
+] as const;
