@@ -1,5 +1,6 @@
 // what api.provide takes; the types alone
 export type { ChannelPlugin } from './channel/index.js';
+export { type ErrorTable, errorTable } from './error-table.js';
 export {
   defineExtension,
   type Extension,
@@ -36,8 +37,9 @@ export {
   type Envelope,
   type ErrorCode,
   type ErrorDetails,
+  type ErrorRow,
+  type ErrorRows,
   type ExecutionMode,
-  errorTable,
   explainOutcome,
   type Failed,
   type FailPolicy,

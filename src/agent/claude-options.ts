@@ -1,5 +1,6 @@
-import { type Clock, type Logger, SluiceError } from '../kernel/index.js';
+import type { Clock, Logger } from '../kernel/index.js';
 import { type ClaudePermissionMode, type ClaudeQuery, sdkPackage } from './claude-sdk.js';
+import { agentError } from './errors.js';
 
 /** What `claudeProvider` can be told. Everything may be left out. */
 export interface ClaudeProviderOptions {
@@ -63,6 +64,6 @@ export function checkClaudeOptions({ sdk = {} }: ClaudeProviderOptions): void {
     const instead = reserved[option];
     if (instead === undefined) continue;
     const details = { option, instead, package: sdkPackage, provider: 'claude' };
-    throw new SluiceError('reserved-option', details);
+    throw agentError('reserved-option', details);
   }
 }

@@ -1,3 +1,5 @@
+import './errors.js'; // merges the codes of this layer into ErrorCode
+
 export { Trail, type TrailRefs, whyNot } from '../stream/index.js';
 export { type ActiveRun, ActiveRuns } from './active-runs.js';
 export { claudeProvider } from './claude.js';

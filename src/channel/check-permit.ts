@@ -1,5 +1,5 @@
-import { SluiceError } from '../kernel/index.js';
 import type { ChannelInbox } from './channel.js';
+import { channelError } from './errors.js';
 import type { SendPermit } from './permit.js';
 
 /**
@@ -18,5 +18,5 @@ export function checkPermit(
   inbox: Pick<ChannelInbox, 'owns'> | undefined,
 ): void {
   if (inbox?.owns?.(permit) === false)
-    throw new SluiceError('permit-foreign', { what: permit.idempotencyKey });
+    throw channelError('permit-foreign', { what: permit.idempotencyKey });
 }

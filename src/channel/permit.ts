@@ -4,8 +4,8 @@ import {
   type Kernel,
   type Outcome,
   type PayloadOf,
-  SluiceError,
 } from '../kernel/index.js';
+import { channelError } from './errors.js';
 import type { ApprovedMessage } from './message.js';
 
 /** Known to this file alone: nothing else can make a permit. */
@@ -38,7 +38,7 @@ export class SendPermit {
   #used = false;
 
   private constructor(key: typeof mint, approved: Approved, attempt: number) {
-    if (key !== mint) throw new SluiceError('permit-forged', { what: 'new SendPermit' });
+    if (key !== mint) throw channelError('permit-forged', { what: 'new SendPermit' });
     this.#approved = approved;
     this.idempotencyKey = approved.id;
     this.attempt = attempt;
@@ -60,7 +60,7 @@ export class SendPermit {
    * @throws SluiceError `permit-used` the second time.
    */
   take(): ApprovedMessage {
-    if (this.#used) throw new SluiceError('permit-used', { what: this.idempotencyKey });
+    if (this.#used) throw channelError('permit-used', { what: this.idempotencyKey });
     this.#used = true;
     return this.#approved.message;
   }
@@ -84,7 +84,7 @@ export class SendApproval {
   #last: SendPermit | undefined;
 
   private constructor(key: typeof mint, approved: Approved) {
-    if (key !== mint) throw new SluiceError('permit-forged', { what: 'new SendApproval' });
+    if (key !== mint) throw channelError('permit-forged', { what: 'new SendApproval' });
     this.message = approved.message;
     this.#of = approved;
   }
@@ -105,7 +105,7 @@ export class SendApproval {
    * @throws SluiceError `permit-unused` while the one before can still be used.
    */
   mintPermit(): SendPermit {
-    if (this.#last?.used === false) throw new SluiceError('permit-unused', { what: this.#of.id });
+    if (this.#last?.used === false) throw channelError('permit-unused', { what: this.#of.id });
     this.#last = SendPermit.mint(mint, this.#of, this.attempts + 1);
     return this.#last;
   }
@@ -113,19 +113,19 @@ export class SendApproval {
   /** @internal Use `approveSend`. */
   static of(outcome: Outcome<'egress.preparing'>, kernel: Kernel | undefined): SendApproval {
     if (!isOutcome(outcome))
-      throw new SluiceError('not-approved', { what: 'A value that no kernel made' });
+      throw channelError('not-approved', { what: 'A value that no kernel made' });
     const { family } = outcome.event as { readonly family: string }; // whatever the type says
     if (family !== 'egress.preparing')
-      throw new SluiceError('not-approved', { what: `An outcome of "${family}"` });
+      throw channelError('not-approved', { what: `An outcome of "${family}"` });
     if (!isBegunBy(outcome))
-      throw new SluiceError('not-approved', { what: 'An outcome that a handler has dispatched' });
+      throw channelError('not-approved', { what: 'An outcome that a handler has dispatched' });
     if (!isBegunBy(outcome, kernel))
-      throw new SluiceError('not-approved', { what: 'An outcome of another kernel' });
+      throw channelError('not-approved', { what: 'An outcome of another kernel' });
     if (outcome.status !== 'passed')
-      throw new SluiceError('not-approved', { what: `A ${outcome.status} outcome` });
+      throw channelError('not-approved', { what: `A ${outcome.status} outcome` });
     const message = approvedMessage(outcome.payload, outcome.selection?.target);
     if (SendApproval.#approved.has(outcome))
-      throw new SluiceError('approved-before', { what: outcome.event.eventId });
+      throw channelError('approved-before', { what: outcome.event.eventId });
     SendApproval.#approved.add(outcome);
     return new SendApproval(mint, { outcome, message, id: outcome.event.eventId });
   }
@@ -155,7 +155,7 @@ function approvedMessage(
   const channel = target?.channel ?? payload.channel;
   const accountId = target?.accountId ?? payload.accountId;
   if (channel === undefined || accountId === undefined)
-    throw new SluiceError('no-target', { what: payload.to });
+    throw channelError('no-target', { what: payload.to });
   return Object.freeze({
     ...rest,
     channel,

@@ -1,4 +1,4 @@
-import { SluiceError } from '../kernel/index.js';
+import { channelError } from './errors.js';
 import type { SendApproval, SendPermit } from './permit.js';
 import type { SendResult } from './send-result.js';
 
@@ -65,7 +65,7 @@ export class StreamApproval implements Disposable {
   /** @throws SluiceError `not-streaming` where the approved message does not say that it streams. */
   constructor(opening: SendApproval, { noteShown }: StreamApprovalOptions = {}) {
     if (!opening.message.streaming)
-      throw new SluiceError('not-streaming', { what: opening.idempotencyKey });
+      throw channelError('not-streaming', { what: opening.idempotencyKey });
     this.opening = opening;
     this.permits = Object.freeze({
       opening: opening.mintPermit(),
@@ -100,7 +100,7 @@ export class StreamApproval implements Disposable {
    * @throws SluiceError `stream-moved` where it goes elsewhere, `permit-unused` where its last permit can still be used.
    */
   admitFinal(final: SendApproval): SendPermit {
-    if (!this.fits(final)) throw new SluiceError('stream-moved', { what: final.idempotencyKey });
+    if (!this.fits(final)) throw channelError('stream-moved', { what: final.idempotencyKey });
     this.#end(this.permits.opening);
     this.#reported = undefined;
     this.#final = final.mintPermit();

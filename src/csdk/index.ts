@@ -1,3 +1,5 @@
+import './errors.js'; // merges the codes of this layer into ErrorCode
+
 export type { SessionEvent, SessionMessage } from '../stream/index.js';
 export { bridgeCsdk, type CsdkBridge, type ObservingBridge } from './bridge/bridge-csdk.js';
 export type { BridgeOptions } from './bridge/bridge-options.js';

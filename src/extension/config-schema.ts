@@ -1,4 +1,5 @@
-import { oneLine, SluiceError } from '../kernel/index.js';
+import { oneLine, type SluiceError } from '../kernel/index.js';
+import { extensionError } from './errors.js';
 
 /**
  * What reads an extension's configuration: a Standard Schema (version 1), as zod and others make them, written
@@ -57,7 +58,7 @@ function judge<Output>(
   value: unknown,
 ): ConfigVerdict<Output> {
   const refuse = (problem: string, cause?: unknown): never => {
-    throw new SluiceError('bad-config-schema', { extensionId, problem }, { cause });
+    throw extensionError('bad-config-schema', { extensionId, problem }, { cause });
   };
   let verdict: ConfigVerdict<Output> | Promise<ConfigVerdict<Output>>;
   try {
@@ -76,7 +77,7 @@ function badConfig(extensionId: string, issues: readonly ConfigIssue[]): SluiceE
   const rest = lines.length - shownIssues;
   const shown = rest > 0 ? [...lines.slice(0, shownIssues), `and ${rest} more`] : lines;
   const [first] = issues;
-  return new SluiceError('bad-config', {
+  return extensionError('bad-config', {
     extensionId,
     problems: shown.join('; ') || 'config: it does not fit',
     path: first === undefined ? 'config' : pathOf(first),

@@ -3,9 +3,10 @@ import {
   type Kernel,
   type Logger,
   oneLine,
-  SluiceError,
+  type SluiceError,
   silentLogger,
 } from '../kernel/index.js';
+import { extensionError } from './errors.js';
 import type { Extension } from './extension.js';
 import type { ExtensionStatus, ReloadResult } from './extension-status.js';
 import type { LiveExtension } from './live-extension.js';
@@ -104,7 +105,7 @@ export class ExtensionSet implements AsyncDisposable {
           !member.isUnloaded && (extensionId === undefined || member.extensionId === extensionId),
       );
       if (extensionId !== undefined && chosen.length === 0)
-        throw new SluiceError('unknown-extension', { extensionId });
+        throw extensionError('unknown-extension', { extensionId });
       const results: ReloadResult[] = [];
       const read: { readonly member: Member; readonly next: Extension }[] = [];
       for (const member of chosen) {
@@ -125,7 +126,7 @@ export class ExtensionSet implements AsyncDisposable {
       const member = this.#members.find(
         (one) => one.extensionId === extensionId && !one.isUnloaded,
       );
-      if (member === undefined) throw new SluiceError('unknown-extension', { extensionId });
+      if (member === undefined) throw extensionError('unknown-extension', { extensionId });
       using _pause = await this.#user?.pause();
       await this.#unload(member);
       return statusOf(member);
@@ -165,7 +166,7 @@ export class ExtensionSet implements AsyncDisposable {
       extension = await source.load();
     } catch (thrown) {
       if (isSluiceError(thrown)) return thrown;
-      return new SluiceError(
+      return extensionError(
         'module-failed',
         { file: source.name, problem: oneLine(thrown) },
         { cause: thrown },
@@ -174,13 +175,13 @@ export class ExtensionSet implements AsyncDisposable {
     const extensionId = String((extension as Partial<Extension> | undefined)?.id ?? source.name);
     if (before !== undefined && before.id !== extensionId) {
       const problem = `it was "${before.id}" when it was loaded; a reload keeps the id`;
-      return new SluiceError('bad-extension', { extensionId, problem });
+      return extensionError('bad-extension', { extensionId, problem });
     }
     const other = this.#members.find(
       (one) => one !== member && !one.isUnloaded && one.extension?.id === extensionId,
     );
     if (other !== undefined)
-      return new SluiceError('duplicate-extension', { extensionId, source: other.source.name });
+      return extensionError('duplicate-extension', { extensionId, source: other.source.name });
     return extension;
   }
 
@@ -256,7 +257,7 @@ export class ExtensionSet implements AsyncDisposable {
     const problem = failures.map(({ label, error }) => `"${label}": ${oneLine(error)}`).join('; ');
     member.live = undefined;
     member.undoFailures = failures;
-    member.error = new SluiceError('not-undone', { extensionId: member.extensionId, problem });
+    member.error = extensionError('not-undone', { extensionId: member.extensionId, problem });
   }
 
   #unread(member: Member, error: SluiceError): ReloadResult {

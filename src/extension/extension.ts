@@ -1,6 +1,6 @@
-import { SluiceError } from '../kernel/index.js';
 import type { ExtensionApi } from './api.js';
 import type { ConfigSchema } from './config-schema.js';
+import { extensionError } from './errors.js';
 import { type Manifest, manifestProblem } from './manifest.js';
 
 /** What says that an object is an extension: plain data, so that two installed copies of this package agree. */
@@ -52,7 +52,7 @@ export function defineExtension<Config = undefined>(
   const extension = Object.freeze({ kind, id, manifest, config, setup } as const);
   const problem = extensionProblem(extension);
   if (problem !== undefined)
-    throw new SluiceError('bad-extension', { extensionId: String(id), problem });
+    throw extensionError('bad-extension', { extensionId: String(id), problem });
   return extension;
 }
 

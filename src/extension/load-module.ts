@@ -3,7 +3,8 @@ import { createRequire } from 'node:module';
 import { join, resolve } from 'node:path';
 import process from 'node:process';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { isSluiceError, oneLine, SluiceError } from '../kernel/index.js';
+import { isSluiceError, oneLine, type SluiceError } from '../kernel/index.js';
+import { extensionError } from './errors.js';
 import { type Extension, extensionProblem } from './extension.js';
 import { installModuleHooks, versionUrl } from './module-hooks.js';
 
@@ -82,7 +83,7 @@ function fileOf(specifier: string, from: string): string {
   if (entry?.isFile() === true) return pathToFileURL(file).href;
   const problem =
     entry === undefined ? `there is no ${file}` : `${file} is not a file; name the file in it`;
-  throw new SluiceError('module-not-found', { specifier, problem, from });
+  throw extensionError('module-not-found', { specifier, problem, from });
 }
 
 /** The file that a package name means in a folder; nothing where only `import()` can say. */
@@ -94,11 +95,7 @@ function packageFileOf(name: string, from: string): string | undefined {
     // not installed there, or without an entry for `require`: importing it, from this package, says which
     if (missing === undefined || missing === name) return undefined;
     const problem = `it is installed, and its file ${missing} is not there: build it`;
-    throw new SluiceError(
-      'module-not-found',
-      { specifier: name, problem, from },
-      { cause: thrown },
-    );
+    throw extensionError('module-not-found', { specifier: name, problem, from }, { cause: thrown });
   }
 }
 
@@ -121,7 +118,7 @@ function extensionOf(imported: unknown, file: string): Extension {
     first === undefined
       ? `it exports ${names}`
       : `its export "${first}" is none: ${extensionProblem(exported[first])}${pluginHint(exported[first])}`;
-  throw new SluiceError('no-extension', { file, problem });
+  throw extensionError('no-extension', { file, problem });
 }
 
 /** An OpenClaw plugin is a function, or an object with a function "register". */
@@ -147,18 +144,18 @@ export function importError(
 ): SluiceError {
   // defineExtension has refused it as the module was loaded: that says what is wrong, and importing does not
   if (isSluiceError(thrown) && thrown.code === 'bad-extension')
-    return new SluiceError('bad-extension', { ...thrown.details, file }, { cause: thrown });
+    return extensionError('bad-extension', { ...thrown.details, file }, { cause: thrown });
   const cause = { cause: thrown };
   const code = thrown instanceof Error && 'code' in thrown ? thrown.code : undefined;
   if (typescriptCodes.includes(code) && /\.[cm]?tsx?$/.test(file))
-    return new SluiceError('module-needs-compiling', { file, node: process.version }, cause);
+    return extensionError('module-needs-compiling', { file, node: process.version }, cause);
   const missing = missingIn(thrown); // the package itself, or one that it imports
   if (missing !== undefined && (file === missing || file.startsWith(`${missing}/`))) {
     const problem = 'no such package is installed';
-    return new SluiceError('module-not-found', { specifier, problem, from }, cause);
+    return extensionError('module-not-found', { specifier, problem, from }, cause);
   }
   const problem = `${oneLine(thrown)}${isTakenForScript(thrown) ? takenForScript : ''}`;
-  return new SluiceError('module-failed', { file, problem }, cause);
+  return extensionError('module-failed', { file, problem }, cause);
 }
 
 const takenForScript =

@@ -3,13 +3,14 @@ import {
   type Kernel,
   type Logger,
   oneLine,
-  SluiceError,
+  type SluiceError,
   silentLogger,
   systemClock,
   type TimerHandle,
 } from '../kernel/index.js';
 import type { ExtensionApi } from './api.js';
 import { readConfig } from './config-schema.js';
+import { extensionError } from './errors.js';
 import { type Extension, extensionProblem } from './extension.js';
 import { LiveExtension } from './live-extension.js';
 import type { DisabledExtension, LoadOptions, LoadResult } from './load-result.js';
@@ -73,7 +74,7 @@ export async function prepareExtension(
   let registration: RegistrationWindow | undefined;
   try {
     const problem = extensionProblem(extension);
-    if (problem !== undefined) throw new SluiceError('bad-extension', { extensionId, problem });
+    if (problem !== undefined) throw extensionError('bad-extension', { extensionId, problem });
     const { manifest = {} } = extension as Partial<Extension>; // none in one that an older copy made
     checkSluice(extensionId, manifest, sluiceVersion());
     const config = readConfig(extensionId, extension.config, options.config);
@@ -136,7 +137,7 @@ async function setUp(
   let timer: TimerHandle | undefined;
   const expiry = new Promise<never>((_, expire) => {
     timer = clock.setTimeout(() => {
-      expire(new SluiceError('setup-timed-out', { extensionId, timeoutMs }));
+      expire(extensionError('setup-timed-out', { extensionId, timeoutMs }));
       work.catch((error: unknown) => log.warn('setup failed after its time was up', { error }));
     }, timeoutMs);
   });
@@ -148,7 +149,7 @@ async function setUp(
 }
 
 function setupFailed(extensionId: string, thrown: unknown): SluiceError {
-  return new SluiceError(
+  return extensionError(
     'setup-failed',
     { extensionId, problem: oneLine(thrown) },
     { cause: thrown },

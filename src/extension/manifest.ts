@@ -1,6 +1,6 @@
 import { satisfies, valid, validRange } from 'semver';
 import { z } from 'zod';
-import { SluiceError } from '../kernel/index.js';
+import { extensionError } from './errors.js';
 
 const manifestSchema = z.strictObject({
   version: z
@@ -44,5 +44,5 @@ export function manifestProblem(manifest: unknown): string | undefined {
 /** @throws SluiceError `wrong-sluice` where an extension does not run with a version. */
 export function checkSluice(extensionId: string, { sluice }: Manifest, version: string): void {
   if (sluice === undefined || satisfies(version, sluice, { includePrerelease: true })) return;
-  throw new SluiceError('wrong-sluice', { extensionId, range: sluice, version });
+  throw extensionError('wrong-sluice', { extensionId, range: sluice, version });
 }

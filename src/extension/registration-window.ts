@@ -3,10 +3,12 @@ import {
   type HandlerClass,
   isSluiceError,
   type Kernel,
+  kernelError,
   nearest,
-  SluiceError,
+  type SluiceError,
 } from '../kernel/index.js';
 import type { ExtensionApi } from './api.js';
+import { extensionError } from './errors.js';
 import type { Provision } from './provisions.js';
 import type { Scope } from './scope.js';
 
@@ -59,10 +61,10 @@ export function openRegistration(
     (family: string, id: string, ...rest: readonly unknown[]): void => {
       const who = { extensionId, contributionId: String(id), family: String(family) };
       const what = `${extensionId}/${who.contributionId}: api.${verb}("${who.family}")`;
-      if (!open) throw new SluiceError('setup-ended', { ...who, what });
+      if (!open) throw extensionError('setup-ended', { ...who, what });
       const [options, handler] = rest.length < 2 ? [undefined, rest[0]] : rest;
       const problem = optionsProblem(options);
-      if (problem !== undefined) throw new SluiceError('bad-options', { ...who, problem });
+      if (problem !== undefined) throw extensionError('bad-options', { ...who, problem });
       const contribution = { family, class: name, extensionId, id, handler };
       staged.push({ ...(options as object | undefined), ...contribution }); // checked above
     };
@@ -77,7 +79,7 @@ export function openRegistration(
       provide: (kind, value) => {
         const given = { kind, value };
         const what = `${extensionId}: api.provide("${String(kind)}")`;
-        if (!open) throw new SluiceError('setup-ended', { extensionId, what });
+        if (!open) throw extensionError('setup-ended', { extensionId, what });
         provisions.push(given);
       },
     },
@@ -120,7 +122,7 @@ function notGranted(
 ): SluiceError {
   const names = [...new Set(missing)];
   const asks = requested.length === 0 ? '' : ` Its manifest asks for: ${requested.join(', ')}.`;
-  return new SluiceError('not-granted', {
+  return kernelError('not-granted', {
     extensionId,
     whose: extensionId,
     missing: names.join(', '),

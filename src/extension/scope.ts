@@ -1,11 +1,5 @@
-import {
-  type Clock,
-  type Logger,
-  oneLine,
-  SluiceError,
-  silentLogger,
-  systemClock,
-} from '../kernel/index.js';
+import { type Clock, type Logger, oneLine, silentLogger, systemClock } from '../kernel/index.js';
+import { extensionError } from './errors.js';
 
 /** How an effect is undone: a disposable, or a function. Either may be async. */
 export type Undo = Disposable | AsyncDisposable | (() => unknown);
@@ -78,7 +72,7 @@ export class Scope implements AsyncDisposable {
     const effect = { label, undo: undoOf(resource) };
     if (this.#disposed) {
       void this.#undo([effect]);
-      throw new SluiceError('scope-disposed', { extensionId: this.#extensionId, label });
+      throw extensionError('scope-disposed', { extensionId: this.#extensionId, label });
     }
     this.#effects.push(effect);
     return resource;

@@ -1,4 +1,4 @@
-import { SluiceError } from '../kernel/index.js';
+import { kernelError } from '../kernel/index.js';
 import { isPrompt, type TranscriptEntry, type TranscriptSize } from '../stream/index.js';
 import type { Store } from './store.js';
 
@@ -108,6 +108,6 @@ export function checkHistoryBounds(bounds: HistoryBounds): void {
     const bound = bounds[key] ?? 0;
     if (bound >= 0) continue; // NaN is not
     const problem = `${bound} is no count: write one from 0 up`;
-    throw new SluiceError('bad-option', { option: `session.history.${key}`, problem });
+    throw kernelError('bad-option', { option: `session.history.${key}`, problem });
   }
 }

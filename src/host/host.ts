@@ -1,9 +1,10 @@
 import { setMaxListeners } from 'node:events';
 import { Trail } from '../agent/index.js';
 import type { ExtensionStatus, ReloadResult } from '../extension/index.js';
-import { type Kernel, SluiceError } from '../kernel/index.js';
+import type { Kernel } from '../kernel/index.js';
 import type { HostStats } from './counts.js';
 import { deliver } from './delivery.js';
+import { hostError } from './errors.js';
 import { type HostHealth, healthOf } from './health/host-health.js';
 import type { HostState } from './host-state.js';
 import {
@@ -140,19 +141,19 @@ class MessageHost implements Host {
   }
 
   async reload(extensionId?: string): Promise<readonly ReloadResult[]> {
-    if (this.#state !== 'running') throw new SluiceError('not-running', { what: this.#state });
+    if (this.#state !== 'running') throw hostError('not-running', { what: this.#state });
     return this.#parts.extensions.reload(extensionId);
   }
 
   async start(): Promise<StartReport> {
-    if (this.#state !== 'new') throw new SluiceError('started-before', { what: this.#state });
+    if (this.#state !== 'new') throw hostError('started-before', { what: this.#state });
     this.#state = 'starting';
     this.#starting = this.#start();
     return this.#starting;
   }
 
   async send(message: UnpromptedMessage): Promise<SendReport> {
-    if (this.#state !== 'running') throw new SluiceError('not-running', { what: this.#state });
+    if (this.#state !== 'running') throw hostError('not-running', { what: this.#state });
     const { signal, metadata, ...named } = message;
     const explicit = named.channel !== undefined && named.accountId !== undefined;
     const outgoing = {

@@ -1,3 +1,5 @@
+import './errors.js'; // merges the codes of this layer into ErrorCode
+
 export type { ChatAnswer, ChatCommand, ChatCommandContext } from './chat-commands.js';
 export {
   type CommandCall,

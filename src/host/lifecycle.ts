@@ -4,12 +4,12 @@ import {
   givenSource,
   moduleSource,
 } from '../extension/index.js';
-import { SluiceError } from '../kernel/index.js';
 import { startAccount, stopAccount } from './account.js';
 import { attempt } from './attempt.js';
 import { closeBacklog } from './backlog.js';
 import { contributeDefaultChoices } from './default-choices.js';
 import { drain, idleWithin } from './drain.js';
+import { hostError } from './errors.js';
 import { extensionUser } from './extension-user.js';
 import { feed } from './feeder.js';
 import { giveBackAll } from './handle-kept.js';
@@ -130,7 +130,7 @@ export async function startAll(
     const why = failed.map(
       ({ channel, accountId, reason }) => `${channel}/${accountId}: ${reason}`,
     );
-    throw new SluiceError('no-account', { what: why.join('; ') || 'no channel has one' });
+    throw hostError('no-account', { what: why.join('; ') || 'no channel has one' });
   }
   intake.complete();
   parts.extensions.use(extensionUser(parts, opened, intake));

@@ -1,18 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { ActiveRuns } from '../agent/index.js';
 import { ExtensionSet } from '../extension/index.js';
-import {
-  createKernel,
-  type KernelOptions,
-  SluiceError,
-  silentLogger,
-  systemClock,
-} from '../kernel/index.js';
+import { createKernel, type KernelOptions, silentLogger, systemClock } from '../kernel/index.js';
 import { Accounts } from './accounts.js';
 import { AgentSlots } from './agent-slots.js';
 import { newBacklog } from './backlog.js';
 import { builtInCommands } from './chat-commands.js';
 import { newCounts } from './counts.js';
+import { hostError } from './errors.js';
 import { Gate } from './gate.js';
 import { checkHistoryBounds } from './history.js';
 import { bothTaps, dispatchTap } from './journal/dispatch-tap.js';
@@ -44,21 +39,21 @@ export function partsOf(options: HostOptions, signal: AbortSignal): HostParts {
   const running = new Slots(maxRunning);
   const agents = new Map(options.agents.map((agent) => [agent.id, agent]));
   const [first] = options.agents;
-  if (first === undefined) throw new SluiceError('no-agent', {});
+  if (first === undefined) throw hostError('no-agent', {});
   const defaultAgent = agents.get(options.defaultAgentId ?? first.id);
   if (defaultAgent === undefined)
-    throw new SluiceError('unknown-agent', { what: options.defaultAgentId });
+    throw hostError('unknown-agent', { what: options.defaultAgentId });
   noneTwice('duplicate-agent', options.agents);
   checkHistoryBounds(options.session?.history ?? {});
   const { kernel = createKernel({ clock, logger, ...kernelOptionsOf(options) }), plugins = [] } =
     options;
   const foreign = plugins.find((plugin) => plugin.kernel !== kernel);
-  if (foreign !== undefined) throw new SluiceError('foreign-plugin', { what: foreign.pluginId });
+  if (foreign !== undefined) throw hostError('foreign-plugin', { what: foreign.pluginId });
   const channels = [...(options.channels ?? []), ...plugins.flatMap(channelsOfPlugin)];
   noneTwice('duplicate-channel', channels);
   for (const { id, model, provider } of options.agents)
     if (!provider.models.includes(model ?? provider.models[0] ?? ''))
-      throw new SluiceError('no-model', { what: id });
+      throw hostError('no-model', { what: id });
   const providers = new Map(
     [...options.agents.map(({ provider }) => provider), ...(options.providers ?? [])].map(
       (provider) => [provider.id, provider],
@@ -124,7 +119,7 @@ function noneTwice(
 ): void {
   const seen = new Set<string>();
   for (const { id } of named) {
-    if (seen.has(id)) throw new SluiceError(code, { what: id });
+    if (seen.has(id)) throw hostError(code, { what: id });
     seen.add(id);
   }
 }

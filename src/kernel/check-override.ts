@@ -1,5 +1,5 @@
 import type { Override } from './contribution.js';
-import { SluiceError } from './errors.js';
+import { kernelError } from './errors.js';
 import { nearest } from './nearest.js';
 
 /**
@@ -9,7 +9,7 @@ import { nearest } from './nearest.js';
  */
 export function checkOverride(key: string, override: Override): void {
   const refuse = (problem: string): never => {
-    throw new SluiceError('bad-option', { option: `overrides["${key}"]`, problem });
+    throw kernelError('bad-option', { option: `overrides["${key}"]`, problem });
   };
   if (!/^.+\/[^/]+$/.test(key)) refuse('its name must be extension/contribution');
   const fields = ['disabled', 'priority', 'timeoutMs'];

@@ -1,4 +1,4 @@
-import { SluiceError } from './errors.js';
+import { kernelError } from './errors.js';
 import { nearest } from './nearest.js';
 import type { Logger } from './ports.js';
 import { type AnyHandler, codes, type Entry, type ResultCode } from './run/entry.js';
@@ -64,7 +64,7 @@ export function entryOf(
     family: stage.family,
   };
   const refuse = (problem: string): never => {
-    throw new SluiceError('bad-contribution', { ...who, problem });
+    throw kernelError('bad-contribution', { ...who, problem });
   };
   for (const key of Object.keys(given))
     if (!contributionKeys.includes(key)) {
@@ -78,7 +78,7 @@ export function entryOf(
   if (!handlerClasses.includes(given.class))
     refuse(`class must be one of ${handlerClasses.join(', ')}, and it is "${String(given.class)}"`);
   if (!stage.classes.includes(given.class))
-    throw new SluiceError('class-not-allowed', {
+    throw kernelError('class-not-allowed', {
       ...who,
       class: given.class,
       allowed: stage.classes.join(', '),
@@ -89,7 +89,7 @@ export function entryOf(
     });
   if (typeof given.handler !== 'function') refuse('handler must be a function');
   if (stage.mode === 'sync-sequential' && isAsyncFunction(given.handler))
-    throw new SluiceError('async-handler', who);
+    throw kernelError('async-handler', who);
   checkNumber(given.priority, 'priority', refuse);
   checkBudget(given.timeoutMs, refuse);
   checkNumber(override.priority, 'the operator’s priority', refuse);

@@ -1,5 +1,5 @@
 import { type Metadata, type Ref, refFields } from './envelope.js';
-import { SluiceError } from './errors.js';
+import { kernelError } from './errors.js';
 import type { FamilyName, SelectionOf } from './families.js';
 import { freezePlain } from './freeze.js';
 import type { Outcome } from './outcome.js';
@@ -48,7 +48,7 @@ export interface Given<F extends FamilyName = FamilyName> {
  */
 export function takeGiven(stage: Stage, given: Given): void {
   const refuse = (field: string, problem: string): never => {
-    throw new SluiceError('bad-given', { family: stage.family, field, problem });
+    throw kernelError('bad-given', { family: stage.family, field, problem });
   };
   Object.freeze(given);
   for (const field of ['metadata', 'providerMetadata'] as const) {

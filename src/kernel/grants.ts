@@ -1,4 +1,4 @@
-import { SluiceError } from './errors.js';
+import { kernelError } from './errors.js';
 import { nearest } from './nearest.js';
 import type { Stage } from './stage.js';
 import { type HandlerClass, handlerClasses } from './vocabulary.js';
@@ -87,7 +87,7 @@ export class Grants {
   #add(extensionId: string, given: readonly string[], option: string): Disposable {
     for (const grant of given) {
       const problem = this.#problem(grant);
-      if (problem !== undefined) throw new SluiceError('bad-option', { option, problem });
+      if (problem !== undefined) throw kernelError('bad-option', { option, problem });
     }
     const own = this.#held.get(extensionId) ?? new Set();
     const list = [...given];

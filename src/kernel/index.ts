@@ -6,8 +6,13 @@ export type { Envelope, Metadata, Ref } from './envelope.js';
 export {
   type ErrorCode,
   type ErrorDetails,
-  errorTable,
+  type ErrorRow,
+  type ErrorRows,
+  errorMaker,
   isSluiceError,
+  type KernelErrors,
+  kernelError,
+  kernelErrors,
   SluiceError,
 } from './errors.js';
 export { explainOutcome } from './explain.js';

@@ -10,7 +10,7 @@ import type {
 } from './contract.js';
 import type { RawContribution } from './contribution.js';
 import type { Envelope } from './envelope.js';
-import { SluiceError } from './errors.js';
+import { kernelError, type SluiceError } from './errors.js';
 import { type Given, takeGiven } from './given.js';
 import type { Author, Outcome } from './outcome.js';
 import { freezeOrThrow, takePayload } from './payload.js';
@@ -247,7 +247,7 @@ class PipelineKernel implements Services {
   #start(slot: Slot, payload: object, given: Given | undefined, nested: Nested | undefined): Run {
     const { stage } = slot;
     if (this.#closed && nested === undefined)
-      throw new SluiceError('kernel-closed', { family: stage.family });
+      throw kernelError('kernel-closed', { family: stage.family });
     const plan =
       given?.band === undefined
         ? (slot.plan ?? this.#registry.planOf(slot))
@@ -277,5 +277,5 @@ class PipelineKernel implements Services {
 }
 
 function wrongMode(stage: Stage, use: string): SluiceError {
-  return new SluiceError('wrong-mode', { family: stage.family, mode: stage.mode, use });
+  return kernelError('wrong-mode', { family: stage.family, mode: stage.mode, use });
 }

@@ -1,6 +1,6 @@
 import { Compile } from 'typebox/compile';
 import { copyPlain } from './copy-plain.js';
-import { SluiceError } from './errors.js';
+import { kernelError, type SluiceError } from './errors.js';
 import { freezePlain } from './freeze.js';
 import { nearest } from './nearest.js';
 import type { Stage } from './stage.js';
@@ -24,7 +24,7 @@ export function payloadCheck(stage: Stage): PayloadCheck {
       extra === undefined
         ? (error?.message ?? 'it does not fit')
         : `no such field is declared${close === undefined ? '' : `; did you mean "${close}"?`}`;
-    return new SluiceError('bad-payload', { family: stage.family, path, problem });
+    return kernelError('bad-payload', { family: stage.family, path, problem });
   };
 }
 
@@ -37,11 +37,11 @@ export function payloadCheck(stage: Stage): PayloadCheck {
 export function takePayload(stage: Stage, check: PayloadCheck, value: unknown): object {
   const { family } = stage;
   if (typeof value !== 'object' || value === null || isList(value))
-    throw new SluiceError('bad-payload', { family, path: '/', problem: 'a payload is an object' });
+    throw kernelError('bad-payload', { family, path: '/', problem: 'a payload is an object' });
   const taken = copyPlain(value, stage.shared);
   if (!('copy' in taken)) {
     const { path, problem, isUnreadable } = taken;
-    throw new SluiceError(isUnreadable === true ? 'bad-payload' : 'unfreezable-payload', {
+    throw kernelError(isUnreadable === true ? 'bad-payload' : 'unfreezable-payload', {
       family,
       path,
       problem,
@@ -64,14 +64,14 @@ function isList(value: object): boolean {
 /** Freezes a payload in place, but for its shared fields. */
 export function freezeOrThrow(stage: Stage, payload: object): void {
   if (typeof payload !== 'object' || payload === null)
-    throw new SluiceError('bad-payload', {
+    throw kernelError('bad-payload', {
       family: stage.family,
       path: '/',
       problem: 'a payload is an object',
     });
   const problem = freezePlain(payload, stage.shared);
   if (problem !== undefined)
-    throw new SluiceError('unfreezable-payload', {
+    throw kernelError('unfreezable-payload', {
       family: stage.family,
       path: problem.path,
       problem: problem.problem,

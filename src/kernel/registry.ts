@@ -1,7 +1,7 @@
 import { checkOverride } from './check-override.js';
 import type { KernelLimits, PlannedHandler, StageInfo } from './contract.js';
 import { entryOf, type Override, type RawContribution } from './contribution.js';
-import { SluiceError } from './errors.js';
+import { kernelError } from './errors.js';
 import { Grants } from './grants.js';
 import type { Instrument } from './instrument.js';
 import { nearest } from './nearest.js';
@@ -61,7 +61,7 @@ export class Registry {
     this.#options = options;
     for (const stage of options.stages) {
       const { family } = stage;
-      if (this.#slots.has(family)) throw new SluiceError('duplicate-family', { family });
+      if (this.#slots.has(family)) throw kernelError('duplicate-family', { family });
       this.#slots.set(family, {
         stage,
         entries: new Set(),
@@ -91,7 +91,7 @@ export class Registry {
     const slot = this.#slots.get(family);
     if (slot !== undefined) return slot;
     const close = nearest(String(family), this.#slots.keys());
-    throw new SluiceError('unknown-family', {
+    throw kernelError('unknown-family', {
       family: String(family),
       nearest: close === undefined ? '' : ` Did you mean "${close}"?`,
       whose,
@@ -112,7 +112,7 @@ export class Registry {
     const entry = this.#instrumented(checked);
     if (!this.#grants.allows(entry.extensionId, entry.class, family)) {
       const who = authorOf(entry);
-      throw new SluiceError('not-granted', {
+      throw kernelError('not-granted', {
         ...who,
         family,
         whose: nameOf(entry),
@@ -123,7 +123,7 @@ export class Registry {
     let own = this.#owners.get(entry.extensionId);
     const existing = own?.get(entry.contributionId)?.family;
     if (existing !== undefined)
-      throw new SluiceError('duplicate-contribution', { ...authorOf(entry), existing });
+      throw kernelError('duplicate-contribution', { ...authorOf(entry), existing });
     this.#limit(slot, entry, family);
     if (own === undefined) {
       own = new Map();
@@ -146,7 +146,7 @@ export class Registry {
     if (this.#grants.mayDispatch(author.extensionId, stage)) return;
     const grant = `dispatch:${stage.family}`;
     const { extensionId, contributionId } = author;
-    throw new SluiceError('not-granted', {
+    throw kernelError('not-granted', {
       ...{ extensionId, contributionId, family: stage.family, whose: nameOf(author) },
       ...{ missing: grant, asks: `"${grant}"`, requested: '' },
     });
@@ -220,7 +220,7 @@ export class Registry {
     const { limits, logger } = this.#options;
     const count = slot.entries.size;
     if (count >= limits.refuseAt)
-      throw new SluiceError('too-many-handlers', { ...authorOf(entry), family, count });
+      throw kernelError('too-many-handlers', { ...authorOf(entry), family, count });
     if (count + 1 < limits.warnAt || slot.warned) return;
     slot.warned = true;
     logger.warn(`"${family}" has ${count + 1} handlers; the last is ${nameOf(entry)}`);

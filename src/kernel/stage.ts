@@ -1,5 +1,5 @@
 import type { TObject, TSchema } from 'typebox';
-import { SluiceError } from './errors.js';
+import { kernelError } from './errors.js';
 import type { ValueOf } from './named.js';
 import {
   type EmissionSource,
@@ -220,7 +220,7 @@ type AnySpec = StageSpec<
 function check(given: unknown): void {
   const spec = given as AnySpec; // the generic row, read by its columns
   const refuse = (problem: string): never => {
-    throw new SluiceError('bad-stage', { family: String(spec.family), problem });
+    throw kernelError('bad-stage', { family: String(spec.family), problem });
   };
   if (!/^[a-z][a-z0-9-]*(\.[a-z][a-z0-9-]*)+$/.test(spec.family))
     refuse('its name must be lower-case words joined by dots');

@@ -1,4 +1,4 @@
-import { type Kernel, SluiceError } from '../kernel/index.js';
+import { type Kernel, kernelError } from '../kernel/index.js';
 
 /**
  * Refuses what is no kernel, whatever its type says: a host that calls OpenClaw's functions as before gives none.
@@ -8,7 +8,7 @@ import { type Kernel, SluiceError } from '../kernel/index.js';
 export function checkKernel(kernel: Kernel): void {
   const { dispatch } = Object(kernel) as { readonly dispatch?: unknown };
   if (typeof dispatch === 'function') return;
-  throw new SluiceError('bad-option', {
+  throw kernelError('bad-option', {
     option: 'kernel',
     problem: 'the first argument is no kernel; give what createKernel() returned',
   });

@@ -2,9 +2,9 @@ import {
   type Call,
   type Contribution,
   type Kernel,
+  kernelError,
   nearest,
   type Own,
-  SluiceError,
 } from '../kernel/index.js';
 import { bridgeOf, type LegacyBridge } from './bridge-state.js';
 import { legacyHookNames, pluginHooks } from './hooks/index.js';
@@ -64,7 +64,7 @@ function checkRegistration({ pluginId, hookName, handler }: LegacyHookRegistrati
   const refuse = (problem: string): never => {
     const family = `plugin hook ${String(hookName)}`;
     const whose = { extensionId: String(pluginId), contributionId: '?', family };
-    throw new SluiceError('bad-contribution', { ...whose, problem });
+    throw kernelError('bad-contribution', { ...whose, problem });
   };
   if (!legacyHookNames.includes(hookName)) {
     const close = nearest(String(hookName), legacyHookNames);

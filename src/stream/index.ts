@@ -1,3 +1,5 @@
+import './errors.js'; // merges the codes of this layer into ErrorCode
+
 export type { AgentAnswer } from './agent-answer.js';
 export type { AgentEventPayload, AgentEventStream } from './agent-event.js';
 export type { AgentTrigger } from './agent-trigger.js';

@@ -1,20 +1,36 @@
 import { describe, expect, it } from 'vitest';
-import { errorTable } from '../../src/kernel/errors.js';
+import { type ErrorRow, errorTable } from '../../src/index.js';
 import { expectFresh, heading, table } from '../support/generated.js';
-import { sourceFiles } from '../support/source-tree.js';
+import { type SourceFile, sourceFiles } from '../support/source-tree.js';
 import { literalOf, nodesOf, parse } from '../support/syntax.js';
+import { layers } from './layers.js';
 
-const codes = Object.keys(errorTable);
+const rows: readonly (readonly [string, ErrorRow])[] = Object.entries(errorTable);
+const codes = rows.map(([code]) => code);
 
-/** The string literals of some files, but for this test's own and the table's. */
-function literalsOf(...folders: readonly string[]): Set<string> {
-  const files = sourceFiles(...folders).filter(
-    ({ path }) => path !== 'src/kernel/errors.ts' && !path.startsWith('test/architecture/'),
+/** The string literals of some files, but for those of the rows and of the tests of the sources. */
+function literalsOf(files: readonly SourceFile[]): Set<string> {
+  const read = files.filter(
+    ({ path }) => !isErrorFile(path) && !path.startsWith('test/architecture/'),
   );
   return new Set(
-    files.flatMap(({ path, text }) => nodesOf(parse(text, path)).map(literalOf)).filter(isText),
+    read.flatMap(({ path, text }) => nodesOf(parse(text, path)).map(literalOf)).filter(isText),
   );
 }
+
+function isErrorFile(path: string): boolean {
+  return /^src\/\w+\/errors\.ts$/.test(path);
+}
+
+/** The codes of each layer's rows, which are the keys of the object in its errors.ts. */
+const codesByLayer = new Map(
+  sourceFiles('src')
+    .filter(({ path }) => isErrorFile(path))
+    .map(({ path, text }) => [
+      path.split('/')[1] ?? '',
+      [...text.matchAll(/^ {2}'?([\w-]+)'?: \{$/gm)].map(([, code]) => code ?? ''),
+    ]),
+);
 
 function isText(value: string | undefined): value is string {
   return value !== undefined;
@@ -22,24 +38,40 @@ function isText(value: string | undefined): value is string {
 
 describe('every error code', () => {
   it('is thrown somewhere in src', () => {
-    const thrown = literalsOf('src');
+    const thrown = literalsOf(sourceFiles('src'));
     expect(codes.filter((code) => !thrown.has(code))).toEqual([]);
   });
 
+  it('has its row in one layer', () => {
+    expect([...codesByLayer.values()].flat().sort()).toEqual([...codes].sort());
+  });
+
+  it.each(layers.map((row, floor) => [row, floor] as const))(
+    'of %s is thrown there, or in a layer above',
+    (row, floor) => {
+      for (const layer of row) {
+        const above = layers.slice(floor + 1).flat();
+        const thrown = literalsOf(sourceFiles(...[layer, ...above].map((one) => `src/${one}`)));
+        const own = codesByLayer.get(layer) ?? [];
+        expect(own.filter((code) => !thrown.has(code))).toEqual([]);
+      }
+    },
+  );
+
   it('is named in a test', () => {
-    const tested = literalsOf('test', 'extensions');
+    const tested = literalsOf(sourceFiles('test', 'extensions'));
     expect(codes.filter((code) => !tested.has(code))).toEqual([]);
   });
 
   it('says what happened, why, and what to do, in whole sentences', () => {
-    const unfinished = Object.entries(errorTable)
+    const unfinished = rows
       .flatMap(([code, row]) => Object.entries(row).map(([part, text]) => ({ code, part, text })))
       .filter(({ text }) => !/([.!?]|\{\w+\})$/.test(text));
     expect(unfinished).toEqual([]);
   });
 
   it('has a row in spec/errors.md', () => {
-    const rows = Object.entries(errorTable).map(([code, { message, cause, hint }]) => [
+    const listed = rows.map(([code, { message, cause, hint }]) => [
       `\`${code}\``,
       message,
       cause,
@@ -51,7 +83,7 @@ describe('every error code', () => {
     expectFresh(
       'spec/errors.md',
       `${heading('Error codes', about, 'test/architecture/errors.test.ts')}\n` +
-        `${table(['code', 'what happened', 'the likely cause', 'what to do'], rows)}\n`,
+        `${table(['code', 'what happened', 'the likely cause', 'what to do'], listed)}\n`,
     );
   });
 });

@@ -51,6 +51,7 @@ describe('the rule of layers', () => {
     ['src/csdk/x.ts', '../legacy/index.js', 'sibling'],
     ['src/cli/x.ts', '../testing/index.js', 'sibling'],
     ['src/host/x.ts', '../index.js', 'for authors'],
+    ['src/host/x.ts', '../error-table.js', 'for authors'],
     ['src/host/x.ts', '../../test/support/syntax.js', 'outside of src'],
     ['src/utils/x.ts', '../kernel/index.js', 'no layer'],
     ['src/host/x.ts', 'sluice/testing', 'by name'],
@@ -69,6 +70,7 @@ describe('the rule of layers', () => {
     ['src/host/x.ts', 'node:fs'],
     ['src/channel/x.ts', '../stream/stream-delta.js'],
     ['src/index.ts', './testing/index.js'],
+    ['src/index.ts', './error-table.js'],
     ['src/index.ts', './kernel/index.js'],
   ])('allows in %s an import of %s', (path, specifier) => {
     expect(said(path, `export { a } from '${specifier}';`)).toBe('');

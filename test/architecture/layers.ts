@@ -12,8 +12,8 @@ export const layers = [
   ['testing', 'cli'],
 ] as const satisfies readonly (readonly string[])[];
 
-/** The author's surface: above everything, and imported by nothing. */
-const entry = 'src/index.ts';
+/** The files loose in src are the author's surface: above every layer, and imported by none. */
+const entry = /^src\/[^/]+$/;
 
 /** What is wrong with the imports of one file of src, in a sentence each. */
 export function wrongImports(file: SourceFile): string[] {
@@ -24,14 +24,15 @@ export function wrongImports(file: SourceFile): string[] {
 }
 
 function judge(path: string, { specifier }: Import): string | undefined {
-  const from = path === entry ? layers.length : layerOf(path);
+  const from = entry.test(path) ? layers.length : layerOf(path);
   if (from < 0) return 'lies in a folder that has no layer';
   if (specifier === '<computed>')
     return path.startsWith('src/kernel/') ? 'imports a module that it computes' : undefined;
   const target = targetOf(path, specifier);
   if (target === undefined) return judgePackage(path, specifier);
   if (!target.startsWith('src/')) return `imports ${target}, which lies outside of src`;
-  if (target === entry) return `imports ${entry}, which is for authors`;
+  if (entry.test(target))
+    return entry.test(path) ? undefined : `imports ${target}, which is for authors`;
   if (folderOf(target) === folderOf(path)) return undefined;
   const to = layerOf(target);
   if (to < 0) return `imports ${target}, which has no layer`;

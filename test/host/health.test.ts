@@ -3,13 +3,14 @@ import { request } from 'node:http';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { hostError } from '../../src/host/errors.js';
 import {
   type HostHealth,
   memoryJournal,
   openJournal,
   startHealthServer,
 } from '../../src/host/index.js';
-import { SluiceError } from '../../src/kernel/index.js';
+import type { SluiceError } from '../../src/kernel/index.js';
 import { createTestKernel, virtualClock } from '../../src/testing/index.js';
 import { testFolder } from '../support/folder.js';
 import { type HostLab, hostLab } from '../support/host-lab.js';
@@ -96,7 +97,7 @@ describe('what the health port tells of a journal', () => {
     let problem: SluiceError | undefined;
     await using lab = await hostLab({ journal: { ...journal, problem: () => problem } });
     await using server = await startHealthServer(lab.host, { port: 0 });
-    problem = new SluiceError('database-full', { path: 'p', problem: 'disk full' });
+    problem = hostError('database-full', { path: 'p', problem: 'disk full' });
     const ready = await ask(`${server.url}/readyz`);
     expect(ready.status).toBe(503);
     expect(JSON.parse(ready.body)).toMatchObject({ journal: { code: 'database-full' } });

@@ -18,6 +18,7 @@ import {
   createKernel,
   defineExtension,
   defineStage,
+  type ErrorCode,
   type ExtensionApi,
   type StageTypes,
 } from 'sluice';
@@ -37,6 +38,21 @@ declare module 'sluice' {
     'acme.billing.checking': StageTypes<typeof checking>;
   }
 }
+
+/** The codes of each layer: the declarations merge them. */
+export const codes = [
+  'bad-option',
+  'setup-failed',
+  'run-driven',
+  'no-plugin',
+  'session-out-of-order',
+  'client-stopped',
+  'permit-used',
+  'missing-package',
+  'database-full',
+  // @ts-expect-error misspelt
+  'database-ful',
+] satisfies ErrorCode[];
 
 const extension = defineExtension({
   id: 'acme',

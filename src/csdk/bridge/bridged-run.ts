@@ -1,4 +1,5 @@
-import { type Kernel, SluiceError, silentLogger, systemClock } from '../../kernel/index.js';
+import { type Kernel, silentLogger, systemClock } from '../../kernel/index.js';
+import { streamError } from '../../stream/errors.js';
 import {
   isRunDriven,
   leavable,
@@ -100,7 +101,7 @@ export class BridgedRun {
 
   async *#read(events: AsyncIterable<SessionEvent>): AsyncGenerator<SessionEvent> {
     const { runId } = this.#options;
-    if (this.#isRead) throw new SluiceError('run-driven', { what: runId });
+    if (this.#isRead) throw streamError('run-driven', { what: runId });
     this.#isRead = true;
     await this.#begin(); // a run that cannot begin, such as one that is driven, has no end to be told
     let stop: RunStop = 'abandoned'; // unless its agent_end comes
@@ -224,6 +225,6 @@ export class BridgedRun {
 
   #refuseDriven(): void {
     const { runId } = this.#options;
-    if (isRunDriven(this.#kernel, runId)) throw new SluiceError('run-driven', { what: runId });
+    if (isRunDriven(this.#kernel, runId)) throw streamError('run-driven', { what: runId });
   }
 }

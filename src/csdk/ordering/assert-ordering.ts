@@ -1,5 +1,5 @@
-import { SluiceError } from '../../kernel/index.js';
 import type { SessionEvent } from '../../stream/index.js';
+import { csdkError } from '../errors.js';
 import { orderingChecker } from './ordering-checker.js';
 import type { OrderingViolation } from './ordering-violation.js';
 
@@ -26,5 +26,5 @@ export async function* assertOrdering(
 export function refuse([violation]: readonly OrderingViolation[]): void {
   if (violation === undefined) return;
   const { index, rule, message } = violation;
-  throw new SluiceError('session-out-of-order', { index, rule, problem: message });
+  throw csdkError('session-out-of-order', { index, rule, problem: message });
 }

@@ -1,4 +1,5 @@
-import { type Clock, type Kernel, type Logger, SluiceError } from '../../kernel/index.js';
+import type { Clock, Kernel, Logger } from '../../kernel/index.js';
+import { streamError } from '../../stream/errors.js';
 import { isRunDriven, RunDispatcher, type RunStop, Trail } from '../../stream/index.js';
 import { isNamedStream, type OtherAgentEvent } from '../protocol/agent-event.js';
 import type { ChatEvent } from '../protocol/chat-event.js';
@@ -33,7 +34,7 @@ export class BridgedGatewayRun {
 
   constructor(kernel: Kernel, options: BridgedRunOptions) {
     const { runId, sessionKey, agentId, model, clock, logger, redact } = options;
-    if (isRunDriven(kernel, runId)) throw new SluiceError('run-driven', { what: runId });
+    if (isRunDriven(kernel, runId)) throw streamError('run-driven', { what: runId });
     const sessionId = sessionKey; // the gateway tells no other id of a session
     this.#runId = runId;
     this.#model = model;

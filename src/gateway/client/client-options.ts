@@ -1,5 +1,6 @@
-import { type Clock, type Logger, SluiceError } from '../../kernel/index.js';
+import type { Clock, Logger, SluiceError } from '../../kernel/index.js';
 import type { DeviceIdentity } from '../device/device-identity.js';
+import { gatewayError } from '../errors.js';
 import type { ClientIntroduction } from '../protocol/connect-params.js';
 
 /** What a client of a gateway is made with. Times are in milliseconds. */
@@ -142,5 +143,5 @@ function mustBePositive(option: string, value: number): void {
 }
 
 function bad(option: string, problem: string): SluiceError {
-  return new SluiceError('bad-client-option', { option, problem });
+  return gatewayError('bad-client-option', { option, problem });
 }

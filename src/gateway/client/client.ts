@@ -2,11 +2,11 @@ import { randomUUID } from 'node:crypto';
 import {
   type Clock,
   type Logger,
-  SluiceError,
   silentLogger,
   systemClock,
   unfailing,
 } from '../../kernel/index.js';
+import { gatewayError } from '../errors.js';
 import type { OtherAgentEvent } from '../protocol/agent-event.js';
 import type { GatewayEvent } from '../protocol/frame.js';
 import type { Hello } from '../protocol/hello.js';
@@ -152,7 +152,7 @@ export class OpenClawClient implements AsyncDisposable {
     params: unknown = {},
     options: RequestOptions = {},
   ): Promise<unknown> {
-    if (this.state === 'stopped') throw new SluiceError('client-stopped', {});
+    if (this.state === 'stopped') throw gatewayError('client-stopped', {});
     const id = `${++this.#requests}-${randomUUID()}`;
     const { timeoutMs = this.#limits.requestTimeoutMs, signal } = options;
     const bounds = { timeoutMs, ...(signal !== undefined && { signal }) };

@@ -1,4 +1,5 @@
-import { type Clock, SluiceError, type TimerHandle } from '../../kernel/index.js';
+import type { Clock, TimerHandle } from '../../kernel/index.js';
+import { gatewayError } from '../errors.js';
 import type { ClientIntroduction } from '../protocol/connect-params.js';
 import {
   type GatewayEvent,
@@ -85,16 +86,16 @@ export class Connection {
 
   /** Puts a request on the wire. @throws SluiceError `gateway-disconnected`, `gateway-busy`. */
   send(id: string, method: string, params: unknown): void {
-    if (this.#state !== 'connected') throw new SluiceError('gateway-disconnected', { method });
+    if (this.#state !== 'connected') throw gatewayError('gateway-disconnected', { method });
     this.#send(id, method, params);
   }
 
   #send(id: string, method: string, params: unknown): void {
     const { limits, counters } = this.#with;
     const socket = this.#socket;
-    if (socket === undefined) throw new SluiceError('gateway-disconnected', { method });
+    if (socket === undefined) throw gatewayError('gateway-disconnected', { method });
     if (socket.bufferedBytes > limits.maxBufferedBytes)
-      throw new SluiceError('gateway-busy', {
+      throw gatewayError('gateway-busy', {
         method,
         problem: `${socket.bufferedBytes} bytes wait to be sent`,
       });

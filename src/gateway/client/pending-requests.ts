@@ -1,4 +1,5 @@
-import { type Clock, SluiceError } from '../../kernel/index.js';
+import type { Clock, SluiceError } from '../../kernel/index.js';
+import { gatewayError } from '../errors.js';
 import type { ResponseFrame } from '../protocol/frame.js';
 import { refusalOf } from '../protocol/refusal.js';
 
@@ -37,15 +38,15 @@ export class PendingRequests {
     send: () => void,
   ): Promise<unknown> {
     if (this.#pending.size >= maxPending)
-      throw new SluiceError('gateway-busy', {
+      throw gatewayError('gateway-busy', {
         method,
         problem: `${maxPending} requests wait for an answer`,
       });
     return new Promise((resolve, reject) => {
       const timer = this.#clock.setTimeout(() => {
-        settle(new SluiceError('gateway-timed-out', { method, timeoutMs }));
+        settle(gatewayError('gateway-timed-out', { method, timeoutMs }));
       }, timeoutMs);
-      const onAbort = (): void => settle(new SluiceError('request-aborted', { method }));
+      const onAbort = (): void => settle(gatewayError('request-aborted', { method }));
       const settle: Pending['settle'] = (error, payload) => {
         if (!this.#pending.delete(id)) return;
         this.#clock.clearTimeout(timer);
@@ -72,7 +73,7 @@ export class PendingRequests {
     else {
       const { code, message } = refusalOf(error);
       pending.settle(
-        new SluiceError('gateway-refused', {
+        gatewayError('gateway-refused', {
           method: pending.method,
           reason: this.#redact(code),
           problem: this.#redact(message),
@@ -88,6 +89,6 @@ export class PendingRequests {
   }
 
   #lost(method: string): SluiceError {
-    return new SluiceError('gateway-disconnected', { method });
+    return gatewayError('gateway-disconnected', { method });
   }
 }

@@ -1,4 +1,4 @@
-import { SluiceError } from '../../kernel/index.js';
+import { gatewayError } from '../errors.js';
 import type { EarlyEvents } from './early-events.js';
 
 /** A run that is registered, and what it wants to be told. */
@@ -33,9 +33,9 @@ export class RunCallbacks<Event extends { readonly runId: string }, Callback> {
   /** @throws SluiceError `run-registered`, `too-many-runs`. */
   register(runId: string, callback: Callback): void {
     const { kind, maxRuns, early, deliver } = this.#with;
-    if (this.#runs.has(runId)) throw new SluiceError('run-registered', { runId, kind });
+    if (this.#runs.has(runId)) throw gatewayError('run-registered', { runId, kind });
     if (this.#runs.size >= maxRuns)
-      throw new SluiceError('too-many-runs', { runId, kind, count: maxRuns });
+      throw gatewayError('too-many-runs', { runId, kind, count: maxRuns });
     const run: RegisteredRun<Callback> = { callback, lastSeq: 0 };
     this.#runs.set(runId, run);
     for (const event of early.take(runId)) if (this.#runs.get(runId) === run) deliver(event, run);

@@ -1,4 +1,5 @@
-import { type Clock, SluiceError } from '../../kernel/index.js';
+import type { Clock, SluiceError } from '../../kernel/index.js';
+import { gatewayError } from '../errors.js';
 import type { ClientState } from './client-state.js';
 
 /** How a connection stands. */
@@ -34,11 +35,11 @@ export function untilReady(options: WaitOptions): Promise<void> {
     const check = (): void => {
       const { state, isRefused, problem } = standing();
       if (state === 'connected') settle();
-      else if (state === 'stopped') settle(new SluiceError('client-stopped', {}));
+      else if (state === 'stopped') settle(gatewayError('client-stopped', {}));
       else if (state === 'idle') settle(unreachable('the client was not started'));
       else if (state === 'waiting' && isRefused) settle(unreachable(problem));
     };
-    const onAbort = (): void => settle(new SluiceError('request-aborted', { method: 'ready' }));
+    const onAbort = (): void => settle(gatewayError('request-aborted', { method: 'ready' }));
     const onTimeout = (): void =>
       settle(unreachable(standing().problem ?? `it has not answered for ${timeoutMs} ms`));
     const listening = onChange(check);
@@ -50,5 +51,5 @@ export function untilReady(options: WaitOptions): Promise<void> {
 }
 
 function unreachable(problem: string | undefined): SluiceError {
-  return new SluiceError('gateway-unreachable', { problem: problem ?? 'it is not connected' });
+  return gatewayError('gateway-unreachable', { problem: problem ?? 'it is not connected' });
 }

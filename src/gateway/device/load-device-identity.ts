@@ -2,7 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
 import { type FileHandle, link, mkdir, open, unlink } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { SluiceError } from '../../kernel/index.js';
+import type { SluiceError } from '../../kernel/index.js';
+import { gatewayError } from '../errors.js';
 import { type DeviceIdentity, identityOfText, newKeyText } from './device-identity.js';
 
 /** More than any key file has, in bytes. */
@@ -90,5 +91,5 @@ function codeOf(error: unknown): string {
 }
 
 function bad(path: string, problem: string): SluiceError {
-  return new SluiceError('bad-device-key', { path, problem });
+  return gatewayError('bad-device-key', { path, problem });
 }

@@ -1,6 +1,7 @@
-import { type Logger, SluiceError } from '../../kernel/index.js';
+import type { Logger, SluiceError } from '../../kernel/index.js';
 import type { AgentEventPayload } from '../../stream/index.js';
 import type { OpenClawClient } from '../client/client.js';
+import { gatewayError } from '../errors.js';
 import type { CircuitOptions } from './circuit.js';
 
 /** What an agent behind a gateway is made with. Times are in milliseconds. */
@@ -68,5 +69,5 @@ export function providerLimits(options: OpenClawAgentProviderOptions): ProviderL
 }
 
 function bad(option: string, problem: string): SluiceError {
-  return new SluiceError('bad-client-option', { option, problem });
+  return gatewayError('bad-client-option', { option, problem });
 }

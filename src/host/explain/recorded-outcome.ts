@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { type Envelope, type OutcomeRecord, SluiceError } from '../../kernel/index.js';
+import type { Envelope, OutcomeRecord } from '../../kernel/index.js';
+import { hostError } from '../errors.js';
 import type { DispatchRecord } from '../journal/journal.js';
 
 /** What a journal has kept of a dispatch, read back. */
@@ -48,7 +49,7 @@ const bodySchema = z.looseObject({
 export function recordedOutcome(record: DispatchRecord): RecordedOutcome {
   const { eventId, body, omitted } = record;
   const refuse = (problem: string): never => {
-    throw new SluiceError('unreadable-dispatch', { eventId, problem });
+    throw hostError('unreadable-dispatch', { eventId, problem });
   };
   let value: unknown;
   try {

@@ -1,4 +1,5 @@
-import { isSluiceError, SluiceError, type TimerHandle } from '../../kernel/index.js';
+import { isSluiceError, type SluiceError, type TimerHandle } from '../../kernel/index.js';
+import { hostError } from '../errors.js';
 import type { SqliteDatabase } from '../sqlite/open-sqlite.js';
 import { type TransactionOptions, Transactions, type Write } from './transactions.js';
 
@@ -218,6 +219,6 @@ export class GroupCommit {
   }
 
   #closed(): SluiceError {
-    return new SluiceError('database-closed', { path: this.#database.path });
+    return hostError('database-closed', { path: this.#database.path });
   }
 }

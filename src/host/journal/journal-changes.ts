@@ -1,4 +1,4 @@
-import { SluiceError } from '../../kernel/index.js';
+import { hostError } from '../errors.js';
 import type { SqliteDatabase, SqliteRow } from '../sqlite/open-sqlite.js';
 import type { CleanText } from './clean-body.js';
 import type { SendState, UpdateState } from './journal.js';
@@ -50,7 +50,7 @@ export function journalChanges(database: SqliteDatabase, clean?: CleanText): Jou
       const was = rows.find(idColumn, id);
       const state = String(was?.['state'] ?? 'not known');
       if (was === undefined || !from.some((one) => one === state))
-        throw new SluiceError('journal-state', { what, id, wanted, state });
+        throw hostError('journal-state', { what, id, wanted, state });
       rows.change(was, changes(was));
       return was;
     };

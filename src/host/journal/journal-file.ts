@@ -1,5 +1,6 @@
 import { statSync } from 'node:fs';
-import { isSluiceError, SluiceError } from '../../kernel/index.js';
+import { isSluiceError } from '../../kernel/index.js';
+import { hostError } from '../errors.js';
 import { openSqlite, type SqliteDatabase, type SqliteOptions } from '../sqlite/open-sqlite.js';
 import { examineRows } from './examine-rows.js';
 import { applicationId, checkSchema, makeSchema, schemaVersion } from './journal-schema.js';
@@ -49,7 +50,7 @@ export function openJournalFile(path: string, options: JournalFileOptions = {}):
     if (!isSluiceError(error) || error.code !== 'database-failed') throw error;
     // the statements are right: it is the schema that they do not fit
     const problem = `its schema cannot be used: ${String(error.details['problem'])}`;
-    throw new SluiceError('database-damaged', { path, problem }, { cause: error });
+    throw hostError('database-damaged', { path, problem }, { cause: error });
   }
 }
 
@@ -66,7 +67,7 @@ export function checkHead(
   const { path } = database;
   const id = numberOf(database, 'PRAGMA application_id');
   if (id !== applicationId)
-    throw new SluiceError('not-a-journal', { path, problem: 'it is a database of something else' });
+    throw hostError('not-a-journal', { path, problem: 'it is a database of something else' });
   const version = numberOf(database, 'PRAGMA user_version');
   if (version === schemaVersion) return;
   if (version === 1 && given.isOwner) {
@@ -77,7 +78,7 @@ export function checkHead(
     version === 1
       ? `it is of version 1, and a host that opens it makes it version ${schemaVersion}; \`sluice journal repair\` does, too`
       : `it is of version ${version}, and this is made for version ${schemaVersion}`;
-  throw new SluiceError('not-a-journal', { path, problem });
+  throw hostError('not-a-journal', { path, problem });
 }
 
 /** The one number that a statement gives. */

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { statSync } from 'node:fs';
-import { SluiceError } from '../../kernel/index.js';
+import type { SluiceError } from '../../kernel/index.js';
+import { hostError } from '../errors.js';
 import type { SqliteDatabase } from '../sqlite/open-sqlite.js';
 import { numberOf } from './journal-file.js';
 import type { CommitGuard } from './transactions.js';
@@ -95,7 +96,7 @@ export class JournalGuard implements CommitGuard {
   }
 
   #lose(problem: string): void {
-    this.#problem ??= new SluiceError('journal-lost', { path: this.#database.path, problem });
+    this.#problem ??= hostError('journal-lost', { path: this.#database.path, problem });
   }
 
   #readDataVersion(): number {

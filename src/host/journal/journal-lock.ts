@@ -1,4 +1,5 @@
-import { isSluiceError, SluiceError } from '../../kernel/index.js';
+import { isSluiceError } from '../../kernel/index.js';
+import { hostError } from '../errors.js';
 import { openSqlite, type SqliteDatabase } from '../sqlite/open-sqlite.js';
 
 /**
@@ -15,7 +16,7 @@ export function lockJournal(path: string): Disposable {
   } catch (error) {
     lock.close();
     if (isSluiceError(error) && error.code === 'database-busy')
-      throw new SluiceError('journal-in-use', { path }, { cause: error });
+      throw hostError('journal-in-use', { path }, { cause: error });
     throw error;
   }
 }
@@ -26,6 +27,6 @@ function openLock(path: string): SqliteDatabase {
     return openSqlite(`${path}-lock`, { busyTimeoutMs: 0, isLock: true });
   } catch (error) {
     if (!isSluiceError(error) || error.code !== 'database-not-opened') throw error;
-    throw new SluiceError(error.code, { ...error.details, path }, { cause: error });
+    throw hostError(error.code, { ...error.details, path }, { cause: error });
   }
 }

@@ -1,4 +1,4 @@
-import { SluiceError } from '../../kernel/index.js';
+import { hostError } from '../errors.js';
 import type { SqliteDatabase } from '../sqlite/open-sqlite.js';
 
 /** Written into the file's head: "SLUJ". */
@@ -118,5 +118,5 @@ export function checkSchema(database: SqliteDatabase): void {
   const missing = schema.find((sql) => !kept.has(sql));
   if (missing === undefined) return;
   const problem = `its schema is not what it was made with: ${/^CREATE \w+ \w+/.exec(missing)?.[0]} is missing or changed`;
-  throw new SluiceError('database-damaged', { path: database.path, problem });
+  throw hostError('database-damaged', { path: database.path, problem });
 }

@@ -1,4 +1,5 @@
-import { type Clock, SluiceError, systemClock } from '../../kernel/index.js';
+import { type Clock, type SluiceError, systemClock } from '../../kernel/index.js';
+import { hostError } from '../errors.js';
 import {
   type DispatchRecord,
   defaultLimit,
@@ -190,5 +191,5 @@ function misuse(
   wanted: string,
   state: string | undefined,
 ): SluiceError {
-  return new SluiceError('journal-state', { what, id, wanted, state: state ?? 'not known' });
+  return hostError('journal-state', { what, id, wanted, state: state ?? 'not known' });
 }

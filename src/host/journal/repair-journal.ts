@@ -9,7 +9,8 @@ import {
   rmSync,
   writeSync,
 } from 'node:fs';
-import { isSluiceError, SluiceError } from '../../kernel/index.js';
+import { isSluiceError, type SluiceError } from '../../kernel/index.js';
+import { hostError } from '../errors.js';
 import { logDamage } from '../sqlite/log-damage.js';
 import { openSqlite, type SqliteDatabase } from '../sqlite/open-sqlite.js';
 import { examineRows } from './examine-rows.js';
@@ -152,7 +153,7 @@ function readTable(from: SqliteDatabase, table: SummedTable): ReadRows {
     if (!isSluiceError(error) || error.code !== 'database-failed') throw error;
     const { path } = from;
     const problem = `its schema cannot be read: ${String(error.details['problem'])}`;
-    throw new SluiceError('database-damaged', { path, problem }, { cause: error });
+    throw hostError('database-damaged', { path, problem }, { cause: error });
   }
 }
 

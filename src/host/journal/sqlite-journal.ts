@@ -1,4 +1,5 @@
-import { type Clock, isSluiceError, SluiceError, systemClock } from '../../kernel/index.js';
+import { type Clock, isSluiceError, type SluiceError, systemClock } from '../../kernel/index.js';
+import { hostError } from '../errors.js';
 import { withoutSecrets } from '../logging/without-secrets.js';
 import type { SqliteDatabase, SqliteRow } from '../sqlite/open-sqlite.js';
 import type { Store } from '../store.js';
@@ -184,7 +185,7 @@ class FileJournal extends SqliteReader implements SqliteJournal {
     return this.#write(() => {
       const known = sends.find('send_id', sendId)?.['state'];
       if (known !== undefined)
-        throw new SluiceError('journal-state', {
+        throw hostError('journal-state', {
           what: 'send',
           id: sendId,
           wanted: 'prepared',

@@ -1,4 +1,5 @@
-import { isSluiceError, SluiceError } from '../../kernel/index.js';
+import { isSluiceError, type SluiceError } from '../../kernel/index.js';
+import { hostError } from '../errors.js';
 import type { SqliteDatabase, SqliteRow, SqliteStatement } from '../sqlite/open-sqlite.js';
 import type { StoredRow } from '../sqlite/sqlite-texts.js';
 import type { SqliteValue } from '../sqlite/sqlite-values.js';
@@ -92,7 +93,7 @@ export function tableRows(
       const values = cleaned(given);
       const seq = values['seq'] ?? (nextSeq ??= lastSeq() + 1);
       if (typeof seq !== 'number' || !Number.isSafeInteger(seq))
-        throw new SluiceError('database-damaged', {
+        throw hostError('database-damaged', {
           path: database.path,
           problem: `the next row of ${name} would have the number ${seq}`,
         });
@@ -174,7 +175,7 @@ export function continueNumbers(database: SqliteDatabase, name: string, given: n
 export function damageError(path: string, damage: Damage): SluiceError {
   const { table, row } = damage;
   const seq = row === undefined ? undefined : Number(row['seq']);
-  return new SluiceError('database-damaged', { path, problem: damageLine(damage), table, seq });
+  return hostError('database-damaged', { path, problem: damageLine(damage), table, seq });
 }
 
 /** Damage in words: which row, and what is wrong with it. */

@@ -1,7 +1,8 @@
 import { execFile } from 'node:child_process';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { SluiceError } from '../../kernel/index.js';
+import type { SluiceError } from '../../kernel/index.js';
+import { hostError } from '../errors.js';
 import { sqliteFailure } from './sqlite-failure.js';
 import { shortened } from './sqlite-values.js';
 
@@ -51,5 +52,5 @@ function problemOf(path: string, told: string): SluiceError | undefined {
 }
 
 function damaged(path: string, problem: string): SluiceError {
-  return new SluiceError('database-damaged', { path, problem });
+  return hostError('database-damaged', { path, problem });
 }

@@ -2,7 +2,8 @@ import { isUtf8 } from 'node:buffer';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import Driver from 'libsql';
-import { isSluiceError, SluiceError } from '../../kernel/index.js';
+import { isSluiceError, type SluiceError } from '../../kernel/index.js';
+import { hostError } from '../errors.js';
 import { logDamage } from './log-damage.js';
 import { makePrivate } from './private-file.js';
 import { sqliteFailure } from './sqlite-failure.js';
@@ -108,7 +109,7 @@ class OpenDatabase implements SqliteDatabase {
     const { readonly = false, maxPages, busyTimeoutMs = 5000, isLock = false } = options;
     this.path = path;
     if (path === '' || path.includes('\0'))
-      throw new SluiceError('database-not-opened', { path, problem: 'that is no path' });
+      throw hostError('database-not-opened', { path, problem: 'that is no path' });
     const inLog = isLock || options.isDamageExpected === true ? undefined : logDamage(path);
     if (inLog !== undefined) throw this.#damaged(inLog);
     if (!readonly && path !== ':memory:') makePrivate(path);
@@ -255,7 +256,7 @@ class OpenDatabase implements SqliteDatabase {
   }
 
   #guarded<T>(call: () => T): T {
-    if (!this.#isOpen) throw new SluiceError('database-closed', { path: this.path });
+    if (!this.#isOpen) throw hostError('database-closed', { path: this.path });
     try {
       return call();
     } catch (error) {
@@ -264,11 +265,11 @@ class OpenDatabase implements SqliteDatabase {
   }
 
   #damaged(problem: string): SluiceError {
-    return new SluiceError('database-damaged', { path: this.path, problem });
+    return hostError('database-damaged', { path: this.path, problem });
   }
 
   #failed(problem: string): SluiceError {
-    return new SluiceError('database-failed', { path: this.path, problem });
+    return hostError('database-failed', { path: this.path, problem });
   }
 }
 

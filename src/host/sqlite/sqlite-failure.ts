@@ -2,6 +2,7 @@ import { statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type ErrorCode, oneLine, SluiceError } from '../../kernel/index.js';
+import { hostError } from '../errors.js';
 
 /** The codes of a database that failed: none of them is the caller's doing, but for `database-failed`. */
 export type SqliteFailureCode = Extract<ErrorCode, `database-${string}`>;
@@ -32,7 +33,7 @@ export function sqliteFailure(path: string, error: unknown): SluiceError {
         ? 'database-damaged' // a byte of the file's head that no statement can be at fault for
         : 'database-failed');
   const what = code === 'database-not-opened' ? whyNotOpened(path, problem) : problem;
-  return new SluiceError(code, { path, problem: what }, { cause: error });
+  return hostError(code, { path, problem: what }, { cause: error });
 }
 
 /** The driver gives a number; the file system says more. */

@@ -1,4 +1,4 @@
-import { SluiceError } from '../../kernel/index.js';
+import { hostError } from '../errors.js';
 
 /** What can be bound and read back unchanged. Anything else is put into a JSON text by its owner. */
 export type SqliteValue = string | number | null;
@@ -12,14 +12,14 @@ export type SqliteValue = string | number | null;
  */
 export function checkValues(sql: string, wanted: number, values: readonly unknown[]): void {
   if (values.length !== wanted)
-    throw new SluiceError('bad-value', {
+    throw hostError('bad-value', {
       sql: shortened(sql),
       problem: `it takes ${wanted} values, and ${values.length} were given`,
     });
   values.forEach((value, at) => {
     const problem = problemOf(value);
     if (problem !== undefined)
-      throw new SluiceError('bad-value', {
+      throw hostError('bad-value', {
         sql: shortened(sql),
         problem: `value ${at + 1} is ${problem}`,
       });
@@ -34,7 +34,7 @@ export function placeholdersOf(sql: string): number {
   const marks = (parts ?? []).filter((part) => /^[?:@$]/.test(part));
   const named = marks.find((mark) => mark !== '?');
   if (named !== undefined)
-    throw new SluiceError('bad-value', {
+    throw hostError('bad-value', {
       sql: shortened(sql),
       problem: `"${named}" is no plain question mark`,
     });

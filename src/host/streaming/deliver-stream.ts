@@ -5,13 +5,13 @@ import {
   type Kernel,
   type Logger,
   type Outcome,
-  SluiceError,
   silentLogger,
   systemClock,
 } from '../../kernel/index.js';
 import type { AgentProvider, AgentTrigger } from '../../stream/index.js';
 import { Accounts } from '../accounts.js';
 import { deliver } from '../delivery.js';
+import { hostError } from '../errors.js';
 import { endOf, type SendReport } from '../message-end.js';
 import type { HostOptions } from '../options.js';
 import type { OutgoingMessage } from '../prepare-send.js';
@@ -75,7 +75,7 @@ export async function deliverStream(
   context: DeliverStreamContext,
 ): Promise<StreamedAnswer> {
   if (provider.trigger === undefined && provider.triggerStream === undefined)
-    throw new SluiceError('no-trigger', { what: channel.id });
+    throw hostError('no-trigger', { what: channel.id });
   const delivery = deliveryOf(channel, context);
   const { parts, message } = delivery;
   const canGrow =

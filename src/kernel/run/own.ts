@@ -1,4 +1,4 @@
-import { SluiceError } from '../errors.js';
+import { kernelError } from '../errors.js';
 import type { Logger } from '../ports.js';
 import { isAbandoned, sourceOf } from './call.js';
 
@@ -37,8 +37,8 @@ export class ContributionOwn {
     const ids = { extensionId: this.#extensionId, contributionId: this.#contributionId };
     return (call, family, payload) => {
       const source = sourceOf(call);
-      if (source === undefined) throw new SluiceError('foreign-call', ids);
-      if (source.ended || isAbandoned(call)) throw new SluiceError('call-inactive', ids);
+      if (source === undefined) throw kernelError('foreign-call', ids);
+      if (source.ended || isAbandoned(call)) throw kernelError('call-inactive', ids);
       return source.nest(ids, family, payload);
     };
   }

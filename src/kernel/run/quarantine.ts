@@ -1,4 +1,4 @@
-import { SluiceError } from '../errors.js';
+import { kernelError } from '../errors.js';
 import type { Author, FailureKind } from '../outcome.js';
 import type { Clock, Logger, TimerHandle } from '../ports.js';
 import { authorOf, codes, type Entry, nameOf } from './entry.js';
@@ -81,7 +81,7 @@ export class Quarantine {
     for (const [name, value] of Object.entries(this.#limits))
       if (!(Number.isFinite(value) && value > 0)) {
         const problem = `${name} must be a positive number, and it is ${String(value)}`;
-        throw new SluiceError('bad-option', { option: 'quarantine', problem });
+        throw kernelError('bad-option', { option: 'quarantine', problem });
       }
     this.#clock = services.clock;
     this.#logger = services.logger;

@@ -1,5 +1,5 @@
 import type { Envelope } from '../envelope.js';
-import { SluiceError } from '../errors.js';
+import { kernelError } from '../errors.js';
 import type { Given } from '../given.js';
 import type { Copy } from '../merge/copy.js';
 import type { FieldState } from '../merge/laws.js';
@@ -242,6 +242,6 @@ function isSettled({ stage }: Plan, payload: object): boolean {
   } catch (thrown) {
     const problem = 'it does not even let the stage see whether it names its target';
     const details = { family: stage.family, path: '/', problem };
-    throw new SluiceError('bad-payload', details, { cause: thrown });
+    throw kernelError('bad-payload', details, { cause: thrown });
   }
 }

@@ -2,7 +2,7 @@ import { basename } from 'node:path';
 import process from 'node:process';
 import { pathToFileURL } from 'node:url';
 import { importError } from '../../extension/index.js';
-import { SluiceError } from '../../kernel/index.js';
+import { legacyError } from '../errors.js';
 import { loadWith } from './load-plugin.js';
 import { neededSdk } from './needed-sdk.js';
 import type { LegacyPlugin, LegacyPluginOptions } from './plugin.js';
@@ -44,7 +44,7 @@ export async function loadLegacyPluginFrom(
   } catch (thrown) {
     const needed = neededSdk(thrown, source);
     if (needed !== undefined)
-      throw new SluiceError(
+      throw legacyError(
         'plugin-needs-sdk',
         { extensionId: id, ...needed, instead },
         { cause: thrown },

@@ -1,5 +1,6 @@
 import { fromJsonSchema, readConfig } from '../../extension/index.js';
-import { isSluiceError, oneLine, SluiceError } from '../../kernel/index.js';
+import { isSluiceError, oneLine, type SluiceError } from '../../kernel/index.js';
+import { legacyError } from '../errors.js';
 import { isThenable } from '../thenable.js';
 import { apiOf } from './api.js';
 import { type PluginExport, pluginExportOf } from './module-shape.js';
@@ -81,12 +82,11 @@ function setUp(
   const { pluginId: extensionId, source } = plugin;
   for (const named of [manifest?.id, definition.id])
     if (named !== undefined && named !== extensionId)
-      return new SluiceError('plugin-id-mismatch', { extensionId, source, exported: named });
+      return legacyError('plugin-id-mismatch', { extensionId, source, exported: named });
   try {
     if (manifest !== undefined)
       readConfig(extensionId, fromJsonSchema(manifest.configSchema), plugin.pluginConfig);
-    if (register === undefined)
-      return new SluiceError('no-plugin', { extensionId, source, problem });
+    if (register === undefined) return legacyError('no-plugin', { extensionId, source, problem });
   } catch (refused) {
     if (isSluiceError(refused)) return refused;
     throw refused;
@@ -103,6 +103,6 @@ function setUp(
   } catch (thrown) {
     if (isSluiceError(thrown) && thrown.code === 'plugin-unsupported') return thrown;
     const details = { extensionId, problem: oneLine(thrown) };
-    return new SluiceError('plugin-failed', details, { cause: thrown });
+    return legacyError('plugin-failed', details, { cause: thrown });
   }
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { oneLine, SluiceError } from '../../kernel/index.js';
+import { oneLine } from '../../kernel/index.js';
+import { legacyError } from '../errors.js';
 
 const trimmed = z.string().trim();
 const names = z
@@ -47,7 +48,7 @@ export const manifestName = 'openclaw.plugin.json';
  */
 export function parseLegacyManifest(text: string, file: string): LegacyManifest {
   const refuse = (problem: string, cause?: unknown): never => {
-    throw new SluiceError('bad-manifest', { file, problem }, { cause });
+    throw legacyError('bad-manifest', { file, problem }, { cause });
   };
   let value: unknown;
   try {

@@ -1,7 +1,7 @@
 import { join, resolve } from 'node:path';
 import process from 'node:process';
 import { Scope } from '../../extension/index.js';
-import { type Logger, oneLine, SluiceError, silentLogger } from '../../kernel/index.js';
+import { kernelError, type Logger, oneLine, silentLogger } from '../../kernel/index.js';
 import { pluginBuses } from './buses.js';
 import type { PluginDefinition } from './module-shape.js';
 import type { LegacyPluginOptions, PluginDiagnostic } from './plugin.js';
@@ -27,13 +27,13 @@ export function newPlugin(definition: PluginDefinition, options: LegacyPluginOpt
   const { kernel, manifest, profile = '2026.3', config = {} } = options;
   const pluginId = options.pluginId ?? manifest?.id ?? definition.id;
   if (pluginId === undefined)
-    throw new SluiceError('bad-option', {
+    throw kernelError('bad-option', {
       option: 'pluginId',
       problem: 'the plugin names none itself',
     });
   if ((profile as unknown) !== '2026.3')
     // whatever the type says
-    throw new SluiceError('bad-option', { option: 'profile', problem: 'there is "2026.3" alone' });
+    throw kernelError('bad-option', { option: 'profile', problem: 'there is "2026.3" alone' });
   const entry = pluginEntryOf(config, pluginId);
   const logger = loggerOf(options.logger ?? silentLogger, pluginId);
   const diagnostics: PluginDiagnostic[] = [];

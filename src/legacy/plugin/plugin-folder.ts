@@ -1,6 +1,7 @@
 import { readFileSync, statSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
-import { SluiceError } from '../../kernel/index.js';
+import type { SluiceError } from '../../kernel/index.js';
+import { legacyError } from '../errors.js';
 import { type LegacyManifest, manifestName, notJson, parseLegacyManifest } from './manifest.js';
 
 /** What a plugin's folder holds, before its code runs. */
@@ -44,7 +45,7 @@ function folderWithManifest(from: string): string | undefined {
 }
 
 function notFound(path: string, problem: string, wanted = manifestName): SluiceError {
-  return new SluiceError('plugin-not-found', { path, problem, wanted });
+  return legacyError('plugin-not-found', { path, problem, wanted });
 }
 
 function entriesOf(path: string, folder: string): readonly [string, ...string[]] {
@@ -71,7 +72,7 @@ function namedEntries(folder: string): string[] {
   try {
     value = JSON.parse(text);
   } catch (cause) {
-    throw new SluiceError('bad-manifest', { file, problem: notJson(cause) }, { cause });
+    throw legacyError('bad-manifest', { file, problem: notJson(cause) }, { cause });
   }
   const { runtimeExtensions, extensions } =
     (value as { readonly openclaw?: Readonly<Record<string, unknown>> } | null)?.openclaw ?? {}; // from outside

@@ -1,4 +1,5 @@
-import { SluiceError } from '../../kernel/index.js';
+import type { SluiceError } from '../../kernel/index.js';
+import { legacyError } from '../errors.js';
 import type { UnsupportedCall } from './plugin.js';
 import { StandIns } from './stand-ins.js';
 import { type UnsupportedMember, unsupportedMembers } from './unsupported.js';
@@ -56,7 +57,7 @@ export function refusalsOf(
   const refused = (method: string): SluiceError => {
     const member = memberOf(method);
     const instead = member === undefined ? '' : unsupportedMembers[member];
-    return new SluiceError('plugin-unsupported', { extensionId, method, instead });
+    return legacyError('plugin-unsupported', { extensionId, method, instead });
   };
 
   const standIns = new StandIns((path) => {

@@ -1,0 +1,34 @@
+import { type AgentErrors, agentErrors } from './agent/errors.js';
+import { type ChannelErrors, channelErrors } from './channel/errors.js';
+import { type CsdkErrors, csdkErrors } from './csdk/errors.js';
+import { type ExtensionErrors, extensionErrors } from './extension/errors.js';
+import { type GatewayErrors, gatewayErrors } from './gateway/errors.js';
+import { type HostErrors, hostErrors } from './host/errors.js';
+import { type KernelErrors, kernelErrors } from './kernel/index.js';
+import { type LegacyErrors, legacyErrors } from './legacy/errors.js';
+import { type StreamErrors, streamErrors } from './stream/errors.js';
+
+/** The rows of all layers. */
+export interface ErrorTable
+  extends KernelErrors,
+    ExtensionErrors,
+    StreamErrors,
+    LegacyErrors,
+    CsdkErrors,
+    GatewayErrors,
+    ChannelErrors,
+    AgentErrors,
+    HostErrors {}
+
+/** Every error code with its row: the meaning, the cause and the cure. */
+export const errorTable: ErrorTable = {
+  ...kernelErrors,
+  ...extensionErrors,
+  ...streamErrors,
+  ...legacyErrors,
+  ...csdkErrors,
+  ...gatewayErrors,
+  ...channelErrors,
+  ...agentErrors,
+  ...hostErrors,
+};

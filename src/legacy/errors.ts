@@ -1,0 +1,51 @@
+import { type ErrorRow, errorMaker } from '../kernel/index.js';
+
+/** The errors of a legacy plugin. */
+export const legacyErrors = {
+  'plugin-not-found': {
+    message: 'Plugin "{path}" was not found: {problem}.',
+    cause: 'A misspelt path, or a folder without a manifest or an entry file.',
+    hint: 'Name the folder that holds {wanted}.',
+  },
+  'bad-manifest': {
+    message: 'Plugin manifest {file}: {problem}.',
+    cause: 'A field of the manifest is missing or has a wrong value, or the file is not JSON.',
+    hint: 'Mend the file. A manifest is an object with an id and a configSchema, which is a JSON Schema.',
+  },
+  'plugin-needs-sdk': {
+    message: '{extensionId}: {file} imports "{specifier}" when it runs, and {problem}.',
+    cause:
+      'The plugin uses code of the system that it was written for, not its types alone, or it was published for another version of it.',
+    hint: '{instead} Or replace the import: types may be imported with `import type`.',
+  },
+  'no-plugin': {
+    message: '{extensionId}: {source} exports no plugin: {problem}.',
+    cause: 'The module’s default export is neither a function nor an object with one.',
+    hint: 'Export `(api) => {}`, or an object with register(api), as the default.',
+  },
+  'plugin-id-mismatch': {
+    message: '{extensionId}: {source} holds the plugin "{exported}".',
+    cause: 'The id in the plugin’s export or manifest is not the one that it is loaded under.',
+    hint: 'Write the same id in the manifest and in the export, and load it under that.',
+  },
+  'plugin-failed': {
+    message: '{extensionId}: its register function threw: {problem}',
+    cause: 'The plugin cannot be set up, or calls something that is not there.',
+    hint: 'Mend the plugin. What it had registered before stays, as in the system that it was written for.',
+  },
+  'plugin-unsupported': {
+    message: '{extensionId}: {method} is not supported.',
+    cause: 'The plugin asks for a part of its own system that has no place here.',
+    hint: '{instead}',
+  },
+} as const satisfies Record<string, ErrorRow>;
+
+/** The rows as a type. */
+export type LegacyErrors = typeof legacyErrors;
+
+declare module '../kernel/errors.js' {
+  interface ErrorRows extends LegacyErrors {}
+}
+
+/** Makes an error of this layer. */
+export const legacyError = errorMaker(legacyErrors);

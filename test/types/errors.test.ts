@@ -1,0 +1,48 @@
+import { describe, expectTypeOf, it } from 'vitest';
+import { agentError } from '../../src/agent/errors.js';
+import { gatewayError } from '../../src/gateway/errors.js';
+import { hostError } from '../../src/host/errors.js';
+import type { ErrorTable } from '../../src/index.js';
+import { type ErrorCode, errorMaker, isSluiceError, kernelError } from '../../src/kernel/index.js';
+
+/** Each body compiles, and is never run: the compiler is the test. */
+const compiles = (_body: () => unknown): void => undefined;
+
+const row = { message: 'm.', cause: 'c.', hint: 'h.' };
+
+describe('the codes of errors', () => {
+  it('are those of the published table, and no others', () => {
+    expectTypeOf<ErrorCode>().toEqualTypeOf<keyof ErrorTable>();
+  });
+
+  it('are made by the layer that has the row', () => {
+    compiles(() => [
+      kernelError('bad-option', {}),
+      gatewayError('client-stopped', {}),
+      agentError('missing-package', {}),
+      hostError('database-full', {}),
+      // @ts-expect-error a row of the host
+      kernelError('database-full', {}),
+      // @ts-expect-error a row of the gateway
+      hostError('client-stopped', {}),
+      // @ts-expect-error misspelt
+      hostError('database-ful', {}),
+    ]);
+  });
+
+  it('are read as one union from an error of any layer', () => {
+    compiles(() => (error: unknown) => {
+      if (!isSluiceError(error)) return false;
+      expectTypeOf(error.code).toEqualTypeOf<ErrorCode>();
+      // @ts-expect-error no layer has the code
+      if (error.code === 'database-ful') return true;
+      return error.code === 'database-full' || error.code === 'bad-option';
+    });
+  });
+
+  it('are refused to rows that no layer has merged into ErrorRows', () => {
+    // @ts-expect-error ErrorRows has no such row
+    compiles(() => errorMaker({ 'database-ful': row }));
+    compiles(() => errorMaker({ 'database-full': row }));
+  });
+});
