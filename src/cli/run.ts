@@ -267,6 +267,7 @@ function hostBounds({
   budgets: { sendTimeoutMs },
   lanes: { maxRunning, capacity, total, whenFull },
   session,
+  failureText,
   channels,
 }: Settings): Pick<
   HostOptions,
@@ -277,9 +278,11 @@ function hostBounds({
   | 'whenLaneFull'
   | 'startOnly'
   | 'session'
+  | 'failureText'
 > {
   return {
     session,
+    failureText,
     ...(channels !== undefined && { startOnly: channels }),
     ...(sendTimeoutMs !== undefined && { sendTimeoutMs }),
     ...(maxRunning !== undefined && { maxRunning }),

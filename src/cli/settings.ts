@@ -59,6 +59,7 @@ export interface Settings
     | 'budgets'
     | 'lanes'
     | 'session'
+    | 'failureText'
     | 'logging'
   > {
   /** The config file that was read, if any. */
@@ -160,6 +161,7 @@ export async function readSettings(
     budgets: config?.budgets ?? {},
     lanes: config?.lanes ?? {},
     session: config?.session ?? {},
+    failureText: config?.failureText ?? {},
     logging: config?.logging ?? {},
   };
 }

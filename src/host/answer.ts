@@ -30,7 +30,7 @@ export async function answerMessage(
   const opening = await openSession(parts, trail, { agentId: agent.id, sessionKey }, message);
   if (opening.status === 'failed') {
     if (parts.signal.aborted) return stopped;
-    const failure = { code: 'session', message: opening.reason };
+    const failure = { code: 'session', message: opening.reason } as const;
     return {
       status: 'failed',
       reason: opening.reason,

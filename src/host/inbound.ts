@@ -211,7 +211,7 @@ async function carry(
   const routing = await routeMessage(parts, trail, message, decoded.route);
   if (parts.signal.aborted) return stopped;
   if (routing.status === 'failed') {
-    const failure = { code: 'routing', message: routing.reason };
+    const failure = { code: 'routing', message: routing.reason } as const;
     return { ...routing, sends: await tellFailure(parts, trail, message, failure) };
   }
   if (routing.status === 'cancelled') {

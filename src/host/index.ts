@@ -24,6 +24,12 @@ export {
   type ReplayedDispatch,
   replayDispatches,
 } from './explain/replay-dispatches.js';
+export type {
+  AnswerFailure,
+  FailureCode,
+  FailureTextOption,
+  FailureTexts,
+} from './failure-text.js';
 export {
   type HealthServer,
   type HealthServerOptions,
@@ -77,7 +83,6 @@ export type { MessageEnd, SendReport } from './message-end.js';
 export type {
   AgentDefinition,
   AmbiguousSend,
-  AnswerFailure,
   HostExtension,
   HostOptions,
 } from './options.js';

@@ -89,7 +89,7 @@ async function doCommand(
   if (routing.status !== 'routed') {
     await trail.dispatch('interaction.resolved', { ...fields, resolution: 'ignored' });
     if (routing.status === 'cancelled') return failed({ ...routing, sends: [] });
-    const failure = { code: 'routing', message: routing.reason };
+    const failure = { code: 'routing', message: routing.reason } as const;
     return failed({ ...routing, sends: await tellFailure(parts, trail, message, failure) });
   }
   const { agent, sessionKey } = routing;

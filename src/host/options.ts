@@ -5,6 +5,7 @@ import type { Clock, Kernel, KernelOptions, Logger } from '../kernel/index.js';
 import type { LegacyPlugin } from '../legacy/index.js';
 import type { AgentProvider } from '../stream/index.js';
 import type { ChatCommand } from './chat-commands.js';
+import type { FailureTextOption } from './failure-text.js';
 import type { HistoryBounds } from './history.js';
 import type { DispatchTapOptions } from './journal/dispatch-tap.js';
 import type { Journal } from './journal/journal.js';
@@ -49,14 +50,6 @@ export interface AmbiguousSend {
   readonly idempotencyKey: string;
   readonly attempt: number;
   readonly reason: string;
-}
-
-/** Why a message could not be answered, for the text that its sender gets. */
-export interface AnswerFailure {
-  /** `routing`, `session`, or how the agent's turn failed. */
-  readonly code: string;
-  /** In one line, for operators: it may name what a sender should not see. */
-  readonly message: string;
 }
 
 /** What a host is made with. */
@@ -119,8 +112,8 @@ export interface HostOptions {
   readonly onEvent?: AgentTurnCallbacks['onEvent'];
   /** Asked about ambiguous sends of channels whose policy is `ask`. */
   readonly onAmbiguousSend?: (send: AmbiguousSend) => Promise<'resend' | 'fail'>;
-  /** The text for a sender whose message could not be answered; `undefined` sends none. */
-  readonly failureText?: (failure: AnswerFailure) => string | undefined;
+  /** The text for the sender of a message that could not be answered; one that names the failure's code where unsaid. */
+  readonly failureText?: FailureTextOption;
   /** Milliseconds that one send may take before it counts as ambiguous; 60 000 where unsaid. */
   readonly sendTimeoutMs?: number;
   /** Messages that run at once, of all conversations; 64 where unsaid. The others wait, first come first served. */

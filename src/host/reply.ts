@@ -1,5 +1,6 @@
 import type { Trail } from '../agent/index.js';
 import { deliver } from './delivery.js';
+import { type AnswerFailure, failureTextOf } from './failure-text.js';
 import type { SendReport } from './message-end.js';
 import type { HostParts } from './parts.js';
 import type { OutgoingMessage } from './prepare-send.js';
@@ -57,20 +58,14 @@ export async function tellFailure(
   parts: HostParts,
   trail: Trail,
   message: RoutedMessage,
-  failure: { readonly code: string; readonly message: string },
+  failure: AnswerFailure,
 ): Promise<readonly SendReport[]> {
   parts.logger.error(`a message could not be answered: ${failure.code}`, {
     code: failure.code,
     detail: failure.message,
     channel: message.channel,
   });
-  const { failureText = defaultFailureText } = parts.options;
-  const content = failureText(failure);
+  const content = failureTextOf(failure, parts.options.failureText);
   if (content === undefined) return [];
   return [await replyTo(parts, trail, message, { kind: 'error', content }, parts.signal)];
-}
-
-/** Names the code alone: the message may hold what a sender should not see. */
-function defaultFailureText({ code }: { readonly code: string }): string {
-  return `This message could not be answered (${code}).`;
 }

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { recordings } from '../support/recordings.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 import { fixture, jsonLines } from './cli.js';
 import { runInMemory } from './memory-shell.js';
@@ -7,6 +8,10 @@ const extension = (id: string) =>
   `export default { kind: 'sluice-extension', id: '${id}', config: undefined, setup(api) {
      api.observe('runtime.started', 'seen', () => undefined);
    } };`;
+
+const retriesExhausted = recordings().find(({ name }) =>
+  name.endsWith('retries-exhausted.jsonl'),
+)?.path;
 
 /** The handlers that \`sluice stages\` shows in a folder. */
 async function handlersIn(cwd: string, args: readonly string[] = []): Promise<string[]> {
@@ -121,5 +126,17 @@ describe('the config file (§20.1)', () => {
     });
     const run = await runInMemory(['run', '--quiet'], 'hello\n', { cwd: folder.path });
     expect(run).toEqual({ code: 0, stdout: 'hello\n', stderr: '' });
+  });
+
+  it('IV.1: words what the sender of a message reads if it could not be answered (§16.19)', async () => {
+    using folder = temporaryFolder({
+      'sluice.config.json': JSON.stringify({
+        agent: `replay:${retriesExhausted}`,
+        failureText: { 'provider-failed': 'Sorry, I cannot think right now.' },
+      }),
+    });
+    const run = await runInMemory(['run', '--quiet'], 'hello\n', { cwd: folder.path });
+    expect(run).toMatchObject({ code: 1, stdout: 'Sorry, I cannot think right now.\n' });
+    expect(run.stderr).not.toContain('API Error');
   });
 });

@@ -86,6 +86,16 @@ describe('sluice doctor (§20.5)', () => {
       { check: 'config', code: 'bad-config', hint: 'Did you mean "agent"?' },
     ],
     [
+      'IV.1: a text for a failure that does not exist (§16.19)',
+      config({ failureText: { 'time-out': 'Too slow.' } }),
+      { check: 'config', code: 'bad-config', hint: 'Did you mean "timed-out"?' },
+    ],
+    [
+      'IV.1: an empty text for a failure (§16.19)',
+      config({ failureText: { busy: '' } }),
+      { check: 'config', code: 'bad-config', hint: expect.stringMatching(/^Write a text/) },
+    ],
+    [
       'a secret that is not there',
       config({ openclaw: { token: { env: 'NOT_SET' } } }),
       { check: 'config', hint: 'Set NOT_SET where the host is started.' },

@@ -42,6 +42,7 @@ describe('a config (§20.1)', () => {
       budgets: {},
       lanes: {},
       session: {},
+      failureText: {},
       logging: {},
     });
   });
@@ -95,6 +96,15 @@ describe('a config (§20.1)', () => {
       },
       'several recordings',
     ],
+    [
+      { failureText: { 'provder-failed': 'Sorry.' } },
+      'failureText["provder-failed"]: there is no setting "provder-failed". Did you mean "provider-failed"?',
+    ],
+    [
+      { failureText: { busy: ' ' } },
+      'failureText.busy: expected a text that is not empty, or false. Write a text that the sender of a message gets if too many messages wait, or false',
+    ],
+    [{ failureText: { busy: true } }, 'failureText.busy: expected a text that is not empty'],
   ])('%j is refused with its place and what to do', (config, expected) => {
     expect(problemsOf(config).join('\n')).toContain(expected);
   });
@@ -121,6 +131,8 @@ describe('a config (§20.1)', () => {
     expect(defineConfig(config)).toBe(config);
     // @ts-expect-error: a misspelt key does not compile
     defineConfig({ agnt: 'echo' });
+    // @ts-expect-error: no failure has this code (§16.19)
+    defineConfig({ failureText: { 'provder-failed': 'Sorry.' } });
   });
 
   it('has a sentence on each of its settings for hints and for spec/config.md', () => {

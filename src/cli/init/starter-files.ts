@@ -81,6 +81,9 @@ export default defineConfig({
   // { format: 'json' } writes a line of JSON per entry to stderr; { file: 'sluice.log' } to a file.
   logging: { level: 'warn' },
 
+  // What the sender of a message reads if it could not be answered, by the code of the failure.
+  // failureText: { busy: 'Please try again in a minute.', other: 'Sorry, that did not work.' },
+
   // Answers /healthz and /readyz on 127.0.0.1, for a monitor.
   // health: { port: 8080 },
 });

@@ -1,12 +1,13 @@
 import { z } from 'zod';
 import { nearest } from '../../kernel/index.js';
+import { failureText } from './failure-text-schema.js';
 import { handlerWatch, quarantine } from './faults-schema.js';
 import { milliseconds } from './milliseconds.js';
+import { name } from './name.js';
+import { gateway, health } from './network-schema.js';
 import { session } from './session-schema.js';
 
 // Each description ends the sentence "Write ...": hints, spec/config.md and the JSON Schema are made of them.
-
-const name = z.string().min(1).max(200);
 
 const provider = (what: string) =>
   z
@@ -93,34 +94,6 @@ const logging = z.strictObject({
     .describe('"text" for people, or "json": a line of JSON per entry')
     .exactOptional(),
   file: name.describe('the path of a file that gets the log, as JSON').exactOptional(),
-});
-
-const gateway = z.strictObject({
-  url: z
-    .string()
-    .regex(/^wss?:\/\/./, 'expected an address that begins with "ws://" or "wss://"')
-    .describe('the address of an OpenClaw gateway, "ws://127.0.0.1:18789" where unsaid')
-    .exactOptional(),
-  token: name
-    .describe(
-      'its token, as { "env": "NAME" }; OPENCLAW_GATEWAY_TOKEN of the environment where unsaid',
-    )
-    .exactOptional(),
-  password: name
-    .describe('its password instead; OPENCLAW_GATEWAY_PASSWORD of the environment where unsaid')
-    .exactOptional(),
-  device: name
-    .describe('the path of the file with the key that the gateway knows this host by')
-    .exactOptional(),
-});
-
-const port = z.number().int().min(0).max(65_535);
-
-const health = z.strictObject({
-  port: port.describe('the number of a port, or 0 for one that is free'),
-  address: name
-    .describe('the address to listen at, "127.0.0.1" where unsaid; any other lets others see it')
-    .exactOptional(),
 });
 
 const lanes = z.strictObject({
@@ -252,6 +225,9 @@ export const configSchema = z
       .exactOptional(),
     lanes: lanes.describe('an object with the bounds of what waits').default({}),
     session: session.describe('an object: what agents get of their sessions').default({}),
+    failureText: failureText
+      .describe('an object: by the code of a failure, the text for the sender of a message')
+      .default({}),
   })
   .superRefine(({ agent, agents, defaultAgent }, check) => {
     if (agent !== undefined && agents !== undefined)
