@@ -175,7 +175,7 @@ export async function stopAll(
   );
   await unload(parts, running.contributions);
   await release(parts);
-  logger.info('the host has stopped', { reason, drained, abandoned, uptimeMs });
+  logger.info('the host has stopped', { detail: reason, drained, abandoned, uptimeMs });
   return { reason, drained, abandoned };
 }
 

@@ -24,17 +24,17 @@ export function cleanBody(table: string, body: string, clean: CleanText): string
   const found = clean(body); // finds nothing in most bodies, and that costs one pass
   if (table === 'dispatches' || found === body) return found;
   const value: unknown = JSON.parse(body);
-  return JSON.stringify(cleaned(value, typeof value === 'string', clean));
+  if (typeof value === 'string') return JSON.stringify(clean(value));
+  return JSON.stringify(merged(value, JSON.parse(found)));
 }
 
-function cleaned(value: unknown, isFree: boolean, clean: CleanText): unknown {
-  if (typeof value === 'string') return isFree ? clean(value) : value;
-  if (Array.isArray(value)) return value.map((item) => cleaned(item, isFree, clean));
+/** A value with what was said in it as it was cleaned, and the rest as it was. Both have the same form. */
+function merged(value: unknown, clean: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(
-    Object.entries(value).map(([key, item]) => [
-      key,
-      cleaned(item, isFree || said.has(key), clean),
-    ]),
-  );
+  const cleaned = new Map(Object.entries(Object(clean)));
+  const entries = Object.entries(value).map(([key, item]): [string, unknown] => [
+    key,
+    said.has(key) ? cleaned.get(key) : merged(item, cleaned.get(key)),
+  ]);
+  return Array.isArray(value) ? entries.map(([, item]) => item) : Object.fromEntries(entries);
 }

@@ -57,10 +57,11 @@ export function tableRows(
   const { name } = table;
   const cleaned = (values: RowValues): RowValues => {
     if (clean === undefined) return values;
-    const { body, cause, reason } = values;
+    const { body, shown, cause, reason } = values;
     return {
       ...values,
       ...(typeof body === 'string' && { body: cleanBody(name, body, clean) }),
+      ...(typeof shown === 'string' && { shown: cleanBody(name, shown, clean) }),
       ...(typeof cause === 'string' && { cause: clean(cause) }),
       ...(typeof reason === 'string' && { reason: clean(reason) }),
     };

@@ -1,3 +1,5 @@
+import { mayGrow, withinJson } from './within-json.js';
+
 /** Characters that a secret has at least: taking a shorter one out would tear up ordinary words. */
 const shortest = 6;
 
@@ -9,8 +11,9 @@ const cutOff = '…';
 
 /**
  * Makes a function that takes secrets out of a text (spec §20.8): as they are, with the escapes of JSON (once or twice), in
- * one line, and as URLs, Base64 and hexadecimal digits write them; also where a text was cut off within one. What is shorter
- * than six characters is no secret. Without secrets it costs nothing, and with them one pass over the text.
+ * one line, and as URLs, Base64 and hexadecimal digits write them; also where a text was cut off within one. In JSON it takes
+ * the beginning of a secret from the end of a text that still grows, too. A text of fewer than six characters is no secret.
+ * Without secrets it costs nothing, and with them one pass over the text.
  *
  * @example
  * withoutSecrets(['hunter22'])('token hunter22 was refused'); // 'token [secret] was refused'
@@ -20,27 +23,17 @@ export function withoutSecrets(secrets: readonly string[]): (text: string) => st
   if (forms.length === 0) return (text) => text;
   forms.sort((one, other) => other.length - one.length); // one may hold another
   const all = new RegExp(forms.map(escaped).join('|'), 'g');
-  const clean = (text: string): string => {
+  const beginning = new RegExp(forms.map((form) => escaped(form.slice(0, shortest))).join('|'));
+  const whole = (text: string): string => {
     const found = text.replace(all, mark);
-    return found.includes(cutOff) ? withoutBeginnings(found, forms) : found;
+    return found.includes(cutOff) ? withoutBeginnings(found, forms, false) : found;
   };
+  const growing = (text: string): string => withoutBeginnings(text.replace(all, mark), forms, true);
   return (text) => {
-    const found = clean(text);
-    return found === text ? text : (withinJson(text, clean) ?? found);
+    const found = whole(text);
+    if (found === text && !(mayGrow(text) && beginning.test(text))) return text;
+    return withinJson(text, { whole, growing, mark }) ?? found;
   };
-}
-
-/** Cleans the texts within a line of JSON: its keys, its numbers and its form stay. `undefined` if it is no JSON. */
-function withinJson(text: string, clean: (text: string) => string): string | undefined {
-  if (!/^\s*[[{]/.test(text)) return undefined;
-  try {
-    const found = JSON.stringify(
-      JSON.parse(text, (_, value: unknown) => (typeof value === 'string' ? clean(value) : value)),
-    );
-    return text.endsWith('\n') ? `${found}\n` : found;
-  } catch {
-    return undefined;
-  }
 }
 
 function isLong({ length }: string): boolean {
@@ -79,12 +72,12 @@ function escaped(text: string): string {
   return text.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&');
 }
 
-/** Takes out what a cut has left of a secret: its beginning, right before the mark of the cut. */
-function withoutBeginnings(text: string, forms: readonly string[]): string {
+/** Takes out what a cut has left of a secret: its beginning, right before the mark of the cut, or at the end of a text that grows. */
+function withoutBeginnings(text: string, forms: readonly string[], grows: boolean): string {
   return text
     .split(cutOff)
     .map((part, at, { length }) => {
-      if (at === length - 1) return part; // nothing was cut off after it
+      if (at === length - 1 && !grows) return part; // nothing was cut off after it
       const left = forms.flatMap((form) => beginningAtEnd(part, form)).sort((a, b) => a - b)[0];
       return left === undefined ? part : part.slice(0, left) + mark;
     })

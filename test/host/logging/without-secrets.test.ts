@@ -24,6 +24,44 @@ describe('M1: what takes secrets out of texts (§20.8)', () => {
     expect(clean('it is p/s…')).toBe('it is p/s…');
   });
 
+  it.each([
+    [
+      'a delta',
+      { text: 'it is hunter', delta: 'hunter' },
+      { text: 'it is [secret]', delta: '[secret]' },
+    ],
+    [
+      'a delta that goes on with a secret',
+      { text: 'it is hunter2', delta: '2' },
+      { text: 'it is [secret]', delta: '[secret]' },
+    ],
+    [
+      'a delta that ends a secret',
+      { text: 'it is hunter22 now', delta: '22 now' },
+      { text: 'it is [secret] now', delta: '[secret]' },
+    ],
+    [
+      'a delta after a secret',
+      { text: 'it is hunter22 now', delta: ' now' },
+      { text: 'it is [secret] now', delta: ' now' },
+    ],
+    [
+      'a reply that is shown in parts',
+      { content: 'it is hunter', streaming: true },
+      { content: 'it is [secret]', streaming: true },
+    ],
+    [
+      'a whole reply',
+      { content: 'I am a hunter', streaming: false },
+      { content: 'I am a hunter', streaming: false },
+    ],
+  ])('finds the beginning of one at the end of %s', (_, payload, expected) => {
+    const line = JSON.stringify({ event: { payload } });
+    expect(JSON.parse(withoutSecrets(['hunter22'])(line))).toEqual({
+      event: { payload: expected },
+    });
+  });
+
   it('leaves the numbers and keys of a line of JSON: it stays JSON, and what it names stays', () => {
     const line = JSON.stringify({
       chat: { id: 987_654_321, '987654321': true },
@@ -48,6 +86,16 @@ describe('M1: what takes secrets out of texts (§20.8)', () => {
       sessionKey: 'telegram-7',
     });
     expect(cleanBody('sessions', body, clean)).toBe(body);
+  });
+
+  it('cleans what was said where it goes, and where a preview was noted', () => {
+    const clean = withoutSecrets(['telegram-7']);
+    const body = JSON.stringify({ ids: ['telegram-7'], message: { text: 'I am telegram-7.' } });
+    expect(JSON.parse(cleanBody('sends', body, clean))).toEqual({
+      ids: ['telegram-7'],
+      message: { text: 'I am [secret].' },
+    });
+    expect(cleanBody('transcripts', '"I am telegram-7."', clean)).toBe('"I am [secret]."');
   });
 
   it('leaves what is shorter than six characters: a secret of one letter tears up no text', () => {
