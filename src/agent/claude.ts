@@ -82,7 +82,7 @@ async function* answer(
       });
       return run;
     };
-    const frames =
+    const frames = (): AsyncIterable<CsdkFrame> =>
       options.memory === 'history'
         ? ask({ unheard: request.history })
         : rememberedFrames({ request, memory, logger, ask });
@@ -136,13 +136,16 @@ function interruptFirst(
   };
 }
 
-/** The frames of a query; once its request was stopped, its result is the last of them: nothing in the background is waited for. */
+/**
+ * The frames of a query, which begins when the first frame is wanted: never for a request that was stopped before. When
+ * a request is stopped later, the next result is the last frame: nothing in the background is waited for.
+ */
 async function* endedBy(
-  frames: AsyncIterable<CsdkFrame>,
+  frames: () => AsyncIterable<CsdkFrame>,
   signal: AbortSignal,
   stop: AbortController,
 ): AsyncGenerator<CsdkFrame, void> {
-  for await (const frame of frames) {
+  for await (const frame of frames()) {
     yield frame;
     if (frame.type === 'result' && signal.aborted) stop.abort(signal.reason);
   }

@@ -361,13 +361,31 @@ describe('a run of Claude', () => {
     expect(asked).toHaveLength(3);
   });
 
-  it('asks nothing where its request was aborted before', async () => {
+  it.each([undefined, 'history'] as const)(
+    'asks nothing if its request was aborted before, with memory %s',
+    async (memory) => {
+      const { query, asked } = fakeQuery(() => [init('c-1')], true);
+      const provider = claudeProvider({ query, ...(memory !== undefined && { memory }) });
+      const events = await eventsOf(provider.run(request({ signal: AbortSignal.abort() })));
+      expect(events.map(({ type }) => type)).toEqual(['agent_start', 'agent_end']);
+      expect(asked).toEqual([]);
+    },
+  );
+
+  it('asks nothing if it was stopped while it waited for the one before it', async () => {
     const { query, asked } = fakeQuery(() => [init('c-1')], true);
-    const events = await eventsOf(
-      claudeProvider({ query }).run(request({ signal: AbortSignal.abort() })),
-    );
-    expect(events.map(({ type }) => type)).toEqual(['agent_start', 'agent_end']);
-    expect(asked).toEqual([]);
+    const provider = claudeProvider({ query, memory: 'history' });
+    const first = new AbortController();
+    const second = new AbortController();
+    const before = eventsOf(provider.run(request({ signal: first.signal })));
+    await settled();
+    const waiting = eventsOf(provider.run(request({ signal: second.signal })));
+    await settled();
+    second.abort();
+    expect((await waiting).at(-1)).toMatchObject({ type: 'agent_end', aborted: true });
+    expect(asked).toHaveLength(1);
+    first.abort();
+    await before;
   });
 
   it('lets go when its reader leaves, also while it waits', async () => {
