@@ -130,7 +130,8 @@ class LiveRun implements AsyncIterableIterator<CsdkFrame> {
   #stop: FrameRead | undefined;
   #isOver = false;
   #isLeft = false;
-  #isReading = false;
+  /** The read that was asked for last, until it has settled: the source has one reader at a time. */
+  #reading: Promise<unknown> | undefined;
   /** Its last result says that it failed. */
   hasFailed = false;
 
@@ -144,12 +145,15 @@ class LiveRun implements AsyncIterableIterator<CsdkFrame> {
   }
 
   async next(): Promise<IteratorResult<CsdkFrame>> {
-    if (this.#isLeft) return over;
-    this.#isReading = true;
+    const before = this.#reading;
+    const reading =
+      before === undefined ? this.#unlessLeft() : before.then(() => this.#unlessLeft());
+    const settled = reading.then(noop, noop);
+    this.#reading = settled;
     try {
-      return await this.#read();
+      return await reading;
     } finally {
-      this.#isReading = false;
+      if (this.#reading === settled) this.#reading = undefined;
     }
   }
 
@@ -159,17 +163,19 @@ class LiveRun implements AsyncIterableIterator<CsdkFrame> {
     this.#isLeft = true;
     const { shared, leave } = this.#with;
     if (wasOpen && leave === 'close') await shared.close();
-    else if (this.#isReading) shared.interrupt();
+    else if (this.#reading !== undefined) shared.interrupt();
     return over;
   }
 
   /** Drops what was not read. What the source throws meanwhile, nobody wanted. */
   async skip(): Promise<void> {
     await this.return();
-    for (;;) {
-      const next = await this.#read().catch(() => over);
-      if (next.done === true && this.#isOver) return;
-    }
+    await this.#reading;
+    while (!this.#isOver) await this.#read().catch(noop);
+  }
+
+  async #unlessLeft(): Promise<IteratorResult<CsdkFrame>> {
+    return this.#isLeft ? over : this.#read();
   }
 
   async #read(): Promise<IteratorResult<CsdkFrame>> {
@@ -202,5 +208,7 @@ class LiveRun implements AsyncIterableIterator<CsdkFrame> {
     this.#with.onOver();
   }
 }
+
+const noop = (): void => undefined;
 
 const over: IteratorResult<CsdkFrame> = { done: true, value: undefined };

@@ -6,6 +6,7 @@ import {
   normalizeSession,
   splitRuns,
 } from '../../src/csdk/index.js';
+import { watchedRuns } from '../../src/csdk/live-runs.js';
 import type { SessionEvent } from '../../src/stream/index.js';
 import { frames } from '../support/bridge-lab.js';
 import { LiveQuery } from '../support/live-query.js';
@@ -172,6 +173,49 @@ describe('a live query (csdk §12.3)', () => {
       const second = (await next).value;
       expect(wholeTexts(await all(normalizeSession(second)))).toEqual(['Answer b.']);
       expect(query.closed).toBe(0);
+    },
+  );
+
+  it('gives each frame once to a reader that asks for several at the same time', async () => {
+    const query = new LiveQuery();
+    query.give(init());
+    const runs = liveRuns(query);
+    const { value: run } = await runs.next();
+    await run.next();
+    const asked = [run.next(), run.next(), run.next()];
+    await query.waited();
+    query.give(text('a', 'Answer a.'), result(), ...turn('b'));
+    const got = await Promise.all(asked);
+    expect(got.map(({ done, value }) => (done ? 'over' : value.type))).toEqual([
+      'assistant',
+      'result',
+      'over',
+    ]);
+    const second = (await runs.next()).value;
+    expect(wholeTexts(await all(normalizeSession(second)))).toEqual(['Answer b.']);
+  });
+
+  it.each([0, 1, 2, 3, 8])(
+    'loses no run if the next one is asked for while reads of this one are under way, %i microtasks before a frame comes',
+    async (turns) => {
+      const query = new LiveQuery();
+      query.give(init());
+      let over = 0;
+      const runs = watchedRuns(query, {}, () => over++);
+      const { value: run } = await runs.next();
+      await run.next();
+      const reads = [run.next(), run.next(), run.next()];
+      await query.waited();
+      if (turns === 0) query.give(result(), ...turn('b'), ...turn('c'));
+      const second = runs.next();
+      for (let at = 0; at < turns; at++) await Promise.resolve();
+      if (turns > 0) query.give(result(), ...turn('b'), ...turn('c'));
+      expect(wholeTexts(await all(normalizeSession((await second).value)))).toEqual(['Answer b.']);
+      const third = (await runs.next()).value;
+      expect(wholeTexts(await all(normalizeSession(third)))).toEqual(['Answer c.']);
+      expect(over).toBe(3);
+      const read = (await Promise.all(reads)).filter(({ done }) => done !== true);
+      expect(read.length).toBeLessThan(2);
     },
   );
 
