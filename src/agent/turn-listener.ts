@@ -95,9 +95,12 @@ export class TurnListener {
     await this.#call(end, 'the reply callbacks', () => this.#reply(end));
   }
 
-  /** Tells that the message has been answered or, with subagents, that what comes now is about their answers. */
+  /**
+   * Tells that the message has been answered or, with a list, that what comes now is about the answers of these
+   * subagents. With an empty list it is about what was asked, again.
+   */
   async answered(subagents?: readonly SubagentAnswer[]): Promise<void> {
-    if (this.#isClosed || subagents?.length === 0) return;
+    if (this.#isClosed) return;
     const { onAnswered, onSubagentAnswers } = this.#callbacks;
     const [name, call] =
       subagents === undefined

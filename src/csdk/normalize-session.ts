@@ -1,6 +1,5 @@
 import { systemClock } from '../kernel/index.js';
 import { leavable, type SessionEvent, type SubagentFact, traceEvent } from '../stream/index.js';
-import { BackgroundAnswers } from './background-answers.js';
 import { type CsdkFrame, isFields, textField } from './frame.js';
 import { refuse } from './ordering/assert-ordering.js';
 import { orderingChecker } from './ordering/ordering-checker.js';
@@ -43,15 +42,12 @@ async function* run(arrivals: Arrivals, options: NormalizeOptions): AsyncGenerat
     options,
     (event) => events.push(event),
     (fact) => diagnostics.tell(fact),
+    (fact) => (events.length === 0 ? options.onSubagent?.(fact) : after.push(fact)),
   );
-  const answers = new BackgroundAnswers();
-  let after: readonly SubagentFact[] = [];
+  const after: SubagentFact[] = [];
   const checker = options.check === true ? orderingChecker() : undefined;
   let { sessionId } = options;
   let wait = 0;
-  const tell = (facts: readonly SubagentFact[]): void => {
-    for (const fact of facts) options.onSubagent?.(fact);
-  };
   try {
     for (;;) {
       for (const event of events) {
@@ -64,8 +60,7 @@ async function* run(arrivals: Arrivals, options: NormalizeOptions): AsyncGenerat
         if (checker !== undefined) refuse(checker.finish());
         return;
       }
-      tell(after);
-      after = [];
+      for (const fact of after.splice(0)) options.onSubagent?.(fact);
       if (session.wait !== wait) {
         wait = session.wait;
         arrivals.wakeAfter(
@@ -77,15 +72,8 @@ async function* run(arrivals: Arrivals, options: NormalizeOptions): AsyncGenerat
       if (arrival.kind === 'closed') return;
       if (arrival.kind === 'frame' && logger !== undefined)
         sessionId = options.sessionId ?? idOf(arrival.frame) ?? sessionId;
-      if (options.onSubagent !== undefined) {
-        tell(factsOf(arrival));
-        const frame =
-          arrival.kind === 'frame' && isFields(arrival.frame) ? arrival.frame : undefined;
-        if (frame !== undefined) {
-          tell(answers.take(frame));
-          after = answers.after(frame);
-        }
-      }
+      if (options.onSubagent !== undefined)
+        for (const fact of factsOf(arrival)) options.onSubagent(fact);
       deal(session, arrival, signal, diagnostics);
     }
   } finally {

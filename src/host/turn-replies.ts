@@ -36,6 +36,8 @@ const nothingToSay = 'NO_REPLY';
  * out as the reply, and the others as parts of one.
  */
 export class TurnReplies {
+  /** The place where the message came from. */
+  readonly #home: ReplySink;
   #sink: ReplySink;
   readonly #options: ReplyOptions;
   /** A message is one block: only then its text, as it grows, is that of the block that it becomes. */
@@ -56,6 +58,7 @@ export class TurnReplies {
 
   constructor(options: ReplyOptions, sink: ReplySink) {
     this.#options = options;
+    this.#home = sink;
     this.#sink = sink;
     const { blockReplyBreak = 'message_end', blockReplyChunking } = options;
     this.#isOneBlock = blockReplyBreak === 'message_end' && blockReplyChunking === undefined;
@@ -73,12 +76,12 @@ export class TurnReplies {
       onBlockReply: (payload) => this.#block(payload),
       onBlockReplyFlush: () => this.#flush(),
       onAnswered: () => this.#conclude(),
-      onSubagentAnswers: (answers) => {
-        this.#release();
-        this.#sink = this.#sink.delivering(answers);
-      },
+      onSubagentAnswers: (answers) =>
+        this.#moveTo(answers.length === 0 ? this.#home : this.#home.delivering(answers)),
       onAgentEvent: ({ stream, data: { phase } }) => {
-        if (stream === 'lifecycle') this.#hasEnded = phase !== 'start'; // another attempt starts anew
+        if (stream !== 'lifecycle') return;
+        this.#hasEnded = phase !== 'start'; // another attempt starts anew
+        if (phase === 'start') this.#moveTo(this.#home);
       },
       onToolResult: (payload) => {
         this.#release();
@@ -189,6 +192,13 @@ export class TurnReplies {
     if (reply === undefined) this.#withdraw(growing, 'withdrawn');
     else this.#held.push({ reply, growing: growing ?? undefined });
     return reply !== undefined;
+  }
+
+  /** From here on, replies go to another place. What was held back goes to the one before. */
+  #moveTo(sink: ReplySink): void {
+    if (sink === this.#sink) return;
+    this.#release();
+    this.#sink = sink;
   }
 
   #release(): void {

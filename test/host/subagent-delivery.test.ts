@@ -149,6 +149,110 @@ describe('the answer of a subagent that ran in the background', () => {
     ]);
   });
 
+  const toRoom = (kernel: Kernel): void =>
+    void kernel.contribute({
+      ...at,
+      family: 'subagent.delivery.resolving',
+      class: 'resolver',
+      handler: () => select({ to: 'room' }),
+    });
+
+  it.each([
+    ['of none', () => []],
+    ['of a subagent of another subagent', () => ['a-1.1']],
+  ])(
+    'decides where its own text goes: the text of a later turn that tells %s goes home (§16.17)',
+    async (_whose, then) => {
+      const provider: AgentProvider = {
+        ...delegator().provider,
+        async *run({ tell }) {
+          yield { type: 'agent_start' };
+          const isBackground = true;
+          const child = { toolCallId: 'p', childRunId: 'a-1', agentId: 'x', isBackground };
+          tell({ kind: 'child_runs', child });
+          yield* said('It is at work.');
+          tell({ kind: 'answered' });
+          tell({ kind: 'children_answered', childRunIds: ['a-1'] });
+          yield* said('It has found nothing.');
+          tell({ kind: 'children_answered', childRunIds: then() });
+          yield* said('Now to your next question.');
+          yield { type: 'agent_end', messages: [] };
+        },
+      };
+      await using lab = await hostLab({ agents: [{ id: 'main', provider }], contribute: toRoom });
+      await lab.say('Look for it.');
+      expect(placesOf(lab).map(([to, , content]) => [to, content])).toEqual([
+        ['scripted:ada', 'It is at work.'],
+        ['room', 'It has found nothing.'],
+        ['scripted:ada', 'Now to your next question.'],
+      ]);
+    },
+  );
+
+  it('decides nothing of another attempt of the turn (§16.17)', async () => {
+    let attempts = 0;
+    const provider: AgentProvider = {
+      ...delegator().provider,
+      models: ['m', 'n'],
+      async *run({ tell }) {
+        yield { type: 'agent_start' };
+        if (attempts++ === 0) {
+          const isBackground = true;
+          const child = { toolCallId: 'p', childRunId: 'a-1', agentId: 'x', isBackground };
+          tell({ kind: 'child_runs', child });
+          tell({ kind: 'answered' });
+          tell({ kind: 'children_answered', childRunIds: ['a-1'] });
+          throw new Error('overloaded');
+        }
+        yield* said('Here I am again.');
+        yield { type: 'agent_end', messages: [] };
+      },
+    };
+    const retry = { fallbacks: [{ provider: 'delegator', model: 'n' }] };
+    await using lab = await hostLab({
+      agents: [{ id: 'main', provider, retry }],
+      contribute: toRoom,
+    });
+    await lab.say('Look for it.');
+    expect(attempts).toBe(2);
+    expect(placesOf(lab).map(([to, , content]) => [to, content])).toEqual([
+      ['scripted:ada', 'Here I am again.'],
+    ]);
+  });
+
+  it('is over when a turn begins that no subagent’s answer has begun (csdk §7)', async () => {
+    const result = { type: 'result', subtype: 'success', is_error: false, result: '' };
+    const init = { type: 'system', subtype: 'init', session_id: 's' };
+    const frames = [
+      init,
+      {
+        type: 'system',
+        subtype: 'task_started',
+        task_id: 't-1',
+        tool_use_id: 'p',
+        task_type: 'local_agent',
+        is_backgrounded: true,
+      },
+      { ...result, queued_turn_count: 1 },
+      init,
+      { type: 'system', subtype: 'task_notification', task_id: 't-1', status: 'completed' },
+      { ...result, queued_turn_count: 1 },
+      init,
+      { ...result, queued_turn_count: 1 },
+      init,
+      { ...result, queued_turn_count: 1 },
+      init,
+      result,
+    ];
+    const told: (readonly string[])[] = [];
+    const onSubagent = (fact: SubagentFact): void => {
+      if (fact.kind === 'answered') told.push(['answered']);
+      if (fact.kind === 'children_answered') told.push(fact.childRunIds);
+    };
+    for await (const _event of normalizeSession(frames, { end: 'idle', onSubagent }));
+    expect(told).toEqual([['answered'], ['t-1'], []]);
+  });
+
   it('is waited for by no answer if a command goes to the background: it is no subagent (csdk §7)', async () => {
     const factsWith = async (task: object): Promise<readonly string[]> => {
       const facts: SubagentFact[] = [];

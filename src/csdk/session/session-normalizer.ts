@@ -1,4 +1,4 @@
-import type { AgentEnd, SessionEvent, SessionUsage } from '../../stream/index.js';
+import type { AgentEnd, SessionEvent, SessionUsage, SubagentFact } from '../../stream/index.js';
 import type { CsdkCallback } from '../callback.js';
 import { type CsdkFrame, isFields, textField } from '../frame.js';
 import { BackgroundWork } from './background-work.js';
@@ -18,6 +18,7 @@ import { SubagentLanes } from './subagent-lanes.js';
 export class SessionNormalizer {
   readonly #emit: (event: SessionEvent) => void;
   readonly #tell: (fact: DiagnosticFact) => void;
+  readonly #tellSubagents: (fact: SubagentFact) => void;
   readonly #endsIdle: boolean;
   readonly #ids = new FrameIds();
   readonly #main: MainLane;
@@ -31,14 +32,20 @@ export class SessionNormalizer {
   #waits = 0;
   #isWaiting = false;
 
-  /** Emits `agent_start`. */
+  /**
+   * Emits `agent_start`.
+   *
+   * @param tellSubagents hears, in its place among the events, whose answer the next ones are.
+   */
   constructor(
     options: RunOptions,
     emit: (event: SessionEvent) => void,
     tell: (fact: DiagnosticFact) => void,
+    tellSubagents: (fact: SubagentFact) => void = () => undefined,
   ) {
     this.#emit = emit;
     this.#tell = tell;
+    this.#tellSubagents = tellSubagents;
     this.#endsIdle = options.end === 'idle';
     this.#main = new MainLane(emit, tell, options.toolStart === 'messageEnd');
     this.#lanes = new SubagentLanes(this.#main.tools, tell, options.subagents === 'drop');
@@ -144,7 +151,7 @@ export class SessionNormalizer {
     const subtype = textField(frame, 'subtype') ?? '';
     switch (subtype) {
       case 'init':
-        this.#main.compaction.sessionBegan();
+        this.#turnBegan();
         return;
       case 'status':
         this.#main.compaction.status(frame);
@@ -176,8 +183,14 @@ export class SessionNormalizer {
     }
   }
 
+  #turnBegan(): void {
+    const childRunIds = this.#work.turnBegan();
+    if (childRunIds !== undefined) this.#tellSubagents({ kind: 'children_answered', childRunIds });
+    this.#main.compaction.sessionBegan();
+  }
+
   #result(frame: CsdkFrame): void {
-    this.#work.result(frame);
+    const isFirst = this.#work.result(frame);
     const keepDetached = this.#endsIdle && !this.#work.isDone;
     const deferred = isFields(frame.deferred_tool_use) ? frame.deferred_tool_use : {};
     this.#main.turns.displace();
@@ -191,6 +204,7 @@ export class SessionNormalizer {
     if (keepDetached) {
       this.#isWaiting = true;
       this.#waits++;
+      if (isFirst && this.#work.hasSubagents) this.#tellSubagents({ kind: 'answered' });
     } else this.#end(this.#verdict ?? end);
   }
 
