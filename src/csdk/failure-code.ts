@@ -1,4 +1,4 @@
-import { textField } from './frame.js';
+import { textField } from './frames/frame.js';
 
 /**
  * What a failed result is called: its subtype if that names an error, else why the turn ended, else `error`. The SDK

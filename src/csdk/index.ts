@@ -4,7 +4,6 @@ export type { SessionEvent, SessionMessage } from '../stream/index.js';
 export { bridgeCsdk, type CsdkBridge, type ObservingBridge } from './bridge/bridge-csdk.js';
 export type { BridgeOptions } from './bridge/bridge-options.js';
 export { bridgeQuery, type QueryBridge, type QueryBridgeOptions } from './bridge/bridge-query.js';
-export { type CallbackQueue, type CsdkCallback, callbackQueue } from './callback.js';
 export type {
   CoderCancelled,
   CoderDone,
@@ -25,7 +24,8 @@ export type {
 } from './coder/coder-event.js';
 export { type CoderStreamOptions, coderStream } from './coder/coder-stream.js';
 export { type CoderEventsOptions, toCoderEvents } from './coder/to-coder-events.js';
-export type { CsdkFrame } from './frame.js';
+export { type CallbackQueue, type CsdkCallback, callbackQueue } from './frames/callback.js';
+export type { CsdkFrame } from './frames/frame.js';
 export { type LiveRunsOptions, liveRuns } from './live-runs.js';
 export { normalizeSession } from './normalize-session.js';
 export { assertOrdering } from './ordering/assert-ordering.js';

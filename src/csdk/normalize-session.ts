@@ -1,9 +1,9 @@
 import { systemClock } from '../kernel/index.js';
 import { leavable, type SessionEvent, type SubagentFact, traceEvent } from '../stream/index.js';
-import { type CsdkFrame, isFields, textField } from './frame.js';
+import { type Arrival, Arrivals } from './frames/arrivals.js';
+import { type CsdkFrame, isFields, textField } from './frames/frame.js';
 import { refuse } from './ordering/assert-ordering.js';
 import { orderingChecker } from './ordering/ordering-checker.js';
-import { type Arrival, Arrivals } from './session/arrivals.js';
 import type { NormalizeOptions } from './session/normalize-options.js';
 import { Diagnostics } from './session/session-diagnostic.js';
 import { SessionNormalizer } from './session/session-normalizer.js';

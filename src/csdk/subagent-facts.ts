@@ -1,5 +1,5 @@
 import type { SubagentFact, SubagentStatus } from '../stream/index.js';
-import type { CsdkCallback } from './callback.js';
+import type { CsdkCallback } from './frames/callback.js';
 import {
   type CsdkBlock,
   type CsdkFrame,
@@ -7,7 +7,7 @@ import {
   type KnownFrame,
   knownFrame,
   textField,
-} from './frame.js';
+} from './frames/frame.js';
 import { defaultAgent } from './subagent-of.js';
 
 /** What a frame tells of subagents. */

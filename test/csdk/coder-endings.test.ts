@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { type CsdkCallback, callbackQueue } from '../../src/csdk/callback.js';
 import type { CoderStreamEvent } from '../../src/csdk/coder/coder-event.js';
 import { coderStream } from '../../src/csdk/coder/coder-stream.js';
-import type { CsdkFrame } from '../../src/csdk/frame.js';
+import { type CsdkCallback, callbackQueue } from '../../src/csdk/frames/callback.js';
+import type { CsdkFrame } from '../../src/csdk/frames/frame.js';
 import {
   answer,
   assistant,

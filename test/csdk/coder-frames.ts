@@ -1,6 +1,6 @@
 import type { CoderStreamEvent } from '../../src/csdk/coder/coder-event.js';
 import { coderStream } from '../../src/csdk/coder/coder-stream.js';
-import type { CsdkFrame } from '../../src/csdk/frame.js';
+import type { CsdkFrame } from '../../src/csdk/frames/frame.js';
 
 type Fields = Record<string, unknown>;
 

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { CoderStreamEvent } from '../../src/csdk/coder/coder-event.js';
 import { coderStream } from '../../src/csdk/coder/coder-stream.js';
 import { toCoderEvents } from '../../src/csdk/coder/to-coder-events.js';
-import type { CsdkFrame } from '../../src/csdk/frame.js';
+import type { CsdkFrame } from '../../src/csdk/frames/frame.js';
 import { recordings, visibleTexts } from '../support/recordings.js';
 import { eventsOf, textsOf } from './coder-frames.js';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { coderStream } from '../../src/csdk/coder/coder-stream.js';
-import type { CsdkFrame } from '../../src/csdk/frame.js';
+import type { CsdkFrame } from '../../src/csdk/frames/frame.js';
 import { recordings } from '../support/recordings.js';
 import {
   answer,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type CsdkCallback, callbackQueue } from '../../src/csdk/callback.js';
+import { type CsdkCallback, callbackQueue } from '../../src/csdk/frames/callback.js';
 import type { CsdkPermissionOptions } from '../../src/csdk/sdk-callbacks.js';
 import { type ToolGateOptions, toolGate } from '../../src/csdk/tool-gate.js';
 import type { ToolCall, ToolDecision, ToolGate } from '../../src/stream/index.js';

@@ -1,7 +1,7 @@
 import type { Kernel } from '../../kernel/index.js';
 import type { SessionEvent } from '../../stream/index.js';
-import type { CallbackQueue } from '../callback.js';
-import type { CsdkFrame } from '../frame.js';
+import type { CallbackQueue } from '../frames/callback.js';
+import type { CsdkFrame } from '../frames/frame.js';
 import type { CsdkPermissionAnswer, CsdkPermissionOptions } from '../sdk-callbacks.js';
 import { type CsdkToolGate, toolGate } from '../tool-gate.js';
 import type { BridgeOptions } from './bridge-options.js';

@@ -1,6 +1,7 @@
 import type { Kernel } from '../../kernel/index.js';
 import { leavable, type SessionEvent } from '../../stream/index.js';
-import { type CallbackQueue, callbackQueue } from '../callback.js';
+import { type CallbackQueue, callbackQueue } from '../frames/callback.js';
+import type { Frames } from '../frames/shared-frames.js';
 import { type LiveRunsOptions, watchedRuns } from '../live-runs.js';
 import {
   type CsdkHook,
@@ -10,7 +11,6 @@ import {
   type CsdkPermissionOptions,
   csdkHookEvents,
 } from '../sdk-callbacks.js';
-import type { Frames } from '../shared-frames.js';
 import { type CsdkToolGate, toolGate } from '../tool-gate.js';
 import { bridgeCsdk, type CsdkBridge } from './bridge-csdk.js';
 import type { BridgeOptions } from './bridge-options.js';

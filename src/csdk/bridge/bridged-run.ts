@@ -11,10 +11,10 @@ import {
   type ToolDecision,
   Trail,
 } from '../../stream/index.js';
-import { callbackQueue } from '../callback.js';
-import { type CsdkFrame, textField } from '../frame.js';
+import { callbackQueue } from '../frames/callback.js';
+import { type CsdkFrame, textField } from '../frames/frame.js';
+import type { Frames } from '../frames/shared-frames.js';
 import { normalizeSession } from '../normalize-session.js';
-import type { Frames } from '../shared-frames.js';
 import { subagentOf } from '../subagent-of.js';
 import type { BridgeOptions } from './bridge-options.js';
 import { watchedFrames } from './watched-frames.js';

@@ -1,5 +1,5 @@
-import { type CsdkFrame, isFields } from '../frame.js';
-import type { Frames } from '../shared-frames.js';
+import { type CsdkFrame, isFields } from '../frames/frame.js';
+import type { Frames } from '../frames/shared-frames.js';
 
 /**
  * The frames of a source, each seen before it is read. It is no generator: told to let go while a frame is waited

@@ -1,7 +1,7 @@
 import { oneLine } from '../../kernel/index.js';
-import type { CsdkCallback } from '../callback.js';
-import { isFields, isTyped, type KnownFrame, knownFrame, textField } from '../frame.js';
-import { FrameIds } from '../session/frame-ids.js';
+import type { CsdkCallback } from '../frames/callback.js';
+import { isFields, isTyped, type KnownFrame, knownFrame, textField } from '../frames/frame.js';
+import { FrameIds } from '../frames/frame-ids.js';
 import { assistantText } from './assistant-text.js';
 import type { CoderStreamEvent } from './coder-event.js';
 import { CoderSink } from './coder-sink.js';

@@ -1,8 +1,8 @@
 import { systemClock } from '../../kernel/index.js';
 import { leavable } from '../../stream/index.js';
-import type { CsdkCallback } from '../callback.js';
-import type { CsdkFrame } from '../frame.js';
-import { type Arrival, Arrivals } from '../session/arrivals.js';
+import { type Arrival, Arrivals } from '../frames/arrivals.js';
+import type { CsdkCallback } from '../frames/callback.js';
+import type { CsdkFrame } from '../frames/frame.js';
 import type { CoderStreamEvent } from './coder-event.js';
 import { CoderRun } from './coder-run.js';
 

@@ -1,4 +1,4 @@
-import { isFields, textField } from '../frame.js';
+import { isFields, textField } from '../frames/frame.js';
 import type { CoderBody } from './coder-event.js';
 import { unnamed } from './to-coder-events.js';
 

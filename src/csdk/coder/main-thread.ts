@@ -8,7 +8,7 @@ import {
   type KnownFrame,
   messageOf,
   textField,
-} from '../frame.js';
+} from '../frames/frame.js';
 import { assistantText } from './assistant-text.js';
 import type { CoderBody } from './coder-event.js';
 import { changesOf } from './file-change.js';

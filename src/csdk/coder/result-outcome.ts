@@ -1,4 +1,4 @@
-import { textField } from '../frame.js';
+import { textField } from '../frames/frame.js';
 import type { CoderBody, CoderUsageStats } from './coder-event.js';
 
 type Fields = Readonly<Record<string, unknown>>;

@@ -1,6 +1,6 @@
 import { oneLine } from '../../kernel/index.js';
 import { failureCode } from '../failure-code.js';
-import { isFields, textField } from '../frame.js';
+import { isFields, textField } from '../frames/frame.js';
 import type { CoderSink } from './coder-sink.js';
 import {
   isErrorResult,

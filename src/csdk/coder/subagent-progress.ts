@@ -1,4 +1,4 @@
-import { type CsdkBlock, type KnownFrame, textField } from '../frame.js';
+import { type CsdkBlock, type KnownFrame, textField } from '../frames/frame.js';
 import type { CoderBody } from './coder-event.js';
 
 type SubagentFrame = Extract<KnownFrame, { kind: 'assistant' | 'user' }>;

@@ -1,5 +1,5 @@
 import { systemClock } from '../../kernel/index.js';
-import { isFields } from '../frame.js';
+import { isFields } from '../frames/frame.js';
 import { assistantText } from './assistant-text.js';
 import { type CoderBody, type CoderStreamEvent, coderEvent } from './coder-event.js';
 import { isErrorResult, resultErrorMessage, usageBody } from './result-outcome.js';

@@ -1,5 +1,5 @@
 import type { AssistantMessageEvent, SessionEvent } from '../../stream/index.js';
-import { GrowingText } from '../session/growing-text.js';
+import { GrowingText } from '../frames/growing-text.js';
 import type { OrderingRule, OrderingViolation } from './ordering-violation.js';
 
 type Report = (rule: OrderingRule, message: string) => void;

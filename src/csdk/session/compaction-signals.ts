@@ -1,5 +1,5 @@
 import type { AutoCompactionStart } from '../../stream/index.js';
-import { type CsdkFrame, isFields, textField } from '../frame.js';
+import { type CsdkFrame, isFields, textField } from '../frames/frame.js';
 import type { Compaction } from './compaction.js';
 import type { Turns } from './turn.js';
 

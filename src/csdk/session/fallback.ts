@@ -1,5 +1,5 @@
 import type { AnsweredBy, AssistantMessage } from '../../stream/index.js';
-import { type CsdkFrame, textField } from '../frame.js';
+import { type CsdkFrame, textField } from '../frames/frame.js';
 
 /** Which model the SDK went over to on its own, if it did (csdk §6.7). */
 export class Fallback {

@@ -1,5 +1,5 @@
 import { type SessionEvent, textOf } from '../../stream/index.js';
-import type { CsdkCallback } from '../callback.js';
+import type { CsdkCallback } from '../frames/callback.js';
 import {
   blockIndex,
   type CsdkBlock,
@@ -9,7 +9,7 @@ import {
   isTyped,
   messageOf,
   textField,
-} from '../frame.js';
+} from '../frames/frame.js';
 import { Compaction } from './compaction.js';
 import { CompactionSignals } from './compaction-signals.js';
 import { argumentsOf, blockKind } from './open-block.js';

@@ -1,5 +1,5 @@
 import type { AssistantContent } from '../../stream/index.js';
-import { type CsdkBlock, textField } from '../frame.js';
+import { type CsdkBlock, textField } from '../frames/frame.js';
 import {
   argumentsOf,
   blockKind,

@@ -1,6 +1,6 @@
 import type { Clock, Logger } from '../../kernel/index.js';
 import type { SubagentFact } from '../../stream/index.js';
-import type { CsdkCallback } from '../callback.js';
+import type { CsdkCallback } from '../frames/callback.js';
 import type { SessionDiagnostic } from './session-diagnostic.js';
 
 /** How `normalizeSession` reads a stream. Everything may be left out. */

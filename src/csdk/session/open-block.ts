@@ -1,6 +1,6 @@
 import type { AssistantContent } from '../../stream/index.js';
-import { type CsdkBlock, isFields, textField } from '../frame.js';
-import { GrowingText } from './growing-text.js';
+import { type CsdkBlock, isFields, textField } from '../frames/frame.js';
+import { GrowingText } from '../frames/growing-text.js';
 
 type Fields = Readonly<Record<string, unknown>>;
 type Writable<T> = { -readonly [K in keyof T]: T[K] };

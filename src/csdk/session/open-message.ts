@@ -5,7 +5,7 @@ import type {
   SessionEvent,
   StopReason,
 } from '../../stream/index.js';
-import { type CsdkBlock, type CsdkMessage, isFields, textField } from '../frame.js';
+import { type CsdkBlock, type CsdkMessage, isFields, textField } from '../frames/frame.js';
 import { countedFields, sessionUsage } from '../usage.js';
 import { MessageContent } from './message-content.js';
 import { blockKind, type CallBlock, type OpenBlock, type SpeechBlock } from './open-block.js';

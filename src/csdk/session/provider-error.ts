@@ -1,5 +1,5 @@
 import type { ProviderError } from '../../stream/index.js';
-import { type CsdkFrame, textField } from '../frame.js';
+import { type CsdkFrame, textField } from '../frames/frame.js';
 
 /**
  * What an assistant frame says of a failure of the model's provider: the SDK writes its text in the place of an answer

@@ -1,6 +1,6 @@
 import { type AgentEnd, addUsage, type SessionUsage } from '../../stream/index.js';
 import { failureCode } from '../failure-code.js';
-import { type CsdkFrame, isFields, textField } from '../frame.js';
+import { type CsdkFrame, isFields, textField } from '../frames/frame.js';
 import { sessionUsage } from '../usage.js';
 
 /** How a run ended. */

@@ -1,10 +1,10 @@
 import type { AgentEnd, SessionEvent, SessionUsage, SubagentFact } from '../../stream/index.js';
-import type { CsdkCallback } from '../callback.js';
-import { type CsdkFrame, isFields, textField } from '../frame.js';
-import { BackgroundWork } from './background-work.js';
+import { BackgroundWork } from '../frames/background-work.js';
+import type { CsdkCallback } from '../frames/callback.js';
+import { type CsdkFrame, isFields, textField } from '../frames/frame.js';
+import { FrameIds } from '../frames/frame-ids.js';
+import { isSilentSystem, isSilentType } from '../frames/known-frames.js';
 import { Fallback } from './fallback.js';
-import { FrameIds } from './frame-ids.js';
-import { isSilentSystem, isSilentType } from './known-frames.js';
 import { MainLane } from './main-lane.js';
 import type { RunOptions } from './normalize-options.js';
 import { endOfResult, type RunEnd, usageOfResult, usageSoFar } from './run-end.js';

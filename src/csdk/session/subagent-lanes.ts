@@ -1,4 +1,4 @@
-import { blocksOf, type CsdkFrame, isFields, textField } from '../frame.js';
+import { blocksOf, type CsdkFrame, isFields, textField } from '../frames/frame.js';
 import type { DiagnosticFact } from './session-diagnostic.js';
 import type { ToolCalls } from './tool-calls.js';
 import { progressPartial, taskOutcome, taskPartial } from './tool-partial.js';

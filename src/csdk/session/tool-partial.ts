@@ -1,5 +1,5 @@
-import { type CsdkBlock, type CsdkFrame, isFields, textField } from '../frame.js';
-import { isTaskOver } from './background-work.js';
+import { isTaskOver } from '../frames/background-work.js';
+import { type CsdkBlock, type CsdkFrame, isFields, textField } from '../frames/frame.js';
 
 /**
  * What `partialResult` of a `tool_execution_update` holds. The SDK has no partial output of tools: what it tells

@@ -1,6 +1,6 @@
 import type { AssistantMessage, ProviderError, StopReason } from '../../stream/index.js';
 import { textOf } from '../../stream/index.js';
-import type { CsdkMessage } from '../frame.js';
+import type { CsdkMessage } from '../frames/frame.js';
 import { type MessageSink, OpenMessage } from './open-message.js';
 
 /**

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
+import { FrameIds } from '../../../src/csdk/frames/frame-ids.js';
+import { GrowingText } from '../../../src/csdk/frames/growing-text.js';
 import {
   type CsdkFrame,
   checkOrdering,
   normalizeSession,
   type SessionDiagnostic,
 } from '../../../src/csdk/index.js';
-import { FrameIds } from '../../../src/csdk/session/frame-ids.js';
-import { GrowingText } from '../../../src/csdk/session/growing-text.js';
 import { SessionNormalizer } from '../../../src/csdk/session/session-normalizer.js';
 import { type AssistantMessage, type SessionEvent, textOf } from '../../../src/stream/index.js';
 import { scriptFrames } from '../../support/csdk-script.js';

@@ -1,4 +1,4 @@
-import { type CsdkFrame, isFields, isTyped, textField } from '../frame.js';
+import { type CsdkFrame, isFields, isTyped, textField } from './frame.js';
 
 const over: ReadonlySet<string> = new Set(['completed', 'failed', 'stopped', 'killed']);
 

@@ -1,6 +1,6 @@
 import type { Clock, TimerHandle } from '../../kernel/index.js';
-import type { CsdkCallback } from '../callback.js';
-import type { CsdkFrame } from '../frame.js';
+import type { CsdkCallback } from './callback.js';
+import type { CsdkFrame } from './frame.js';
 
 /** Something that a run has to deal with. Narrow by `kind`. */
 export type Arrival =
