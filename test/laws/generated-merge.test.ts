@@ -102,7 +102,7 @@ const cases = rows.chain((list) => {
 });
 
 describe('the generated merge', () => {
-  it('equals the general one, over any schema and any patches, key order included (§6.1–6.7)', () => {
+  it('equals the reference, over any schema and any patches, key order included (§6.1–6.7)', () => {
     fc.assert(
       fc.property(cases, ({ list, emitted, patches }) => {
         const stage = stageOf(list);

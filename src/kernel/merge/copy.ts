@@ -3,45 +3,31 @@ export type Copy = (source: object) => Record<string, unknown>;
 
 const maxShapes = 16;
 
-/** Copies key by key: the reference that the generated copies are tested against. */
+/** Copies key by key: the reference. */
 export const spreadCopy: Copy = (source) => ({ ...source });
 
 /**
  * Finds the copy function for a payload. Spreading a frozen object is slow (some 85 ns against 6), so each shape
- * that a stage meets gets a literal of its own; where code generation is not allowed, or a stage meets many
- * shapes, the spread serves.
+ * that a stage meets can be given a copy of its own. Where none is made, or a stage meets many shapes, the spread serves.
  */
 export class Copier {
   readonly #shapes: { readonly keys: readonly string[]; readonly copy: Copy }[] = [];
-  readonly #generate: boolean;
+  readonly #make: ((keys: readonly string[]) => Copy) | undefined;
 
-  constructor(generate: boolean) {
-    this.#generate = generate;
+  /** @param make makes the copy of one shape. */
+  constructor(make?: (keys: readonly string[]) => Copy) {
+    this.#make = make;
   }
 
   for(source: object): Copy {
     const keys = Object.keys(source);
     for (const shape of this.#shapes) if (same(shape.keys, keys)) return shape.copy;
-    if (!this.#generate || this.#shapes.length >= maxShapes || keys.includes('__proto__'))
+    if (!this.#make || this.#shapes.length >= maxShapes || keys.includes('__proto__'))
       return spreadCopy;
-    const copy = literalCopy(keys);
+    const copy = this.#make(keys);
     this.#shapes.push({ keys, copy });
     return copy;
   }
-}
-
-/** Whether this process may make functions from text (`--disallow-code-generation-from-strings` forbids it). */
-export function canGenerateCode(): boolean {
-  try {
-    return new Function('return true')() === true;
-  } catch {
-    return false;
-  }
-}
-
-function literalCopy(keys: readonly string[]): Copy {
-  const fields = keys.map((key) => `${JSON.stringify(key)}:s[${JSON.stringify(key)}]`);
-  return new Function('s', `return {${fields.join(',')}}`) as Copy; // keys are quoted as JSON
 }
 
 function same(left: readonly string[], right: readonly string[]): boolean {
