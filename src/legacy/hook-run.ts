@@ -1,7 +1,7 @@
-import type { AsyncFamily, Kernel, Outcome, PayloadOf, SyncFamily } from '../kernel/index.js';
+import type { Kernel, Outcome } from '../kernel/index.js';
+import { announce } from './announce.js';
 import { bridgeOf, type LegacyBridge } from './bridge-state.js';
 import { FacadeListener } from './facade-listener.js';
-import { factOf, isSharedFact } from './fact-identity.js';
 import { bandOf, HookReach } from './hook-reach.js';
 import type { LegacyHookRunnerOptions } from './hook-runner-options.js';
 import { pluginHooks } from './hooks/index.js';
@@ -9,20 +9,23 @@ import { type Announcement, isFields, type LegacyHookRow } from './hooks/row.js'
 import type { LegacyContext, LegacyEvent, LegacyHookName } from './hooks/shapes.js';
 import { known } from './known.js';
 import { LegacyCall } from './legacy-call.js';
+import { type OpenKernel, openKernel } from './open-kernel.js';
 import { plainRecords } from './plain-records.js';
 import { present } from './present.js';
-import { type FactIdentity, sameFact } from './same-fact.js';
+import { type SameFact, sameFact } from './same-fact.js';
 
 /** Runs plugin hooks as the legacy runner does, on the canonical stages of one kernel. */
 export class HookRun {
-  readonly #kernel: Kernel;
+  readonly #kernel: OpenKernel;
+  readonly #facts: SameFact;
   readonly #bridge: LegacyBridge;
   readonly #reach: HookReach;
   readonly #options: LegacyHookRunnerOptions;
 
   constructor(kernel: Kernel, options: LegacyHookRunnerOptions) {
-    this.#kernel = kernel;
+    this.#kernel = openKernel(kernel);
     this.#bridge = bridgeOf(kernel);
+    this.#facts = sameFact(kernel);
     this.#reach = new HookReach(kernel, this.#bridge);
     this.#options = options;
   }
@@ -56,13 +59,8 @@ export class HookRun {
         const parsed = this.#kernel.parsePayload(family, plainRecords(payload));
         const metadata = { legacyHook: hook };
         this.#bridge.announce(metadata, call);
-        const { signal } = listener;
-        const outcome = this.#kernel.dispatchSync(
-          family as SyncFamily, // the row's kind says so
-          parsed as PayloadOf<SyncFamily>,
-          { ...given, metadata, signal } as object,
-        );
-        outcomes.push(outcome as unknown as Outcome);
+        const all = { ...given, ...present({ signal: listener.signal }), metadata };
+        outcomes.push(this.#kernel.dispatchSync(family, parsed, all));
         listener.throwFirst();
       }
       if (count === 0) return undefined; // as the legacy runner, which gives back no message then
@@ -96,17 +94,8 @@ export class HookRun {
       ...present({ band: bandOf(row, family), signal: listener.signal }),
       metadata,
     };
-    const dispatch = () =>
-      this.#kernel.dispatch(
-        family as AsyncFamily, // the row's kind says so
-        parsed as PayloadOf<AsyncFamily>,
-        all as object,
-      ) as unknown as Promise<Outcome>;
-    if (!isSharedFact(family)) return dispatch();
-    const fact = factOf(family, parsed as never) as FactIdentity; // parsed for this family
-    const announced = dispatch as unknown as () => Promise<Outcome<AsyncFamily>>;
-    const told = sameFact(this.#kernel).announce('plugin-hooks', fact, announced);
-    return told as unknown as Promise<Outcome>;
+    const dispatch = () => this.#kernel.dispatch(family, parsed, all);
+    return announce(this.#facts, 'plugin-hooks', family, parsed, dispatch);
   }
 
   /** Waits for the slowest handler, also where another bus's dispatch called it. */

@@ -8,12 +8,12 @@ import {
   silentLogger,
   systemClock,
 } from '../../kernel/index.js';
-import { factOf, isSharedFact } from '../fact-identity.js';
+import { announce } from '../announce.js';
 import { isOfLegacyHost } from '../legacy-source.js';
 import { contributeAll, type OpenKernel, openKernel } from '../open-kernel.js';
 import { plainRecords } from '../plain-records.js';
 import { present } from '../present.js';
-import { type FactIdentity, type SameFact, sameFact } from '../same-fact.js';
+import { type SameFact, sameFact } from '../same-fact.js';
 import type { AgentEvents, AgentEventsOptions, AgentEventsStats } from './agent-events.js';
 import type { AgentEvent, AgentEventInput, AgentEventListener, AgentRunContext } from './event.js';
 import { Listeners } from './listeners.js';
@@ -154,17 +154,11 @@ export class AgentEventBus implements AgentEvents {
       this.#counts.dispatched++;
       return this.#kernel.dispatch(family, payload, given);
     };
-    const pending = this.#announce(family, payload, begin).catch((error: unknown) =>
-      this.#misfit(row, error),
+    const pending = announce(this.#facts, 'agent-events', family, payload, begin).catch(
+      (error: unknown) => this.#misfit(row, error),
     );
     this.#pending.add(pending);
     void pending.finally(() => this.#pending.delete(pending));
-  }
-
-  #announce(family: string, payload: object, begin: () => Promise<Outcome>): Promise<Outcome> {
-    if (!isSharedFact(family)) return begin();
-    const identity = factOf(family, payload as never) as FactIdentity; // parsed for this family
-    return this.#facts.announce('agent-events', identity, begin as never) as Promise<Outcome>; // and of it
   }
 
   /** What a tool was called with is told with its start, and needed with its result. */

@@ -7,11 +7,11 @@ import {
   silentLogger,
   systemClock,
 } from '../../kernel/index.js';
-import { factOf, isSharedFact } from '../fact-identity.js';
+import { announce } from '../announce.js';
 import { isOfLegacyHost } from '../legacy-source.js';
 import { contributeAll, type OpenKernel, openKernel } from '../open-kernel.js';
 import { plainRecords } from '../plain-records.js';
-import { type FactIdentity, type SameFact, sameFact } from '../same-fact.js';
+import { type SameFact, sameFact } from '../same-fact.js';
 import { contributionsOf } from './contribute-hook.js';
 import {
   createInternalHookEvent,
@@ -153,7 +153,7 @@ export class InternalHookBus implements InternalHooks {
           this.#counts.dispatched++;
           return this.#kernel.dispatch(family, payload, { ...given, ...after, metadata });
         };
-        last = await this.#announce(family, payload, begin);
+        last = await announce(this.#facts, 'internal-hooks', family, payload, begin);
       }
     } catch (error) {
       this.#logger.warn(`${metadata.key} was not dispatched`, { error });
@@ -164,12 +164,6 @@ export class InternalHookBus implements InternalHooks {
     if (last !== undefined) await this.#firings.get(last.event)?.get(row)?.settled(); // where it joined
     const { replies = [] } = (last?.annotations ?? {}) as { readonly replies?: readonly string[] };
     return replies; // the stages of commands have such
-  }
-
-  #announce(family: string, payload: object, begin: () => Promise<Outcome>): Promise<Outcome> {
-    if (!isSharedFact(family)) return begin();
-    const identity = factOf(family, payload as never) as FactIdentity; // parsed for this family
-    return this.#facts.announce('internal-hooks', identity, begin as never) as Promise<Outcome>; // and of it
   }
 
   /** Calls the handlers of an event outside of the canonical families. */
