@@ -1,0 +1,13 @@
+import { cancel, defineExtension } from 'sluice';
+
+export default defineExtension({
+  id: 'acme',
+  setup(api) {
+    api.veto('egress.preparing', 'no-secrets', { priority: 5 }, ({ payload }) =>
+      payload.content.includes('secret') ? cancel('policy', { text: 'a secret' }) : undefined,
+    );
+    api.mutate('egress.preparing', 'sign', { priority: 5 }, ({ payload }) => ({
+      content: `${payload.content}\n-- Acme`,
+    }));
+  },
+});

@@ -1,0 +1,119 @@
+import { existsSync, readdirSync } from 'node:fs';
+import { dirname, join, normalize } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import shout from '../../docs/examples/shout.js';
+import { expectCancelled, expectPassed, loadForTest } from '../../src/testing/index.js';
+import { readProjectFile, root } from '../support/source-tree.js';
+import { anchorsOf, codeBlocks, linksOf, proseOf, riddles } from './pages.js';
+
+const docs = readdirSync(join(root, 'docs')).filter((name) => name.endsWith('.md'));
+const pages = ['README.md', 'CONTRIBUTING.md', ...docs.map((name) => `docs/${name}`)];
+const specs = readdirSync(join(root, 'spec')).filter((name) => name.endsWith('.md'));
+const examples = readdirSync(join(root, 'docs/examples'));
+const exampleText = new Map(
+  examples.map((name) => [name, unindented(readProjectFile(`docs/examples/${name}`))]),
+);
+
+/** Text without the spaces that begin its lines: a page shows a part of a function as if it stood alone. */
+function unindented(text: string): string {
+  return text.replace(/^[ \t]+/gm, '');
+}
+
+describe('the pages', () => {
+  it('begin with a README of at most 8 KB', () => {
+    expect(Buffer.byteLength(readProjectFile('README.md'))).toBeLessThanOrEqual(8_192);
+  });
+
+  it.each(pages)('show in %s only code of docs/examples, which is compiled', (page) => {
+    const unknown = codeBlocks(readProjectFile(page), 'ts').filter(
+      ({ code }) => ![...exampleText.values()].some((text) => text.includes(unindented(code))),
+    );
+    expect(unknown).toEqual([]);
+  });
+
+  it.each(examples)('show the example %s', (name) => {
+    const text = exampleText.get(name) ?? '';
+    const shown = pages.some((page) =>
+      codeBlocks(readProjectFile(page), 'ts').some(({ code }) => text.includes(unindented(code))),
+    );
+    expect(shown).toBe(true);
+  });
+
+  it.each([...pages, ...specs.map((name) => `spec/${name}`)])(
+    'link in %s to what is there',
+    (page) => {
+      const dead = linksOf(readProjectFile(page)).filter((link) => {
+        if (/^[a-z]+:/.test(link)) return false;
+        const [path = '', anchor] = link.split('#');
+        const target = path === '' ? page : normalize(join(dirname(page), path));
+        if (!existsSync(join(root, target))) return true;
+        return anchor !== undefined && !anchorsOf(readProjectFile(target)).includes(anchor);
+      });
+      expect(dead).toEqual([]);
+    },
+  );
+
+  it.each(pages)('begin in %s no sentence with What, Whose or Where', (page) => {
+    expect(riddles(proseOf(readProjectFile(page)))).toEqual([]);
+  });
+
+  it('tell the limits that matter most in the README', () => {
+    const readme = readProjectFile('README.md');
+    for (const limit of ['not preempted', 'no sandbox', 'in memory', 'A timeout ends the wait'])
+      expect(readme).toContain(limit);
+  });
+});
+
+describe('the rule against riddles', () => {
+  it.each(['What it does is unknown.', 'It ends. Where it began is lost.', '- Whose it is.'])(
+    'finds one in: %s',
+    (text) => {
+      expect(riddles(text)).toHaveLength(1);
+    },
+  );
+
+  it.each(['It says what it does.', 'It ends where it began.'])('finds none in: %s', (text) => {
+    expect(riddles(text)).toEqual([]);
+  });
+});
+
+describe('the example shout', () => {
+  it('is complete in twenty lines', () => {
+    const lines = readProjectFile('docs/examples/shout.ts').trimEnd().split('\n');
+    expect(lines.length).toBeLessThanOrEqual(22);
+  });
+
+  it('does what the README says', async () => {
+    await using loaded = await loadForTest(shout, { config: { maxLength: 5 } });
+    const passed = expectPassed(
+      await loaded.dispatch('egress.preparing', { content: 'hello', explicit: true }),
+    );
+    expect(passed.payload.content).toBe('HELLO');
+    expectCancelled(
+      await loaded.dispatch('egress.preparing', { content: 'hello there', explicit: true }),
+      { code: 'policy', by: 'shout/length' },
+    );
+  });
+});
+
+describe('the other examples', () => {
+  it('run: the test of shout passes', async () => {
+    await import('../../docs/examples/shout-test.js');
+  });
+
+  it('run: the kernel alone tells the change of its handler', async () => {
+    const { changes } = await import('../../docs/examples/kernel-alone.js');
+    expect(changes).toMatchObject([
+      { path: 'content', extensionId: 'acme', contributionId: 'sign' },
+    ]);
+  });
+
+  it('run: acme signs a message, and cancels one with a secret', async () => {
+    const { default: acme } = await import('../../docs/examples/acme.js');
+    await using loaded = await loadForTest(acme);
+    const send = (content: string) =>
+      loaded.dispatch('egress.preparing', { content, explicit: true });
+    expect(expectPassed(await send('hello')).payload.content).toBe('hello\n-- Acme');
+    expectCancelled(await send('a secret'), { code: 'policy', by: 'acme/no-secrets' });
+  });
+});
