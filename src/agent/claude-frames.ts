@@ -23,6 +23,7 @@ export async function* rememberedFrames(remembering: Remembering): AsyncGenerato
   const recalled = memory.recall(request);
   let known: KnownSession | undefined;
   let uuid: string | undefined;
+  let isLost = false;
   const keep = (one: KnownSession): void => {
     known = one;
     request.keepSession(tokenOf(one));
@@ -35,11 +36,12 @@ export async function* rememberedFrames(remembering: Remembering): AsyncGenerato
     if (frame.type === 'result') {
       if (known !== undefined)
         keep(memory.whole(request, known, frame.is_error === true ? undefined : uuid));
-      else if (recalled.resume !== undefined) break; // nothing has begun: it was not found
+      else isLost = isNotFound(frame, recalled);
+      if (isLost) break;
     }
     yield frame;
   }
-  if (known !== undefined || recalled.resume === undefined || request.signal.aborted) return;
+  if (!isLost || request.signal.aborted) return;
   logger.warn('the session of the Claude Agent SDK is gone: its agent gets the history as text', {
     runId: request.runId,
     sessionId: request.sessionId,
@@ -48,4 +50,20 @@ export async function* rememberedFrames(remembering: Remembering): AsyncGenerato
   memory.forget(request);
   const { providerSession: _, ...anew } = request;
   yield* rememberedFrames({ ...remembering, request: anew });
+}
+
+/**
+ * Whether a result is the SDK's answer that it does not find what is to be resumed: the session, the message in it, or a session
+ * by an id that is none of its own. Each names what it was asked for. Any other failure says nothing of the session.
+ */
+function isNotFound({ errors }: CsdkFrame, { resume, resumeAt }: Recalled): boolean {
+  if (resume === undefined || !Array.isArray(errors)) return false;
+  const told = errors.filter((error: unknown) => typeof error === 'string');
+  const isOf = (text: string, id: string | undefined): boolean =>
+    id !== undefined && told.some((error) => error.includes(text) && error.includes(id));
+  return (
+    isOf('No conversation found', resume) ||
+    isOf('is not a UUID', resume) ||
+    isOf('No message found', resumeAt)
+  );
 }

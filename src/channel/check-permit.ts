@@ -1,6 +1,10 @@
 import type { ChannelInbox } from './channel.js';
 import { channelError } from './errors.js';
 import type { SendPermit } from './permit.js';
+import type { StreamPermits } from './stream-permits.js';
+
+/** An account's inbox. Nothing is refused before the account was started. */
+type Owner = Pick<ChannelInbox, 'owns'> | undefined;
 
 /**
  * Refuses a permit that the host of an account has not made (spec §14.14). A channel calls it before it takes the message.
@@ -13,10 +17,29 @@ import type { SendPermit } from './permit.js';
  *   const message = permit.take();
  * }
  */
-export function checkPermit(
-  permit: SendPermit,
-  inbox: Pick<ChannelInbox, 'owns'> | undefined,
-): void {
+export function checkPermit(permit: SendPermit, inbox: Owner): void {
   if (inbox?.owns?.(permit) === false)
     throw channelError('permit-foreign', { what: permit.idempotencyKey });
+}
+
+/**
+ * The permits of one streamed reply, each checked as `checkPermit` does: the opening at once, the final when it is asked for.
+ *
+ * @param inbox the account's; nothing is refused before the account was started.
+ * @throws SluiceError `permit-foreign`, here and from `final`.
+ * @example
+ * createStreamSender: (permits) => new Sender(checkedPermits(permits, inbox)),
+ */
+export function checkedPermits(permits: StreamPermits, inbox: Owner): StreamPermits {
+  const { opening } = permits;
+  checkPermit(opening, inbox);
+  return {
+    ...permits,
+    opening,
+    final: () => {
+      const permit = permits.final();
+      if (permit !== undefined) checkPermit(permit, inbox);
+      return permit;
+    },
+  };
 }

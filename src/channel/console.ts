@@ -1,5 +1,5 @@
 import type { ChannelInbox, ChannelPlugin, DecodedIngress } from './channel.js';
-import { checkPermit } from './check-permit.js';
+import { checkedPermits, checkPermit } from './check-permit.js';
 import type { ApprovedMessage } from './message.js';
 import type { TerminalScreen } from './terminal/terminal-screen.js';
 import { type TerminalLook, terminalSender } from './terminal/terminal-sender.js';
@@ -106,10 +106,12 @@ export function consoleChannel(options: ConsoleChannelOptions): ChannelPlugin {
     },
 
     ...(terminal !== undefined && {
-      createStreamSender: (permits) => {
-        checkPermit(permits.opening, host);
-        return terminalSender(permits, { screen: terminal.screen, look: terminal, nextMessageId });
-      },
+      createStreamSender: (permits) =>
+        terminalSender(checkedPermits(permits, host), {
+          screen: terminal.screen,
+          look: terminal,
+          nextMessageId,
+        }),
     }),
   };
 }

@@ -12,7 +12,7 @@ export type {
   InboundUpdate,
   ResendPolicy,
 } from './channel.js';
-export { checkPermit } from './check-permit.js';
+export { checkedPermits, checkPermit } from './check-permit.js';
 export { type ConsoleChannelOptions, type ConsoleTerminal, consoleChannel } from './console.js';
 export type {
   ApprovedMessage,

@@ -44,9 +44,9 @@ export class SendPermit {
     this.attempt = attempt;
   }
 
-  /** Whether an outcome of this kernel has approved it. */
-  isOf(kernel: Kernel): boolean {
-    return isBegunBy(this.#approved.outcome, kernel);
+  /** Whether a value is a permit that an outcome of this kernel has approved. What only looks like a permit is none. */
+  static isOf(value: object, kernel: Kernel): boolean {
+    return #approved in value && isBegunBy(value.#approved.outcome, kernel);
   }
 
   /** Whether the message was taken. */

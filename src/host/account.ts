@@ -1,4 +1,4 @@
-import type { ChannelPlugin } from '../channel/index.js';
+import { type ChannelPlugin, SendPermit } from '../channel/index.js';
 import { oneLine } from '../kernel/index.js';
 import type { RunningAccount } from './accounts.js';
 import { attempt } from './attempt.js';
@@ -40,7 +40,7 @@ export async function startAccount(
         logger.warn('an update came after its account was stopped; it is not taken in', named);
         return 'refused';
       },
-      owns: (permit) => permit.isOf(kernel),
+      owns: (permit) => SendPermit.isOf(permit, kernel),
       ended: ({ reason, error }) => {
         if (error !== undefined)
           logger.error('an account takes in no more', { ...named, detail: reason, error });

@@ -1,4 +1,10 @@
-import type { ApprovedMessage, ChannelPlugin, DeliveryReceipt } from '../channel/index.js';
+import {
+  type ApprovedMessage,
+  type ChannelInbox,
+  type ChannelPlugin,
+  checkPermit,
+  type DeliveryReceipt,
+} from '../channel/index.js';
 import { isSluiceError, oneLine } from '../kernel/index.js';
 import type {
   LegacyChannel,
@@ -21,6 +27,7 @@ export function channelsOfPlugin(plugin: LegacyPlugin): readonly ChannelPlugin[]
 function channelOf(plugin: LegacyPlugin, channel: LegacyChannel): ChannelPlugin {
   const { outbound, capabilities } = channel;
   const id = channel.id.trim();
+  let host: ChannelInbox | undefined; // each of its accounts has the same host
   return {
     id,
     accounts: accountsOf(plugin, channel),
@@ -31,11 +38,14 @@ function channelOf(plugin: LegacyPlugin, channel: LegacyChannel): ChannelPlugin 
     },
     // What it throws does not say whether the provider has the message: it is not sent again.
     resendPolicy: { ambiguous: 'fail', maxAttempts: 1, maxWaitMs: 0 },
-    startAccount: async () => undefined,
+    startAccount: async (_accountId, inbox) => {
+      host = inbox;
+    },
     stopIntake: async () => undefined,
     stopAccount: async () => undefined,
     decodeIngress: () => ({ kind: 'ignored', reason: `channel "${id}" takes nothing in` }),
     send: async (permit) => {
+      checkPermit(permit, host);
       const message = permit.take();
       let parts: readonly Part[];
       try {

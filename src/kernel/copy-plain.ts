@@ -18,10 +18,11 @@ export function copyPlain(
   shared: readonly string[] = [],
   depth = maxDepth,
 ): PlainCopy | PlainProblem {
+  const copying = new Copying();
   try {
-    return new Copying().copy(root, shared, depth);
+    return copying.copy(root, shared, depth);
   } catch {
-    return { path: '/', problem: 'it cannot be read', isUnreadable: true };
+    return { ...problem(copying.reading, 'it cannot be read'), isUnreadable: true };
   }
 }
 
@@ -40,6 +41,8 @@ interface Path {
 class Copying {
   readonly #copies = new Map<object, object>();
   #below: Node[] = [];
+  /** What is read just now; nothing stands for the root. */
+  reading: Path | undefined;
 
   copy(root: object, shared: readonly string[], depth: number): PlainCopy | PlainProblem {
     if (!isPlain(root)) return { path: '/', problem: oddity(root) };
@@ -69,10 +72,12 @@ class Copying {
   }
 
   #fill({ source, copy, path }: Node, shared: readonly string[]): PlainProblem | undefined {
+    this.reading = path;
     const isList = Array.isArray(source);
     for (const key of Reflect.ownKeys(source)) {
       if (typeof key === 'symbol') return problem(path, 'a symbol key is not data');
       const at: Path = { key, up: path };
+      this.reading = at;
       const descriptor = Object.getOwnPropertyDescriptor(source, key);
       if (descriptor === undefined) continue; // a proxy that named a key it does not have
       if (!('value' in descriptor))

@@ -51,33 +51,23 @@ export class Grants {
     return stage.trusted.filter((field) => held.includes(`${stage.family}:${field}`));
   }
 
-  /**
-   * Whether an extension may contribute a class to a family. Everybody may observe. An extension that is granted any
-   * class is held to what it is granted; under least privilege every extension is.
-   */
+  /** Whether an extension may contribute a class to a family. */
   allows(extensionId: string, name: HandlerClass, family: string): boolean {
-    return name === 'observer' || this.#allows(extensionId, name, family);
+    return this.#has(extensionId, { verb: name, pattern: family });
   }
 
   /** Whether an extension may give its host a kind of thing: held to its grants as it is with classes. */
   mayProvide(extensionId: string, kind: string): boolean {
-    return this.#allows(extensionId, 'provide', kind);
+    return this.#has(extensionId, { verb: 'provide', pattern: kind });
   }
 
   /** Whether an extension may dispatch a family. One of the host's needs a grant, with or without least privilege. */
   mayDispatch(extensionId: string, { family, emitter }: Stage): boolean {
-    if (emitter === 'anyone') return true;
-    return this.#verbsOf(extensionId).some((one) => covers(one, 'dispatch', family));
+    return emitter === 'anyone' || this.#has(extensionId, { verb: 'dispatch', pattern: family });
   }
 
-  #allows(extensionId: string, verb: string, name: string): boolean {
-    const granted = this.#verbsOf(extensionId).filter((one) => one.verb !== 'dispatch');
-    if (granted.length === 0) return !this.#leastPrivilege;
-    return granted.some((one) => covers(one, verb, name));
-  }
-
-  #verbsOf(extensionId: string): readonly VerbGrant[] {
-    return this.#of(extensionId).flatMap((grant) => verbGrantOf(grant) ?? []);
+  #has(extensionId: string, asked: VerbGrant): boolean {
+    return hasVerb(this.#of(extensionId), asked, this.#leastPrivilege);
   }
 
   #of(extensionId: string): readonly string[] {
@@ -133,6 +123,37 @@ const verbs: readonly string[] = [...handlerClasses, '*', 'provide', 'dispatch']
 function verbGrantOf(grant: string): VerbGrant | undefined {
   const [verb = '', pattern = ''] = grant.split(':');
   return verbs.includes(verb) && grant === `${verb}:${pattern}` ? { verb, pattern } : undefined;
+}
+
+/**
+ * Whether an extension has what a grant names, by all that it is granted (spec §12.5). The kernel goes by the same rule.
+ *
+ * @param asked as a manifest writes it: `veto:egress.preparing`, or `agent.prompt.building:systemPrompt`.
+ */
+export function hasGrant(
+  granted: readonly string[],
+  asked: string,
+  leastPrivilege: boolean,
+): boolean {
+  const verbGrant = verbGrantOf(asked);
+  return verbGrant === undefined
+    ? granted.includes(asked)
+    : hasVerb(granted, verbGrant, leastPrivilege);
+}
+
+/**
+ * Everybody may observe. An extension that is granted any class or kind is held to what it is granted; under least
+ * privilege every extension is. A dispatch always needs its grant.
+ */
+function hasVerb(granted: readonly string[], asked: VerbGrant, leastPrivilege: boolean): boolean {
+  const { verb, pattern } = asked;
+  if (verb === 'observer') return true;
+  const isDispatch = verb === 'dispatch';
+  const counted = granted
+    .flatMap((grant) => verbGrantOf(grant) ?? [])
+    .filter((one) => (one.verb === 'dispatch') === isDispatch);
+  if (counted.length === 0) return !isDispatch && !leastPrivilege;
+  return counted.some((one) => covers(one, verb, pattern));
 }
 
 /** Whether `egress.preparing`, `egress.*` or `*` is meant by a pattern, and the class by its name or `*`. */

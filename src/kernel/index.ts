@@ -19,6 +19,7 @@ export { explainOutcome } from './explain.js';
 export * from './families.js';
 export { freezePlain } from './freeze.js';
 export type { Given } from './given.js';
+export { hasGrant } from './grants.js';
 export {
   type Allow,
   allow,

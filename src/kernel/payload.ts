@@ -3,6 +3,7 @@ import { copyPlain } from './copy-plain.js';
 import { kernelError, type SluiceError } from './errors.js';
 import { freezePlain } from './freeze.js';
 import { nearest } from './nearest.js';
+import { step } from './plain.js';
 import type { Stage } from './stage.js';
 
 /** Says what is wrong with a payload, or nothing. */
@@ -47,9 +48,36 @@ export function takePayload(stage: Stage, check: PayloadCheck, value: unknown): 
       problem,
     });
   }
-  const wrong = check(taken.copy);
+  const wrong = checked(stage, check, taken.copy);
   if (wrong !== undefined) throw wrong;
   return taken.copy;
+}
+
+/** Checks a copy. Its shared fields are what the caller has given, so the check may meet a value that cannot be read. */
+function checked(stage: Stage, check: PayloadCheck, copy: object): SluiceError | undefined {
+  try {
+    return check(copy);
+  } catch {
+    const { family, shared } = stage;
+    const field = shared.find((name) => !canRead(check, copy, without(shared, name)));
+    const path = field === undefined ? '/' : step(field);
+    return kernelError('bad-payload', { family, path, problem: 'it cannot be read' });
+  }
+}
+
+/** Whether a check can read a copy that lacks some of its fields. */
+function canRead(check: PayloadCheck, copy: object, lacking: readonly string[]): boolean {
+  const fields = Object.entries(copy).filter(([name]) => !lacking.includes(name));
+  try {
+    check(Object.fromEntries(fields));
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function without(names: readonly string[], name: string): readonly string[] {
+  return names.filter((one) => one !== name);
 }
 
 /** Whether a value is an array; of a revoked proxy nobody can tell. */

@@ -38,6 +38,12 @@ export const legacyErrors = {
     cause: 'The plugin asks for a part of its own system that has no place here.',
     hint: '{instead}',
   },
+  'plugin-unsearchable': {
+    message: '{extensionId} hands over more than {most} objects at once.',
+    cause:
+      'The plugin uses a part of its own system that has no place here. What it hands over is searched for that part, and this is too much to search.',
+    hint: 'Hand over less at once, or do not use the part: the log names it.',
+  },
 } as const satisfies Record<string, ErrorRow>;
 
 /** The rows as a type. */

@@ -32,7 +32,10 @@ const said = (uuid: string): CsdkFrame => ({
   message: { id: uuid, role: 'assistant', content: [{ type: 'text', text: 'So.' }] },
 });
 const result: CsdkFrame = { type: 'result', subtype: 'success', is_error: false, result: '' };
-const lost: CsdkFrame = { type: 'result', subtype: 'error_during_execution', is_error: true };
+const broken: CsdkFrame = { type: 'result', subtype: 'error_during_execution', is_error: true };
+/** A result as the SDK gives it, version 0.3.330, before anything has begun. */
+const refused = (...errors: readonly string[]): CsdkFrame => ({ ...broken, num_turns: 0, errors });
+const lost = (id: string): CsdkFrame => refused(`No conversation found with session ID: ${id}`);
 
 /** A query that yields frames, or waits for ever after them. */
 function fakeQuery(frames: (call: number) => readonly CsdkFrame[], thenWaits = false) {
@@ -263,7 +266,7 @@ describe('what the turns of a session share', () => {
 
   it('is the history, told in the log, where the SDK does not find its session any more (§16.15)', async () => {
     const { query, asked } = fakeQuery((call) =>
-      call === 1 ? [lost] : [init(`c-${call}`), result],
+      call === 1 ? [lost('c-0')] : [init(`c-${call}`), result],
     );
     const logger = collectingLogger();
     const provider = claudeProvider({ query, logger });
@@ -282,6 +285,53 @@ describe('what the turns of a session share', () => {
       { fields: { claudeSession: 'c-0' } },
     ]);
   });
+
+  it.each([
+    [
+      'an id that is none of its own',
+      'Error: --resume requires a valid session ID. Provided value "c-1" is not a UUID.',
+      {},
+    ],
+    [
+      'a message that it does not find in it',
+      'No message found with message.uuid of: u-1',
+      { begun: [] },
+    ],
+  ])('is the history, where the SDK names %s (§16.15)', async (_, error, more) => {
+    const { query, asked } = fakeQuery((call) =>
+      call === 1 ? [refused(error)] : [init('c-1'), said('u-1'), result],
+    );
+    const provider = claudeProvider({ query });
+    await eventsOf(provider.run(request({ prompt: 'Hello' })));
+    const events = await eventsOf(provider.run(request({ history: first, ...more })));
+    expect(events.at(-1)).not.toHaveProperty('error');
+    expect(asked.map(({ options }) => options.resume)).toEqual([undefined, 'c-1', undefined]);
+    expect(asked[2]?.prompt).toContain('assistant: Hi.');
+  });
+
+  it.each<[string, readonly CsdkFrame[]]>([
+    ['a bad key', [refused('Invalid API key · Please run /login')]],
+    ['another session that is not found', [lost('c-7')]],
+    ['a file of it that cannot be read', [refused('EACCES: open projects/c-0.jsonl')]],
+    ['an error that says nothing', [broken]],
+    ['an end before anything', []],
+  ])(
+    'stays the session of the SDK after a failure that does not say that it is gone: %s (§16.15)',
+    async (_, frames) => {
+      const { query, asked } = fakeQuery((call) => (call === 1 ? frames : [init('c-0'), result]));
+      const logger = collectingLogger();
+      const provider = claudeProvider({ query, logger });
+      await eventsOf(provider.run(request({ prompt: 'Hello' })));
+      const events = await eventsOf(provider.run(request({ history: first })));
+      expect(events.at(-1)).toMatchObject({
+        type: 'agent_end',
+        error: expect.anything() as unknown,
+      });
+      await eventsOf(provider.run(request({ history: first })));
+      expect(asked.map(({ options }) => options.resume)).toEqual([undefined, 'c-0', 'c-0']);
+      expect(logger.messages().join()).not.toContain('is gone');
+    },
+  );
 
   it('is kept as a text of its own, and found again by a provider that knows nothing (§16.15)', async () => {
     const { query, asked } = fakeQuery(() => [init('c-1'), said('u-1'), result]);
@@ -404,7 +454,7 @@ describe('a run of Claude', () => {
     const stop = new AbortController();
     const { query, interrupted } = interruptible(() => [
       answerTo('t', 'The call was interrupted: Ctrl-C.'),
-      { ...lost, terminal_reason: 'aborted_tools' },
+      { ...broken, terminal_reason: 'aborted_tools' },
     ]);
     const provider = claudeProvider({ query });
     const onStart = ({ type }: SessionEvent): void => {

@@ -153,7 +153,7 @@ describe('M5: a permit is bound to its host (§14.14)', () => {
     expect(() => approveSend(outcome, host)).toThrow(
       expect.objectContaining({ code: 'not-approved' }),
     );
-    expect(approveSend(outcome, kernel).mintPermit().isOf(kernel)).toBe(true);
+    expect(SendPermit.isOf(approveSend(outcome, kernel).mintPermit(), kernel)).toBe(true);
   });
 
   it('one of a kernel of somebody’s own is refused by a channel that a host runs: nothing of it goes out', async () => {
@@ -164,7 +164,10 @@ describe('M5: a permit is bound to its host (§14.14)', () => {
     });
     const { kernel: host } = createTestKernel();
     const inbox = { receive: async () => undefined, ended: () => undefined };
-    await channel.startAccount('default', { ...inbox, owns: (permit) => permit.isOf(host) });
+    await channel.startAccount('default', {
+      ...inbox,
+      owns: (permit) => SendPermit.isOf(permit, host),
+    });
     const forged = approveSend(await prepare({ content: 'FORGED' })).mintPermit();
     await expect(channel.send(forged)).rejects.toMatchObject({ code: 'permit-foreign' });
     expect(forged.used).toBe(false);

@@ -391,6 +391,19 @@ describe('sluice doctor (§20.5)', () => {
       { grants: { one: ['veto:agent.*'] } },
       true,
     ],
+    [
+      'a dispatch, which is nobody’s without a grant',
+      'dispatch:egress.sent',
+      { grants: { one: ['*:*'] } },
+      true,
+    ],
+    [
+      'a dispatch that a pattern covers',
+      'dispatch:egress.sent',
+      { grants: { one: ['dispatch:egress.*'] } },
+      false,
+    ],
+    ['an observer, which everybody may be', 'observer:*', { leastPrivilege: true }, false],
   ])(
     'says whether an extension has what its manifest asks for: %s',
     async (_, asked, given, isMissing) => {

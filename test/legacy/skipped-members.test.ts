@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
 import { loadLegacyPlugin } from '../../src/legacy/index.js';
-import { StandIns } from '../../src/legacy/plugin/stand-ins.js';
+import { mostSearched, StandIns, tooMany } from '../../src/legacy/plugin/stand-ins.js';
 import { collectingLogger } from '../../src/testing/index.js';
 import { hostLab } from '../support/host-lab.js';
 
@@ -140,6 +140,33 @@ describe('D1: what a member that is not there gives is never sent, answered or c
     } finally {
       look.mockRestore();
     }
+  });
+
+  it('not among more objects than are searched: what holds too many is refused, and nothing of it goes on (§17.12)', async () => {
+    const { lab, logger } = await labOf((api) =>
+      api.on('message_sending', () => {
+        const content = String(api.runtime['config']?.['sign']);
+        const many = Array.from({ length: mostSearched }, () => ({}));
+        return { content, many }; // the newest are searched first
+      }),
+    );
+    await using _ = lab;
+    await lab.say('hello');
+    expect(lab.texts()).toEqual(['hello']);
+    expect(logger.messages().join()).not.toContain('\u{f8f1}');
+    const [failure] = lab.of('egress.preparing').flatMap(({ failures }) => failures);
+    expect(failure?.error).toMatchObject({
+      code: 'plugin-unsearchable',
+      details: { extensionId: 'acme' },
+    });
+  });
+
+  it('and as many objects as are searched are passed on (§17.12)', () => {
+    const standIns = new StandIns(() => undefined);
+    (standIns.make('api.runtime.tts') as Absent)();
+    const many = Array.from({ length: mostSearched - 1 }, () => ({}));
+    expect(standIns.pathIn(many)).toBeUndefined();
+    expect(standIns.pathIn([...many, {}])).toBe(tooMany);
   });
 
   it('a channel that has no way to send a message says so', async () => {

@@ -12,6 +12,7 @@ describeStreamSender('the stream sender of Telegram', {
     const { api, shown } = chatApi(clock);
     const parts = {
       apiOf: () => api,
+      inbox: () => undefined,
       clock,
       log: collectingLogger(),
       config: { format: 'markdown' as const, mediaRoots: [] },

@@ -5,6 +5,7 @@ import {
   type ApprovedMessage,
   type ChannelInbox,
   type ChannelPlugin,
+  checkedPermits,
   checkPermit,
   type SendResult,
 } from 'sluice/channel';
@@ -101,14 +102,16 @@ export function telegramChannel(options: TelegramChannelOptions): TelegramChanne
     },
 
     ...(config.streaming && {
-      createStreamSender: (permits) => {
-        checkPermit(permits.opening, host);
-        return new TelegramStreamSender({ apiOf, clock, log, config, signal }, permits);
-      },
+      createStreamSender: (permits) =>
+        new TelegramStreamSender(
+          { apiOf, clock, log, config, signal },
+          checkedPermits(permits, host),
+        ),
     }),
     // also where nothing is streamed any more: a host before this one may have
     previews: telegramPreviews({
-      ...{ apiOf: (accountId) => accountOf(accountId).api, clock, log, config, signal },
+      ...{ apiOf: (accountId) => accountOf(accountId).api, inbox: () => host },
+      ...{ clock, log, config, signal },
     }),
   };
 }

@@ -1,5 +1,5 @@
 import type { ExtensionStatus } from '../../extension/index.js';
-import { handlerClasses, nearest } from '../../kernel/index.js';
+import { hasGrant, nearest } from '../../kernel/index.js';
 import type { Settings } from '../settings.js';
 import type { Finding } from './finding.js';
 
@@ -25,10 +25,7 @@ function askedGrants(
 ): Finding[] {
   const asked = manifest?.grants ?? [];
   const held = grants[extensionId] ?? [];
-  const isHeldToGrants = leastPrivilege || held.some(isOfClass);
-  const missing = asked.filter(
-    (one) => (!isOfClass(one) || isHeldToGrants) && !held.some((grant) => covers(grant, one)),
-  );
+  const missing = asked.filter((one) => !hasGrant(held, one, leastPrivilege));
   if (asked.length === 0) return [];
   if (missing.length === 0) {
     const what = `asks for ${asked.join(', ')}, and may`;
@@ -43,23 +40,6 @@ function askedGrants(
       hint: `If it should, write in the config: "grants": { "${extensionId}": ${JSON.stringify(missing)} }.`,
     },
   ];
-}
-
-/** `veto:egress.preparing` grants a class and `provide:channel` a kind; `agent.prompt.building:systemPrompt` a field. */
-function isOfClass(grant: string): boolean {
-  const [name = ''] = grant.split(':');
-  return ['*', 'provide', ...handlerClasses].includes(name);
-}
-
-/** Whether a grant, which may have a pattern, holds what is asked (spec §12.5). */
-function covers(grant: string, asked: string): boolean {
-  if (grant === asked) return true;
-  if (!isOfClass(grant) || !isOfClass(asked)) return false;
-  const [name, pattern = ''] = grant.split(':');
-  const [askedClass, family = ''] = asked.split(':');
-  const isOver = pattern.endsWith('*') && family.startsWith(pattern.slice(0, -1));
-  const isAnyClass = name === '*' && askedClass !== 'provide';
-  return (isAnyClass || name === askedClass) && (pattern === family || isOver);
 }
 
 /** Grants for extensions that are not there: a misspelt id leaves the extension without what it was to have. */

@@ -1,7 +1,7 @@
 import type { SluiceError } from '../../kernel/index.js';
 import { legacyError } from '../errors.js';
 import type { UnsupportedCall } from './plugin.js';
-import { StandIns } from './stand-ins.js';
+import { mostSearched, StandIns, tooMany } from './stand-ins.js';
 import { type UnsupportedMember, unsupportedMembers } from './unsupported.js';
 
 /** The parts of a plugin's api that are not there, and the check that nothing of them leaves the plugin. */
@@ -21,7 +21,7 @@ export interface Refusals {
   /**
    * Checks a value that the plugin hands over: an answer, a choice, a chunk. What a skipped call gave is none.
    *
-   * @throws SluiceError `plugin-unsupported`, which names the member that the value comes from.
+   * @throws SluiceError `plugin-unsupported`, which names the member that the value comes from, or `plugin-unsearchable`.
    */
   check<T>(value: T): T;
   /**
@@ -69,6 +69,8 @@ export function refusalsOf(
   let isAsked = false;
   const check = <T>(value: T): T => {
     const path = standIns.pathIn(value);
+    if (path === tooMany)
+      throw legacyError('plugin-unsearchable', { extensionId, most: mostSearched });
     if (path !== undefined) throw refused(path);
     return value;
   };

@@ -1,7 +1,10 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 
-/** Values that are looked at in one answer of a plugin, at most: it comes from outside. */
-const mostValues = 10_000;
+/** Objects that are looked at in one answer of a plugin, at most: a proxy could give new ones for ever. */
+export const mostSearched = 100_000;
+
+/** There are more objects than are looked at, so that a stand-in may be among the others. */
+export const tooMany = Symbol('too many to search');
 
 /** Stands around the path that a stand-in gives as a text: a character for private use, which nobody types. */
 const mark = '\u{f8f1}';
@@ -49,12 +52,15 @@ export class StandIns {
     return standIn;
   }
 
-  /** The path of the stand-in that a value is, holds or was written with; `undefined` if there is none. */
-  pathIn(value: unknown): string | undefined {
+  /**
+   * The path of the stand-in that a value is, holds or was written with; `undefined` if there is none. Of more objects than
+   * are looked at nobody can say that: `tooMany`.
+   */
+  pathIn(value: unknown): string | typeof tooMany | undefined {
     if (!this.#isTouched) return undefined;
     const seen = new Set<object>();
     const waiting: unknown[] = [value];
-    while (waiting.length > 0 && seen.size < mostValues) {
+    while (waiting.length > 0) {
       const one = waiting.pop();
       if (typeof one === 'string') {
         const path = marked.exec(one)?.[1];
@@ -64,6 +70,7 @@ export class StandIns {
         continue;
       const path = this.#paths.get(one);
       if (path !== undefined) return path;
+      if (seen.size === mostSearched) return tooMany;
       seen.add(one);
       if (ArrayBuffer.isView(one)) continue; // each byte would be a key
       if (typeof one === 'object')

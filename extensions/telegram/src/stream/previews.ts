@@ -1,5 +1,10 @@
 import type { Clock, Logger } from 'sluice';
-import type { ChannelPreviews, SendResult } from 'sluice/channel';
+import {
+  type ChannelInbox,
+  type ChannelPreviews,
+  checkPermit,
+  type SendResult,
+} from 'sluice/channel';
 import type { BotApi } from '../api/bot-api.js';
 import type { TelegramConfig } from '../config.js';
 import { completeMessage } from './complete-message.js';
@@ -10,6 +15,8 @@ import { removeMessage, type ShownMessage } from './shown-message.js';
 export interface PreviewParts {
   /** The API of an account. @throws where it is not connected. */
   readonly apiOf: (accountId: string) => BotApi;
+  /** What knows the permits of the channel's host, once an account was started. */
+  readonly inbox: () => Pick<ChannelInbox, 'owns'> | undefined;
   readonly clock: Clock;
   readonly log: Logger;
   readonly config: Pick<TelegramConfig, 'format' | 'mediaRoots'>;
@@ -17,7 +24,7 @@ export interface PreviewParts {
 }
 
 /** Ends what a crash has left of streamed replies: Telegram edits and deletes messages by their ids, however old. */
-export function telegramPreviews({ apiOf, ...parts }: PreviewParts): ChannelPreviews {
+export function telegramPreviews({ apiOf, inbox, ...parts }: PreviewParts): ChannelPreviews {
   const { clock, log, config, signal } = parts;
   const messageAt = ({ chatId, messageId }: PreviewNote, api: BotApi): ShownMessage => ({
     ...{ api, target: { chat_id: chatId }, messageId, clock, log, signal },
@@ -31,6 +38,7 @@ export function telegramPreviews({ apiOf, ...parts }: PreviewParts): ChannelPrev
     },
 
     complete: async (permit, { shown, noteShown }): Promise<SendResult> => {
+      checkPermit(permit, inbox());
       const message = permit.take();
       const note = previewNoteOf(shown);
       if (note === undefined || note.isSending === true)
