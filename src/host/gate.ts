@@ -14,9 +14,18 @@ export class Gate {
     this.#clock = clock;
   }
 
+  get isOpen(): boolean {
+    return this.#closed === undefined;
+  }
+
+  /** Resolves when the gate is open. */
+  async opened(): Promise<void> {
+    while (this.#closed !== undefined) await this.#closed.opened;
+  }
+
   /** Does a job when the gate is open. */
   async pass<T>(job: () => Promise<T>): Promise<T> {
-    while (this.#closed !== undefined) await this.#closed.opened;
+    while (!this.isOpen) await this.opened();
     this.#under++;
     try {
       return await job();

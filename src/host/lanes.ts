@@ -118,6 +118,8 @@ export class Lanes {
         if (isLaneFull) lane.waitingForRoom.push(resolve);
         else this.#waitingForAnyRoom.push(resolve);
       });
+      // it may not use the room: in the next turn of the event loop what is left of it is another's
+      setImmediate(() => this.#tellRoom(lane));
     }
   }
 
@@ -132,11 +134,22 @@ export class Lanes {
   async #inSlot<T>(job: (place: Place) => Promise<T>): Promise<T> {
     const { slots } = this.#rules;
     if (slots === undefined) return this.#begin(job, noPlace);
-    await slots.take();
+    await this.#slotBehindGate(slots);
     try {
       return await this.#begin(job, placeOf(slots));
     } finally {
       slots.give();
+    }
+  }
+
+  /** No slot is held while the gate is closed: what has begun may need one to come to its end. */
+  async #slotBehindGate(slots: Slots): Promise<void> {
+    const { gate } = this.#rules;
+    await slots.take();
+    while (gate !== undefined && !gate.isOpen) {
+      slots.give();
+      await gate.opened();
+      await slots.retake(); // it was its turn
     }
   }
 
@@ -154,13 +167,18 @@ export class Lanes {
     return lane;
   }
 
+  /** Tells one who waits for room among all, and one who waits for room in a lane, if there is any. */
+  #tellRoom(lane: Lane | undefined): void {
+    if (!this.areFull) this.#waitingForAnyRoom.shift()?.();
+    if (lane !== undefined && lane.jobs < this.#rules.capacity) lane.waitingForRoom.shift()?.();
+  }
+
   #done(key: string, lane: Lane): void {
     lane.jobs--;
     this.#jobs--;
     if (lane.jobs * 2 <= this.#rules.capacity) lane.isTold = false;
     if (this.#jobs * 2 <= this.#capacityOfAll) this.#told.clear();
-    this.#waitingForAnyRoom.shift()?.();
-    lane.waitingForRoom.shift()?.();
+    this.#tellRoom(lane);
     if (lane.jobs > 0) return;
     this.#lanes.delete(key);
     for (const resolve of lane.waitingForRoom) resolve();

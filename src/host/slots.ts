@@ -20,6 +20,7 @@ export class Slots {
   #taken = 0;
   /** Places that were given in this turn of the event loop. */
   #givenNow = 0;
+  #isPaused = false;
 
   /** @param limit at least 1. */
   constructor(limit: number, perTurn = usualPerTurn) {
@@ -55,6 +56,17 @@ export class Slots {
     return this.#wait(this.#returning);
   }
 
+  /** Gives no first place until it is disposed. Who had one gets it again. */
+  pause(): Disposable {
+    this.#isPaused = true;
+    return {
+      [Symbol.dispose]: () => {
+        this.#isPaused = false;
+        this.#fill();
+      },
+    };
+  }
+
   /** Takes a place if there is one now. @returns whether there was. */
   tryTake(): boolean {
     const isTaken =
@@ -79,6 +91,7 @@ export class Slots {
   #fill(): void {
     while (this.#taken < this.#limit && this.#givenNow < this.#perTurn) {
       const queue = this.#returning.size > 0 ? this.#returning : this.#waiting;
+      if (this.#isPaused && queue === this.#waiting) return;
       const [next] = queue;
       if (next === undefined) return;
       queue.delete(next);
