@@ -35,6 +35,18 @@ export function sendLine(record: SendRecord): string {
   );
 }
 
+/** The sends of an update, a line each. If an operator had it tried again, a line says which came before that. */
+export function sendLines(
+  { retriedAfterSeq }: UpdateRecord,
+  sends: readonly SendRecord[],
+): readonly string[] {
+  if (retriedAfterSeq === undefined) return sends.map(sendLine);
+  const before = sends.filter(({ seq }) => seq <= retriedAfterSeq);
+  const since = sends.filter(({ seq }) => seq > retriedAfterSeq);
+  const mark = 'tried again by an operator: no send above is its answer';
+  return [...before.map(sendLine), mark, ...since.map(sendLine)];
+}
+
 function columns(...texts: readonly string[]): string {
   return texts.map(printable).join('  ');
 }

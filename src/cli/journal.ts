@@ -9,7 +9,7 @@ import {
 } from '../host/index.js';
 import { CommandError } from './command-error.js';
 import { type ExitCode, exitCodeHelp, exitCodes } from './exit-codes.js';
-import { sendLine, updateLine } from './journal-lines.js';
+import { sendLine, sendLines, updateLine } from './journal-lines.js';
 import { journalFile } from './journal-of.js';
 import { sinceMsOf } from './journal-since.js';
 import { jsonLine } from './json-line.js';
@@ -131,7 +131,7 @@ async function show(id: string, options: JournalOptions, shell: Shell): Promise<
         : [
             updateLine(update),
             ...(update.body === undefined ? [] : [`  body: ${update.body}`]),
-            ...sends.map((send) => `  ${sendLine(send)}`),
+            ...sendLines(update, sends).map((line) => `  ${line}`),
             ...stages.map(({ eventId, family, status }) => `  ${eventId}  ${family}  ${status}`),
           ],
     );

@@ -72,6 +72,18 @@ describe('sluice journal', () => {
     ]);
   });
 
+  it('shows which sends are of the time before a message was tried again (durability §7.6)', async () => {
+    const path = await filled(async (journal) => {
+      await journal.retry('u-bad');
+      await journal.begin('u-bad');
+      await journal.prepare(aSend('u-bad.2', { correlationId: 'u-bad' }));
+    });
+    const { stdout } = await sluice('show', 'u-bad', '--journal', path);
+    expect(stdout).toMatch(/handling\n.*body.*\n.*u-bad\.1 .*\n {2}tried again .*\n.*u-bad\.2 /);
+    const json = await sluice('show', 'u-bad', '--json', '--journal', path);
+    expect(jsonLines(json.stdout)).toMatchObject([{ retriedAfterSeq: 2 }]);
+  });
+
   it('has a dead letter tried again, or dropped, also while a host runs (durability §7.6)', async () => {
     const path = await filled();
     const host = await openJournal(path);

@@ -2,7 +2,7 @@ import { hostError } from '../errors.js';
 import type { SqliteDatabase, SqliteRow } from '../sqlite/open-sqlite.js';
 import type { CleanText } from './clean-body.js';
 import type { SendState, UpdateState } from './journal.js';
-import { sendsTable, updatesTable } from './journal-rows.js';
+import { outcomeOfRetried, sendsTable, updatesTable } from './journal-rows.js';
 import { isNotEnded } from './journal-schema.js';
 import { type RowValues, type TableRows, tableRows } from './table-rows.js';
 
@@ -58,6 +58,7 @@ export function journalChanges(database: SqliteDatabase, clean?: CleanText): Jou
     const row = updates.find('event_id', eventId);
     return row?.['state'] === 'dead' ? row : undefined;
   };
+  const lastSend = database.prepare('SELECT max(seq) AS seq FROM sends WHERE correlation_id = ?');
   // what is done with needs no body any more, and people's words are not kept longer than they must be
   const purge = (row: SqliteRow): void => updates.change(row, { state: 'ended', body: null });
   return {
@@ -68,8 +69,9 @@ export function journalChanges(database: SqliteDatabase, clean?: CleanText): Jou
     retry: (eventId) => {
       const row = dead(eventId);
       if (row === undefined) return false;
-      const again = { state: 'accepted', attempts: 0, ended_at_ms: null };
-      updates.change(row, { ...again, outcome: null, reason: null });
+      const again = { state: 'accepted', attempts: 0, ended_at_ms: null, reason: null };
+      const outcome = outcomeOfRetried(Number(lastSend.get(eventId)?.['seq'] ?? 0));
+      updates.change(row, { ...again, outcome });
       return true;
     },
     purge: (eventId) => {

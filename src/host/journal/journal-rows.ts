@@ -18,7 +18,7 @@ const updateColumns = {
   endedAtMs: 'ended_at_ms',
   outcome: 'outcome',
   reason: 'reason',
-} as const satisfies Record<keyof UpdateRecord, string>;
+} as const satisfies Record<Exclude<keyof UpdateRecord, 'retriedAfterSeq'>, string>;
 
 const sendColumns = {
   seq: 'seq',
@@ -79,8 +79,26 @@ export const updatesTable: JournalTable<UpdateRecord> = {
   idColumn: 'event_id',
   correlationColumn: 'event_id',
   timeColumn: 'accepted_at_ms',
-  record: (row) => recordOf<UpdateRecord>(updateColumns, row),
+  record: (row) => {
+    const retriedAfterSeq = retriedAfterSeqOf(row['outcome']);
+    return retriedAfterSeq === undefined
+      ? recordOf<UpdateRecord>(updateColumns, row)
+      : { ...recordOf<UpdateRecord>(updateColumns, { ...row, outcome: null }), retriedAfterSeq };
+  },
 };
+
+/**
+ * An update that is open has no outcome. One that was tried again says in the same column after which of its sends that was,
+ * so files of this version need no column more.
+ */
+export function outcomeOfRetried(afterSeq: number): string {
+  return `retried after send ${afterSeq}`;
+}
+
+function retriedAfterSeqOf(outcome: SqliteRow[string] | undefined): number | undefined {
+  const [, seq] = /^retried after send (\d+)$/.exec(String(outcome)) ?? [];
+  return seq === undefined ? undefined : Number(seq);
+}
 
 export const sendsTable: JournalTable<SendRecord> = {
   name: 'sends',
@@ -128,4 +146,5 @@ export type RowFilter = JournalFilter & {
   readonly states?: readonly string[];
   readonly family?: string;
   readonly lane?: string;
+  readonly withoutBody?: boolean;
 };

@@ -29,6 +29,11 @@ export interface UpdateRecord extends NewUpdate {
   readonly state: UpdateState;
   /** How often it was begun. */
   readonly attempts: number;
+  /**
+   * As long as it is open: the number of the last send that it had when an operator had it tried again. Sends up to there
+   * do not say how it ends.
+   */
+  readonly retriedAfterSeq?: number;
   readonly acceptedAtMs: number;
   readonly endedAtMs?: number;
   /** How its message ended. */
@@ -125,6 +130,8 @@ export interface UpdateFilter extends JournalFilter {
   readonly states?: readonly UpdateState[];
   /** Of this lane. With states that have not ended it costs no more than what it gives. */
   readonly lane?: string;
+  /** Their bodies are neither read nor given. */
+  readonly withoutBody?: boolean;
 }
 
 export interface SendFilter extends JournalFilter {
@@ -220,7 +227,7 @@ export interface Journal extends JournalReader {
   endSend(sendId: string, end: SendEndRecord): Promise<void>;
   /** Keeps a dispatch with the next write. Never fails: what cannot be kept is counted. */
   dispatched(dispatch: NewDispatch): void;
-  /** Has a dead letter handled again, from its first attempt. @returns whether it was one. */
+  /** Has a dead letter handled again, from its first attempt; `retriedAfterSeq` is kept. @returns whether it was one. */
   retry(eventId: string): Promise<boolean>;
   /** Drops dead letters: this one, or all. @returns how many. */
   purge(eventId?: string): Promise<number>;

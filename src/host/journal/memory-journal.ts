@@ -2,23 +2,31 @@ import { type Clock, type SluiceError, systemClock } from '../../kernel/index.js
 import { hostError } from '../errors.js';
 import {
   type DispatchRecord,
-  defaultLimit,
   type Journal,
-  type JournalFilter,
   openSends,
   openUpdates,
   type SendRecord,
   type UpdateRecord,
 } from './journal.js';
+import { InOrder, MemoryRows } from './memory-rows.js';
 
 /**
  * A journal in memory: gone with the process, and so no safer than none. For tests, and for hosts that want updates
- * that come twice to be handled once.
+ * that come twice to be handled once. What it costs to keep a message and to find it again does not depend on how many it
+ * has kept before; it drops none of them.
  */
 export function memoryJournal({ clock = systemClock }: { readonly clock?: Clock } = {}): Journal {
-  const updates = new Map<string, UpdateRecord>();
-  const sends = new Map<string, SendRecord>();
-  const dispatches: DispatchRecord[] = [];
+  const updates = new MemoryRows<UpdateRecord>({
+    idOf: ({ eventId }) => eventId,
+    groupOf: ({ lane, state }) => (includes(openUpdates, state) ? lane : undefined),
+    isOpen: ({ state }) => includes(openUpdates, state),
+  });
+  const sends = new MemoryRows<SendRecord>({
+    idOf: ({ sendId }) => sendId,
+    groupOf: ({ correlationId }) => correlationId,
+    isOpen: ({ state }) => includes(openSends, state),
+  });
+  const dispatches = new InOrder<DispatchRecord>();
   const counted = { accepted: 0, duplicates: 0, dispatchesDropped: 0, charactersWaiting: 0 };
   let seq = 0;
 
@@ -31,7 +39,7 @@ export function memoryJournal({ clock = systemClock }: { readonly clock?: Clock 
     if (was === undefined || !includes(openUpdates, was.state))
       throw misuse('update', eventId, wanted, was?.state);
     const is = change(was);
-    updates.set(eventId, is);
+    updates.set(is);
     return is;
   };
   const changeSend = (
@@ -42,7 +50,7 @@ export function memoryJournal({ clock = systemClock }: { readonly clock?: Clock 
     const was = sends.get(sendId);
     if (was === undefined || !includes(openSends, was.state))
       throw misuse('send', sendId, wanted, was?.state);
-    sends.set(sendId, change(was));
+    sends.set(change(was));
   };
 
   return {
@@ -61,7 +69,7 @@ export function memoryJournal({ clock = systemClock }: { readonly clock?: Clock 
         attempts: 0,
         acceptedAtMs,
       } as const;
-      updates.set(update.eventId, record);
+      updates.set(record);
       return { status: 'accepted' };
     },
     begin: async (eventId) =>
@@ -73,10 +81,10 @@ export function memoryJournal({ clock = systemClock }: { readonly clock?: Clock 
     giveBack: async (eventId) => {
       const was = updates.get(eventId);
       if (was?.state !== 'handling') throw misuse('update', eventId, 'given back', was?.state);
-      updates.set(eventId, { ...was, attempts: Math.max(0, was.attempts - 1) });
+      updates.set({ ...was, attempts: Math.max(0, was.attempts - 1) });
     },
     endUpdate: async (eventId, { isDead, ...end }) => {
-      changeUpdate(eventId, 'ended', ({ body, ...was }) => ({
+      changeUpdate(eventId, 'ended', ({ body, retriedAfterSeq: _, ...was }) => ({
         ...was,
         ...end,
         ...(isDead && body !== undefined && { body }),
@@ -89,12 +97,12 @@ export function memoryJournal({ clock = systemClock }: { readonly clock?: Clock 
       if (known !== undefined) throw misuse('send', send.sendId, 'prepared', known.state);
       const preparedAtMs = clock.now();
       const record = { ...send, seq: ++seq, state: 'prepared', attempts: 0, preparedAtMs } as const;
-      sends.set(send.sendId, record);
+      sends.set(record);
     },
     final: async (send) => {
       const was = sends.get(send.sendId);
       if (was?.state !== 'prepared') throw misuse('send', send.sendId, 'made final', was?.state);
-      sends.set(send.sendId, { ...was, ...send });
+      sends.set({ ...was, ...send });
     },
     sending: async (sendId) =>
       changeSend(sendId, 'sent', (was) => ({
@@ -105,44 +113,52 @@ export function memoryJournal({ clock = systemClock }: { readonly clock?: Clock 
     unsent: async (sendId) => {
       const was = sends.get(sendId);
       if (was?.state !== 'sending') throw misuse('send', sendId, 'given back', was?.state);
-      sends.set(sendId, { ...was, state: 'prepared' });
+      sends.set({ ...was, state: 'prepared' });
     },
     shown: async (sendId, shown) => changeSend(sendId, 'shown', (was) => ({ ...was, shown })),
     endSend: async (sendId, end) =>
       changeSend(sendId, end.state, (was) => ({ ...was, ...end, endedAtMs: clock.now() })),
     dispatched: (dispatch) => {
-      dispatches.push({ ...dispatch, seq: dispatches.length + 1 });
+      dispatches.set({ ...dispatch, seq: dispatches.size + 1 });
     },
     retry: async (eventId) => {
       const was = updates.get(eventId);
       if (was?.state !== 'dead') return false;
       const { endedAtMs: _at, outcome: _outcome, reason: _reason, ...rest } = was;
-      updates.set(eventId, { ...rest, state: 'accepted', attempts: 0 });
+      updates.set({ ...rest, state: 'accepted', attempts: 0, retriedAfterSeq: seq });
       return true;
     },
     purge: async (eventId) => {
       const dead = [...updates.values()].filter(
         (one) => one.state === 'dead' && (eventId ?? one.eventId) === one.eventId,
       );
-      for (const { body: _, ...one } of dead) updates.set(one.eventId, { ...one, state: 'ended' });
+      for (const { body: _, ...one } of dead) updates.set({ ...one, state: 'ended' });
       return dead.length;
     },
-    updates: async (filter = {}) =>
-      chosen(updates.values(), filter, ({ eventId, acceptedAtMs, state, lane }) => ({
-        id: eventId,
-        correlationId: eventId,
-        atMs: acceptedAtMs,
-        fits: (filter.states?.includes(state) ?? true) && (filter.lane ?? lane) === lane,
-      })),
-    sends: async (filter = {}) =>
-      chosen(sends.values(), filter, ({ sendId, correlationId, preparedAtMs, state }) => ({
-        id: sendId,
-        correlationId,
-        atMs: preparedAtMs,
-        fits: filter.states?.includes(state) ?? true,
-      })),
+    updates: async (filter = {}) => {
+      const { states, lane, withoutBody = false, correlationId, eventId = correlationId } = filter;
+      const isOpen = states?.every((state) => includes(openUpdates, state)) ?? false;
+      const of = { id: eventId, group: isOpen ? lane : undefined, isOpen };
+      const rows = updates.chosen(filter, of, (row) => ({
+        id: row.eventId,
+        correlationId: row.eventId,
+        atMs: row.acceptedAtMs,
+        fits: (states?.includes(row.state) ?? true) && (lane ?? row.lane) === row.lane,
+      }));
+      return withoutBody ? rows.map(({ body: _, ...row }) => row) : rows;
+    },
+    sends: async (filter = {}) => {
+      const { states, eventId, correlationId } = filter;
+      const isOpen = states?.every((state) => includes(openSends, state)) ?? false;
+      return sends.chosen(filter, { id: eventId, group: correlationId, isOpen }, (row) => ({
+        id: row.sendId,
+        correlationId: row.correlationId,
+        atMs: row.preparedAtMs,
+        fits: states?.includes(row.state) ?? true,
+      }));
+    },
     dispatches: async (filter = {}) =>
-      chosen(dispatches, filter, ({ eventId, correlationId, occurredAtMs, family }) => ({
+      dispatches.chosen(filter, ({ eventId, correlationId, occurredAtMs, family }) => ({
         id: eventId,
         correlationId,
         atMs: occurredAtMs,
@@ -150,35 +166,9 @@ export function memoryJournal({ clock = systemClock }: { readonly clock?: Clock 
       })),
     changedOutside: () => false,
     problem: () => undefined,
-    stats: () => ({ ...counted, dispatches: dispatches.length }),
+    stats: () => ({ ...counted, dispatches: dispatches.size }),
     close: async () => undefined,
   };
-}
-
-interface Judged {
-  readonly id: string;
-  readonly correlationId: string | undefined;
-  readonly atMs: number;
-  readonly fits: boolean;
-}
-
-function chosen<Row extends { readonly seq: number }>(
-  rows: Iterable<Row>,
-  filter: JournalFilter,
-  judge: (row: Row) => Judged,
-): Row[] {
-  const { eventId, correlationId, sinceMs = Number.NEGATIVE_INFINITY, afterSeq = 0 } = filter;
-  const fitting = [...rows].filter((row) => {
-    const one = judge(row);
-    return (
-      one.fits &&
-      row.seq > afterSeq &&
-      one.atMs >= sinceMs &&
-      (eventId ?? one.id) === one.id &&
-      (correlationId === undefined || correlationId === one.correlationId)
-    );
-  });
-  return fitting.slice(0, Math.max(0, Math.trunc(filter.limit ?? defaultLimit)));
 }
 
 function includes(states: readonly string[], state: string): boolean {

@@ -97,6 +97,7 @@ export class SqliteReader implements JournalReader {
     sawDamaged: (seq: unknown) => void,
   ): Row[] {
     const { eventId, correlationId, sinceMs, afterSeq, family, states, lane, limit } = filter;
+    const { withoutBody = false } = filter;
     const conditions: string[] = [];
     const values: SqliteValue[] = [];
     const where = (condition: string, ...bound: readonly SqliteValue[]): void => {
@@ -126,7 +127,7 @@ export class SqliteReader implements JournalReader {
     const most = Math.max(0, Math.trunc(limit ?? defaultLimit));
     try {
       return this.#rowsOf(table)
-        .read(`${condition} ORDER BY seq LIMIT ?`, [...values, most], onDamaged)
+        .read(`${condition} ORDER BY seq LIMIT ?`, [...values, most], { onDamaged, withoutBody })
         .map(table.record);
     } catch (error) {
       const isDamage = isSluiceError(error) && error.code === 'database-damaged';

@@ -10,6 +10,10 @@ import { tableRows } from './table-rows.js';
 /** Rows that are read at once: between two such readings others have their turn. */
 const page = 500;
 
+/** Rows that are forgotten in one write, and the bytes of their bodies; the last of them may go beyond that. */
+const rowsForgotten = 100;
+const bytesForgotten = 4 * 1024 * 1024;
+
 /** Sessions and transcripts in the tables of a journal. What is written is on the disk when it resolves. */
 export function sqliteStore(
   database: SqliteDatabase,
@@ -23,7 +27,16 @@ export function sqliteStore(
     const last = transcripts.newest('session_id', sessionId);
     return { messages: Number(last?.['messages'] ?? 0), prompts: Number(last?.['prompts'] ?? 0) };
   };
-  const forget = database.prepare('DELETE FROM transcripts WHERE session_id = ?');
+  const forget = database.prepare(`DELETE FROM transcripts WHERE seq IN (
+    SELECT seq FROM (
+      SELECT seq, bytes, sum(bytes) OVER (ORDER BY seq DESC) AS bytes_so_far FROM (
+        SELECT seq, octet_length(body) AS bytes FROM transcripts WHERE session_id = ?
+        ORDER BY seq DESC LIMIT ${rowsForgotten}))
+    WHERE bytes_so_far - bytes < ${bytesForgotten})`);
+  /** From its end, a part at a time: if the process dies meanwhile, what is left is a transcript. */
+  const forgetTranscript = async (sessionId: string): Promise<void> => {
+    while ((await commits.write(() => forget.run(sessionId).changes)) > 0);
+  };
   return {
     loadSession: async (sessionKey) => {
       const [row] = sessions.read('session_key = ?', [sessionKey]);
@@ -32,13 +45,15 @@ export function sqliteStore(
     saveSession: async (record) => {
       const { sessionKey, sessionId } = record;
       const body = JSON.stringify(record);
+      const old = sessions.find('session_key', sessionKey)?.['session_id'] ?? sessionId;
+      if (old !== sessionId) await forgetTranscript(String(old)); // as a reset leaves it
       await commits.write(() => {
         const before = sessions.find('session_key', sessionKey);
         if (before === undefined) {
           sessions.add({ session_key: sessionKey, session_id: sessionId, body });
           return;
         }
-        if (before['session_id'] !== sessionId) forget.run(String(before['session_id'])); // as a reset leaves it
+        if (before['session_id'] !== sessionId) forget.run(String(before['session_id'])); // what has come meanwhile
         sessions.change(before, { session_id: sessionId, body });
       });
     },

@@ -19,6 +19,14 @@ export interface Damage {
   readonly problem: string;
 }
 
+/** How rows are read: whole, and damage is an error, where unsaid. */
+export interface HowRead {
+  /** Told of the rows that are damaged. */
+  readonly onDamaged?: ((damage: Damage) => void) | undefined;
+  /** Their bodies are neither read nor compared with their sums. */
+  readonly withoutBody?: boolean;
+}
+
 /**
  * The rows of one table, each with its sums. What is read was looked at; a row that is damaged is never given out:
  * `database-damaged`, with the table, the row's number and its column. Writes are within a transaction of the caller's.
@@ -30,12 +38,8 @@ export interface TableRows {
   find(column: string, value: SqliteValue): SqliteRow | undefined;
   /** The row with the highest number of which a column has a value, without its body. */
   newest(column: string, value: SqliteValue): SqliteRow | undefined;
-  /** The whole rows that a condition fits: what may follow `WHERE`. Those that are damaged are told, if somebody listens. */
-  read(
-    condition: string,
-    values: readonly SqliteValue[],
-    onDamaged?: (damage: Damage) => void,
-  ): SqliteRow[];
+  /** The rows that a condition fits: what may follow `WHERE`. */
+  read(condition: string, values: readonly SqliteValue[], how?: HowRead): SqliteRow[];
   /** Writes other values into a row that `find` gave. */
   change(row: SqliteRow, changes: RowValues): void;
 }
@@ -121,8 +125,8 @@ export function tableRows(
       const sql = `SELECT ${head.join(', ')} FROM ${name} WHERE ${column} = ? ORDER BY seq DESC LIMIT 1`;
       return good(statement(sql).stored(value))[0];
     },
-    read: (condition, values, onDamaged) => {
-      const sql = `SELECT ${whole.join(', ')} FROM ${name} WHERE ${condition}`;
+    read: (condition, values, { onDamaged, withoutBody = false } = {}) => {
+      const sql = `SELECT ${(withoutBody ? head : whole).join(', ')} FROM ${name} WHERE ${condition}`;
       return good(statement(sql).stored(...values), onDamaged);
     },
     change: (row, given) => {

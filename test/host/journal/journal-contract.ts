@@ -138,6 +138,16 @@ export function describeJournal(
         });
       }));
 
+    it('are read without their bodies, if that is asked for', () =>
+      withJournal(async (journal) => {
+        await journal.accept(anUpdate('a', { lane: 'one' }));
+        const [whole] = await journal.updates({ withoutBody: false });
+        const { body, ...rest } = whole ?? {};
+        expect(body).toBe('{"text":"hi"}');
+        expect(await journal.updates({ withoutBody: true })).toEqual([rest]);
+        expect(await journal.updates({ lane: 'one', withoutBody: true })).toEqual([rest]);
+      }));
+
     it('are read lane by lane, those that have not ended (durability §2.4)', () =>
       withJournal(async (journal) => {
         for (const [id, lane] of [
@@ -193,10 +203,47 @@ export function describeJournal(
         const [a] = await journal.updates({ eventId: 'a' });
         expect(a).toMatchObject({ state: 'accepted', attempts: 0, body: '{"text":"hi"}' });
         expect(a).not.toHaveProperty('reason');
+        expect(a).not.toHaveProperty('outcome');
         expect([await journal.purge('c'), await journal.purge(), await journal.purge()]).toEqual([
           0, 1, 0,
         ]);
         expect(await journal.accept(anUpdate('b'))).toMatchObject({ state: 'ended' });
+      }));
+
+    it('that are tried again keep after which of their sends that was, until they end (durability §7.6)', () =>
+      withJournal(async (journal) => {
+        await journal.accept(anUpdate('a'));
+        const die = async (sendId: string) => {
+          await journal.begin('a');
+          await journal.prepare(aSend(sendId, { correlationId: 'a' }));
+          await journal.endUpdate('a', { isDead: true, outcome: 'failed' });
+          const [update] = await journal.updates();
+          expect(update).not.toHaveProperty('retriedAfterSeq');
+          expect(update).toMatchObject({ state: 'dead', outcome: 'failed' });
+          await journal.retry('a');
+        };
+        for (const sendId of ['a.1', 'a.2']) {
+          await die(sendId);
+          await journal.prepare(aSend(`${sendId}-other`, { correlationId: 'other' }));
+          await journal.begin('a');
+          await journal.giveBack('a');
+          const [update] = await journal.updates();
+          expect(update).toMatchObject({ state: 'handling', attempts: 0 });
+          await journal.prepare(aSend(`${sendId}-later`, { correlationId: 'a' }));
+          const after = (await journal.sends({ correlationId: 'a' }))
+            .filter(({ seq }) => seq > (update?.retriedAfterSeq ?? 0))
+            .map((send) => send.sendId);
+          expect(after).toEqual([`${sendId}-later`]);
+        }
+      }));
+
+    it('that are tried again and had sent nothing say so, too (durability §7.6)', () =>
+      withJournal(async (journal) => {
+        await journal.accept(anUpdate('a'));
+        await journal.endUpdate('a', { isDead: true, outcome: 'failed' });
+        await journal.retry('a');
+        const [update] = await journal.updates();
+        expect(update?.retriedAfterSeq).toBeTypeOf('number');
       }));
   });
 

@@ -1,9 +1,10 @@
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
-import { openJournal, openSqlite } from '../../../src/host/index.js';
+import { openJournal, openSqlite, type SqliteDatabase } from '../../../src/host/index.js';
+import { examineRows } from '../../../src/host/journal/examine-rows.js';
 import { testFolder } from '../../support/folder.js';
-import { aDispatch, anUpdate, settableClock } from './journal-contract.js';
+import { aDispatch, anUpdate, aSend, settableClock } from './journal-contract.js';
 
 const newPath = () => join(testFolder(), 'sluice.db');
 const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
@@ -79,6 +80,86 @@ describe('a large journal', () => {
       Array.from({ length: 1_200 }, (_, at) => `d-${at}`),
     );
     expect(turns).toBeGreaterThan(15); // 9.6 Mi characters, about 512 Ki at a time
+    await journal.close();
+  }, 60_000);
+});
+
+describe('a look at every row', () => {
+  it('M8: reads a large row alone, and small ones together (durability §1.3)', async () => {
+    const path = newPath();
+    const journal = await openJournal(path);
+    const sizes = [
+      ...Array.from({ length: 12 }, () => 400_000),
+      ...Array.from({ length: 200 }, () => 8),
+    ];
+    await Promise.all(
+      sizes.map((size, at) => journal.prepare(aSend(`s-${at}`, { body: 'ä'.repeat(size / 2) }))),
+    );
+    await journal.close();
+    using database = openSqlite(path);
+    const steps: { bytes: number; rows: number }[] = [];
+    const counted: SqliteDatabase = {
+      ...database,
+      path,
+      prepare: (sql) => {
+        const statement = database.prepare(sql);
+        return {
+          ...statement,
+          stored: (...values) => {
+            const rows = statement.stored(...values);
+            const texts = rows.map(({ body }) => Buffer.byteLength(String(body)));
+            steps.push({ rows: rows.length, bytes: texts.reduce((sum, one) => sum + one, 0) });
+            return rows;
+          },
+          all: (...values) => statement.all(...values),
+        };
+      },
+    };
+    for (const damaged of examineRows(counted)) expect(damaged).toEqual([]);
+    expect(steps.reduce((sum, { rows }) => sum + rows, 0)).toBe(sizes.length);
+    expect(Math.max(...steps.map(({ bytes }) => bytes))).toBeLessThanOrEqual(512 * 1024);
+    expect(Math.max(...steps.map(({ rows }) => rows))).toBe(64);
+  }, 60_000);
+});
+
+describe('the transcript of a session that was reset', () => {
+  it('M8: is dropped a part at a time, from its end, before the session is another (durability §5.4)', async () => {
+    const path = newPath();
+    const journal = await openJournal(path);
+    const { store } = journal;
+    const session = (sessionId: string) => ({
+      sessionKey: 'k',
+      sessionId,
+      agentId: 'main',
+      context: {},
+      memoryKeys: [],
+      metadata: {},
+    });
+    await store.saveSession(session('one'));
+    const large = 'x'.repeat(1_500_000);
+    const texts = Array.from({ length: 450 }, (_, at) => (at < 8 ? large : `m-${at}`));
+    await Promise.all(
+      texts.map((content) => store.appendMessage('one', { role: 'user', content })),
+    );
+    using reader = openSqlite(path, { readonly: true });
+    const left = reader.prepare(
+      'SELECT count(*) AS n, coalesce(max(messages), 0) AS newest, coalesce(sum(octet_length(body)), 0) AS bytes FROM transcripts',
+    );
+    const seen = [left.get()];
+    let isOver = false;
+    const reset = store.saveSession(session('two')).then(() => {
+      isOver = true;
+    });
+    for (; !isOver; await turn()) seen.push(left.get());
+    await reset;
+    seen.push(left.get());
+    const steps = (column: string) =>
+      seen.slice(1).map((row, at) => Number(seen[at]?.[column]) - Number(row?.[column]));
+    expect(seen.at(-1)).toMatchObject({ n: 0 });
+    expect(Math.max(...steps('n'))).toBeLessThanOrEqual(100);
+    expect(Math.max(...steps('bytes'))).toBeLessThan(6_000_000);
+    for (const row of seen) expect(row?.['n']).toBe(row?.['newest']); // what is left is a transcript
+    expect(await store.loadSession('k')).toMatchObject({ sessionId: 'two' });
     await journal.close();
   }, 60_000);
 });

@@ -1,0 +1,140 @@
+import { defaultLimit, type JournalFilter } from './journal.js';
+
+/** What a filter is compared with. */
+export interface Judged {
+  readonly id: string;
+  readonly correlationId: string | undefined;
+  readonly atMs: number;
+  readonly fits: boolean;
+}
+
+interface Numbered {
+  readonly seq: number;
+}
+
+/** Rows in the order of their numbers. A row is found by halving, so no step depends on how many there are. */
+export class InOrder<Row extends Numbered> {
+  readonly #rows: Row[] = [];
+
+  get size(): number {
+    return this.#rows.length;
+  }
+
+  /** Puts a row in its place, or in that of the row with its number. */
+  set(row: Row): void {
+    const at = this.#after(row.seq - 1);
+    this.#rows.splice(at, this.#rows[at]?.seq === row.seq ? 1 : 0, row);
+  }
+
+  delete({ seq }: Row): void {
+    const at = this.#after(seq - 1);
+    if (this.#rows[at]?.seq === seq) this.#rows.splice(at, 1);
+  }
+
+  /** The rows that a filter fits. No row is looked at before `afterSeq`, or behind the last that is wanted. */
+  chosen(filter: JournalFilter, judge: (row: Row) => Judged): Row[] {
+    const { eventId, correlationId, sinceMs = Number.NEGATIVE_INFINITY, afterSeq = 0 } = filter;
+    const most = Math.max(0, Math.trunc(filter.limit ?? defaultLimit));
+    const fitting: Row[] = [];
+    for (let at = this.#after(afterSeq); at < this.#rows.length && fitting.length < most; at++) {
+      const row = this.#rows[at];
+      if (row === undefined) break;
+      const one = judge(row);
+      const isOf =
+        (eventId ?? one.id) === one.id &&
+        (correlationId === undefined || correlationId === one.correlationId);
+      if (isOf && one.fits && one.atMs >= sinceMs) fitting.push(row);
+    }
+    return fitting;
+  }
+
+  /** The place of the first row whose number is higher. */
+  #after(seq: number): number {
+    let from = 0;
+    let to = this.#rows.length;
+    if ((this.#rows[to - 1]?.seq ?? 0) <= seq) return to; // as a rule it is the last
+    while (from < to) {
+      const middle = (from + to) >> 1;
+      if ((this.#rows[middle]?.seq ?? 0) <= seq) from = middle + 1;
+      else to = middle;
+    }
+    return from;
+  }
+}
+
+/** How rows are found. */
+export interface RowKeys<Row> {
+  idOf(row: Row): string;
+  /** Rows with the same are read together; nothing where it is never asked for. */
+  groupOf(row: Row): string | undefined;
+  isOpen(row: Row): boolean;
+}
+
+/** The rows of one kind, by their ids, by their groups, and those apart that are open. */
+export class MemoryRows<Row extends Numbered> {
+  readonly #keys: RowKeys<Row>;
+  readonly #byId = new Map<string, Row>();
+  readonly #all = new InOrder<Row>();
+  readonly #open = new InOrder<Row>();
+  readonly #groups = new Map<string, InOrder<Row>>();
+
+  constructor(keys: RowKeys<Row>) {
+    this.#keys = keys;
+  }
+
+  get(id: string): Row | undefined {
+    return this.#byId.get(id);
+  }
+
+  values(): Iterable<Row> {
+    return this.#byId.values();
+  }
+
+  /** Keeps a row, or what became of it. */
+  set(row: Row): void {
+    const id = this.#keys.idOf(row);
+    const was = this.#byId.get(id);
+    if (was !== undefined) this.#leave(was);
+    this.#byId.set(id, row);
+    this.#all.set(row);
+    if (this.#keys.isOpen(row)) this.#open.set(row);
+    const group = this.#keys.groupOf(row);
+    if (group === undefined) return;
+    const others = this.#groups.get(group) ?? new InOrder<Row>();
+    others.set(row);
+    this.#groups.set(group, others);
+  }
+
+  /**
+   * The rows that a filter fits, of the fewest that are sure to hold them all.
+   *
+   * @param of.id the only one; `group` those of one group; `isOpen` those that are open.
+   */
+  chosen(
+    filter: JournalFilter,
+    of: {
+      readonly id: string | undefined;
+      readonly group: string | undefined;
+      readonly isOpen: boolean;
+    },
+    judge: (row: Row) => Judged,
+  ): Row[] {
+    if (of.id !== undefined) {
+      const only = new InOrder<Row>();
+      const row = this.#byId.get(of.id);
+      if (row !== undefined) only.set(row);
+      return only.chosen(filter, judge);
+    }
+    if (of.group !== undefined) return this.#groups.get(of.group)?.chosen(filter, judge) ?? [];
+    return (of.isOpen ? this.#open : this.#all).chosen(filter, judge);
+  }
+
+  #leave(row: Row): void {
+    this.#open.delete(row);
+    const group = this.#keys.groupOf(row);
+    const others = group === undefined ? undefined : this.#groups.get(group);
+    if (group === undefined || others === undefined) return;
+    others.delete(row);
+    if (others.size === 0) this.#groups.delete(group);
+  }
+}
