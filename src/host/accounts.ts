@@ -4,8 +4,7 @@ import type { ChannelPlugin } from '../channel/index.js';
 export interface RunningAccount {
   readonly channel: ChannelPlugin;
   readonly accountId: string;
-  /** Milliseconds since 1970. */
-  /** When it was started, by the monotonic clock: the time of day may jump. */
+  /** When it was started, in milliseconds of the monotonic clock: the time of day may jump. */
   readonly startedMonotonicMs: number;
 }
 

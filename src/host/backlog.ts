@@ -23,6 +23,10 @@ export interface Backlog {
   readonly begun: Set<string>;
   /** Updates that wait for an account of theirs, which does not run. */
   readonly waiting: Set<string>;
+  /** Sends of no update that wait for an account of theirs, which does not run. */
+  readonly waitingSends: Set<string>;
+  /** Conversations of which one could not be begun: none that comes after it is, until the journal is read anew. */
+  readonly heldUp: Set<string>;
   readonly suspects: Suspects;
   /** The numbers of rows that are damaged: each was told. */
   readonly damaged: Set<number>;
@@ -49,6 +53,8 @@ export function newBacklog(rules: SuspectRules): Backlog {
     arriving: new Set(),
     begun: new Set(),
     waiting: new Set(),
+    waitingSends: new Set(),
+    heldUp: new Set(),
     suspects: new Suspects(rules),
     damaged: new Set(),
     afterSeq: 0,

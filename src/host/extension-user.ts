@@ -1,10 +1,10 @@
 import type { ExtensionUser } from '../extension/index.js';
 import { startAccount, stopAccount } from './account.js';
 import { attempt } from './attempt.js';
-import { rewind } from './feeder.js';
 import type { Intake } from './intake.js';
 import { keeps } from './keeping.js';
 import type { HostParts } from './parts.js';
+import { resumeWaiting } from './resume-all.js';
 import { isToStart } from './start-only.js';
 
 /** Milliseconds that messages under way have before an extension is replaced all the same. */
@@ -20,13 +20,19 @@ export function extensionUser(
   return {
     pause: async () => {
       const { reloadTimeoutMs = defaultReloadTimeoutMs } = options;
+      const paused = parts.running.pause(); // what has begun finds a place, and what has not takes none
       const closed = gate.close();
       const left = await gate.quiet(reloadTimeoutMs);
       if (left > 0)
         logger.warn(
           `${left} messages were under way for ${reloadTimeoutMs} ms; extensions are replaced while they go on`,
         );
-      return closed;
+      return {
+        [Symbol.dispose]: () => {
+          closed[Symbol.dispose]();
+          paused[Symbol.dispose]();
+        },
+      };
     },
     release: async (extension) => {
       const channels = provided.channelsOf(extension);
@@ -46,7 +52,7 @@ export function extensionUser(
           for (const accountId of channel.accounts)
             await startAccount(parts, channel, accountId, opened, intake);
       // what has waited for them (durability §7.1)
-      if (keeps(parts)) await attempt(parts, 'taking up', () => rewind(parts));
+      if (keeps(parts)) await attempt(parts, 'taking up', () => resumeWaiting(parts));
     },
   };
 }

@@ -1,9 +1,10 @@
 import { type KeptLane, tellIdle } from './backlog.js';
 import { decodeUpdate, laneOf, runsAtOnce } from './decode-update.js';
-import { isOver } from './handle-kept.js';
+import { isOver, type Worked } from './handle-kept.js';
 import { openUpdates, type UpdateRecord } from './journal/journal.js';
+import { mayPass } from './journal-failure.js';
 import type { KeepingParts } from './keeping.js';
-import { readOpen } from './open-rows.js';
+import { isDamageTold, readOpen } from './open-rows.js';
 import type { Place } from './place.js';
 import { resumeUpdate, updateOf } from './resume.js';
 
@@ -13,20 +14,29 @@ import { resumeUpdate, updateOf } from './resume.js';
 /** Rows that are read at a time. */
 const page = 50;
 
-type Work = (place: Place) => Promise<void>;
+/** An update, and what is done with it when its turn has come. */
+interface Job {
+  readonly eventId: string;
+  readonly lane: string;
+  readonly work: (place: Place) => Promise<Worked>;
+}
 
 /**
  * Takes an update that was just kept in hand, if it is next in its conversation and few others wait; else it is parked.
  *
  * @param mayPark it may be parked although nothing of its conversation is: its channel is not to wait for it.
- * @returns whether it is in hand.
  */
-export function admit(parts: KeepingParts, lane: string, work: Work, mayPark: boolean): boolean {
+export function admit(parts: KeepingParts, job: Job, mayPark: boolean): void {
   const { backlog, counts } = parts;
+  const { lane } = job;
   const known = backlog.lanes.get(lane);
   if (runsAtOnce(lane)) {
-    hold(parts, lane, work);
-    return true;
+    hold(parts, job);
+    return;
+  }
+  if (backlog.heldUp.has(lane)) {
+    counts.parked++; // it is read with the one that holds it up
+    return;
   }
   if (known !== undefined && (known.hasMore || mayPark)) {
     known.hasMore = true;
@@ -35,12 +45,11 @@ export function admit(parts: KeepingParts, lane: string, work: Work, mayPark: bo
     backlog.isBehind = true;
     backlog.hasGrown = true;
   } else {
-    hold(parts, lane, work);
-    return true;
+    hold(parts, job);
+    return;
   }
   counts.parked++;
   void feed(parts);
-  return false;
 }
 
 /** Reads the journal from its first row, for what is open and in nobody's hand. Resolves when what may run next is in hand. */
@@ -94,6 +103,7 @@ function meet(parts: KeepingParts, row: UpdateRecord): boolean {
   backlog.afterSeq = row.seq;
   if (!isFree(parts, row)) return true;
   const lane = laneOfRow(parts, row);
+  if (lane !== undefined && backlog.heldUp.has(lane)) return true;
   const known = lane === undefined ? undefined : backlog.lanes.get(lane);
   if (lane !== undefined && known === undefined) takeUp(parts, lane, row);
   else if (known !== undefined) {
@@ -105,8 +115,12 @@ function meet(parts: KeepingParts, row: UpdateRecord): boolean {
   return true;
 }
 
-function isFree({ inHand, leftOpen, backlog }: KeepingParts, { eventId }: UpdateRecord): boolean {
-  return !inHand.has(eventId) && !leftOpen.has(eventId) && !backlog.waiting.has(eventId);
+function isFree(
+  { inHand, leftOpen, backlog }: KeepingParts,
+  { eventId, seq }: UpdateRecord,
+): boolean {
+  const isElsewhere = inHand.has(eventId) || leftOpen.has(eventId) || backlog.waiting.has(eventId);
+  return !isElsewhere && !backlog.damaged.has(seq);
 }
 
 /** The lane of an update; nothing where its account does not run: it waits for that. */
@@ -123,37 +137,51 @@ function laneOfRow(parts: KeepingParts, row: UpdateRecord): string | undefined {
 
 /** Takes an update of the journal in hand. It is read again when its turn comes: a body is not held while it waits. */
 function takeUp(parts: KeepingParts, lane: string, { eventId, attempts }: UpdateRecord): void {
-  const { inHand, leftOpen, counts, options, backlog, logger } = parts;
+  const { leftOpen, counts, options, backlog, logger } = parts;
   const { maxAttempts = 3 } = options;
-  inHand.add(eventId);
   counts.resumed++;
-  const work = async (place: Place): Promise<void> => {
+  let isOnly = true;
+  const work = async (place: Place): Promise<Worked> => {
     try {
-      await resumeUpdate(parts, eventId, place);
+      return await resumeUpdate(parts, eventId, { place, isOnly });
     } catch (error) {
+      if (isDamageTold(parts, error)) return 'done';
       logger.error('what the journal holds could not be taken up', { eventId, error });
       leftOpen.add(eventId);
-    } finally {
-      inHand.delete(eventId);
+      return mayPass(error) ? 'held up' : 'done';
     }
   };
-  const isSuspect = attempts > 0 && attempts < maxAttempts;
-  if (isSuspect) hold(parts, lane, work, (run) => backlog.suspects.run(attempts, run));
-  else hold(parts, lane, work);
+  const job = { eventId, lane, work };
+  if (attempts === 0 || maxAttempts === 1) hold(parts, job);
+  else
+    hold(parts, job, (run) =>
+      backlog.suspects.run(attempts, (isLast) => {
+        isOnly = isLast;
+        return run();
+      }),
+    );
 }
 
 /** Has work done in its lane; then what is next in that lane is taken up. */
 function hold(
   parts: KeepingParts,
-  lane: string,
-  work: Work,
+  { eventId, lane, work }: Job,
   when: (run: () => Promise<void>) => Promise<void> = (run) => run(),
 ): void {
-  const { backlog, conversationLanes, logger } = parts;
+  const { backlog, conversationLanes, inHand, logger } = parts;
   const isAtOnce = runsAtOnce(lane);
   const known = isAtOnce ? undefined : laneIn(parts, lane);
   if (known !== undefined) known.held++;
-  void when(() => conversationLanes.run(lane, work, { runsAtOnce: isAtOnce }))
+  inHand.add(eventId);
+  const inOrder = async (place: Place): Promise<void> => {
+    try {
+      if (backlog.heldUp.has(lane)) return; // it is read again with the one that holds it up
+      if ((await work(place)) === 'held up') backlog.heldUp.add(lane);
+    } finally {
+      inHand.delete(eventId);
+    }
+  };
+  void when(() => conversationLanes.run(lane, inOrder, { runsAtOnce: isAtOnce }))
     .catch((error: unknown) => logger.error('a message failed', { error }))
     .then(() => {
       if (known !== undefined && --known.held === 0) return next(parts, lane, known);
@@ -176,7 +204,7 @@ function laneIn({ backlog }: KeepingParts, lane: string): KeptLane {
 async function next(parts: KeepingParts, lane: string, known: KeptLane): Promise<void> {
   const { backlog, logger } = parts;
   try {
-    while (known.hasMore && !isOver(parts)) {
+    while (known.hasMore && !backlog.heldUp.has(lane) && !isOver(parts)) {
       known.hasGrown = false;
       const row = await firstOf(parts, lane, known);
       if (row !== undefined) return takeUp(parts, lane, row);

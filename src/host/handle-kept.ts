@@ -24,6 +24,9 @@ export interface KeptUpdate extends Pick<Incoming, 'decoded'> {
   readonly earlier: readonly SendRecord[];
 }
 
+/** `held up`: it could not be begun. What comes after it in its conversation waits, too. */
+export type Worked = 'done' | 'held up';
+
 /** Whether what has not begun is left to the next host. */
 export function isOver({ signal, backlog }: KeepingParts): boolean {
   return signal.aborted || backlog.isClosed;
@@ -33,15 +36,50 @@ export function isOver({ signal, backlog }: KeepingParts): boolean {
  * Handles an update that is kept, to its end. It is begun first: whatever it ends this process by, it is known to have run.
  * One that the journal fails is left as it is, and tried again later.
  */
-export async function handleKept(parts: KeepingParts, kept: KeptUpdate): Promise<void> {
+export async function handleKept(parts: KeepingParts, kept: KeptUpdate): Promise<Worked> {
   const { outbox } = parts;
-  const { eventId, account, update, decoded, place, earlier } = kept;
-  if (isOver(parts)) return;
-  if (!(await beginKept(parts, eventId))) return;
+  const { eventId, account, update, decoded, earlier } = kept;
+  if (isOver(parts)) return 'done';
+  if (!(await beginKept(parts, eventId))) return 'held up';
   using _sends = outbox.open(eventId, earlier);
   const received = tellReceived(parts, account, update, eventId);
+  const place = countedPlace(parts, eventId, kept.place);
   const end = await carryToEnd(parts, { account, update, decoded, received, place });
+  if (place.isLost) return 'held up';
   await endKept(parts, eventId, end);
+  return 'done';
+}
+
+/**
+ * The place of an update that is kept. While it waits for its session or its agent it runs nothing, so what ends the host
+ * meanwhile is not counted against it (durability §7.7).
+ */
+function countedPlace(
+  parts: KeepingParts,
+  eventId: string,
+  place: Place,
+): Place & { readonly isLost: boolean } {
+  let isLost = false;
+  let givenBack: Promise<boolean> | undefined;
+  return {
+    get isLost() {
+      return isLost;
+    },
+    leave: () => {
+      place.leave();
+      givenBack = giveBack(parts, eventId);
+    },
+    enter: async () => {
+      await place.enter();
+      if (parts.signal.aborted) return; // it ends here, and is not counted
+      if ((await givenBack) === false)
+        parts.backlog.begun.add(eventId); // it is still counted
+      else if (!(await beginKept(parts, eventId))) {
+        isLost = true;
+        throw new Error('it waited, and could not be begun again: it is taken up later');
+      }
+    },
+  };
 }
 
 /** Begins an update, unless that was done. @returns whether it has begun; else it is tried again later. Never rejects. */
@@ -92,13 +130,15 @@ export async function giveBackAll(parts: KeepingParts): Promise<void> {
   await Promise.all([...parts.backlog.begun].map((eventId) => giveBack(parts, eventId)));
 }
 
-/** Gives one back. */
-export async function giveBack(parts: KeepingParts, eventId: string): Promise<void> {
+/** Gives one back. @returns whether it is no longer counted. Never rejects. */
+export async function giveBack(parts: KeepingParts, eventId: string): Promise<boolean> {
   const { journal, backlog, logger } = parts;
   backlog.begun.delete(eventId);
   try {
     await journal.giveBack(eventId);
+    return true;
   } catch (error) {
     logJournalFailure(logger, 'a beginning that does not count was counted', { eventId, error });
+    return false;
   }
 }

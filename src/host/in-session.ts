@@ -20,11 +20,9 @@ export async function inSession<T>(
   const isNext = sessionLanes.isIdle(sessionKey) && (slots?.tryTake() ?? true);
   if (!isNext) place.leave();
   return sessionLanes.run(sessionKey, async () => {
-    if (!isNext) {
-      await slots?.take();
-      await place.enter();
-    }
+    if (!isNext) await slots?.take();
     try {
+      if (!isNext) await place.enter();
       return await run();
     } finally {
       slots?.give();

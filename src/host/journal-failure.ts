@@ -1,4 +1,5 @@
 import { isSluiceError, type Logger } from '../kernel/index.js';
+import { isOfOneRow } from './journal/table-rows.js';
 
 /**
  * Logs that the journal failed a write. The loss of the whole journal is told once, by the watch over it: what fails
@@ -12,4 +13,9 @@ export function logJournalFailure(
   const { error } = fields;
   const isLost = isSluiceError(error) && error.code === 'journal-lost';
   logger[isLost ? 'debug' : 'error'](message, fields);
+}
+
+/** Whether what the journal has failed may go well later. A row that is damaged stays so. */
+export function mayPass(error: unknown): boolean {
+  return isSluiceError(error) && !isOfOneRow(error);
 }

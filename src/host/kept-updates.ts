@@ -55,19 +55,13 @@ function begin(
 ): void {
   const { inHand, logger } = parts;
   const { account, update, eventId, decoded } = kept;
-  inHand.add(eventId);
   const fate = fateOf(parts, account, lane);
   if (fate === 'handled') {
-    const work = async (place: Place): Promise<void> => {
-      try {
-        await handleKept(parts, { ...kept, place, earlier: [] });
-      } finally {
-        inHand.delete(eventId);
-      }
-    };
-    if (!admit(parts, lane, work, mayPark(parts, account))) inHand.delete(eventId);
+    const work = (place: Place) => handleKept(parts, { ...kept, place, earlier: [] });
+    admit(parts, { eventId, lane, work }, mayPark(parts, account));
     return;
   }
+  inHand.add(eventId);
   const refuse = async (place: Place): Promise<void> => {
     try {
       const received = tellReceived(parts, account, update, eventId);

@@ -10,19 +10,28 @@ export interface OpenRows {
 }
 
 /**
- * Reads open updates. One whose row is damaged is passed over, and told once: only what needs that row fails (durability §1.6).
+ * Reads open updates without their bodies: who takes one up reads it again. One that an older version has kept without its
+ * lane is read whole, since its body says which that is. One whose row is damaged is passed over, and told once: only what
+ * needs that row fails (durability §1.6).
  *
  * @throws what the journal throws else.
  */
 export async function readOpen(
-  { journal, backlog, logger }: KeepingParts,
+  parts: KeepingParts,
   filter: Pick<UpdateFilter, 'lane'> & { readonly afterSeq: number; readonly limit: number },
 ): Promise<OpenRows> {
+  const { journal } = parts;
+  const open = { states: openUpdates };
   let { afterSeq, limit } = filter;
   for (;;)
     try {
-      const rows = await journal.updates({ ...filter, states: openUpdates, afterSeq, limit });
-      return { rows, areLast: rows.length < limit };
+      const wanted = { ...filter, ...open, afterSeq, limit, withoutBody: true };
+      const rows = await journal.updates(wanted);
+      const whole: UpdateRecord[] = [];
+      for (const row of rows)
+        if (row.lane !== undefined) whole.push(row);
+        else whole.push(...(await journal.updates({ ...open, eventId: row.eventId })));
+      return { rows: whole, areLast: rows.length < limit };
     } catch (error) {
       const damaged = damagedRowOf(error);
       if (damaged === undefined || damaged <= afterSeq) throw error;
@@ -31,10 +40,19 @@ export async function readOpen(
         continue;
       }
       afterSeq = damaged;
-      if (backlog.damaged.has(damaged)) continue;
-      backlog.damaged.add(damaged);
-      logger.error('an update of the journal is damaged, and is not handled', { error });
+      isDamageTold(parts, error);
     }
+}
+
+/** Tells of a damaged update, once, if that is what an error is about: it is not read again. @returns whether it is. */
+export function isDamageTold({ backlog, logger }: KeepingParts, error: unknown): boolean {
+  const damaged = damagedRowOf(error);
+  if (damaged === undefined) return false;
+  if (!backlog.damaged.has(damaged)) {
+    backlog.damaged.add(damaged);
+    logger.error('an update of the journal is damaged, and is not handled', { error });
+  }
+  return true;
 }
 
 /** The number of the damaged row that an error tells of. */

@@ -3,7 +3,7 @@ import type { Slots } from './slots.js';
 /** The place of a message among those that run. It is left while the message waits for another, so that others run. */
 export interface Place {
   leave(): void;
-  /** Resolves when there is a place again. */
+  /** Resolves when there is a place again. Rejects where the message may not go on: it is taken up again later. */
   enter(): Promise<void>;
 }
 

@@ -24,9 +24,21 @@ export async function resumeAll(parts: KeepingParts): Promise<void> {
     });
 }
 
+/** Takes up what has waited for an account that a reload has started (durability §7.1): updates, and sends of no update. */
+export async function resumeWaiting(parts: KeepingParts): Promise<void> {
+  const { journal, backlog } = parts;
+  await rewind(parts);
+  const waiting = [...backlog.waitingSends];
+  backlog.waitingSends.clear();
+  for (const eventId of waiting) {
+    const [record] = await journal.sends({ eventId, states: openSends });
+    if (record !== undefined) settleLater(parts, record);
+  }
+}
+
 /** Brings the open sends that belong to no open update to their end, one after the other. @returns how many. */
 async function resumeSends(parts: KeepingParts): Promise<number> {
-  const { journal, conversationLanes, logger } = parts;
+  const { journal } = parts;
   let taken = 0;
   for (let afterSeq = 0; ; ) {
     const rows = await journal.sends({ states: openSends, afterSeq, limit: page });
@@ -34,18 +46,24 @@ async function resumeSends(parts: KeepingParts): Promise<number> {
       afterSeq = record.seq;
       if (await hasOpenUpdate(parts, record)) continue; // its message settles it
       taken++;
-      const lane = JSON.stringify(['left', record.channel, record.accountId]);
-      void conversationLanes
-        .run(lane, () => settleSend(parts, record), { runsAtOnce: true })
-        .catch((error: unknown) =>
-          logger.error('a send of the journal could not be taken up', {
-            sendId: record.sendId,
-            error,
-          }),
-        );
+      settleLater(parts, record);
     }
     if (rows.length < page) return taken;
   }
+}
+
+/** Settles a send when those before it of its account are. One whose account does not run waits for it. */
+function settleLater(parts: KeepingParts, record: SendRecord): void {
+  const { backlog, conversationLanes, logger } = parts;
+  const { sendId, channel, accountId } = record;
+  const settle = async (): Promise<void> => {
+    if (!(await settleSend(parts, record))) backlog.waitingSends.add(sendId);
+  };
+  void conversationLanes
+    .run(JSON.stringify(['left', channel, accountId]), settle, { runsAtOnce: true })
+    .catch((error: unknown) =>
+      logger.error('a send of the journal could not be taken up', { sendId, error }),
+    );
 }
 
 async function hasOpenUpdate(

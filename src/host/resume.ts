@@ -1,6 +1,6 @@
 import type { InboundUpdate } from '../channel/index.js';
 import { decodeUpdate } from './decode-update.js';
-import { beginKept, endKept, giveBack, handleKept, isOver } from './handle-kept.js';
+import { beginKept, endKept, giveBack, handleKept, isOver, type Worked } from './handle-kept.js';
 import { openUpdates, type SendRecord, type UpdateRecord } from './journal/journal.js';
 import type { KeepingParts } from './keeping.js';
 import { endOf, type MessageEnd } from './message-end.js';
@@ -14,36 +14,40 @@ const allSends = 100_000;
 /**
  * Takes up an update of the journal whose turn has come. What it has left open comes to its end first; where it was answered, it
  * ends as its sends did. One that was begun too often goes to the dead letters, and nothing of it runs.
+ *
+ * @param of.isOnly no other suspect waits. Otherwise its last attempt may have been ended by one of those, and it gets one
+ *   more (durability §7.7).
+ * @throws what the journal throws.
  */
 export async function resumeUpdate(
   parts: KeepingParts,
   eventId: string,
-  place: Place,
-): Promise<void> {
+  { place, isOnly }: { readonly place: Place; readonly isOnly: boolean },
+): Promise<Worked> {
   const { journal, accounts, options } = parts;
   const { maxAttempts = 3 } = options;
-  if (isOver(parts)) return;
+  if (isOver(parts)) return 'done';
   const [record] = await journal.updates({ eventId, states: openUpdates });
-  if (record === undefined) return; // it has come to its end meanwhile
+  if (record === undefined) return 'done'; // it has come to its end meanwhile
   const { attempts, body, channel, accountId, updateId } = record;
   const account = accounts.find(channel, accountId);
   if (account === undefined) {
     parts.backlog.waiting.add(eventId); // it was stopped meanwhile
-    return;
+    return 'done';
   }
   const about = { channel, accountId, ...(updateId !== undefined && { updateId }) };
   const named: Omit<MessageEnd, 'status'> = { ...about, correlationId: eventId, sends: [] };
   const earlier = await journal.sends({ correlationId: eventId, limit: allSends });
-  const isAnswered = !earlier.some(isOpen) && endOfAnswered(earlier) !== undefined; // only its end was not kept
-  if (attempts >= maxAttempts && !isAnswered) {
+  const isAnswered = !earlier.some(isOpen) && endOfAnswered(record, earlier) !== undefined; // only its end was not kept
+  if (attempts >= (isOnly ? maxAttempts : maxAttempts + 1) && !isAnswered) {
     const reason = `it was begun ${attempts} times, and never came to an end`;
     for (const send of earlier) if (isOpen(send)) await giveUpSend(parts, send, reason);
     await endKept(parts, eventId, { ...named, status: 'failed', reason });
-    return;
+    return 'done';
   }
   const settled = await settle(parts, record, earlier);
-  if (settled === undefined) return;
-  const end = wasBegun(record) ? endOfAnswered(settled) : undefined;
+  if (typeof settled === 'string') return settled;
+  const end = endOfAnswered(record, settled);
   if (end !== undefined) await endKept(parts, eventId, { ...named, ...end });
   else if (body === undefined) {
     const reason = 'its body could not be kept, and the host ended before it was handled';
@@ -51,37 +55,39 @@ export async function resumeUpdate(
   } else {
     const update = updateOf(record);
     const decoded = decodeUpdate(parts, account, update);
-    await handleKept(parts, { eventId, account, update, decoded, place, earlier: settled });
+    return handleKept(parts, { eventId, account, update, decoded, place, earlier: settled });
   }
+  return 'done';
 }
 
-/** Whether it was begun before: what was tried again by an operator was not. */
-function wasBegun({ attempts, state }: UpdateRecord): boolean {
-  return attempts > 0 || state === 'handling';
-}
-
-/** Brings what an update has left open to its end. @returns all its sends; nothing where it has to wait. */
+/** Brings what an update has left open to its end. @returns all its sends; otherwise it has to wait. */
 async function settle(
   parts: KeepingParts,
   { eventId }: UpdateRecord,
   earlier: readonly SendRecord[],
-): Promise<readonly SendRecord[] | undefined> {
+): Promise<readonly SendRecord[] | Worked> {
   const open = earlier.filter(isOpen);
   if (open.length === 0) return earlier;
-  if (!(await beginKept(parts, eventId))) return undefined; // also a send may end the process
+  if (!(await beginKept(parts, eventId))) return 'held up'; // also a send may end the process
   for (const send of open)
     if (!(await settleSend(parts, send))) {
       parts.backlog.waiting.add(eventId); // its account does not run
       if (!isOver(parts)) await giveBack(parts, eventId);
-      return undefined;
+      return 'done';
     }
   return parts.journal.sends({ correlationId: eventId, limit: allSends });
 }
 
-/** How a message ended whose last reply was prepared before; nothing where it has not come so far. */
+/**
+ * How a message ended whose last reply was prepared before; nothing where it has not come so far. A reply that was sent before
+ * an operator had it tried again is not its answer (durability §7.6).
+ */
 function endOfAnswered(
-  sends: readonly SendRecord[],
+  { state, retriedAfterSeq = 0 }: UpdateRecord,
+  all: readonly SendRecord[],
 ): Pick<MessageEnd, 'status' | 'reason' | 'sends'> | undefined {
+  if (state === 'accepted') return undefined; // it was not begun since
+  const sends = all.filter(({ seq }) => seq > retriedAfterSeq);
   const answers = sends.filter(isAnswer);
   if (!answers.some(isLast)) return undefined;
   const reports = sends.filter((send) => !isOpen(send)).map(reportOfRecord);

@@ -15,13 +15,14 @@ export interface SuspectRules {
 /**
  * Takes up with care what had begun when its host ended (durability §7.7): any of it may be what ended it. Those with the
  * fewest attempts come first, a few at a time. A last attempt is made alone, and by a host that has run for a while: where
- * hosts end for other reasons, none of them is blamed for it.
+ * hosts end for other reasons, none of them is blamed for it. Those that have used up their attempts come last, so that it is
+ * known by then what became of the others.
  */
 export class Suspects {
   readonly #rules: SuspectRules;
   readonly #settledAtMs: number;
   /** By their attempts, in the order of their coming. */
-  readonly #waiting = new Map<number, Set<() => void>>();
+  readonly #waiting = new Map<number, Set<(isOnly: boolean) => void>>();
   #running = 0;
   #isAlone = false;
   #timer: TimerHandle | undefined;
@@ -32,16 +33,21 @@ export class Suspects {
     this.#settledAtMs = rules.clock.monotonicMs() + rules.lastAttemptAfterMs;
   }
 
-  /** Does the work of a suspect when it is its turn. @param attempts how often it was begun: less than it may be. */
-  async run<T>(attempts: number, work: () => Promise<T>): Promise<T> {
-    await new Promise<void>((resolve) => {
+  /**
+   * Does the work of a suspect when it is its turn.
+   *
+   * @param attempts how often it was begun.
+   * @param work is told whether no other suspect waits.
+   */
+  async run<T>(attempts: number, work: (isOnly: boolean) => Promise<T>): Promise<T> {
+    const isOnly = await new Promise<boolean>((resolve) => {
       const same = this.#waiting.get(attempts);
       if (same === undefined) this.#waiting.set(attempts, new Set([resolve]));
       else same.add(resolve);
       this.#next();
     });
     try {
-      return await work();
+      return await work(isOnly);
     } finally {
       this.#running--;
       this.#isAlone = false;
@@ -73,7 +79,7 @@ export class Suspects {
     if (same === undefined || first === undefined) return;
     same.delete(first);
     if (same.size === 0) this.#waiting.delete(attempts);
-    first();
+    first(this.#waiting.size === 0);
   }
 
   /**

@@ -30,9 +30,11 @@ export function watchJournal(parts: KeepingParts): Disposable {
   };
   const look = async (): Promise<void> => {
     try {
-      const isWanted = () => journal.changedOutside() || leftOpen.size > 0 || backlog.isToRewind;
+      const isLeft = (): boolean => leftOpen.size > 0 || backlog.heldUp.size > 0;
+      const isWanted = () => journal.changedOutside() || isLeft() || backlog.isToRewind;
       if (isUsable() && isWanted()) {
         leftOpen.clear();
+        backlog.heldUp.clear();
         backlog.isToRewind = false;
         await rewind(parts);
       } else await feed(parts); // there may be room that nobody has told of

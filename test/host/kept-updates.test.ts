@@ -228,6 +228,46 @@ describe('fault 35: a journal that cannot be written to (durability §6.2)', () 
     },
   );
 
+  it.each([1, 2])(
+    'at "begin", %i times, has what comes after it in its conversation wait for it, and nothing else (durability §6.6)',
+    async (times) => {
+      const journal = memoryJournal();
+      await using lab = await keptLab({
+        journal,
+        failing: (write, nth) => (write === 'begin' && nth <= times ? full : undefined),
+      });
+      const receive = (text: string, conversation = 'one') =>
+        lab.channel.receive({ text, conversation }, text);
+      await Promise.all(['a', 'b'].map((text) => receive(text))); // "b" waits when "a" cannot be begun
+      await lab.clock.advance(10);
+      await receive('c');
+      if (times === 1) await receive('other', 'two');
+      await lab.clock.advance(10);
+      expect(lab.texts()).toEqual(times === 1 ? ['other'] : []);
+      for (let seconds = 0; seconds < 5; seconds++) await lab.clock.advance(1_000);
+      expect(lab.texts().filter((text) => text !== 'other')).toEqual(['a', 'b', 'c']);
+      expect(lab.host.stats()).toMatchObject({ waiting: 0 });
+    },
+  );
+
+  it('at "begin" leaves its conversation to the next host, if the input has ended (durability §6.6)', async () => {
+    const journal = memoryJournal();
+    const lab = await keptLab({
+      journal,
+      failing: (write) => (write === 'begin' ? full : undefined),
+    });
+    await lab.channel.receive({ text: 'a', conversation: 'one' }, 'a');
+    await lab.clock.advance(10);
+    await lab.channel.receive({ text: 'b', conversation: 'one' }, 'b');
+    lab.channel.end();
+    await lab.clock.advance(10_000);
+    expect(await lab.host.stopped).toMatchObject({ drained: true });
+    lab.kill();
+    await using second = await keptLab({ journal });
+    await second.clock.advance(0);
+    expect(second.texts()).toEqual(['a', 'b']);
+  });
+
   it.each(['prepare', 'sending'] as const)('at "%s" has nothing sent', async (kind) => {
     const journal = memoryJournal();
     await using lab = await keptLab({
@@ -277,6 +317,27 @@ describe('after the host was killed (durability §7)', () => {
     );
     expect(second.host.stats()).toMatchObject({ received: 1, resumed: 3 });
   });
+
+  it('the body of each is read once, when its turn has come (durability §8.8)', async () => {
+    const journal = memoryJournal();
+    const texts = Array.from({ length: 130 }, (_, at) => `m-${at}`);
+    const first = await keptLab({ journal, provider: speaker('hang'), maxRunning: 1 });
+    for (const text of texts)
+      await first.channel.receive({ text, conversation: `c-${Number(text.slice(2)) % 90}` }, text);
+    first.kill();
+    let bodies = 0;
+    const counted: Journal = {
+      ...journal,
+      updates: async (filter) => {
+        const rows = await journal.updates(filter);
+        bodies += rows.filter(({ body }) => body !== undefined).length;
+        return rows;
+      },
+    };
+    await using second = await keptLab({ journal: counted, maxRunning: 1 });
+    while (second.channel.sent.length < texts.length) await second.clock.advance(0);
+    expect(bodies).toBe(texts.length);
+  }, 60_000);
 
   it('a turn is taken again, but its words are not sent again where they are the same (durability §7.4)', async () => {
     const journal = memoryJournal();
@@ -614,6 +675,54 @@ describe('a message that never comes to its end (durability §7.5)', () => {
     expect(await statesOf(journal)).toEqual(['ended answered']);
     expect(lab.texts()).toEqual(['answer']); // what was refused before is sent again: it is not out
     expect(await sendStates(journal)).toEqual(['failed rejected', 'sent']);
+  });
+
+  it('that was tried again is handled again also after a crash: the reply before that does not answer it (durability §7.6)', async () => {
+    const journal = memoryJournal();
+    const broken: AgentProvider = {
+      ...speaker(),
+      run: () => {
+        throw new Error('no model');
+      },
+    };
+    const first = await keptLab({ journal, provider: broken });
+    await first.channel.receive({ text: 'hi' }, '7');
+    await first.clock.advance(0);
+    expect(first.texts()).toHaveLength(1); // its sender was told
+    first.kill();
+    expect(await journal.retry(idOf('7'))).toBe(true);
+    const second = await keptLab({ journal, provider: speaker('hang') });
+    await second.clock.advance(0);
+    expect(await statesOf(journal)).toEqual(['handling']);
+    second.kill();
+    const third = await keptLab({ journal, provider: speaker('the answer') });
+    await third.clock.advance(0);
+    expect(third.texts()).toEqual(['the answer']);
+    expect(await statesOf(journal)).toEqual(['ended answered']);
+  });
+
+  it('that was tried again and was answered since is not handled again after a crash (durability §7.3)', async () => {
+    const journal = memoryJournal();
+    const first = await keptLab({
+      journal,
+      provider: speaker('refused'),
+      scripted: { send: async () => ({ status: 'rejected', reason: 'blocked' }) },
+    });
+    await first.channel.receive({ text: 'hi' }, '7');
+    await first.clock.advance(0);
+    first.kill();
+    await journal.retry(idOf('7'));
+    const never = new Promise<never>(() => undefined);
+    const dying = { ...journal, endUpdate: () => never };
+    const second = await keptLab({ journal: dying, provider: speaker('the answer') });
+    await second.clock.advance(0);
+    expect(second.texts()).toEqual(['the answer']);
+    second.kill();
+    const provider = speaker('another answer');
+    const third = await keptLab({ journal, provider });
+    await third.clock.advance(0);
+    expect([provider.turns, third.texts()]).toEqual([[], []]);
+    expect(third.ends).toMatchObject([{ status: 'answered', sends: [{ content: 'the answer' }] }]);
   });
 
   it('is left for the next host where this one is stopped before its end', async () => {

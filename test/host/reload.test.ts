@@ -251,4 +251,28 @@ describe('a message that goes on while its channel is replaced (§13.9)', () => 
     expect(pigeon.sent.map(({ content }) => content)).toEqual(['hi']);
     expect(await journal.updates()).toMatchObject([{ state: 'ended', outcome: 'answered' }]);
   });
+
+  it('and a send that nobody had asked for has waited for it: it goes out when the channel comes, once (durability §7.9)', async () => {
+    const journal = memoryJournal();
+    const about = { channel: id, accountId: 'default', kind: 'unprompted', fingerprint: 'f' };
+    const emitted = { ...about, to: 'ada', content: 'a reminder', explicit: true };
+    const { fingerprint: _, ...outgoing } = { ...emitted, streaming: false, attachments: [] };
+    await journal.prepare({ sendId: 's-1', ...about, body: JSON.stringify(outgoing) });
+    let isMissing = true;
+    const pigeon = scriptedChannel({ id });
+    await using lab = await hostLab({
+      journal,
+      extensions: [{ extension: providing([pigeon], () => isMissing) }],
+    });
+    await lab.host.reload(); // it is still missing
+    await lab.clock.advance(5_000);
+    expect(await journal.sends()).toMatchObject([{ state: 'prepared' }]);
+    isMissing = false;
+    for (let times = 0; times < 2; times++) {
+      await lab.host.reload();
+      await lab.clock.advance(0);
+    }
+    expect(pigeon.sent.map(({ content }) => content)).toEqual(['a reminder']);
+    expect(await journal.sends()).toMatchObject([{ state: 'sent' }]);
+  });
 });

@@ -1,6 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { echoProvider } from '../../src/agent/index.js';
-import { eventIdOf, type Journal, memoryJournal } from '../../src/host/index.js';
+import {
+  type AgentDefinition,
+  eventIdOf,
+  type Journal,
+  memoryJournal,
+} from '../../src/host/index.js';
 import type { AgentProvider } from '../../src/stream/index.js';
 import type { VirtualClock } from '../../src/testing/index.js';
 import { virtualClock } from '../../src/testing/index.js';
@@ -8,7 +13,11 @@ import { type HostLab, hostLab } from '../support/host-lab.js';
 import { mortalJournal } from '../support/mortal-journal.js';
 
 /** A host that a message may kill: from then on it does nothing more. */
-async function mortalLab(journal: Journal, turnMs: number): Promise<MortalLab> {
+async function mortalLab(
+  journal: Journal,
+  turnMs: number,
+  agent: Partial<AgentDefinition> = {},
+): Promise<MortalLab> {
   const mortal = mortalJournal(journal);
   const clock = virtualClock();
   const begun: string[] = [];
@@ -23,7 +32,7 @@ async function mortalLab(journal: Journal, turnMs: number): Promise<MortalLab> {
     journal: mortal,
     clock,
     failureText: () => undefined,
-    agents: [{ id: 'main', provider: agent() }],
+    agents: [{ id: 'main', provider: provider(), ...agent }],
   });
   return {
     ...lab,
@@ -37,7 +46,7 @@ async function mortalLab(journal: Journal, turnMs: number): Promise<MortalLab> {
     kill,
   };
 
-  function agent(): AgentProvider {
+  function provider(): AgentProvider {
     const echo = echoProvider();
     return {
       ...echo,
@@ -47,10 +56,10 @@ async function mortalLab(journal: Journal, turnMs: number): Promise<MortalLab> {
         begun.push(prompt);
         running.add(prompt);
         most = Math.max(most, running.size);
-        await passed(clock, prompt === 'poison' ? turnMs / 2 : turnMs, signal);
+        await passed(clock, isPoison(prompt) ? turnMs / 2 : turnMs, signal);
         running.delete(prompt);
         if (isDead) return;
-        if (prompt === 'poison' && !signal.aborted) return kill();
+        if (isPoison(prompt) && !signal.aborted) return kill();
         yield* echo.run(request);
       },
     };
@@ -73,6 +82,7 @@ function passed(clock: VirtualClock, ms: number, signal: AbortSignal): Promise<v
   });
 }
 
+const isPoison = (text: string) => text.startsWith('poison');
 const innocent = Array.from({ length: 20 }, (_, at) => `m-${at}`);
 const idOf = (text: string) => eventIdOf('scripted', 'default', text);
 
@@ -152,6 +162,84 @@ describe('H2: after a host has died, what had begun', () => {
     expect((await byState(journal))['dead']).toBeUndefined();
     await live(await mortalLab(journal, 700), 60_000);
     expect((await byState(journal))['ended']).toHaveLength(innocent.length);
+  });
+
+  it('is not convicted by another that is new and ends the host beside its last attempt (durability §7.7)', async () => {
+    const journal = memoryJournal();
+    for (const forMs of [100, 100]) {
+      const lab = await mortalLab(journal, 600);
+      if ((await journal.updates()).length === 0) await receive(lab, ['innocent']);
+      await live(lab, forMs);
+    }
+    const last = await mortalLab(journal, 600);
+    await last.clock.advance(10_100);
+    expect(last.begun).toEqual(['innocent']);
+    await receive(last, ['poison']);
+    await live(last, 5_000);
+    expect(last.isDead).toBe(true);
+    expect(await journal.updates()).toMatchObject([{ attempts: 3 }, { attempts: 1 }]);
+    for (let start = 0; start < 5; start++) await live(await mortalLab(journal, 600), 30_000);
+    expect(await byState(journal)).toEqual({ ended: ['innocent'], dead: ['poison'] });
+  });
+
+  it('is not convicted beside two that end hosts, whichever of them came first (durability §7.7)', async () => {
+    for (const texts of [
+      ['poison-1', 'a', 'b'],
+      ['a', 'poison-1', 'b'],
+      ['a', 'b', 'poison-1'],
+    ]) {
+      const journal = memoryJournal();
+      for (let start = 0; start < 14; start++) {
+        const lab = await mortalLab(journal, 600);
+        if (start === 0) await receive(lab, texts);
+        await lab.clock.advance(start === 2 ? 10_020 : 0); // beside the first last attempt
+        if (start === 2) await receive(lab, ['poison-2']);
+        await live(lab, 40_000);
+      }
+      const states = await byState(journal);
+      expect(states['dead']?.toSorted()).toEqual(['poison-1', 'poison-2']);
+      expect(states['ended']?.toSorted()).toEqual(['a', 'b']);
+    }
+  });
+
+  it('has used up an attempt only if it ran: what waited for its session or its agent has not (durability §7.7)', async () => {
+    const journal = memoryJournal();
+    const attemptsOf = async () =>
+      Object.fromEntries(
+        (await journal.updates()).map(({ updateId, attempts }) => [updateId, attempts]),
+      );
+    const first = await mortalLab(journal, 1_000, { maxRunning: 1 });
+    await receive(first, ['a', 'b', 'c']);
+    await live(first, 100);
+    expect(first.begun).toEqual(['a']);
+    expect(await attemptsOf()).toEqual({ a: 1, b: 0, c: 0 });
+    const second = await mortalLab(journal, 1_000, { maxRunning: 1 });
+    await live(second, 1_500);
+    expect(second.begun).toEqual(['b', 'c']); // "a" waited, which had run before
+    expect(await attemptsOf()).toEqual({ a: 1, b: 1, c: 1 });
+    await live(await mortalLab(journal, 1_000, { maxRunning: 1 }), 20_000);
+    expect((await byState(journal))['ended']).toEqual(['a', 'b', 'c']);
+    expect(await attemptsOf()).toEqual({ a: 2, b: 1, c: 2 });
+  });
+
+  it('is taken up again if it waited and could not be begun then (durability §6.2)', async () => {
+    const memory = memoryJournal();
+    let begins = 0;
+    const journal: Journal = {
+      ...memory,
+      begin: async (eventId) => {
+        if (++begins === 3) throw new Error('the disk is full'); // of "b", which has waited
+        return memory.begin(eventId);
+      },
+    };
+    const lab = await mortalLab(journal, 100, { maxRunning: 1 });
+    await receive(lab, ['a', 'b']);
+    await lab.clock.advance(150);
+    expect(lab.texts()).toEqual(['a']);
+    expect(begins).toBe(3);
+    await live(lab, 5_000);
+    expect(lab.texts()).toEqual(['a', 'b']);
+    expect(await byState(journal)).toEqual({ ended: ['a', 'b'] });
   });
 
   it('has used up no attempt where its host was stopped in good order, and had no time for it (durability §7.8)', async () => {
