@@ -47,7 +47,9 @@ describe('a journal in memory that is long', () => {
     const round = async (at: number): Promise<void> => {
       before = looks();
       const ids = Array.from({ length: 20 }, (_, one) => `${at}-${one}`);
-      await Promise.all(ids.map((id) => lab.channel.receive({ text: id, conversation: 'one' }, id)));
+      await Promise.all(
+        ids.map((id) => lab.channel.receive({ text: id, conversation: 'one' }, id)),
+      );
       while (lab.channel.sent.length < (at + 1) * ids.length)
         await new Promise((resolve) => setImmediate(resolve));
       await lab.clock.advance(0);
