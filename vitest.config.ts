@@ -1,20 +1,44 @@
-import { fileURLToPath } from 'node:url';
-import { defineConfig } from 'vitest/config';
+import { configDefaults, defineConfig, mergeConfig } from 'vitest/config';
+import shared from './vitest.shared.js';
 
-const src = fileURLToPath(new URL('./src/', import.meta.url));
+/**
+ * Test files that `npm test` leaves to `npm run test:all`: they start many processes, or try many random programs. Each
+ * area keeps some tests in both lanes.
+ */
+const wholeLane = [
+  'extensions/thread-ownership/test/server-process.test.ts',
+  'test/cli/check-plugin.test.ts',
+  'test/cli/claude-agent.test.ts',
+  'test/cli/init.test.ts',
+  'test/cli/journal-commands.test.ts',
+  'test/cli/normalize-large.test.ts',
+  'test/cli/normalize.test.ts',
+  'test/cli/reload.test.ts',
+  'test/cli/replay.test.ts',
+  'test/cli/run.test.ts',
+  'test/cli/signals.test.ts',
+  'test/cli/stages.test.ts',
+  'test/cli/telegram.test.ts',
+  'test/faults/journal-damage.test.ts',
+  'test/faults/lifecycle.reloads.test.ts',
+  'test/host/history-cost.test.ts',
+  'test/host/suspects.process.test.ts',
+  'test/pilots/telegram-egress.test.ts',
+  'test/pilots/telegram-previews.test.ts',
+  'test/support/package-cache.test.ts',
+  'test/types/package.test.ts',
+];
 
-export default defineConfig({
-  resolve: {
-    // by package name, as an author imports it, and from the source, so that no build has to come first
-    alias: [
-      { find: /^sluice$/, replacement: `${src}index.ts` },
-      { find: /^sluice\/([a-z]+)$/, replacement: `${src}$1/index.ts` },
-    ],
-  },
-  test: {
-    include: ['test/**/*.test.ts', 'extensions/**/test/*.test.ts'],
-    // a bound for what hangs, not a measure: no test's outcome depends on how fast the machine is
-    testTimeout: 300_000,
-    hookTimeout: 300_000,
-  },
-});
+export default defineConfig(({ mode }) =>
+  mergeConfig(
+    shared,
+    defineConfig({
+      test: {
+        include: ['test/**/*.test.ts', 'extensions/**/test/*.test.ts'],
+        exclude: [...configDefaults.exclude, ...(mode === 'fast' ? wholeLane : [])],
+        // Test files share what they import, since no module of the source has state: four times as fast.
+        isolate: false,
+      },
+    }),
+  ),
+);

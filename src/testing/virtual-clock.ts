@@ -5,6 +5,8 @@ import type { Clock, TimerHandle } from '../kernel/index.js';
 export interface VirtualClock extends Clock {
   /** How many timers are set. */
   readonly pending: number;
+  /** Milliseconds until the first timer comes due; undefined if none is set. */
+  readonly nextMs: number | undefined;
   /**
    * Lets time pass: fires the timers that come due in order of their time, then of their setting, each at its own
    * moment. Before the first and after each of them everything that waits for a promise goes on.
@@ -59,6 +61,10 @@ export function virtualClock(startMs: number = virtualStartMs): VirtualClock {
     },
     get pending() {
       return timers.size;
+    },
+    get nextMs() {
+      const due = next(Number.POSITIVE_INFINITY)?.[1].dueMs;
+      return due === undefined ? undefined : due - elapsedMs;
     },
     async advance(ms) {
       if (!(ms >= 0)) throw new RangeError(`advance takes milliseconds from 0 up, not ${ms}`);

@@ -13,7 +13,7 @@ describe('M3: the message of a log entry is in the words of whoever logs it (§2
     const files = sourceFiles('src', 'extensions').filter(({ path }) => /(^|\/)src\//.test(path));
     expect(files.length).toBeGreaterThan(300);
     expect(files.flatMap(foreignTextsInLogs)).toEqual([]);
-  }, 60_000);
+  });
 
   it.each([
     ['an error, made a line', 'logger.error(`it failed: #{oneLine(error)}`);'],

@@ -15,7 +15,7 @@ function packed(): readonly string[] {
   return report.files.map(({ path }) => path);
 }
 
-describe('the package', { timeout: 300_000 }, () => {
+describe('the package', () => {
   const files = packed();
 
   it('P3: holds what its pages link to', () => {

@@ -68,7 +68,7 @@ describe('the entry points', () => {
       const loaded: object = await import(`../../${sourceOf(entry)}`);
       expect(Object.keys(loaded).sort()).toEqual(values.map(([name]) => name).sort());
     },
-    30_000,
+    300_000,
   );
 });
 

@@ -142,7 +142,7 @@ describe('sluice check-plugin', () => {
     expect(stdout).toMatch(/is required\. Mend/);
   });
 
-  it('takes TypeScript whose imports of the SDK are types, in a process that runs it', async () => {
+  it('compiles TypeScript whose imports of the SDK are types', async () => {
     const path = write(`import type { OpenClawPluginApi } from 'openclaw/plugin-sdk';
       export default (api: OpenClawPluginApi) => api.on('message_sent', () => undefined);`);
     const { code, stdout } = await runCli(['check-plugin', path, '--json']);

@@ -1,10 +1,10 @@
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import type { Readable, Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
+import { cliProgram } from '../support/compiled.js';
 
-const main = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
-const root = fileURLToPath(new URL('../..', import.meta.url));
-const tsx = new URL('../../node_modules/tsx/dist/loader.mjs', import.meta.url).href; // by path: it may start elsewhere
+/** The folder of the project. */
+export const root = fileURLToPath(new URL('../..', import.meta.url));
 
 /** How a process ended, and all that it wrote. */
 export interface Ended {
@@ -41,7 +41,7 @@ export class CliProcess {
   #onOutput: () => void = () => undefined;
 
   constructor(args: readonly string[], { cwd = root, env = {} }: CliSurroundings = {}) {
-    this.child = spawn(process.execPath, ['--import', tsx, main, ...args], {
+    this.child = spawn(process.execPath, [cliProgram, ...args], {
       cwd,
       env: { PATH: process.env['PATH'], ...env },
       stdio: ['pipe', 'pipe', 'pipe'],

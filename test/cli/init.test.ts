@@ -76,7 +76,7 @@ describe('sluice init', () => {
     });
     const tsc = join(root, 'node_modules', 'typescript', 'bin', 'tsc');
     await run(process.execPath, [tsc, '--noEmit'], { cwd });
-  }, 120_000);
+  });
 
   it('writes over nothing', async () => {
     using folder = temporaryFolder({ 'sluice.config.ts': 'mine', 'package.json': '{}' });

@@ -24,7 +24,7 @@ async function damagedJournal(): Promise<string> {
 const journalCommand = (path: string, ...args: readonly string[]) =>
   runInMemory(['journal', ...args, '--journal', path, '--no-config']);
 
-describe('H1: sluice journal on a damaged journal', { timeout: 60_000 }, () => {
+describe('H1: sluice journal on a damaged journal', () => {
   it('list and show read past a bad row, name it, and end with 1 (durability §1.11)', async () => {
     const path = await damagedJournal();
     const listed = await journalCommand(path, 'list');

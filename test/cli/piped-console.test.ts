@@ -1,9 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
+import { cliProgram } from '../support/compiled.js';
 
-const program = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
 const lines = 10_000;
 
 interface Run {
@@ -16,7 +15,7 @@ interface Run {
 
 /** A host with an agent that answers at once, fed by a pipe. */
 async function piped(input: Buffer): Promise<Run> {
-  const args = ['--import', 'tsx', program, 'run', '--quiet', '--health-port', '0'];
+  const args = [cliProgram, 'run', '--quiet', '--health-port', '0'];
   const child = spawn(process.execPath, args, {
     env: { PATH: process.env['PATH'] ?? '', HOME: '/nonexistent' },
     stdio: ['pipe', 'pipe', 'pipe'],

@@ -1,8 +1,9 @@
+import { mkdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import { temporaryFolder } from '../support/temporary-folder.js';
-import { CliProcess, fixture, jsonLines, runCli } from './cli.js';
+import { CliProcess, fixture, jsonLines, root, runCli } from './cli.js';
 
 describe('sluice run', () => {
   it('answers each line of a pipe, and tells the way on stderr', async () => {
@@ -164,6 +165,8 @@ describe('sluice run', () => {
     ],
   ])('says what is wrong with an extension that has %s', async (_, text, expected) => {
     using folder = temporaryFolder({ 'one.mjs': text });
+    mkdirSync(join(folder.path, 'node_modules'));
+    symlinkSync(root, join(folder.path, 'node_modules/sluice')); // as an install puts it there
     const { code, stderr } = await runCli(
       ['run', '--quiet', '--no-config', '-e', join(folder.path, 'one.mjs')],
       'hi\n',

@@ -37,7 +37,7 @@ describe('sluice run --channel telegram', () => {
       expect(stderr).toContain(text);
       expect(stderr).not.toContain('hunter2');
     },
-    60_000,
+    300_000,
   );
 
   it('takes its settings from a config file, where the token is the name of a secret', async () => {

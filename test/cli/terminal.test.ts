@@ -2,6 +2,7 @@ import { spawn, spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { TerminalScreen } from '../../src/channel/index.js';
+import { cliProgram } from '../support/compiled.js';
 import { emulatedTerminal } from '../support/emulated-terminal.js';
 import { fixture } from './cli.js';
 import { runInMemory } from './memory-shell.js';
@@ -58,7 +59,7 @@ const hasScript = spawnSync('script', ['--version']).status === 0;
 it.skipIf(!hasScript)(
   'a real terminal, typed into: the reply stands once under its question',
   async () => {
-    const command = `${process.execPath} --import tsx src/cli/main.ts run --quiet --agent replay:${recording} --reasoning stream`;
+    const command = `${process.execPath} ${cliProgram} run --quiet --agent replay:${recording} --reasoning stream`;
     const child = spawn('script', ['-qfec', command, '/dev/null'], {
       cwd: root,
       env: { PATH: process.env['PATH'], TERM: 'xterm-256color', NO_COLOR: '1' },

@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
+import { compiled } from '../support/compiled.js';
 
 const run = promisify(execFile);
 const fixture = fileURLToPath(new URL('./fixtures/late-settlers.ts', import.meta.url));
@@ -10,7 +11,7 @@ describe('fault 3: late results in a process of their own', () => {
   it('exit code 0, and no unhandled rejection (§5.6)', async () => {
     const { stdout, stderr } = await run(
       process.execPath,
-      ['--unhandled-rejections=strict', '--import', 'tsx', fixture],
+      ['--unhandled-rejections=strict', await compiled(fixture)],
       { env: { PATH: process.env['PATH'] ?? '' }, timeout: 250_000 },
     ); // rejects on any other exit code
     expect(stderr).toBe('');

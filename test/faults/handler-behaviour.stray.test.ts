@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
+import { compiled } from '../support/compiled.js';
 
 const run = promisify(execFile);
 const fixture = fileURLToPath(new URL('./fixtures/stray.ts', import.meta.url));
@@ -15,11 +16,11 @@ interface Found {
 
 describe('what a handler does besides answering, in a process of its own (§13.11)', () => {
   it('faults 4 and 5: strays are laid at its door, blocking is named, and the process lives', {
-    timeout: 120_000,
+    timeout: 300_000,
   }, async () => {
-    const { stdout } = await run(process.execPath, ['--import', 'tsx', fixture], {
+    const { stdout } = await run(process.execPath, [await compiled(fixture)], {
       env: { PATH: process.env['PATH'] ?? '' },
-      timeout: 110_000,
+      timeout: 280_000,
     }); // rejects on any exit code but 0
     const found = JSON.parse(stdout) as Found;
     expect(found.errors).toEqual([

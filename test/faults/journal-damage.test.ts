@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
+import { compiled } from '../support/compiled.js';
 import type { Round } from '../support/journal-damage.js';
 
 /** How many damages: some hundred as a rule, 10,000 before a release. */
@@ -18,7 +19,7 @@ interface Batch {
 
 /** Damages in a process of their own, so that an abort of it is seen. */
 async function damage(first: number, count: number): Promise<Batch> {
-  const args = ['--import', 'tsx', child, String(first), String(count)];
+  const args = [await compiled(child), String(first), String(count)];
   const running = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'] });
   let stderr = '';
   running.stderr.setEncoding('utf8').on('data', (text: string) => {

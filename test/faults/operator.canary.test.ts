@@ -157,5 +157,5 @@ describe('M1: secrets in the journal and in what is told of it (fault 49, §20.8
     expect(files).not.toContain(canary.token);
     expect(told).toContain('[secret]');
     expect(told).not.toContain(canary.token);
-  }, 120_000);
+  });
 });

@@ -90,7 +90,7 @@ describe('what the health port tells of a journal', () => {
     expect(JSON.parse((await ask(`${server.url}/readyz`)).body)).toMatchObject({
       journal: { code: 'journal-lost', refused: 3 },
     });
-  }, 60_000);
+  });
 
   it('L10: of one that refuses, until it takes something in again (durability §1.10)', async () => {
     const journal = memoryJournal();

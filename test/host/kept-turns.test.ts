@@ -126,7 +126,7 @@ describe('a turn that the end of its host has cut off', () => {
 });
 
 function ended({ ends }: HostLab, count: number): Promise<void> {
-  return vi.waitFor(() => expect(ends).toHaveLength(count), { timeout: 20_000 });
+  return vi.waitFor(() => expect(ends).toHaveLength(count), { timeout: 280_000 });
 }
 
 function promptsIn(history: readonly SessionMessage[] = []): number {

@@ -165,7 +165,7 @@ describe('a host under load', () => {
       await until(lab, () => lab.texts().length === 1_000);
       expect(lab.host.stats()).toMatchObject({ conversations: 1, running: 1 });
     },
-    60_000,
+    300_000,
   );
 });
 

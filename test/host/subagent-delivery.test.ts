@@ -44,7 +44,7 @@ async function delivered(runs: readonly string[], contribute?: (kernel: Kernel) 
     contribute: (kernel) => void contribute?.(kernel),
   });
   const end = lab.say('Look for it.');
-  await vi.waitFor(() => expect(lab.texts()).toEqual(['It is at work.']), { timeout: 20_000 });
+  await vi.waitFor(() => expect(lab.texts()).toEqual(['It is at work.']), { timeout: 280_000 });
   finish();
   return { lab, end: await end };
 }

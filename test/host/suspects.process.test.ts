@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
 import { readJournal, type UpdateRecord } from '../../src/host/index.js';
+import { compiled } from '../support/compiled.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 
 const program = fileURLToPath(new URL('./fixtures/mortal-host.ts', import.meta.url));
@@ -16,8 +17,8 @@ async function live(
   texts: readonly string[],
   kill?: { readonly signal: 'SIGKILL' | 'SIGTERM'; readonly afterMs: number },
 ): Promise<'died' | 'idle'> {
-  const child: ChildProcess = fork(program, [path], {
-    execArgv: ['--import', 'tsx'],
+  const child: ChildProcess = fork(await compiled(program), [path], {
+    execArgv: [],
     env: { PATH: process.env['PATH'] ?? '' },
     stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
   });
@@ -69,7 +70,7 @@ it('H2: a host whose input has ended waits for the last attempt of a message bef
   using folder = temporaryFolder();
   const path = join(folder.path, 'sluice.db');
   const host = fileURLToPath(new URL('./fixtures/ended-input-host.ts', import.meta.url));
-  const args = ['--import', 'tsx', host, path];
+  const args = [await compiled(host), path];
   const { stdout } = await promisify(execFile)(process.execPath, args); // it exits with 0
   expect(stdout).toBe('hello\n');
   expect(await updatesOf(path)).toMatchObject([{ state: 'ended', attempts: 3 }]);

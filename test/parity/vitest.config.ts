@@ -2,7 +2,7 @@ import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { mergeConfig } from 'vitest/config';
-import base from '../../vitest.config.js';
+import base from '../../vitest.shared.js';
 
 const scratch = join(tmpdir(), `sluice-parity-${process.pid}`);
 
@@ -19,6 +19,7 @@ const parity = mergeConfig(base, {
     ],
   },
   test: {
+    include: ['test/parity/**/*.parity.ts'],
     globalSetup: ['test/parity/global-setup.ts'],
     env: {
       // what the package's modules write goes here, never into a home directory
@@ -28,6 +29,4 @@ const parity = mergeConfig(base, {
     },
   },
 });
-parity.test.include = ['test/parity/**/*.parity.ts']; // in place of the base's, not beside it
-
 export default parity;

@@ -14,7 +14,7 @@ const demanding = JSON.stringify({
 afterEach(() => vi.unstubAllEnvs());
 
 describe('an install within `npm run`, on a machine with an empty cache', {
-  timeout: 120_000,
+  timeout: 300_000,
 }, () => {
   it('does not inherit engine-strict: a package for another Node is installed', async () => {
     using folder = temporaryFolder({ 'demanding/package.json': demanding });

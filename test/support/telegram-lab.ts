@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises';
 import { type TelegramChannel, telegramChannel } from '../../extensions/telegram/src/channel.js';
 import { config } from '../../extensions/telegram/src/config.js';
 import { echoProvider } from '../../src/agent/index.js';
@@ -22,7 +22,7 @@ export interface TelegramLab extends AsyncDisposable {
   readonly outcomes: readonly Outcome[];
   readonly ends: readonly MessageEnd[];
   of<F extends FamilyName>(family: F): readonly Outcome<F>[];
-  /** Lets time pass, in small steps and never while a call is being answered, until something is so. */
+  /** Lets time pass, from timer to timer and never while a call is under way, until something is so. */
   until(isSo: () => boolean, what: string): Promise<void>;
   /** People write, and the host has done with it. */
   settle(...updates: readonly { readonly update_id?: number }[]): Promise<void>;
@@ -39,8 +39,10 @@ export interface TelegramLabOptions extends Partial<HostOptions> {
   readonly shared?: { readonly server: BotApiServer; readonly process: string };
 }
 
-/** Milliseconds of virtual time that a step is long; longer ones where nothing has been called for a while. */
+/** Milliseconds of virtual time that a step is long at least. A step goes on to the next timer. */
 const stepMs = 50;
+/** Turns of the event loop in which nothing happens, before time passes. */
+const quietTurns = 10;
 
 export async function telegramLab(options: TelegramLabOptions = {}): Promise<TelegramLab> {
   const { settings = {}, contribute, prepare, env, clock = virtualClock(), ...more } = options;
@@ -74,13 +76,13 @@ export async function telegramLab(options: TelegramLabOptions = {}): Promise<Tel
     onMessageEnd: (end) => ends.push(end),
   });
   const until: TelegramLab['until'] = async (isSo, what) => {
-    let idle = 0;
-    for (let steps = 0, calls = 0; !isSo(); steps++) {
+    for (let steps = 0; !isSo(); steps++) {
       if (steps > 20_000) throw new Error(`it never came to this: ${what}`);
       await sleep(1); // a call reaches the server, or its answer the client
-      idle = calls === server.calls.length ? idle + 1 : 0;
-      calls = server.calls.length;
-      if (server.busy === 0 && !isSo()) await clock.advance(idle < 40 ? stepMs : 10 * stepMs);
+      const calls = server.calls.length;
+      for (let turns = 0; turns < quietTurns; turns++) await turn();
+      if (server.isQuiet && calls === server.calls.length && !isSo())
+        await clock.advance(Math.max(stepMs, clock.nextMs ?? 0));
     }
   };
   let hasStarted = false;

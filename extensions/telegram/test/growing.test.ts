@@ -119,7 +119,7 @@ describe('L1: Markdown that is hard to read', () => {
     (source) => {
       expect(fromMarkdown(source).text.length).toBeGreaterThan(0);
     },
-    120_000,
+    300_000,
   );
 });
 

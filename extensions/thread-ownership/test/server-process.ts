@@ -1,12 +1,12 @@
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
-import { createRequire } from 'node:module';
 import process from 'node:process';
 import type { Readable } from 'node:stream';
-import { fileURLToPath, pathToFileURL } from 'node:url';
+import { fileURLToPath } from 'node:url';
 
-const main = fileURLToPath(new URL('../src/server/main.ts', import.meta.url));
+const main = fileURLToPath(
+  new URL('../../../dist/extensions/thread-ownership/server/main.js', import.meta.url),
+);
 const root = fileURLToPath(new URL('../../../', import.meta.url));
-const tsx = pathToFileURL(createRequire(import.meta.url).resolve('tsx')).href;
 
 /** How a process ended, and all that it wrote. */
 export interface Ended {
@@ -24,7 +24,7 @@ export class ServerProcess implements AsyncDisposable {
   #onOutput: () => void = () => undefined;
 
   constructor(args: readonly string[], env: Readonly<Record<string, string>> = {}) {
-    this.child = spawn(process.execPath, ['--import', tsx, main, ...args], {
+    this.child = spawn(process.execPath, [main, ...args], {
       cwd: root,
       env: { PATH: process.env['PATH'], ...env },
       stdio: ['ignore', 'pipe', 'pipe'],

@@ -1,7 +1,7 @@
 import { basename } from 'node:path';
 import process from 'node:process';
 import { pathToFileURL } from 'node:url';
-import { importError } from '../../extension/index.js';
+import { importableUrl, importError } from '../../extension/index.js';
 import { legacyError } from '../errors.js';
 import { loadWith } from './load-plugin.js';
 import { neededSdk } from './needed-sdk.js';
@@ -22,7 +22,7 @@ export interface LoadPluginFromOptions extends Omit<LegacyPluginOptions, 'manife
 
 /**
  * Loads an OpenClaw plugin from its folder: the manifest, then the file that its `package.json` names under
- * `openclaw.extensions`, or its index file. TypeScript needs a process that runs it (tsx, or Node from 22.18 on).
+ * `openclaw.extensions`, or its index file. TypeScript is compiled, as that of an extension is.
  *
  * @param path the folder, its manifest, or an entry file in it.
  * @throws SluiceError (as a rejection) `plugin-not-found`, `bad-manifest`, `plugin-needs-sdk`, `module-failed` or
@@ -34,7 +34,11 @@ export async function loadLegacyPluginFrom(
   path: string,
   options: LoadPluginFromOptions,
 ): Promise<LegacyPlugin> {
-  const { from = process.cwd(), importModule = (url) => import(url), ...rest } = options;
+  const {
+    from = process.cwd(),
+    importModule = (url) => import(importableUrl(url)),
+    ...rest
+  } = options;
   const { manifest, entries } = readPluginFolder(path, from);
   const [source, ...others] = entries;
   const { id } = manifest;

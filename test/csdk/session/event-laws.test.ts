@@ -88,7 +88,7 @@ function broken({ events, told }: Run): readonly string[] {
   return laws;
 }
 
-describe(`fault 43: agent streams (SLUICE_SEED=${seed})`, { timeout: 120_000 }, () => {
+describe(`fault 43: agent streams (SLUICE_SEED=${seed})`, () => {
   it('start before anything, end once and last, have a start for each tool’s end, and texts that grow or are flagged (csdk §1.1, §3.6, §4.1, §4.4)', () => {
     fc.assert(
       fc.property(someStream, mutations, options, (stream, changes, given) => {

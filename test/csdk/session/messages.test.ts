@@ -462,7 +462,7 @@ describe('memory and work', () => {
     );
     for (const frame of turn()) session.take(frame);
     expect([deltas, length]).toEqual([size, size]);
-  }, 120_000);
+  });
 
   it('remember the frames of late, not all that ever were (csdk §8.3)', () => {
     const ids = new FrameIds();

@@ -71,7 +71,7 @@ function isComplete(frames: readonly CsdkFrame[]): boolean {
   );
 }
 
-describe(`mutated streams (SLUICE_SEED=${seed})`, { timeout: 120_000 }, () => {
+describe(`mutated streams (SLUICE_SEED=${seed})`, () => {
   it.each(combinations)('keep every invariant: %j', (options) => {
     for (const { index, pick } of [oneOf(recorded), oneOf(written)])
       fc.assert(

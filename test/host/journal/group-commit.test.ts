@@ -34,7 +34,7 @@ describe('a write lock of another process', () => {
     await later;
     expect(await journal.updates()).toHaveLength(1);
     await journal.close();
-  }, 60_000);
+  });
 
   it('M8: fails a write after five seconds, and nothing of it is kept (durability §1.8)', async () => {
     const clock = settableClock();
@@ -61,7 +61,7 @@ describe('a write lock of another process', () => {
     expect(await journal.dispatches()).toHaveLength(1); // they only wait
     expect(await journal.updates()).toEqual([]);
     await journal.close();
-  }, 60_000);
+  });
 
   it('M8: does not keep a journal from being closed: dispatches are given up, and counted', async () => {
     const clock = settableClock();
@@ -79,7 +79,7 @@ describe('a write lock of another process', () => {
     await closed;
     expect(journal.stats()).toMatchObject({ dispatches: 0, dispatchesDropped: 1 });
     lock[Symbol.dispose]();
-  }, 60_000);
+  });
 });
 
 describe('what waits to be written', () => {
@@ -102,10 +102,10 @@ describe('what waits to be written', () => {
     expect(steps.length).toBeGreaterThanOrEqual(8);
     expect(await all).toHaveLength(burst);
     await journal.close();
-  }, 60_000);
+  });
 
   it('fault 39: of a long flood it keeps what it can, in bounded memory, and counts the rest (durability §4.3)', {
-    timeout: 120_000,
+    timeout: 300_000,
   }, async () => {
     const journal = await openJournal(newPath());
     const body = 'z'.repeat(2_048);
@@ -139,7 +139,7 @@ describe('what waits to be written', () => {
     expect(journal.stats().dispatches).toBeLessThanOrEqual(64); // 128 Ki characters
     expect(await all).toHaveLength(8_000);
     await journal.close();
-  }, 60_000);
+  });
 
   it('L7: many updates make several transactions, and keep their order (durability §1.8)', async () => {
     const clock = settableClock();
@@ -156,5 +156,5 @@ describe('what waits to be written', () => {
     const ids = (await journal.updates({ limit: 10_000 })).map(({ eventId }) => eventId);
     expect(ids).toEqual(Array.from({ length: 2_500 }, (_, at) => `u-${at}`));
     await journal.close();
-  }, 60_000);
+  });
 });

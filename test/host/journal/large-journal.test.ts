@@ -48,14 +48,14 @@ describe('a large journal', () => {
       expect(journal.problem()).toBeUndefined();
       expect(await journal.accept(anUpdate('a'))).toEqual({ status: 'accepted' });
       const found = () => expect(journal.problem()).toMatchObject({ code: 'database-damaged' });
-      await vi.waitFor(found, { timeout: 60_000, interval: 20 });
+      await vi.waitFor(found, { timeout: 280_000, interval: 20 });
       await expect(journal.accept(anUpdate('b'))).rejects.toMatchObject({
         code: 'database-damaged',
       });
       expect(await journal.updates()).toMatchObject([{ eventId: 'a' }]);
       await journal.close();
     },
-    120_000,
+    300_000,
   );
 
   it('L6: is closed at any time: the look at it ends', async () => {
@@ -63,7 +63,7 @@ describe('a large journal', () => {
     const journal = await openJournal(path, { wholeCheckBytes: 1024 * 1024 });
     await journal.close();
     expect(journal.problem()).toBeUndefined();
-  }, 60_000);
+  });
 
   it('M8: gives many rows a part at a time, in order and each once (durability §1.8)', async () => {
     const path = await journalOf(1_200);
@@ -81,7 +81,7 @@ describe('a large journal', () => {
     );
     expect(turns).toBeGreaterThan(15); // 9.6 Mi characters, about 512 Ki at a time
     await journal.close();
-  }, 60_000);
+  });
 });
 
 describe('a look at every row', () => {
@@ -186,7 +186,7 @@ describe('the retention of a journal', () => {
     expect(Math.max(...steps)).toBeLessThanOrEqual(500);
     expect(leftAtAccept).toBeGreaterThan(1_000);
     await journal.close();
-  }, 60_000);
+  });
 
   it('L6: gives what is free back to the disk: the file shrinks (durability §5.3)', async () => {
     const path = await journalOf(2_000);
@@ -199,5 +199,5 @@ describe('the retention of a journal', () => {
     await journal.close();
     pages.close();
     expect(statSync(path).size).toBeLessThanOrEqual(keepBytes * 1.25);
-  }, 60_000);
+  });
 });

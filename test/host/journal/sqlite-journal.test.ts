@@ -4,13 +4,14 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it, vi } from 'vitest';
 import { openJournal, openSqlite, readJournal, tendJournal } from '../../../src/host/index.js';
+import { compiled } from '../../support/compiled.js';
 import { testFolder } from '../../support/folder.js';
 import { aDispatch, anUpdate, aSend, describeJournal, settableClock } from './journal-contract.js';
 import { describeStore } from './store-contract.js';
 
 const code = (wanted: string) => expect.objectContaining({ code: wanted });
 /** For what is done in the background. */
-const patiently = { timeout: 30_000, interval: 5 };
+const patiently = { timeout: 280_000, interval: 5 };
 
 const newPath = () => join(testFolder(), 'sluice.db');
 
@@ -113,9 +114,8 @@ describe('a journal in a file', () => {
     const path = newPath();
     const journal = await openJournal(path);
     await expect(openJournal(path)).rejects.toThrow(code('journal-in-use'));
-    const child = fileURLToPath(new URL('./fixtures/opens.ts', import.meta.url));
-    const inChild = () =>
-      spawnSync(process.execPath, ['--import', 'tsx', child, path], { encoding: 'utf8' }).stdout;
+    const child = await compiled(fileURLToPath(new URL('./fixtures/opens.ts', import.meta.url)));
+    const inChild = () => spawnSync(process.execPath, [child, path], { encoding: 'utf8' }).stdout;
     expect(inChild()).toBe('journal-in-use\n');
     await journal.close();
     expect(inChild()).toBe('opened\n'); // and killed while it had it open

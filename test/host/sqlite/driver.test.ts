@@ -17,7 +17,7 @@ function withDriver(body: string): { readonly out: string; readonly signal: stri
   return { out: stdout.trim(), signal };
 }
 
-describe('why the database driver is called in one place only', { timeout: 60_000 }, () => {
+describe('why the database driver is called in one place only', () => {
   it('a boolean that is bound ends the process', () => {
     const { out, signal } = withDriver(`
       try { insert.run(true) } catch { }

@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { openSqlite, type SqliteDatabase, type SqliteValue } from '../../../src/host/index.js';
+import { compiled } from '../../support/compiled.js';
 import { testFolder } from '../../support/folder.js';
 
 function withTable(path = ':memory:', options = {}): SqliteDatabase {
@@ -57,7 +58,7 @@ describe('a database', () => {
   });
 
   it('gives back every text and number that it takes, as it was (property)', {
-    timeout: 60_000,
+    timeout: 300_000,
   }, () => {
     using database = withTable();
     database.exec('CREATE TABLE any_value (a)');
@@ -275,23 +276,27 @@ describe('fault 35: a database that cannot be used', () => {
     expect(second.transaction(() => 1)).toBe(1);
   });
 
-  it('a write that the system refuses is told as that, and what was kept stays (child process)', () => {
+  it('a write that the system refuses is told as that, and what was kept stays (child process)', async () => {
     const path = join(testFolder(), 'state.db');
-    const child = fileURLToPath(new URL('./fixtures/small-files.ts', import.meta.url));
+    const child = await compiled(
+      fileURLToPath(new URL('./fixtures/small-files.ts', import.meta.url)),
+    );
     // No file may grow beyond 64 blocks of 1,024 bytes: the write that would is refused by the system.
     const { stdout, stderr } = spawnSync(
       'bash',
-      ['-c', 'ulimit -f 64; exec "$@"', 'bash', process.execPath, '--import', 'tsx', child, path],
+      ['-c', 'ulimit -f 64; exec "$@"', 'bash', process.execPath, child, path],
       { encoding: 'utf8' },
     );
     expect(stderr).toBe('');
     expect(JSON.parse(stdout)).toEqual({ code: 'database-io', rows: 1, inTransaction: false });
   });
 
-  it('a folder that may not be written to says so (child process)', () => {
+  it('a folder that may not be written to says so (child process)', async () => {
     const path = filledFile();
-    const child = fileURLToPath(new URL('./fixtures/other-user.ts', import.meta.url));
-    const { stdout, stderr } = spawnSync(process.execPath, ['--import', 'tsx', child, path], {
+    const child = await compiled(
+      fileURLToPath(new URL('./fixtures/other-user.ts', import.meta.url)),
+    );
+    const { stdout, stderr } = spawnSync(process.execPath, [child, path], {
       encoding: 'utf8',
     });
     expect(stderr).toBe('');
@@ -320,7 +325,7 @@ describe('M2: who may read the files of a database (durability §1.13)', () => {
   });
 
   it('without giving up a lock that this process has, nor one of its log (child process)', {
-    timeout: 60_000,
+    timeout: 300_000,
   }, () => {
     const path = join(testFolder(), 'state.db');
     using lock = openSqlite(path, { isLock: true });

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Update } from 'grammy/types';
+import { type CallsMade, callsMadeTo } from './calls-made.js';
 import { Chats, Refused, type ShownInChat } from './chats.js';
 import { answerJson, type Fault, fail, isAfter } from './fault.js';
 
@@ -25,8 +26,8 @@ export interface BotApiServer extends AsyncDisposable {
   readonly offset: number;
   /** Updates that nobody has confirmed. */
   readonly waiting: readonly Update[];
-  /** Calls that are being answered; waiting polls and calls that hang do not count. */
-  readonly busy: number;
+  /** True if no call is under way: each call that a client of this process has made is answered, or waits, or hangs. */
+  readonly isQuiet: boolean;
   /** People write. */
   give(...updates: readonly object[]): void;
   /** The next calls of a method fail so, one after the other. */
@@ -59,6 +60,9 @@ export async function botApiServer(now: () => number = Date.now): Promise<BotApi
   let waiting: Update[] = [];
   let offset = 0;
   let busy = 0;
+  /** Calls that wait for an update or get no answer. */
+  const held = new Set<ServerResponse>();
+  let made: CallsMade | undefined;
   let poll: { readonly respond: () => void; readonly refuse: () => void } | undefined;
 
   const told = (what: string, message: object): object => {
@@ -104,16 +108,19 @@ export async function botApiServer(now: () => number = Date.now): Promise<BotApi
     const respond = (): void => {
       const updates = waiting.slice(0, Number(payload['limit'] ?? 100));
       poll = undefined;
+      held.delete(response);
       answerJson(response, 200, { ok: true, result: server.deliver?.(updates) ?? updates });
     };
     if (waiting.length > 0 || Number(payload['timeout'] ?? 0) === 0) {
       respond();
       return;
     }
+    held.add(response);
     poll = {
       respond,
       refuse: () => {
         poll = undefined;
+        held.delete(response);
         answerJson(response, 409, { ok: false, error_code: 409, description: conflict });
       },
     };
@@ -136,6 +143,7 @@ export async function botApiServer(now: () => number = Date.now): Promise<BotApi
     }
     const next = faults.get(method)?.shift();
     const fault = next !== undefined && 'pass' in next ? undefined : next;
+    if (fault !== undefined && 'hang' in fault) held.add(response);
     if (fault !== undefined && !isAfter(fault)) return fail(response, fault);
     if (method === 'getUpdates') return getUpdates(payload, response);
     try {
@@ -153,11 +161,13 @@ export async function botApiServer(now: () => number = Date.now): Promise<BotApi
 
   const http = createServer((request, response) => {
     busy++;
+    response.on('close', () => held.delete(response));
     void handle(request, response).finally(() => busy--);
   });
   http.listen(0, '127.0.0.1');
   await once(http, 'listening');
   const { port } = http.address() as AddressInfo; // it listens on a port
+  made = callsMadeTo(port);
 
   const server: BotApiServer = {
     url: `http://127.0.0.1:${port}`,
@@ -173,8 +183,8 @@ export async function botApiServer(now: () => number = Date.now): Promise<BotApi
     get waiting() {
       return waiting;
     },
-    get busy() {
-      return busy;
+    get isQuiet() {
+      return busy === 0 && made?.open === held.size;
     },
     give: (...updates) => {
       waiting.push(...(updates as Update[])); // as a test writes them
@@ -192,6 +202,7 @@ export async function botApiServer(now: () => number = Date.now): Promise<BotApi
     webhook: undefined,
     of: (method) => calls.filter((call) => call.method === method),
     [Symbol.asyncDispose]: async () => {
+      made?.[Symbol.dispose]();
       http.close();
       http.closeAllConnections();
       if (http.listening) await once(http, 'close');

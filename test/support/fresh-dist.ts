@@ -1,0 +1,51 @@
+import { readdirSync, statSync } from 'node:fs';
+import { basename, dirname, join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { build } from 'esbuild';
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+
+/** The folders of source that `npm run build` compiles, and the folders that it writes. */
+const folders = [
+  { from: 'src', to: 'dist' },
+  { from: 'extensions/telegram/src', to: 'dist/extensions/telegram' },
+  { from: 'extensions/thread-ownership/src', to: 'dist/extensions/thread-ownership' },
+];
+
+/**
+ * Compiles into `dist` each file of source that is newer than its output, so that a test can start the compiled command
+ * line: that takes a quarter of the time that a compiler in each process takes. Only `npm run build` writes declarations.
+ */
+export default async function freshDist(): Promise<void> {
+  for (const { from, to } of folders) {
+    const source = join(root, from);
+    const output = join(root, to);
+    const stale = sourcesIn(source).filter(
+      (file) => changedMs(file) > changedMs(outputOf(file, source, output)),
+    );
+    if (stale.length === 0) continue;
+    await build({
+      entryPoints: stale,
+      outbase: source,
+      outdir: output,
+      format: 'esm',
+      target: 'es2023',
+      platform: 'node',
+    });
+  }
+}
+
+function sourcesIn(folder: string): string[] {
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && entry.name.endsWith('.ts'))
+    .map((entry) => join(entry.parentPath, entry.name));
+}
+
+function outputOf(file: string, source: string, output: string): string {
+  return join(output, dirname(relative(source, file)), `${basename(file, '.ts')}.js`);
+}
+
+/** Milliseconds since 1970; 0 if there is no such file. */
+function changedMs(file: string): number {
+  return statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+}
