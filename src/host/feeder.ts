@@ -156,7 +156,7 @@ function takeUp(parts: KeepingParts, lane: string, { eventId, attempts }: Update
   else
     hold(parts, job, (run) =>
       backlog.suspects.run(attempts, (isLast) => {
-        isOnly = isLast;
+        isOnly = isLast && !backlog.isBehind; // there may be others that were not read yet
         return run();
       }),
     );
