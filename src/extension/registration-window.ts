@@ -1,10 +1,11 @@
 import {
-  type Contribution,
   type HandlerClass,
   isSluiceError,
   type Kernel,
   kernelError,
   nearest,
+  type OpenContribution,
+  openKernel,
   type SluiceError,
 } from '../kernel/index.js';
 import type { ExtensionApi } from './api.js';
@@ -34,12 +35,7 @@ export interface RegistrationWindow {
   goLive(kernel: Kernel, scope: Scope): void;
 }
 
-interface Staged {
-  readonly family: string;
-  readonly class: HandlerClass;
-  readonly extensionId: string;
-  readonly id: string;
-}
+type OpenHandler = OpenContribution['handler'];
 
 const optionNames = ['priority', 'timeoutMs', 'detached', 'failClosed', 'recheck', 'preview'];
 
@@ -52,7 +48,7 @@ export function openRegistration(
   extensionId: string,
   requested: readonly string[] = [],
 ): RegistrationWindow {
-  const staged: Staged[] = [];
+  const staged: OpenContribution[] = [];
   const provisions: Provision[] = [];
   let open = true;
 
@@ -65,8 +61,8 @@ export function openRegistration(
       const [options, handler] = rest.length < 2 ? [undefined, rest[0]] : rest;
       const problem = optionsProblem(options);
       if (problem !== undefined) throw extensionError('bad-options', { ...who, problem });
-      const contribution = { family, class: name, extensionId, id, handler };
-      staged.push({ ...(options as object | undefined), ...contribution }); // checked above
+      const contribution = { ...(options as object | undefined), family, class: name };
+      staged.push({ ...contribution, extensionId, id, handler: handler as OpenHandler }); // the kernel checks it
     };
 
   return {
@@ -95,8 +91,7 @@ export function openRegistration(
         for (const contribution of staged) {
           const { family, class: name, id } = contribution;
           try {
-            // `Register` typed it when it was taken; the kernel checks it again
-            const registration = kernel.contribute(contribution as unknown as Contribution);
+            const registration = openKernel(kernel).contribute(contribution);
             live.push({ label: `${name} ${id} on ${family}`, registration });
           } catch (refused) {
             if (!isSluiceError(refused) || refused.code !== 'not-granted') throw refused;

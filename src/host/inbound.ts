@@ -195,9 +195,9 @@ async function carry(
     return fate === 'refused' ? full : carryInteraction(parts, received, decoded, place);
   const trail = new Trail(
     parts.kernel,
-    received as unknown as Outcome,
+    received,
     refsOf(decoded.message.channel, conversationOf(decoded.message), decoded.message),
-  ); // of a narrower family
+  );
   const normalized = await trail.dispatch('ingress.normalized', decoded.message, {
     signal: parts.signal,
   });

@@ -57,7 +57,7 @@ export async function carryInteraction(
   const startedAtMs = parts.clock.now();
   const { channel, conversationId } = fields;
   const at = refsOf(channel, conversationId, fields);
-  const trail = new Trail(parts.kernel, received as unknown as Outcome, at); // of a narrower family
+  const trail = new Trail(parts.kernel, received, at);
   await trail.dispatch('interaction.received', used.interaction, { signal: parts.signal });
   if (parts.signal.aborted) return stopped;
   const done =

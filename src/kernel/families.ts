@@ -1,5 +1,4 @@
 import type { CanonicalFamilies } from './catalog/index.js';
-import type { FamilyShape } from './stage-types.js';
 import type { HandlerClass } from './vocabulary.js';
 
 /**
@@ -15,24 +14,20 @@ export interface Families extends CanonicalFamilies {}
 /** A family's name. */
 export type FamilyName = keyof Families & string;
 
-type Column<F extends FamilyName, K extends keyof FamilyShape> = Families[F] extends FamilyShape
-  ? Families[F][K]
-  : never;
-
 /** The payload of a family. */
-export type PayloadOf<F extends FamilyName> = Column<F, 'payload'>;
+export type PayloadOf<F extends FamilyName> = Families[F]['payload'];
 /** What a mutator of a family may return. */
-export type PatchOf<F extends FamilyName> = Column<F, 'patch'>;
+export type PatchOf<F extends FamilyName> = Families[F]['patch'];
 /** What an augmenter of a family may return. */
-export type AnnotationsOf<F extends FamilyName> = Column<F, 'annotations'>;
+export type AnnotationsOf<F extends FamilyName> = Families[F]['annotations'];
 /** What a resolver of a family may select. */
-export type SelectionOf<F extends FamilyName> = Column<F, 'selection'>;
+export type SelectionOf<F extends FamilyName> = Families[F]['selection'];
 /** The codes that a veto of a family may cancel with. */
-export type CancelCodeOf<F extends FamilyName> = Column<F, 'cancelCodes'>;
+export type CancelCodeOf<F extends FamilyName> = Families[F]['cancelCodes'];
 /** The handler classes that a family's stage allows. */
-export type ClassOf<F extends FamilyName> = Column<F, 'classes'>;
+export type ClassOf<F extends FamilyName> = Families[F]['classes'];
 /** The execution mode of a family's stage. */
-export type ModeOf<F extends FamilyName> = Column<F, 'mode'>;
+export type ModeOf<F extends FamilyName> = Families[F]['mode'];
 
 /** The families whose stage allows a handler class: what `api.veto` and its siblings take. */
 export type FamilyAllowing<C extends HandlerClass> = {

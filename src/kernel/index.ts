@@ -47,6 +47,7 @@ export type {
 export type { Instrument } from './instrument.js';
 export { createKernel } from './kernel.js';
 export { nearest } from './nearest.js';
+export { type OpenContribution, type OpenKernel, openKernel } from './open-kernel.js';
 export type * from './outcome.js';
 export { isPlain, maxDepth, type PlainProblem } from './plain.js';
 export {

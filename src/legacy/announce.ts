@@ -1,21 +1,21 @@
-import type { Outcome } from '../kernel/index.js';
-import { factOf, isSharedFact } from './fact-identity.js';
-import type { FactBus, FactIdentity, SameFact } from './same-fact.js';
+import type { AsyncFamily, Outcome, PayloadOf } from '../kernel/index.js';
+import { factOf, isSharedFact, type SharedFactFamily } from './fact-identity.js';
+import type { FactBus, SameFact } from './same-fact.js';
 
 /**
- * Dispatches what a legacy bus tells of, unless another bus has told of the same fact: its outcome is then given.
+ * Dispatches what a bus announces, unless another bus has told of the same fact.
  *
- * @param payload was made by `parsePayload` for the family.
- * @param dispatch dispatches it to the family.
+ * @param payload parsed for the family.
+ * @returns the outcome of the dispatch that told of the fact first.
  */
 export function announce(
   facts: SameFact,
   bus: FactBus,
   family: string,
   payload: object,
-  dispatch: () => Promise<Outcome>,
+  begin: () => Promise<Outcome>,
 ): Promise<Outcome> {
-  if (!isSharedFact(family)) return dispatch();
-  const identity = factOf(family, payload as never) as FactIdentity; // parsed for this family
-  return facts.announce(bus, identity, dispatch as never) as Promise<Outcome>; // and dispatched to it
+  if (!isSharedFact(family)) return begin();
+  const fact = factOf(family, payload as PayloadOf<SharedFactFamily>); // parsed for this family
+  return facts.announce<AsyncFamily>(bus, fact, begin as () => Promise<Outcome<AsyncFamily>>); // and of it
 }

@@ -1,4 +1,4 @@
-import type { Kernel, Outcome } from '../kernel/index.js';
+import { type Kernel, type OpenKernel, type Outcome, openKernel } from '../kernel/index.js';
 import { announce } from './announce.js';
 import { bridgeOf, type LegacyBridge } from './bridge-state.js';
 import { FacadeListener } from './facade-listener.js';
@@ -9,7 +9,6 @@ import { type Announcement, isFields, type LegacyHookRow } from './hooks/row.js'
 import type { LegacyContext, LegacyEvent, LegacyHookName } from './hooks/shapes.js';
 import { known } from './known.js';
 import { LegacyCall } from './legacy-call.js';
-import { type OpenKernel, openKernel } from './open-kernel.js';
 import { plainRecords } from './plain-records.js';
 import { present } from './present.js';
 import { type SameFact, sameFact } from './same-fact.js';
@@ -71,7 +70,7 @@ export class HookRun {
   }
 
   #begin(hook: LegacyHookName, event: LegacyEvent, ctx: LegacyContext) {
-    const row = pluginHooks[hook] as unknown as LegacyHookRow; // called with its own hook's event and context
+    const row = pluginHooks[hook] as LegacyHookRow; // called with its own hook's event and context
     const listener = new FacadeListener(hook, row.kind, this.#options);
     const call = new LegacyCall(hook, row, { event, ctx }, this.#bridge.tellInPlace, listener);
     const count = this.count(hook);

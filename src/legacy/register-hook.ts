@@ -1,10 +1,11 @@
 import {
   type Call,
-  type Contribution,
   type Kernel,
   kernelError,
   nearest,
+  type OpenContribution,
   type Own,
+  openKernel,
 } from '../kernel/index.js';
 import { bridgeOf, type LegacyBridge } from './bridge-state.js';
 import { legacyHookNames, pluginHooks } from './hooks/index.js';
@@ -34,10 +35,11 @@ export function registerLegacyHook(
   { trusted = false }: { readonly trusted?: boolean } = {},
 ): Disposable {
   const bridge = bridgeOf(kernel);
+  const open = openKernel(kernel);
   const { handler: answer, ...named } = registration;
   const { pluginId, hookName } = named;
   checkRegistration(registration);
-  const row = pluginHooks[hookName] as unknown as LegacyHookRow; // its own hook's event and context reach its handlers
+  const row = pluginHooks[hookName] as LegacyHookRow; // its own hook's event and context reach its handlers
   const registered: Registered = { ...named, answer, index: bridge.index(pluginId) };
   const ids = row.parts.map((_, part) => idOf(registered, row, part));
   const undo: Disposable[] = [{ [Symbol.dispose]: () => bridge.remove(registered, ids) }];
@@ -49,7 +51,7 @@ export function registerLegacyHook(
   const granted = isGranted ? kernel.grant(pluginId, [systemPromptGrant]) : undefined;
   try {
     for (const [at, part] of row.parts.entries())
-      undo.push(kernel.contribute(contributionOf(bridge, registered, row, part, ids[at] ?? '')));
+      undo.push(open.contribute(contributionOf(bridge, registered, row, part, ids[at] ?? '')));
   } catch (error) {
     dispose();
     throw error;
@@ -83,9 +85,9 @@ function contributionOf(
   row: LegacyHookRow,
   part: HookPart,
   id: string,
-): Contribution {
+): OpenContribution {
   const { pluginId, hookName, priority } = registered;
-  const contribution = {
+  return {
     family: part.family,
     class: part.class,
     extensionId: pluginId,
@@ -100,5 +102,4 @@ function contributionOf(
       return bridge.callOf(hookName, row, event).take(registered, part, call, own);
     },
   };
-  return contribution as unknown as Contribution; // a row's family, class and reader belong together
 }

@@ -123,12 +123,10 @@ class FactRegistry implements SameFact {
     dispatch: () => Promise<Outcome<F>>,
   ): Promise<Outcome<F>> {
     this.#forgetOld();
-    // Outcomes of all families are kept in one place; a fact is only ever found by an identity of its own family.
-    const about = identity as unknown as FactIdentity;
-    const made = dispatch as unknown as () => Promise<Outcome>;
-    const fact = this.#find(bus, about);
-    const outcome = fact === undefined ? this.#tell(bus, about, made) : this.#join(bus, fact, made);
-    return outcome as unknown as Promise<Outcome<F>>;
+    const fact = this.#find(bus, identity);
+    const outcome =
+      fact === undefined ? this.#tell(bus, identity, dispatch) : this.#join(bus, fact, dispatch);
+    return outcome as Promise<Outcome<F>>; // a fact is only found by an identity of its own family
   }
 
   attach(bus: FactBus): void {

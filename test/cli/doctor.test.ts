@@ -11,6 +11,8 @@ import {
   defineStage,
   type HandlerClass,
   type Kernel,
+  type OpenContribution,
+  openKernel,
 } from '../../src/kernel/index.js';
 import { type TemporaryFolder, temporaryFolder } from '../support/temporary-folder.js';
 import { jsonLines } from './cli.js';
@@ -48,9 +50,11 @@ async function examined(
 }
 
 /** Contributes to a family that the types do not know. */
-function contributeTo(kernel: Kernel, contribution: object): void {
-  const open = kernel as unknown as { contribute(contribution: object): Disposable };
-  open.contribute({ extensionId: 'test', id: 'x', ...contribution });
+function contributeTo(
+  kernel: Kernel,
+  contribution: Omit<OpenContribution, 'extensionId' | 'id'>,
+): void {
+  openKernel(kernel).contribute({ extensionId: 'test', id: 'x', ...contribution });
 }
 
 const config = (content: object): Readonly<Record<string, string>> => ({
@@ -517,9 +521,7 @@ describe('a probe event', () => {
   it.each(canonicalStages.map((stage) => [stage.family, stage] as const))(
     'reaches a handler of each class of %s, whatever its order and policy',
     async (family, stage) => {
-      const kernel = createKernel({ stages: [stage] }) as unknown as {
-        contribute(contribution: object): Disposable;
-      };
+      const kernel = openKernel(createKernel({ stages: [stage] }));
       stage.classes.forEach((one: HandlerClass, at: number) => {
         for (const priority of [-1, 5])
           kernel.contribute({
@@ -534,7 +536,7 @@ describe('a probe event', () => {
             },
           });
       });
-      const [info] = (kernel as unknown as ReturnType<typeof createKernel>).stages();
+      const [info] = kernel.stages();
       if (info === undefined) throw new Error('no stage');
       expect(info.handlers).toHaveLength(stage.classes.length * 2);
       expect(await probe(info)).toEqual([]);

@@ -4,7 +4,7 @@ import { jsonLine, outcomeLine } from '../../src/cli/json-line.js';
 import { outputTo } from '../../src/cli/output.js';
 import { paletteFor, plainPalette } from '../../src/cli/palette.js';
 import { printableLines, span, wrap } from '../../src/cli/text.js';
-import { createKernel, type Outcome } from '../../src/kernel/index.js';
+import { createKernel } from '../../src/kernel/index.js';
 import { samplePayload } from '../../src/testing/samples.js';
 
 describe('output', () => {
@@ -33,7 +33,7 @@ describe('output', () => {
     const cyclic: Record<string, unknown> = { deep: [1n] };
     const written = async () => {
       const outcome = await kernel.dispatch('egress.preparing', payload);
-      return JSON.parse(outcomeLine(outcome as unknown as Outcome)); // of a narrower family
+      return JSON.parse(outcomeLine(outcome)); // of a narrower family
     };
     expect(await written()).toMatchObject({ event: { payload: { explicit: true } } });
     const mutator = { family: 'egress.preparing', class: 'mutator', extensionId: 'a' } as const;

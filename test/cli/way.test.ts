@@ -23,21 +23,18 @@ function stillKernel(): Kernel {
 
 async function preparing(kernel: Kernel): Promise<Outcome> {
   const payload = { ...samplePayload('egress.preparing'), explicit: true };
-  return (await kernel.dispatch('egress.preparing', payload)) as unknown as Outcome; // of a narrower family
+  return await kernel.dispatch('egress.preparing', payload);
 }
 
 describe('the way of a message', () => {
   it('sets stages without handlers together, and counts what repeats', () => {
     const kernel = stillKernel();
     const delta = (): Outcome =>
-      kernel.dispatchSync(
-        'agent.output.delta',
-        samplePayload('agent.output.delta'),
-      ) as unknown as Outcome; // of a narrower family
+      kernel.dispatchSync('agent.output.delta', samplePayload('agent.output.delta'));
     const written = kernel.dispatchSync(
       'transcript.message.writing',
       samplePayload('transcript.message.writing'),
-    ) as unknown as Outcome; // of a narrower family
+    );
     const way = new Way(layout);
     for (const outcome of [delta(), delta(), written, delta()]) way.add(outcome);
     expect(way.end('answered', 12)).toEqual([
@@ -57,10 +54,7 @@ describe('the way of a message', () => {
       kernel.contribute({ ...common, id: `seen-${id}`, handler: () => undefined }),
     );
     const delta = (): Outcome =>
-      kernel.dispatchSync(
-        'agent.output.delta',
-        samplePayload('agent.output.delta'),
-      ) as unknown as Outcome; // of a narrower family
+      kernel.dispatchSync('agent.output.delta', samplePayload('agent.output.delta'));
     const seen = [delta(), delta(), delta()];
     watching[0]?.[Symbol.dispose]();
     const others = [delta(), delta()];
@@ -104,7 +98,7 @@ describe('the way of a message', () => {
       kernel.dispatchSync(
         'transcript.message.writing',
         samplePayload('transcript.message.writing'),
-      ) as unknown as Outcome, // of a narrower family
+      ),
     );
     shell.width = 40;
     const lines = way.end('answered', 1);

@@ -147,7 +147,7 @@ it('fault 26: every prepared send has exactly one terminal event, whatever goes 
       const approved = prepared.filter(({ status }) => status === 'passed').length;
       const ended = lab.outcomes.filter(({ event }) => terminal.has(event.family));
       expect(ended.map(sendOf).toSorted()).toEqual(
-        prepared.map((outcome) => sendOf(outcome as unknown as Outcome)).toSorted(),
+        prepared.map((outcome) => sendOf(outcome)).toSorted(),
       );
       expect(lab.of('egress.cancelled')).toHaveLength(
         prepared.filter(({ status }) => status === 'cancelled').length,

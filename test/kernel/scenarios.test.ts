@@ -54,7 +54,7 @@ async function play(scenario: Scenario, variant: Variant): Promise<readonly [Out
 function said(outcome: Outcome, order: readonly string[]): Expected {
   return {
     status: outcome.status,
-    payload: outcome.payload as unknown as Readonly<Record<string, unknown>>,
+    payload: outcome.payload as Readonly<Record<string, unknown>>,
     annotations: outcome.annotations,
     changes: outcome.changes.map(
       (change) => `${byName(change)} ${change.path}${change.overruled ? ' overruled' : ''}`,

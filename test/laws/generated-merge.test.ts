@@ -1,7 +1,13 @@
 import fc from 'fast-check';
 import { type TSchema, Type } from 'typebox';
 import { describe, expect, it } from 'vitest';
-import { createKernel, defineStage, type PatchLaw, type Stage } from '../../src/kernel/index.js';
+import {
+  createKernel,
+  defineStage,
+  openKernel,
+  type PatchLaw,
+  type Stage,
+} from '../../src/kernel/index.js';
 import { gist, type LabKernel } from '../support/kernel-lab.js';
 
 const words = Type.Array(Type.String());
@@ -60,7 +66,7 @@ function stageOf(list: readonly Row[]): Stage {
     patch: Type.Object(patch),
     laws,
     trusted: list.filter(({ trusted }) => trusted).map(({ name }) => name),
-  }) as unknown as Stage;
+  });
 }
 
 const value = fc.constantFrom<() => unknown>(
@@ -108,7 +114,7 @@ describe('the generated merge', () => {
         const stage = stageOf(list);
         const results = [true, false].map((generateCode) => {
           const kernel = createKernel({ stages: [stage], generateCode, trace: true });
-          const lab = kernel as unknown as LabKernel; // the lab's untyped view of it
+          const lab: LabKernel = openKernel(kernel);
           patches.forEach((pairs, i) => {
             lab.contribute({
               family: 'lab.random',

@@ -74,7 +74,7 @@ describe('a patch', () => {
             add('mutator', `m${i}`, () => patch);
           });
           const outcome = kernel.dispatchSync('lab.sync', { title: 'hello' });
-          const payload = outcome.payload as unknown as Record<string, unknown>;
+          const payload = outcome.payload as Record<string, unknown>;
           expect(Object.getPrototypeOf(payload)).toBe(Object.prototype);
           expect(Reflect.ownKeys(payload).filter((key) => !declared.includes(String(key)))).toEqual(
             [],

@@ -38,7 +38,7 @@ describe('what patches leave', () => {
         expect(emitted).toEqual(payload);
         for (const key of Object.keys(parts)) expect(emitted[key]).toBe(parts[key]);
         const written = new Set(outcome.changes.map(({ path }) => path.replace(/[.[].*$/, '')));
-        const final = outcome.payload as unknown as Bag;
+        const final = outcome.payload as Bag;
         for (const key of Object.keys(emitted))
           if (!written.has(key)) expect(final[key]).toBe(emitted[key]);
         if (written.size === 0) expect(final).toBe(emitted);
@@ -54,7 +54,7 @@ describe('what patches leave', () => {
         const versions: Bag[] = [];
         install(kernel, 'lab.sync', list, () => 0, recording(versions));
         const outcome = kernel.dispatchSync('lab.sync', structuredClone(payload));
-        for (const version of [...versions, outcome.payload as unknown as Bag]) {
+        for (const version of [...versions, outcome.payload as Bag]) {
           if (list.length > 0) expect(Object.isFrozen(version)).toBe(true);
           for (const value of Object.values(version))
             expect(Object.isFrozen(value)).toBe(list.length > 0 || Object.isFrozen(value));
@@ -72,7 +72,7 @@ describe('changes', () => {
         const seen: Bag[] = [];
         install(kernel, 'lab.sync', list, () => 0, recording(seen));
         const outcome = kernel.dispatchSync('lab.sync', structuredClone(payload));
-        const versions = [...seen.slice(1), outcome.payload as unknown as Bag];
+        const versions = [...seen.slice(1), outcome.payload as Bag];
         const replayed: Record<string, unknown> = { ...outcome.event.payload };
         for (const change of outcome.changes) {
           if (change.overruled === true) continue;

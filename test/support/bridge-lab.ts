@@ -7,6 +7,7 @@ import {
 import type { FamilyName, Kernel, Outcome } from '../../src/kernel/index.js';
 import type { SessionEvent, TranscriptEntry } from '../../src/stream/index.js';
 import { createTestKernel, type TestKernel } from '../../src/testing/index.js';
+import { outcomesOf } from './outcomes-of.js';
 
 /** What a scripted query says: its frames, and calls of the SDK's callbacks between them. */
 export type Script = (sdk: SdkSide) => AsyncIterable<CsdkFrame> | Iterable<CsdkFrame>;
@@ -69,10 +70,7 @@ export async function bridged(
     events,
     written,
     families: () => test.outcomes.map(({ event }) => event.family),
-    of: <F extends FamilyName>(family: F) =>
-      test.outcomes.filter(
-        ({ event }) => event.family === family,
-      ) as unknown as readonly Outcome<F>[], // filtered by it
+    of: (family) => outcomesOf(test.outcomes, family),
   };
 }
 

@@ -10,6 +10,7 @@ import {
   virtualClock,
 } from '../../src/testing/index.js';
 import { disorderOf, type Watched, watched } from './ordered.js';
+import { outcomesOf } from './outcomes-of.js';
 import { type Said, type ScriptedChannel, scriptedChannel } from './scripted-channel.js';
 
 /** A running host with a scripted channel, in virtual time. */
@@ -84,10 +85,7 @@ export async function hostLab(options: HostLabOptions = {}): Promise<HostLab> {
     outcomes: test.outcomes,
     ends,
     families: () => test.outcomes.map(({ event }) => event.family),
-    of: <F extends FamilyName>(family: F) =>
-      test.outcomes.filter(
-        ({ event }) => event.family === family,
-      ) as unknown as readonly Outcome<F>[], // filtered by it
+    of: (family) => outcomesOf(test.outcomes, family),
     say: (said, by = channel) => {
       const updateId = `u-${++updates}`;
       return new Promise((resolve) => {

@@ -6,6 +6,7 @@ import {
   type KernelOptions,
   type Logger,
   type Outcome,
+  openKernel,
 } from '../../src/kernel/index.js';
 import { type VirtualClock, virtualClock } from '../../src/testing/virtual-clock.js';
 import { labStages } from './kernel-stages.js';
@@ -72,7 +73,7 @@ export interface Lab {
 export function createLab(options: Omit<KernelOptions, 'clock'> = {}): Lab {
   const clock = virtualClock();
   const kernel = createKernel({ stages: labStages, clock, ...options });
-  return { kernel: kernel as unknown as LabKernel, clock }; // the same object, typed for misuse
+  return { kernel: openKernel(kernel), clock };
 }
 
 /** Registers handlers of one extension, `x`, on one family: the shortest way to a stage. */

@@ -11,6 +11,7 @@ import {
   virtualClock,
 } from '../../src/testing/index.js';
 import { type BotApiServer, botApiServer } from './bot-api/bot-api.js';
+import { outcomesOf } from './outcomes-of.js';
 
 /** A host on Telegram: the real channel and the real grammY, a Bot API on loopback, virtual time. */
 export interface TelegramLab extends AsyncDisposable {
@@ -112,10 +113,7 @@ export async function telegramLab(options: TelegramLabOptions = {}): Promise<Tel
     log: test.log,
     outcomes: test.outcomes,
     ends,
-    of: <F extends FamilyName>(family: F) =>
-      test.outcomes.filter(
-        ({ event }) => event.family === family,
-      ) as unknown as readonly Outcome<F>[], // filtered by it
+    of: (family) => outcomesOf(test.outcomes, family),
     until,
     settle: async (...updates) => {
       const ids = new Set(updates.map(({ update_id: id }) => String(id)));

@@ -38,11 +38,11 @@ export async function ownershipLab({
     service,
     asked: () => service.asked.map(({ line }) => line),
     hear: async (content, fields) =>
-      (await test.dispatch('ingress.normalized', {
+      await test.dispatch('ingress.normalized', {
         ...place,
         content,
         ...fields,
-      })) as unknown as Outcome, // of a narrower family
+      }),
     send: (fields, given) =>
       test.dispatch('egress.preparing', { ...place, to: 'C1', explicit: true, ...fields }, given),
     [Symbol.asyncDispose]: async () => {

@@ -1,7 +1,8 @@
 import {
   allow,
   createKernel,
-  type Outcome,
+  type OpenContribution,
+  openKernel,
   type PlannedHandler,
   type StageInfo,
 } from '../../kernel/index.js';
@@ -16,13 +17,6 @@ export interface Unreached {
   readonly disabled: boolean;
 }
 
-/** What the probe needs of a kernel: the families are data here, so that the kernel's own checks take the types' place. */
-interface ProbeKernel {
-  contribute(contribution: Readonly<Record<string, unknown>>): Disposable;
-  dispatch(family: string, payload: object): Promise<Outcome>;
-  dispatchSync(family: string, payload: object): Outcome;
-}
-
 /**
  * Sends an event through a stage with a stand-in for each handler: the same class, order, budget and policy, and an
  * answer that changes nothing. Nobody's code runs, so nothing is sent, written or asked (spec §20.5): handlers may
@@ -30,11 +24,12 @@ interface ProbeKernel {
  */
 export async function probe({ stage, handlers }: StageInfo): Promise<readonly Unreached[]> {
   const disabled = new Set(handlers.filter((one) => one.disabled).map(nameOf));
-  const kernel = createKernel({
+  const made = createKernel({
     stages: [stage],
     trace: true,
     overrides: Object.fromEntries([...disabled].map((name) => [name, { disabled: true }])),
-  }) as unknown as ProbeKernel;
+  });
+  const kernel = openKernel(made);
   for (const one of handlers) kernel.contribute(standIn(one, stage.family));
   const outcome =
     stage.mode === 'sync-sequential'
@@ -47,7 +42,7 @@ export async function probe({ stage, handlers }: StageInfo): Promise<readonly Un
   }));
 }
 
-function standIn(one: PlannedHandler, family: string): Readonly<Record<string, unknown>> {
+function standIn(one: PlannedHandler, family: string): OpenContribution {
   const isVeto = one.class === 'veto';
   return {
     family,

@@ -2,7 +2,9 @@ import {
   type Author,
   isSluiceError,
   type Kernel,
+  type OpenKernel,
   type Outcome,
+  openKernel,
   type Stage,
 } from '../../kernel/index.js';
 import type { DispatchRecord } from '../journal/journal.js';
@@ -27,13 +29,6 @@ export interface ReplayedDispatch {
   readonly differences: readonly OutcomeDifference[];
 }
 
-/** What a replay needs of a kernel: families are data here, and payloads go through `parsePayload`. */
-interface OpenKernel {
-  parsePayload(family: string, payload: unknown): object;
-  dispatch(family: string, payload: object, given: object): Promise<Outcome>;
-  dispatchSync(family: string, payload: object, given: object): Outcome;
-}
-
 /** The messages whose last outcome is kept, for the annotations that go downstream. */
 const keptMessages = 1_000;
 
@@ -51,7 +46,7 @@ export async function* replayDispatches(
   records: AsyncIterable<DispatchRecord> | Iterable<DispatchRecord>,
   isOff: (author: Author) => boolean = () => false,
 ): AsyncGenerator<ReplayedDispatch> {
-  const open = kernel as unknown as OpenKernel;
+  const open = openKernel(kernel);
   const stages = new Map(kernel.stages().map(({ stage }) => [stage.family as string, stage]));
   const before = new Map<string, Outcome>(); // the last outcome of each message, for what goes downstream
   for await (const record of records) {
@@ -100,7 +95,7 @@ async function dispatchAgain(
   const same = (one: unknown, other: unknown): boolean =>
     JSON.stringify(one) === JSON.stringify(other);
   const given = {
-    ...(isObserveOnly && { gate: 'observe-only' }),
+    ...(isObserveOnly && { gate: 'observe-only' as const }),
     ...(candidates.length > 0 && {
       valid: (target: unknown) => refused.find((one) => same(one.target, target))?.invalid ?? true,
     }),

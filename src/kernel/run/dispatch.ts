@@ -68,7 +68,7 @@ export function end(run: Run): Outcome {
   if (run.isOpen) services.deadlines.remove(run);
   services.counters.handlerCalls += run.reached + run.rechecked;
   services.counters[run.status]++;
-  const outcome = new Dispatched(run) as unknown as Outcome; // serves each member of the union, by its status
+  const outcome = new Dispatched(run) as Outcome; // serves each member of the union, by its status
   run.outcome = outcome;
   if (run.steps !== undefined) noteSkipped(run, outcome);
   freezeLists(run);

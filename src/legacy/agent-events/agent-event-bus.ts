@@ -4,13 +4,15 @@ import {
   type Envelope,
   type Kernel,
   type Logger,
+  type OpenKernel,
   type Outcome,
+  openKernel,
   silentLogger,
   systemClock,
 } from '../../kernel/index.js';
 import { announce } from '../announce.js';
+import { contributeAll } from '../contribute-all.js';
 import { isOfLegacyHost } from '../legacy-source.js';
-import { contributeAll, type OpenKernel, openKernel } from '../open-kernel.js';
 import { plainRecords } from '../plain-records.js';
 import { present } from '../present.js';
 import { type SameFact, sameFact } from '../same-fact.js';

@@ -1,6 +1,5 @@
 import { Type } from 'typebox';
-import { createKernel, defineStage } from '../../kernel/index.js';
-import { type OpenKernel, openKernel } from '../open-kernel.js';
+import { createKernel, defineStage, type OpenKernel, openKernel } from '../../kernel/index.js';
 import type { AgentEvent, AgentEventListener } from './event.js';
 
 /** The one stage of the listeners: in the caller's stack, in order of registration. */

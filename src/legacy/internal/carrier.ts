@@ -1,6 +1,11 @@
 import { Type } from 'typebox';
-import { type Clock, createKernel, defineStage } from '../../kernel/index.js';
-import { type OpenKernel, openKernel } from '../open-kernel.js';
+import {
+  type Clock,
+  createKernel,
+  defineStage,
+  type OpenKernel,
+  openKernel,
+} from '../../kernel/index.js';
 import type { InternalHookHandler } from './event.js';
 import type { Firing } from './firing.js';
 

@@ -1,5 +1,4 @@
-import type { Call } from '../../kernel/index.js';
-import type { OpenContribution } from '../open-kernel.js';
+import type { Call, OpenContribution } from '../../kernel/index.js';
 import { type BootstrapFiles, BootstrapView } from './bootstrap-files.js';
 import type { InternalHookHandler } from './event.js';
 import type { Firing } from './firing.js';

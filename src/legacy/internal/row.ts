@@ -48,6 +48,9 @@ export function sink<F extends AsyncFamily>(
   content: (payload: Readonly<PayloadOf<F>>) => InternalHookContent | undefined,
 ): InternalHookSink {
   // A sink is only ever called from contributions to its own family.
-  const typed = content as unknown as (payload: object) => InternalHookContent | undefined;
-  return { family, class: handlerClass, content: ({ payload }) => typed(payload) };
+  return {
+    family,
+    class: handlerClass,
+    content: ({ payload }) => content(payload as Readonly<PayloadOf<F>>),
+  };
 }

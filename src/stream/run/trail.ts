@@ -66,7 +66,7 @@ export class Trail {
     given: Given<F> = {},
   ): Promise<Outcome<F>> {
     const outcome = await this.kernel.dispatch(family, payload, this.#given(given));
-    this.#last = outcome as unknown as Outcome; // of a narrower family: what follows reads what all have
+    this.#last = outcome;
     return outcome;
   }
 
