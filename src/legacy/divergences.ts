@@ -1,3 +1,4 @@
+import { legacyHookNames, legacyHooksOf } from './hooks/index.js';
 import type { LegacyHookName } from './hooks/shapes.js';
 
 /** One way in which the bridge deliberately differs from OpenClaw 2026.3. */
@@ -10,37 +11,9 @@ export interface LegacyDivergence {
   readonly reason: string;
 }
 
-const modifying = [
-  'before_model_resolve',
-  'before_prompt_build',
-  'before_agent_start',
-  'message_sending',
-  'before_tool_call',
-  'subagent_spawning',
-  'subagent_delivery_target',
-] as const satisfies readonly LegacyHookName[];
-
-const sync = ['tool_result_persist', 'before_message_write'] as const;
-
-const observing = [
-  'llm_input',
-  'llm_output',
-  'agent_end',
-  'before_compaction',
-  'after_compaction',
-  'before_reset',
-  'message_received',
-  'message_sent',
-  'after_tool_call',
-  'session_start',
-  'session_end',
-  'subagent_spawned',
-  'subagent_ended',
-  'gateway_start',
-  'gateway_stop',
-] as const satisfies readonly LegacyHookName[];
-
-const all = [...modifying, ...sync, ...observing];
+const modifying = legacyHooksOf('modifying');
+const sync = legacyHooksOf('sync');
+const all = legacyHookNames;
 const prompts = ['before_prompt_build', 'before_agent_start'] as const;
 
 /**

@@ -1,47 +1,31 @@
 import type { Kernel } from '../kernel/index.js';
 import { HookRun } from './hook-run.js';
 import type { LegacyHookRunnerOptions } from './hook-runner-options.js';
-import { legacyHookNames, pluginHooks } from './hooks/index.js';
+import { type LegacyHookKindOf, legacyHookNames, pluginHooks } from './hooks/index.js';
 import type { LegacyContext, LegacyEvent, LegacyHookName, LegacyResult } from './hooks/shapes.js';
 import { sameFact } from './same-fact.js';
 
 type Run<H extends LegacyHookName> = (
   event: LegacyEvent<H>,
   ctx: LegacyContext<H>,
-) => Promise<LegacyResult<H> | undefined>;
+) => LegacyHookKindOf<H> extends 'sync'
+  ? LegacyResult<H> | undefined
+  : Promise<LegacyResult<H> | undefined>;
 
-type RunSync<H extends LegacyHookName> = (
-  event: LegacyEvent<H>,
-  ctx: LegacyContext<H>,
-) => LegacyResult<H> | undefined;
+/** `before_tool_call` -> `BeforeToolCall`. */
+type Pascal<Name extends string> = Name extends `${infer Word}_${infer Rest}`
+  ? `${Capitalize<Word>}${Pascal<Rest>}`
+  : Capitalize<Name>;
 
-/** OpenClaw's hook runner, as hosts call it: its 26 methods, on the canonical stages. */
-export interface LegacyHookRunner {
-  runBeforeModelResolve: Run<'before_model_resolve'>;
-  runBeforePromptBuild: Run<'before_prompt_build'>;
-  /** Runs the `before_agent_start` handlers alone: the other handlers of both stages run with their own hooks. */
-  runBeforeAgentStart: Run<'before_agent_start'>;
-  runLlmInput: Run<'llm_input'>;
-  runLlmOutput: Run<'llm_output'>;
-  runAgentEnd: Run<'agent_end'>;
-  runBeforeCompaction: Run<'before_compaction'>;
-  runAfterCompaction: Run<'after_compaction'>;
-  runBeforeReset: Run<'before_reset'>;
-  runMessageReceived: Run<'message_received'>;
-  runMessageSending: Run<'message_sending'>;
-  runMessageSent: Run<'message_sent'>;
-  runBeforeToolCall: Run<'before_tool_call'>;
-  runAfterToolCall: Run<'after_tool_call'>;
-  runToolResultPersist: RunSync<'tool_result_persist'>;
-  runBeforeMessageWrite: RunSync<'before_message_write'>;
-  runSessionStart: Run<'session_start'>;
-  runSessionEnd: Run<'session_end'>;
-  runSubagentSpawning: Run<'subagent_spawning'>;
-  runSubagentDeliveryTarget: Run<'subagent_delivery_target'>;
-  runSubagentSpawned: Run<'subagent_spawned'>;
-  runSubagentEnded: Run<'subagent_ended'>;
-  runGatewayStart: Run<'gateway_start'>;
-  runGatewayStop: Run<'gateway_stop'>;
+type Runs = { [H in LegacyHookName as `run${Pascal<H>}`]: Run<H> };
+
+/**
+ * OpenClaw's hook runner, as hosts call it: its 26 methods, on the canonical stages. Each hook has a method that is
+ * named after it: `runBeforeToolCall(event, ctx)` runs `before_tool_call`. Those of the two hooks that write the
+ * transcript give their result at once, the others a promise. `runBeforeAgentStart` runs the `before_agent_start`
+ * handlers alone: the other handlers of both stages run with their own hooks.
+ */
+export interface LegacyHookRunner extends Runs {
   /** Whether a call of this hook would reach anybody: a legacy handler, or a canonical one of its stages. */
   hasHooks(hook: LegacyHookName): boolean;
   /** How many handlers a call of this hook would reach. */

@@ -1,33 +1,6 @@
+import { legacyHookNames } from '../../src/legacy/hooks/index.js';
 import type { SourceFile } from '../support/source-tree.js';
 import { isNode, lineOf, nameOf, nodesOf, parse, type SyntaxNode } from '../support/syntax.js';
-
-/** The hooks of OpenClaw plugins, by the names that only the legacy bridge may know. */
-export const legacyHooks = [
-  'before_model_resolve',
-  'before_prompt_build',
-  'before_agent_start',
-  'llm_input',
-  'llm_output',
-  'agent_end',
-  'before_compaction',
-  'after_compaction',
-  'before_reset',
-  'message_received',
-  'message_sending',
-  'message_sent',
-  'before_tool_call',
-  'after_tool_call',
-  'tool_result_persist',
-  'before_message_write',
-  'session_start',
-  'session_end',
-  'subagent_spawning',
-  'subagent_delivery_target',
-  'subagent_spawned',
-  'subagent_ended',
-  'gateway_start',
-  'gateway_stop',
-] as const;
 
 /** Channels, agent systems and vendors that the kernel serves without knowing them. */
 export const foreignNames = [
@@ -49,7 +22,7 @@ export const foreignNames = [
 
 /** Where a text names a legacy hook or a foreign system, as code, string or comment. */
 export function foreignWords({ path, text }: SourceFile): string[] {
-  const words = new RegExp([...legacyHooks, ...foreignNames].join('|'), 'gi');
+  const words = new RegExp([...legacyHookNames, ...foreignNames].join('|'), 'gi');
   return [...text.matchAll(words)].map((hit) => `${path}:${lineOf(text, hit.index)} ${hit[0]}`);
 }
 

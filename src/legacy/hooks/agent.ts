@@ -2,7 +2,7 @@ import type { PayloadOf } from '../../kernel/index.js';
 import { knownAmount, knownCount } from '../known.js';
 import { present } from '../present.js';
 import { observes } from './observes.js';
-import type { LegacyHookRow } from './row.js';
+import type { LegacyHookRows } from './row.js';
 import { agentContextOf, payloadOf, runOf, runRefs } from './run-context.js';
 import type { LegacyEvent } from './shapes.js';
 
@@ -34,14 +34,8 @@ function stopReasonOf(messages: readonly unknown[]): string | undefined {
   return typeof last?.stopReason === 'string' ? last.stopReason : undefined;
 }
 
-/** The hooks that watch a run. */
-export const agentHooks: {
-  readonly llm_input: LegacyHookRow<'llm_input'>;
-  readonly llm_output: LegacyHookRow<'llm_output'>;
-  readonly agent_end: LegacyHookRow<'agent_end'>;
-  readonly before_compaction: LegacyHookRow<'before_compaction'>;
-  readonly after_compaction: LegacyHookRow<'after_compaction'>;
-} = {
+/** The hooks that watch a run and its session's reset. */
+export const agentHooks = {
   llm_input: {
     ...observes,
     parts: [{ family: 'agent.llm.input', class: 'observer' }],
@@ -164,4 +158,22 @@ export const agentHooks: {
     },
     wants: (envelope) => payloadOf<PayloadOf<'compaction.after'>>(envelope).willRetry !== true,
   },
-};
+  before_reset: {
+    ...observes,
+    parts: [{ family: 'session.resetting', class: 'observer' }],
+    why: 'The legacy caller leaves it out where it cannot read the old transcript; the stage is there on every reset.',
+    announce: (event, ctx) => {
+      const { sessionFile, messages, reason } = event;
+      const payload = { ...runOf(ctx), ...present({ sessionFile, messages, reason }) };
+      return [{ family: 'session.resetting', payload, given: runRefs(ctx) }];
+    },
+    view: (envelope) => {
+      const payload = payloadOf<PayloadOf<'session.resetting'>>(envelope);
+      const { sessionFile, messages, reason } = payload;
+      return {
+        event: present({ sessionFile, messages, reason }),
+        ctx: agentContextOf(envelope),
+      };
+    },
+  },
+} as const satisfies Partial<LegacyHookRows>;

@@ -1,7 +1,7 @@
 import { cancel, type PayloadOf } from '../../kernel/index.js';
 import { knownAmount } from '../known.js';
 import { present } from '../present.js';
-import { anyGives, extrasOf, type Fields, isGiven, type LegacyHookRow, lastGiven } from './row.js';
+import { anyGives, extrasOf, type Fields, isGiven, type LegacyHookRows, lastGiven } from './row.js';
 import { payloadOf, writable } from './run-context.js';
 import type { LegacyMessageContext } from './shapes.js';
 
@@ -81,11 +81,7 @@ const outbound = (ctx: LegacyMessageContext, event: { to: string; content: strin
 });
 
 /** The hooks of messages that come in and go out. */
-export const messageHooks: {
-  readonly message_received: LegacyHookRow<'message_received'>;
-  readonly message_sending: LegacyHookRow<'message_sending'>;
-  readonly message_sent: LegacyHookRow<'message_sent'>;
-} = {
+export const messageHooks = {
   message_received: {
     kind: 'void',
     parts: [{ family: 'ingress.normalized', class: 'observer' }],
@@ -235,4 +231,4 @@ export const messageHooks: {
     },
     result: () => undefined,
   },
-};
+} as const satisfies Partial<LegacyHookRows>;

@@ -4,7 +4,7 @@ import {
   type Ending,
   extrasOf,
   isGiven,
-  type LegacyHookRow,
+  type LegacyHookRows,
   type PayloadsAtCall,
 } from './row.js';
 import { agentContextOf, payloadOf, runOf, runRefs } from './run-context.js';
@@ -149,11 +149,7 @@ function answered(
 const known = Object.keys(modelFields);
 
 /** The hooks that choose the model and compose the prompt. */
-export const promptHooks: {
-  readonly before_model_resolve: LegacyHookRow<'before_model_resolve'>;
-  readonly before_prompt_build: LegacyHookRow<'before_prompt_build'>;
-  readonly before_agent_start: LegacyHookRow<'before_agent_start'>;
-} = {
+export const promptHooks = {
   before_model_resolve: {
     kind: 'modifying',
     parts: [modelPart],
@@ -211,4 +207,4 @@ export const promptHooks: {
         ...promptResult(ending.outcomes[1] ?? ending.outcomes[0]),
       }),
   },
-};
+} as const satisfies Partial<LegacyHookRows>;

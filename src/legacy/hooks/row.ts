@@ -96,6 +96,9 @@ export interface LegacyHookRow<H extends LegacyHookName = LegacyHookName> {
   result(ending: Ending): unknown;
 }
 
+/** A row for each plugin hook. */
+export type LegacyHookRows = { readonly [H in LegacyHookName]: LegacyHookRow<H> };
+
 /** An object that is no list. */
 export function isFields(value: unknown): value is Fields {
   return typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -2,7 +2,7 @@ import { type AnnotationsOf, cancel, type PayloadOf, select } from '../../kernel
 import { known, knownAmount } from '../known.js';
 import { present } from '../present.js';
 import { observes } from './observes.js';
-import { type Answer, extrasOf, isGiven, type LegacyHookRow, lastGiven } from './row.js';
+import { type Answer, extrasOf, isGiven, type LegacyHookRows, lastGiven } from './row.js';
 import { payloadOf } from './run-context.js';
 import type { LegacyEvent, LegacyPlace, LegacySubagentContext } from './shapes.js';
 
@@ -45,12 +45,7 @@ const readError = ({ value }: Answer) => {
 };
 
 /** The hooks of an agent's children. */
-export const subagentHooks: {
-  readonly subagent_spawning: LegacyHookRow<'subagent_spawning'>;
-  readonly subagent_delivery_target: LegacyHookRow<'subagent_delivery_target'>;
-  readonly subagent_spawned: LegacyHookRow<'subagent_spawned'>;
-  readonly subagent_ended: LegacyHookRow<'subagent_ended'>;
-} = {
+export const subagentHooks = {
   subagent_spawning: {
     kind: 'modifying',
     parts: [
@@ -182,4 +177,4 @@ export const subagentHooks: {
       };
     },
   },
-};
+} as const satisfies Partial<LegacyHookRows>;

@@ -7,7 +7,7 @@ import {
   type Fields,
   isFields,
   isGiven,
-  type LegacyHookRow,
+  type LegacyHookRows,
   lastGiven,
 } from './row.js';
 import { payloadOf, runRefs, writable } from './run-context.js';
@@ -68,10 +68,7 @@ function paramsSet(
 }
 
 /** The hooks around a tool call. */
-export const toolHooks: {
-  readonly before_tool_call: LegacyHookRow<'before_tool_call'>;
-  readonly after_tool_call: LegacyHookRow<'after_tool_call'>;
-} = {
+export const toolHooks = {
   before_tool_call: {
     kind: 'modifying',
     parts: [
@@ -143,4 +140,4 @@ export const toolHooks: {
     },
     result: () => undefined,
   },
-};
+} as const satisfies Partial<LegacyHookRows>;

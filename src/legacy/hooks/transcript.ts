@@ -1,16 +1,13 @@
 import { cancel, type PayloadOf } from '../../kernel/index.js';
 import { present } from '../present.js';
-import { type Answer, isGiven, type LegacyHookRow } from './row.js';
+import { type Answer, isGiven, type LegacyHookRows } from './row.js';
 import { payloadOf, runRefs } from './run-context.js';
 
 /** A message that a handler answered. The legacy runner passes over whatever is falsy. */
 const readMessage = ({ value }: Answer) => (value.message ? { message: value.message } : undefined);
 
 /** The synchronous hooks: each handler gets what the one before it left. */
-export const transcriptHooks: {
-  readonly tool_result_persist: LegacyHookRow<'tool_result_persist'>;
-  readonly before_message_write: LegacyHookRow<'before_message_write'>;
-} = {
+export const transcriptHooks = {
   tool_result_persist: {
     kind: 'sync',
     parts: [{ family: 'transcript.tool-result.persisting', class: 'mutator', read: readMessage }],
@@ -89,4 +86,4 @@ export const transcriptHooks: {
       return { message };
     },
   },
-};
+} as const satisfies Partial<LegacyHookRows>;

@@ -1,0 +1,31 @@
+import type { PayloadOf } from '../../kernel/index.js';
+import { present } from '../present.js';
+import { observes } from './observes.js';
+import type { LegacyHookRows } from './row.js';
+import { payloadOf } from './run-context.js';
+
+/** The hooks of the gateway. */
+export const gatewayHooks = {
+  gateway_start: {
+    ...observes,
+    parts: [{ family: 'gateway.started', class: 'observer' }],
+    why: 'The same moment: when messages can come. A host without a port says 0.',
+    announce: ({ port }) => [{ family: 'gateway.started', payload: present({ port }), given: {} }],
+    view: (envelope) => {
+      const { port = 0 } = payloadOf<PayloadOf<'gateway.started'>>(envelope);
+      return { event: { port }, ctx: { port } };
+    },
+  },
+  gateway_stop: {
+    ...observes,
+    parts: [{ family: 'gateway.stopping', class: 'observer' }],
+    why: 'The same moment: when the host begins to drain.',
+    announce: ({ reason }, { port }) => [
+      { family: 'gateway.stopping', payload: present({ reason, port }), given: {} },
+    ],
+    view: (envelope) => {
+      const { reason, port } = payloadOf<PayloadOf<'gateway.stopping'>>(envelope);
+      return { event: present({ reason }), ctx: present({ port }) };
+    },
+  },
+} as const satisfies Partial<LegacyHookRows>;
