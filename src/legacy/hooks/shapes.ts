@@ -92,14 +92,14 @@ export interface LegacyPromptResult {
   appendSystemContext?: string;
 }
 
-interface SpawnEvent {
+type SpawnEvent = {
   childSessionKey: string;
   agentId: string;
   label?: string;
   mode: 'run' | 'session';
   requester?: LegacyPlace;
   threadRequested: boolean;
-}
+};
 
 interface Hook<Event, Context, Result = undefined> {
   readonly event: Event;
