@@ -2,7 +2,7 @@ import { existsSync, readFileSync, statSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { dirname, extname, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { importableUrl, importError } from '../extension/index.js';
+import { importableUrl, importError, syntaxPlace } from '../extension/index.js';
 import { checkConfig, type HostConfig, openToOthers } from '../host/index.js';
 import { oneLine } from '../kernel/index.js';
 import { CommandError } from './command-error.js';
@@ -97,7 +97,12 @@ function jsonProblem(thrown: unknown, text: string): string {
     /^(.*?)(?:, (?:\.\.\.)?".*)?(?: in JSON)?(?: at position (\d+).*)?$/s.exec(
       oneLine(thrown).replace(/^SyntaxError: /, ''),
     ) ?? [];
-  if (position === undefined) return `: ${what}`;
+  if (position === undefined) {
+    const place = syntaxPlace('config.json', text);
+    return place === undefined
+      ? `: ${what}`
+      : `: ${what} at line ${place.line}, column ${place.column}`;
+  }
   const before = text.slice(0, Number(position)).split('\n');
   return `: ${what} at line ${before.length}, column ${(before.at(-1) ?? '').length + 1}`;
 }

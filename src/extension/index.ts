@@ -40,4 +40,5 @@ export { moduleFiles } from './module-files.js';
 export type { Provision, ProvisionKind, Provisions } from './provisions.js';
 export { Scope, type Undo, type UndoFailure, type UndoReport } from './scope.js';
 export { type ExtensionSource, givenSource, moduleSource } from './source.js';
+export { syntaxPlace, type TextPlace } from './syntax-place.js';
 export { sluiceVersion } from './version.js';

@@ -1,4 +1,4 @@
-import { statSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join, resolve } from 'node:path';
 import process from 'node:process';
@@ -7,6 +7,7 @@ import { isSluiceError, oneLine, type SluiceError } from '../kernel/index.js';
 import { extensionError } from './errors.js';
 import { type Extension, extensionProblem } from './extension.js';
 import { installModuleHooks, versionUrl } from './module-hooks.js';
+import { syntaxPlace } from './syntax-place.js';
 
 /** Where an extension's module is looked for, and how it is imported. */
 export interface LoadModuleOptions {
@@ -154,8 +155,19 @@ export function importError(
     const problem = 'no such package is installed';
     return extensionError('module-not-found', { specifier, problem, from }, cause);
   }
-  const problem = `${oneLine(thrown)}${isTakenForScript(thrown) ? takenForScript : ''}`;
+  const problem = `${oneLine(thrown)}${isTakenForScript(thrown) ? takenForScript : placeIn(file, thrown)}`;
   return extensionError('module-failed', { file, problem }, cause);
+}
+
+/** The place of a syntax error in the file itself, if it is there and not said yet. */
+function placeIn(file: string, thrown: unknown): string {
+  if (!(thrown instanceof SyntaxError) || / \(line \d+\)$/.test(thrown.message)) return '';
+  try {
+    const place = syntaxPlace(file, readFileSync(file, 'utf8'));
+    return place === undefined ? '' : ` (line ${place.line})`;
+  } catch {
+    return ''; // the file is gone
+  }
 }
 
 const takenForScript =

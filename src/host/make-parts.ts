@@ -37,9 +37,9 @@ export function partsOf(options: HostOptions, signal: AbortSignal): HostParts {
   const { maxAttempts = 3, lastAttemptAfterMs = 10_000 } = options;
   const gate = new Gate(clock);
   const running = new Slots(maxRunning);
-  const agents = new Map(options.agents.map((agent) => [agent.id, agent]));
-  const [first] = options.agents;
+  const [first] = options.agents ?? []; // JavaScript may leave them out
   if (first === undefined) throw hostError('no-agent', {});
+  const agents = new Map(options.agents.map((agent) => [agent.id, agent]));
   const defaultAgent = agents.get(options.defaultAgentId ?? first.id);
   if (defaultAgent === undefined)
     throw hostError('unknown-agent', { what: options.defaultAgentId });

@@ -61,6 +61,10 @@ describe('the config file (§20.1)', () => {
       `sluice.config.json is not JSON: Expected double-quoted property name at line 3, column 3. Mend`,
     ],
     [
+      { 'sluice.config.json': '{\n  "extensions": [\n}' },
+      `sluice.config.json is not JSON: Unexpected token '}' at line 3, column 1. Mend`,
+    ],
+    [
       { 'sluice.config.json': '{ "token": planted-secret }' },
       'sluice.config.json is not JSON: Unexpected',
     ],

@@ -153,6 +153,11 @@ describe('sluice run', () => {
       /^sluice: bad-extension: Extension "my ext" is not well formed: its id must be a name without spaces.*one\.mjs:1:\d+/,
     ],
     [
+      'a mistake in its syntax',
+      'const a = 1;\nconst b = ;\nexport default a;\n',
+      /^sluice: module-failed: .*one\.mjs could not be imported: SyntaxError: Unexpected token ';' \(line 2\)\. Mend/,
+    ],
+    [
       'a function, as plugins export one',
       'export default (api) => {};',
       /^sluice: no-extension: .*it is a function; if it is an OpenClaw plugin, load its folder with --plugin/,

@@ -222,6 +222,7 @@ describe('a host', () => {
 
   it.each<[ErrorCode, Partial<HostOptions>]>([
     ['no-agent', { agents: [] }],
+    ['no-agent', { agents: undefined as unknown as [] }], // as JavaScript may leave it out
     ['duplicate-agent', { agents: [...agents, ...agents] }],
     ['unknown-agent', { defaultAgentId: 'gone' }],
     ['no-model', { agents: [{ id: 'main', provider: echoProvider(), model: 'gone' }] }],

@@ -17,9 +17,29 @@ export function allFields(fields: Readonly<Record<string, unknown>>): Record<str
   return Object.fromEntries(
     Object.entries(fields).map(([name, value]) => [
       name,
-      value instanceof Error ? { ...errorSummary(value), message: textOf(value) } : value,
+      value instanceof Error ? wholeError(value, 0) : value,
     ]),
   );
+}
+
+/** Causes further down are left out: one that is its own cause would never end. */
+const deepestCause = 4;
+
+function wholeError(error: Error, depth: number): Record<string, unknown> {
+  const cause = depth < deepestCause ? causeOf(error) : undefined;
+  return {
+    ...errorSummary(error),
+    message: textOf(error),
+    ...(cause !== undefined && { cause: wholeError(cause, depth + 1) }),
+  };
+}
+
+function causeOf(error: Error): Error | undefined {
+  try {
+    return error.cause instanceof Error ? error.cause : undefined;
+  } catch {
+    return undefined; // it does not want to be read
+  }
 }
 
 function textOf(error: Error): string {

@@ -17,6 +17,30 @@ describe('a structured log (§20.3)', () => {
     });
   });
 
+  it('tells the causes of an error at level debug, and no text of them at any other', () => {
+    const error = new Error('cannot connect', { cause: new TypeError('refused by 10.0.0.7') });
+    const told = (level: 'debug' | 'info'): string => {
+      const lines: string[] = [];
+      pinoLogger({ level, write: (line) => lines.push(line) }).warn('this', { error });
+      return lines.join('');
+    };
+    expect(JSON.parse(told('debug'))).toMatchObject({
+      error: {
+        message: 'cannot connect',
+        cause: { type: 'TypeError', message: 'refused by 10.0.0.7' },
+      },
+    });
+    expect(told('info')).not.toMatch(/connect|refused/);
+  });
+
+  it('ends with a cause that is its own', () => {
+    const lines: string[] = [];
+    const error = new Error('round');
+    error.cause = error;
+    pinoLogger({ level: 'debug', write: (line) => lines.push(line) }).warn('this', { error });
+    expect(lines.join('').match(/round/g)).toHaveLength(5);
+  });
+
   it('has no secret in any line, at any level, however it is escaped', () => {
     const text = fc.string({ minLength: 6, maxLength: 30 }).filter((one) => one.trim().length >= 6);
     fc.assert(
