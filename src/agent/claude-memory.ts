@@ -4,13 +4,13 @@ import { type KnownSession, readToken } from './claude-token.js';
 /** How many sessions are remembered. */
 const maxSessions = 1_000;
 
-/** Where a turn goes on. */
+/** The place at which a turn goes on. */
 export interface Recalled {
   /** The SDK's session, to be resumed. */
   readonly resume?: string;
   /** The message of that session to go on after; the session's last one where unsaid. */
   readonly resumeAt?: string;
-  /** What the resumed session does not hold: everything, or what another provider has answered meanwhile. */
+  /** The messages that the resumed session does not hold: everything, or what another provider has answered meanwhile. */
   readonly unheard: readonly SessionMessage[];
 }
 
@@ -83,7 +83,7 @@ function promptNumber({ history, beforeHistory }: Turn): number {
 }
 
 /**
- * What follows the turns that were heard. If the last of them was not written down as a whole, the SDK has dropped what was
+ * Gives the messages after the turns that were heard. If the last of them was not written down as a whole, the SDK has dropped what was
  * cut off in it: that follows, too.
  */
 function after(

@@ -33,7 +33,7 @@ export function claudePrompt(
 const cutOff =
   'The process that answered the following prompt was cut off, after what stands here. Go on from there.';
 
-/** What a message says, and which tools it calls. */
+/** The text of a message, and the tools that it calls. */
 function workOf(message: SessionMessage): string {
   if (message.role !== 'assistant') return textOf(message);
   const calls = message.content.flatMap((block) =>

@@ -1,4 +1,4 @@
-/** What is known of a session of the SDK, when a turn in it has ended. Numbers count the prompts of our session, from 1. */
+/** The knowledge of a session of the SDK, when a turn in it has ended. Numbers count the prompts of our session, from 1. */
 export interface KnownSession {
   /** The SDK's id of it. */
   readonly session: string;
@@ -6,7 +6,7 @@ export interface KnownSession {
   readonly heard: number;
   /** The SDK has written the turn of that prompt down. */
   readonly isWhole: boolean;
-  /** Where the session can be gone on from: the last message of a turn that ended well. Oldest first, two at most. */
+  /** The places from which the session can go on: the last message of a turn that ended well. Oldest first, two at most. */
   readonly points: readonly SessionPoint[];
 }
 

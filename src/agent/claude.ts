@@ -21,7 +21,7 @@ import { ClaudeTurns } from './claude-turns.js';
  * `request.gate` before it runs.
  *
  * The turns of a session go on with one session of the SDK, also after a restart, if the turn's session keeps what the
- * provider gives it. What the SDK's session has not heard (another provider answered meanwhile) or does not hold any more (its
+ * provider gives it. The part that the SDK's session has not heard (another provider answered meanwhile) or does not hold any more (its
  * file is gone) stands as text before the prompt. A run ends when its background tasks have:
  * what the model says of them belongs to the answer.
  *

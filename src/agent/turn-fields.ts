@@ -15,7 +15,7 @@ export interface TurnScope {
   readonly cut: AbortSignal;
   /** Milliseconds between the two signals. */
   readonly graceMs: number;
-  /** What providers keep with the session, by their ids. */
+  /** The texts that providers keep with the session, by their ids. */
   readonly kept: Map<string, string>;
 }
 
@@ -24,7 +24,7 @@ export interface AttemptScope extends TurnScope {
   readonly run: RunDispatcher;
   /** From 1. */
   readonly attempt: number;
-  /** What was done about the prompt before this attempt; absent if it is asked for the first time. */
+  /** The messages about the prompt from before this attempt; absent if it is asked for the first time. */
   readonly begun: readonly TranscriptEntry[] | undefined;
 }
 

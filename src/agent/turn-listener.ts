@@ -170,7 +170,7 @@ export class TurnListener {
   }
 }
 
-/** Whether it is of a message in which a provider writes its own failure in the place of an answer. */
+/** Tells whether it is of a message in which a provider writes its own failure in the place of an answer. */
 function isOfProvider(event: SessionEvent): boolean {
   switch (event.type) {
     case 'message_start':

@@ -21,13 +21,13 @@ export interface AgentSession extends RunSession, Partial<SessionContext> {
    * after `history`. The prompt is its first, unless that was not written. Absent if the message is new.
    */
   readonly begun?: readonly TranscriptEntry[];
-  /** What providers had kept with the session, by their ids. */
+  /** The texts that providers had kept with the session, by their ids. */
   readonly providerSessions?: ProviderSessions;
   /** Writes a message that `transcript.message.writing` passed. A rejection fails the turn: nothing is lost unseen. */
   append(message: TranscriptEntry): void | Promise<void>;
 }
 
-/** What providers have kept with a session, by their ids. */
+/** The texts that providers have kept with a session, by their ids. */
 export type ProviderSessions = Readonly<Record<string, string>>;
 
 /** What the agent is asked. */
@@ -113,7 +113,7 @@ export interface AgentTurnError extends RunError {}
 export interface AgentTurnResult extends RunReport {
   readonly runId: string;
   readonly attempts: readonly AgentAttempt[];
-  /** What is to be kept with the session for its next turn: what was kept before, and what providers have changed. */
+  /** The texts to keep with the session for its next turn: those kept before, with the changes of providers. */
   readonly providerSessions: ProviderSessions;
   /** The texts as the reply callbacks have cleaned them; absent where the turn had none. */
   readonly replyTexts?: readonly string[];

@@ -3,7 +3,7 @@ import type { SendResult } from './send-result.js';
 
 /** A preview that a host before this one has left, and what it stands for. */
 export interface LeftPreview {
-  /** What its stream sender gave to `permits.noteShown` last: read it as something from outside. */
+  /** The last note that its stream sender gave to `permits.noteShown`: read it as something from outside. */
   readonly shown: unknown;
   /** As `permits.noteShown`: it takes the place of what was noted before. */
   readonly noteShown: (shown: unknown) => Promise<void>;
@@ -30,7 +30,7 @@ export interface ChannelPreviews {
   takeBack(shown: unknown, accountId: string): Promise<boolean>;
   /**
    * Puts the permit's message in the place of a preview, which may show it already. It may go elsewhere than the preview:
-   * then the preview is taken back. Where a message takes several sends, note before the first of them that they have
+   * then the preview is taken back. If a message takes several sends, note before the first of them that they have
    * begun: whoever finds it half done must not send again.
    */
   complete(permit: SendPermit, preview: LeftPreview): Promise<SendResult>;

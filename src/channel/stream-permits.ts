@@ -39,7 +39,7 @@ export interface StreamPermits {
   readonly noteShown: (shown: unknown) => Promise<void>;
 }
 
-/** What a streamed reply is approved with, besides its opening. */
+/** The options of the approval of a streamed reply, besides its opening. */
 export interface StreamApprovalOptions {
   /** Keeps what the sender notes. */
   readonly noteShown?: StreamPermits['noteShown'];

@@ -3,7 +3,7 @@ import { readLines } from '../stream/index.js';
 import type { RunView } from './run-view.js';
 import type { Shell } from './shell.js';
 
-/** What comes from the console: lines, and Ctrl-C. */
+/** The input of the console: lines, and Ctrl-C. */
 export interface ConsoleInput {
   readonly lines: AsyncIterable<string>;
   /**
@@ -13,7 +13,7 @@ export interface ConsoleInput {
   interrupted(): boolean;
 }
 
-/** Reads the console of a host. Where its input ends and other channels go on, that is said, once. */
+/** Reads the console of a host. If its input ends and other channels go on, that is said, once. */
 export function consoleInput(
   { stdin, stderr }: Pick<Shell, 'stdin' | 'stderr'>,
   view: Pick<RunView, 'interrupted' | 'leaving'>,

@@ -109,7 +109,7 @@ export function reportOnFailure(path: string, thrown: SluiceError): PluginReport
   };
 }
 
-/** Whether a divergence concerns every hook: it says nothing of this one. */
+/** Tells whether a divergence concerns every hook: it says nothing of this one. */
 function isGeneral({ hooks }: LegacyDivergence): boolean {
   return hooks.length === legacyHookNames.length;
 }

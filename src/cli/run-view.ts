@@ -18,7 +18,7 @@ export interface RunView {
   readonly greeting: readonly string[];
   /** What is said when a Ctrl-C has stopped an answer. */
   readonly interrupted: readonly string[];
-  /** What is said when a Ctrl-C has stopped nothing and the next one ends; empty where the first one does. */
+  /** The line that is said when a Ctrl-C has stopped nothing and the next one ends; empty where the first one does. */
   readonly leaving: readonly string[];
   /** The terminal that replies are shown on while they grow; absent where stdout is none. */
   readonly terminal?: ConsoleTerminal;

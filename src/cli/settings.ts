@@ -79,7 +79,7 @@ export interface Settings
   readonly journal?: NonNullable<HostConfig['journal']>;
   /** The port that a monitor asks; none where unsaid. */
   readonly health?: HealthServerOptions;
-  /** What must be in no log and in no journal. */
+  /** The texts that must be in no log and in no journal. */
   readonly secrets: readonly string[];
   /** The folder that the command was given in. */
   readonly workspaceDir: string;

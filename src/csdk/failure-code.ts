@@ -1,7 +1,7 @@
 import { textField } from './frames/frame.js';
 
 /**
- * What a failed result is called: its subtype if that names an error, else why the turn ended, else `error`. The SDK
+ * Names a failed result: its subtype if that names an error, else why the turn ended, else `error`. The SDK
  * writes the subtype `success` also on a result whose `is_error` is true (csdk §6.6).
  *
  * @example

@@ -13,7 +13,7 @@ export interface LiveRunsOptions {
    */
   readonly end?: 'result' | 'settled';
   /**
-   * What a reader that leaves a run early does to the query: nothing (`skip`, the default: the rest of the run is dropped
+   * The effect on the query of a reader that leaves a run early: nothing (`skip`, the default: the rest of the run is dropped
    * when the next run is asked for), or it closes the query (`close`).
    */
   readonly leave?: 'skip' | 'close';
@@ -29,7 +29,7 @@ const longestStart = 1_000;
  * turn for each prompt, and each turn ends with its `result`. A frame is read when the reader of a run wants it. A run
  * that ends, or whose reader leaves, leaves the query open; who stops reading the runs closes it.
  *
- * What the source throws in a run, its reader gets. Between runs it is thrown here, but not after a failed result, where it
+ * The reader of a run gets what the source throws in it. Between runs it is thrown here, but not after a failed result, where it
  * only says the same again.
  *
  * @example
@@ -94,7 +94,7 @@ async function* runsOf(
 
 interface Start {
   readonly start: CsdkFrame[];
-  /** What came instead of a frame that begins a run. */
+  /** The arrival in the place of a frame that begins a run. */
   readonly stop: FrameRead | undefined;
 }
 
@@ -167,7 +167,7 @@ class LiveRun implements AsyncIterableIterator<CsdkFrame> {
     return over;
   }
 
-  /** Drops what was not read. What the source throws meanwhile, nobody wanted. */
+  /** Drops what was not read. Nobody wanted what the source throws meanwhile. */
   async skip(): Promise<void> {
     await this.return();
     await this.#reading;

@@ -82,7 +82,7 @@ async function* run(arrivals: Arrivals, options: NormalizeOptions): AsyncGenerat
   }
 }
 
-/** What an arrival tells of subagents: it is told before the events that the arrival becomes. */
+/** The facts of subagents in an arrival: they are told before the events that the arrival becomes. */
 function factsOf(arrival: Arrival): readonly SubagentFact[] {
   if (arrival.kind === 'callback') return factsOfCallback(arrival.callback);
   return arrival.kind === 'frame' && isFields(arrival.frame) ? factsOfFrame(arrival.frame) : [];

@@ -20,7 +20,7 @@ export function splitRuns(frames: readonly CsdkFrame[]): readonly (readonly Csdk
   return runs;
 }
 
-/** Whether the model speaks in a frame: in the main thread, for a subagent in the background may outlive a run. */
+/** Tells whether the model speaks in a frame: in the main thread, for a subagent in the background may outlive a run. */
 export function speaks(frame: CsdkFrame): boolean {
   if (!isFields(frame) || typeof frame.parent_tool_use_id === 'string') return false;
   return frame.type === 'assistant' || frame.type === 'stream_event';

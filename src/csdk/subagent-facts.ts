@@ -10,7 +10,7 @@ import {
 } from './frames/frame.js';
 import { defaultAgent } from './subagent-of.js';
 
-/** What a frame tells of subagents. */
+/** Gives the facts of subagents in a frame. */
 export function factsOfFrame(frame: CsdkFrame): readonly SubagentFact[] {
   if (frame.type === 'system') return factsOfSystem(frame);
   const known = knownFrame(frame);
@@ -30,7 +30,7 @@ export function factsOfFrame(frame: CsdkFrame): readonly SubagentFact[] {
   return runs;
 }
 
-/** What a hook tells of subagents. */
+/** Gives the facts of subagents in a hook's input. */
 export function factsOfCallback(callback: CsdkCallback): readonly SubagentFact[] {
   if (callback.kind !== 'hook') return [];
   const childRunId = textField(callback.input, 'agent_id');

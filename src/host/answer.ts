@@ -133,7 +133,7 @@ async function historyOf(
   return begunAt === undefined ? read : partHistory(store, sessionId, read, begunAt);
 }
 
-/** What providers keep is no part of an answer: where it cannot be kept, the next turn gets the history as text. */
+/** The texts of providers are no part of an answer: if they cannot be kept, the next turn gets the history as text. */
 async function keepProviderSessions(
   { store, logger }: HostParts,
   session: SessionRecord,

@@ -13,7 +13,7 @@ export interface KeptLane {
   readonly unnamed: string[];
 }
 
-/** What a host knows of the updates that wait in its journal. What it does not have in hand takes no memory. */
+/** The knowledge of a host about the updates that wait in its journal. An update that is not in hand takes no memory. */
 export interface Backlog {
   /** The conversations of which something is in hand. */
   readonly lanes: Map<string, KeptLane>;
@@ -68,7 +68,7 @@ export function newBacklog(rules: SuspectRules): Backlog {
   };
 }
 
-/** Whether anything of it is in hand, or is to be taken up. */
+/** Tells whether anything of it is in hand, or is to be taken up. */
 export function isBusy({ lanes, isBehind, isReading, isClosed }: Backlog): boolean {
   return !isClosed && (isBehind || isReading || lanes.size > 0);
 }

@@ -28,7 +28,7 @@ export function decodeUpdate(
 /** How the name of a lane begins whose jobs wait for no others. */
 const atOnce = 'at once ';
 
-/** A conversation's lane. What is about the running turn has one beside it, and runs at once. */
+/** A conversation's lane. An update about the running turn has one beside it, and runs at once. */
 export function laneOf(parts: HostParts, account: RunningAccount, decoded: DecodedIngress): string {
   const lane = [account.channel.id, account.accountId];
   if (decoded.kind === 'interaction') {
@@ -44,7 +44,7 @@ export function laneOf(parts: HostParts, account: RunningAccount, decoded: Decod
   return `${runsAtOnce ? atOnce : ''}${JSON.stringify(lane)}`;
 }
 
-/** Whether the jobs of a lane wait for none but each other: they are about what runs, and may have to end it. */
+/** Tells whether the jobs of a lane wait for none but each other: they are about what runs, and may have to end it. */
 export function runsAtOnce(lane: string): boolean {
   return lane.startsWith(atOnce);
 }

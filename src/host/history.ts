@@ -10,7 +10,7 @@ export interface HistoryBounds {
   readonly maxTokens?: number;
 }
 
-/** What an agent gets of a transcript. */
+/** The part of a transcript that an agent gets. */
 export interface History {
   /** Oldest first. */
   readonly history: readonly TranscriptEntry[];
@@ -59,9 +59,9 @@ export async function readHistory(
   return { history, beforeHistory: { messages: size.messages - history.length, prompts } };
 }
 
-/** What an agent gets of a transcript whose last turn was asked the same message, and was cut off. */
+/** The part that an agent gets of a transcript whose last turn was asked the same message, and was cut off. */
 export interface BegunHistory extends History {
-  /** What that turn has added, oldest first: with its prompt, and as much of its end as there is room for. */
+  /** The messages that that turn has added, oldest first: with its prompt, and as much of its end as there is room for. */
   readonly begun: readonly TranscriptEntry[];
 }
 
@@ -94,7 +94,7 @@ export async function partHistory(
   };
 }
 
-/** Where a history that was cut off begins: with a turn, and else with something that answers no call before it. */
+/** The beginning of a history that was cut off: with a turn, and else with something that answers no call before it. */
 function startOf(within: readonly TranscriptEntry[]): number {
   const prompt = within.findIndex(isPrompt);
   if (prompt >= 0) return prompt;

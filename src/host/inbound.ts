@@ -70,7 +70,7 @@ export function receiveUpdate(
   return roomFor(parts, account, lane);
 }
 
-/** Does the work of an update in its lane. What is said to those who are refused goes out in a lane of its own. */
+/** Does the work of an update in its lane. The answer to a sender who is refused goes out in a lane of its own. */
 export function runInLane(
   { conversationLanes }: HostParts,
   { channel, accountId }: RunningAccount,

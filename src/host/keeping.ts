@@ -6,7 +6,7 @@ export type KeepingParts = HostParts & {
   readonly outbox: NonNullable<HostParts['outbox']>;
 };
 
-/** Whether a host keeps a journal. */
+/** Tells whether a host keeps a journal. */
 export function keeps(parts: HostParts): parts is KeepingParts {
   return parts.journal !== undefined && parts.outbox !== undefined;
 }

@@ -12,7 +12,7 @@ interface Lane {
   readonly waitingForRoom: (() => void)[];
 }
 
-/** What jobs of lanes wait for besides the one before them. */
+/** The conditions that jobs of lanes wait for besides the job before them. */
 export interface LaneRules {
   /** Jobs in one lane from which on it is full. */
   readonly capacity: number;
@@ -58,12 +58,12 @@ export class Lanes {
     return this.#jobs;
   }
 
-  /** Whether a lane has no job. */
+  /** Tells whether a lane has no job. */
   isIdle(key: string): boolean {
     return !this.#lanes.has(key);
   }
 
-  /** Whether all lanes together have as many jobs as they may. */
+  /** Tells whether all lanes together have as many jobs as they may. */
   get areFull(): boolean {
     return this.#jobs >= this.#capacityOfAll;
   }
@@ -74,7 +74,7 @@ export class Lanes {
   }
 
   /**
-   * Whether somebody is to be told that a lane is full: once, until half of it is free again.
+   * Tells whether somebody is to hear that a lane is full: once, until half of it is free again.
    */
   isToTell(key: string): boolean {
     const lane = this.#lanes.get(key);

@@ -8,7 +8,7 @@ import type { PreparedSend } from './prepare-send.js';
 /** A send as it was emitted: what the journal keeps of it. */
 export type Emitted = Omit<PayloadOf<'egress.preparing'>, 'accounts'>;
 
-/** What was perhaps sent goes out again by the same account or not at all: no other knows its idempotency key. */
+/** A message that was perhaps sent goes out again by the same account or not at all: no other knows its idempotency key. */
 export function whyNotAgain(
   { outcome }: PreparedSend,
   account: RunningAccount | undefined,

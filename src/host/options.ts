@@ -79,7 +79,7 @@ export interface HostOptions {
   /** What the host's own kernel is made with; `tap` sees every dispatch. */
   readonly kernelOptions?: KernelOptions;
   readonly store?: Store;
-  /** What agents get of their sessions. */
+  /** The part of their sessions that agents get. */
   readonly session?: {
     /** How much of the transcript a turn is given; the transcript itself stays whole. */
     readonly history?: HistoryBounds;
@@ -124,7 +124,7 @@ export interface HostOptions {
   readonly capacity?: number;
   /**
    * What is done with a message whose conversation, or the host, is full: its sender is told so (`refuse`), nobody is (`drop`),
-   * or its channel waits (`wait`), and takes nothing in meanwhile. Where unsaid a channel that can wait does; of others
+   * or its channel waits (`wait`), and takes nothing in meanwhile. By default a channel that can wait does; of others
    * a message waits in the journal, or is refused where there is none (durability §8.2).
    */
   readonly whenLaneFull?: 'refuse' | 'drop' | 'wait';

@@ -95,7 +95,7 @@ export class Outbox {
     );
   }
 
-  /** What is shown of it at its provider: plain data of its channel. */
+  /** Keeps the note of what is shown of it at its provider: plain data of its channel. */
   async noteShown(prepared: Prepared, shown: unknown): Promise<string | undefined> {
     const id = sendIdOf(prepared);
     const noted = boundedJson(shown, { maxLength: maxNoteLength });

@@ -31,7 +31,7 @@ export interface HostParts {
   readonly inHand: Set<string>;
   /** Of those that are not, any that had to be left open because the journal failed: they are taken up again. */
   readonly leftOpen: Set<string>;
-  /** What waits in the journal; of a host without one, nothing ever does. */
+  /** The updates that wait in the journal; a host without one has none. */
   readonly backlog: Backlog;
   readonly counts: Counts;
   /** Those of the options, and those that extensions provide. */
@@ -48,9 +48,9 @@ export interface HostParts {
   readonly gate: Gate;
   /** The conversations in which a reply grows now. */
   readonly streams: ActiveStreams;
-  /** What comes in is taken a few at a time, so that a crowd does not hold up the event loop. */
+  /** Updates that come in are taken a few at a time, so that a crowd does not hold up the event loop. */
   readonly arrivals: Slots;
-  /** What runs at once. */
+  /** The messages that run at once. */
   readonly running: Slots;
   /** Of each agent that has a limit of its own. */
   readonly agentSlots: AgentSlots;

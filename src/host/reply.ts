@@ -33,7 +33,7 @@ export async function replyTo(
   return deliver(parts, trail.fork(), outgoing, signal);
 }
 
-/** Where something goes. */
+/** The address that something goes to. */
 export type ReplyAddress = Omit<OutgoingMessage, 'content' | 'kind'>;
 
 /** Where a reply to a message goes. */

@@ -8,7 +8,7 @@ const page = 1_000;
 
 /**
  * Takes up what a host before this one has left (spec durability §7): updates that have not ended, and sends that belong to
- * none of them. As many updates as may run next take their places before it resolves. What belongs to an account that does
+ * none of them. As many updates as may run next take their places before it resolves. An update of an account that does
  * not run waits for it.
  */
 export async function resumeAll(parts: KeepingParts): Promise<void> {

@@ -20,7 +20,7 @@ export interface PreviewPlace {
   readonly shown: unknown;
 }
 
-/** What a stream's sender has noted of a send; nothing where it has not, or where the send went on without its preview. */
+/** The note of a stream's sender about a send; nothing if it has made none, or where the send went on without its preview. */
 export function shownOf({ shown }: SendRecord): unknown {
   return shown === undefined ? undefined : (JSON.parse(shown) ?? undefined); // as the outbox wrote it
 }

@@ -75,7 +75,7 @@ export async function settleSend(parts: KeepingParts, record: SendRecord): Promi
 }
 
 /**
- * Ends a send that is left open, without judging it or sending it again. What it has shown is taken back, if its channel can.
+ * Ends a send that is left open, without judging it or sending it again. Its preview is taken back, if its channel can.
  *
  * @throws what the journal throws.
  */

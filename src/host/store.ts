@@ -15,7 +15,7 @@ export interface SessionRecord {
   readonly context: Readonly<Record<string, unknown>>;
   readonly memoryKeys: readonly string[];
   readonly metadata: Readonly<Record<string, unknown>>;
-  /** What agent providers keep with it, by their ids: texts that mean something to them alone. */
+  /** The texts that agent providers keep with it, by their ids: they mean something to them alone. */
   readonly providerSessions?: Readonly<Record<string, string>>;
   /** The last message whose turn has begun, by the event that began it, and the size of the transcript before that turn. */
   readonly lastTurn?: { readonly correlationId: string; readonly before: TranscriptSize };

@@ -9,7 +9,7 @@ import type { RoutedMessage } from './routing.js';
 
 type Place = PayloadOf<'subagent.delivery.resolved'>['target'];
 
-/** Where the answer of a subagent goes, or the outcome that says that it goes nowhere. */
+/** The address of a subagent's answer, or the outcome that says that it goes nowhere. */
 type Delivery = { readonly to: ReplyAddress } | { readonly refused: Outcome };
 
 /**

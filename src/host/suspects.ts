@@ -83,7 +83,7 @@ export class Suspects {
   }
 
   /**
-   * Whether the host has run for long enough; if not, it looks again then. The timer keeps the process: a host whose input has
+   * Tells whether the host has run for long enough; if not, it looks again then. The timer keeps the process: a host whose input has
    * ended has this left to do.
    */
   #isSettled(): boolean {

@@ -1,5 +1,5 @@
 /**
- * What a message says beyond the pieces of it that went out. Blanks do not count: pieces are trimmed, and joined in one way
+ * Gives the text of a message beyond the pieces of it that went out. Blanks do not count: pieces are trimmed, and joined in one way
  * or the other.
  *
  * @returns the rest, without blanks in front of it; all of the text if it does not begin with the pieces.
@@ -11,7 +11,7 @@ export function unsaid(text: string, pieces: readonly string[]): string {
   return end === undefined ? text : text.slice(end).trimStart();
 }
 
-/** Whether two texts say the same, whatever blanks are between their words. */
+/** Tells whether two texts say the same, whatever blanks are between their words. */
 export function saysTheSame(one: string, other: string): boolean {
   return endOf(one, [other]) === one.trimEnd().length;
 }

@@ -2,10 +2,10 @@ import type { RunningAccount } from './accounts.js';
 import { runsAtOnce } from './decode-update.js';
 import type { HostParts } from './parts.js';
 
-/** What becomes of an update: it is handled, or its sender is told that it is not, or nobody is. */
+/** The fate of an update: it is handled, or its sender is told that it is not, or nobody is. */
 export type Fate = 'handled' | 'refused' | 'dropped';
 
-/** What is done where a conversation, or the host, is full (durability §8.2). */
+/** The policy for a conversation, or a host, that is full (durability §8.2). */
 type Policy = 'park' | 'refuse' | 'drop' | 'wait';
 
 function policyOf({ options, journal }: HostParts, { channel }: RunningAccount): Policy {
@@ -30,7 +30,7 @@ export function fateOf(parts: HostParts, account: RunningAccount, lane: string):
   return policy === 'drop' ? 'dropped' : 'refused';
 }
 
-/** Whether what cannot begin at once may wait in the journal alone. */
+/** Tells whether an update that cannot begin at once may wait in the journal alone. */
 export function mayPark(parts: HostParts, account: RunningAccount): boolean {
   return policyOf(parts, account) === 'park';
 }

@@ -121,7 +121,7 @@ export interface Kernel {
    * @throws SluiceError `bad-option`, naming the one that grants nothing.
    */
   grant(extensionId: string, grants: readonly string[]): Disposable;
-  /** Whether an extension may give its host things of a kind, such as `channel` (spec §12.5). */
+  /** Tells whether an extension may give its host things of a kind, such as `channel` (spec §12.5). */
   mayProvide(extensionId: string, kind: string): boolean;
   /** The handlers that were called and have not settled, but for detached observers. */
   running(): readonly RunningHandler[];

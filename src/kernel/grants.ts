@@ -56,12 +56,12 @@ export class Grants {
     return this.#has(extensionId, { verb: name, pattern: family });
   }
 
-  /** Whether an extension may give its host a kind of thing: held to its grants as it is with classes. */
+  /** Tells whether an extension may give its host a kind of thing: held to its grants as it is with classes. */
   mayProvide(extensionId: string, kind: string): boolean {
     return this.#has(extensionId, { verb: 'provide', pattern: kind });
   }
 
-  /** Whether an extension may dispatch a family. One of the host's needs a grant, with or without least privilege. */
+  /** Tells whether an extension may dispatch a family. One of the host's needs a grant, with or without least privilege. */
   mayDispatch(extensionId: string, { family, emitter }: Stage): boolean {
     return emitter === 'anyone' || this.#has(extensionId, { verb: 'dispatch', pattern: family });
   }

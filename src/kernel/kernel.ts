@@ -90,7 +90,7 @@ class PipelineKernel implements Services {
   readonly inFlight = new InFlight();
   readonly stillRunning = new Set<StillRunning>();
   readonly counters: Counters = newCounters();
-  /** What others know it by. */
+  /** The name that others know it by. */
   surface: object | undefined;
   readonly #registry: Registry;
   readonly #depth: number;

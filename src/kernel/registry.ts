@@ -136,7 +136,7 @@ export class Registry {
     return new Registration(this, entry);
   }
 
-  /** Whether an extension may give its host a kind of thing. */
+  /** Tells whether an extension may give its host a kind of thing. */
   mayProvide(extensionId: string, kind: string): boolean {
     return this.#grants.mayProvide(extensionId, kind);
   }

@@ -90,7 +90,7 @@ export interface StageSpec<
   /** When it is dispatched: `before every send`. */
   readonly emittedWhen?: string;
   /**
-   * Who may dispatch it: `anyone`, where unsaid, or the `host` alone. A handler's `own.dispatch` of what is the host's needs
+   * The one who may dispatch it: `anyone`, by default, or the `host` alone. A handler's `own.dispatch` of what is the host's needs
    * the grant `dispatch:family` (spec §12.5).
    */
   readonly emitter?: Emitter;

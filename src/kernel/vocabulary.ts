@@ -24,7 +24,7 @@ export type ExecutionMode = (typeof executionModes)[number];
 /** The three execution modes, in the order the spec lists them. */
 export const executionModes = ['parallel', 'sequential', 'sync-sequential'] as const;
 
-/** Who may dispatch a family: anybody, or the host alone, but for extensions that are granted it. */
+/** The one who may dispatch a family: anybody, or the host alone, but for extensions that are granted it. */
 export type Emitter = (typeof emitters)[number];
 
 /** Both emitters. */

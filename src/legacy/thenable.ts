@@ -1,4 +1,4 @@
-/** Whether a value that a plugin or a handler gave can be waited for. */
+/** Tells whether a value that a plugin or a handler gave can be waited for. */
 export function isThenable(value: unknown): value is PromiseLike<unknown> {
   return (
     typeof value === 'object' &&

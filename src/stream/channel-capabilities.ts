@@ -11,7 +11,7 @@ export interface ChannelCapabilities {
   /** It drops a send that it has seen before, by `SendPermit.idempotencyKey`. */
   readonly deduplicatesSends?: boolean;
   /**
-   * It is one conversation, and who writes can wait: a pipe. Where the conversation is full the host has it wait, in place of
+   * It is one conversation, and who writes can wait: a pipe. If the conversation is full the host has it wait, in place of
    * refusing or keeping what comes.
    */
   readonly canWait?: boolean;

@@ -15,7 +15,7 @@ export interface TranscriptSize {
   readonly prompts: number;
 }
 
-/** Whether a message of a transcript is what a turn was asked: a turn begins with it. */
+/** Tells whether a message of a transcript is the prompt of a turn: a turn begins with it. */
 export function isPrompt({ role, content }: Pick<TranscriptEntry, 'role' | 'content'>): boolean {
   return role === 'user' && typeof content === 'string';
 }

@@ -41,7 +41,7 @@ export interface AgentRequest {
   /** How much of the transcript is before `history`; absent where nothing is. */
   readonly beforeHistory?: TranscriptSize;
   /**
-   * What was done about this prompt before, by another attempt or in a host that was killed, oldest first. It comes after the
+   * The messages about this prompt from before, by another attempt or in a host that was killed, oldest first. It comes after the
    * prompt, and does not hold it. Absent if the prompt is asked for the first time.
    */
   readonly begun?: readonly SessionMessage[];
@@ -54,7 +54,7 @@ export interface AgentRequest {
   readonly gate: ToolGate;
   /**
    * To be told what the agent's subagents do, in the order in which it happens: between the session events that it
-   * happens between. What comes after `agent_end` is ignored. Never throws.
+   * happens between. A fact that comes after `agent_end` is ignored. Never throws.
    */
   readonly tell: (fact: SubagentFact) => void;
   /** Aborted when the turn is to stop: end the stream soon, or be cut off. */

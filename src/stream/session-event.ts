@@ -102,7 +102,7 @@ export interface ToolExecutionEnd {
   readonly toolCallId: string;
   readonly toolName: string;
   /**
-   * What the tool answered, and nothing around it. A text is written to the transcript as it is; anything else, also blocks or
+   * The answer of the tool, and nothing around it. A text is written to the transcript as it is; anything else, also blocks or
    * a `ToolResultMessage`, as its JSON, which the model then reads in the next turn.
    */
   readonly result: unknown;

@@ -47,7 +47,7 @@ export interface UserMessage {
   readonly timestamp?: number;
 }
 
-/** What failed at a model's provider. */
+/** A failure at a model's provider. */
 export interface ProviderError {
   /** The kind of failure, as the agent names it, such as `rate_limit` or `server_error`; `unknown` if it has no name. */
   readonly code: string;

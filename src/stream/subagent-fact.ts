@@ -33,7 +33,7 @@ export interface ToolEnd extends Omit<ToolExecutionEnd, 'type'> {
   readonly subagentId?: string;
 }
 
-/** What a provider tells of the subagents of a run. Session events do not carry it. Narrow by `kind`. */
+/** A fact that a provider tells of the subagents of a run. Session events do not carry it. Narrow by `kind`. */
 export type SubagentFact =
   /** A subagent calls a tool. */
   | { readonly kind: 'tool_started'; readonly call: ToolCall }
@@ -47,7 +47,7 @@ export type SubagentFact =
       readonly status: SubagentStatus;
       readonly error?: string;
     }
-  /** What was asked has been answered, and subagents go on in the background. */
+  /** The question has been answered, and subagents go on in the background. */
   | { readonly kind: 'answered' }
   /**
    * What is said from now on tells of the answers of these subagents, which came on their own; of none again, if the list

@@ -7,7 +7,7 @@ export interface ToolCall {
   readonly subagentId?: string;
 }
 
-/** Whether a tool call may run, and with which arguments. */
+/** The decision whether a tool call may run, and with which arguments. */
 export type ToolDecision =
   | { readonly allowed: true; readonly args: Readonly<Record<string, unknown>> }
   | { readonly allowed: false; readonly reason: string };

@@ -21,7 +21,7 @@ const started = (fields = {}) =>
     ...fields,
   });
 
-/** What the SDK asks before a tool runs. */
+/** The question of the SDK before a tool runs. */
 type Ask = (id: string, name: string, input: object, agent?: string) => Promise<unknown>;
 /** Its hook that tells that a subagent starts: by its run, and not by the call that started it. */
 type Start = (agent: string, type: string) => Promise<unknown>;
@@ -109,7 +109,7 @@ const ofChildren: readonly FamilyName[] = [
   'subagent.completed',
 ];
 
-/** What was told of tools and subagents: the family, and the tool that it is about. */
+/** The facts that were told of tools and subagents: the family, and the tool that it is about. */
 function storyOf({ outcomes }: TurnLab): string[] {
   return outcomes.flatMap(({ event: { family }, payload }) => {
     if (ofChildren.includes(family)) return [family];

@@ -1,4 +1,4 @@
-// What a message costs in a long conversation: node test/bench/conversation.mjs, after a build. `npm run bench:conversation` does both.
+// The cost of a message in a long conversation: node test/bench/conversation.mjs, after a build. `npm run bench:conversation` does both.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -13,7 +13,7 @@ export interface Ended {
   readonly stderr: string;
 }
 
-/** What the watch says if the machine gives this process no time: it is true, and tells nothing of the command. */
+/** The warning of the watch if the machine gives this process no time: it is true, and tells nothing of the command. */
 const slowness = /^.*(everything was blocked|blocked everything) for \d+ ms.*\n/gm;
 
 /** A text of stderr without what depends on how fast the machine is. */
@@ -63,7 +63,7 @@ export class CliProcess {
     });
   }
 
-  /** What it has written to stderr so far, without what a slow machine adds. */
+  /** The text that it has written to stderr so far, without what a slow machine adds. */
   get stderr(): string {
     return withoutSlowness(this.#stderr);
   }

@@ -9,7 +9,7 @@ interface Run {
   readonly child: ChildProcess;
   readonly healthUrl: string;
   readonly exit: Promise<unknown[]>;
-  /** What has come out so far. */
+  /** The output so far. */
   replies(): number;
 }
 

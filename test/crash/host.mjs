@@ -54,7 +54,7 @@ function createStreamSender(permits) {
   };
 }
 
-/** What a host that was killed has left. */
+/** The traces of a host that was killed. */
 const previews = {
   takeBack: async ({ id }) => {
     await ask({ remove: { id }, ends: 'takenBack' });

@@ -13,7 +13,7 @@ interface Listed {
 export class Operator {
   looks = 0;
   retries = 0;
-  /** What a command said that did not go as it must. */
+  /** The output of a command that did not go as it must. */
   readonly problems: string[] = [];
   readonly #journal: string;
   #isStopped = false;

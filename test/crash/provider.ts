@@ -23,7 +23,7 @@ export interface Shown {
   readonly isFinal: boolean;
 }
 
-/** What a host does at its provider. */
+/** An act of a host at its provider. */
 export const acts = ['send', 'answer', 'ack', 'show', 'edit', 'remove', 'tool'] as const;
 type Act = (typeof acts)[number];
 
@@ -40,7 +40,7 @@ export class Provider {
   readonly acknowledged = new Set<string>();
   /** Everything that reached it, in order, the second time as well. */
   readonly arrivals: Arrival[] = [];
-  /** What people see of the replies that grew, by its id. */
+  /** The replies that grew, as people see them, by their ids. */
   readonly screen = new Map<number, Shown>();
   /** How often a host has ended the preview of a host before it. */
   readonly ended = { takenBack: 0, completed: 0 };
@@ -132,7 +132,7 @@ export class Provider {
   }
 }
 
-/** What a host asks of its provider, and waits for. */
+/** A request of a host to its provider, which it waits for. */
 interface Asked {
   readonly number: number;
   readonly show?: { readonly key: string; readonly text: string };

@@ -24,7 +24,7 @@ function lab(options: Partial<Parameters<typeof bridgeQuery>[1]> = {}) {
       id,
       { signal: never },
     );
-  /** What was dispatched, but for deltas: of which run. */
+  /** The dispatches, but for deltas: of which run. */
   const story = (...families: readonly string[]) =>
     test.outcomes
       .filter(({ event }) => families.includes(event.family))

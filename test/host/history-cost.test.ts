@@ -11,7 +11,7 @@ import {
 import type { TranscriptEntry } from '../../src/stream/index.js';
 import { scriptedChannel } from '../support/scripted-channel.js';
 
-/** What one message cost, counted. */
+/** The cost of one message, counted. */
 interface Cost {
   /** Entries of a transcript that the store gave. */
   readonly read: number;

@@ -21,7 +21,7 @@ const result = (toolCallId: string): TranscriptEntry => ({
   isError: false,
 });
 
-/** What the agent of a host gets of a transcript, within bounds. */
+/** The part of a transcript that the agent of a host gets, within bounds. */
 async function given(
   transcript: readonly TranscriptEntry[],
   history?: HistoryBounds,

@@ -10,7 +10,7 @@ import { end, said, start } from '../support/turn-lab.js';
 
 vi.setConfig({ testTimeout: 300_000 }); // many hosts one after the other, on a busy machine
 
-/** What happened last before the host died. */
+/** The last event before the host died. */
 interface Death {
   readonly at: string;
   /** Everything that happened, the death included. */

@@ -188,7 +188,7 @@ export const harms: Readonly<Record<string, Harm>> = {
   }),
 };
 
-/** What came of one damage. */
+/** The result of one damage. */
 export interface Round {
   readonly seed: number;
   /** `as it was`, `without its last transaction`, or the code of the error. */

@@ -3,7 +3,7 @@ import { isNode, lineOf, nodesOf, parse, type SyntaxNode } from './syntax.js';
 
 const levels = new Set(['debug', 'info', 'warn', 'error']);
 
-/** What a logger is called in this project: `logger`, `log`, `this.#logger`, `own.log`. */
+/** The names of a logger in this project: `logger`, `log`, `this.#logger`, `own.log`. */
 const loggerName = /^#?(log|logger|legacyLogger)$/;
 
 /** Names of what a program gives, not a person: ids, kinds and numbers. Anything else may quote somebody. */
@@ -33,7 +33,7 @@ const accepted: Readonly<Record<string, readonly string[]>> = {
 };
 
 /**
- * Where a file puts into the message of a log entry what may be somebody else's text: an error, a reason, a content. It
+ * Finds the places where a file puts into the message of a log entry what may be somebody else's text: an error, a reason, a content. It
  * belongs into the fields `error`, `cause` and `detail`, which are shown at level `debug` alone (spec §20.3).
  */
 export function foreignTextsInLogs({ path, text }: SourceFile): string[] {

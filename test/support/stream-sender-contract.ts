@@ -15,7 +15,7 @@ export interface SenderLab {
   settle(): Promise<void>;
   /** The messages that a person sees now, in order, without what marks them as unfinished. */
   visible(): readonly string[] | Promise<readonly string[]>;
-  /** What ends previews of such a sender after a crash, where its channel has that. */
+  /** The part that ends previews of such a sender after a crash, if its channel has one. */
   readonly previews?: ChannelPreviews;
 }
 
@@ -148,7 +148,7 @@ export function describeStreamSender(name: string, subject: SenderSubject): void
     });
 
     describe.runIf(subject.endsPreviews === true)('that has died', () => {
-      /** What it has noted last, as the next host finds it. */
+      /** Its last note, as the next host finds it. */
       async function leftBehind() {
         const lab = await labOf();
         await lab.content('Hello wor');

@@ -134,7 +134,7 @@ export function streamingChannel(options: StreamingChannelOptions = {}): Streami
     };
   }
 
-  /** What a host before this one has left: one at most, in these tests. */
+  /** The preview that a host before this one has left: one at most, in these tests. */
   const previews = (takesBack: () => boolean): ChannelPreviews => ({
     takeBack: async () => {
       calls.push('takeBack');

@@ -103,7 +103,7 @@ if (loaded.status === 'disabled') throw loaded.error;
 console.log(loaded.labels().join('; '));
 `;
 
-/** What the compiler is to name, per line: a payload, or a patch. */
+/** The name that the compiler is to give, per line: a payload, or a patch. */
 const named = canonicalStages.flatMap(({ family, patch }) => {
   const name = family.replace(/(?:^|[.-])([a-z])/g, (_, letter: string) => letter.toUpperCase());
   const payload = { name, type: `PayloadOf<'${family}'>` };

@@ -67,7 +67,7 @@ function readsOf(work: () => void): number {
   return reads;
 }
 
-/** What the Markdown of an agent can be made of to be hard to read. */
+/** Parts that make the Markdown of an agent hard to read. */
 const hard = ['*', '_', '`', '~', '|', '[', '**a', '*a', '_a ', '__a ', '*_', '`a``', '[a](', '\\'];
 
 describe('L1: Markdown that is hard to read', () => {

@@ -43,7 +43,7 @@ function namesOf(handlers: StageInfo['handlers']): string {
   return handlers.map((one) => `${one.extensionId}/${one.contributionId}`).join(', ');
 }
 
-/** Who only watches misses nothing where nothing is; who decides or changes there believes that it does. */
+/** An observer misses nothing where nothing is emitted; a handler that decides or changes there believes that it does. */
 function neverEmitted({ stage, handlers }: StageInfo, facts: EmissionFacts): Finding[] {
   const why = whyNever(stage.emittedBy, facts);
   if (why === undefined) return [];

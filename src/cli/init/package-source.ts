@@ -21,7 +21,7 @@ export function packageSource(root: string, version: string): string {
   return /^https?:/.test(resolved) && isOfRegistry ? `^${version}` : resolved;
 }
 
-/** What npm has noted of a package that lies in a `node_modules`. */
+/** The note of npm about a package that lies in a `node_modules`. */
 function resolvedFrom(root: string): string | undefined {
   const modules = dirname(root);
   const notes = join(modules, '.package-lock.json');

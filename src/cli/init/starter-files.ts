@@ -5,7 +5,7 @@ export function starterFiles({
 }: {
   /** What the folder's package is called. */
   readonly name: string;
-  /** Where npm finds the Sluice that it depends on: a range of versions, or an address. */
+  /** The place where npm finds the Sluice that it depends on: a range of versions, or an address. */
   readonly source: string;
 }): Readonly<Record<string, string>> {
   return {
@@ -81,7 +81,7 @@ export default defineConfig({
   // { format: 'json' } writes a line of JSON per entry to stderr; { file: 'sluice.log' } to a file.
   logging: { level: 'warn' },
 
-  // What the sender of a message reads if it could not be answered, by the code of the failure.
+  // The text for the sender of a message that could not be answered, by the code of the failure.
   // failureText: { busy: 'Please try again in a minute.', other: 'Sorry, that did not work.' },
 
   // Answers /healthz and /readyz on 127.0.0.1, for a monitor.

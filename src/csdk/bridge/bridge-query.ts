@@ -17,13 +17,13 @@ import type { BridgeOptions } from './bridge-options.js';
 
 type PerRun = 'runId' | 'prompt' | 'systemPrompt' | 'imagesCount' | 'trigger' | 'after' | 'refs';
 
-/** What a query of several runs is bridged with. */
+/** The options for bridging a query of several runs. */
 export interface QueryBridgeOptions<
   Options extends CsdkPermissionOptions = CsdkPermissionOptions,
   Answer extends CsdkPermissionAnswer | null = CsdkPermissionAnswer,
 > extends Omit<BridgeOptions<Options, Answer>, PerRun | 'gate'>,
     Omit<LiveRunsOptions, 'signal'> {
-  /** What the n-th run, from 1, is bridged with. It is asked when the run begins, or when the SDK first asks about it. */
+  /** Gives the options for bridging the n-th run, from 1. It is asked when the run begins, or when the SDK first asks about it. */
   readonly run: (number: number) => Pick<BridgeOptions, PerRun>;
 }
 
@@ -32,7 +32,7 @@ export interface QueryBridge<
   Options extends CsdkPermissionOptions = CsdkPermissionOptions,
   Answer extends CsdkPermissionAnswer | null = CsdkPermissionAnswer,
 > extends CsdkToolGate<Options, Answer> {
-  /** Where the host's own hooks may say what they were called with. */
+  /** The place where the host's own hooks may say what they were called with. */
   readonly callbacks: Pick<CallbackQueue, 'push'>;
   /**
    * Reads the query, once: the session events of each run, one run after the other, each bridged as `bridgeCsdk` does. Who

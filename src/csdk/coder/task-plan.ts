@@ -16,7 +16,7 @@ interface PlannedTask {
 export class TaskPlan {
   readonly #tasks = new Map<string, PlannedTask>();
 
-  /** What a call that worked made of the list; nothing if it left the list as it was. */
+  /** The list after a call that worked; nothing if it left the list as it was. */
   after({ name, args }: OpenCall, structured: unknown, content: unknown): CoderBody[] {
     const told = isFields(structured) ? structured : {};
     const given = isFields(args) ? args : {};

@@ -245,7 +245,7 @@ function isToolResult(block: unknown): block is CsdkBlock {
   return isTyped(block) && block.type === 'tool_result';
 }
 
-/** What the Agent tool answers when its subagent goes on in the background: the SDK's default since 0.3.330. */
+/** The answer of the Agent tool when its subagent goes on in the background: the SDK's default since 0.3.330. */
 function isLaunch(structured: unknown): boolean {
   return isFields(structured) && structured.status === 'async_launched';
 }

@@ -2,7 +2,7 @@ import type { ProviderError } from '../../stream/index.js';
 import { type CsdkFrame, textField } from '../frames/frame.js';
 
 /**
- * What an assistant frame says of a failure of the model's provider: the SDK writes its text in the place of an answer
+ * Reads from an assistant frame a failure of the model's provider: the SDK writes its text in the place of an answer
  * (csdk §3.12). Nothing for a frame of the model.
  */
 export function providerErrorOf(frame: CsdkFrame): ProviderError | undefined {

@@ -20,7 +20,7 @@ export class ToolCalls {
   /** Known of, and not started. */
   readonly #noted = new Map<string, KnownCall>();
   readonly #running = new Map<string, KnownCall>();
-  /** What each of them has answered when it went to the background; nothing if its result comes later. */
+  /** The answer of each of them when it went to the background; nothing if its result comes later. */
   readonly #detached = new Map<string, { readonly launched?: unknown }>();
   /** How the task of a running call ended. */
   readonly #outcomes = new Map<string, TaskOutcome>();

@@ -2,7 +2,7 @@ import { z } from 'zod';
 
 const bound = z.number().int().min(0);
 
-/** What agents get of their sessions. */
+/** The part of their sessions that agents get. */
 export const session = z.strictObject({
   history: z
     .strictObject({

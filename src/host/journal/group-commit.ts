@@ -3,7 +3,7 @@ import { hostError } from '../errors.js';
 import type { SqliteDatabase } from '../sqlite/open-sqlite.js';
 import { type TransactionOptions, Transactions, type Write } from './transactions.js';
 
-/** What a `GroupCommit` works with. */
+/** The parts that a `GroupCommit` works with. */
 export interface GroupCommitOptions extends TransactionOptions {
   /** A write that shows whether the database takes writes again. Made each second while it does not. */
   readonly probe?: () => void;

@@ -6,7 +6,7 @@ import { outcomeOfRetried, sendsTable, updatesTable } from './journal-rows.js';
 import { isNotEnded } from './journal-schema.js';
 import { type RowValues, type TableRows, tableRows } from './table-rows.js';
 
-/** What changes the rows of a journal. Each row is read, looked at and changed in one transaction of the caller's. */
+/** The changes to the rows of a journal. Each row is read, looked at and changed in one transaction of the caller's. */
 export interface JournalChanges {
   readonly updates: TableRows;
   readonly sends: TableRows;

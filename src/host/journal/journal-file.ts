@@ -18,7 +18,7 @@ export interface JournalFileOptions extends SqliteOptions {
 /** Bytes of a file that are looked at in about a second. */
 const usualCheckBytes = 32 * 1024 * 1024;
 
-/** Whether a file is looked at as a whole before it is used. */
+/** Tells whether a file is looked at as a whole before it is used. */
 export function isCheckedWhole(path: string, wholeCheckBytes = usualCheckBytes): boolean {
   return (
     path === ':memory:' || (statSync(path, { throwIfNoEntry: false })?.size ?? 0) <= wholeCheckBytes
@@ -27,7 +27,7 @@ export function isCheckedWhole(path: string, wholeCheckBytes = usualCheckBytes):
 
 /**
  * Opens the file of a journal, or makes it, and looks at all of it: every page, every index and every row with its sum.
- * What is damaged is found before anything depends on it. A large file is opened without that look: `checkLater`.
+ * Damage is found before anything depends on it. A large file is opened without that look: `checkLater`.
  *
  * @throws SluiceError `not-a-journal`, or what `openSqlite` throws.
  */

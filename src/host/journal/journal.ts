@@ -89,7 +89,7 @@ export interface SendRecord extends NewSend, Omit<SendEndRecord, 'state'> {
   /** Attempts that were given to the channel. */
   readonly attempts: number;
   readonly preparedAtMs: number;
-  /** What a streamed preview of it has shown at its provider, as `shown` was told: JSON of its channel's. */
+  /** The note of what a streamed preview of it has shown at its provider, as `shown` was told: JSON of its channel's. */
   readonly shown?: string;
   readonly endedAtMs?: number;
 }

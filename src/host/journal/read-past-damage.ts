@@ -10,7 +10,7 @@ const rowsAtOnce = 64;
 /** Numbers in a row that cannot be read before the rest is given up: far more than a page holds. */
 const failuresInARow = 1_000;
 
-/** What could be read of a table. */
+/** The rows of a table that could be read. */
 export interface ReadRows {
   /** In the order of their numbers; not compared with their sums. */
   readonly rows: readonly StoredRow[];

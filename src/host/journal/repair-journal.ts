@@ -22,11 +22,11 @@ import { type ReadRows, readPastDamage } from './read-past-damage.js';
 import { rowProblem, type SummedTable } from './row-sums.js';
 import { continueNumbers, type Damage, damageLine, numberGiven, tableRows } from './table-rows.js';
 
-/** What a repair found, and what it did about it. */
+/** The damage that a repair found, and what it did about it. */
 export interface RepairReport {
   /** `well`: nothing was wrong, and nothing was done. */
   readonly status: 'well' | 'repaired';
-  /** What was wrong, in words: at most a hundred of them. */
+  /** The problems, in words: at most a hundred of them. */
   readonly problems: readonly string[];
   /** Rows that are in the journal now. */
   readonly kept: number;
@@ -145,7 +145,7 @@ function copyTable(
   return kept;
 }
 
-/** Where the schema is damaged, the statement is wrong: there is no such table, or no such column. */
+/** If the schema is damaged, the statement is wrong: there is no such table, or no such column. */
 function readTable(from: SqliteDatabase, table: SummedTable): ReadRows {
   try {
     return readPastDamage(from, table, 'true', []);

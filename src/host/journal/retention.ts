@@ -14,7 +14,7 @@ const dayMs = 86_400_000;
 /** Bytes that a journal may have where nobody says. */
 export const usualKeepBytes = 256 * 1024 * 1024;
 
-/** What part of `keepBytes` may be free in the file, and what part may be written between two looks. */
+/** The part of `keepBytes` that may be free in the file, and the part that may be written between two looks. */
 export const growth = 1 / 8;
 
 /** Rows that are looked at together, and pages that are given back together. */

@@ -10,7 +10,7 @@ export interface SummedTable {
 }
 
 /**
- * What is written beside a row so that damage to it is found: CRC-32. It finds each change of up to 32 bits in a row,
+ * Makes the sum that is written beside a row so that damage to it is found: CRC-32. It finds each change of up to 32 bits in a row,
  * and all but one in 4,294,967,296 of any others that come by chance. It is no seal: whoever can write to the file can
  * write a sum that fits. The name of the table and the number of the row are in it, so a good row in a wrong place is
  * found, too. The body has a sum of its own, so that a change of state need not read it.
@@ -34,7 +34,7 @@ export function headSum(
   return crc32(JSON.stringify([table.name, row['body_sum'] ?? null, ...values]));
 }
 
-/** What is wrong with a row, in words, or `undefined` where it is as it was written. A row without `body` is judged without it. */
+/** Says what is wrong with a row, or `undefined` if it is as it was written. A row without `body` is judged without it. */
 export function rowProblem(table: SummedTable, row: StoredRow): string | undefined {
   const broken = Object.keys(row).filter((column) => row[column] instanceof Uint8Array);
   if (broken.length > 0) return `${broken.join(', ')}: a text that is not UTF-8`;

@@ -28,7 +28,7 @@ export interface HowRead {
 }
 
 /**
- * The rows of one table, each with its sums. What is read was looked at; a row that is damaged is never given out:
+ * The rows of one table, each with its sums. Each row that is read was looked at; a row that is damaged is never given out:
  * `database-damaged`, with the table, the row's number and its column. Writes are within a transaction of the caller's.
  */
 export interface TableRows {
@@ -188,7 +188,7 @@ export function damageLine({ table, row, problem }: Damage): string {
   return row === undefined ? problem : `row ${Number(row['seq'])} of ${table}, ${problem}`;
 }
 
-/** Whether an error tells of one damaged row: nothing was written, and the database goes on. */
+/** Tells whether an error is about one damaged row: nothing was written, and the database goes on. */
 export function isOfOneRow(error: unknown): boolean {
   return (
     isSluiceError(error) &&

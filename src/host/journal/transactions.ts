@@ -13,7 +13,7 @@ export interface Write {
 
 /** Less important writes, which go along with a transaction and never make one fail. */
 export interface Passenger {
-  /** Whether there is anything to write. */
+  /** Tells whether there is anything to write. */
   waits(): boolean;
   /** Writes some of it, within the transaction: at least one, and no more than there is room for. */
   write(room: PassengerRoom): void;
@@ -23,7 +23,7 @@ export interface Passenger {
   drop(): void;
 }
 
-/** What passengers may take of a transaction. */
+/** The room that passengers may take of a transaction. */
 export interface PassengerRoom {
   readonly characters: number;
   readonly isSpent: () => boolean;
@@ -37,7 +37,7 @@ export interface CommitGuard {
   leaving(): void;
 }
 
-/** What transactions are made with. */
+/** The options of transactions. */
 export interface TransactionOptions {
   readonly clock: Clock;
   readonly passenger?: Passenger;
@@ -55,7 +55,7 @@ const passengerCharacters = { few: 128 * 1024, many: 1024 * 1024 } as const;
 
 /**
  * The transactions of a `GroupCommit`, one a call. Each is bounded in time and size, and takes what it has written off
- * its list. Where another process holds the lock it throws `database-busy`, and every list is as it was.
+ * its list. If another process holds the lock it throws `database-busy`, and every list is as it was.
  */
 export class Transactions {
   readonly #database: SqliteDatabase;

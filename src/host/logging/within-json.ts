@@ -1,4 +1,4 @@
-/** What takes secrets out of one text. */
+/** The functions that take secrets out of one text. */
 export interface SecretFilter {
   /** Of a text that is as long as it will be. */
   readonly whole: (text: string) => string;
@@ -8,7 +8,7 @@ export interface SecretFilter {
   readonly mark: string;
 }
 
-/** Whether a text may be JSON that holds a text which still grows: a delta, or a reply that is shown before it is whole. */
+/** Tells whether a text may be JSON that holds a text which still grows: a delta, or a reply that is shown before it is whole. */
 export function mayGrow(text: string): boolean {
   return isObject(text) && (text.includes('"streaming":true') || text.includes('"delta":"'));
 }

@@ -3,10 +3,10 @@ import { mayGrow, withinJson } from './within-json.js';
 /** Characters that a secret has at least: taking a shorter one out would tear up ordinary words. */
 const shortest = 6;
 
-/** What stands in the place of a secret. */
+/** The text that stands in the place of a secret. */
 const mark = '[secret]';
 
-/** What ends a text that was cut off. */
+/** The mark at the end of a text that was cut off. */
 const cutOff = '…';
 
 /**
@@ -84,7 +84,7 @@ function withoutBeginnings(text: string, forms: readonly string[], grows: boolea
     .join(cutOff);
 }
 
-/** Where the beginning of a form begins that a text ends with, if that is long enough to tell. */
+/** Finds the place of a form's beginning at the end of a text, if that beginning is long enough to tell. */
 function beginningAtEnd(text: string, form: string): number[] {
   const head = form.slice(0, shortest);
   const from = Math.max(0, text.length - form.length);

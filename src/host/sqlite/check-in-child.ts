@@ -6,7 +6,7 @@ import { hostError } from '../errors.js';
 import { sqliteFailure } from './sqlite-failure.js';
 import { shortened } from './sqlite-values.js';
 
-/** What the child runs. A text of a damaged file comes as hex digits: the driver ends a process that reads it as a text. */
+/** The program of the child. A text of a damaged file comes as hex digits: the driver ends a process that reads it as a text. */
 const program = `
   const Driver = require('node:module').createRequire(process.argv[1])('libsql');
   const told = (result) => process.stdout.write(JSON.stringify(result));

@@ -1,7 +1,7 @@
 import { fstatSync, readdirSync, statSync } from 'node:fs';
 
 /**
- * Whether this process has a file open. To close any handle of a file gives up all locks that the process has on it, also
+ * Tells whether this process has a file open. To close any handle of a file gives up all locks that the process has on it, also
  * those of SQLite: so a file that SQLite may have open is not opened beside it.
  */
 export function isOpenHere(path: string): boolean {

@@ -17,7 +17,7 @@ export function makePrivate(path: string, suffixes: readonly string[] = ['-wal',
   for (const suffix of ['', ...suffixes]) tighten(path + suffix);
 }
 
-/** Whether others than its owner may read a file: its mode in octal digits, or `undefined`. */
+/** Gives the mode of a file, in octal digits, if others than its owner may read it; else `undefined`. */
 export function openToOthers(path: string): string | undefined {
   if (process.platform === 'win32') return undefined; // no such modes
   const mode = statSync(path, { throwIfNoEntry: false })?.mode ?? 0;

@@ -2,7 +2,7 @@ import type { StreamPermits } from '../../channel/index.js';
 import type { DeliveryParts } from '../parts.js';
 import type { PreparedSend } from '../prepare-send.js';
 
-/** What keeps, with a send, what a channel notes of its preview. */
+/** Makes the function that keeps, with a send, what a channel notes of its preview. */
 export function noteShownOf(
   { outbox }: Pick<DeliveryParts, 'outbox'>,
   outcome: PreparedSend['outcome'],

@@ -53,7 +53,7 @@ const agentModelResolvingPatch = Type.Object(
   },
   closed,
 );
-/** What a mutator of `agent.model.resolving` may return. */
+/** The patch that a mutator of `agent.model.resolving` may return. */
 export interface AgentModelResolvingPatch extends Static<typeof agentModelResolvingPatch> {}
 
 const agentPromptBuildingPayload = Type.Object(
@@ -85,7 +85,7 @@ const agentPromptBuildingPatch = Type.Object(
   },
   closed,
 );
-/** What a mutator of `agent.prompt.building` may return. */
+/** The patch that a mutator of `agent.prompt.building` may return. */
 export interface AgentPromptBuildingPatch extends Static<typeof agentPromptBuildingPatch> {}
 
 const agentLlmInputPayload = Type.Object(

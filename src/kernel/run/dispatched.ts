@@ -26,7 +26,7 @@ const none: readonly never[] = Object.freeze([]);
 export let isOutcome: (value: unknown) => value is Outcome;
 
 /**
- * Whether an outcome is of a dispatch that somebody who holds a kernel began: not one of another kernel, nor one that a
+ * Tells whether an outcome is of a dispatch that somebody who holds a kernel began: not one of another kernel, nor one that a
  * handler made with `own.dispatch` (spec §14.1).
  *
  * @param kernel of any kernel where unsaid.

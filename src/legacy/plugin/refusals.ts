@@ -8,7 +8,7 @@ import { type UnsupportedMember, unsupportedMembers } from './unsupported.js';
 export interface Refusals {
   /** The members that the plugin asked for so far: once per method. */
   readonly calls: readonly UnsupportedCall[];
-  /** Whether the plugin has read `api.runtime`: until then it holds nothing that stands in for a member. */
+  /** Tells whether the plugin has read `api.runtime`: until then it holds nothing that stands in for a member. */
   readonly isAsked: boolean;
   /** The plugin reads `api.runtime`. */
   ask(): void;
@@ -19,7 +19,7 @@ export interface Refusals {
   /** An object of which every member, however deep, is a method that refuses. */
   part(member: UnsupportedMember): unknown;
   /**
-   * Checks a value that the plugin hands over: an answer, a choice, a chunk. What a skipped call gave is none.
+   * Checks a value that the plugin hands over: an answer, a choice, a chunk. The result of a skipped call is none.
    *
    * @throws SluiceError `plugin-unsupported`, which names the member that the value comes from, or `plugin-unsearchable`.
    */
@@ -106,7 +106,7 @@ function memberOf(path: string): UnsupportedMember | undefined {
   return names.find((name) => path === name || path.startsWith(`${name}.`));
 }
 
-/** Whether a delivery names the message that it made, which only a provider can. */
+/** Tells whether a delivery names the message that it made, which only a provider can. */
 function hasId(delivery: unknown): boolean {
   if (typeof delivery !== 'object' || delivery === null) return false;
   const { messageId } = delivery as { readonly messageId?: unknown }; // from outside

@@ -29,6 +29,6 @@ export interface Registering {
   readonly services: LegacyService[];
   readonly commands: LegacyCommand[];
   readonly channels: LegacyChannel[];
-  /** Writes a diagnostic, and logs it. What was thrown is told with it, and a field of the log entry. */
+  /** Writes a diagnostic, and logs it. The thrown error is told with it, as a field of the log entry. */
   readonly tell: (level: PluginDiagnostic['level'], message: string, thrown?: unknown) => void;
 }

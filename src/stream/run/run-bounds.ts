@@ -46,7 +46,7 @@ export function answeredBy(opened: RunModel, by: AnsweredBy | undefined): RunMod
 export interface RunEnding {
   readonly report: RunReport;
   readonly startedAtMs: number;
-  /** What the run was given of the transcript, and what it added, as far as it is known. */
+  /** The part of the transcript that the run was given, and what it added, as far as it is known. */
   readonly messages: readonly unknown[];
   readonly lastAssistant: AssistantMessage | undefined;
   /** Absent where no provider was called: then none has answered. */

@@ -273,7 +273,7 @@ export class RunDispatcher {
   }
 }
 
-/** Whether an event tells that something grew: such an event is dispatched at once. */
+/** Tells whether an event says that something grew: such an event is dispatched at once. */
 function isGrowth({ type }: SessionEvent): boolean {
   return type === 'message_update' || type === 'tool_execution_update';
 }

@@ -7,7 +7,7 @@ import type { RunFields, RunSession } from './run-fields.js';
 import type { ToolCalls } from './tool-calls.js';
 import type { Trail } from './trail.js';
 
-/** What the subagents of a run need. */
+/** The parts that the subagents of a run need. */
 interface SubagentsOptions {
   readonly trail: Trail;
   readonly run: RunFields;

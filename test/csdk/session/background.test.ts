@@ -32,7 +32,7 @@ async function run(given: readonly CsdkFrame[], options: NormalizeOptions) {
   return { events, leftOut };
 }
 
-/** What subagents said, did and were answered, as updates of the calls that started them. */
+/** The words and acts of subagents and the answers to them, as updates of the calls that started them. */
 function told(events: readonly SessionEvent[]): readonly string[] {
   return events.flatMap((event) => {
     if (event.type !== 'tool_execution_update') return [];

@@ -1,6 +1,6 @@
 import type { ApiAnswer } from './bot-api.js';
 
-/** What Telegram says of a message that it took. */
+/** Telegram's answer about a message that it took. */
 export interface SentMessage {
   readonly messageId: number;
   /** The chat that it is in. */
@@ -10,7 +10,7 @@ export interface SentMessage {
 }
 
 /**
- * Reads the answer of a call that sends. Where Telegram says that it was done and names no message, nobody knows whether
+ * Reads the answer of a call that sends. If Telegram says that it was done and names no message, nobody knows whether
  * there is one: it may not be Telegram that answered.
  */
 export function sentMessageOf(answer: ApiAnswer<unknown>): ApiAnswer<SentMessage> {

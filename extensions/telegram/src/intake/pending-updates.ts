@@ -30,7 +30,7 @@ export class PendingUpdates {
     return this.#highest === undefined ? undefined : Math.max(this.#highest + 1, this.#floor);
   }
 
-  /** Whether the offset waits for one of them. */
+  /** Tells whether the offset waits for one of them. */
   get isHeld(): boolean {
     return this.#highest !== undefined && (this.offset ?? 0) <= this.#highest;
   }

@@ -21,7 +21,7 @@ const longestBackoffMs = 30_000;
 /** Conflicts in a row after which another poller, or a webhook, is taken to be there for good. */
 const patience = 5;
 
-/** What came of a batch. */
+/** The result of a batch. */
 interface Taken {
   /** How many of it are new. */
   readonly count: number;

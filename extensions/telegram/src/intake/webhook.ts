@@ -30,7 +30,7 @@ export interface WebhookParts {
 
 /**
  * Takes updates that Telegram brings. One is answered when it is done with, or after ten seconds; until then Telegram may
- * bring it again, and that waits, too. What comes without the secret is refused before it is read.
+ * bring it again, and that waits, too. A request without the secret is refused before it is read.
  */
 export async function startWebhook(
   parts: WebhookParts,

@@ -6,7 +6,7 @@ import { type RichText, trimmed } from '../text/rich-text.js';
 import { split } from '../text/split.js';
 import { placeText, removeMessage, type ShownMessage } from './shown-message.js';
 
-/** What a final is put into the place of. */
+/** The preview that a final replaces. */
 export interface Completion {
   /** The preview; absent where there is none. */
   readonly shown: ShownMessage | undefined;

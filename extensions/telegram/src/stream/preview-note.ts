@@ -1,17 +1,17 @@
 import type { ApprovedMessage } from 'sluice/channel';
 import { targetOf } from '../egress/target.js';
 
-/** What is noted of a preview, so that it is found after a crash. */
+/** The note of a preview, so that it is found after a crash. */
 export interface PreviewNote {
   readonly chatId: number | string;
   readonly messageId: number;
-  /** What its opening was addressed to: the final may go elsewhere. */
+  /** The address of its opening: the final may go elsewhere. */
   readonly place: string;
   /** Sends of the final have begun: which of them are out is not known. */
   readonly isSending?: true;
 }
 
-/** Where a message goes and what it answers, as one text. */
+/** The address of a message and the message that it answers, as one text. */
 export function placeOfMessage(message: ApprovedMessage): string {
   return JSON.stringify([targetOf(message) ?? message.to, message.replyToId ?? null]);
 }

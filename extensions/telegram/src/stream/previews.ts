@@ -11,7 +11,7 @@ import { completeMessage } from './complete-message.js';
 import { type PreviewNote, placeOfMessage, previewNoteOf } from './preview-note.js';
 import { removeMessage, type ShownMessage } from './shown-message.js';
 
-/** What previews that a crash has left are ended with. */
+/** The parts that end the previews that a crash has left. */
 export interface PreviewParts {
   /** The API of an account. @throws where it is not connected. */
   readonly apiOf: (accountId: string) => BotApi;

@@ -24,7 +24,7 @@ interface Piece {
 }
 
 /**
- * Reads the markup within one line: code, bold, italic, struck and hidden text, links. What is not closed is text. The
+ * Reads the markup within one line: code, bold, italic, struck and hidden text, links. A sign that is not closed is text. The
  * line is read once, from its beginning to its end, whatever is in it: a sign asks where the next one is that can close
  * it, and such questions only ever go forward.
  */
@@ -67,7 +67,7 @@ export function inline(line: string): RichText {
   }
 }
 
-/** What begins with the sign at `at`, in the part of the line that ends at `to`. */
+/** The markup that begins with the sign at `at`, in the part of the line that ends at `to`. */
 function pieceAt(line: string, signs: LineSigns, at: number, to: number): Piece | undefined {
   const sign = line.charAt(at);
   if (sign === '`') return codeAt(line, signs, at, to);

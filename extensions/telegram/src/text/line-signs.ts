@@ -18,10 +18,10 @@ export interface LineSigns {
 /** Signs that stand in pairs around what they mark up. */
 export type PairSign = '**' | '__' | '~~' | '||' | '*' | '_';
 
-/** Where a sign of a pair can close. */
+/** The places at which a sign of a pair can close. */
 export interface Closing {
   readonly next: Seek;
-  /** Whether it can close at a place in the part of the line that ends at `to`. */
+  /** Tells whether it can close at a place in the part of the line that ends at `to`. */
   readonly isAt: (at: number, to: number) => boolean;
 }
 
@@ -66,25 +66,25 @@ export function signsOf(line: string): LineSigns {
   };
 }
 
-/** Whether what stands before a place is neither white space nor the sign itself. */
+/** Tells whether the character before a place is neither white space nor the sign itself. */
 function isInWord(line: string, at: number, sign: string): boolean {
   const before = line.charAt(at - 1);
   return before !== sign && !isSpace(before);
 }
 
-/** Whether a character is white space; of none it is, too. */
+/** Tells whether a character is white space; a missing one counts as white space, too. */
 export function isSpace(char: string): boolean {
   return char.trim() === '';
 }
 
 const letter = /[\p{L}\p{N}]/u;
 
-/** Whether a letter or a digit begins at a place. */
+/** Tells whether a letter or a digit begins at a place. */
 function isLetterAt(line: string, at: number): boolean {
   return letter.test(String.fromCodePoint(line.codePointAt(at) ?? 0));
 }
 
-/** Whether a letter or a digit ends before a place. */
+/** Tells whether a letter or a digit ends before a place. */
 export function isLetterBefore(line: string, at: number): boolean {
   const isPair =
     /[\ud800-\udbff]/.test(line.charAt(at - 2)) && /[\udc00-\udfff]/.test(line.charAt(at - 1));
@@ -92,7 +92,7 @@ export function isLetterBefore(line: string, at: number): boolean {
 }
 
 function backticksOf(line: string): LineSigns['backticks'] {
-  /** Where runs begin, by their length; those that were passed are gone, since `from` only grows. */
+  /** The places at which runs begin, by their length; those that were passed are gone, since `from` only grows. */
   let runs: Map<number, { readonly starts: number[]; next: number }> | undefined;
   return (count, from) => {
     if (runs === undefined) {

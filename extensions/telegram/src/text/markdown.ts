@@ -4,7 +4,7 @@ import { joined, joinedAll, marked, plainText, type RichText } from './rich-text
 /** A character within a line that is read as its end. */
 const lineBreak = /[\r\u2028\u2029]/;
 
-/** What opens a block of code: its signs, the language, and what else the line says. */
+/** The line that opens a block of code: its signs, the language, and what else the line says. */
 interface Fence {
   readonly signs: string;
   readonly language: string;
@@ -21,7 +21,7 @@ export function fenceOf(line: string): Fence | undefined {
   return { signs, language, about: rest.slice(language.length).trim() };
 }
 
-/** Whether a line closes the block of code that was opened with such signs. */
+/** Tells whether a line closes the block of code that was opened with such signs. */
 export function closes(line: string, signs: string): boolean {
   const said = line.trim();
   return said.length >= signs.length && said.replaceAll(signs.charAt(0), '') === '';
@@ -76,7 +76,7 @@ function oneLine(line: string): RichText {
   return joined(plainText(`${indent}• `), inline(rest));
 }
 
-/** What a heading says, without the signs and the white space around it. */
+/** The text of a heading, without the signs and the white space around it. */
 function headingOf(line: string): string | undefined {
   const [opening] = /^\s{0,3}#{1,6}\s+/.exec(line) ?? [];
   if (opening === undefined) return undefined;

@@ -4,7 +4,7 @@ const fence = /^\s{0,3}(`{3,}|~{3,})\s*([\w+#.-]*)([^`]*)$/;
 
 /**
  * Reads the Markdown that models write: code, bold, italic, struck and hidden text, links, headings, lists, quotes.
- * What is not closed is text, and so is a block of code with nothing in it. Images and tables stay as they are written.
+ * Markup that is not closed is text, and so is a block of code with nothing in it. Images and tables stay as they are written.
  */
 export function fromMarkdown(source: string): RichText {
   const blocks: RichText[] = [];
