@@ -1,3 +1,4 @@
+import { inertText } from '../kernel/index.js';
 import type { ChannelInbox, ChannelPlugin, DecodedIngress } from './channel.js';
 import { checkedPermits, checkPermit } from './check-permit.js';
 import type { ApprovedMessage } from './message.js';
@@ -10,7 +11,7 @@ export interface ConsoleChannelOptions {
   readonly lines: AsyncIterable<string>;
   /** Writes what goes out. A rejection means that it was not written. */
   readonly write: (text: string) => void | Promise<void>;
-  /** Makes the text of a message; its content and a line end where unsaid. */
+  /** Makes the text of a message; its content and a line end where unsaid. The content that it gets is inert (spec §20.11). */
   readonly render?: (message: ApprovedMessage) => string;
   /**
    * The terminal that replies are shown on, while they grow: `write` and `render` are then not used. Without one each is
@@ -51,6 +52,7 @@ const accountId = 'default';
 export function consoleChannel(options: ConsoleChannelOptions): ChannelPlugin {
   const render = options.render ?? ((message) => `${message.content}\n`);
   const { terminal, sender = { id: 'local' } } = options;
+  const shown = terminal === undefined ? undefined : inertTerminal(terminal);
   let stopped = false;
   let host: ChannelInbox | undefined;
   let iterator: AsyncIterator<string> | undefined;
@@ -97,23 +99,32 @@ export function consoleChannel(options: ConsoleChannelOptions): ChannelPlugin {
       checkPermit(permit, host);
       const message = permit.take();
       try {
-        if (terminal === undefined) await options.write(render(message));
-        else await terminal.screen.print(`${terminal.text(message)}\n`, terminal.paint(message));
+        if (shown === undefined) await options.write(render(inertMessage(message)));
+        else await shown.screen.print(`${shown.text(message)}\n`, shown.paint(message));
       } catch (error) {
         return { status: 'rejected', reason: `the console cannot be written to: ${String(error)}` };
       }
       return { status: 'sent', receipt: { messageId: nextMessageId() } };
     },
 
-    ...(terminal !== undefined && {
+    ...(shown !== undefined && {
       createStreamSender: (permits) =>
         terminalSender(checkedPermits(permits, host), {
-          screen: terminal.screen,
-          look: terminal,
+          screen: shown.screen,
+          look: shown,
           nextMessageId,
         }),
     }),
   };
+}
+
+/** A message as it is shown: an agent's text does nothing to the terminal of who reads it, nor to one behind a pipe. */
+function inertMessage(message: ApprovedMessage): ApprovedMessage {
+  return { ...message, content: inertText(message.content) };
+}
+
+function inertTerminal(terminal: ConsoleTerminal): ConsoleTerminal {
+  return { ...terminal, text: (message) => terminal.text(inertMessage(message)) };
 }
 
 function decode(

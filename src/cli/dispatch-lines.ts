@@ -33,7 +33,7 @@ export class DispatchLines {
   /** Takes a dispatch. Returns the lines that are finished by it. */
   add(outcome: Outcome): string[] {
     const { family, payload } = outcome.event;
-    const [verdict = '', ...rest] = explainOutcome(outcome);
+    const [verdict = '', ...rest] = explainOutcome(outcome); // safe to print
     const one = watched(outcome);
     const kind = [family, 'kind' in payload ? payload.kind : '', one?.key].join(' ');
     const isOneMore = kind === this.#kind && (rest.length === 0 || one !== undefined);

@@ -1,4 +1,4 @@
-import { oneLine } from '../kernel/index.js';
+import { inertText, oneLine } from '../kernel/index.js';
 import { ConfigError } from './config-error.js';
 import { placeOf } from './error-place.js';
 import { printable, sentence } from './text.js';
@@ -19,7 +19,7 @@ export function errorLine(thrown: unknown, debug: boolean): string {
   const where = place === undefined ? '' : ` It was at ${place}.`;
   const more = !debug && hasCause(thrown) ? ' --debug shows its stack.' : '';
   const line = printable(`sluice: ${code}: ${sentence(what)}${where} ${hint}${more}`.trim());
-  return debug ? [line, ...stacks(thrown)].join('\n') : line;
+  return debug ? [line, ...stacks(thrown).map(inertText)].join('\n') : line;
 }
 
 function hasCause(thrown: unknown): boolean {

@@ -7,6 +7,7 @@ import {
   type TendedJournal,
   tendJournal,
 } from '../host/index.js';
+import { inertJson } from '../kernel/index.js';
 import { CommandError } from './command-error.js';
 import { type ExitCode, exitCodeHelp, exitCodes } from './exit-codes.js';
 import { sendLine, sendLines, updateLine } from './journal-lines.js';
@@ -130,7 +131,7 @@ async function show(id: string, options: JournalOptions, shell: Shell): Promise<
         ? [jsonLine({ ...update, sends, dispatches: stages })]
         : [
             updateLine(update),
-            ...(update.body === undefined ? [] : [`  body: ${update.body}`]),
+            ...(update.body === undefined ? [] : [`  body: ${inertJson(update.body)}`]),
             ...sendLines(update, sends).map((line) => `  ${line}`),
             ...stages.map(({ eventId, family, status }) => `  ${eventId}  ${family}  ${status}`),
           ],

@@ -1,7 +1,7 @@
-import { type Outcome, oneLine } from '../kernel/index.js';
+import { inertJson, type Outcome, oneLine } from '../kernel/index.js';
 
 /**
- * A value as one line of JSON. What JSON cannot say is said as text: a bigint by its digits. A value that cannot
+ * A value as one line of JSON, which does nothing to a terminal. What JSON cannot say is said as text: a bigint by its digits. A value that cannot
  * be written at all, such as a cyclic raw update, becomes an object that says why.
  */
 export function jsonLine(value: unknown): string {
@@ -37,8 +37,10 @@ export function outcomeLine(outcome: Pick<Outcome, 'toJSON' | 'event'>): string 
 function jsonOf(value: unknown): { readonly json: string } | { readonly problem: string } {
   try {
     return {
-      json: JSON.stringify(value, (_key, field: unknown) =>
-        typeof field === 'bigint' ? String(field) : field,
+      json: inertJson(
+        JSON.stringify(value, (_key, field: unknown) =>
+          typeof field === 'bigint' ? String(field) : field,
+        ),
       ),
     };
   } catch (thrown) {

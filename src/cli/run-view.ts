@@ -5,7 +5,6 @@ import { jsonPrinter } from './dispatch-printer.js';
 import { laidOut, layoutOf } from './layout.js';
 import type { Palette } from './palette.js';
 import type { Shell } from './shell.js';
-import { printableLines } from './text.js';
 import { WayPrinter } from './way-printer.js';
 
 /** What a running host shows. */
@@ -103,20 +102,17 @@ function terminalOf({ screen, isTerminal, palettes }: Shell): Pick<RunView, 'ter
     terminal: {
       screen,
       showsInput,
-      text: ({ content }) => printableLines(content),
+      text: ({ content }) => content,
       paint: ({ kind }) => paintOf(kind, palettes.stdout),
     },
   };
 }
 
-/**
- * A terminal gets no control characters: an agent's text must not be able to paint over what is shown. What tools and
- * reasoning show is set apart from answers there.
- */
+/** What tools and reasoning show is set apart from answers on a terminal. */
 function renderFor(isTerminal: boolean, palette: Palette): RunView['render'] {
   return ({ content, kind }) => {
     if (!isTerminal) return `${content}\n`;
-    return `${paintOf(kind, palette)(printableLines(content))}\n`;
+    return `${paintOf(kind, palette)(content)}\n`;
   };
 }
 

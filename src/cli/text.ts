@@ -1,9 +1,13 @@
+import { inertText } from '../kernel/index.js';
+
 /**
  * A text on one line, safe to print: control characters, which could move a terminal's cursor or paint over
  * other lines, become spaces.
  */
 export function printable(text: string): string {
-  return text.replace(/[\s\p{Cc}\p{Cf}]+/gu, ' ').trim();
+  return inertText(text)
+    .replace(/[\s\p{Cf}]+/gu, ' ')
+    .trim();
 }
 
 /** Breaks a text between words into lines of at most `width` characters. A longer word is broken anywhere. */
@@ -41,11 +45,6 @@ export function counted(count: number, one: string, many: string): string {
 export function cut(text: string, length: number): string {
   const characters = [...text];
   return characters.length <= length ? text : `${characters.slice(0, length - 1).join('')}…`;
-}
-
-/** A text of several lines, safe to print: of the control characters, line ends and tabs stay. */
-export function printableLines(text: string): string {
-  return text.replace(/[^\P{Cc}\n\t]+/gu, ' ');
 }
 
 /** A text with a full stop at its end, so that another sentence can follow. */

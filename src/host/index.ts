@@ -35,6 +35,7 @@ export {
   type HealthServerOptions,
   startHealthServer,
 } from './health/health-server.js';
+export { type HostNames, hostCheck, isLoopback } from './health/host-header.js';
 export type { HostHealth } from './health/host-health.js';
 export type { HistoryBounds } from './history.js';
 export {

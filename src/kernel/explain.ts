@@ -1,3 +1,4 @@
+import { inertText } from './inert-text.js';
 import type { Author, Candidate, Change, OutcomeRecord, Selection, Step } from './outcome.js';
 import { nameOf } from './run/entry.js';
 import { oneLine } from './run/one-line.js';
@@ -36,7 +37,7 @@ export function explainOutcome(
         `${whose(failure)} failed ${failure.policy}: ${failure.kind}, ${oneLine(failure.message)}`,
     ),
     ...skippedLines(outcome),
-  ].map((line, i) => (i === 0 ? line : `  ${line}`));
+  ].map((line, i) => inertText(i === 0 ? line : `  ${line}`));
 }
 
 function verdictOf(outcome: OutcomeRecord): string {

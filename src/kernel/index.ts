@@ -44,6 +44,7 @@ export type {
   PreviewOptionsOf,
   VetoOptions,
 } from './handler/handler.js';
+export { inertJson, inertText } from './inert-text.js';
 export type { Instrument } from './instrument.js';
 export { createKernel } from './kernel.js';
 export { nearest } from './nearest.js';

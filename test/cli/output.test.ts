@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { jsonLine, outcomeLine } from '../../src/cli/json-line.js';
 import { outputTo } from '../../src/cli/output.js';
 import { paletteFor, plainPalette } from '../../src/cli/palette.js';
-import { printableLines, span, wrap } from '../../src/cli/text.js';
+import { span, wrap } from '../../src/cli/text.js';
 import { createKernel } from '../../src/kernel/index.js';
 import { samplePayload } from '../../src/testing/samples.js';
 
@@ -73,10 +73,6 @@ describe('output', () => {
     expect(wrap('one two three', 7)).toEqual(['one two', 'three']);
     expect(wrap('abcdefgh i', 3)).toEqual(['abc', 'def', 'gh', 'i']);
     expect(wrap('', 10)).toEqual([]);
-  });
-
-  it('takes from a reply what a terminal would obey, and leaves its lines', () => {
-    expect(printableLines('one\n\ttwo\u001b[2J\u0007')).toBe('one\n\ttwo [2J ');
   });
 
   it('says times in few characters', () => {

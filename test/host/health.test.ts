@@ -16,9 +16,13 @@ import { testFolder } from '../support/folder.js';
 import { type HostLab, hostLab } from '../support/host-lab.js';
 
 /** Asks a health port. */
-function ask(url: string, method = 'GET'): Promise<{ status: number; body: string }> {
+function ask(
+  url: string,
+  method = 'GET',
+  headers: Readonly<Record<string, string>> = {},
+): Promise<{ status: number; body: string }> {
   return new Promise((resolve, reject) => {
-    const asked = request(url, { method, agent: false }, (response) => {
+    const asked = request(url, { method, headers, agent: false }, (response) => {
       let body = '';
       response.setEncoding('utf8').on('data', (text: string) => {
         body += text;
@@ -149,6 +153,28 @@ describe('the health port (§20.4)', () => {
   it('is on this machine alone, where nothing else is said', async () => {
     await using server = await startHealthServer(health('running'), { port: 0 });
     expect(server.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
+  });
+
+  it('L9: answers no page whose name was made to point here, but this machine and a proxy that is named', async () => {
+    await using server = await startHealthServer(health('running'), {
+      port: 0,
+      hosts: ['status.example.org'],
+    });
+    const statusFor = async (host: string): Promise<unknown> =>
+      (await ask(`${server.url}/healthz`, 'GET', { host })).status;
+    for (const host of ['localhost:1', '127.0.0.1', '[::1]', 'status.example.org'])
+      expect([host, await statusFor(host)]).toEqual([host, 200]);
+    for (const host of ['evil.example', '127.0.0.1.evil.example:80', '10.0.0.7'])
+      expect([host, await statusFor(host)]).toEqual([host, 421]);
+  });
+
+  it('L9: asks nothing of Host at an address that others can reach', async () => {
+    await using server = await startHealthServer(health('running'), {
+      port: 0,
+      address: '0.0.0.0',
+    });
+    const url = `http://127.0.0.1:${new URL(server.url).port}/healthz`;
+    expect((await ask(url, 'GET', { host: 'pod.cluster.local' })).status).toBe(200);
   });
 
   it('answers nothing else', async () => {

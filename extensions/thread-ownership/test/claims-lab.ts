@@ -3,6 +3,7 @@ import { type Claims, openClaims } from '../src/server/claims.js';
 import {
   type Answered,
   type OwnershipServer,
+  type OwnershipServerOptions,
   startOwnershipServer,
 } from '../src/server/ownership-server.js';
 
@@ -25,7 +26,10 @@ export const base = '/api/v1/ownership';
 export const ttlMs = 60_000;
 
 /** Starts a server. */
-export async function claimsLab(token?: string): Promise<ClaimsLab> {
+export async function claimsLab(
+  token?: string,
+  limits: Pick<OwnershipServerOptions, 'allowedHosts' | 'headersTimeoutMs'> = {},
+): Promise<ClaimsLab> {
   const database = openSqlite(':memory:');
   const claims = openClaims(database, { ttlMs, now: () => lab.nowMs });
   const answered: Answered[] = [];
@@ -34,6 +38,7 @@ export async function claimsLab(token?: string): Promise<ClaimsLab> {
     host: '127.0.0.1',
     port: 0,
     token,
+    ...limits,
     onAnswered: (one) => answered.push(one),
   });
   const lab: ClaimsLab = {

@@ -11,6 +11,7 @@ describe('the command line of the server', () => {
       database: './sluice-ownership.db',
       ttlMs: 86_400_000,
       token: undefined,
+      allowedHosts: [],
       json: false,
       verbose: false,
     });

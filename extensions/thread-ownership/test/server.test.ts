@@ -1,3 +1,4 @@
+import { request } from 'node:http';
 import { connect } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { maxRequestBytes } from '../src/server/request-body.js';
@@ -138,7 +139,7 @@ describe('what is not answered as it was asked', () => {
     await new Promise<void>((closed) => {
       const socket = connect(Number(port), hostname, () => {
         socket.write(
-          `POST ${base}/C1/1 HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 99\r\n\r\n{`,
+          `POST ${base}/C1/1 HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: 99\r\n\r\n{`,
         );
         socket.resetAndDestroy();
       });
@@ -186,7 +187,7 @@ describe('closing', () => {
       });
       socket.on('error', () => undefined).on('close', () => resolve(text));
     });
-    const head = `POST ${base}/C1/1 HTTP/1.1\r\nhost: x\r\nexpect: 100-continue\r\n`;
+    const head = `POST ${base}/C1/1 HTTP/1.1\r\nhost: localhost\r\nexpect: 100-continue\r\n`;
     socket.write(`${head}content-type: application/json\r\ncontent-length: 18\r\n\r\n`);
     await new Promise((begun) => socket.once('data', begun)); // its head was read
     return { socket, closed };
@@ -222,5 +223,52 @@ describe('a database that is of no use', () => {
     } finally {
       await lab[Symbol.asyncDispose]();
     }
+  });
+});
+
+describe('who may ask without a token', () => {
+  /** The status of an answer to a request that names a host. */
+  const statusFor = (url: string, host: string): Promise<number | undefined> =>
+    new Promise((resolve, reject) => {
+      const asked = request(`${url}${base}`, { headers: { host }, agent: false }, (response) => {
+        response.resume().on('end', () => resolve(response.statusCode));
+      });
+      asked.on('error', reject).end();
+    });
+
+  it('L9: no page whose name was made to point here: its Host is refused, that of this machine and of a named proxy is not', async () => {
+    await using lab = await claimsLab(undefined, { allowedHosts: ['Claims.example.org'] });
+    const { port } = new URL(lab.server.url);
+    const named = ['localhost', `LOCALHOST:${port}`, `127.0.0.1:${port}`, '127.0.0.53', '[::1]:80'];
+    for (const host of [...named, 'claims.example.org', 'claims.example.org.:443'])
+      expect([host, await statusFor(lab.server.url, host)]).toEqual([host, 200]);
+    const foreign = [
+      'evil.example',
+      `evil.example:${port}`,
+      '127.0.0.1.evil.example',
+      'localhost.evil',
+    ];
+    for (const host of [...foreign, '10.0.0.7', '[::2]', 'a b'])
+      expect([host, await statusFor(lab.server.url, host)]).toEqual([host, 421]);
+  });
+
+  it('L9: with a token any Host may ask: a page has none', async () => {
+    await using lab = await claimsLab('secret');
+    expect(await statusFor(lab.server.url, 'evil.example')).toBe(401);
+  });
+});
+
+describe('a slow connection', () => {
+  it.each([
+    ['that says nothing', ''],
+    ['that does not end its head', 'GET /health HTTP/1.1\r\nHost: localhost\r\nX-Slow: '],
+  ])('L9: %s is closed when its time is up', async (_, said) => {
+    await using lab = await claimsLab(undefined, { headersTimeoutMs: 50 });
+    const socket = connect(Number(new URL(lab.server.url).port), '127.0.0.1');
+    await new Promise<void>((resolve) => {
+      socket.on('error', () => undefined).on('close', () => resolve());
+      socket.resume().write(said); // from here on it is the server's to end it
+    });
+    expect(lab.answered).toEqual([]);
   });
 });

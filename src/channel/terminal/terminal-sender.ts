@@ -6,7 +6,7 @@ import type { PaintLine, TerminalScreen } from './terminal-screen.js';
 
 /** How a console shows messages on a terminal. */
 export interface TerminalLook {
-  /** The text of a message: no control characters but line ends and tabs. */
+  /** The text of a message, whose content is inert (spec §20.11). */
   readonly text: (message: ApprovedMessage) => string;
   /** How its lines are coloured. */
   readonly paint: (message: ApprovedMessage) => PaintLine;

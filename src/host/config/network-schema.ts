@@ -29,4 +29,10 @@ export const health = z.strictObject({
   address: name
     .describe('the address to listen at, "127.0.0.1" where unsaid; any other lets others see it')
     .exactOptional(),
+  hosts: z
+    .array(name)
+    .describe(
+      'names that it may be asked by at a loopback address, beside "localhost": of a proxy before it, say',
+    )
+    .exactOptional(),
 });

@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Host } from '../host.js';
+import { hostCheck } from './host-header.js';
 
 /** Where a health port listens. */
 export interface HealthServerOptions {
@@ -8,6 +9,8 @@ export interface HealthServerOptions {
   readonly port: number;
   /** The address to listen at; `127.0.0.1` where unsaid: nobody else is to see it. */
   readonly address?: string;
+  /** Names beside `localhost` that it may be asked by at a loopback address, such as a proxy's. */
+  readonly hosts?: readonly string[];
 }
 
 /** A health port that listens. Disposing it ends what is being answered. */
@@ -24,7 +27,8 @@ const requestTimeoutMs = 2_000;
 
 /**
  * Tells a monitor how a host is, over HTTP: `GET /healthz` is 200 as long as the host lives, `GET /readyz` is 200 while it takes
- * messages, and 503 before, after, and while its journal takes nothing in (spec §20.4). Both answer with JSON that holds names and numbers, and no text of anybody.
+ * messages, and 503 before, after, and while its journal takes nothing in (spec §20.4). Both answer with JSON that holds names and numbers, and no text of anybody. At
+ * a loopback address a request whose `Host` is no name of it is answered 421: it may come from a page in a browser.
  *
  * @throws what listening throws: the port is taken, say.
  * @example
@@ -32,8 +36,9 @@ const requestTimeoutMs = 2_000;
  */
 export async function startHealthServer(
   host: Pick<Host, 'health'>,
-  { port, address = '127.0.0.1' }: HealthServerOptions,
+  { port, address = '127.0.0.1', hosts = [] }: HealthServerOptions,
 ): Promise<HealthServer> {
+  const isKnown = hostCheck({ address, names: hosts });
   const server = createServer(
     {
       maxHeaderSize: 4_096,
@@ -41,7 +46,7 @@ export async function startHealthServer(
       headersTimeout: requestTimeoutMs,
       connectionsCheckingInterval: requestTimeoutMs,
     },
-    (request, response) => answer(host, request, response),
+    (request, response) => answer(host, request, response, isKnown),
   );
   server.maxConnections = maxConnections;
   server.unref(); // a host that has ended is not kept alive to say so
@@ -58,11 +63,14 @@ function answer(
   host: Pick<Host, 'health'>,
   request: IncomingMessage,
   response: ServerResponse,
+  isKnown: (header: string | undefined) => boolean,
 ): void {
   request.resume(); // a body is read away
   const { method = '', url = '' } = request;
   const [path = ''] = url.split('?', 1);
-  const [status, body] = answerTo(host, method, path);
+  const [status, body] = isKnown(request.headers.host)
+    ? answerTo(host, method, path)
+    : [421, { error: 'this is not the host that was asked for; "health.hosts" names more' }];
   send(response, status, body);
 }
 

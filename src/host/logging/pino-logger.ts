@@ -1,5 +1,5 @@
 import { pino } from 'pino';
-import type { Logger } from '../../kernel/index.js';
+import { inertJson, type Logger } from '../../kernel/index.js';
 import { allFields, publicFields } from './public-fields.js';
 import { withoutSecrets } from './without-secrets.js';
 
@@ -28,7 +28,7 @@ export function pinoLogger({ level = 'info', write, secrets = [] }: PinoLoggerOp
   const clean = withoutSecrets(secrets);
   const log = pino(
     { level, base: null, formatters: { level: (label) => ({ level: label }) } },
-    { write: (line: string) => write(clean(line)) },
+    { write: (line: string) => write(inertJson(clean(line))) },
   );
   const fieldsFor = level === 'debug' ? allFields : publicFields;
   const entry =

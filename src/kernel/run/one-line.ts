@@ -1,10 +1,11 @@
+import { inertText } from '../inert-text.js';
+
 const maxTextLength = 300;
 
 /** One line of bounded length for anything that was thrown, also where it does not want to be read. */
 export function oneLine(thrown: unknown): string {
-  const line = read(thrown)
-    .slice(0, maxTextLength * 4)
-    .replace(/[\s\p{Cc}]+/gu, ' ')
+  const line = inertText(read(thrown).slice(0, maxTextLength * 4))
+    .replace(/\s+/g, ' ')
     .trim();
   return line.length > maxTextLength ? `${line.slice(0, maxTextLength - 1)}…` : line;
 }

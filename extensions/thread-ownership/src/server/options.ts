@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
-import { isIP } from 'node:net';
 import { Command, CommanderError, InvalidArgumentError } from 'commander';
+import { isLoopback } from 'sluice/host';
 
 /** What the command line and the environment say. */
 export interface ServerOptions {
@@ -9,6 +9,8 @@ export interface ServerOptions {
   readonly database: string;
   readonly ttlMs: number;
   readonly token: string | undefined;
+  /** Names beside `localhost` that it may be asked by where it listens for this machine and wants no token. */
+  readonly allowedHosts: readonly string[];
   readonly json: boolean;
   readonly verbose: boolean;
 }
@@ -21,7 +23,8 @@ export type NoOptions =
 const help = `
 The first agent that asks for a thread has it, until it has not asked for --ttl-seconds.
 Where the service can be reached from other machines it wants a token, which is read from
-SLUICE_OWNERSHIP_TOKEN or from a file.
+SLUICE_OWNERSHIP_TOKEN or from a file. Where it cannot, and without a token, a request whose Host
+is no name of this machine is refused: a page in a browser could have sent it.
 
 Examples:
   $ sluice-ownership
@@ -56,6 +59,7 @@ export function readOptions(
     .option('--ttl-seconds <number>', 'how long a claim lasts', whole(1, 315_360_000), 86_400)
     .option('--token-file <file>', 'a file that holds the token')
     .option('--allow-anonymous', 'do without a token, also where other machines can ask')
+    .option('--allow-host <name...>', 'further names in Host, of a proxy say, without a token')
     .option('--json', 'print a line of JSON per event')
     .option('--verbose', 'tell of every request')
     .allowExcessArguments(false)
@@ -85,6 +89,7 @@ interface Given {
   readonly ttlSeconds: number;
   readonly tokenFile?: string;
   readonly allowAnonymous?: boolean;
+  readonly allowHost?: readonly string[];
   readonly json?: boolean;
   readonly verbose?: boolean;
 }
@@ -112,11 +117,8 @@ function checked(
       problem: `other machines can reach ${host}, and there is no token`,
       hint: 'Set SLUICE_OWNERSHIP_TOKEN or --token-file, or say --allow-anonymous.',
     };
-  return { host, port, database, ttlMs: ttlSeconds * 1_000, token, json, verbose };
-}
-
-function isLoopback(host: string): boolean {
-  return host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'));
+  const allowedHosts = given.allowHost ?? [];
+  return { host, port, database, ttlMs: ttlSeconds * 1_000, token, allowedHosts, json, verbose };
 }
 
 function whole(least: number, most: number): (text: string) => number {

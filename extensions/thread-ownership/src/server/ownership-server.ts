@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { hostCheck } from 'sluice/host';
 import { bearerCheck } from './bearer.js';
 import type { Claims } from './claims.js';
 import { type Reply, refusal } from './reply.js';
@@ -24,6 +25,10 @@ export interface OwnershipServerOptions {
   readonly port: number;
   /** Who does not send it is refused. */
   readonly token?: string | undefined;
+  /** Names beside `localhost` that it may be asked by at a loopback address, without a token. */
+  readonly allowedHosts?: readonly string[];
+  /** Milliseconds that the head of a request may take to arrive, from the connection on; 5,000 where unsaid. */
+  readonly headersTimeoutMs?: number;
   readonly onAnswered?: (answered: Answered) => void;
 }
 
@@ -42,12 +47,16 @@ export interface OwnershipServer {
 export async function startOwnershipServer(
   options: OwnershipServerOptions,
 ): Promise<OwnershipServer> {
-  const { host, port } = options;
-  const isAllowed = bearerCheck(options.token);
+  const { host, port, token, allowedHosts: names = [], headersTimeoutMs = 5_000 } = options;
+  const isAllowed = bearerCheck(token);
+  const isKnown = token === undefined ? hostCheck({ address: host, names }) : () => true;
   const isClosing = (): boolean => !server.listening;
-  const limits = { maxHeaderSize: 8 * 1_024, headersTimeout: 5_000, requestTimeout: 10_000 };
+  const limits = {
+    ...{ maxHeaderSize: 8 * 1_024, headersTimeout: headersTimeoutMs, requestTimeout: 10_000 },
+    connectionsCheckingInterval: headersTimeoutMs / 5, // Node looks at slow connections every 30 seconds where unsaid
+  };
   const server = createServer({ ...limits, keepAliveTimeout: 5_000 }, (request, response) => {
-    void respond(request, response, { ...options, isAllowed, isClosing });
+    void respond(request, response, { ...options, isAllowed, isKnown, isClosing });
   });
   server.maxConnections = 1_024;
   server.listen(port, host);
@@ -57,13 +66,15 @@ export async function startOwnershipServer(
 
 interface Responding extends OwnershipServerOptions {
   readonly isAllowed: (header: string | undefined) => boolean;
+  /** Judges a `Host` header. */
+  readonly isKnown: (header: string | undefined) => boolean;
   readonly isClosing: () => boolean;
 }
 
 async function respond(
   request: IncomingMessage,
   response: ServerResponse,
-  { claims, onAnswered, isAllowed, isClosing }: Responding,
+  { claims, onAnswered, isAllowed, isKnown, isClosing }: Responding,
 ): Promise<void> {
   const { method = '', url = '' } = request;
   const [path = '', query = ''] = url.split('?', 2);
@@ -71,7 +82,7 @@ async function respond(
   let error: unknown;
   try {
     reply =
-      refused(request, path, isAllowed) ??
+      refused(request, path, { isAllowed, isKnown }) ??
       (await answered(request, { method, path, query }, claims));
   } catch (thrown) {
     if (request.destroyed && !request.complete) return; // who asked is gone
@@ -94,9 +105,11 @@ async function respond(
 function refused(
   { headers, method }: IncomingMessage,
   path: string,
-  isAllowed: Responding['isAllowed'],
+  { isAllowed, isKnown }: Pick<Responding, 'isAllowed' | 'isKnown'>,
 ): Reply | undefined {
   if (headers.origin !== undefined) return refusal(403, 'this is not for browsers');
+  if (!isKnown(headers.host))
+    return refusal(421, 'this is not the host that was asked for; --allow-host names more');
   if (path !== '/health' && !isAllowed(headers.authorization))
     return refusal(401, 'the bearer token is missing or wrong', { 'www-authenticate': 'Bearer' });
   const isJson = /^application\/json\s*(;|$)/i.test(headers['content-type'] ?? '');

@@ -1,0 +1,30 @@
+/** Everything that moves a cursor, colours, writes a title or rings, but the line end and the tab. */
+const controls = /[^\P{Cc}\n\t]+/gu;
+
+/** Marks, embeddings, overrides and isolates: they show the text around them in another order than it is read by a program. */
+const turning = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
+
+/** What JSON leaves as it is, of both. */
+const inJson = /[\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
+
+/**
+ * A text that does nothing to the terminal it is printed on, and nothing to the order of the text beside it (spec §20.11): each
+ * run of control characters but line ends and tabs is a space, and characters that turn the direction of writing are left out.
+ *
+ * @example
+ * inertText('\u001b[2Jhello'); // ' [2Jhello'
+ */
+export function inertText(text: string): string {
+  return text.replace(controls, ' ').replace(turning, '');
+}
+
+/**
+ * JSON of the same value in which the characters that `inertText` takes out are written as escapes (spec §20.11).
+ *
+ * @param json one line of JSON, or several.
+ * @example
+ * inertJson('"\u202e"'); // '"\\u202e"'
+ */
+export function inertJson(json: string): string {
+  return json.replace(inJson, (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, '0')}`);
+}
