@@ -1,4 +1,11 @@
-import { type Clock, type Logger, oneLine, silentLogger, systemClock } from '../kernel/index.js';
+import {
+  type Clock,
+  isThenable,
+  type Logger,
+  oneLine,
+  silentLogger,
+  systemClock,
+} from '../kernel/index.js';
 import { extensionError } from './errors.js';
 
 /** How an effect is undone: a disposable, or a function. Either may be async. */
@@ -125,8 +132,4 @@ function undoOf(resource: Undo): () => unknown {
   if (Symbol.asyncDispose in resource) return () => resource[Symbol.asyncDispose]();
   if (Symbol.dispose in resource) return () => resource[Symbol.dispose]();
   return resource;
-}
-
-function isThenable(value: unknown): value is PromiseLike<unknown> {
-  return typeof value === 'object' && value !== null && 'then' in value;
 }

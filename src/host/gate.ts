@@ -4,7 +4,7 @@ import type { Clock } from '../kernel/index.js';
  * Where messages wait while extensions are replaced: what has begun goes on, what has not begun does not begin before the
  * gate is open again (spec §13.9).
  */
-export class Gate {
+export class ReloadGate {
   readonly #clock: Clock;
   #under = 0;
   #closed: { readonly opened: Promise<void>; readonly open: () => void } | undefined;

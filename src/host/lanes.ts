@@ -1,5 +1,5 @@
 import pLimit, { type LimitFunction } from 'p-limit';
-import type { Gate } from './gate.js';
+import type { ReloadGate } from './gate.js';
 import { noPlace, type Place, placeOf } from './place.js';
 import type { Slots } from './slots.js';
 
@@ -19,7 +19,7 @@ export interface LaneRules {
   /** Jobs in all lanes together from which on each is full. */
   readonly capacityOfAll?: number;
   /** Each job passes it before it begins. */
-  readonly gate?: Gate;
+  readonly gate?: ReloadGate;
   /** A job that does not run at once takes one of these. */
   readonly slots?: Slots;
 }

@@ -8,7 +8,7 @@ import { newBacklog } from './backlog.js';
 import { builtInCommands } from './chat-commands.js';
 import { newCounts } from './counts.js';
 import { hostError } from './errors.js';
-import { Gate } from './gate.js';
+import { ReloadGate } from './gate.js';
 import { checkHistoryBounds } from './history.js';
 import { bothTaps, dispatchTap } from './journal/dispatch-tap.js';
 import { Lanes } from './lanes.js';
@@ -35,7 +35,7 @@ export function partsOf(options: HostOptions, signal: AbortSignal): HostParts {
   const { logger = silentLogger, clock = systemClock, journal } = options;
   const { laneCapacity = 100, capacity = 10_000, maxRunning = 64 } = options;
   const { maxAttempts = 3, lastAttemptAfterMs = 10_000 } = options;
-  const gate = new Gate(clock);
+  const gate = new ReloadGate(clock);
   const running = new Slots(maxRunning);
   const [first] = options.agents ?? []; // JavaScript may leave them out
   if (first === undefined) throw hostError('no-agent', {});

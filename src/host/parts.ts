@@ -8,7 +8,7 @@ import type { AgentSlots } from './agent-slots.js';
 import type { Backlog } from './backlog.js';
 import type { ChatCommand } from './chat-commands.js';
 import type { Counts } from './counts.js';
-import type { Gate } from './gate.js';
+import type { ReloadGate } from './gate.js';
 import type { Journal } from './journal/journal.js';
 import type { Lanes } from './lanes.js';
 import type { AgentDefinition, HostOptions } from './options.js';
@@ -45,7 +45,7 @@ export interface HostParts {
   readonly extensions: ExtensionSet;
   readonly provided: Provided;
   /** What carries a message passes it, so that extensions can be replaced between two of them. */
-  readonly gate: Gate;
+  readonly gate: ReloadGate;
   /** The conversations in which a reply grows now. */
   readonly streams: ActiveStreams;
   /** Updates that come in are taken a few at a time, so that a crowd does not hold up the event loop. */

@@ -68,6 +68,7 @@ export { oneLine } from './run/one-line.js';
 export type { QuarantinedHandler, QuarantineOptions } from './run/quarantine.js';
 export type { RunningHandler } from './run/running.js';
 export type { Counters, Late, Place, StillRunning, Tap } from './run/services.js';
+export { isThenable } from './run/thenable.js';
 export { sameData } from './same-data.js';
 export {
   type Deprecation,

@@ -23,7 +23,7 @@ import {
   systemClock,
   unfailing,
 } from './ports.js';
-import { Registry, type Slot } from './registry.js';
+import { type FamilyState, Registry } from './registry.js';
 import { Deadlines } from './run/deadlines.js';
 import { begin, end } from './run/dispatch.js';
 import { nameOf } from './run/entry.js';
@@ -244,7 +244,12 @@ class PipelineKernel implements Services {
     });
   }
 
-  #start(slot: Slot, payload: object, given: Given | undefined, nested: Nested | undefined): Run {
+  #start(
+    slot: FamilyState,
+    payload: object,
+    given: Given | undefined,
+    nested: Nested | undefined,
+  ): Run {
     const { stage } = slot;
     if (this.#closed && nested === undefined)
       throw kernelError('kernel-closed', { family: stage.family });
@@ -264,7 +269,7 @@ class PipelineKernel implements Services {
   }
 
   /** The payload as the dispatch owns it: frozen where somebody will see it, checked where that is asked for. */
-  #take(slot: Slot, plan: Plan, payload: object): object {
+  #take(slot: FamilyState, plan: Plan, payload: object): object {
     if (this.strict) {
       this.counters.payloadsFrozen++;
       return takePayload(slot.stage, this.#registry.checkOf(slot), payload);

@@ -17,7 +17,7 @@ import type { Stage } from './stage.js';
 import type { Band } from './vocabulary.js';
 
 /** Everything that is kept of one family. What is compiled or sorted is made when it is first needed. */
-export interface Slot {
+export interface FamilyState {
   readonly stage: Stage;
   readonly entries: Set<Entry>;
   /** What stands in the plan in place of an entry. */
@@ -50,7 +50,7 @@ export interface RegistryOptions {
 /** Who contributed what to which stage. Registering one thing costs nothing elsewhere (spec §3). */
 export class Registry {
   readonly #options: RegistryOptions;
-  readonly #slots = new Map<string, Slot>();
+  readonly #slots = new Map<string, FamilyState>();
   readonly #owners = new Map<string, Map<string, Entry>>();
   readonly #grants: Grants;
   /** Absent where it is switched off. */
@@ -87,7 +87,7 @@ export class Registry {
   }
 
   /** @throws SluiceError `unknown-family`, naming the nearest. */
-  slot(family: string, whose = ''): Slot {
+  slot(family: string, whose = ''): FamilyState {
     const slot = this.#slots.get(family);
     if (slot !== undefined) return slot;
     const close = nearest(String(family), this.#slots.keys());
@@ -142,7 +142,7 @@ export class Registry {
   }
 
   /** @throws SluiceError `not-granted` where a handler may not dispatch a family, which is the host's. */
-  checkDispatch(author: Author, { stage }: Slot): void {
+  checkDispatch(author: Author, { stage }: FamilyState): void {
     if (this.#grants.mayDispatch(author.extensionId, stage)) return;
     const grant = `dispatch:${stage.family}`;
     const { extensionId, contributionId } = author;
@@ -178,7 +178,7 @@ export class Registry {
     if (own?.size === 0) this.#owners.delete(entry.extensionId);
   }
 
-  planOf(slot: Slot): Plan {
+  planOf(slot: FamilyState): Plan {
     if (slot.plan !== undefined) return slot.plan;
     const { entries, standIns } = slot;
     const placed = [...entries].map((entry) => standIns.get(entry) ?? entry);
@@ -186,17 +186,17 @@ export class Registry {
     return slot.plan;
   }
 
-  bandOf(slot: Slot, band: Band): Plan {
+  bandOf(slot: FamilyState, band: Band): Plan {
     slot.bands[band] ??= bandPlan(this.planOf(slot), band);
     return slot.bands[band];
   }
 
-  checkOf(slot: Slot): PayloadCheck {
+  checkOf(slot: FamilyState): PayloadCheck {
     slot.check ??= payloadCheck(slot.stage);
     return slot.check;
   }
 
-  mergesOf(slot: Slot): StageMerges {
+  mergesOf(slot: FamilyState): StageMerges {
     slot.merges ??= compileMerges(slot.stage, this.#options.generateCode);
     return slot.merges;
   }
@@ -210,13 +210,13 @@ export class Registry {
   }
 
   /** The same list until contributions change: a bridge may ask for it on each dispatch. */
-  handlersOf(slot: Slot): readonly PlannedHandler[] {
+  handlersOf(slot: FamilyState): readonly PlannedHandler[] {
     const plan = this.planOf(slot);
     slot.handlers ??= Object.freeze([...plan.entries, ...plan.absent].map(plannedHandler));
     return slot.handlers;
   }
 
-  #limit(slot: Slot, entry: Entry, family: string): void {
+  #limit(slot: FamilyState, entry: Entry, family: string): void {
     const { limits, logger } = this.#options;
     const count = slot.entries.size;
     if (count >= limits.refuseAt)
@@ -226,7 +226,7 @@ export class Registry {
     logger.warn(`"${family}" has ${count + 1} handlers; the last is ${nameOf(entry)}`);
   }
 
-  #replan(slot: Slot): void {
+  #replan(slot: FamilyState): void {
     slot.plan = undefined;
     slot.bands = {};
     slot.handlers = undefined;

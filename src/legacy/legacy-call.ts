@@ -1,4 +1,4 @@
-import type { Call, Own } from '../kernel/index.js';
+import { type Call, isThenable, type Own } from '../kernel/index.js';
 import { answeredFields } from './answered-fields.js';
 import { EventWatch, fieldsWritten } from './event-watch.js';
 import type {
@@ -11,7 +11,6 @@ import type {
 } from './hooks/row.js';
 import type { LegacyHookName } from './hooks/shapes.js';
 import type { Registered } from './registration.js';
-import { isThenable } from './thenable.js';
 
 /** Who hears what became of the handlers: the host that called the legacy runner. */
 export interface CallListener {

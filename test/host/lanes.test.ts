@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { Gate } from '../../src/host/gate.js';
+import { ReloadGate } from '../../src/host/gate.js';
 import { Lanes } from '../../src/host/index.js';
 import { Slots } from '../../src/host/slots.js';
 import type { AgentProvider, AgentRequest } from '../../src/stream/index.js';
@@ -151,7 +151,7 @@ describe('lanes', () => {
   }, 5_000);
 
   it('hold no slot while the gate is closed: what has begun may need it to come to its end (durability §8.6)', async () => {
-    const gate = new Gate(virtualClock());
+    const gate = new ReloadGate(virtualClock());
     const slots = new Slots(1);
     const lanes = new Lanes({ capacity: 10, gate, slots });
     const order: string[] = [];

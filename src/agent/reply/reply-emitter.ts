@@ -1,4 +1,4 @@
-import { type Logger, silentLogger } from '../../kernel/index.js';
+import { isThenable, type Logger, silentLogger } from '../../kernel/index.js';
 import type { ReplyCallbackFunctions, ReplyCallbackOptions } from './reply-options.js';
 import type { ReplyEventStream } from './reply-payload.js';
 
@@ -109,13 +109,4 @@ export class ReplyEmitter {
       // nobody is left to tell, and the run goes on
     }
   }
-}
-
-function isThenable(value: unknown): value is PromiseLike<unknown> {
-  return (
-    typeof value === 'object' &&
-    value !== null &&
-    'then' in value &&
-    typeof value.then === 'function'
-  );
 }

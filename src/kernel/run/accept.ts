@@ -7,7 +7,7 @@ import { changesOf } from './changes.js';
 import { codes, type Entry, nameOf } from './entry.js';
 import { failed, noted } from './failures.js';
 import { oneLine } from './one-line.js';
-import { type Run, Slot } from './run.js';
+import { MergeSlot, type Run } from './run.js';
 import { stepOf } from './step-of.js';
 
 /**
@@ -44,7 +44,7 @@ function patch(run: Run, entry: Entry, at: number, result: unknown): boolean {
   if (typeof result !== 'object' || result === null)
     return bad(run, entry, `a mutator returns a patch, and it returned ${shapeOf(result)}`);
   if (run.observeOnly) return observeOnly(run, entry, 'a patch');
-  const slot = (run.patches ??= new Slot(run, run.payload, entry));
+  const slot = (run.patches ??= new MergeSlot(run, run.payload, entry));
   slot.entry = entry;
   const verdict = run.merges.patch(slot, result);
   if (verdict !== true) {
@@ -78,7 +78,7 @@ function writers(run: Run, field: string | undefined): string {
 function annotate(run: Run, entry: Entry, result: unknown): boolean {
   if (typeof result !== 'object' || result === null)
     return bad(run, entry, `an augmenter returns annotations, and it returned ${shapeOf(result)}`);
-  const slot = (run.notes ??= new Slot(run, run.annotations, entry));
+  const slot = (run.notes ??= new MergeSlot(run, run.annotations, entry));
   slot.entry = entry;
   const verdict = run.merges.annotations(slot, result);
   if (verdict !== true)

@@ -107,8 +107,8 @@ export class Run implements CallSource, Waiting {
   candidates: Candidate[] | undefined = undefined;
   failures: Failure[] | undefined = undefined;
   stale: Entry[] | undefined = undefined;
-  patches: Slot | undefined = undefined;
-  notes: Slot | undefined = undefined;
+  patches: MergeSlot | undefined = undefined;
+  notes: MergeSlot | undefined = undefined;
 
   /** Resolves the promise that dispatch returned, where the stage had to wait. */
   resolve: ((outcome: Outcome) => void) | undefined = undefined;
@@ -201,7 +201,7 @@ export class Run implements CallSource, Waiting {
 }
 
 /** The payload or the annotations of a run, as a merge writes them. Made at the first write. */
-export class Slot implements MergeTarget {
+export class MergeSlot implements MergeTarget {
   readonly #run: Run;
   value: object;
   copy: Copy | undefined = undefined;

@@ -1,6 +1,10 @@
-/** Whether a handler's result has to be waited for. Reads `then` once; a getter that throws is the caller's to catch. */
-export function isThenable(result: object): result is PromiseLike<unknown> {
-  return typeof (result as { then?: unknown }).then === 'function';
+/** Says that a value can be waited for. It reads `then` once; a getter that throws is the caller's to catch. */
+export function isThenable(value: unknown): value is PromiseLike<unknown> {
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    typeof (value as { then?: unknown }).then === 'function'
+  );
 }
 
 /**

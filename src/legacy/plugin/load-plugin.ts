@@ -1,7 +1,6 @@
 import { fromJsonSchema, readConfig } from '../../extension/index.js';
-import { isSluiceError, oneLine, type SluiceError } from '../../kernel/index.js';
+import { isSluiceError, isThenable, oneLine, type SluiceError } from '../../kernel/index.js';
 import { legacyError } from '../errors.js';
-import { isThenable } from '../thenable.js';
 import { apiOf } from './api.js';
 import { type PluginExport, pluginExportOf } from './module-shape.js';
 import { type NewPlugin, newPlugin } from './new-plugin.js';

@@ -1,4 +1,4 @@
-import { isThenable } from '../thenable.js';
+import { isThenable } from '../../kernel/index.js';
 
 /** The fields of an answer by which a plugin writes to the prompt. */
 const promptFields = [

@@ -1,5 +1,5 @@
+import { isThenable } from '../../kernel/index.js';
 import type { InternalHookHandler } from '../internal/index.js';
-import { isThenable } from '../thenable.js';
 import type { Registering } from './registering.js';
 
 /** What a plugin says of a handler for internal hooks. */

@@ -1,8 +1,7 @@
-import { isSluiceError, nearest, oneLine } from '../../kernel/index.js';
+import { isSluiceError, isThenable, nearest, oneLine } from '../../kernel/index.js';
 import { legacyHookNames, pluginHooks } from '../hooks/index.js';
 import type { LegacyHookName } from '../hooks/shapes.js';
 import { registerLegacyHook } from '../register-hook.js';
-import { isThenable } from '../thenable.js';
 import { promptHookNames, withoutPromptFields } from './prompt-fields.js';
 import type { Registering } from './registering.js';
 
