@@ -124,9 +124,14 @@ export async function endKept(
 
 /**
  * Gives back what was begun here and has not ended, when a host stops in good order: these beginnings do not count
- * (durability §7.8). Never rejects.
+ * (durability §7.8). What went out and could not be kept is tried once more. Never rejects.
  */
 export async function giveBackAll(parts: KeepingParts): Promise<void> {
+  try {
+    await parts.outbox.keepSent();
+  } catch (error) {
+    logJournalFailure(parts.logger, 'the ends of sends were not kept', { error });
+  }
   await Promise.all([...parts.backlog.begun].map((eventId) => giveBack(parts, eventId)));
 }
 

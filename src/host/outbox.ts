@@ -1,4 +1,10 @@
-import { type Logger, type Outcome, oneLine, type PayloadOf } from '../kernel/index.js';
+import {
+  isSluiceError,
+  type Logger,
+  type Outcome,
+  oneLine,
+  type PayloadOf,
+} from '../kernel/index.js';
 import { boundedJson } from './journal/bounded-json.js';
 import { digestOf } from './journal/event-id.js';
 import type { Journal, SendEndRecord, SendRecord } from './journal/journal.js';
@@ -30,6 +36,8 @@ export class Outbox {
   readonly #journal: Journal;
   readonly #logger: Logger;
   readonly #messages = new Map<string, Sends>();
+  /** What went out and is not known to the journal: no more than was on its way when the journal began to fail. */
+  readonly #sent = new Map<string, SendEndRecord>();
 
   constructor(journal: Journal, logger: Logger) {
     this.#journal = journal;
@@ -115,10 +123,31 @@ export class Outbox {
     return this.#write(id, () => this.#journal.unsent(id));
   }
 
-  /** It has come to its end. */
-  end(prepared: Prepared, end: SendEndRecord): Promise<string | undefined> {
+  /** It has come to its end. If the journal cannot keep that it went out, `keepSent` does so later. */
+  async end(prepared: Prepared, end: SendEndRecord): Promise<void> {
     const id = sendIdOf(prepared);
-    return this.#write(id, () => this.#journal.endSend(id, end));
+    await this.#write(id, async () => {
+      try {
+        await this.#journal.endSend(id, end);
+      } catch (error) {
+        const hasEnded = isSluiceError(error) && error.code === 'journal-state';
+        if (end.state === 'sent' && !hasEnded) this.#sent.set(id, end);
+        throw error;
+      }
+    });
+  }
+
+  /**
+   * Keeps of the sends that went out while the journal failed that they did. Before their messages are taken up again: to
+   * those that come later such a send would be one of which nobody knows the end.
+   *
+   * @throws what the journal throws: then it is to be called again.
+   */
+  async keepSent(): Promise<void> {
+    for (const [id, end] of this.#sent) {
+      await this.#journal.endSend(id, end);
+      this.#sent.delete(id);
+    }
   }
 
   async #write(id: string, write: () => Promise<void>): Promise<string | undefined> {

@@ -11,7 +11,7 @@ const lookEveryMs = 1_000;
  * once, and once when it does again. A look costs one read of a counter, and one look at each of its files.
  */
 export function watchJournal(parts: KeepingParts): Disposable {
-  const { clock, journal, leftOpen, backlog, logger } = parts;
+  const { clock, journal, outbox, leftOpen, backlog, logger } = parts;
   let timer: TimerHandle;
   let isOver = false;
   let told: ErrorCode | undefined;
@@ -32,7 +32,9 @@ export function watchJournal(parts: KeepingParts): Disposable {
     try {
       const isLeft = (): boolean => leftOpen.size > 0 || backlog.heldUp.size > 0;
       const isWanted = () => journal.changedOutside() || isLeft() || backlog.isToRewind;
-      if (isUsable() && isWanted()) {
+      const isFit = isUsable();
+      if (isFit) await outbox.keepSent();
+      if (isFit && isWanted()) {
         leftOpen.clear();
         backlog.heldUp.clear();
         backlog.isToRewind = false;

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { statSync } from 'node:fs';
-import type { SluiceError } from '../../kernel/index.js';
+import { isSluiceError, type SluiceError } from '../../kernel/index.js';
 import { hostError } from '../errors.js';
 import type { SqliteDatabase } from '../sqlite/open-sqlite.js';
 import { numberOf } from './journal-file.js';
@@ -15,8 +15,7 @@ const files = ['', '-wal', '-shm', '-lock'] as const;
  *
  * @example
  * const guard = new JournalGuard(database);
- * guard.look();
- * guard.problem; // undefined
+ * guard.look(); // undefined
  */
 export class JournalGuard implements CommitGuard {
   readonly #database: SqliteDatabase;
@@ -41,16 +40,21 @@ export class JournalGuard implements CommitGuard {
     this.#dataVersion = this.#readDataVersion();
   }
 
-  /** Why nothing may be acknowledged any more. */
-  get problem(): SluiceError | undefined {
+  /**
+   * Looks at everything, as each commit does.
+   *
+   * @returns why nothing may be acknowledged: for good, or because the disk could not be read this time.
+   */
+  look(): SluiceError | undefined {
+    if (this.#problem === undefined && this.#database.isOpen)
+      try {
+        this.#lookAtFiles();
+        this.#lookAtWriter();
+      } catch (error) {
+        if (!isSluiceError(error)) throw error;
+        return error;
+      }
     return this.#problem;
-  }
-
-  /** Looks at everything, as each commit does. */
-  look(): void {
-    if (this.#problem !== undefined || !this.#database.isOpen) return;
-    this.#lookAtFiles();
-    this.#lookAtWriter();
   }
 
   /** Nothing may be acknowledged any more, for a reason that somebody else has found. */
@@ -88,10 +92,10 @@ export class JournalGuard implements CommitGuard {
 
   /** Only a change by somebody else makes the row worth a look. */
   #lookAtWriter(): void {
-    const before = this.#dataVersion;
-    this.#dataVersion = this.#readDataVersion();
-    if (this.#dataVersion === before) return;
+    const dataVersion = this.#readDataVersion();
+    if (dataVersion === this.#dataVersion) return;
     const row = this.#database.prepare('SELECT token FROM writer WHERE id = 1').get();
+    this.#dataVersion = dataVersion;
     if (row?.['token'] !== this.#token) this.#lose('another process has opened it for writing');
   }
 

@@ -263,8 +263,7 @@ class FileJournal extends SqliteReader implements SqliteJournal {
   }
 
   problem(): SluiceError | undefined {
-    this.#guard.look();
-    return this.#guard.problem ?? this.#commits.failure;
+    return this.#guard.look() ?? this.#commits.failure;
   }
 
   stats(): JournalStats {

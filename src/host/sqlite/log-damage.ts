@@ -6,6 +6,9 @@ import { isOpenHere } from './open-here.js';
 const logHeaderBytes = 32;
 const frameHeaderBytes = 24;
 
+/** Goes on from frame to frame: the sum of a frame depends on all before it. */
+type Sum = readonly [number, number];
+
 /** Bytes of the header of the log's index (the `-shm` file), which is there twice. */
 const indexHeaderBytes = 48;
 
@@ -14,7 +17,9 @@ const indexHeaderBytes = 48;
  * nothing: transactions that were kept would be gone, and rows would be as they were before. A log that ends early because
  * the process or the machine ended is no damage: its last transaction was never acknowledged. The two differ in this:
  *
- * - a transaction begins after the one before it is on the disk, so a bad frame with a later transaction behind it is damage;
+ * - a transaction begins after the one before it is on the disk, so a bad frame with a later transaction behind it is damage.
+ *   Its sum goes on from that of the transaction before it. Transactions that the disk refused lie there, too, where shorter ones
+ *   were written over longer ones: none of their sums goes on from that of another;
  * - the log's index says how many frames are on the disk, so a log that has fewer is damaged. The index is written after
  *   the log was synced, and it has a checksum of its own; one that is damaged says nothing.
  *
@@ -95,31 +100,32 @@ function readLog(path: string): Log | 'none' | 'no header' {
     const pageBytes = header.readUInt32BE(8);
     const isLittle = magic === 0x377f0682;
     const sum = addToSum([0, 0], header.subarray(0, 24), isLittle);
-    const fits = sum[0] === header.readUInt32BE(24) && sum[1] === header.readUInt32BE(28);
+    const isWhole = sum[0] === header.readUInt32BE(24) && sum[1] === header.readUInt32BE(28);
     const isOdd = pageBytes < 512 || pageBytes > 65_536;
-    if ((!isLittle && magic !== 0x377f0683) || !fits || isOdd)
+    if ((!isLittle && magic !== 0x377f0683) || !isWhole || isOdd)
       return size === logHeaderBytes ? 'none' : 'no header';
     const salt = header.toString('hex', 16, 24);
     const frameBytes = frameHeaderBytes + pageBytes;
     const count = Math.floor((size - logHeaderBytes) / frameBytes);
     const at = (frame: number): number => logHeaderBytes + (frame - 1) * frameBytes;
+    const sumOf = (before: Sum, frame: Buffer): Sum => {
+      const withHead = addToSum(before, frame.subarray(0, 8), isLittle);
+      return addToSum(withHead, frame.subarray(frameHeaderBytes), isLittle);
+    };
     let frames = 0;
     let running = sum;
     for (let frame = 1; frame <= count; frame++) {
       const bytes = readAt(file, at(frame), frameBytes);
-      running = addToSum(running, bytes.subarray(0, 8), isLittle);
-      running = addToSum(running, bytes.subarray(frameHeaderBytes), isLittle);
-      const isRight =
-        bytes.toString('hex', 8, 16) === salt &&
-        running[0] === bytes.readUInt32BE(16) &&
-        running[1] === bytes.readUInt32BE(20);
+      running = sumOf(running, bytes);
+      const isRight = bytes.toString('hex', 8, 16) === salt && fits(running, bytes);
       if (!isRight) {
-        let wasEnded = false; // a transaction ends at the bad frame, or after it
+        let ended: Sum | undefined; // the sum of a transaction that ended at the bad frame, or after it
         for (let later = frame; later <= count; later++) {
-          const head = readAt(file, at(later), frameHeaderBytes);
-          if (head.toString('hex', 8, 16) !== salt) continue;
-          if (wasEnded) return { frames, gap: frame, salt };
-          wasEnded = head.readUInt32BE(4) !== 0;
+          const next = readAt(file, at(later), frameBytes);
+          const isOfLog = next.toString('hex', 8, 16) === salt;
+          if (isOfLog && ended !== undefined && fits(sumOf(ended, next), next))
+            return { frames, gap: frame, salt };
+          ended = isOfLog && next.readUInt32BE(4) !== 0 ? sumIn(next) : undefined;
         }
         break;
       }
@@ -131,12 +137,18 @@ function readLog(path: string): Log | 'none' | 'no header' {
   }
 }
 
+/** The sum that a frame says it has. */
+function sumIn(frame: Buffer): Sum {
+  return [frame.readUInt32BE(16), frame.readUInt32BE(20)];
+}
+
+function fits([first, second]: Sum, frame: Buffer): boolean {
+  const [one, two] = sumIn(frame);
+  return first === one && second === two;
+}
+
 /** SQLite's own sum of a log, in words of 4 bytes. */
-function addToSum(
-  [first, second]: readonly [number, number],
-  bytes: Buffer,
-  isLittle: boolean,
-): readonly [number, number] {
+function addToSum([first, second]: Sum, bytes: Buffer, isLittle: boolean): Sum {
   let one = first;
   let two = second;
   const words = wordsOf(bytes, isLittle);

@@ -1,0 +1,105 @@
+import type Driver from 'libsql';
+
+/** How a call of the database's driver fails, as the driver says it: on the disk that it stands for, this did not work. */
+export const diskFailures = {
+  'EIO on fsync': { code: 'SQLITE_IOERR_FSYNC', message: 'disk I/O error' },
+  'a short write': { code: 'SQLITE_IOERR_WRITE', message: 'disk I/O error' },
+  'EIO on read': { code: 'SQLITE_IOERR_READ', message: 'disk I/O error' },
+  ENOSPC: { code: 'SQLITE_FULL', message: 'database or disk is full' },
+} as const;
+
+export type DiskFailure = keyof typeof diskFailures;
+
+/** A call of the driver. */
+export interface DriverCall {
+  readonly what: 'begin' | 'commit' | 'read' | 'write' | 'checkpoint';
+}
+
+/** The disk under every database of a test file: it says which calls fail. */
+export interface FaultyDisk {
+  /** This says of each call whether it fails. */
+  fails(plan: (call: DriverCall) => DiskFailure | undefined): void;
+  /** Everything works. */
+  heals(): void;
+}
+
+/** A class of databases whose calls fail as a disk says, in place of the driver's own; and that disk. */
+export interface FaultyDriver {
+  readonly Database: new (name: string, options: object) => object;
+  readonly disk: FaultyDisk;
+}
+
+/**
+ * Puts a disk that fails beneath a database driver: above it is everything of a host. As in SQLite, an error of the disk rolls
+ * the whole transaction back, and a failed commit keeps nothing.
+ */
+export function faultyDriver(Real: typeof Driver): FaultyDriver {
+  let plan: ((call: DriverCall) => DiskFailure | undefined) | undefined;
+  const call = <T>(database: Driver.Database, sql: string, work: () => T): T => {
+    const what = whatOf(sql);
+    if (plan === undefined || what === undefined) return work();
+    const failure = plan({ what });
+    if (failure === undefined) return work();
+    const isWhole = what === 'commit' || failure !== 'ENOSPC'; // a full disk ends the statement alone
+    if (isWhole && database.inTransaction) database.exec('ROLLBACK');
+    const { code, message } = diskFailures[failure];
+    throw Object.assign(new Error(message), { name: 'SqliteError', code });
+  };
+  class Database {
+    readonly #real: Driver.Database;
+    readonly #isJournal: boolean;
+
+    constructor(name: string, options: object) {
+      this.#real = new Real(name, options);
+      this.#isJournal = !name.endsWith('-lock');
+    }
+
+    get inTransaction(): boolean {
+      return this.#real.inTransaction;
+    }
+
+    exec(sql: string): void {
+      // it stands for the disk: nothing has to outlive the machine
+      const how = sql === 'PRAGMA synchronous = FULL' ? 'PRAGMA synchronous = OFF' : sql;
+      this.#call(sql, () => this.#real.exec(how));
+    }
+
+    prepare(sql: string): object {
+      const statement = this.#real.prepare(sql);
+      return {
+        reader: statement.reader,
+        columns: () => statement.columns(),
+        run: (values: unknown[]) => this.#call(sql, () => statement.run(values)),
+        all: (values: unknown[]) => this.#call(sql, () => statement.all(values)),
+      };
+    }
+
+    close(): void {
+      this.#real.close();
+    }
+
+    #call<T>(sql: string, work: () => T): T {
+      return this.#isJournal ? call(this.#real, sql, work) : work();
+    }
+  }
+  return {
+    Database,
+    disk: {
+      fails: (given) => {
+        plan = given;
+      },
+      heals: () => {
+        plan = undefined;
+      },
+    },
+  };
+}
+
+/** What a statement does on the disk; nothing where it needs none. */
+function whatOf(sql: string): DriverCall['what'] | undefined {
+  if (/^\s*BEGIN/i.test(sql)) return 'begin';
+  if (/^\s*COMMIT/i.test(sql)) return 'commit';
+  if (/^\s*ROLLBACK/i.test(sql)) return undefined;
+  if (/wal_checkpoint/i.test(sql)) return 'checkpoint';
+  return /^\s*(SELECT|PRAGMA|EXPLAIN)/i.test(sql) ? 'read' : 'write';
+}
