@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import type Driver from 'libsql';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { openJournal, type SqliteJournal } from '../../src/host/index.js';
 import { virtualClock } from '../../src/testing/index.js';
@@ -9,7 +10,7 @@ import { type ScriptedChannel, scriptedChannel } from '../support/scripted-chann
 
 const driver = vi.hoisted(() => ({}) as { faulty: FaultyDriver });
 vi.mock('libsql', async (original) => {
-  const { default: Real } = await original<typeof import('libsql')>();
+  const { default: Real } = await original<{ readonly default: typeof Driver }>();
   const { faultyDriver } = await import('../support/faulty-disk.js');
   driver.faulty = faultyDriver(Real);
   return { default: driver.faulty.Database };
