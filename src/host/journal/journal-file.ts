@@ -18,6 +18,9 @@ export interface JournalFileOptions extends SqliteOptions {
 /** Bytes of a file that are looked at in about a second. */
 const usualCheckBytes = 32 * 1024 * 1024;
 
+/** Bytes up to which whoever only reads looks at all: each row is compared with its sums when it is read, anyway. */
+export const readerCheckBytes = 4 * 1024 * 1024;
+
 /** Tells whether a file is looked at as a whole before it is used. */
 export function isCheckedWhole(path: string, wholeCheckBytes = usualCheckBytes): boolean {
   return (
@@ -47,11 +50,15 @@ export function openJournalFile(path: string, options: JournalFileOptions = {}):
     return database;
   } catch (error) {
     database.close();
-    if (!isSluiceError(error) || error.code !== 'database-failed') throw error;
-    // the statements are right: it is the schema that they do not fit
-    const problem = `its schema cannot be used: ${String(error.details['problem'])}`;
-    throw hostError('database-damaged', { path, problem }, { cause: error });
+    throw damageOfSchema(path, error);
   }
+}
+
+/** What a statement of this project has thrown. The statement is right, so one that cannot be run does not fit the schema. */
+export function damageOfSchema(path: string, error: unknown): unknown {
+  if (!isSluiceError(error) || error.code !== 'database-failed') return error;
+  const problem = `its schema cannot be used: ${String(error.details['problem'])}`;
+  return hostError('database-damaged', { path, problem }, { cause: error });
 }
 
 /**

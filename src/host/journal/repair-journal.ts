@@ -10,15 +10,14 @@ import {
   writeSync,
 } from 'node:fs';
 import { isSluiceError, type SluiceError } from '../../kernel/index.js';
-import { hostError } from '../errors.js';
 import { logDamage } from '../sqlite/log-damage.js';
 import { openSqlite, type SqliteDatabase } from '../sqlite/open-sqlite.js';
 import { examineRows } from './examine-rows.js';
-import { checkHead, numberOf, openJournalFile } from './journal-file.js';
+import { checkHead, damageOfSchema, numberOf, openJournalFile } from './journal-file.js';
 import { lockJournal } from './journal-lock.js';
 import { journalTables } from './journal-rows.js';
 import { checkSchema } from './journal-schema.js';
-import { type ReadRows, readPastDamage } from './read-past-damage.js';
+import { readPastDamage } from './read-past-damage.js';
 import { rowProblem, type SummedTable } from './row-sums.js';
 import { continueNumbers, type Damage, damageLine, numberGiven, tableRows } from './table-rows.js';
 
@@ -51,6 +50,14 @@ const mostProblems = 100;
  */
 export function repairJournal(path: string, stamp: string): RepairReport {
   using _lock = lockJournal(path);
+  try {
+    return repaired(path, stamp);
+  } catch (error) {
+    throw damageOfSchema(path, error);
+  }
+}
+
+function repaired(path: string, stamp: string): RepairReport {
   const problems = journalProblems(path);
   if (problems.length === 0) return { status: 'well', problems, kept: 0, moved: 0 };
   const copy = `${path}.damaged-${stamp}`;
@@ -61,15 +68,15 @@ export function repairJournal(path: string, stamp: string): RepairReport {
     if (damage.row === undefined) problems.push(damage.problem);
     else damaged.push(sideLine(damage));
   };
-  const repaired = `${path}.repaired`;
-  removeDatabase(repaired); // of a repair that was interrupted
+  const target = `${path}.repaired`;
+  removeDatabase(target); // of a repair that was interrupted
   let kept = 0;
   {
     using from = openSqlite(path, { isDamageExpected: true });
     const isEmpty = numberOf(from, 'SELECT count(*) FROM sqlite_schema') === 0;
     if (isEmpty) problems.push('no table is left in it');
     else checkHead(from, { isOwner: true, onDamaged });
-    using to = openJournalFile(repaired, { isOwner: true });
+    using to = openJournalFile(target, { isOwner: true });
     to.transaction(() => {
       if (!isEmpty)
         for (const table of journalTables) kept += copyTable(from, to, table, onDamaged);
@@ -79,8 +86,8 @@ export function repairJournal(path: string, stamp: string): RepairReport {
     from.exec('PRAGMA wal_checkpoint(TRUNCATE)'); // no log may be left that would be read into the new file
   }
   for (const suffix of ['-wal', '-shm']) rmSync(path + suffix, { force: true });
-  renameSync(repaired, path);
-  removeDatabase(repaired);
+  renameSync(target, path);
+  removeDatabase(target);
   openJournalFile(path, { isOwner: true }).close(); // it is well now
   const moved = damaged.length;
   return {
@@ -103,7 +110,8 @@ export function journalProblems(path: string): string[] {
   const look = (work: () => void): void => {
     try {
       work();
-    } catch (error) {
+    } catch (thrown) {
+      const error = damageOfSchema(path, thrown);
       if (!isDamage(error)) throw error;
       problems.push(String(error.details['problem']));
     }
@@ -131,7 +139,7 @@ function copyTable(
   table: SummedTable,
   onDamaged: (damage: Damage) => void,
 ): number {
-  const { rows, problem } = readTable(from, table);
+  const { rows, problem } = readPastDamage(from, table, 'true', []);
   if (problem !== undefined)
     onDamaged({ table: table.name, problem: `${table.name} cannot be read whole: ${problem}` });
   const target = tableRows(to, table);
@@ -143,18 +151,6 @@ function copyTable(
   }
   continueNumbers(to, table.name, numberGiven(from, table.name));
   return kept;
-}
-
-/** If the schema is damaged, the statement is wrong: there is no such table, or no such column. */
-function readTable(from: SqliteDatabase, table: SummedTable): ReadRows {
-  try {
-    return readPastDamage(from, table, 'true', []);
-  } catch (error) {
-    if (!isSluiceError(error) || error.code !== 'database-failed') throw error;
-    const { path } = from;
-    const problem = `its schema cannot be read: ${String(error.details['problem'])}`;
-    throw hostError('database-damaged', { path, problem }, { cause: error });
-  }
 }
 
 /** A damaged table may give a row twice. */

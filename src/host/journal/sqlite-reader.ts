@@ -13,7 +13,7 @@ import {
   type UpdateFilter,
   type UpdateRecord,
 } from './journal.js';
-import { openJournalFile } from './journal-file.js';
+import { isCheckedWhole, openJournalFile, readerCheckBytes } from './journal-file.js';
 import {
   dispatchesTable,
   type JournalTable,
@@ -176,12 +176,13 @@ export async function readJournal(
   path: string,
   { onDamaged }: ReadOptions = {},
 ): Promise<JournalReader> {
-  if (onDamaged === undefined) return new SqliteReader(openJournalFile(path, { readonly: true }));
+  const how = { readonly: true, wholeCheckBytes: readerCheckBytes };
+  if (onDamaged === undefined) return new SqliteReader(openJournalFile(path, how));
   const inLog = logDamage(path);
   if (inLog !== undefined) onDamaged({ problem: inLog });
-  const database = openJournalFile(path, { readonly: true, isDamageExpected: true });
+  const database = openJournalFile(path, { ...how, isDamageExpected: true });
   try {
-    database.check();
+    if (isCheckedWhole(path, readerCheckBytes)) database.check();
   } catch (error) {
     if (!isSluiceError(error) || error.code !== 'database-damaged') throw error;
     onDamaged({ problem: String(error.details['problem']) });

@@ -1,6 +1,6 @@
 import type { Journal, JournalReader } from './journal.js';
 import { journalChanges } from './journal-changes.js';
-import { openJournalFile } from './journal-file.js';
+import { openJournalFile, readerCheckBytes } from './journal-file.js';
 import { SqliteReader } from './sqlite-reader.js';
 
 /** A journal in an operator's hands. */
@@ -17,8 +17,9 @@ export interface TendedJournal extends JournalReader, Pick<Journal, 'retry' | 'p
  * await journal.close();
  */
 export async function tendJournal(path: string): Promise<TendedJournal> {
-  openJournalFile(path, { readonly: true }).close(); // a file that is not there is not made
-  const database = openJournalFile(path);
+  const how = { wholeCheckBytes: readerCheckBytes };
+  openJournalFile(path, { ...how, readonly: true }).close(); // a file that is not there is not made
+  const database = openJournalFile(path, { wholeCheckBytes: 0 }); // it was looked at
   const { retry, purge } = journalChanges(database);
   const reader = new SqliteReader(database);
   return {

@@ -1,7 +1,13 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { openJournal, openSqlite, readJournal, tendJournal } from '../../../src/host/index.js';
+import {
+  openJournal,
+  openSqlite,
+  readJournal,
+  repairJournal,
+  tendJournal,
+} from '../../../src/host/index.js';
 import { testFolder } from '../../support/folder.js';
 import { aDispatch, anUpdate, aSend } from './journal-contract.js';
 import { makeVersion1 } from './version-1.js';
@@ -83,6 +89,40 @@ describe('H1: one flipped bit of a row', { timeout: secondsMs }, () => {
     expect(await journal.updates({ eventId: 'good' })).toHaveLength(1);
     await expect(journal.accept(anUpdate('bad'))).rejects.toThrow(code('database-damaged'));
     await journal.close();
+  });
+});
+
+describe('a journal whose schema is damaged', { timeout: secondsMs }, () => {
+  it('is refused by a repair as database-damaged, with the table, and stays as it was (durability §1.12)', async () => {
+    const path = await smallJournal();
+    const bytes = readFileSync(path);
+    bytes.write('CREATE TABLE sands', bytes.indexOf('CREATE TABLE sends'));
+    writeFileSync(path, bytes);
+    for (const work of [() => repairJournal(path, 'x'), () => openJournal(path)])
+      await expect(async () => work()).rejects.toThrow(code('database-damaged'));
+    expect(() => repairJournal(path, 'y')).toThrow(/no such table: sends/);
+    expect(readFileSync(path).equals(bytes)).toBe(true);
+  });
+});
+
+describe('a larger journal', { timeout: secondsMs }, () => {
+  it('is not read as a whole by who only looks into it: a bad row is found when it is read (durability §1.3)', async () => {
+    const path = await smallJournal();
+    const journal = await openJournal(path);
+    const body = `"${'y'.repeat(8_000)}"`;
+    for (let at = 0; at < 700; at++)
+      journal.dispatched(aDispatch(`e-${at}`, { body, occurredAtMs: Date.now() }));
+    await journal.close();
+    expect(statSync(path).size).toBeGreaterThan(4 * 1024 * 1024);
+    flip(path, 'the body of a dispatch', 0x01);
+    await expect(openJournal(path)).rejects.toThrow(code('database-damaged')); // a host looks at all of it
+    for (const open of [readJournal, tendJournal]) {
+      const reader = await open(path);
+      expect(await reader.updates()).toHaveLength(1);
+      await expect(reader.dispatches({ eventId: 'd-1' })).rejects.toThrow('row 1 of dispatches');
+      expect(await reader.dispatches({ eventId: 'e-1' })).toHaveLength(1);
+      await reader.close();
+    }
   });
 });
 
