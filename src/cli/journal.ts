@@ -1,5 +1,6 @@
 import { type Command, Option } from 'commander';
 import {
+  compactJournal,
   damageLine,
   type JournalReader,
   readJournal,
@@ -36,6 +37,9 @@ What is done:
   show ID      one message: its sends, and the stages that it went through
   retry ID     have a dead letter handled again, by the host that runs or by the next
   purge ID     drop a dead letter; with --all every one of them
+  compact [FILE]
+               write the file anew without its free pages, while no host uses it: one that an
+               early version of Sluice has made does not shrink by itself
   repair       make a damaged journal usable again, while no host uses it: each row that is
                well is kept, the others go to a file beside it, and so does a copy of it all
 
@@ -57,8 +61,8 @@ export function addJournal(program: Command, shell: Shell, done: (code: ExitCode
   program
     .command('journal')
     .description('look into the journal of a host, and after its dead letters')
-    .argument('<action>', 'list, show, retry, purge or repair')
-    .argument('[id]', 'the id of a message, as list shows it')
+    .argument('<action>', 'list, show, retry, purge, compact or repair')
+    .argument('[id]', 'the id of a message, as list shows it; with compact: the journal')
     .option('--journal <file>', 'the journal (default: journal.path of the config file)')
     .option('-c, --config <file>', 'the config file that names it')
     .option('--no-config', 'read no config file')
@@ -82,11 +86,13 @@ async function journal(
 ): Promise<ExitCode> {
   if (action === 'list') return list(options, shell);
   if (action === 'repair') return repair(options, shell);
+  if (action === 'compact')
+    return compact(id === undefined ? options : { ...options, journal: id }, shell);
   if (action !== 'show' && action !== 'retry' && action !== 'purge')
     throw new CommandError(
       'bad-arguments',
       `there is no action "${action}"`,
-      'Actions: list, show, retry, purge, repair.',
+      'Actions: list, show, retry, purge, compact, repair.',
     );
   if (action === 'purge' && id === undefined && options.all === true)
     return purgeAll(options, shell);
@@ -163,6 +169,18 @@ async function readPast(
     );
   }
   return damages.size === 0 ? exitCodes.ok : exitCodes.failed;
+}
+
+async function compact(options: JournalOptions, shell: Shell): Promise<ExitCode> {
+  const path = await journalFile(options, shell);
+  const report = compactJournal(path);
+  const { bytesBefore, bytesAfter } = report;
+  shell.stdout.lines([
+    options.json === true
+      ? jsonLine({ journal: path, ...report })
+      : `${path}: ${bytesBefore} bytes before, ${bytesAfter} bytes after`,
+  ]);
+  return exitCodes.ok;
 }
 
 async function repair(options: JournalOptions, shell: Shell): Promise<ExitCode> {

@@ -45,6 +45,7 @@ export {
   type UnpromptedMessage,
 } from './host.js';
 export type { HostState } from './host-state.js';
+export { type CompactReport, compactJournal } from './journal/compact-journal.js';
 export { bothTaps, type DispatchTapOptions, dispatchTap } from './journal/dispatch-tap.js';
 export { eventIdOf } from './journal/event-id.js';
 export type {

@@ -1,20 +1,16 @@
 import { join } from 'node:path';
-import type Driver from 'libsql';
-import { afterEach, describe, expect, it, vi } from 'vitest';
-import { openJournal, type SqliteJournal } from '../../src/host/index.js';
+import { describe, expect, it } from 'vitest';
+import type { SqliteJournal } from '../../src/host/index.js';
 import { virtualClock } from '../../src/testing/index.js';
-import type { DiskFailure, DriverCall, FaultyDriver } from '../support/faulty-disk.js';
+import { type DiskFailure, type DriverCall, onFaultyDisk } from '../support/faulty-disk.js';
 import { testFolder } from '../support/folder.js';
-import { type HostLab, hostLab } from '../support/host-lab.js';
+import type { HostLab } from '../support/host-lab.js';
 import { type ScriptedChannel, scriptedChannel } from '../support/scripted-channel.js';
 
-const driver = vi.hoisted(() => ({}) as { faulty: FaultyDriver });
-vi.mock('libsql', async (original) => {
-  const { default: Real } = await original<{ readonly default: typeof Driver }>();
-  const { faultyDriver } = await import('../support/faulty-disk.js');
-  driver.faulty = faultyDriver(Real);
-  return { default: driver.faulty.Database };
-});
+const on = onFaultyDisk(async () => ({
+  ...(await import('../../src/host/index.js')),
+  ...(await import('../support/host-lab.js')),
+}));
 
 const messages = [
   ['1', 'one', 'a'],
@@ -33,8 +29,8 @@ interface World {
 
 async function worldOf(path: string, channel = scriptedChannel()): Promise<World> {
   const clock = virtualClock();
-  const journal = await openJournal(path, { clock });
-  const lab = await hostLab({ journal, store: journal.store, clock, channel });
+  const journal = await on.loaded.openJournal(path, { clock });
+  const lab = await on.loaded.hostLab({ journal, store: journal.store, clock, channel });
   const bring = (): void => {
     const acknowledged = new Set(channel.acknowledged.map(({ updateId }) => updateId));
     for (const [id, text, conversation] of messages)
@@ -78,13 +74,11 @@ const rows: readonly (readonly [DiskFailure, string, string, readonly DriverCall
   ['ENOSPC', either, 'database-full', ['commit']],
 ];
 
-afterEach(() => driver.faulty.disk.heals());
-
 describe('fault 35: the disk fails under a host', () => {
   it.each(rows)(
     '%s, from each call on in turn: nothing is acknowledged or sent until it ends, and then %s (durability §1.10, §6.2, §6.7, §9.1)',
     async (failure, how, code, calls) => {
-      const { disk } = driver.faulty;
+      const { disk } = on;
       let isReached = true;
       let rounds = 0;
       for (let from = 1; isReached; from++) {

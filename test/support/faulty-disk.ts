@@ -1,4 +1,5 @@
 import type Driver from 'libsql';
+import { afterAll, afterEach, beforeAll, vi } from 'vitest';
 
 /** How a call of the database's driver fails, as the driver says it: on the disk that it stands for, this did not work. */
 export const diskFailures = {
@@ -23,8 +24,47 @@ export interface FaultyDisk {
   heals(): void;
 }
 
+/**
+ * For a test file whose databases lie on a disk that fails. What the file tests is loaded anew for it, above that disk, and is
+ * forgotten after it: test files share their modules.
+ *
+ * @param load imports it.
+ * @returns both, when the tests run.
+ */
+export function onFaultyDisk<T>(load: () => Promise<T>): {
+  readonly disk: FaultyDisk;
+  readonly loaded: T;
+} {
+  const given: { disk?: FaultyDisk; loaded?: T } = {};
+  beforeAll(async () => {
+    vi.resetModules();
+    vi.doMock('libsql', async (original) => {
+      const { default: Real } = await original<{ readonly default: typeof Driver }>();
+      const { Database, disk } = faultyDriver(Real);
+      given.disk = disk;
+      return { default: Database };
+    });
+    given.loaded = await load();
+  });
+  afterEach(() => given.disk?.heals());
+  afterAll(() => {
+    vi.doUnmock('libsql');
+    vi.resetModules();
+  });
+  return {
+    get disk() {
+      if (given.disk === undefined) throw new Error('it is there when the tests run');
+      return given.disk;
+    },
+    get loaded() {
+      if (given.loaded === undefined) throw new Error('it is there when the tests run');
+      return given.loaded;
+    },
+  };
+}
+
 /** A class of databases whose calls fail as a disk says, in place of the driver's own; and that disk. */
-export interface FaultyDriver {
+interface FaultyDriver {
   readonly Database: new (name: string, options: object) => object;
   readonly disk: FaultyDisk;
 }
@@ -33,7 +73,7 @@ export interface FaultyDriver {
  * Puts a disk that fails beneath a database driver: above it is everything of a host. As in SQLite, an error of the disk rolls
  * the whole transaction back, and a failed commit keeps nothing.
  */
-export function faultyDriver(Real: typeof Driver): FaultyDriver {
+function faultyDriver(Real: typeof Driver): FaultyDriver {
   let plan: ((call: DriverCall) => DiskFailure | undefined) | undefined;
   const call = <T>(database: Driver.Database, sql: string, work: () => T): T => {
     const what = whatOf(sql);
