@@ -4,18 +4,18 @@ import { readProjectFile } from '../support/source-tree.js';
 
 /** The file that dispatches each family. */
 const dispatchedIn: Readonly<Record<string, readonly string[]>> = {
-  'src/host/lifecycle.ts': [
+  'src/host/life/lifecycle.ts': [
     'runtime.started',
     'runtime.stopping',
     'gateway.starting',
     'gateway.started',
     'gateway.stopping',
   ],
-  'src/host/commands.ts': ['command.received', 'command.completed'],
-  'src/host/account.ts': ['account.started', 'account.stopped'],
-  'src/host/inbound.ts': ['ingress.received', 'ingress.normalized'],
-  'src/host/routing.ts': ['routing.resolving', 'routing.resolved'],
-  'src/host/sessions.ts': [
+  'src/host/provided/commands.ts': ['command.received', 'command.completed'],
+  'src/host/receive/account.ts': ['account.started', 'account.stopped'],
+  'src/host/ingress/inbound.ts': ['ingress.received', 'ingress.normalized'],
+  'src/host/session/routing.ts': ['routing.resolving', 'routing.resolved'],
+  'src/host/session/sessions.ts': [
     'session.starting',
     'session.started',
     'session.resetting',
@@ -36,16 +36,19 @@ const dispatchedIn: Readonly<Record<string, readonly string[]>> = {
     'transcript.message.writing',
   ],
   'src/stream/run/compactions.ts': ['compaction.before', 'compaction.after'],
-  'src/host/prepare-send.ts': ['egress.preparing'],
-  'src/host/send-attempt.ts': ['egress.sending'],
-  'src/host/end-send.ts': ['egress.sent', 'egress.cancelled', 'egress.failed'],
-  'src/host/interactions.ts': [
+  'src/host/egress/prepare-send.ts': ['egress.preparing'],
+  'src/host/egress/send-attempt.ts': ['egress.sending'],
+  'src/host/egress/end-send.ts': ['egress.sent', 'egress.cancelled', 'egress.failed'],
+  'src/host/ingress/interactions.ts': [
     'interaction.received',
     'interaction.resolved',
     'interaction.completed',
   ],
   'src/stream/run/child-runs.ts': ['subagent.spawning', 'subagent.spawned', 'subagent.completed'],
-  'src/host/subagent-delivery.ts': ['subagent.delivery.resolving', 'subagent.delivery.resolved'],
+  'src/host/turn/subagent-delivery.ts': [
+    'subagent.delivery.resolving',
+    'subagent.delivery.resolved',
+  ],
 };
 
 it('knows the file that dispatches each family that has a source (§2.5)', () => {

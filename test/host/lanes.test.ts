@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { ReloadGate } from '../../src/host/gate.js';
 import { Lanes } from '../../src/host/index.js';
-import { Slots } from '../../src/host/slots.js';
+import { ReloadGate } from '../../src/host/lanes/gate.js';
+import { Slots } from '../../src/host/lanes/slots.js';
 import type { AgentProvider, AgentRequest } from '../../src/stream/index.js';
 import { virtualClock } from '../../src/testing/index.js';
 import { hostLab } from '../support/host-lab.js';

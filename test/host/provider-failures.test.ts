@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { echoProvider, readRecording, replayProvider } from '../../src/agent/index.js';
-import { failureTextOf } from '../../src/host/failure-text.js';
+import { failureTextOf } from '../../src/host/config/failure-text.js';
 import type { FailureTexts } from '../../src/host/index.js';
 import { hostLab } from '../support/host-lab.js';
 import { recordings } from '../support/recordings.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { saysTheSame, unsaid } from '../../src/host/unsaid.js';
+import { saysTheSame, unsaid } from '../../src/host/turn/unsaid.js';
 
 describe('what a message says beyond the pieces that went out', () => {
   it.each([

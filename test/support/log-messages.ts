@@ -20,11 +20,11 @@ const accepted: Readonly<Record<string, readonly string[]>> = {
   'src/extension/handler-watch.ts': ['who', 'what', "running.join(', ')"], // names, and one of two sentences
   'src/extension/scope.ts': ['label'], // what `api.own` was called with
   'src/gateway/provider/provider.ts': ["parts.join(' and ')"], // names of fields
-  'src/host/attempt.ts': ['what'], // a step of a stop
-  'src/host/journal-failure.ts': ['message'], // of whoever calls it: read there
-  'src/host/kept-updates.ts': ['body.problem'], // one of two words
+  'src/host/parts/attempt.ts': ['what'], // a step of a stop
+  'src/host/outbox/journal-failure.ts': ['message'], // of whoever calls it: read there
+  'src/host/receive/kept-updates.ts': ['body.problem'], // one of two words
   'src/host/logging/pino-logger.ts': ['fieldsFor(fields)'], // of pino, which takes the fields first
-  'src/host/provided.ts': ['what'], // a kind and an id
+  'src/host/parts/provided.ts': ['what'], // a kind and an id
   'src/kernel/run/failures.ts': ['who', 'what'], // names; the failures of some kinds, which quote nobody
   'src/legacy/agent-events/agent-event-bus.ts': ['what'], // a stream and its phase
   'src/legacy/bridge-state.ts': ["fields.join(', ')", 'pluginHooks[hookName].instead'], // names of fields, a hint

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { FailureTexts } from '../failure-text.js';
+import type { FailureTexts } from './failure-text.js';
 
 const expected = 'expected a text that is not empty, or false';
 

@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Host } from '../host.js';
+import type { Host } from '../life/host.js';
 import { hostCheck } from './host-header.js';
 
 /** Where a health port listens. */

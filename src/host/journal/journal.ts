@@ -1,5 +1,5 @@
 import type { FamilyName, Outcome, SluiceError } from '../../kernel/index.js';
-import type { MessageEnd } from '../message-end.js';
+import type { MessageEnd } from './message-end.js';
 
 /**
  * Where an accepted update is. `accepted`: waiting. `handling`: begun, and not known to have ended. `ended`: done with.

@@ -9,14 +9,14 @@ import {
   systemClock,
 } from '../../kernel/index.js';
 import type { AgentProvider, AgentTrigger } from '../../stream/index.js';
-import { Accounts } from '../accounts.js';
-import { deliver } from '../delivery.js';
+import { deliver } from '../egress/delivery.js';
+import type { OutgoingMessage } from '../egress/prepare-send.js';
 import { hostError } from '../errors.js';
-import { endOf, type SendReport } from '../message-end.js';
-import type { HostOptions } from '../options.js';
-import type { OutgoingMessage } from '../prepare-send.js';
-import { callWithin } from '../within-time.js';
-import type { ActiveStreams } from './active-streams.js';
+import { endOf, type SendReport } from '../journal/message-end.js';
+import type { ActiveStreams } from '../parts/active-streams.js';
+import type { HostOptions } from '../parts/options.js';
+import { callWithin } from '../parts/within-time.js';
+import { Accounts } from '../provided/accounts.js';
 import { type Heard, hearStream, type StreamDelivery } from './hear-stream.js';
 import { mayStream } from './may-stream.js';
 

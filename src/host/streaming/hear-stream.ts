@@ -1,9 +1,9 @@
 import { cutOff, type Trail } from '../../agent/index.js';
 import { oneLine } from '../../kernel/index.js';
 import { type AgentTrigger, hasReachedAgent, type StreamDelta } from '../../stream/index.js';
-import type { SendReport } from '../message-end.js';
-import type { DeliveryParts } from '../parts.js';
-import type { OutgoingMessage } from '../prepare-send.js';
+import type { OutgoingMessage } from '../egress/prepare-send.js';
+import type { SendReport } from '../journal/message-end.js';
+import type { DeliveryParts } from '../parts/parts.js';
 import { StreamedReply } from './streamed-reply.js';
 
 /** Where an answer goes, and how. */

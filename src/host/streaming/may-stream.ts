@@ -1,6 +1,6 @@
 import { previewObstacles } from '../../kernel/index.js';
-import type { DeliveryParts } from '../parts.js';
-import type { OutgoingMessage } from '../prepare-send.js';
+import type { OutgoingMessage } from '../egress/prepare-send.js';
+import type { DeliveryParts } from '../parts/parts.js';
 
 /** Whether a reply may be shown while it grows: its channel can, and nobody has to see the whole first (spec §14.7). */
 export function mayStream(

@@ -1,6 +1,6 @@
 import type { StreamPermits } from '../../channel/index.js';
-import type { DeliveryParts } from '../parts.js';
-import type { PreparedSend } from '../prepare-send.js';
+import type { PreparedSend } from '../egress/prepare-send.js';
+import type { DeliveryParts } from '../parts/parts.js';
 
 /** Makes the function that keeps, with a send, what a channel notes of its preview. */
 export function noteShownOf(

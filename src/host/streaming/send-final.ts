@@ -1,8 +1,8 @@
 import type { Trail } from '../../agent/index.js';
 import type { SendApproval, StreamApproval } from '../../channel/index.js';
-import type { RunningAccount } from '../accounts.js';
-import type { DeliveryParts } from '../parts.js';
-import { type AttemptResult, answerOf, tellSending } from '../send-attempt.js';
+import { type AttemptResult, answerOf, tellSending } from '../egress/send-attempt.js';
+import type { DeliveryParts } from '../parts/parts.js';
+import type { RunningAccount } from '../provided/accounts.js';
 import type { SenderDriver } from './sender-driver.js';
 
 /** What the final of a stream is shown with. */

@@ -1,6 +1,6 @@
 import type { Clock, Logger } from '../../kernel/index.js';
 import type { StreamDelta, StreamSender } from '../../stream/index.js';
-import { type CallEnd, callWithin } from '../within-time.js';
+import { type CallEnd, callWithin } from '../parts/within-time.js';
 
 /** A part of a reply that grows. Each replaces the one before. */
 export type StreamPart = StreamDelta & { phase: 'thinking' | 'content' };

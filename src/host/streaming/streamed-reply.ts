@@ -1,12 +1,12 @@
 import type { Trail } from '../../agent/index.js';
 import { approveSend, type ChannelPlugin, StreamApproval } from '../../channel/index.js';
 import { oneLine } from '../../kernel/index.js';
-import { deliver, deliverPrepared } from '../delivery.js';
-import { endOfUnpassed, endSend, type SendEnd } from '../end-send.js';
-import type { SendReport } from '../message-end.js';
-import type { DeliveryParts } from '../parts.js';
-import { type OutgoingMessage, type PreparedSend, prepareSend } from '../prepare-send.js';
-import { tellSending } from '../send-attempt.js';
+import { deliver, deliverPrepared } from '../egress/delivery.js';
+import { endOfUnpassed, endSend, type SendEnd } from '../egress/end-send.js';
+import { type OutgoingMessage, type PreparedSend, prepareSend } from '../egress/prepare-send.js';
+import { tellSending } from '../egress/send-attempt.js';
+import type { SendReport } from '../journal/message-end.js';
+import type { DeliveryParts } from '../parts/parts.js';
 import { isPreviewOk } from './may-stream.js';
 import { noteShownOf } from './note-shown.js';
 import { sendFinal } from './send-final.js';

@@ -2,7 +2,7 @@ import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { openJournal, openSqlite, type SqliteDatabase } from '../../../src/host/index.js';
-import { examineRows } from '../../../src/host/journal/examine-rows.js';
+import { examineRows } from '../../../src/host/journal/rows/examine-rows.js';
 import { testFolder } from '../../support/folder.js';
 import { aDispatch, anUpdate, aSend, settableClock } from './journal-contract.js';
 

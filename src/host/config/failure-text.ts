@@ -1,0 +1,39 @@
+import type { RunError } from '../../stream/index.js';
+
+/**
+ * Says why a message could not be answered. `routing`: no agent was chosen. `session`: its session could not be opened, or the
+ * store failed. `busy`: too many messages waited. The others are those of an agent's turn.
+ */
+export type FailureCode = 'routing' | 'session' | 'busy' | RunError['code'];
+
+/** A message that could not be answered, for the text that its sender gets. */
+export interface AnswerFailure {
+  readonly code: FailureCode;
+  /** In one line, for operators: it may name what a sender should not see. */
+  readonly message: string;
+}
+
+/**
+ * The texts that senders get, by the code of the failure. `other` stands for each code that is left out; `false` sends nothing.
+ *
+ * @example
+ * const texts: FailureTexts = { busy: 'Please try again in a minute.', routing: false, other: 'Something went wrong.' };
+ */
+export type FailureTexts = { readonly [code in FailureCode | 'other']?: string | false };
+
+/** How the sender of a message is told of a failure: the texts, or a function that returns `undefined` to send nothing. */
+export type FailureTextOption = FailureTexts | ((failure: AnswerFailure) => string | undefined);
+
+/**
+ * Gives the text for the sender of a message (event-pipeline §16.19); `undefined` sends nothing. The default names the code
+ * alone: the message of a failure may hold what a sender should not see.
+ */
+export function failureTextOf(
+  failure: AnswerFailure,
+  option: FailureTextOption = {},
+): string | undefined {
+  if (typeof option === 'function') return option(failure);
+  const { [failure.code]: text = option.other } = option;
+  if (text === false) return undefined;
+  return text ?? `This message could not be answered (${failure.code}).`;
+}

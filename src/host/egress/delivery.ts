@@ -1,0 +1,138 @@
+import type { Trail } from '../../agent/index.js';
+import { approveSend, type SendApproval } from '../../channel/index.js';
+import { oneLine } from '../../kernel/index.js';
+import type { SendReport } from '../journal/message-end.js';
+import type { DeliveryParts } from '../parts/parts.js';
+import { pause } from '../parts/pause.js';
+import type { RunningAccount } from '../provided/accounts.js';
+import { endOfUnpassed, endSend, type FailureCause, type SendEnd } from './end-send.js';
+import { type OutgoingMessage, type PreparedSend, prepareSend } from './prepare-send.js';
+import { type AttemptResult, attemptSend, mayResend } from './send-attempt.js';
+
+/** Makes an attempt in another way than by the channel's `send`. */
+export type Attempt = (account: RunningAccount, approval: SendApproval) => Promise<AttemptResult>;
+
+/**
+ * Takes a message out: `egress.preparing`, and if that passes `egress.sending` and the channel, under a permit;
+ * then exactly one of `egress.sent`, `egress.cancelled` and `egress.failed`. Never rejects once
+ * `egress.preparing` was dispatched.
+ *
+ * @param signal gives up waiting. A send that is under way then counts as failed: nobody knows its end.
+ */
+export async function deliver(
+  parts: DeliveryParts,
+  trail: Trail,
+  outgoing: OutgoingMessage,
+  signal: AbortSignal,
+): Promise<SendReport> {
+  const prepared = await prepareSend(parts, trail, outgoing, { streaming: false, signal });
+  return deliverPrepared(parts, trail, prepared, signal);
+}
+
+/**
+ * Takes a prepared message to its end. Never rejects.
+ *
+ * @param first makes the first attempt in another way than by the channel's `send`.
+ */
+export async function deliverPrepared(
+  parts: DeliveryParts,
+  trail: Trail,
+  prepared: PreparedSend,
+  signal: AbortSignal,
+  first?: Attempt,
+): Promise<SendReport> {
+  let end: SendEnd;
+  try {
+    end = endOfUnpassed(prepared) ?? (await attemptAll(parts, trail, prepared, signal, first));
+  } catch (error) {
+    end = { status: 'failed', cause: 'threw', error: oneLine(error), attempts: 0 };
+  }
+  return endSend(parts, trail, prepared, end);
+}
+
+/**
+ * Keeps that a send goes to its channel: whoever finds it after a restart must not have to guess whether the channel ever
+ * had it. The final of a stream that goes by `send` leaves what was shown: that says nothing of where it is any more.
+ */
+async function keepSending(
+  { outbox }: DeliveryParts,
+  outcome: PreparedSend['outcome'],
+  isBySend: boolean,
+): Promise<string | undefined> {
+  const leavesPreview = isBySend && outcome.event.payload.openedBy !== undefined;
+  const unkept = await Promise.all([
+    leavesPreview ? outbox?.noteShown(outcome, null) : undefined,
+    outbox?.sending(outcome),
+  ]);
+  return unkept.find((one) => one !== undefined);
+}
+
+async function attemptAll(
+  parts: DeliveryParts,
+  trail: Trail,
+  { outcome }: PreparedSend,
+  signal: AbortSignal,
+  first: Attempt | undefined,
+): Promise<SendEnd> {
+  const approval = approveSend(outcome, parts.kernel);
+  const { channel, accountId } = approval.message;
+  const send: Attempt = (account) => attemptSend(parts, trail, account, approval, signal);
+  let attempt = first ?? send;
+  let notShown = 0;
+  for (let waitedMs = 0; ; ) {
+    const account = parts.accounts.find(channel, accountId); // while a send waits, a reload may replace its channel
+    if (account === undefined) {
+      const error = `no account "${accountId}" of channel "${channel}" is running`;
+      return { status: 'failed', cause: 'stage-failed', error, attempts: approval.attempts };
+    }
+    const { maxAttempts, maxWaitMs } = account.channel.resendPolicy;
+    const unkept = signal.aborted ? undefined : await keepSending(parts, outcome, attempt === send);
+    if (unkept !== undefined)
+      return {
+        status: 'failed',
+        cause: 'stage-failed',
+        error: unkept,
+        attempts: approval.attempts,
+      };
+    const result = await attempt(account, approval);
+    attempt = send;
+    const { attempts } = approval;
+    const isLast = !(attempts - notShown < maxAttempts); // also where a channel's limit is no number
+    const fail = (cause: FailureCause, error: string, retryAfterMs?: number): SendEnd => ({
+      status: 'failed',
+      cause,
+      error,
+      attempts,
+      ...(retryAfterMs !== undefined && { retryAfterMs }),
+    });
+    switch (result.status) {
+      case 'sent':
+        return { status: 'sent', message: approval.message, receipt: result.receipt, attempts };
+      case 'rejected':
+        return fail('rejected', result.reason);
+      case 'threw':
+        return fail('threw', result.reason);
+      case 'aborted':
+        return fail('aborted', 'the host stopped before the channel answered');
+      case 'not-shown': // nothing of it is out: it goes by `send`, and that is its first attempt
+        notShown = attempts;
+        break;
+      case 'retry-after': {
+        const { retryAfterMs, reason = 'the provider asks to wait' } = result;
+        waitedMs += retryAfterMs;
+        if (isLast || !(waitedMs <= maxWaitMs)) return fail('retry-after', reason, retryAfterMs);
+        await parts.outbox?.unsent(outcome); // if the host ends while it waits, everybody knows that nothing is out
+        if (!(await pause(parts.clock, retryAfterMs, signal)))
+          return fail('aborted', reason, retryAfterMs);
+        break;
+      }
+      case 'ambiguous':
+        if (isLast || !(await mayResend(parts, account, approval, result.reason)))
+          return fail('ambiguous', result.reason);
+        break;
+      default:
+        result satisfies never; // nothing unknown is ever sent again
+        return fail('threw', 'the channel gave an unknown answer');
+    }
+  }
+}

@@ -1,0 +1,174 @@
+import { type Trail, whyNot } from '../../agent/index.js';
+import type { ApprovedMessage, DeliveryReceipt } from '../../channel/index.js';
+import { type CancelRecord, oneLine, type PayloadOf } from '../../kernel/index.js';
+import type { SendEndRecord } from '../journal/journal.js';
+import type { SendReport } from '../journal/message-end.js';
+import type { DeliveryParts } from '../parts/parts.js';
+import type { PreparedSend } from './prepare-send.js';
+
+/** Why a send failed. */
+export type FailureCause = NonNullable<PayloadOf<'egress.failed'>['cause']>;
+
+/** How a prepared send ended. Each becomes one terminal event. */
+export type SendEnd = { readonly attempts: number } & (
+  | {
+      readonly status: 'sent';
+      readonly message: ApprovedMessage;
+      readonly receipt: DeliveryReceipt;
+    }
+  | {
+      readonly status: 'cancelled';
+      readonly cancel: Pick<CancelRecord, 'code'> & Partial<CancelRecord>;
+    }
+  | {
+      readonly status: 'failed';
+      readonly cause: FailureCause;
+      readonly error: string;
+      readonly retryAfterMs?: number;
+    }
+);
+
+/**
+ * Ends a prepared send: keeps its end, dispatches its one terminal event (spec §14.2), and says how it
+ * ended. Never rejects.
+ */
+export async function endSend(
+  parts: DeliveryParts,
+  trail: Trail,
+  prepared: PreparedSend,
+  end: SendEnd,
+): Promise<SendReport> {
+  const { outcome, startedAtMs } = prepared;
+  const isKept = prepared.unkept === undefined || outcome.event.payload.openedBy !== undefined; // by its opening
+  if (isKept) await parts.outbox?.end(outcome, recordOf(end));
+  const durationMs = Math.max(0, parts.clock.now() - startedAtMs);
+  let indexKeys: readonly string[] = [];
+  try {
+    indexKeys = (await tellEnd(parts, trail, prepared, end, durationMs)) ?? [];
+  } catch (error) {
+    parts.logger.error('the end of a send was not dispatched', {
+      eventId: outcome.event.eventId,
+      error,
+    });
+  }
+  return { ...reportOf(parts, prepared, end), indexKeys };
+}
+
+/** How a send ended that `egress.preparing` did not pass; nothing where it did. */
+export function endOfUnpassed({ outcome, unkept }: PreparedSend): SendEnd | undefined {
+  if (unkept !== undefined)
+    return { status: 'failed', cause: 'stage-failed', error: unkept, attempts: 0 };
+  if (outcome.status === 'passed') return undefined;
+  if (outcome.status === 'cancelled')
+    return { status: 'cancelled', cancel: outcome.cancel, attempts: 0 };
+  const aborted = outcome.failures.some(
+    ({ kind, policy }) => kind === 'aborted' && policy === 'closed',
+  );
+  return {
+    status: 'failed',
+    cause: aborted ? 'aborted' : 'stage-failed',
+    error: whyNot(outcome),
+    attempts: 0,
+  };
+}
+
+/** @returns the keys that handlers filed it under. */
+async function tellEnd(
+  parts: DeliveryParts,
+  trail: Trail,
+  { outcome }: PreparedSend,
+  end: SendEnd,
+  durationMs: number,
+): Promise<readonly string[] | undefined> {
+  const { explicit: _explicit, accounts: _accounts, ...outbound } = outcome.payload;
+  switch (end.status) {
+    case 'sent': {
+      const { message, receipt, attempts } = end;
+      const payload = { ...message, attempt: attempts, durationMs };
+      const sent = await trail.dispatch('egress.sent', withReceipt(parts, payload, receipt));
+      return sent.annotations.indexKeys;
+    }
+    case 'cancelled': {
+      const cancelled = await trail.dispatch('egress.cancelled', {
+        ...outbound,
+        cancel: { ...end.cancel },
+      });
+      return cancelled.annotations.indexKeys;
+    }
+    case 'failed': {
+      const { status: _, ...failure } = end;
+      const failed = await trail.dispatch('egress.failed', {
+        ...outbound,
+        ...outcome.selection?.target,
+        ...failure,
+        durationMs,
+      });
+      return failed.annotations.indexKeys;
+    }
+  }
+}
+
+/** A receipt comes from outside. What it says wrongly is left out: the message was sent all the same. */
+function withReceipt(
+  parts: DeliveryParts,
+  payload: Omit<PayloadOf<'egress.sent'>, 'receipt'>,
+  receipt: DeliveryReceipt,
+): PayloadOf<'egress.sent'> {
+  try {
+    return parts.kernel.parsePayload('egress.sent', { ...payload, receipt });
+  } catch (error) {
+    parts.logger.error(`channel "${payload.channel}" gave a wrong receipt`, { error });
+    return { ...payload, receipt: {} };
+  }
+}
+
+function reportOf(
+  parts: DeliveryParts,
+  { outcome }: PreparedSend,
+  end: SendEnd,
+): Omit<SendReport, 'indexKeys'> {
+  const { payload, selection, event } = outcome;
+  const channel = selection?.target.channel ?? payload.channel;
+  const accountId = selection?.target.accountId ?? payload.accountId;
+  const { eventId } = event;
+  if (end.status === 'failed')
+    parts.logger.error('a message was not sent', {
+      detail: end.error,
+      cause: end.cause,
+      eventId,
+    });
+  if (outcome.status === 'cancelled') {
+    const { extensionId, contributionId, code } = outcome.cancel;
+    const who = { extensionId, contributionId, code };
+    parts.logger.info('a message was cancelled at egress.preparing', { eventId, ...who });
+  }
+  return {
+    status: end.status,
+    content: payload.content,
+    attempts: end.attempts,
+    ...(channel !== undefined && { channel }),
+    ...(accountId !== undefined && { accountId }),
+    ...(end.status === 'sent' && { receipt: end.receipt }),
+    ...(end.status === 'cancelled' && { cancel: end.cancel }),
+    ...(end.status === 'failed' && { error: end.error }),
+  };
+}
+
+/** What the journal keeps of an end. */
+function recordOf(end: SendEnd): SendEndRecord {
+  switch (end.status) {
+    case 'sent': {
+      const { messageIds, messageId = messageIds?.join(',') } = end.receipt;
+      // from outside: what is no text is left out
+      const isText = typeof messageId === 'string';
+      return { state: 'sent', ...(isText && { providerMessageId: messageId }) };
+    }
+    case 'cancelled': {
+      const { code, extensionId, contributionId } = end.cancel;
+      const by = extensionId === undefined ? {} : { reason: `${extensionId}/${contributionId}` };
+      return { state: 'cancelled', cause: code, ...by };
+    }
+    case 'failed':
+      return { state: 'failed', cause: end.cause, reason: oneLine(end.error) };
+  }
+}

@@ -1,0 +1,25 @@
+import type { Trail } from '../../agent/index.js';
+import { oneLine } from '../../kernel/index.js';
+import { type MessageEnd, stopped } from '../journal/message-end.js';
+import type { HostParts } from '../parts/parts.js';
+import type { RoutedMessage } from '../session/routing.js';
+import { tellFailure } from './reply.js';
+
+type Ending = Pick<MessageEnd, 'status' | 'reason' | 'sends'>;
+
+/** Does the work of a message. What the store throws, its sender learns, too: the message is not lost unseen. */
+export async function guarded(
+  parts: HostParts,
+  trail: Trail,
+  message: RoutedMessage,
+  work: () => Promise<Ending>,
+): Promise<Ending> {
+  try {
+    return await work();
+  } catch (error) {
+    if (parts.signal.aborted) return stopped;
+    const reason = oneLine(error);
+    const sends = await tellFailure(parts, trail, message, { code: 'session', message: reason });
+    return { status: 'failed', reason, sends };
+  }
+}

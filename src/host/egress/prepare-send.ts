@@ -1,0 +1,69 @@
+import type { Trail } from '../../agent/index.js';
+import type { Outcome, PayloadOf } from '../../kernel/index.js';
+import type { DeliveryParts } from '../parts/parts.js';
+
+/** A message that is to go out, before anybody has judged it. */
+export type OutgoingMessage = Omit<
+  PayloadOf<'egress.preparing'>,
+  'accounts' | 'streaming' | 'attachments' | 'metadata'
+> &
+  Partial<Pick<PayloadOf<'egress.preparing'>, 'attachments' | 'metadata'>>;
+
+/** A message that `egress.preparing` has judged, whatever it said. It ends by `endSend`, once. */
+export interface PreparedSend {
+  readonly outcome: Outcome<'egress.preparing'>;
+  /** Milliseconds since 1970: when it began to be judged. */
+  readonly startedAtMs: number;
+  /** Why the journal could not keep it: then it does not go out. */
+  readonly unkept?: string;
+}
+
+/** How a message is judged. */
+export interface PrepareOptions {
+  /** Parts of it are to be shown before it is whole. */
+  readonly streaming: boolean;
+  readonly signal: AbortSignal;
+  /** It was prepared before the host was started again, under this id: it is kept already. */
+  readonly again?: string;
+  /** What the journal has it as, where it is the final of a stream: a block, a reply. */
+  readonly keptAs?: OutgoingMessage['kind'];
+}
+
+/**
+ * Has a message judged by `egress.preparing`: the one way to an approval.
+ *
+ * @throws what the kernel throws where it cannot dispatch: nothing is prepared then.
+ */
+export async function prepareSend(
+  parts: DeliveryParts,
+  trail: Trail,
+  outgoing: OutgoingMessage,
+  { streaming, signal, again, keptAs }: PrepareOptions,
+): Promise<PreparedSend> {
+  const accounts = parts.accounts.offered();
+  const startedAtMs = parts.clock.now();
+  const correlationId = trail.last?.event.correlationId;
+  const eventId = again ?? parts.outbox?.nextId(correlationId, outgoing.openedBy);
+  const outcome = await trail.dispatch(
+    'egress.preparing',
+    { attachments: [], metadata: {}, ...outgoing, streaming, accounts },
+    {
+      signal,
+      valid: (target) => isOffered(target, accounts),
+      ...(eventId !== undefined && { eventId }),
+    },
+  );
+  const unkept = again === undefined ? await parts.outbox?.prepare(outcome, keptAs) : undefined;
+  return { outcome, startedAtMs, ...(unkept !== undefined && { unkept }) };
+}
+
+function isOffered(
+  target: { readonly channel: string; readonly accountId: string },
+  accounts: readonly { readonly channel: string; readonly accountId: string }[],
+): true | string {
+  return (
+    accounts.some(
+      ({ channel, accountId }) => channel === target.channel && accountId === target.accountId,
+    ) || `no account "${target.accountId}" of channel "${target.channel}" is running`
+  );
+}

@@ -1,0 +1,71 @@
+import type { Trail } from '../../agent/index.js';
+import { type AnswerFailure, failureTextOf } from '../config/failure-text.js';
+import type { SendReport } from '../journal/message-end.js';
+import type { HostParts } from '../parts/parts.js';
+import { conversationOf, type RoutedMessage } from '../session/routing.js';
+import { deliver } from './delivery.js';
+import type { OutgoingMessage } from './prepare-send.js';
+
+/** What is said back to a message, and in whose name. */
+export type Reply = Pick<OutgoingMessage, 'content' | 'kind'> &
+  Partial<
+    Pick<
+      OutgoingMessage,
+      'agentId' | 'sessionKey' | 'sessionId' | 'runId' | 'attachments' | 'metadata' | 'replyToId'
+    >
+  >;
+
+/**
+ * Sends a reply to where a message came from, unless a resolver of `egress.preparing` chooses another account. What went
+ * out in the same words when the message was handled before does not go out again (durability §7.4).
+ */
+export async function replyTo(
+  parts: HostParts,
+  trail: Trail,
+  message: RoutedMessage,
+  reply: Reply,
+  signal: AbortSignal,
+  address: ReplyAddress = addressOf(message),
+): Promise<SendReport> {
+  const before = parts.outbox?.takeSentBefore(trail.last?.event.correlationId, reply);
+  if (before !== undefined) return before;
+  const outgoing = { ...address, ...reply };
+  return deliver(parts, trail.fork(), outgoing, signal);
+}
+
+/** The address that something goes to. */
+export type ReplyAddress = Omit<OutgoingMessage, 'content' | 'kind'>;
+
+/** Where a reply to a message goes. */
+export function addressOf(message: RoutedMessage): ReplyAddress {
+  const { channel, accountId, originatingChannel, originatingTo, threadId, messageId } = message;
+  const backBy = originatingChannel ?? channel;
+  return {
+    ...(messageId !== undefined && { replyToId: messageId }),
+    explicit: false,
+    channel: backBy,
+    ...(backBy === channel && accountId !== undefined && { accountId }),
+    to: originatingTo ?? conversationOf(message),
+    conversationId: conversationOf(message),
+    ...(threadId !== undefined && { threadId }),
+    ...(message.isGroup !== undefined && { isGroup: message.isGroup }),
+    ...(message.groupId !== undefined && { groupId: message.groupId }),
+  };
+}
+
+/** Tells the sender of a message that it could not be answered, unless the host's options say not to. */
+export async function tellFailure(
+  parts: HostParts,
+  trail: Trail,
+  message: RoutedMessage,
+  failure: AnswerFailure,
+): Promise<readonly SendReport[]> {
+  parts.logger.error(`a message could not be answered: ${failure.code}`, {
+    code: failure.code,
+    detail: failure.message,
+    channel: message.channel,
+  });
+  const content = failureTextOf(failure, parts.options.failureText);
+  if (content === undefined) return [];
+  return [await replyTo(parts, trail, message, { kind: 'error', content }, parts.signal)];
+}

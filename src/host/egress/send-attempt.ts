@@ -1,0 +1,110 @@
+import type { Trail } from '../../agent/index.js';
+import type { SendApproval, SendPermit, SendResult } from '../../channel/index.js';
+import type { DeliveryParts } from '../parts/parts.js';
+import { type CallEnd, callWithin } from '../parts/within-time.js';
+import type { RunningAccount } from '../provided/accounts.js';
+
+/** How one attempt went: what the channel answered, or that it did not. */
+export type AttemptResult =
+  | SendResult
+  | { readonly status: 'threw'; readonly reason: string }
+  /** A stream's sender has not taken its permit: nothing of the message is out. */
+  | { readonly status: 'not-shown' }
+  | { readonly status: 'aborted' };
+
+/**
+ * One attempt to send, under a permit of its own.
+ *
+ * @param send what the channel does with it; its `send` where unsaid.
+ */
+export async function attemptSend(
+  parts: DeliveryParts,
+  trail: Trail,
+  account: RunningAccount,
+  approval: SendApproval,
+  signal: AbortSignal,
+  send: (permit: SendPermit) => Promise<SendResult> = (permit) => account.channel.send(permit),
+): Promise<AttemptResult> {
+  if (signal.aborted) return { status: 'aborted' };
+  const permit = approval.mintPermit();
+  if (!(await tellSending(trail, approval, permit, signal))) return { status: 'aborted' };
+  const { sendTimeoutMs = 60_000 } = parts.options;
+  const end = await callWithin(() => send(permit), parts.clock, sendTimeoutMs, signal);
+  const result = resultOf(end, sendTimeoutMs);
+  if (permit.used) return result;
+  permit.take(); // so that a channel that answered too early cannot send now
+  if (result.status !== 'sent') return result;
+  return {
+    status: 'threw',
+    reason: `channel "${account.channel.id}" says sent, and took no message from its permit`,
+  };
+}
+
+/**
+ * Tells that a permit is about to be handed to a channel.
+ *
+ * @returns whether it may be: the signal has not aborted meanwhile. The permit is used up where it may not.
+ */
+export async function tellSending(
+  trail: Trail,
+  { message }: SendApproval,
+  permit: SendPermit,
+  signal: AbortSignal,
+): Promise<boolean> {
+  await trail.dispatch('egress.sending', { ...message, attempt: permit.attempt });
+  if (!signal.aborted) return true;
+  permit.take(); // §14.4: nobody can send with it any more
+  return false;
+}
+
+/** What a channel answered. It comes from outside the types: what is no answer is an end that nobody knows. */
+export function answerOf(result: unknown): AttemptResult {
+  if (typeof result !== 'object' || result === null)
+    return { status: 'threw', reason: 'the channel answered nothing' };
+  const answer = result as SendResult; // read by its status, which is looked at first
+  switch (answer.status) {
+    case 'sent':
+    case 'rejected':
+    case 'ambiguous':
+      return answer;
+    case 'retry-after':
+      return Number.isFinite(answer.retryAfterMs) && answer.retryAfterMs >= 0
+        ? answer
+        : { status: 'threw', reason: 'the channel asks to wait, and does not say how long' };
+    default: {
+      const { status } = result as { readonly status?: unknown };
+      return {
+        status: 'threw',
+        reason: `the channel answered "${String(status)}", which is no answer`,
+      };
+    }
+  }
+}
+
+/** What the end of a call to `send` means; its silence, too. */
+function resultOf(end: CallEnd<SendResult>, timeoutMs: number): AttemptResult {
+  if (end.status === 'returned') return answerOf(end.value);
+  if (end.status !== 'late') return end;
+  return { status: 'ambiguous', reason: `the channel did not answer within ${timeoutMs} ms` };
+}
+
+/** Whether an ambiguous send may go out again: as its channel declares, never blindly. */
+export async function mayResend(
+  parts: DeliveryParts,
+  { channel, accountId }: RunningAccount,
+  approval: Pick<SendApproval, 'idempotencyKey' | 'attempts'>,
+  reason: string,
+): Promise<boolean> {
+  const policy = channel.resendPolicy.ambiguous;
+  if (policy === 'resend') return channel.capabilities.deduplicatesSends === true;
+  const { onAmbiguousSend } = parts.options;
+  if (policy === 'fail' || onAmbiguousSend === undefined) return false;
+  const { idempotencyKey, attempts } = approval;
+  const asked = { channel: channel.id, accountId, idempotencyKey, attempt: attempts, reason };
+  try {
+    return (await onAmbiguousSend(asked)) === 'resend';
+  } catch (error) {
+    parts.logger.error('onAmbiguousSend threw, so nothing is sent again', { error });
+    return false;
+  }
+}

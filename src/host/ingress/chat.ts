@@ -1,0 +1,121 @@
+import type { Trail } from '../../agent/index.js';
+import { replyTo } from '../egress/reply.js';
+import type { MessageEnd } from '../journal/message-end.js';
+import type { HostParts } from '../parts/parts.js';
+import type { ChatAnswer } from '../provided/chat-commands.js';
+import { type parseCommandLine, runCommand } from '../provided/commands.js';
+import type { RoutedMessage } from '../session/routing.js';
+import { resetSession } from '../session/sessions.js';
+
+/** How a command that came in a chat went. */
+export interface ChatCommandEnd {
+  /** How its message ended. */
+  readonly ending: Pick<MessageEnd, 'status' | 'reason' | 'sends'>;
+  /** It did what it was asked; its answer may not have been sent all the same. */
+  readonly success: boolean;
+}
+
+/**
+ * Runs a command that came in a chat, and answers with what it says: through egress, like any reply. An unknown
+ * command, and one that its sender may not give, is answered so.
+ */
+export async function runChatCommand(
+  parts: HostParts,
+  trail: Trail,
+  route: { readonly agentId: string; readonly sessionKey: string },
+  message: RoutedMessage,
+  line: NonNullable<ReturnType<typeof parseCommandLine>>,
+): Promise<ChatCommandEnd> {
+  const { agentId, sessionKey } = route;
+  const surface = message.surface ?? message.channel;
+  const isAuthorized = message.commandAuthorized !== false;
+  const senderId = message.sender?.id;
+  const session = await parts.store.loadSession(sessionKey);
+  if (session !== undefined) trail.carry({ sessionId: session.sessionId });
+
+  const run = async (): Promise<ChatAnswer> => {
+    const command = parts.commands.get(line.name);
+    if (command === undefined) return refusal(`There is no command "/${line.name}". Try /help.`);
+    if (!isAuthorized && command.forAnyone !== true)
+      return refusal(`You may not use "/${line.name}".`);
+    const answer = await command.run({
+      args: line.args,
+      sessionKey,
+      agentId,
+      message,
+      isAuthorized,
+      resetSession: (reason) =>
+        resetSession(parts, trail, sessionKey, {
+          reason,
+          surface,
+          ...(senderId !== undefined && { senderId }),
+        }),
+      stopTurn: () => {
+        const isRunning = parts.turns.has(sessionKey);
+        parts.turns.abort(sessionKey);
+        return isRunning;
+      },
+      commands: [...parts.commands.values()],
+    });
+    return typeof answer === 'string' ? { text: answer } : answer;
+  };
+
+  const { value, error, replies, success } = await runCommand(
+    parts.kernel,
+    {
+      ...line,
+      text: message.content,
+      source: message.commandSource === 'native' ? 'native' : 'chat',
+      surface,
+      agentId,
+      sessionKey,
+      ...(session !== undefined && { sessionId: session.sessionId }),
+      channel: message.channel,
+      ...(message.accountId !== undefined && { accountId: message.accountId }),
+      ...(message.conversationId !== undefined && { conversationId: message.conversationId }),
+      ...(message.threadId !== undefined && { threadId: message.threadId }),
+      ...(message.messageId !== undefined && { messageId: message.messageId }),
+      ...(senderId !== undefined && { senderId }),
+      isAuthorized,
+      ...(message.targetSessionKey !== undefined && { targetSessionKey: message.targetSessionKey }),
+    },
+    run,
+    {
+      trail,
+      clock: parts.clock,
+      describe: ({ text, error: problem }) =>
+        problem === undefined ? { result: text } : { error: problem },
+    },
+  );
+  // §16.18: what was thrown is for the log and the journal
+  const text = value?.text ?? `"/${line.name}" failed.`;
+  const content = [text, ...replies].filter((part) => part !== '').join('\n\n');
+  if (value === undefined) parts.logger.error(`"/${line.name}" failed`, { surface, error });
+  const { attachments = [], metadata } = value ?? {};
+  if (content === '' && attachments.length === 0)
+    return { ending: { status: 'command', sends: [] }, success };
+  const send = await replyTo(
+    parts,
+    trail,
+    message,
+    {
+      kind: 'reply',
+      content,
+      attachments,
+      agentId,
+      sessionKey,
+      ...(metadata !== undefined && { metadata: { ...metadata } }),
+    },
+    parts.signal,
+  );
+  const ending = {
+    status: send.status === 'failed' ? ('failed' as const) : ('command' as const),
+    ...(send.error !== undefined && { reason: send.error }),
+    sends: [send],
+  };
+  return { ending, success };
+}
+
+function refusal(text: string): ChatAnswer {
+  return { text, error: text };
+}

@@ -1,0 +1,50 @@
+import type { DecodedIngress, InboundUpdate } from '../../channel/index.js';
+import { oneLine } from '../../kernel/index.js';
+import type { HostParts } from '../parts/parts.js';
+import type { RunningAccount } from '../provided/accounts.js';
+import { parseCommandLine } from '../provided/commands.js';
+import { conversationOf } from '../session/routing.js';
+import { checkInteraction } from './interactions.js';
+
+/** What an update says. Never throws. */
+export function decodeUpdate(
+  parts: HostParts,
+  account: RunningAccount,
+  update: InboundUpdate,
+): DecodedIngress {
+  try {
+    const decoded = account.channel.decodeIngress(update.raw, account.accountId);
+    // From outside: checked here, once, so that every stage may trust its types.
+    if (decoded.kind === 'command' || decoded.kind === 'interaction')
+      return checkInteraction(parts.kernel, decoded, update.raw);
+    if (decoded.kind !== 'message') return decoded;
+    const checked = { ...decoded.message, raw: update.raw };
+    return { ...decoded, message: parts.kernel.parsePayload('ingress.normalized', checked) };
+  } catch (error) {
+    return { kind: 'undecodable', problem: oneLine(error) };
+  }
+}
+
+/** How the name of a lane begins whose jobs wait for no others. */
+const atOnce = 'at once ';
+
+/** A conversation's lane. An update about the running turn has one beside it, and runs at once. */
+export function laneOf(parts: HostParts, account: RunningAccount, decoded: DecodedIngress): string {
+  const lane = [account.channel.id, account.accountId];
+  if (decoded.kind === 'interaction') {
+    const { conversationId = '', threadId = '' } = decoded.interaction;
+    // A press does not wait for the turn that runs: it may be about that turn.
+    return `${atOnce}${JSON.stringify([...lane, conversationId, String(threadId), 'interaction'])}`;
+  }
+  if (decoded.kind !== 'message' && decoded.kind !== 'command') return JSON.stringify(lane);
+  const { message } = decoded;
+  lane.push(conversationOf(message), String(message.threadId ?? ''));
+  const command = parseCommandLine(message.content);
+  const runsAtOnce = command !== undefined && parts.commands.get(command.name)?.runsAtOnce === true;
+  return `${runsAtOnce ? atOnce : ''}${JSON.stringify(lane)}`;
+}
+
+/** Tells whether the jobs of a lane wait for none but each other: they are about what runs, and may have to end it. */
+export function runsAtOnce(lane: string): boolean {
+  return lane.startsWith(atOnce);
+}

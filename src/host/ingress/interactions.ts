@@ -1,0 +1,156 @@
+import { Trail } from '../../agent/index.js';
+import type { DecodedIngress, Interaction } from '../../channel/index.js';
+import type { Kernel, Outcome, PayloadOf } from '../../kernel/index.js';
+import { guarded } from '../egress/guarded.js';
+import { replyTo, tellFailure } from '../egress/reply.js';
+import { endOf, type MessageEnd, stopped } from '../journal/message-end.js';
+import type { Place } from '../lanes/place.js';
+import type { HostParts } from '../parts/parts.js';
+import { refsOf } from '../parts/refs.js';
+import { parseCommandLine } from '../provided/commands.js';
+import { inSession } from '../session/in-session.js';
+import { type RoutedMessage, routeMessage } from '../session/routing.js';
+import { runChatCommand } from './chat.js';
+
+type CommandUsed = Extract<DecodedIngress, { kind: 'command' }>;
+type Used = Extract<DecodedIngress, { kind: 'interaction' }> | CommandUsed;
+type Fields = Omit<PayloadOf<'interaction.received'>, 'raw'>;
+type Ending = Pick<MessageEnd, 'status' | 'reason' | 'sends'> &
+  Partial<Pick<MessageEnd, 'agentId' | 'sessionKey'>>;
+
+/** What came of an interaction, and what `interaction.completed` tells of it. */
+interface Done {
+  readonly ending: Ending;
+  readonly told: Pick<PayloadOf<'interaction.completed'>, 'success' | 'error'>;
+}
+
+/**
+ * Checks an interaction that a channel has decoded: it comes from outside.
+ *
+ * @returns it, frozen, or why it cannot be read.
+ * @throws SluiceError `invalid-payload`.
+ */
+export function checkInteraction(kernel: Kernel, used: Used, raw: unknown): DecodedIngress {
+  const interaction = kernel.parsePayload('interaction.received', { ...used.interaction, raw });
+  if (used.kind === 'interaction') return { ...used, interaction };
+  const message = kernel.parsePayload('ingress.normalized', {
+    ...used.message,
+    commandSource: 'native',
+  });
+  if (parseCommandLine(message.content) !== undefined) return { ...used, interaction, message };
+  return { kind: 'undecodable', problem: 'it is no command line', path: '/message/content' };
+}
+
+/**
+ * Takes an interaction to its end: `interaction.received`, `interaction.resolved` once it is known what it is, and
+ * `interaction.completed` when that was done. A command is routed as a message would be, runs between
+ * `command.received` and `command.completed`, and is answered. Of a press the host does nothing itself: it sends what
+ * handlers reply to it. Neither is an `ingress.normalized` (spec §19).
+ */
+export async function carryInteraction(
+  parts: HostParts,
+  received: Outcome<'ingress.received'>,
+  used: Used,
+  place: Place,
+): Promise<Ending> {
+  const { raw: _, ...fields } = used.interaction;
+  const startedAtMs = parts.clock.now();
+  const { channel, conversationId } = fields;
+  const at = refsOf(channel, conversationId, fields);
+  const trail = new Trail(parts.kernel, received, at);
+  await trail.dispatch('interaction.received', used.interaction, { signal: parts.signal });
+  if (parts.signal.aborted) return stopped;
+  const done =
+    used.kind === 'command'
+      ? await doCommand(parts, trail, used, fields, place)
+      : await doPress(parts, trail, fields);
+  const { agentId, sessionKey } = done.ending;
+  await trail.dispatch('interaction.completed', {
+    ...fields,
+    ...(agentId !== undefined && { agentId }),
+    ...(sessionKey !== undefined && { sessionKey }),
+    ...done.told,
+    durationMs: Math.max(0, parts.clock.now() - startedAtMs),
+  });
+  return done.ending;
+}
+
+async function doCommand(
+  parts: HostParts,
+  trail: Trail,
+  used: CommandUsed,
+  fields: Fields,
+  place: Place,
+): Promise<Done> {
+  const { raw: _raw, config: _config, ...message } = used.message;
+  const line = parseCommandLine(message.content) ?? { name: fields.name, args: fields.values };
+  const routing = await routeMessage(parts, trail, message, used.route);
+  if (parts.signal.aborted) return failed(stopped);
+  if (routing.status !== 'routed') {
+    await trail.dispatch('interaction.resolved', { ...fields, resolution: 'ignored' });
+    if (routing.status === 'cancelled') return failed({ ...routing, sends: [] });
+    const failure = { code: 'routing', message: routing.reason } as const;
+    return failed({ ...routing, sends: await tellFailure(parts, trail, message, failure) });
+  }
+  const { agent, sessionKey } = routing;
+  const by = { agentId: agent.id, sessionKey };
+  await trail.dispatch('interaction.resolved', {
+    ...fields,
+    ...by,
+    resolution: 'command',
+    commandName: line.name,
+    explicit: true,
+  });
+  let success = false;
+  const run = (): Promise<Ending> =>
+    guarded(parts, trail, message, async () => {
+      const end = await runChatCommand(parts, trail, by, message, line);
+      success = end.success;
+      return end.ending;
+    });
+  const isAtOnce = parts.commands.get(line.name)?.runsAtOnce === true;
+  const ending = await (isAtOnce ? run() : inSession(parts, place, { sessionKey }, run));
+  const { reason } = ending;
+  return {
+    ending: { ...ending, ...by },
+    told: { success, ...(reason !== undefined && { error: reason }) },
+  };
+}
+
+async function doPress(parts: HostParts, trail: Trail, fields: Fields): Promise<Done> {
+  const resolved = await trail.dispatch('interaction.resolved', {
+    ...fields,
+    resolution: 'ignored',
+  });
+  const content = (resolved.annotations.replies ?? []).join('\n\n');
+  const message = placeOf(fields);
+  if (content === '' || message === undefined || parts.signal.aborted)
+    return { ending: { status: 'interaction', sends: [] }, told: { success: true } };
+  const send = await replyTo(parts, trail, message, { kind: 'reply', content }, parts.signal);
+  if (send.status === 'sent')
+    return { ending: { status: 'interaction', sends: [send] }, told: { success: true } };
+  return failed({ ...endOf([send]), sends: [send] });
+}
+
+function failed(ending: Ending): Done {
+  const { reason } = ending;
+  return { ending, told: { success: false, ...(reason !== undefined && { error: reason }) } };
+}
+
+/** Where a press is answered; nowhere, if it does not say where it was. */
+function placeOf(interaction: Omit<Interaction, 'raw'>): RoutedMessage | undefined {
+  const { channel, accountId, conversationId, threadId, messageId, isGroup } = interaction;
+  if (conversationId === undefined) return undefined;
+  return {
+    channel,
+    ...(accountId !== undefined && { accountId }),
+    from: conversationId,
+    conversationId,
+    ...(threadId !== undefined && { threadId }),
+    ...(messageId !== undefined && { messageId }),
+    ...(isGroup !== undefined && { isGroup }),
+    content: '',
+    attachments: [],
+    metadata: {},
+  };
+}

@@ -1,0 +1,224 @@
+import { isSluiceError, type SluiceError, type TimerHandle } from '../../../kernel/index.js';
+import { hostError } from '../../errors.js';
+import type { SqliteDatabase } from '../../sqlite/open-sqlite.js';
+import { type TransactionOptions, Transactions, type Write } from './transactions.js';
+
+/** The parts that a `GroupCommit` works with. */
+export interface GroupCommitOptions extends TransactionOptions {
+  /** A write that shows whether the database takes writes again. Made each second while it does not. */
+  readonly probe?: () => void;
+}
+
+type Kind = 'writes' | 'passengers' | 'chore';
+
+/** Milliseconds that a write waits for a lock that another process holds, and between two attempts. */
+const lockWaitMs = 5_000;
+const lockRetryMs = 10;
+
+/** Milliseconds until passengers are tried again that found a lock, while nobody waits. */
+const passengerRetryMs = 100;
+
+/** Transactions of writes in a row, at most, while passengers or a chore are due. */
+const writesInRow = 4;
+
+/** Milliseconds between two probes of a database that refuses. */
+const probeEveryMs = 1_000;
+
+/**
+ * Writes that come together in one transaction, so that many of them cost one sync of the disk. Each learns whether it was
+ * kept. A transaction is bounded in time and size, and the event loop runs between two of them; what does not fit
+ * makes the next one. A lock of another process is waited for without blocking. Writes go first; passengers and chores take
+ * no more than half of the time.
+ *
+ * @example
+ * const commits = new GroupCommit(database, { clock: systemClock });
+ * await commits.write(() => insert.run(id, body)); // it is on the disk
+ */
+export class GroupCommit {
+  readonly #database: SqliteDatabase;
+  readonly #options: GroupCommitOptions;
+  readonly #transactions: Transactions;
+  readonly #waiting: Write[] = [];
+  readonly #chores: Write[] = [];
+  #settling: (() => void)[] = [];
+  #immediate: NodeJS.Immediate | undefined;
+  #timer: TimerHandle | undefined;
+  #probeTimer: TimerHandle | undefined;
+  #isPassengerDue = false;
+  /** When another process was first in the way of those that wait. */
+  #lockedSinceMs: number | undefined;
+  #restUntilMs = Number.NEGATIVE_INFINITY;
+  #writesInRow = 0;
+  #isChoreNext = true;
+  #failure: SluiceError | undefined;
+  #isClosing = false;
+
+  constructor(database: SqliteDatabase, options: GroupCommitOptions) {
+    this.#database = database;
+    this.#options = options;
+    this.#transactions = new Transactions(database, options);
+  }
+
+  /** Why the last write was not kept; undefined if it was. */
+  get failure(): SluiceError | undefined {
+    return this.#failure;
+  }
+
+  /**
+   * Runs a write with the next transaction. One that refuses by an error of its own fails alone, as long as it has
+   * written nothing; where the database fails, all of the transaction do. It is run again if that was rolled back.
+   *
+   * @returns what it returned, once it is kept.
+   */
+  write<T>(work: () => T): Promise<T> {
+    return this.#add(this.#waiting, work);
+  }
+
+  /** Runs work that may wait in a transaction of its own. It is to be short: more of it is another chore. */
+  chore<T>(work: () => T): Promise<T> {
+    return this.#isClosing ? Promise.reject(this.#closed()) : this.#add(this.#chores, work);
+  }
+
+  /** The passengers have waited long enough. */
+  carry(): void {
+    this.#isPassengerDue = true;
+    this.#schedule();
+  }
+
+  /** Resolves when all writes and passengers are written, or have failed. Nothing rests meanwhile. */
+  settled(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#settling.push(resolve);
+      this.carry();
+    });
+  }
+
+  /** Gives the chores up, and resolves when what else waits is written. */
+  async close(): Promise<void> {
+    this.#isClosing = true;
+    for (const { failed } of this.#chores.splice(0)) failed(this.#closed());
+    await this.settled();
+    for (const timer of [this.#probeTimer, this.#timer])
+      if (timer !== undefined) this.#options.clock.clearTimeout(timer);
+  }
+
+  #add<T>(list: Write[], work: () => T): Promise<T> {
+    return new Promise((resolve, reject) => {
+      let value: T;
+      list.push({
+        sinceMs: this.#nowMs(),
+        run: () => {
+          value = work();
+        },
+        failed: reject,
+        done: () => resolve(value),
+      });
+      this.#schedule();
+    });
+  }
+
+  #schedule(): void {
+    if (this.#lockedSinceMs !== undefined) return; // a timer looks again
+    this.#immediate ??= setImmediate(() => this.#turn());
+  }
+
+  #turn(): void {
+    this.#immediate = undefined;
+    const fromMs = this.#nowMs();
+    const kind = this.#next(fromMs);
+    try {
+      if (kind === 'writes') this.#written(this.#transactions.writes(this.#waiting));
+      else if (kind === 'passengers') this.#transactions.passengers();
+      else if (kind === 'chore') this.#transactions.chore(this.#chores);
+    } catch (error) {
+      this.#waitForLock(error); // nothing else is thrown
+      return;
+    }
+    this.#lockedSinceMs = undefined;
+    if (kind === 'writes') this.#writesInRow++;
+    else if (kind !== undefined) {
+      this.#writesInRow = 0;
+      this.#isChoreNext = kind === 'passengers';
+      this.#restUntilMs = 2 * this.#nowMs() - fromMs; // it rests for as long as it worked
+    }
+    this.#goOn();
+  }
+
+  /** Writes come first, unless they have kept everything else waiting. */
+  #next(nowMs: number): Kind | undefined {
+    const other = this.#other(nowMs);
+    const isWritesTurn = other === undefined || this.#writesInRow < writesInRow;
+    return this.#waiting.length > 0 && isWritesTurn ? 'writes' : other;
+  }
+
+  #other(nowMs: number): Kind | undefined {
+    if (nowMs < this.#restUntilMs && this.#settling.length === 0) return undefined;
+    const hasChore = this.#chores.length > 0;
+    if (this.#hasPassengers() && !(hasChore && this.#isChoreNext)) return 'passengers';
+    return hasChore ? 'chore' : undefined;
+  }
+
+  #hasPassengers(): boolean {
+    return this.#isPassengerDue && this.#options.passenger?.waits() === true;
+  }
+
+  #goOn(): void {
+    const nowMs = this.#nowMs();
+    const hasPassengers = this.#hasPassengers();
+    if (!hasPassengers) this.#isPassengerDue = false;
+    if (this.#waiting.length === 0 && !hasPassengers)
+      for (const resolve of this.#settling.splice(0)) resolve();
+    if (this.#next(nowMs) !== undefined) this.#schedule();
+    else if (hasPassengers || this.#chores.length > 0) this.#lookIn(this.#restUntilMs - nowMs);
+  }
+
+  /** Nothing was written: what has waited too long fails, and the rest is tried again soon. */
+  #waitForLock(error: unknown): void {
+    const nowMs = this.#nowMs();
+    const lockedSinceMs = this.#lockedSinceMs ?? nowMs;
+    for (const list of [this.#waiting, this.#chores]) {
+      const late = list.filter(
+        ({ sinceMs }) => nowMs - Math.max(sinceMs, lockedSinceMs) >= lockWaitMs,
+      );
+      list.splice(0, late.length); // they are in the order in which they came
+      for (const { failed } of late) failed(error);
+      if (list === this.#waiting && late.length > 0) this.#written(error);
+    }
+    const isSettling = this.#settling.length > 0;
+    if (isSettling && nowMs - lockedSinceMs >= lockWaitMs) this.#options.passenger?.drop();
+    const isAwaited = isSettling || this.#waiting.length > 0 || this.#chores.length > 0;
+    this.#lockedSinceMs = isAwaited ? lockedSinceMs : undefined;
+    this.#lookIn(isAwaited ? lockRetryMs : passengerRetryMs);
+  }
+
+  #lookIn(ms: number): void {
+    const { clock } = this.#options;
+    if (this.#timer !== undefined) clock.clearTimeout(this.#timer);
+    this.#timer = clock.setTimeout(() => {
+      this.#timer = undefined;
+      this.#immediate ??= setImmediate(() => this.#turn());
+    }, ms);
+    if (this.#lockedSinceMs === undefined) this.#timer.unref?.(); // what is awaited keeps the process
+  }
+
+  /** A failure is remembered until a write is kept; until then it is tried again each second. */
+  #written(failure: unknown): void {
+    this.#failure = isSluiceError(failure) ? failure : undefined;
+    const { probe, clock } = this.#options;
+    if (this.#failure === undefined || probe === undefined) return;
+    if (this.#isClosing || this.#probeTimer !== undefined) return;
+    this.#probeTimer = clock.setTimeout(() => {
+      this.#probeTimer = undefined;
+      this.write(probe).catch(() => undefined); // the next probe comes
+    }, probeEveryMs);
+    this.#probeTimer.unref?.();
+  }
+
+  #nowMs(): number {
+    return this.#options.clock.monotonicMs();
+  }
+
+  #closed(): SluiceError {
+    return hostError('database-closed', { path: this.#database.path });
+  }
+}

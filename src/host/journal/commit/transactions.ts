@@ -1,0 +1,161 @@
+import { type Clock, isSluiceError } from '../../../kernel/index.js';
+import type { SqliteDatabase } from '../../sqlite/open-sqlite.js';
+import { isOfOneRow } from '../rows/table-rows.js';
+
+/** A write that somebody waits for. */
+export interface Write {
+  /** When it was asked for, by the monotonic clock. */
+  readonly sinceMs: number;
+  readonly run: () => void;
+  readonly failed: (error: unknown) => void;
+  readonly done: () => void;
+}
+
+/** Less important writes, which go along with a transaction and never make one fail. */
+export interface Passenger {
+  /** Tells whether there is anything to write. */
+  waits(): boolean;
+  /** Writes some of it, within the transaction: at least one, and no more than there is room for. */
+  write(room: PassengerRoom): void;
+  /** Told when that transaction is over. */
+  written(isKept: boolean): void;
+  /** Gives up what waits. */
+  drop(): void;
+}
+
+/** The room that passengers may take of a transaction. */
+export interface PassengerRoom {
+  readonly characters: number;
+  readonly isSpent: () => boolean;
+}
+
+/** Looks whether what is written still counts. Each call throws if it does not: then nothing of the transaction does. */
+export interface CommitGuard {
+  /** Within the transaction, before anything is written. */
+  entering(): void;
+  /** When the transaction is on the disk, before anybody is told. */
+  leaving(): void;
+}
+
+/** The options of transactions. */
+export interface TransactionOptions {
+  readonly clock: Clock;
+  readonly passenger?: Passenger;
+  readonly guard?: CommitGuard;
+}
+
+/** Milliseconds that the work of one transaction may take. Its sync comes on top. */
+const budgetMs = { writes: 50, passengers: 25 } as const;
+
+/** Writes of one transaction, at most. */
+const mostWrites = 1_000;
+
+/** Characters of passengers that go along with writes, and that make a transaction of their own. */
+const passengerCharacters = { few: 128 * 1024, many: 1024 * 1024 } as const;
+
+/**
+ * The transactions of a `GroupCommit`, one a call. Each is bounded in time and size, and takes what it has written off
+ * its list. If another process holds the lock it throws `database-busy`, and every list is as it was.
+ */
+export class Transactions {
+  readonly #database: SqliteDatabase;
+  readonly #options: TransactionOptions;
+
+  constructor(database: SqliteDatabase, options: TransactionOptions) {
+    this.#database = database;
+    this.#options = options;
+  }
+
+  /**
+   * Writes the first of a list, and some passengers. Each write learns what became of it.
+   *
+   * @returns why the database has failed, if it did.
+   */
+  writes(waiting: Write[], withPassengers = true): unknown {
+    const passenger =
+      withPassengers && this.#options.passenger?.waits() ? this.#options.passenger : undefined;
+    const isSpent = this.#budget(budgetMs.writes);
+    const taken: Write[] = [];
+    const refused = new Map<Write, unknown>();
+    try {
+      this.#commit(() => {
+        for (const one of waiting) {
+          if (taken.length >= mostWrites || (taken.length > 0 && isSpent())) break;
+          taken.push(one);
+          try {
+            one.run();
+          } catch (error) {
+            // what the database throws ends the transaction; a damaged row concerns whoever needs it
+            const isRefused = isSluiceError(error) && !error.code.startsWith('database-');
+            if (!isRefused && !isOfOneRow(error)) throw error;
+            refused.set(one, error);
+          }
+        }
+        passenger?.write(this.#room('few'));
+      });
+    } catch (error) {
+      if (isLocked(error)) throw error;
+      passenger?.written(false);
+      if (passenger !== undefined) return this.writes(waiting, false); // it may have been too much
+      for (const one of waiting.splice(0, Math.max(1, taken.length))) one.failed(error);
+      return error;
+    }
+    passenger?.written(true);
+    for (const one of waiting.splice(0, taken.length))
+      if (refused.has(one)) one.failed(refused.get(one));
+      else one.done();
+    return undefined;
+  }
+
+  /** Writes passengers alone. Those that cannot be written are given up. */
+  passengers(): void {
+    const { passenger } = this.#options;
+    try {
+      this.#commit(() => passenger?.write(this.#room('many')));
+    } catch (error) {
+      if (isLocked(error)) throw error;
+      passenger?.written(false);
+      return;
+    }
+    passenger?.written(true);
+  }
+
+  /** Does the first chore of a list. */
+  chore(chores: Write[]): void {
+    const [chore] = chores;
+    if (chore === undefined) return;
+    try {
+      this.#commit(chore.run);
+    } catch (error) {
+      if (isLocked(error)) throw error;
+      chores.shift();
+      chore.failed(error);
+      return;
+    }
+    chores.shift();
+    chore.done();
+  }
+
+  #commit(work: () => void): void {
+    const { guard } = this.#options;
+    this.#database.transaction(() => {
+      guard?.entering();
+      work();
+    });
+    guard?.leaving();
+  }
+
+  #room(size: keyof typeof passengerCharacters): PassengerRoom {
+    return { characters: passengerCharacters[size], isSpent: this.#budget(budgetMs.passengers) };
+  }
+
+  #budget(ms: number): () => boolean {
+    const { clock } = this.#options;
+    const untilMs = clock.monotonicMs() + ms;
+    return () => clock.monotonicMs() >= untilMs;
+  }
+}
+
+function isLocked(error: unknown): boolean {
+  return isSluiceError(error) && error.code === 'database-busy';
+}

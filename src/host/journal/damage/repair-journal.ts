@@ -1,0 +1,208 @@
+import {
+  chmodSync,
+  closeSync,
+  copyFileSync,
+  existsSync,
+  fsyncSync,
+  openSync,
+  renameSync,
+  rmSync,
+  writeSync,
+} from 'node:fs';
+import { isSluiceError, type SluiceError } from '../../../kernel/index.js';
+import { logDamage } from '../../sqlite/log-damage.js';
+import { openSqlite, type SqliteDatabase } from '../../sqlite/open-sqlite.js';
+import { checkHead, damageOfSchema, numberOf, openJournalFile } from '../file/journal-file.js';
+import { lockJournal } from '../file/journal-lock.js';
+import { examineRows } from '../rows/examine-rows.js';
+import { journalTables } from '../rows/journal-rows.js';
+import { checkSchema } from '../rows/journal-schema.js';
+import { rowProblem, type SummedTable } from '../rows/row-sums.js';
+import {
+  continueNumbers,
+  type Damage,
+  damageLine,
+  numberGiven,
+  tableRows,
+} from '../rows/table-rows.js';
+import { readPastDamage } from './read-past-damage.js';
+
+/** The damage that a repair found, and what it did about it. */
+export interface RepairReport {
+  /** `well`: nothing was wrong, and nothing was done. */
+  readonly status: 'well' | 'repaired';
+  /** The problems, in words: at most a hundred of them. */
+  readonly problems: readonly string[];
+  /** Rows that are in the journal now. */
+  readonly kept: number;
+  /** Rows that are in the side file instead: a line of JSON each, with the bytes of texts in base64. */
+  readonly moved: number;
+  readonly sideFile?: string;
+  /** The journal as it was. */
+  readonly copy?: string;
+}
+
+/** Problems that a report names. */
+const mostProblems = 100;
+
+/**
+ * Makes a journal usable again: every row whose sums fit is kept, in a file with new indexes, and every other row goes
+ * to a side file. The journal as it was is kept beside it. A journal that is well is left alone.
+ *
+ * @param stamp a part of the names of the side file and of the copy.
+ * @throws SluiceError `journal-in-use` while a host runs; `database-damaged` where not even the tables can be found.
+ * @example
+ * const { moved, sideFile } = repairJournal('./sluice.db', '20260315');
+ */
+export function repairJournal(path: string, stamp: string): RepairReport {
+  using _lock = lockJournal(path);
+  try {
+    return repaired(path, stamp);
+  } catch (error) {
+    throw damageOfSchema(path, error);
+  }
+}
+
+function repaired(path: string, stamp: string): RepairReport {
+  const problems = journalProblems(path);
+  if (problems.length === 0) return { status: 'well', problems, kept: 0, moved: 0 };
+  const copy = `${path}.damaged-${stamp}`;
+  const sideFile = `${copy}.jsonl`;
+  for (const suffix of ['', '-wal']) copyPrivately(path + suffix, copy + suffix);
+  const damaged: string[] = [];
+  const onDamaged = (damage: Damage): void => {
+    if (damage.row === undefined) problems.push(damage.problem);
+    else damaged.push(sideLine(damage));
+  };
+  const target = `${path}.repaired`;
+  removeDatabase(target); // of a repair that was interrupted
+  let kept = 0;
+  {
+    using from = openSqlite(path, { isDamageExpected: true });
+    const isEmpty = numberOf(from, 'SELECT count(*) FROM sqlite_schema') === 0;
+    if (isEmpty) problems.push('no table is left in it');
+    else checkHead(from, { isOwner: true, onDamaged });
+    using to = openJournalFile(target, { isOwner: true });
+    to.transaction(() => {
+      if (!isEmpty)
+        for (const table of journalTables) kept += copyTable(from, to, table, onDamaged);
+    });
+    writeDurably(sideFile, damaged);
+    to.exec('PRAGMA wal_checkpoint(TRUNCATE)');
+    from.exec('PRAGMA wal_checkpoint(TRUNCATE)'); // no log may be left that would be read into the new file
+  }
+  for (const suffix of ['-wal', '-shm']) rmSync(path + suffix, { force: true });
+  renameSync(target, path);
+  removeDatabase(target);
+  openJournalFile(path, { isOwner: true }).close(); // it is well now
+  const moved = damaged.length;
+  return {
+    status: 'repaired',
+    problems: problems.slice(0, mostProblems),
+    kept,
+    moved,
+    ...(moved > 0 && { sideFile }),
+    copy,
+  };
+}
+
+/**
+ * All that is wrong with a journal, in words: its log, its pages and indexes, its schema and each of its rows.
+ *
+ * @throws SluiceError where it cannot be opened at all, or is none.
+ */
+export function journalProblems(path: string): string[] {
+  const problems: string[] = [];
+  const look = (work: () => void): void => {
+    try {
+      work();
+    } catch (thrown) {
+      const error = damageOfSchema(path, thrown);
+      if (!isDamage(error)) throw error;
+      problems.push(String(error.details['problem']));
+    }
+  };
+  const inLog = logDamage(path);
+  if (inLog !== undefined) problems.push(inLog);
+  else look(() => openSqlite(path, { readonly: true }).close()); // as a host would, which does not read past anything
+  using database = openSqlite(path, { isDamageExpected: true });
+  const version = numberOf(database, 'PRAGMA user_version');
+  if (version === 1) return ['it is of version 1'];
+  look(() => database.check());
+  const isEmpty = numberOf(database, 'SELECT count(*) FROM sqlite_schema') === 0;
+  if (isEmpty) return problems;
+  checkHead(database, { isOwner: false });
+  look(() => checkSchema(database));
+  look(() => {
+    for (const rows of examineRows(database)) problems.push(...rows.map(damageLine));
+  });
+  return [...new Set(problems)];
+}
+
+function copyTable(
+  from: SqliteDatabase,
+  to: SqliteDatabase,
+  table: SummedTable,
+  onDamaged: (damage: Damage) => void,
+): number {
+  const { rows, problem } = readPastDamage(from, table, 'true', []);
+  if (problem !== undefined)
+    onDamaged({ table: table.name, problem: `${table.name} cannot be read whole: ${problem}` });
+  const target = tableRows(to, table);
+  let kept = 0;
+  for (const row of rows) {
+    const problem = rowProblem(table, row) ?? whyNotAdded(() => target.add(row as never)); // its texts are texts
+    if (problem === undefined) kept++;
+    else onDamaged({ table: table.name, row, problem });
+  }
+  continueNumbers(to, table.name, numberGiven(from, table.name));
+  return kept;
+}
+
+/** A damaged table may give a row twice. */
+function whyNotAdded(add: () => void): string | undefined {
+  try {
+    add();
+    return undefined;
+  } catch (error) {
+    if (isSluiceError(error) && error.code === 'database-constraint')
+      return 'its number or its key is that of another row';
+    throw error;
+  }
+}
+
+function isDamage(error: unknown): error is SluiceError {
+  return isSluiceError(error) && error.code === 'database-damaged';
+}
+
+function sideLine({ table, row = {}, problem }: Damage): string {
+  const columns = Object.entries(row).map(([column, value]) => [
+    column,
+    typeof value === 'number' || value === null
+      ? value
+      : { base64: Buffer.from(value).toString('base64') },
+  ]);
+  return JSON.stringify({ table, problem, row: Object.fromEntries(columns) });
+}
+
+function copyPrivately(from: string, to: string): void {
+  if (!existsSync(from)) return;
+  closeSync(openSync(to, 'wx', 0o600)); // nobody else may read it, not even for a moment
+  copyFileSync(from, to);
+  chmodSync(to, 0o600);
+}
+
+function writeDurably(path: string, lines: readonly string[]): void {
+  if (lines.length === 0) return;
+  const file = openSync(path, 'wx', 0o600);
+  try {
+    for (const line of lines) writeSync(file, `${line}\n`);
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+  }
+}
+
+function removeDatabase(path: string): void {
+  for (const suffix of ['', '-wal', '-shm']) rmSync(path + suffix, { force: true });
+}

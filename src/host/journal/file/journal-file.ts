@@ -1,0 +1,94 @@
+import { statSync } from 'node:fs';
+import { isSluiceError } from '../../../kernel/index.js';
+import { hostError } from '../../errors.js';
+import { openSqlite, type SqliteDatabase, type SqliteOptions } from '../../sqlite/open-sqlite.js';
+import { examineRows } from '../rows/examine-rows.js';
+import { applicationId, checkSchema, makeSchema, schemaVersion } from '../rows/journal-schema.js';
+import { type Damage, damageError } from '../rows/table-rows.js';
+import { migrateJournal } from './migrate-journal.js';
+
+/** How the file of a journal is opened. */
+export interface JournalFileOptions extends SqliteOptions {
+  /** Whoever opens it has its lock: an older version is brought up to today's, and a new file gets its tables. */
+  readonly isOwner?: boolean;
+  /** Bytes up to which all of it is looked at; 32 MiB where unsaid. Of a larger file, only its head and its schema are. */
+  readonly wholeCheckBytes?: number;
+}
+
+/** Bytes of a file that are looked at in about a second. */
+const usualCheckBytes = 32 * 1024 * 1024;
+
+/** Bytes up to which whoever only reads looks at all: each row is compared with its sums when it is read, anyway. */
+export const readerCheckBytes = 4 * 1024 * 1024;
+
+/** Tells whether a file is looked at as a whole before it is used. */
+export function isCheckedWhole(path: string, wholeCheckBytes = usualCheckBytes): boolean {
+  return (
+    path === ':memory:' || (statSync(path, { throwIfNoEntry: false })?.size ?? 0) <= wholeCheckBytes
+  );
+}
+
+/**
+ * Opens the file of a journal, or makes it, and looks at all of it: every page, every index and every row with its sum.
+ * Damage is found before anything depends on it. A large file is opened without that look: `checkLater`.
+ *
+ * @throws SluiceError `not-a-journal`, or what `openSqlite` throws.
+ */
+export function openJournalFile(path: string, options: JournalFileOptions = {}): SqliteDatabase {
+  const { isOwner = false, wholeCheckBytes, ...sqlite } = options;
+  const isChecked = sqlite.isDamageExpected !== true && isCheckedWhole(path, wholeCheckBytes);
+  const database = openSqlite(path, sqlite);
+  try {
+    if (isChecked) database.check();
+    const isNew = numberOf(database, 'SELECT count(*) FROM sqlite_schema') === 0;
+    if (isNew && isOwner) database.transaction(() => makeSchema(database));
+    checkHead(database, { isOwner });
+    checkSchema(database);
+    if (isChecked)
+      for (const [first] of examineRows(database))
+        if (first !== undefined) throw damageError(path, first);
+    return database;
+  } catch (error) {
+    database.close();
+    throw damageOfSchema(path, error);
+  }
+}
+
+/** What a statement of this project has thrown. The statement is right, so one that cannot be run does not fit the schema. */
+export function damageOfSchema(path: string, error: unknown): unknown {
+  if (!isSluiceError(error) || error.code !== 'database-failed') return error;
+  const problem = `its schema cannot be used: ${String(error.details['problem'])}`;
+  return hostError('database-damaged', { path, problem }, { cause: error });
+}
+
+/**
+ * Looks whose file it is, and of which version; its owner brings an older one up to today's.
+ *
+ * @param given with `onDamaged` rows that cannot be taken over are told and left out; else they are an error.
+ * @throws SluiceError `not-a-journal`, `database-damaged`.
+ */
+export function checkHead(
+  database: SqliteDatabase,
+  given: { readonly isOwner: boolean; readonly onDamaged?: (damage: Damage) => void },
+): void {
+  const { path } = database;
+  const id = numberOf(database, 'PRAGMA application_id');
+  if (id !== applicationId)
+    throw hostError('not-a-journal', { path, problem: 'it is a database of something else' });
+  const version = numberOf(database, 'PRAGMA user_version');
+  if (version === schemaVersion) return;
+  if (version === 1 && given.isOwner) {
+    migrateJournal(database, given.onDamaged);
+    return;
+  }
+  const problem =
+    version === 1
+      ? `it is of version 1, and a host that opens it makes it version ${schemaVersion}; \`sluice journal repair\` does, too`
+      : `it is of version ${version}, and this is made for version ${schemaVersion}`;
+  throw hostError('not-a-journal', { path, problem });
+}
+
+/** The one number that a statement gives. */
+export function numberOf(database: SqliteDatabase, sql: string): number {
+  return Number(Object.values(database.prepare(sql).get() ?? {})[0] ?? 0);
+}

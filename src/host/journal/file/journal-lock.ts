@@ -1,0 +1,32 @@
+import { isSluiceError } from '../../../kernel/index.js';
+import { hostError } from '../../errors.js';
+import { openSqlite, type SqliteDatabase } from '../../sqlite/open-sqlite.js';
+
+/**
+ * Lets one process at a time use a journal. The lock is one of the operating system on a file beside the journal, so it
+ * is gone with the process, however that ends; the file stays, and is empty.
+ *
+ * @throws SluiceError `journal-in-use`, or what `openSqlite` throws.
+ */
+export function lockJournal(path: string): Disposable {
+  const lock = openLock(path);
+  try {
+    lock.exec('BEGIN EXCLUSIVE'); // held until it is closed
+    return lock;
+  } catch (error) {
+    lock.close();
+    if (isSluiceError(error) && error.code === 'database-busy')
+      throw hostError('journal-in-use', { path }, { cause: error });
+    throw error;
+  }
+}
+
+/** @throws SluiceError about the journal: nobody has named the file beside it. */
+function openLock(path: string): SqliteDatabase {
+  try {
+    return openSqlite(`${path}-lock`, { busyTimeoutMs: 0, isLock: true });
+  } catch (error) {
+    if (!isSluiceError(error) || error.code !== 'database-not-opened') throw error;
+    throw hostError(error.code, { ...error.details, path }, { cause: error });
+  }
+}

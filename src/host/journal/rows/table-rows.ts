@@ -1,0 +1,198 @@
+import { isSluiceError, type SluiceError } from '../../../kernel/index.js';
+import { hostError } from '../../errors.js';
+import type { SqliteDatabase, SqliteRow, SqliteStatement } from '../../sqlite/open-sqlite.js';
+import type { StoredRow } from '../../sqlite/sqlite-texts.js';
+import type { SqliteValue } from '../../sqlite/sqlite-values.js';
+import { type CleanText, cleanBody } from '../clean-body.js';
+import { bodySum, headSum, rowProblem, type SummedTable } from './row-sums.js';
+
+/** Values by the names of their columns, without the sums. A column that is absent is null. */
+export type RowValues = Readonly<Record<string, SqliteValue | undefined>>;
+
+/** Something of a table that is damaged. */
+export interface Damage {
+  /** Absent where it is of the whole file. */
+  readonly table?: string;
+  /** A row whose sum is wrong, or a text of which is no text; absent where pages cannot be read. */
+  readonly row?: StoredRow;
+  /** In words, with the column where it is known. */
+  readonly problem: string;
+}
+
+/** How rows are read: whole, and damage is an error, where unsaid. */
+export interface HowRead {
+  /** Told of the rows that are damaged. */
+  readonly onDamaged?: ((damage: Damage) => void) | undefined;
+  /** Their bodies are neither read nor compared with their sums. */
+  readonly withoutBody?: boolean;
+}
+
+/**
+ * The rows of one table, each with its sums. Each row that is read was looked at; a row that is damaged is never given out:
+ * `database-damaged`, with the table, the row's number and its column. Writes are within a transaction of the caller's.
+ */
+export interface TableRows {
+  /** Adds a row with the next number, or with the one in `seq`. */
+  add(values: RowValues): void;
+  /** The first row of which a column has a value, without its body. */
+  find(column: string, value: SqliteValue): SqliteRow | undefined;
+  /** The row with the highest number of which a column has a value, without its body. */
+  newest(column: string, value: SqliteValue): SqliteRow | undefined;
+  /** The rows that a condition fits: what may follow `WHERE`. */
+  read(condition: string, values: readonly SqliteValue[], how?: HowRead): SqliteRow[];
+  /** Writes other values into a row that `find` gave. */
+  change(row: SqliteRow, changes: RowValues): void;
+}
+
+/**
+ * Statements are compiled once for each shape.
+ *
+ * @param clean what free texts pass before they are written: it takes secrets out (spec §20.8).
+ * @example
+ * const updates = tableRows(database, updatesTable);
+ * const row = updates.find('event_id', 'u-1');
+ * if (row?.['state'] === 'accepted') updates.change(row, { state: 'handling' });
+ */
+export function tableRows(
+  database: SqliteDatabase,
+  table: SummedTable,
+  clean?: CleanText,
+): TableRows {
+  const { name } = table;
+  const cleaned = (values: RowValues): RowValues => {
+    if (clean === undefined) return values;
+    const { body, shown, cause, reason } = values;
+    return {
+      ...values,
+      ...(typeof body === 'string' && { body: cleanBody(name, body, clean) }),
+      ...(typeof shown === 'string' && { shown: cleanBody(name, shown, clean) }),
+      ...(typeof cause === 'string' && { cause: clean(cause) }),
+      ...(typeof reason === 'string' && { reason: clean(reason) }),
+    };
+  };
+  const head = ['body_sum', 'sum', ...table.columns];
+  const whole = ['body', ...head];
+  const statements = new Map<string, SqliteStatement>();
+  const statement = (sql: string): SqliteStatement => {
+    const known = statements.get(sql);
+    if (known !== undefined) return known;
+    const made = database.prepare(sql);
+    statements.set(sql, made);
+    return made;
+  };
+  const good = (rows: readonly StoredRow[], onDamaged?: (damage: Damage) => void): SqliteRow[] =>
+    goodRows(table, rows, (damage) => {
+      if (onDamaged === undefined) throw damageError(database.path, damage);
+      onDamaged(damage);
+    });
+
+  let nextSeq: number | undefined;
+  const lastSeq = (): number => {
+    const sql = `SELECT max((SELECT coalesce(max(seq), 0) FROM ${name}),
+      coalesce((SELECT seq FROM sqlite_sequence WHERE name = ?), 0)) AS seq`;
+    return Number(statement(sql).get(name)?.['seq']);
+  };
+
+  return {
+    add: (given) => {
+      const values = cleaned(given);
+      const seq = values['seq'] ?? (nextSeq ??= lastSeq() + 1);
+      if (typeof seq !== 'number' || !Number.isSafeInteger(seq))
+        throw hostError('database-damaged', {
+          path: database.path,
+          problem: `the next row of ${name} would have the number ${seq}`,
+        });
+      const body = values['body'] ?? null;
+      const row: RowValues = { ...values, seq, body, body_sum: bodySum(body) };
+      const all = whole.map((column) =>
+        column === 'sum' ? headSum(table, row) : (row[column] ?? null),
+      );
+      try {
+        statement(
+          `INSERT INTO ${name} (${whole.join(', ')}) VALUES (${whole.map(() => '?').join(', ')})`,
+        ).run(...all);
+        if (nextSeq !== undefined) nextSeq = Math.max(nextSeq, seq + 1);
+      } catch (error) {
+        nextSeq = undefined; // somebody else may have written
+        throw error;
+      }
+    },
+    find: (column, value) => {
+      const sql = `SELECT ${head.join(', ')} FROM ${name} WHERE ${column} = ? LIMIT 1`;
+      return good(statement(sql).stored(value))[0];
+    },
+    newest: (column, value) => {
+      const sql = `SELECT ${head.join(', ')} FROM ${name} WHERE ${column} = ? ORDER BY seq DESC LIMIT 1`;
+      return good(statement(sql).stored(value))[0];
+    },
+    read: (condition, values, { onDamaged, withoutBody = false } = {}) => {
+      const sql = `SELECT ${(withoutBody ? head : whole).join(', ')} FROM ${name} WHERE ${condition}`;
+      return good(statement(sql).stored(...values), onDamaged);
+    },
+    change: (row, given) => {
+      const changes = cleaned(given);
+      const { body } = changes;
+      const changed: RowValues = {
+        ...row,
+        ...changes,
+        ...(body !== undefined && { body_sum: bodySum(body) }),
+      };
+      const columns = [...Object.keys(changes), ...(body === undefined ? [] : ['body_sum'])];
+      statement(
+        `UPDATE ${name} SET ${columns.map((column) => `${column} = ?`).join(', ')}, sum = ? WHERE seq = ?`,
+      ).run(
+        ...columns.map((column) => changed[column] ?? null),
+        headSum(table, changed),
+        row['seq'] ?? null,
+      );
+    },
+  };
+}
+
+/** The rows whose sums fit; the others are told. */
+export function goodRows(
+  table: SummedTable,
+  rows: readonly StoredRow[],
+  onDamaged: (damage: Damage) => void,
+): SqliteRow[] {
+  return rows.flatMap((row) => {
+    const problem = rowProblem(table, row);
+    if (problem === undefined) return [row as SqliteRow]; // it has no bytes
+    onDamaged({ table: table.name, row, problem });
+    return [];
+  });
+}
+
+/** The last number that was given to a row of a table, which may be gone. */
+export function numberGiven(database: SqliteDatabase, name: string): number {
+  const row = database.prepare('SELECT seq FROM sqlite_sequence WHERE name = ?').get(name);
+  return Number(row?.['seq'] ?? 0);
+}
+
+/** Goes on after a number that was given: no number comes twice. */
+export function continueNumbers(database: SqliteDatabase, name: string, given: number): void {
+  if (!Number.isSafeInteger(given) || given <= numberGiven(database, name)) return;
+  database.prepare('DELETE FROM sqlite_sequence WHERE name = ?').run(name);
+  database.prepare('INSERT INTO sqlite_sequence (name, seq) VALUES (?, ?)').run(name, given);
+}
+
+/** A damaged row as an error that says which it is. */
+export function damageError(path: string, damage: Damage): SluiceError {
+  const { table, row } = damage;
+  const seq = row === undefined ? undefined : Number(row['seq']);
+  return hostError('database-damaged', { path, problem: damageLine(damage), table, seq });
+}
+
+/** Damage in words: which row, and what is wrong with it. */
+export function damageLine({ table, row, problem }: Damage): string {
+  return row === undefined ? problem : `row ${Number(row['seq'])} of ${table}, ${problem}`;
+}
+
+/** Tells whether an error is about one damaged row: nothing was written, and the database goes on. */
+export function isOfOneRow(error: unknown): boolean {
+  return (
+    isSluiceError(error) &&
+    error.code === 'database-damaged' &&
+    error.details['table'] !== undefined
+  );
+}

@@ -1,0 +1,114 @@
+import { randomUUID } from 'node:crypto';
+import { statSync } from 'node:fs';
+import { isSluiceError, type SluiceError } from '../../../kernel/index.js';
+import { hostError } from '../../errors.js';
+import type { SqliteDatabase } from '../../sqlite/open-sqlite.js';
+import type { CommitGuard } from '../commit/transactions.js';
+import { numberOf } from '../file/journal-file.js';
+
+/** The files that make a journal, by what is added to its path. */
+const files = ['', '-wal', '-shm', '-lock'] as const;
+
+/**
+ * Looks whether what this process writes still gets into the journal: its files are where they were, and no other process
+ * has taken it over. A journal that is lost stays lost until it is opened again.
+ *
+ * @example
+ * const guard = new JournalGuard(database);
+ * guard.look(); // undefined
+ */
+export class JournalGuard implements CommitGuard {
+  readonly #database: SqliteDatabase;
+  /** In the database's own row of the one who writes to it. */
+  readonly #token = randomUUID();
+  readonly #known: ReadonlyMap<string, string | undefined>;
+  #dataVersion: number;
+  #problem: SluiceError | undefined;
+
+  /** Takes the journal over: whoever had it before is told so at their next write. */
+  constructor(database: SqliteDatabase) {
+    this.#database = database;
+    database.transaction(() => {
+      database.exec(
+        'CREATE TABLE IF NOT EXISTS writer (id INTEGER PRIMARY KEY CHECK (id = 1), token TEXT NOT NULL) STRICT',
+      );
+      database.prepare('INSERT OR REPLACE INTO writer (id, token) VALUES (1, ?)').run(this.#token);
+    });
+    const { path } = database;
+    const paths = path === ':memory:' ? [] : files.map((suffix) => `${path}${suffix}`);
+    this.#known = new Map(paths.map((one) => [one, identityOf(one)]));
+    this.#dataVersion = this.#readDataVersion();
+  }
+
+  /**
+   * Looks at everything, as each commit does.
+   *
+   * @returns why nothing may be acknowledged: for good, or because the disk could not be read this time.
+   */
+  look(): SluiceError | undefined {
+    if (this.#problem === undefined && this.#database.isOpen)
+      try {
+        this.#lookAtFiles();
+        this.#lookAtWriter();
+      } catch (error) {
+        if (!isSluiceError(error)) throw error;
+        return error;
+      }
+    return this.#problem;
+  }
+
+  /** Nothing may be acknowledged any more, for a reason that somebody else has found. */
+  fail(problem: SluiceError): void {
+    this.#problem ??= problem;
+  }
+
+  entering(): void {
+    this.#lookAtWriter();
+    if (this.#problem !== undefined) throw this.#problem;
+  }
+
+  leaving(): void {
+    this.#lookAtFiles();
+    if (this.#problem !== undefined) throw this.#problem;
+  }
+
+  /** Shows that the database takes writes: it needs room, as any write does. */
+  probe(): void {
+    const write = this.#database.prepare('UPDATE writer SET token = ? WHERE id = 1');
+    write.run(this.#token + ' '.repeat(16_384));
+    write.run(this.#token);
+  }
+
+  #lookAtFiles(): void {
+    for (const [path, was] of this.#known) {
+      const is = identityOf(path);
+      if (is === was) continue;
+      this.#lose(
+        is === undefined ? `${path} is not there any more` : `${path} is another file now`,
+      );
+      return;
+    }
+  }
+
+  /** Only a change by somebody else makes the row worth a look. */
+  #lookAtWriter(): void {
+    const dataVersion = this.#readDataVersion();
+    if (dataVersion === this.#dataVersion) return;
+    const row = this.#database.prepare('SELECT token FROM writer WHERE id = 1').get();
+    this.#dataVersion = dataVersion;
+    if (row?.['token'] !== this.#token) this.#lose('another process has opened it for writing');
+  }
+
+  #lose(problem: string): void {
+    this.#problem ??= hostError('journal-lost', { path: this.#database.path, problem });
+  }
+
+  #readDataVersion(): number {
+    return numberOf(this.#database, 'PRAGMA data_version');
+  }
+}
+
+function identityOf(path: string): string | undefined {
+  const entry = statSync(path, { bigint: true, throwIfNoEntry: false });
+  return entry === undefined ? undefined : `${entry.dev}:${entry.ino}`;
+}

@@ -1,0 +1,130 @@
+import type { SqliteDatabase } from '../../sqlite/open-sqlite.js';
+import { numberOf } from '../file/journal-file.js';
+
+/** How long a journal keeps what is done with. What has not ended, and dead letters, are kept whatever this says. */
+export interface Retention {
+  /** Milliseconds; 7 days where unsaid. An update that comes again after that is taken for a new one. */
+  readonly keepForMs?: number;
+  /** Bytes that the file may have before the oldest goes, dispatches first; 256 MiB where unsaid. */
+  readonly keepBytes?: number;
+}
+
+const dayMs = 86_400_000;
+
+/** Bytes that a journal may have where nobody says. */
+export const usualKeepBytes = 256 * 1024 * 1024;
+
+/** The part of `keepBytes` that may be free in the file, and the part that may be written between two looks. */
+export const growth = 1 / 8;
+
+/** Rows that are looked at together, and pages that are given back together. */
+const batchRows = 50;
+const batchPages = 64;
+
+/** Batches of one slice, at most. */
+const batchesPerSlice = 10;
+
+/** A message that has not ended may need the sends that it made. */
+const notOpen = `NOT EXISTS (
+  SELECT 1 FROM updates WHERE event_id = sends.correlation_id AND updates.state <> 'ended')`;
+
+/** The rows that are done with, the least important first. */
+const tables = [
+  { name: 'dispatches', madeAt: 'occurred_at_ms', endedAt: 'occurred_at_ms', isDone: 'true' },
+  {
+    name: 'sends',
+    madeAt: 'prepared_at_ms',
+    endedAt: 'ended_at_ms',
+    isDone: `sends.state IN ('sent', 'cancelled', 'failed') AND ${notOpen}`,
+  },
+  {
+    name: 'updates',
+    madeAt: 'accepted_at_ms',
+    endedAt: 'ended_at_ms',
+    isDone: "updates.state = 'ended'",
+  },
+] as const;
+
+type Table = (typeof tables)[number];
+
+/**
+ * Drops what is older or more than is kept, and gives free pages back to the disk. It is done in slices: each step of
+ * this generator is one, within a transaction of its caller's, and looks at no more rows than `isSpent` gives time for.
+ */
+export function* dropOld(
+  database: SqliteDatabase,
+  { keepForMs = 7 * dayMs, keepBytes = usualKeepBytes }: Retention,
+  nowMs: number,
+  isSpent: () => boolean,
+): Generator<void, void> {
+  let batches = 0;
+  const isSliceOver = (): boolean => {
+    if (++batches < batchesPerSlice && !isSpent()) return false;
+    batches = 0;
+    return true;
+  };
+  for (const table of tables)
+    for (const _ of dropEnded(database, table, nowMs - keepForMs)) if (isSliceOver()) yield;
+  for (const table of tables)
+    for (const _ of dropFirst(database, table, keepBytes)) if (isSliceOver()) yield;
+  for (const _ of giveBack(database, keepBytes * growth)) if (isSliceOver()) yield;
+}
+
+/** Rows are numbered as they were made: where a whole batch was made later, so was what comes after it. */
+function* dropEnded(
+  database: SqliteDatabase,
+  { name, madeAt, endedAt, isDone }: Table,
+  beforeMs: number,
+): Generator<void, void> {
+  const look = database.prepare(`
+    SELECT max(seq) AS last, count(*) AS n, count(CASE WHEN made_at < ? THEN 1 END) AS old FROM
+      (SELECT seq, ${madeAt} AS made_at FROM ${name} WHERE seq > ? ORDER BY seq LIMIT ${batchRows})`);
+  const drop = database.prepare(
+    `DELETE FROM ${name} WHERE seq > ? AND seq <= ? AND ${endedAt} < ? AND ${isDone}`,
+  );
+  for (let after = 0; ; ) {
+    const { last, n, old } = look.get(beforeMs, after) ?? {};
+    if (Number(old) === 0) return;
+    drop.run(after, Number(last), beforeMs);
+    if (Number(n) < batchRows) return;
+    after = Number(last);
+    yield;
+  }
+}
+
+function* dropFirst(
+  database: SqliteDatabase,
+  { name, isDone }: Table,
+  keepBytes: number,
+): Generator<void, void> {
+  const look = database.prepare(`
+    SELECT max(seq) AS last, count(*) AS n FROM
+      (SELECT seq FROM ${name} WHERE seq > ? ORDER BY seq LIMIT ${batchRows})`);
+  const drop = database.prepare(`DELETE FROM ${name} WHERE seq > ? AND seq <= ? AND ${isDone}`);
+  for (let after = 0; bytesUsed(database) > keepBytes; ) {
+    const { last, n } = look.get(after) ?? {};
+    if (Number(n) === 0) return;
+    drop.run(after, Number(last));
+    after = Number(last);
+    yield;
+  }
+}
+
+/** A file that was made before files could shrink keeps its free pages, and uses them again. */
+function* giveBack(database: SqliteDatabase, keepFreeBytes: number): Generator<void, void> {
+  if (numberOf(database, 'PRAGMA auto_vacuum') !== 2) return;
+  const keepFree = Math.ceil(keepFreeBytes / numberOf(database, 'PRAGMA page_size'));
+  for (;;) {
+    const surplus = numberOf(database, 'PRAGMA freelist_count') - keepFree;
+    if (surplus <= 0) return;
+    database.exec(`PRAGMA incremental_vacuum(${Math.min(surplus, batchPages)})`);
+    yield;
+  }
+}
+
+/** Of the file's pages, those that hold something. */
+function bytesUsed(database: SqliteDatabase): number {
+  const pages =
+    numberOf(database, 'PRAGMA page_count') - numberOf(database, 'PRAGMA freelist_count');
+  return pages * numberOf(database, 'PRAGMA page_size');
+}

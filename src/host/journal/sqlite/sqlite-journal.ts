@@ -1,0 +1,298 @@
+import { type Clock, isSluiceError, type SluiceError, systemClock } from '../../../kernel/index.js';
+import { hostError } from '../../errors.js';
+import { withoutSecrets } from '../../logging/without-secrets.js';
+import type { SqliteDatabase, SqliteRow } from '../../sqlite/open-sqlite.js';
+import type { Store } from '../../transcript/store.js';
+import { GroupCommit } from '../commit/group-commit.js';
+import { checkLater } from '../damage/check-later.js';
+import { isCheckedWhole, numberOf, openJournalFile } from '../file/journal-file.js';
+import { lockJournal } from '../file/journal-lock.js';
+import {
+  type DispatchFilter,
+  type DispatchRecord,
+  type Journal,
+  type JournalStats,
+  type NewDispatch,
+  type NewSend,
+  type NewUpdate,
+  openSends,
+  openUpdates,
+  type SendEndRecord,
+  type UpdateEnd,
+  type UpdateState,
+} from '../journal.js';
+import { type JournalChanges, journalChanges } from './journal-changes.js';
+import { JournalGuard } from './journal-guard.js';
+import type { JournalOptions, SqliteJournal } from './journal-options.js';
+import { RetentionSweep } from './retention-sweep.js';
+import { SqliteReader } from './sqlite-reader.js';
+import { sqliteStore } from './sqlite-store.js';
+import { WaitingDispatches } from './waiting-dispatches.js';
+
+/** Milliseconds that opening waits for another process, and that one step of it may block for. */
+const openLockWaitMs = 5_000;
+const openBusyMs = 50;
+
+/**
+ * Opens the journal in a file, or makes one. Its writes are on the disk when they resolve: a write-ahead log, synced with
+ * each transaction; writes of one turn of the event loop share a transaction. While the disk syncs, the process waits;
+ * it does not wait for other processes.
+ *
+ * @throws SluiceError (as a rejection) `journal-in-use`, `not-a-journal`, or what `openSqlite` throws.
+ * @example
+ * const journal = await openJournal('./sluice.db');
+ * const host = createHost({ agents, channels, journal, store: journal.store });
+ */
+export async function openJournal(
+  path: string,
+  options: JournalOptions = {},
+): Promise<SqliteJournal> {
+  const { maxPages, wholeCheckBytes, clock = systemClock } = options;
+  const lock = path === ':memory:' ? undefined : lockJournal(path);
+  const how = {
+    isOwner: true,
+    busyTimeoutMs: openBusyMs,
+    ...(maxPages !== undefined && { maxPages }),
+    ...(wholeCheckBytes !== undefined && { wholeCheckBytes }),
+  };
+  const untilMs = clock.monotonicMs() + openLockWaitMs;
+  const isWhole = isCheckedWhole(path, wholeCheckBytes);
+  for (;;) {
+    let database: SqliteDatabase | undefined;
+    try {
+      database = openJournalFile(path, how);
+      const journal = new FileJournal(database, lock, options);
+      database.exec('PRAGMA busy_timeout = 0'); // from now on another process is waited for without blocking
+      if (!isWhole) journal.checkLater();
+      return journal;
+    } catch (error) {
+      database?.close();
+      const isBusy = isSluiceError(error) && error.code === 'database-busy';
+      if (!isBusy || clock.monotonicMs() >= untilMs) {
+        lock?.[Symbol.dispose]();
+        throw error;
+      }
+    }
+    await new Promise<void>((resolve) => clock.setTimeout(resolve, openBusyMs));
+  }
+}
+
+class FileJournal extends SqliteReader implements SqliteJournal {
+  readonly path: string;
+  readonly store: Store;
+  readonly #database: SqliteDatabase;
+  readonly #lock: Disposable | undefined;
+  readonly #clock: Clock;
+  readonly #commits: GroupCommit;
+  readonly #guard: JournalGuard;
+  readonly #changes: JournalChanges;
+  readonly #dispatches: WaitingDispatches;
+  readonly #sweep: RetentionSweep;
+  #dataVersion: number;
+  #closed: Promise<void> | undefined;
+  readonly #closing = new AbortController();
+  readonly #counted = { accepted: 0, duplicates: 0 };
+
+  constructor(database: SqliteDatabase, lock: Disposable | undefined, options: JournalOptions) {
+    super(database);
+    this.path = database.path;
+    this.#database = database;
+    this.#lock = lock;
+    this.#clock = options.clock ?? systemClock;
+    const clean = withoutSecrets(options.secrets ?? []);
+    this.#changes = journalChanges(database, clean);
+    this.#dispatches = new WaitingDispatches(
+      database,
+      this.#clock,
+      () => this.#commits.carry(),
+      clean,
+    );
+    this.#guard = new JournalGuard(database);
+    this.#commits = new GroupCommit(database, {
+      clock: this.#clock,
+      passenger: this.#dispatches,
+      guard: this.#guard,
+      probe: () => this.#guard.probe(),
+    });
+    this.store = sqliteStore(database, this.#commits, clean);
+    this.#sweep = new RetentionSweep(database, this.#commits, this.#clock, options);
+    this.#sweep.start();
+    this.#dataVersion = this.#readDataVersion();
+  }
+
+  /** Looks at all of the file while it is used. Damage ends the taking in. */
+  checkLater(): void {
+    void checkLater(this.#database, this.#clock, this.#closing.signal).then((problem) => {
+      if (problem !== undefined) this.#guard.fail(problem);
+    });
+  }
+
+  async accept(update: NewUpdate): ReturnType<Journal['accept']> {
+    const { eventId, channel, accountId, updateId, lane, receivedAtMs, body } = update;
+    this.#sweep.grows(body?.length ?? 0);
+    const { updates } = this.#changes;
+    const known = await this.#commits.write(() => {
+      const row = updates.find('event_id', eventId);
+      if (row !== undefined) return row;
+      const from = { event_id: eventId, channel, account_id: accountId, update_id: updateId, lane };
+      const times = { received_at_ms: receivedAtMs, accepted_at_ms: this.#clock.now() };
+      updates.add({ ...from, ...times, body, state: 'accepted', attempts: 0 });
+      return undefined;
+    });
+    if (known === undefined) {
+      this.#counted.accepted++;
+      return { status: 'accepted' };
+    }
+    this.#counted.duplicates++;
+    const state = known['state'] as UpdateState; // the table's own check
+    return { status: 'known', state, attempts: Number(known['attempts']) };
+  }
+
+  begin(eventId: string): Promise<number> {
+    return this.#commits.write(() => {
+      const next = (was: SqliteRow) => Number(was['attempts']) + 1;
+      const was = this.#changes.changeUpdate(eventId, openUpdates, 'begun', (row) => ({
+        state: 'handling',
+        attempts: next(row),
+      }));
+      return next(was);
+    });
+  }
+
+  giveBack(eventId: string): Promise<void> {
+    return this.#write(() =>
+      this.#changes.changeUpdate(eventId, ['handling'], 'given back', (was) => ({
+        attempts: Math.max(0, Number(was['attempts']) - 1),
+      })),
+    );
+  }
+
+  endUpdate(eventId: string, { isDead, outcome, reason }: UpdateEnd): Promise<void> {
+    const end = { state: isDead ? 'dead' : 'ended', outcome, reason: reason ?? null };
+    return this.#write(() =>
+      this.#changes.changeUpdate(eventId, openUpdates, 'ended', () => ({
+        ...end,
+        ended_at_ms: this.#clock.now(),
+        ...(!isDead && { body: null }), // people's words are not kept longer than they must be
+      })),
+    );
+  }
+
+  prepare(send: NewSend): Promise<void> {
+    const { sendId, correlationId, kind, fingerprint, channel, accountId, body } = send;
+    this.#sweep.grows(body.length);
+    const { sends } = this.#changes;
+    return this.#write(() => {
+      const known = sends.find('send_id', sendId)?.['state'];
+      if (known !== undefined)
+        throw hostError('journal-state', {
+          what: 'send',
+          id: sendId,
+          wanted: 'prepared',
+          state: String(known),
+        });
+      const what = { send_id: sendId, correlation_id: correlationId, kind, fingerprint, body };
+      const place = { channel, account_id: accountId };
+      const at = { prepared_at_ms: this.#clock.now() };
+      sends.add({ ...what, ...place, ...at, state: 'prepared', attempts: 0 });
+    });
+  }
+
+  final(send: Parameters<Journal['final']>[0]): Promise<void> {
+    const { sendId, kind, fingerprint, channel = null, accountId = null, body } = send;
+    const what = { kind, fingerprint, channel, account_id: accountId, body };
+    return this.#write(() =>
+      this.#changes.changeSend(sendId, ['prepared'], 'made final', () => what),
+    );
+  }
+
+  sending(sendId: string): Promise<void> {
+    return this.#write(() =>
+      this.#changes.changeSend(sendId, openSends, 'sent', (was) => ({
+        state: 'sending',
+        attempts: Number(was['attempts']) + 1,
+      })),
+    );
+  }
+
+  unsent(sendId: string): Promise<void> {
+    return this.#write(() =>
+      this.#changes.changeSend(sendId, ['sending'], 'given back', () => ({ state: 'prepared' })),
+    );
+  }
+
+  shown(sendId: string, shown: string): Promise<void> {
+    return this.#write(() =>
+      this.#changes.changeSend(sendId, openSends, 'shown', () => ({ shown })),
+    );
+  }
+
+  endSend(sendId: string, end: SendEndRecord): Promise<void> {
+    const { state, providerMessageId = null, cause = null, reason = null } = end;
+    const how = { state, provider_message_id: providerMessageId, cause, reason };
+    return this.#write(() =>
+      this.#changes.changeSend(sendId, openSends, state, () => ({
+        ...how,
+        ended_at_ms: this.#clock.now(),
+      })),
+    );
+  }
+
+  dispatched(dispatch: NewDispatch): void {
+    this.#dispatches.add(dispatch);
+    this.#sweep.grows(dispatch.body.length);
+  }
+
+  override async dispatches(filter?: DispatchFilter): Promise<readonly DispatchRecord[]> {
+    await this.#commits.settled(); // what still waits
+    return super.dispatches(filter);
+  }
+
+  retry(eventId: string): Promise<boolean> {
+    return this.#commits.write(() => this.#changes.retry(eventId));
+  }
+
+  purge(eventId?: string): Promise<number> {
+    return this.#commits.write(() => this.#changes.purge(eventId));
+  }
+
+  changedOutside(): boolean {
+    const before = this.#dataVersion;
+    this.#dataVersion = this.#readDataVersion();
+    return this.#dataVersion !== before;
+  }
+
+  problem(): SluiceError | undefined {
+    return this.#guard.look() ?? this.#commits.failure;
+  }
+
+  stats(): JournalStats {
+    return { ...this.#counted, ...this.#dispatches.stats() };
+  }
+
+  override close(): Promise<void> {
+    this.#closed ??= this.#close();
+    return this.#closed;
+  }
+
+  async #close(): Promise<void> {
+    this.#closing.abort();
+    this.#dispatches.close();
+    this.#sweep.close();
+    try {
+      await this.#commits.close();
+      if (this.problem() === undefined) this.#database.exec('PRAGMA wal_checkpoint(TRUNCATE)');
+    } finally {
+      this.#database.close();
+      this.#lock?.[Symbol.dispose]();
+    }
+  }
+
+  #readDataVersion(): number {
+    return numberOf(this.#database, 'PRAGMA data_version');
+  }
+
+  async #write(work: () => unknown): Promise<void> {
+    await this.#commits.write(work);
+  }
+}

@@ -1,0 +1,191 @@
+import { isSluiceError } from '../../../kernel/index.js';
+import { logDamage } from '../../sqlite/log-damage.js';
+import type { SqliteDatabase } from '../../sqlite/open-sqlite.js';
+import type { SqliteValue } from '../../sqlite/sqlite-values.js';
+import { readPastDamage } from '../damage/read-past-damage.js';
+import { isCheckedWhole, openJournalFile, readerCheckBytes } from '../file/journal-file.js';
+import {
+  type DispatchFilter,
+  type DispatchRecord,
+  defaultLimit,
+  type JournalReader,
+  openUpdates,
+  type SendFilter,
+  type SendRecord,
+  type UpdateFilter,
+  type UpdateRecord,
+} from '../journal.js';
+import {
+  dispatchesTable,
+  type JournalTable,
+  type RowFilter,
+  sendsTable,
+  updatesTable,
+} from '../rows/journal-rows.js';
+import { isNotEnded, isOpenUpdate } from '../rows/journal-schema.js';
+import { type Damage, goodRows, type TableRows, tableRows } from '../rows/table-rows.js';
+
+/** Rows that are read at once, at least and at most, and the characters of their bodies that are aimed at. */
+const fewestRows = 16;
+const mostRows = 512;
+const charactersAtOnce = 512 * 1024;
+
+/**
+ * Reads the tables of an open journal. A damaged row is told to `onDamaged` and left out; where nobody listens, it is
+ * an error.
+ */
+export class SqliteReader implements JournalReader {
+  readonly #database: SqliteDatabase;
+  readonly #tables = new Map<string, TableRows>();
+  readonly #onDamaged: ((damage: Damage) => void) | undefined;
+
+  constructor(database: SqliteDatabase, onDamaged?: (damage: Damage) => void) {
+    this.#database = database;
+    this.#onDamaged = onDamaged;
+  }
+
+  async updates(filter: UpdateFilter = {}): Promise<readonly UpdateRecord[]> {
+    return this.#slices(updatesTable, filter);
+  }
+
+  async sends(filter: SendFilter = {}): Promise<readonly SendRecord[]> {
+    return this.#slices(sendsTable, filter);
+  }
+
+  async dispatches(filter: DispatchFilter = {}): Promise<readonly DispatchRecord[]> {
+    return this.#slices(dispatchesTable, filter);
+  }
+
+  async close(): Promise<void> {
+    this.#database.close();
+  }
+
+  /** Many rows are read in slices, and the event loop runs in between: each row is as it was when it was read. */
+  async #slices<Row extends { readonly seq: number }>(
+    table: JournalTable<Row>,
+    filter: RowFilter,
+  ): Promise<Row[]> {
+    const most = Math.max(0, Math.trunc(filter.limit ?? defaultLimit));
+    const all: Row[] = [];
+    let { afterSeq = 0 } = filter;
+    for (let slice = fewestRows; all.length < most; ) {
+      const limit = Math.min(slice, most - all.length);
+      let read = 0;
+      let characters = 0;
+      const sawRow = (seq: unknown): void => {
+        read++;
+        afterSeq = Math.max(afterSeq, Number(seq));
+      };
+      for (const row of this.#rows(table, { ...filter, afterSeq, limit }, sawRow)) {
+        sawRow(row.seq);
+        characters += lengthOf(row);
+        all.push(row);
+      }
+      if (read < limit) break;
+      slice = Math.min(
+        mostRows,
+        Math.max(fewestRows, Math.floor((slice * charactersAtOnce) / characters)),
+      );
+      await new Promise<void>((resolve) => setImmediate(resolve));
+    }
+    return all;
+  }
+
+  #rows<Row>(
+    table: JournalTable<Row>,
+    filter: RowFilter,
+    sawDamaged: (seq: unknown) => void,
+  ): Row[] {
+    const { eventId, correlationId, sinceMs, afterSeq, family, states, lane, limit } = filter;
+    const { withoutBody = false } = filter;
+    const conditions: string[] = [];
+    const values: SqliteValue[] = [];
+    const where = (condition: string, ...bound: readonly SqliteValue[]): void => {
+      conditions.push(condition);
+      values.push(...bound);
+    };
+    if (eventId !== undefined) where(`${table.idColumn} = ?`, eventId);
+    if (correlationId !== undefined) where(`${table.correlationColumn} = ?`, correlationId);
+    if (sinceMs !== undefined) where(`${table.timeColumn} >= ?`, sinceMs);
+    if (afterSeq !== undefined) where('seq > ?', afterSeq);
+    if (family !== undefined) where('family = ?', family);
+    if (lane !== undefined) where('lane = ?', lane);
+    if (states !== undefined) where(`state IN (${states.map(() => '?').join(', ')})`, ...states);
+    if (table.name === updatesTable.name && states !== undefined) {
+      // in the words of an index, which is not used else
+      if (!states.includes('ended')) where(isNotEnded);
+      if (states.every((state) => isOneOf(openUpdates, state))) where(isOpenUpdate);
+    }
+    const condition = conditions.length === 0 ? 'true' : conditions.join(' AND ');
+    const tell = this.#onDamaged;
+    const onDamaged =
+      tell &&
+      ((one: Damage): void => {
+        if (one.row !== undefined) sawDamaged(one.row['seq']);
+        tell(one);
+      });
+    const most = Math.max(0, Math.trunc(limit ?? defaultLimit));
+    try {
+      return this.#rowsOf(table)
+        .read(`${condition} ORDER BY seq LIMIT ?`, [...values, most], { onDamaged, withoutBody })
+        .map(table.record);
+    } catch (error) {
+      const isDamage = isSluiceError(error) && error.code === 'database-damaged';
+      if (onDamaged === undefined || !isDamage) throw error;
+      const { rows, problem } = readPastDamage(this.#database, table, condition, values);
+      if (problem !== undefined)
+        onDamaged({ table: table.name, problem: `${table.name} cannot be read whole: ${problem}` });
+      return goodRows(table, rows, onDamaged).slice(0, most).map(table.record);
+    }
+  }
+
+  #rowsOf(table: JournalTable<unknown>): TableRows {
+    let rows = this.#tables.get(table.name);
+    if (rows === undefined) {
+      rows = tableRows(this.#database, table);
+      this.#tables.set(table.name, rows);
+    }
+    return rows;
+  }
+}
+
+function lengthOf(row: object): number {
+  return 200 + ('body' in row && typeof row.body === 'string' ? row.body.length : 0);
+}
+
+function isOneOf(states: readonly string[], state: string): boolean {
+  return states.includes(state);
+}
+
+/** How a journal is read. */
+export interface ReadOptions {
+  /** Told of what is damaged, which is then read past. Without it damage is an error. */
+  readonly onDamaged?: (damage: Damage) => void;
+}
+
+/**
+ * Opens a journal to read it; a host may be using it meanwhile.
+ *
+ * @throws SluiceError (as a rejection) `not-a-journal`, or what `openSqlite` throws.
+ * @example
+ * const reader = await readJournal('./sluice.db');
+ * for (const { family, body } of await reader.dispatches({ eventId })) print(family, JSON.parse(body));
+ * await reader.close();
+ */
+export async function readJournal(
+  path: string,
+  { onDamaged }: ReadOptions = {},
+): Promise<JournalReader> {
+  const how = { readonly: true, wholeCheckBytes: readerCheckBytes };
+  if (onDamaged === undefined) return new SqliteReader(openJournalFile(path, how));
+  const inLog = logDamage(path);
+  if (inLog !== undefined) onDamaged({ problem: inLog });
+  const database = openJournalFile(path, { ...how, isDamageExpected: true });
+  try {
+    if (isCheckedWhole(path, readerCheckBytes)) database.check();
+  } catch (error) {
+    if (!isSluiceError(error) || error.code !== 'database-damaged') throw error;
+    onDamaged({ problem: String(error.details['problem']) });
+  }
+  return new SqliteReader(database, onDamaged);
+}

@@ -1,0 +1,91 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { isPrompt, type TranscriptEntry } from '../../../stream/index.js';
+import type { SqliteDatabase, SqliteRow } from '../../sqlite/open-sqlite.js';
+import type { SessionRecord, Store } from '../../transcript/store.js';
+import type { CleanText } from '../clean-body.js';
+import type { GroupCommit } from '../commit/group-commit.js';
+import { sessionsTable, transcriptsTable } from '../rows/journal-rows.js';
+import { tableRows } from '../rows/table-rows.js';
+
+/** Rows that are read at once: between two such readings others have their turn. */
+const page = 500;
+
+/** Rows that are forgotten in one write, and the bytes of their bodies; the last of them may go beyond that. */
+const rowsForgotten = 100;
+const bytesForgotten = 4 * 1024 * 1024;
+
+/** Sessions and transcripts in the tables of a journal. What is written is on the disk when it resolves. */
+export function sqliteStore(
+  database: SqliteDatabase,
+  commits: GroupCommit,
+  clean?: CleanText,
+): Store {
+  const sessions = tableRows(database, sessionsTable, clean);
+  const transcripts = tableRows(database, transcriptsTable, clean);
+  /** It is in the last row: nothing is ever counted through. */
+  const sizeOf = (sessionId: string) => {
+    const last = transcripts.newest('session_id', sessionId);
+    return { messages: Number(last?.['messages'] ?? 0), prompts: Number(last?.['prompts'] ?? 0) };
+  };
+  const forget = database.prepare(`DELETE FROM transcripts WHERE seq IN (
+    SELECT seq FROM (
+      SELECT seq, bytes, sum(bytes) OVER (ORDER BY seq DESC) AS bytes_so_far FROM (
+        SELECT seq, octet_length(body) AS bytes FROM transcripts WHERE session_id = ?
+        ORDER BY seq DESC LIMIT ${rowsForgotten}))
+    WHERE bytes_so_far - bytes < ${bytesForgotten})`);
+  /** From its end, a part at a time: if the process dies meanwhile, what is left is a transcript. */
+  const forgetTranscript = async (sessionId: string): Promise<void> => {
+    while ((await commits.write(() => forget.run(sessionId).changes)) > 0);
+  };
+  return {
+    loadSession: async (sessionKey) => {
+      const [row] = sessions.read('session_key = ?', [sessionKey]);
+      return row === undefined ? undefined : (JSON.parse(String(row['body'])) as SessionRecord); // as it was saved
+    },
+    saveSession: async (record) => {
+      const { sessionKey, sessionId } = record;
+      const body = JSON.stringify(record);
+      const old = sessions.find('session_key', sessionKey)?.['session_id'] ?? sessionId;
+      if (old !== sessionId) await forgetTranscript(String(old)); // as a reset leaves it
+      await commits.write(() => {
+        const before = sessions.find('session_key', sessionKey);
+        if (before === undefined) {
+          sessions.add({ session_key: sessionKey, session_id: sessionId, body });
+          return;
+        }
+        if (before['session_id'] !== sessionId) forget.run(String(before['session_id'])); // what has come meanwhile
+        sessions.change(before, { session_id: sessionId, body });
+      });
+    },
+    appendMessage: async (sessionId, message) => {
+      const body = JSON.stringify(message);
+      await commits.write(() => {
+        const { messages, prompts } = sizeOf(sessionId);
+        const size = { messages: messages + 1, prompts: prompts + (isPrompt(message) ? 1 : 0) };
+        transcripts.add({ session_id: sessionId, ...size, body });
+      });
+    },
+    readTranscript: async (sessionId, part) => {
+      if (part !== undefined) {
+        const wanted = [sessionId, part.last, part.skip ?? 0];
+        const rows = transcripts.read('session_id = ? ORDER BY seq DESC LIMIT ? OFFSET ?', wanted);
+        return rows.map(entryOf).reverse();
+      }
+      const entries: TranscriptEntry[] = [];
+      for (let after = 0; ; ) {
+        const wanted = [sessionId, after, page];
+        const rows = transcripts.read('session_id = ? AND seq > ? ORDER BY seq LIMIT ?', wanted);
+        entries.push(...rows.map(entryOf));
+        const last = rows.at(-1);
+        if (last === undefined || rows.length < page) return entries;
+        after = Number(last['seq']);
+        await nextTurn();
+      }
+    },
+    transcriptSize: async (sessionId) => sizeOf(sessionId),
+  };
+}
+
+function entryOf({ body }: SqliteRow): TranscriptEntry {
+  return JSON.parse(String(body)) as TranscriptEntry; // as it was appended
+}

@@ -1,0 +1,33 @@
+import { openJournalFile, readerCheckBytes } from '../file/journal-file.js';
+import type { Journal, JournalReader } from '../journal.js';
+import { journalChanges } from './journal-changes.js';
+import { SqliteReader } from './sqlite-reader.js';
+
+/** A journal in an operator's hands. */
+export interface TendedJournal extends JournalReader, Pick<Journal, 'retry' | 'purge'> {}
+
+/**
+ * Opens a journal to look after its dead letters; a host may be using it meanwhile, and takes up what is to be tried
+ * again within a second.
+ *
+ * @throws SluiceError (as a rejection) `not-a-journal`, or what `openSqlite` throws.
+ * @example
+ * const journal = await tendJournal('./sluice.db');
+ * for (const { eventId } of await journal.updates({ states: ['dead'] })) await journal.retry(eventId);
+ * await journal.close();
+ */
+export async function tendJournal(path: string): Promise<TendedJournal> {
+  const how = { wholeCheckBytes: readerCheckBytes };
+  openJournalFile(path, { ...how, readonly: true }).close(); // a file that is not there is not made
+  const database = openJournalFile(path, { wholeCheckBytes: 0 }); // it was looked at
+  const { retry, purge } = journalChanges(database);
+  const reader = new SqliteReader(database);
+  return {
+    updates: (filter) => reader.updates(filter),
+    sends: (filter) => reader.sends(filter),
+    dispatches: (filter) => reader.dispatches(filter),
+    retry: async (eventId) => database.transaction(() => retry(eventId)),
+    purge: async (eventId) => database.transaction(() => purge(eventId)),
+    close: () => reader.close(),
+  };
+}

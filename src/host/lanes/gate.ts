@@ -1,0 +1,64 @@
+import type { Clock } from '../../kernel/index.js';
+
+/**
+ * Where messages wait while extensions are replaced: what has begun goes on, what has not begun does not begin before the
+ * gate is open again (spec §13.9).
+ */
+export class ReloadGate {
+  readonly #clock: Clock;
+  #under = 0;
+  #closed: { readonly opened: Promise<void>; readonly open: () => void } | undefined;
+  #waiting: (() => void)[] = [];
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  get isOpen(): boolean {
+    return this.#closed === undefined;
+  }
+
+  /** Resolves when the gate is open. */
+  async opened(): Promise<void> {
+    while (this.#closed !== undefined) await this.#closed.opened;
+  }
+
+  /** Does a job when the gate is open. */
+  async pass<T>(job: () => Promise<T>): Promise<T> {
+    while (!this.isOpen) await this.opened();
+    this.#under++;
+    try {
+      return await job();
+    } finally {
+      if (--this.#under === 0) for (const told of this.#waiting.splice(0)) told();
+    }
+  }
+
+  /** Lets nothing begin any more, and everything again once it is disposed. One at a time closes it. */
+  close(): Disposable {
+    let open = (): void => undefined;
+    const opened = new Promise<void>((resolve) => {
+      open = resolve;
+    });
+    this.#closed = { opened, open };
+    return {
+      [Symbol.dispose]: () => {
+        this.#closed = undefined;
+        open();
+      },
+    };
+  }
+
+  /** Waits until no job is under way, for so long. @returns how many are. */
+  async quiet(timeoutMs: number): Promise<number> {
+    if (this.#under === 0) return 0;
+    await new Promise<void>((resolve) => {
+      const timer = this.#clock.setTimeout(resolve, timeoutMs);
+      this.#waiting.push(() => {
+        this.#clock.clearTimeout(timer);
+        resolve();
+      });
+    });
+    return this.#under;
+  }
+}

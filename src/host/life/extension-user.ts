@@ -1,0 +1,58 @@
+import type { ExtensionUser } from '../../extension/index.js';
+import { attempt } from '../parts/attempt.js';
+import { keeps } from '../parts/keeping.js';
+import type { HostParts } from '../parts/parts.js';
+import { isToStart } from '../parts/start-only.js';
+import { startAccount, stopAccount } from '../receive/account.js';
+import type { Intake } from '../receive/intake.js';
+import { resumeWaiting } from '../recovery/resume-all.js';
+
+/** Milliseconds that messages under way have before an extension is replaced all the same. */
+const defaultReloadTimeoutMs = 10_000;
+
+/** A running host, as its extensions are replaced under it (spec §13.9). */
+export function extensionUser(
+  parts: HostParts,
+  opened: Promise<void>,
+  intake: Intake,
+): ExtensionUser {
+  const { gate, provided, accounts, logger, options } = parts;
+  return {
+    pause: async () => {
+      const { reloadTimeoutMs = defaultReloadTimeoutMs } = options;
+      const paused = parts.running.pause(); // what has begun finds a place, and what has not takes none
+      const closed = gate.close();
+      const left = await gate.quiet(reloadTimeoutMs);
+      if (left > 0)
+        logger.warn(
+          `${left} messages were under way for ${reloadTimeoutMs} ms; extensions are replaced while they go on`,
+        );
+      return {
+        [Symbol.dispose]: () => {
+          closed[Symbol.dispose]();
+          paused[Symbol.dispose]();
+        },
+      };
+    },
+    release: async (extension) => {
+      const channels = provided.channelsOf(extension);
+      const own = accounts.all().filter(({ channel }) => channels.includes(channel));
+      for (const account of own) {
+        const { channel, accountId } = account;
+        intake.leave(account);
+        await attempt(parts, `stopIntake of ${channel.id}`, () => channel.stopIntake(accountId));
+        await stopAccount(parts, account, 'its extension was unloaded');
+      }
+      provided.drop(extension);
+    },
+    adopt: async (extension) => {
+      provided.take(parts, extension);
+      for (const channel of provided.channelsOf(extension))
+        if (isToStart(channel, options.startOnly))
+          for (const accountId of channel.accounts)
+            await startAccount(parts, channel, accountId, opened, intake);
+      // what has waited for them (durability §7.1)
+      if (keeps(parts)) await attempt(parts, 'taking up', () => resumeWaiting(parts));
+    },
+  };
+}

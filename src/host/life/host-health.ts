@@ -1,0 +1,67 @@
+import type { ExtensionStatus } from '../../extension/index.js';
+import type { ErrorCode, KernelStats } from '../../kernel/index.js';
+import type { HostParts } from '../parts/parts.js';
+import type { HostState } from './host-state.js';
+
+/** How a host is: names and numbers, no text of anybody. Plain data. */
+export interface HostHealth {
+  readonly state: HostState;
+  /** Milliseconds since it was started; 0 before. */
+  readonly uptimeMs: number;
+  /** Messages that are being answered, or wait for it. */
+  readonly messages: number;
+  /** Turns that run. */
+  readonly turns: number;
+  readonly accounts: readonly {
+    readonly channel: string;
+    readonly accountId: string;
+    /** It takes no messages in, and keeps no host running. */
+    readonly sendsOnly?: true;
+  }[];
+  readonly extensions: readonly {
+    readonly extensionId: string;
+    readonly status: ExtensionStatus['status'];
+    /** Why it is disabled, as an error code. */
+    readonly code?: string;
+  }[];
+  /** Absent without a journal. */
+  readonly journal?: {
+    /** Why it takes nothing in now, as an error code. */
+    readonly code?: ErrorCode;
+    /** Updates that it has refused since the host was made. */
+    readonly refused: number;
+  };
+  /** What its kernel has counted, and which handlers were given up or are in quarantine. */
+  readonly kernel: KernelStats;
+}
+
+/** What is known of a host where it is now. */
+export function healthOf(
+  parts: HostParts,
+  state: HostState,
+  { startedMonotonicMs }: { readonly startedMonotonicMs?: number },
+): HostHealth {
+  const { clock, conversationLanes, turns, accounts, kernel, extensions, journal, counts } = parts;
+  const problem = journal?.problem();
+  return {
+    state,
+    uptimeMs:
+      startedMonotonicMs === undefined ? 0 : Math.round(clock.monotonicMs() - startedMonotonicMs),
+    messages: conversationLanes.jobs,
+    turns: turns.runs.length,
+    accounts: accounts.all().map(({ channel, accountId }) => ({
+      channel: channel.id,
+      accountId,
+      ...(channel.capabilities.sendsOnly === true && { sendsOnly: true as const }),
+    })),
+    extensions: extensions.statuses.map(({ extensionId, status, error }) => ({
+      extensionId,
+      status,
+      ...(error !== undefined && { code: error.code }),
+    })),
+    ...(journal !== undefined && {
+      journal: { refused: counts.refused, ...(problem !== undefined && { code: problem.code }) },
+    }),
+    kernel: kernel.stats(),
+  };
+}

@@ -1,0 +1,249 @@
+import { setMaxListeners } from 'node:events';
+import { Trail } from '../../agent/index.js';
+import type { ExtensionStatus, ReloadResult } from '../../extension/index.js';
+import type { Kernel } from '../../kernel/index.js';
+import { deliver } from '../egress/delivery.js';
+import { hostError } from '../errors.js';
+import type { SendReport } from '../journal/message-end.js';
+import type { HostStats } from '../parts/counts.js';
+import { partsOf } from '../parts/make-parts.js';
+import type { HostOptions } from '../parts/options.js';
+import type { HostParts } from '../parts/parts.js';
+import { type HostHealth, healthOf } from './host-health.js';
+import type { HostState } from './host-state.js';
+import {
+  loadAll,
+  type Running,
+  release,
+  type StartReport,
+  type StopReport,
+  startAll,
+  stopAll,
+} from './lifecycle.js';
+
+/** A message that nobody asked for: a reminder, a report. */
+export interface UnpromptedMessage {
+  /** Named together with `accountId`, the message goes there and nowhere else. */
+  readonly channel?: string;
+  readonly accountId?: string;
+  /** The address, as its channel writes it. */
+  readonly to: string;
+  readonly content: string;
+  readonly threadId?: string;
+  readonly metadata?: Readonly<Record<string, unknown>>;
+  readonly signal?: AbortSignal;
+}
+
+/** How a stop is done. */
+export interface StopOptions {
+  /** Told to handlers; `stopped` where unsaid. */
+  readonly reason?: string;
+  /** Milliseconds that running messages have to be done with; 10 000 where unsaid. */
+  readonly timeoutMs?: number;
+}
+
+/** A running Sluice: channels, agents and extensions around one kernel. */
+export interface Host extends AsyncDisposable {
+  readonly kernel: Kernel;
+  readonly state: HostState;
+  /** How it is now: for a monitor. */
+  health(): HostHealth;
+  /** What became of each extension: which are live, and why others are not. Empty before `start`. */
+  readonly extensions: readonly ExtensionStatus[];
+  /**
+   * Reads extensions anew, and replaces them between two messages: what has begun has `reloadTimeoutMs` to end, what has not
+   * waits. One that cannot be read or set up stays as it was, and the result says so.
+   *
+   * @param extensionId all of them where unsaid.
+   * @throws SluiceError (as a rejection) `not-running` or `unknown-extension`.
+   */
+  reload(extensionId?: string): Promise<readonly ReloadResult[]>;
+  /**
+   * Loads the extensions and starts every account. An extension or account that fails is left out, and told of.
+   *
+   * @throws SluiceError (as a rejection) `no-account` where none could be started, `started-before`.
+   */
+  start(): Promise<StartReport>;
+  /**
+   * Sends a message of its own, through egress like any other.
+   *
+   * @throws SluiceError (as a rejection) `not-running`.
+   */
+  send(message: UnpromptedMessage): Promise<SendReport>;
+  /**
+   * Stops the turns that run; the host goes on. Their messages end as `aborted`, and nothing more of them is sent.
+   *
+   * @param sessionKey of this session alone.
+   * @returns how many turns it has stopped; one that was stopped before is not counted again.
+   */
+  abortTurns(sessionKey?: string): number;
+  /**
+   * Takes nothing more in, lets the running messages end, and stops. A second call does not wait: it aborts them.
+   * Never rejects. A host whose input has ended stops by itself.
+   */
+  stop(options?: StopOptions): Promise<StopReport>;
+  /** What it is doing now, and what it has counted. */
+  stats(): HostStats;
+  /** Resolves when the host has stopped, whoever stopped it. */
+  readonly stopped: Promise<StopReport>;
+}
+
+/**
+ * Makes a host: it carries each message from its channel through every stage to an agent, and the answer back.
+ *
+ * @throws SluiceError `no-agent`, `duplicate-agent`, `unknown-agent`, `no-model`, `bad-option`, `duplicate-channel`
+ *   or `foreign-plugin`.
+ * @example
+ * const host = createHost({
+ *   agents: [{ id: 'main', provider: echoProvider() }],
+ *   channels: [consoleChannel({ lines: readLines(process.stdin), write })],
+ * });
+ * await host.start();
+ * await host.stopped; // when the input has ended
+ */
+export function createHost(options: HostOptions): Host {
+  return new MessageHost(options);
+}
+
+class MessageHost implements Host {
+  readonly stopped: Promise<StopReport>;
+  readonly #parts: HostParts;
+  readonly #hurry = new AbortController();
+  readonly #settleStopped: (report: StopReport) => void;
+  #state: HostState = 'new';
+  #running: Running | undefined;
+  #starting: Promise<StartReport> | undefined;
+
+  constructor(options: HostOptions) {
+    let settle: (report: StopReport) => void = () => undefined;
+    this.stopped = new Promise((resolve) => {
+      settle = resolve;
+    });
+    this.#settleStopped = settle;
+    setMaxListeners(0, this.#hurry.signal); // each message that runs listens to it
+    this.#parts = partsOf(options, this.#hurry.signal);
+  }
+
+  get kernel(): Kernel {
+    return this.#parts.kernel;
+  }
+
+  get state(): HostState {
+    return this.#state;
+  }
+
+  health(): HostHealth {
+    return healthOf(this.#parts, this.#state, this.#running ?? {});
+  }
+
+  get extensions(): readonly ExtensionStatus[] {
+    return this.#parts.extensions.statuses;
+  }
+
+  async reload(extensionId?: string): Promise<readonly ReloadResult[]> {
+    if (this.#state !== 'running') throw hostError('not-running', { what: this.#state });
+    return this.#parts.extensions.reload(extensionId);
+  }
+
+  async start(): Promise<StartReport> {
+    if (this.#state !== 'new') throw hostError('started-before', { what: this.#state });
+    this.#state = 'starting';
+    this.#starting = this.#start();
+    return this.#starting;
+  }
+
+  async send(message: UnpromptedMessage): Promise<SendReport> {
+    if (this.#state !== 'running') throw hostError('not-running', { what: this.#state });
+    const { signal, metadata, ...named } = message;
+    const explicit = named.channel !== undefined && named.accountId !== undefined;
+    const outgoing = {
+      ...named,
+      kind: 'unprompted' as const,
+      explicit,
+      ...(metadata !== undefined && { metadata: { ...metadata } }),
+    };
+    const hurry = this.#hurry.signal;
+    const either = signal === undefined ? hurry : AbortSignal.any([signal, hurry]);
+    const { channel = '', accountId = '', to, threadId = '' } = named;
+    // In a lane, so that a stop waits for it, too; those to one address keep their order.
+    return this.#parts.conversationLanes.run(
+      JSON.stringify(['unprompted', channel, accountId, to, threadId]),
+      async () =>
+        hurry.aborted
+          ? notPrepared(outgoing.content)
+          : deliver(this.#parts, new Trail(this.kernel, undefined), outgoing, either),
+      { runsAtOnce: true }, // a turn may wait for it
+    );
+  }
+
+  abortTurns(sessionKey?: string): number {
+    return this.#parts.turns.abort(sessionKey);
+  }
+
+  stats(): HostStats {
+    const { counts, conversationLanes, running, journal } = this.#parts;
+    return {
+      ...counts,
+      conversations: conversationLanes.size,
+      waiting: conversationLanes.jobs,
+      running: running.taken,
+      ...(journal !== undefined && { journal: journal.stats() }),
+    };
+  }
+
+  async stop({ reason = 'stopped', timeoutMs = 10_000 }: StopOptions = {}): Promise<StopReport> {
+    if (this.#state === 'stopping') this.#hurry.abort();
+    if (this.#state === 'stopping' || this.#state === 'stopped') return this.stopped;
+    this.#state = 'stopping';
+    const hasStarted = await this.#starting?.then(
+      () => true,
+      () => false, // its failed start has stopped it
+    );
+    if (hasStarted === false) return this.stopped;
+    const running = this.#running;
+    if (running === undefined) await release(this.#parts); // it was never started
+    const report =
+      running === undefined
+        ? { reason, drained: true, abandoned: 0 }
+        : await stopAll(this.#parts, running, { reason, timeoutMs, hurry: this.#hurry });
+    this.#state = 'stopped';
+    this.#settleStopped(report);
+    return report;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.stop();
+  }
+
+  async #start(): Promise<StartReport> {
+    try {
+      this.#running = await loadAll(this.#parts);
+    } catch (error) {
+      await release(this.#parts);
+      this.#state = 'stopped';
+      this.#settleStopped({ reason: 'it could not be started', drained: true, abandoned: 0 });
+      throw error;
+    }
+    try {
+      const report = await startAll(
+        this.#parts,
+        this.#running,
+        (reason) => void this.stop({ reason, timeoutMs: Number.POSITIVE_INFINITY }),
+      );
+      if (this.#state === 'starting') this.#state = 'running';
+      return report;
+    } catch (error) {
+      const how = { reason: 'it could not be started', timeoutMs: 0, hurry: this.#hurry };
+      const report = await stopAll(this.#parts, this.#running, how);
+      this.#state = 'stopped';
+      this.#settleStopped(report);
+      throw error;
+    }
+  }
+}
+
+/** A message that waited behind others while the host stopped. */
+function notPrepared(content: string): SendReport {
+  const error = 'the host stopped before it was prepared';
+  return { status: 'failed', content, attempts: 0, error, indexKeys: [] };
+}

@@ -1,0 +1,197 @@
+import {
+  ExtensionSet,
+  type ExtensionStatus,
+  givenSource,
+  moduleSource,
+} from '../../extension/index.js';
+import { hostError } from '../errors.js';
+import { giveBackAll } from '../ingress/handle-kept.js';
+import { closeBacklog } from '../lanes/backlog.js';
+import { attempt } from '../parts/attempt.js';
+import { keeps } from '../parts/keeping.js';
+import type { HostParts } from '../parts/parts.js';
+import { isToStart } from '../parts/start-only.js';
+import { callWithin } from '../parts/within-time.js';
+import { contributeDefaultChoices } from '../provided/default-choices.js';
+import { startAccount, stopAccount } from '../receive/account.js';
+import { Intake } from '../receive/intake.js';
+import { feed } from '../recovery/feeder.js';
+import { resumeAll } from '../recovery/resume-all.js';
+import { drain, idleWithin } from './drain.js';
+import { extensionUser } from './extension-user.js';
+import { watchJournal } from './watch-journal.js';
+
+/** How a host's start went. */
+export interface StartReport {
+  readonly extensions: readonly ExtensionStatus[];
+  /** The accounts that take and send messages. */
+  readonly accounts: readonly { readonly channel: string; readonly accountId: string }[];
+  /** Those that could not be started, and why. */
+  readonly failed: readonly {
+    readonly channel: string;
+    readonly accountId: string;
+    readonly reason: string;
+  }[];
+}
+
+/** How a host's stop went. */
+export interface StopReport {
+  readonly reason: string;
+  /** Whether every message was done with in time. */
+  readonly drained: boolean;
+  /** Messages that were aborted instead. */
+  readonly abandoned: number;
+}
+
+/** What `startAll` has taken and `stopAll` gives back. */
+export interface Running {
+  readonly contributions: readonly Disposable[];
+  /** What looks at something now and then. */
+  readonly watches: Disposable[];
+  readonly startedAtMs: number;
+  /** The same moment by the monotonic clock: the time of day may jump. */
+  readonly startedMonotonicMs: number;
+}
+
+/** Milliseconds that aborted work has to wind up before it is left behind. */
+const windUpMs = 2_000;
+
+/** Loads the extensions and contributes the host's own choices: what must be there before the first event. */
+export async function loadAll(parts: HostParts): Promise<Running> {
+  const { kernel, clock, extensions, provided, options } = parts;
+  try {
+    if (!(options.extensions instanceof ExtensionSet))
+      for (const one of options.extensions ?? []) {
+        const source =
+          'extension' in one
+            ? givenSource(one.extension, one.config)
+            : moduleSource(one.module, one);
+        const { error } = await extensions.add(source);
+        if (one.required === true && error !== undefined) throw error;
+      }
+    for (const extension of extensions.live) provided.take(parts, extension);
+    const contributions = contributeDefaultChoices(kernel);
+    return {
+      contributions,
+      watches: [],
+      startedAtMs: clock.now(),
+      startedMonotonicMs: clock.monotonicMs(),
+    };
+  } catch (error) {
+    await attempt(parts, 'unloading', () => unload(parts, []));
+    throw error;
+  }
+}
+
+/**
+ * Starts what the host consists of: `runtime.started`, `gateway.starting`, each account, the services of the plugins,
+ * `gateway.started`. An
+ * account that fails is told of and left out. Messages that come meanwhile wait until all is up.
+ *
+ * @param onEnded is told once, when no account will take in any more.
+ */
+export async function startAll(
+  parts: HostParts,
+  { startedAtMs, watches }: Running,
+  onEnded: (reason: string) => void,
+): Promise<StartReport> {
+  const { kernel, clock, options } = parts;
+  const { workspaceDir, version, pid, config } = options.about ?? {};
+  const place = workspaceDir === undefined ? {} : { workspaceDir };
+  const about = { ...place, ...(config !== undefined && { config }) };
+  await kernel.dispatch('runtime.started', {
+    ...about,
+    ...(version !== undefined && { version }),
+    ...(pid !== undefined && { pid }),
+    startedAtMs,
+  });
+  await kernel.dispatch('gateway.starting', place);
+  let open = (): void => undefined;
+  const opened = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  const failed: StartReport['failed'][number][] = [];
+  const intake = new Intake(onEnded);
+  for (const channel of parts.channels.filter((one) => isToStart(one, options.startOnly)))
+    for (const accountId of channel.accounts) {
+      const problem = await startAccount(parts, channel, accountId, opened, intake);
+      if (problem !== undefined) failed.push({ channel: channel.id, accountId, reason: problem });
+    }
+  for (const plugin of options.plugins ?? []) await plugin.start();
+  await kernel.dispatch('gateway.started', { ...about, startedAtMs: clock.now() });
+  if (keeps(parts)) {
+    parts.running.onTaken = () => void feed(parts);
+    await resumeAll(parts); // it takes its places in the lanes before anything new does
+    watches.push(watchJournal(parts));
+  }
+  open();
+  const accounts = parts.accounts.offered();
+  if (accounts.length === 0) {
+    const why = failed.map(
+      ({ channel, accountId, reason }) => `${channel}/${accountId}: ${reason}`,
+    );
+    throw hostError('no-account', { what: why.join('; ') || 'no channel has one' });
+  }
+  intake.complete();
+  parts.extensions.use(extensionUser(parts, opened, intake));
+  return { extensions: parts.extensions.statuses, accounts, failed };
+}
+
+/**
+ * Stops what the host consists of: `gateway.stopping`, no more intake, the lanes drained, each account, the services
+ * of the plugins, then `runtime.stopping`. When the budget is spent, or `hurry` aborts, the running work is aborted.
+ *
+ * @param hurry aborts what still runs; the host's signal hangs on it.
+ */
+export async function stopAll(
+  parts: HostParts,
+  running: Running,
+  how: { readonly reason: string; readonly timeoutMs: number; readonly hurry: AbortController },
+): Promise<StopReport> {
+  const { kernel, clock, logger } = parts;
+  const { reason, timeoutMs, hurry } = how;
+  for (const watch of running.watches) watch[Symbol.dispose]();
+  await attempt(parts, 'gateway.stopping', () => kernel.dispatch('gateway.stopping', { reason }));
+  const accounts = parts.accounts.all();
+  for (const { channel, accountId } of accounts)
+    await attempt(parts, `stopIntake of ${channel.id}`, () => channel.stopIntake(accountId));
+  // what waits in the journal is left to the next host, unless the input has ended: then all of it is done
+  if (timeoutMs < Number.POSITIVE_INFINITY) closeBacklog(parts.backlog);
+  const drained = await drain(parts, timeoutMs, hurry);
+  const abandoned = drained ? 0 : parts.conversationLanes.jobs;
+  if (!drained) {
+    hurry.abort();
+    closeBacklog(parts.backlog);
+    logger.warn(`${abandoned} messages were not done in time and are aborted`);
+    await idleWithin(parts, windUpMs);
+  }
+  if (keeps(parts)) await callWithin(() => giveBackAll(parts), clock, windUpMs);
+  for (const account of accounts) await stopAccount(parts, account, reason);
+  for (const plugin of (parts.options.plugins ?? []).toReversed())
+    await attempt(parts, `stopping ${plugin.pluginId}`, () => plugin.stop());
+  const uptimeMs = Math.round(clock.monotonicMs() - running.startedMonotonicMs);
+  await attempt(parts, 'runtime.stopping', () =>
+    kernel.dispatch('runtime.stopping', { reason, uptimeMs }),
+  );
+  await unload(parts, running.contributions);
+  await release(parts);
+  logger.info('the host has stopped', { detail: reason, drained, abandoned, uptimeMs });
+  return { reason, drained, abandoned };
+}
+
+/** Lets go of what a host holds from its making on: its own kernel, its store, and its journal. */
+export async function release(parts: HostParts): Promise<void> {
+  const { kernel, options, store, journal } = parts;
+  if (options.kernel === undefined)
+    await attempt(parts, 'kernel.close', () => kernel.close({ timeoutMs: windUpMs }));
+  await attempt(parts, 'store.close', async () => store.close?.());
+  await attempt(parts, 'journal.close', async () => journal?.close());
+}
+
+/** Undoes `loadAll`, in reverse. Extensions that somebody else loaded stay: they are told of no host any more. */
+async function unload(parts: HostParts, contributions: readonly Disposable[]): Promise<void> {
+  for (const contribution of contributions) contribution[Symbol.dispose]();
+  const { extensions, options } = parts;
+  extensions.use(undefined);
+  if (!(options.extensions instanceof ExtensionSet)) await extensions[Symbol.asyncDispose]();
+}

@@ -1,0 +1,59 @@
+import type { ErrorCode, TimerHandle } from '../../kernel/index.js';
+import type { KeepingParts } from '../parts/keeping.js';
+import { feed, rewind } from '../recovery/feeder.js';
+
+/** Milliseconds between two looks. */
+const lookEveryMs = 1_000;
+
+/**
+ * Looks now and then whether the journal holds something to take up: a dead letter that an operator wants tried again,
+ * or a message that had to wait because the journal could not be written to. A journal that takes nothing in is told of
+ * once, and once when it does again. A look costs one read of a counter, and one look at each of its files.
+ */
+export function watchJournal(parts: KeepingParts): Disposable {
+  const { clock, journal, outbox, leftOpen, backlog, logger } = parts;
+  let timer: TimerHandle;
+  let isOver = false;
+  let told: ErrorCode | undefined;
+  const isUsable = (): boolean => {
+    const error = journal.problem();
+    if (error?.code !== told) {
+      if (error === undefined) logger.info('the journal takes updates and sends in again');
+      else
+        logger.error(
+          `the journal takes nothing in (${error.code}): nothing is acknowledged or sent`,
+          { code: error.code, error },
+        );
+    }
+    told = error?.code;
+    return error === undefined;
+  };
+  const look = async (): Promise<void> => {
+    try {
+      const isLeft = (): boolean => leftOpen.size > 0 || backlog.heldUp.size > 0;
+      const isWanted = () => journal.changedOutside() || isLeft() || backlog.isToRewind;
+      const isFit = isUsable();
+      if (isFit) await outbox.keepSent();
+      if (isFit && isWanted()) {
+        leftOpen.clear();
+        backlog.heldUp.clear();
+        backlog.isToRewind = false;
+        await rewind(parts);
+      } else await feed(parts); // there may be room that nobody has told of
+    } catch (error) {
+      logger.error('the journal could not be read', { error });
+    }
+    if (!isOver) arm();
+  };
+  const arm = (): void => {
+    timer = clock.setTimeout(() => void look(), lookEveryMs);
+    timer.unref?.();
+  };
+  arm();
+  return {
+    [Symbol.dispose]: () => {
+      isOver = true;
+      clock.clearTimeout(timer);
+    },
+  };
+}

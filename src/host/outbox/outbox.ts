@@ -1,0 +1,212 @@
+import {
+  isSluiceError,
+  type Logger,
+  type Outcome,
+  oneLine,
+  type PayloadOf,
+} from '../../kernel/index.js';
+import { boundedJson } from '../journal/bounded-json.js';
+import { digestOf } from '../journal/event-id.js';
+import type { Journal, SendEndRecord, SendRecord } from '../journal/journal.js';
+import type { SendReport } from '../journal/message-end.js';
+import { logJournalFailure } from './journal-failure.js';
+
+/** The sends of one message that is being handled. */
+interface Sends {
+  /** The number of the last that was prepared. */
+  count: number;
+  /** What went out, or may have, when the message was handled before. Each is taken once. */
+  readonly before: SendRecord[];
+}
+
+type Prepared = Outcome<'egress.preparing'>;
+type Payload = PayloadOf<'egress.preparing'>;
+type Said = Pick<Payload, 'content'> & Partial<Pick<Payload, 'attachments'>>;
+
+/** A body is what is sent again after a restart: it is kept whole, or the send does not go out. */
+const maxBodyLength = 16 * 1024 * 1024;
+/** Ids of messages, and no more. */
+const maxNoteLength = 16 * 1024;
+
+/**
+ * What a host's sends have to do with its journal (spec durability §3). Its promises do not reject: a write that failed is
+ * a reason in one line, and the send does not go out.
+ */
+export class Outbox {
+  readonly #journal: Journal;
+  readonly #logger: Logger;
+  readonly #messages = new Map<string, Sends>();
+  /** What went out and is not known to the journal: no more than was on its way when the journal began to fail. */
+  readonly #sent = new Map<string, SendEndRecord>();
+
+  constructor(journal: Journal, logger: Logger) {
+    this.#journal = journal;
+    this.#logger = logger;
+  }
+
+  /** A message begins to be handled. What its earlier sends have said is not said again. */
+  open(correlationId: string, earlier: readonly SendRecord[]): Disposable {
+    const before = earlier.filter(mayBeOut);
+    // not their number: one that could not be kept has left a gap
+    const count = earlier.reduce((most, { sendId }) => Math.max(most, numberOf(sendId)), 0);
+    this.#messages.set(correlationId, { count, before });
+    return { [Symbol.dispose]: () => this.#messages.delete(correlationId) };
+  }
+
+  /** Whether anything of a message may be out from before: then what it says is compared before it is shown. */
+  hasSentBefore(correlationId: string | undefined): boolean {
+    return (this.#messages.get(correlationId ?? '')?.before.length ?? 0) > 0;
+  }
+
+  /** How the same words went out, or may have, when the message was handled before. Each answers once. */
+  takeSentBefore(correlationId: string | undefined, said: Said): SendReport | undefined {
+    const before = this.#messages.get(correlationId ?? '')?.before ?? [];
+    const at = before.findIndex(({ fingerprint }) => fingerprint === fingerprintOf(said));
+    const [record] = at === -1 ? [] : before.splice(at, 1);
+    return record && reportOfRecord(record);
+  }
+
+  /** The id of the next send of a message; nothing where no message is being handled. */
+  nextId(correlationId: string | undefined, openedBy: string | undefined): string | undefined {
+    if (openedBy !== undefined) return finalIdOf(openedBy); // the end of a stream: no send of its own
+    const message = this.#messages.get(correlationId ?? '');
+    return message && `${correlationId}.${++message.count}`;
+  }
+
+  /**
+   * Keeps a send that was judged, whatever the verdict. The final of a stream takes the place of what opened it.
+   *
+   * @param kind what it is of its message, where its payload says another: the final of a stream.
+   */
+  async prepare(
+    { event, payload, selection }: Prepared,
+    kind: Payload['kind'] = event.payload.kind,
+  ): Promise<string | undefined> {
+    const { accounts: _, ...emitted } = event.payload;
+    const body = boundedJson(emitted, { maxLength: maxBodyLength });
+    if (!('json' in body)) return `the journal cannot keep it: ${body.problem}`;
+    const { channel, accountId } = { ...payload, ...selection?.target };
+    const { eventId, correlationId } = event;
+    const said = {
+      sendId: emitted.openedBy ?? eventId,
+      kind,
+      fingerprint: fingerprintOf(emitted),
+      ...(channel !== undefined && { channel }),
+      ...(accountId !== undefined && { accountId }),
+      body: body.json,
+    };
+    const owner = correlationId === eventId ? {} : { correlationId };
+    return this.#write(said.sendId, () =>
+      emitted.openedBy === undefined
+        ? this.#journal.prepare({ ...said, ...owner })
+        : this.#journal.final(said),
+    );
+  }
+
+  /** Keeps the note of what is shown of it at its provider: plain data of its channel. */
+  async noteShown(prepared: Prepared, shown: unknown): Promise<string | undefined> {
+    const id = sendIdOf(prepared);
+    const noted = boundedJson(shown, { maxLength: maxNoteLength });
+    if (!('json' in noted)) return `the journal cannot keep what is shown of it: ${noted.problem}`;
+    return this.#write(id, () => this.#journal.shown(id, noted.json));
+  }
+
+  /** Its channel is about to have it. */
+  sending(prepared: Prepared): Promise<string | undefined> {
+    const id = sendIdOf(prepared);
+    return this.#write(id, () => this.#journal.sending(id));
+  }
+
+  /** Its channel says that nothing of it is out. */
+  unsent(prepared: Prepared): Promise<string | undefined> {
+    const id = sendIdOf(prepared);
+    return this.#write(id, () => this.#journal.unsent(id));
+  }
+
+  /** It has come to its end. If the journal cannot keep that it went out, `keepSent` does so later. */
+  async end(prepared: Prepared, end: SendEndRecord): Promise<void> {
+    const id = sendIdOf(prepared);
+    await this.#write(id, async () => {
+      try {
+        await this.#journal.endSend(id, end);
+      } catch (error) {
+        const hasEnded = isSluiceError(error) && error.code === 'journal-state';
+        if (end.state === 'sent' && !hasEnded) this.#sent.set(id, end);
+        throw error;
+      }
+    });
+  }
+
+  /**
+   * Keeps of the sends that went out while the journal failed that they did. Before their messages are taken up again: to
+   * those that come later such a send would be one of which nobody knows the end.
+   *
+   * @throws what the journal throws: then it is to be called again.
+   */
+  async keepSent(): Promise<void> {
+    for (const [id, end] of this.#sent) {
+      await this.#journal.endSend(id, end);
+      this.#sent.delete(id);
+    }
+  }
+
+  async #write(id: string, write: () => Promise<void>): Promise<string | undefined> {
+    try {
+      await write();
+      return undefined;
+    } catch (error) {
+      logJournalFailure(this.#logger, 'the journal could not keep a send', { sendId: id, error });
+      return `the journal could not keep it: ${oneLine(error)}`;
+    }
+  }
+}
+
+/** What the sends of a message say, as a name: what was sent is not sent again in the same words. */
+function fingerprintOf({ content, attachments = [] }: Said): string {
+  return digestOf([content, attachments]);
+}
+
+/** Where the journal has it: the final of a stream ends what the stream has opened. */
+function sendIdOf({ event }: Prepared): string {
+  return event.payload.openedBy ?? event.eventId;
+}
+
+/** Which send of its message one is, from 1; 0 where its id is of another making. */
+function numberOf(sendId: string): number {
+  return Number(/\.(\d+)$/.exec(sendId)?.[1] ?? 0);
+}
+
+/** The id under which the final of a stream is judged, and its idempotency key. */
+export function finalIdOf(openedBy: string): string {
+  return `${openedBy}-final`;
+}
+
+const unknownEnds = ['ambiguous', 'threw', 'aborted'];
+
+/** Whether a send is out, or nobody knows: then it may not be said again. */
+function mayBeOut({ state, attempts, cause = '' }: SendRecord): boolean {
+  return state === 'sent' || (state === 'failed' && attempts > 0 && unknownEnds.includes(cause));
+}
+
+/** A send of the journal as its message's end tells of it. */
+export function reportOfRecord(record: SendRecord): SendReport {
+  const { state, attempts, channel, accountId, providerMessageId, cause, reason } = record;
+  const { content } = JSON.parse(record.body) as Said; // as it was written
+  const [extensionId, contributionId] = reason?.split('/') ?? [];
+  const by = extensionId !== undefined && contributionId !== undefined;
+  return {
+    status: state === 'sent' || state === 'cancelled' ? state : 'failed',
+    content,
+    attempts,
+    ...(channel !== undefined && { channel }),
+    ...(accountId !== undefined && { accountId }),
+    ...(state === 'sent' && {
+      receipt: providerMessageId === undefined ? {} : { messageId: providerMessageId },
+    }),
+    ...(state === 'cancelled' && {
+      cancel: { code: cause ?? 'cancelled', ...(by && { extensionId, contributionId }) },
+    }),
+    ...(state === 'failed' && { error: reason ?? cause ?? 'it was not sent' }),
+    indexKeys: [],
+  };
+}

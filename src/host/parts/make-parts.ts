@@ -1,0 +1,125 @@
+import { randomUUID } from 'node:crypto';
+import { ActiveRuns } from '../../agent/index.js';
+import { ExtensionSet } from '../../extension/index.js';
+import { createKernel, type KernelOptions, silentLogger, systemClock } from '../../kernel/index.js';
+import { hostError } from '../errors.js';
+import { bothTaps, dispatchTap } from '../journal/dispatch-tap.js';
+import { newBacklog } from '../lanes/backlog.js';
+import { ReloadGate } from '../lanes/gate.js';
+import { Lanes } from '../lanes/lanes.js';
+import { Slots } from '../lanes/slots.js';
+import { Outbox } from '../outbox/outbox.js';
+import { Accounts } from '../provided/accounts.js';
+import { builtInCommands } from '../provided/chat-commands.js';
+import { channelsOfPlugin } from '../provided/legacy-channel.js';
+import { commandsOfPlugins } from '../provided/legacy-command.js';
+import { checkHistoryBounds } from '../transcript/history.js';
+import { memoryStore } from '../transcript/store.js';
+import { ActiveStreams } from './active-streams.js';
+import { AgentSlots } from './agent-slots.js';
+import { newCounts } from './counts.js';
+import type { HostOptions } from './options.js';
+import type { HostParts } from './parts.js';
+import { Provided } from './provided.js';
+
+/** Updates that are taken in in one turn of the event loop: each is decoded, and some are written down. */
+const arrivalsPerTurn = 64;
+
+/**
+ * Makes what a host's steps share, and checks its options.
+ *
+ * @param signal aborts when the host may not wait any longer.
+ * @throws SluiceError as `createHost` says.
+ */
+export function partsOf(options: HostOptions, signal: AbortSignal): HostParts {
+  const { logger = silentLogger, clock = systemClock, journal } = options;
+  const { laneCapacity = 100, capacity = 10_000, maxRunning = 64 } = options;
+  const { maxAttempts = 3, lastAttemptAfterMs = 10_000 } = options;
+  const gate = new ReloadGate(clock);
+  const running = new Slots(maxRunning);
+  const [first] = options.agents ?? []; // JavaScript may leave them out
+  if (first === undefined) throw hostError('no-agent', {});
+  const agents = new Map(options.agents.map((agent) => [agent.id, agent]));
+  const defaultAgent = agents.get(options.defaultAgentId ?? first.id);
+  if (defaultAgent === undefined)
+    throw hostError('unknown-agent', { what: options.defaultAgentId });
+  noneTwice('duplicate-agent', options.agents);
+  checkHistoryBounds(options.session?.history ?? {});
+  const { kernel = createKernel({ clock, logger, ...kernelOptionsOf(options) }), plugins = [] } =
+    options;
+  const foreign = plugins.find((plugin) => plugin.kernel !== kernel);
+  if (foreign !== undefined) throw hostError('foreign-plugin', { what: foreign.pluginId });
+  const channels = [...(options.channels ?? []), ...plugins.flatMap(channelsOfPlugin)];
+  noneTwice('duplicate-channel', channels);
+  for (const { id, model, provider } of options.agents)
+    if (!provider.models.includes(model ?? provider.models[0] ?? ''))
+      throw hostError('no-model', { what: id });
+  const providers = new Map(
+    [...options.agents.map(({ provider }) => provider), ...(options.providers ?? [])].map(
+      (provider) => [provider.id, provider],
+    ),
+  );
+  const ownCommands = [...builtInCommands, ...(options.commands ?? [])];
+  const commands = [...ownCommands, ...commandsOfPlugins(plugins, ownCommands)];
+  return {
+    kernel,
+    clock,
+    logger,
+    store: options.store ?? memoryStore(),
+    journal,
+    outbox: journal && new Outbox(journal, logger),
+    inHand: new Set(),
+    leftOpen: new Set(),
+    backlog: newBacklog({ clock, maxAttempts, lastAttemptAfterMs }),
+    counts: newCounts(),
+    agents,
+    defaultAgent,
+    providers: [...providers.values()],
+    channels,
+    commands: new Map(commands.map((command) => [command.name, command])),
+    accounts: new Accounts(),
+    extensions:
+      options.extensions instanceof ExtensionSet
+        ? options.extensions
+        : new ExtensionSet(kernel, { logger, clock }),
+    provided: new Provided(),
+    gate,
+    streams: new ActiveStreams(),
+    arrivals: new Slots(Number.POSITIVE_INFINITY, arrivalsPerTurn),
+    running,
+    agentSlots: new AgentSlots(),
+    conversationLanes: new Lanes({
+      capacity: laneCapacity,
+      capacityOfAll: capacity,
+      gate,
+      slots: running,
+    }),
+    sessionLanes: new Lanes({ capacity: Number.POSITIVE_INFINITY }),
+    turns: new ActiveRuns(),
+    newId: options.newId ?? ((kind) => `${kind}-${randomUUID()}`),
+    signal,
+    options,
+  };
+}
+
+/** The host's own kernel writes its dispatches to the journal, and what is needed to explain them. */
+function kernelOptionsOf({
+  journal,
+  journalDispatches,
+  kernelOptions,
+}: HostOptions): KernelOptions {
+  if (journal === undefined || journalDispatches === false) return kernelOptions ?? {};
+  const tap = bothTaps(dispatchTap(journal, journalDispatches), kernelOptions?.tap);
+  return { trace: true, ...kernelOptions, tap };
+}
+
+function noneTwice(
+  code: 'duplicate-agent' | 'duplicate-channel',
+  named: readonly { readonly id: string }[],
+): void {
+  const seen = new Set<string>();
+  for (const { id } of named) {
+    if (seen.has(id)) throw hostError(code, { what: id });
+    seen.add(id);
+  }
+}

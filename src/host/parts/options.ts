@@ -1,0 +1,145 @@
+import type { AgentRetry, AgentTurnCallbacks } from '../../agent/index.js';
+import type { ChannelPlugin } from '../../channel/index.js';
+import type { Extension, ExtensionSet } from '../../extension/index.js';
+import type { Clock, Kernel, KernelOptions, Logger } from '../../kernel/index.js';
+import type { LegacyPlugin } from '../../legacy/index.js';
+import type { AgentProvider } from '../../stream/index.js';
+import type { FailureTextOption } from '../config/failure-text.js';
+import type { DispatchTapOptions } from '../journal/dispatch-tap.js';
+import type { Journal } from '../journal/journal.js';
+import type { MessageEnd } from '../journal/message-end.js';
+import type { ChatCommand } from '../provided/chat-commands.js';
+import type { HistoryBounds } from '../transcript/history.js';
+import type { Store } from '../transcript/store.js';
+import type { ReplyOptions } from './reply-options.js';
+
+/** Milliseconds that a turn may take where its agent does not say: ten minutes. */
+export const usualTurnMs = 600_000;
+
+/** An agent that the host offers. */
+export interface AgentDefinition {
+  /** The name that routes choose it by. */
+  readonly id: string;
+  readonly provider: AgentProvider;
+  /** The provider's first model where unsaid. */
+  readonly model?: string;
+  readonly systemPrompt?: string;
+  /** What is done when its provider fails; nothing where unsaid. */
+  readonly retry?: AgentRetry;
+  /** Milliseconds that one of its turns may take, all attempts together; 600 000 (ten minutes) where unsaid, `false` for no end. */
+  readonly timeoutMs?: number | false;
+  /** Turns of it that run at once, of all conversations; as many as the host runs where unsaid. */
+  readonly maxRunning?: number;
+}
+
+/** An extension to load, or the module that it is in, with its configuration as it was written. */
+export type HostExtension = (
+  | { readonly extension: Extension }
+  /** A path or a package name, read from a folder: the working folder where unsaid. */
+  | { readonly module: string; readonly from?: string }
+) & {
+  readonly config?: unknown;
+  /** The host does not start without it: a guard that is missing would leave a door open. `start` rejects with why. */
+  readonly required?: boolean;
+};
+
+/** A send of which nobody knows whether it went through. */
+export interface AmbiguousSend {
+  readonly channel: string;
+  readonly accountId: string;
+  readonly idempotencyKey: string;
+  readonly attempt: number;
+  readonly reason: string;
+}
+
+/** What a host is made with. */
+export interface HostOptions {
+  /** The agents on offer. The first is the default, unless `defaultAgentId` says otherwise. */
+  readonly agents: readonly AgentDefinition[];
+  readonly defaultAgentId?: string;
+  /** Providers that `agent.model.resolving` may choose besides those of the agents. */
+  readonly providers?: readonly AgentProvider[];
+  /** Those besides the channels that extensions provide; none where unsaid. */
+  readonly channels?: readonly ChannelPlugin[];
+  /** The ids of the channels to start, where not all are that extensions provide. Those of plugins only send, and stay. */
+  readonly startOnly?: readonly string[];
+  /** Extensions to load, or a set of the same `kernel` that somebody else has loaded: then whoever did disposes it. */
+  readonly extensions?: readonly HostExtension[] | ExtensionSet;
+  /** Milliseconds that messages under way have when extensions are reloaded; 10 000 where unsaid. */
+  readonly reloadTimeoutMs?: number;
+  /**
+   * OpenClaw plugins, loaded into the same `kernel`. The host starts and stops their services, answers their commands
+   * and sends by their channels; whoever loaded them disposes them.
+   */
+  readonly plugins?: readonly LegacyPlugin[];
+  /** Chat commands besides `/new`, `/stop` and `/help`. */
+  readonly commands?: readonly ChatCommand[];
+  /** A kernel that somebody else owns: it is not closed. Else the host makes one of `kernelOptions`. */
+  readonly kernel?: Kernel;
+  /** What the host's own kernel is made with; `tap` sees every dispatch. */
+  readonly kernelOptions?: KernelOptions;
+  readonly store?: Store;
+  /** The part of their sessions that agents get. */
+  readonly session?: {
+    /** How much of the transcript a turn is given; the transcript itself stays whole. */
+    readonly history?: HistoryBounds;
+  };
+  /**
+   * Keeps what was accepted and what is sent, so that it outlives the process (spec/durability.md). The host closes it.
+   * Without one a message lives as long as the process.
+   */
+  readonly journal?: Journal;
+  /** What the journal gets of each dispatch of the host's own kernel; `false` is nothing. A given `kernel` has its own tap. */
+  readonly journalDispatches?: DispatchTapOptions | false;
+  /** How often a message may be begun, where the host ended before its end; 3 where unsaid. Then it is a dead letter. */
+  readonly maxAttempts?: number;
+  /**
+   * Milliseconds that a host runs before it begins a message for the last time that it may be begun; 10 000 where unsaid. So
+   * hosts that end soon, for whatever reason, use up no last attempt.
+   */
+  readonly lastAttemptAfterMs?: number;
+  /** Characters that an update may have for the journal to keep its body; 1 048 576 where unsaid. */
+  readonly maxUpdateLength?: number;
+  readonly clock?: Clock;
+  readonly logger?: Logger;
+  /** Makes the ids of sessions and runs; random ones where unsaid. */
+  readonly newId?: (kind: 'session' | 'run') => string;
+  /** Told of each message when it is done with, however it ended. */
+  readonly onMessageEnd?: (end: MessageEnd) => void;
+  /** What people see of a turn besides its answers; nothing where unsaid. */
+  readonly replies?: ReplyOptions;
+  /** Told of each session event of each turn. */
+  readonly onEvent?: AgentTurnCallbacks['onEvent'];
+  /** Asked about ambiguous sends of channels whose policy is `ask`. */
+  readonly onAmbiguousSend?: (send: AmbiguousSend) => Promise<'resend' | 'fail'>;
+  /** The text for the sender of a message that could not be answered; one that names the failure's code where unsaid. */
+  readonly failureText?: FailureTextOption;
+  /** Milliseconds that one send may take before it counts as ambiguous; 60 000 where unsaid. */
+  readonly sendTimeoutMs?: number;
+  /** Messages that run at once, of all conversations; 64 where unsaid. The others wait, first come first served. */
+  readonly maxRunning?: number;
+  /** Messages of one conversation that may run and wait before it is full; 100 where unsaid. */
+  readonly laneCapacity?: number;
+  /** Messages of all conversations together that may run and wait before the host is full; 10 000 where unsaid. */
+  readonly capacity?: number;
+  /**
+   * What is done with a message whose conversation, or the host, is full: its sender is told so (`refuse`), nobody is (`drop`),
+   * or its channel waits (`wait`), and takes nothing in meanwhile. By default a channel that can wait does; of others
+   * a message waits in the journal, or is refused where there is none (durability §8.2).
+   */
+  readonly whenLaneFull?: 'refuse' | 'drop' | 'wait';
+  /** What `runtime.started` and the runs of agents tell of this process. */
+  readonly about?: {
+    readonly version?: string;
+    readonly pid?: number;
+    readonly workspaceDir?: string;
+    readonly config?: Readonly<Record<string, unknown>>;
+  };
+}
+
+declare module '../../extension/provisions.js' {
+  interface Provisions {
+    /** Routes may choose it. */
+    agent: AgentDefinition;
+  }
+}

@@ -1,0 +1,76 @@
+import type { ActiveRuns } from '../../agent/index.js';
+import type { ChannelPlugin } from '../../channel/index.js';
+import type { ExtensionSet } from '../../extension/index.js';
+import type { Clock, Kernel, Logger } from '../../kernel/index.js';
+import type { AgentProvider } from '../../stream/index.js';
+import type { Journal } from '../journal/journal.js';
+import type { Backlog } from '../lanes/backlog.js';
+import type { ReloadGate } from '../lanes/gate.js';
+import type { Lanes } from '../lanes/lanes.js';
+import type { Slots } from '../lanes/slots.js';
+import type { Outbox } from '../outbox/outbox.js';
+import type { Accounts } from '../provided/accounts.js';
+import type { ChatCommand } from '../provided/chat-commands.js';
+import type { Store } from '../transcript/store.js';
+import type { ActiveStreams } from './active-streams.js';
+import type { AgentSlots } from './agent-slots.js';
+import type { Counts } from './counts.js';
+import type { AgentDefinition, HostOptions } from './options.js';
+import type { Provided } from './provided.js';
+
+/** What the steps of a message's way share. Made once, by `createHost`. */
+export interface HostParts {
+  readonly kernel: Kernel;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly store: Store;
+  readonly journal: Journal | undefined;
+  /** What the sends have to do with the journal; absent where there is none. */
+  readonly outbox: Outbox | undefined;
+  /** Updates of the journal that are in a lane here, by their event ids. */
+  readonly inHand: Set<string>;
+  /** Of those that are not, any that had to be left open because the journal failed: they are taken up again. */
+  readonly leftOpen: Set<string>;
+  /** The updates that wait in the journal; a host without one has none. */
+  readonly backlog: Backlog;
+  readonly counts: Counts;
+  /** Those of the options, and those that extensions provide. */
+  readonly agents: Map<string, AgentDefinition>;
+  readonly defaultAgent: AgentDefinition;
+  readonly providers: AgentProvider[];
+  readonly commands: Map<string, ChatCommand>;
+  /** Those of the options, those of the plugins, and those that extensions provide. */
+  readonly channels: ChannelPlugin[];
+  readonly accounts: Accounts;
+  readonly extensions: ExtensionSet;
+  readonly provided: Provided;
+  /** What carries a message passes it, so that extensions can be replaced between two of them. */
+  readonly gate: ReloadGate;
+  /** The conversations in which a reply grows now. */
+  readonly streams: ActiveStreams;
+  /** Updates that come in are taken a few at a time, so that a crowd does not hold up the event loop. */
+  readonly arrivals: Slots;
+  /** The messages that run at once. */
+  readonly running: Slots;
+  /** Of each agent that has a limit of its own. */
+  readonly agentSlots: AgentSlots;
+  /** One lane a conversation: what comes in first is routed first. */
+  readonly conversationLanes: Lanes;
+  /** One lane a session: two conversations that share one take turns. */
+  readonly sessionLanes: Lanes;
+  /** The turns that run now, with the sends that belong to them. */
+  readonly turns: ActiveRuns;
+  readonly newId: (kind: 'session' | 'run') => string;
+  /** Aborted when the host may not wait any longer. */
+  readonly signal: AbortSignal;
+  readonly options: HostOptions;
+}
+
+/** What a send needs of them. */
+export type DeliveryParts = Pick<
+  HostParts,
+  'kernel' | 'clock' | 'logger' | 'accounts' | 'streams'
+> &
+  Partial<Pick<HostParts, 'outbox'>> & {
+    readonly options: Pick<HostOptions, 'sendTimeoutMs' | 'onAmbiguousSend'>;
+  };

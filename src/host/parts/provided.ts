@@ -1,0 +1,75 @@
+import type { ChannelPlugin } from '../../channel/index.js';
+import type { LoadedExtension } from '../../extension/index.js';
+import type { Logger } from '../../kernel/index.js';
+import type { AgentProvider } from '../../stream/index.js';
+import type { ChatCommand } from '../provided/chat-commands.js';
+import type { AgentDefinition } from './options.js';
+
+/** Where a host keeps what it was given and what extensions provide. */
+export interface Offers {
+  readonly channels: ChannelPlugin[];
+  readonly agents: Map<string, AgentDefinition>;
+  readonly commands: Map<string, ChatCommand>;
+  readonly providers: AgentProvider[];
+  readonly logger: Logger;
+}
+
+/** What a host has taken over from its extensions (spec §13.5). */
+export class Provided {
+  readonly #taken = new Map<
+    LoadedExtension,
+    { readonly channels: ChannelPlugin[]; readonly undo: (() => void)[] }
+  >();
+
+  /**
+   * Takes over what an extension provides. A name that is taken stays with whoever had it first, and the log says so:
+   * what else the extension does is not touched.
+   */
+  take(offers: Offers, extension: LoadedExtension): void {
+    const { channels, agents, commands, providers, logger } = offers;
+    const { extensionId } = extension;
+    const own: ChannelPlugin[] = [];
+    const undo: (() => void)[] = [];
+    const isFree = (what: string, taken: boolean): boolean => {
+      if (taken) logger.error(`${what} of ${extensionId} is left out: another has that name`);
+      return !taken;
+    };
+    for (const channel of extension.provided('channel')) {
+      const taken = channels.some(({ id }) => id === channel.id);
+      if (!isFree(`channel "${channel.id}"`, taken)) continue;
+      channels.push(channel);
+      own.push(channel);
+      undo.push(() => remove(channels, channel));
+    }
+    for (const agent of extension.provided('agent')) {
+      if (!isFree(`agent "${agent.id}"`, agents.has(agent.id))) continue;
+      agents.set(agent.id, agent);
+      undo.push(() => agents.delete(agent.id));
+      if (providers.some(({ id }) => id === agent.provider.id)) continue;
+      providers.push(agent.provider);
+      undo.push(() => remove(providers, agent.provider));
+    }
+    for (const command of extension.provided('command')) {
+      if (!isFree(`command "/${command.name}"`, commands.has(command.name))) continue;
+      commands.set(command.name, command);
+      undo.push(() => commands.delete(command.name));
+    }
+    this.#taken.set(extension, { channels: own, undo });
+  }
+
+  /** The channels that an extension provides and that the host took. */
+  channelsOf(extension: LoadedExtension): readonly ChannelPlugin[] {
+    return this.#taken.get(extension)?.channels ?? [];
+  }
+
+  /** Gives everything of an extension back. */
+  drop(extension: LoadedExtension): void {
+    for (const undo of this.#taken.get(extension)?.undo ?? []) undo();
+    this.#taken.delete(extension);
+  }
+}
+
+function remove<T>(list: T[], one: T): void {
+  const at = list.indexOf(one);
+  if (at !== -1) list.splice(at, 1);
+}

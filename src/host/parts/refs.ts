@@ -1,0 +1,21 @@
+import type { TrailRefs } from '../../agent/index.js';
+import type { Ref } from '../../kernel/index.js';
+
+/** An id as its channel writes it, for an envelope. */
+export function refOf(channel: string, id: string): Ref {
+  return { channel, id };
+}
+
+/** Where something happened, for every envelope of its way. */
+export function refsOf(
+  channel: string,
+  conversationId: string | undefined,
+  at: { readonly threadId?: string | number; readonly messageId?: string },
+): Pick<TrailRefs, 'conversationRef' | 'threadRef' | 'messageRef'> {
+  const { threadId, messageId } = at;
+  return {
+    ...(conversationId !== undefined && { conversationRef: refOf(channel, conversationId) }),
+    ...(threadId !== undefined && { threadRef: refOf(channel, String(threadId)) }),
+    ...(messageId !== undefined && { messageRef: refOf(channel, messageId) }),
+  };
+}

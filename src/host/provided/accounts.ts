@@ -1,0 +1,38 @@
+import type { ChannelPlugin } from '../../channel/index.js';
+
+/** An account that has been started. */
+export interface RunningAccount {
+  readonly channel: ChannelPlugin;
+  readonly accountId: string;
+  /** When it was started, in milliseconds of the monotonic clock: the time of day may jump. */
+  readonly startedMonotonicMs: number;
+}
+
+/** The accounts that messages can be sent by, in the order in which they started. */
+export class Accounts {
+  readonly #running: RunningAccount[] = [];
+
+  add(account: RunningAccount): void {
+    this.#running.push(account);
+  }
+
+  remove(account: RunningAccount): void {
+    const at = this.#running.indexOf(account);
+    if (at !== -1) this.#running.splice(at, 1);
+  }
+
+  all(): readonly RunningAccount[] {
+    return [...this.#running];
+  }
+
+  find(channel: string, accountId: string): RunningAccount | undefined {
+    return this.#running.find(
+      (account) => account.channel.id === channel && account.accountId === accountId,
+    );
+  }
+
+  /** What `egress.preparing` offers its resolvers. */
+  offered(): { channel: string; accountId: string }[] {
+    return this.#running.map(({ channel, accountId }) => ({ channel: channel.id, accountId }));
+  }
+}

@@ -1,0 +1,77 @@
+import type { PayloadOf } from '../../kernel/index.js';
+
+/** An answer that is more than a text. */
+export interface ChatAnswer {
+  /** Nothing is sent where it is empty and there are no attachments. */
+  readonly text: string;
+  readonly attachments?: PayloadOf<'egress.preparing'>['attachments'];
+  readonly metadata?: Readonly<Record<string, unknown>>;
+  /** What went wrong, where it did: `command.completed` tells of it. The text is sent all the same. */
+  readonly error?: string;
+}
+
+/** What a chat command may use. */
+export interface ChatCommandContext {
+  readonly args: readonly string[];
+  readonly sessionKey: string;
+  readonly agentId: string;
+  /** The message that it came in. */
+  readonly message: PayloadOf<'routing.resolving'>['message'];
+  /** Whether its sender may give commands. Asked only of a command for anyone. */
+  readonly isAuthorized: boolean;
+  /** Ends this session; the next message begins a new one. */
+  resetSession(reason: string): Promise<void>;
+  /** Stops this session's running turn. Returns whether one was running. */
+  stopTurn(): boolean;
+  /** Every command there is. */
+  readonly commands: readonly ChatCommand[];
+}
+
+/**
+ * A command that people give in a chat, as `/name`.
+ *
+ * @example
+ * const ping: ChatCommand = { name: 'ping', description: 'Answers.', run: () => 'pong' };
+ */
+export interface ChatCommand {
+  /** Lower case, without the slash. */
+  readonly name: string;
+  /** One sentence, for `/help`. */
+  readonly description: string;
+  /** It does not wait for the turn that runs: it is about that turn. */
+  readonly runsAtOnce?: boolean;
+  /** Senders who may not give commands may give this one. */
+  readonly forAnyone?: boolean;
+  /** Returns the answer. What it throws is told in one line. */
+  run(context: ChatCommandContext): string | ChatAnswer | Promise<string | ChatAnswer>;
+}
+
+declare module '../../extension/provisions.js' {
+  interface Provisions {
+    command: ChatCommand;
+  }
+}
+
+/** The commands of every host. */
+export const builtInCommands: readonly ChatCommand[] = [
+  {
+    name: 'new',
+    description: 'Begins a new session.',
+    run: async ({ resetSession }) => {
+      await resetSession('new');
+      return 'A new session begins with your next message.';
+    },
+  },
+  {
+    name: 'stop',
+    description: 'Stops the answer that is being made.',
+    runsAtOnce: true,
+    run: ({ stopTurn }) => (stopTurn() ? 'Stopped.' : 'There is nothing to stop.'),
+  },
+  {
+    name: 'help',
+    description: 'Lists the commands.',
+    run: ({ commands }) =>
+      commands.map(({ name, description }) => `/${name}  ${description}`).join('\n'),
+  },
+];

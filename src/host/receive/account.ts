@@ -1,0 +1,85 @@
+import { type ChannelPlugin, SendPermit } from '../../channel/index.js';
+import { oneLine } from '../../kernel/index.js';
+import { receiveUpdate } from '../ingress/inbound.js';
+import { attempt } from '../parts/attempt.js';
+import { keeps } from '../parts/keeping.js';
+import type { HostParts } from '../parts/parts.js';
+import type { RunningAccount } from '../provided/accounts.js';
+import type { Intake } from './intake.js';
+import { receiveKept } from './kept-updates.js';
+
+/**
+ * Starts an account. Updates that come before all is up wait.
+ *
+ * @returns why it could not be started, or nothing.
+ */
+export async function startAccount(
+  parts: HostParts,
+  channel: ChannelPlugin,
+  accountId: string,
+  opened: Promise<void>,
+  intake: Intake,
+): Promise<string | undefined> {
+  const { kernel, clock, logger, accounts } = parts;
+  const startedAtMs = clock.now();
+  const account = { channel, accountId, startedMonotonicMs: clock.monotonicMs() };
+  const named = { channel: channel.id, accountId };
+  const refs = { accountRef: { channel: channel.id, id: accountId } };
+  accounts.add(account);
+  intake.add(account);
+  try {
+    await channel.startAccount(accountId, {
+      receive: async (update) => {
+        await opened;
+        await parts.arrivals.take();
+        parts.arrivals.give();
+        if (parts.accounts.all().includes(account))
+          return keeps(parts)
+            ? receiveKept(parts, account, update)
+            : receiveUpdate(parts, account, update);
+        logger.warn('an update came after its account was stopped; it is not taken in', named);
+        return 'refused';
+      },
+      owns: (permit) => SendPermit.isOf(permit, kernel),
+      ended: ({ reason, error }) => {
+        if (error !== undefined)
+          logger.error('an account takes in no more', { ...named, detail: reason, error });
+        void opened.then(() => intake.end(account, reason));
+      },
+    });
+  } catch (error) {
+    const reason = oneLine(error);
+    accounts.remove(account);
+    intake.end(account, reason);
+    logger.error(`account ${channel.id}/${accountId} could not be started`, { ...named, error });
+    await kernel.dispatch(
+      'account.stopped',
+      { ...named, reason: 'it could not be started', error: reason },
+      refs,
+    );
+    return reason;
+  }
+  logger.info('an account has started', named);
+  await kernel.dispatch('account.started', { ...named, startedAtMs }, refs);
+  return undefined;
+}
+
+/** Disconnects an account for good, and tells of it. */
+export async function stopAccount(
+  parts: HostParts,
+  account: RunningAccount,
+  reason: string,
+): Promise<void> {
+  const { kernel, clock } = parts;
+  const { channel, accountId, startedMonotonicMs } = account;
+  await attempt(parts, `stopAccount of ${channel.id}`, () => channel.stopAccount(accountId));
+  parts.accounts.remove(account);
+  const uptimeMs = Math.round(clock.monotonicMs() - startedMonotonicMs);
+  await attempt(parts, 'account.stopped', () =>
+    kernel.dispatch(
+      'account.stopped',
+      { channel: channel.id, accountId, reason, uptimeMs },
+      { accountRef: { channel: channel.id, id: accountId } },
+    ),
+  );
+}

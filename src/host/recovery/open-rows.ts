@@ -1,0 +1,63 @@
+import { isSluiceError } from '../../kernel/index.js';
+import { openUpdates, type UpdateFilter, type UpdateRecord } from '../journal/journal.js';
+import type { KeepingParts } from '../parts/keeping.js';
+
+/** Some of the open updates, in their order. */
+export interface OpenRows {
+  readonly rows: readonly UpdateRecord[];
+  /** There are no more behind them. */
+  readonly areLast: boolean;
+}
+
+/**
+ * Reads open updates without their bodies: who takes one up reads it again. One that an older version has kept without its
+ * lane is read whole, since its body says which that is. One whose row is damaged is passed over, and told once: only what
+ * needs that row fails (durability §1.6).
+ *
+ * @throws what the journal throws else.
+ */
+export async function readOpen(
+  parts: KeepingParts,
+  filter: Pick<UpdateFilter, 'lane'> & { readonly afterSeq: number; readonly limit: number },
+): Promise<OpenRows> {
+  const { journal } = parts;
+  const open = { states: openUpdates };
+  let { afterSeq, limit } = filter;
+  for (;;)
+    try {
+      const wanted = { ...filter, ...open, afterSeq, limit, withoutBody: true };
+      const rows = await journal.updates(wanted);
+      const whole: UpdateRecord[] = [];
+      for (const row of rows)
+        if (row.lane !== undefined) whole.push(row);
+        else whole.push(...(await journal.updates({ ...open, eventId: row.eventId })));
+      return { rows: whole, areLast: rows.length < limit };
+    } catch (error) {
+      const damaged = damagedRowOf(error);
+      if (damaged === undefined || damaged <= afterSeq) throw error;
+      if (limit > 1) {
+        limit = 1; // those before it are good
+        continue;
+      }
+      afterSeq = damaged;
+      isDamageTold(parts, error);
+    }
+}
+
+/** Tells of a damaged update, once, if that is what an error is about: it is not read again. @returns whether it is. */
+export function isDamageTold({ backlog, logger }: KeepingParts, error: unknown): boolean {
+  const damaged = damagedRowOf(error);
+  if (damaged === undefined) return false;
+  if (!backlog.damaged.has(damaged)) {
+    backlog.damaged.add(damaged);
+    logger.error('an update of the journal is damaged, and is not handled', { error });
+  }
+  return true;
+}
+
+/** The number of the damaged row that an error tells of. */
+function damagedRowOf(error: unknown): number | undefined {
+  if (!isSluiceError(error) || error.code !== 'database-damaged') return undefined;
+  const { table, seq } = error.details;
+  return table === 'updates' && typeof seq === 'number' ? seq : undefined;
+}

@@ -1,0 +1,77 @@
+import { openSends, openUpdates, type SendRecord } from '../journal/journal.js';
+import type { KeepingParts } from '../parts/keeping.js';
+import { rewind } from './feeder.js';
+import { settleSend } from './settle-send.js';
+
+/** Rows that are read at a time. */
+const page = 1_000;
+
+/**
+ * Takes up what a host before this one has left (spec durability §7): updates that have not ended, and sends that belong to
+ * none of them. As many updates as may run next take their places before it resolves. An update of an account that does
+ * not run waits for it.
+ */
+export async function resumeAll(parts: KeepingParts): Promise<void> {
+  const { logger, counts, backlog } = parts;
+  await rewind(parts);
+  const sends = await resumeSends(parts);
+  const updates = counts.resumed;
+  if (updates + sends > 0)
+    logger.info(`taken up from the journal: ${updates} messages, ${sends} sends`, {
+      updates,
+      sends,
+      isAll: !backlog.isBehind, // else more are taken up when these have ended
+    });
+}
+
+/** Takes up what has waited for an account that a reload has started (durability §7.1): updates, and sends of no update. */
+export async function resumeWaiting(parts: KeepingParts): Promise<void> {
+  const { journal, backlog } = parts;
+  await rewind(parts);
+  const waiting = [...backlog.waitingSends];
+  backlog.waitingSends.clear();
+  for (const eventId of waiting) {
+    const [record] = await journal.sends({ eventId, states: openSends });
+    if (record !== undefined) settleLater(parts, record);
+  }
+}
+
+/** Brings the open sends that belong to no open update to their end, one after the other. @returns how many. */
+async function resumeSends(parts: KeepingParts): Promise<number> {
+  const { journal } = parts;
+  let taken = 0;
+  for (let afterSeq = 0; ; ) {
+    const rows = await journal.sends({ states: openSends, afterSeq, limit: page });
+    for (const record of rows) {
+      afterSeq = record.seq;
+      if (await hasOpenUpdate(parts, record)) continue; // its message settles it
+      taken++;
+      settleLater(parts, record);
+    }
+    if (rows.length < page) return taken;
+  }
+}
+
+/** Settles a send when those before it of its account are. One whose account does not run waits for it. */
+function settleLater(parts: KeepingParts, record: SendRecord): void {
+  const { backlog, conversationLanes, logger } = parts;
+  const { sendId, channel, accountId } = record;
+  const settle = async (): Promise<void> => {
+    if (!(await settleSend(parts, record))) backlog.waitingSends.add(sendId);
+  };
+  void conversationLanes
+    .run(JSON.stringify(['left', channel, accountId]), settle, { runsAtOnce: true })
+    .catch((error: unknown) =>
+      logger.error('a send of the journal could not be taken up', { sendId, error }),
+    );
+}
+
+async function hasOpenUpdate(
+  { journal, inHand }: KeepingParts,
+  { correlationId }: SendRecord,
+): Promise<boolean> {
+  if (correlationId === undefined) return false;
+  if (inHand.has(correlationId)) return true;
+  const open = await journal.updates({ eventId: correlationId, states: openUpdates, limit: 1 });
+  return open.length > 0;
+}

@@ -1,0 +1,134 @@
+import type { InboundUpdate } from '../../channel/index.js';
+import { decodeUpdate } from '../ingress/decode-update.js';
+import {
+  beginKept,
+  endKept,
+  giveBack,
+  handleKept,
+  isOver,
+  type Worked,
+} from '../ingress/handle-kept.js';
+import { openUpdates, type SendRecord, type UpdateRecord } from '../journal/journal.js';
+import { endOf, type MessageEnd } from '../journal/message-end.js';
+import type { Place } from '../lanes/place.js';
+import { reportOfRecord } from '../outbox/outbox.js';
+import type { KeepingParts } from '../parts/keeping.js';
+import { giveUpSend, settleSend } from './settle-send.js';
+
+/** More sends than one message makes. */
+const allSends = 100_000;
+
+/**
+ * Takes up an update of the journal whose turn has come. What it has left open comes to its end first; where it was answered, it
+ * ends as its sends did. One that was begun too often goes to the dead letters, and nothing of it runs.
+ *
+ * @param of.isOnly no other suspect waits. Otherwise its last attempt may have been ended by one of those, and it gets one
+ *   more (durability §7.7).
+ * @throws what the journal throws.
+ */
+export async function resumeUpdate(
+  parts: KeepingParts,
+  eventId: string,
+  { place, isOnly }: { readonly place: Place; readonly isOnly: boolean },
+): Promise<Worked> {
+  const { journal, accounts, options } = parts;
+  const { maxAttempts = 3 } = options;
+  if (isOver(parts)) return 'done';
+  const [record] = await journal.updates({ eventId, states: openUpdates });
+  if (record === undefined) return 'done'; // it has come to its end meanwhile
+  const { attempts, body, channel, accountId, updateId } = record;
+  const account = accounts.find(channel, accountId);
+  if (account === undefined) {
+    parts.backlog.waiting.add(eventId); // it was stopped meanwhile
+    return 'done';
+  }
+  const about = { channel, accountId, ...(updateId !== undefined && { updateId }) };
+  const named: Omit<MessageEnd, 'status'> = { ...about, correlationId: eventId, sends: [] };
+  const earlier = await journal.sends({ correlationId: eventId, limit: allSends });
+  const isAnswered = !earlier.some(isOpen) && endOfAnswered(record, earlier) !== undefined; // only its end was not kept
+  if (attempts >= (isOnly ? maxAttempts : maxAttempts + 1) && !isAnswered) {
+    const reason = `it was begun ${attempts} times, and never came to an end`;
+    for (const send of earlier) if (isOpen(send)) await giveUpSend(parts, send, reason);
+    await endKept(parts, eventId, { ...named, status: 'failed', reason });
+    return 'done';
+  }
+  const settled = await settle(parts, record, earlier);
+  if (typeof settled === 'string') return settled;
+  const end = endOfAnswered(record, settled);
+  if (end !== undefined) await endKept(parts, eventId, { ...named, ...end });
+  else if (body === undefined) {
+    const reason = 'its body could not be kept, and the host ended before it was handled';
+    await endKept(parts, eventId, { ...named, status: 'failed', reason });
+  } else {
+    const update = updateOf(record);
+    const decoded = decodeUpdate(parts, account, update);
+    return handleKept(parts, { eventId, account, update, decoded, place, earlier: settled });
+  }
+  return 'done';
+}
+
+/** Brings what an update has left open to its end. @returns all its sends; otherwise it has to wait. */
+async function settle(
+  parts: KeepingParts,
+  { eventId }: UpdateRecord,
+  earlier: readonly SendRecord[],
+): Promise<readonly SendRecord[] | Worked> {
+  const open = earlier.filter(isOpen);
+  if (open.length === 0) return earlier;
+  if (!(await beginKept(parts, eventId))) return 'held up'; // also a send may end the process
+  for (const send of open)
+    if (!(await settleSend(parts, send))) {
+      parts.backlog.waiting.add(eventId); // its account does not run
+      if (!isOver(parts)) await giveBack(parts, eventId);
+      return 'done';
+    }
+  return parts.journal.sends({ correlationId: eventId, limit: allSends });
+}
+
+/**
+ * How a message ended whose last reply was prepared before; nothing where it has not come so far. A reply that was sent before
+ * an operator had it tried again is not its answer (durability §7.6).
+ */
+function endOfAnswered(
+  { state, retriedAfterSeq = 0 }: UpdateRecord,
+  all: readonly SendRecord[],
+): Pick<MessageEnd, 'status' | 'reason' | 'sends'> | undefined {
+  if (state === 'accepted') return undefined; // it was not begun since
+  const sends = all.filter(({ seq }) => seq > retriedAfterSeq);
+  const answers = sends.filter(isAnswer);
+  if (!answers.some(isLast)) return undefined;
+  const reports = sends.filter((send) => !isOpen(send)).map(reportOfRecord);
+  if (!answers.some(({ kind }) => kind === 'error'))
+    return { ...endOf(answers.map(reportOfRecord)), sends: reports };
+  const reason = 'it could not be answered, and its sender was told so';
+  return { status: 'failed', reason, sends: reports };
+}
+
+/** An update as its channel gave it. */
+export function updateOf({ updateId, receivedAtMs, body }: UpdateRecord): InboundUpdate {
+  return {
+    raw: body === undefined ? undefined : JSON.parse(body),
+    receivedAtMs,
+    ...(updateId !== undefined && { updateId }),
+  };
+}
+
+function isOpen({ state }: SendRecord): boolean {
+  return state === 'prepared' || state === 'sending';
+}
+
+/** Whether a send says what was answered, and not what tools or reasoning showed. */
+function isAnswer({ kind }: SendRecord): boolean {
+  return kind === 'block' || isConcluding(kind);
+}
+
+/** Whether a send is the last that its message had: the turn had ended, and is not taken again. */
+function isLast({ kind, state, cause, attempts }: SendRecord): boolean {
+  // a host that stopped before its channel had it has not answered
+  const isLeftBehind = state === 'failed' && cause === 'aborted' && attempts === 0;
+  return isConcluding(kind) && !isLeftBehind;
+}
+
+function isConcluding(kind: string): boolean {
+  return kind === 'reply' || kind === 'error';
+}

@@ -1,0 +1,93 @@
+import type { Trail } from '../../agent/index.js';
+import type { ChannelPreviews } from '../../channel/index.js';
+import { type Attempt, deliverPrepared } from '../egress/delivery.js';
+import { endSend } from '../egress/end-send.js';
+import { prepareSend } from '../egress/prepare-send.js';
+import { attemptSend } from '../egress/send-attempt.js';
+import type { SendRecord } from '../journal/journal.js';
+import { finalIdOf } from '../outbox/outbox.js';
+import type { KeepingParts } from '../parts/keeping.js';
+import { callWithin } from '../parts/within-time.js';
+import type { RunningAccount } from '../provided/accounts.js';
+import { noteShownOf } from '../streaming/note-shown.js';
+import { type Emitted, giveUp, whyNotAgain } from './left-send.js';
+
+/** A preview that is shown somewhere, and who can end it. */
+export interface PreviewPlace {
+  readonly account: RunningAccount;
+  readonly previews: ChannelPreviews;
+  /** As its stream sender has noted it. */
+  readonly shown: unknown;
+}
+
+/** The note of a stream's sender about a send; nothing if it has made none, or where the send went on without its preview. */
+export function shownOf({ shown }: SendRecord): unknown {
+  return shown === undefined ? undefined : (JSON.parse(shown) ?? undefined); // as the outbox wrote it
+}
+
+/**
+ * Ends a streamed send whose preview a host before this one has left (spec durability §7.2). One that still grew is taken
+ * back: nothing of it is out then, and its message is handled again. The preview of a final becomes that final, also where
+ * it is it already.
+ *
+ * @returns whether it has ended.
+ */
+export async function settlePreview(
+  parts: KeepingParts,
+  trail: Trail,
+  record: SendRecord,
+  emitted: Emitted,
+  { account, previews, shown }: PreviewPlace,
+): Promise<boolean> {
+  const { signal } = parts;
+  const { state, attempts } = record;
+  const takeBack = () => takeBackPreview(parts, record, { account, previews, shown });
+
+  const { openedBy } = emitted;
+  if (openedBy === undefined) {
+    const isGone = await takeBack();
+    if (signal.aborted && !isGone) return false; // the next host tries
+    await giveUp(parts, trail, record, emitted, isGone ? takenBack : left);
+    return true;
+  }
+
+  const again = { streaming: false, signal, again: finalIdOf(openedBy) };
+  const prepared = await prepareSend(parts, trail, { ...emitted }, again);
+  const otherwise = whyNotAgain(prepared, account);
+  if (otherwise === undefined) {
+    const noteShown = noteShownOf(parts, prepared.outcome);
+    const complete: Attempt = (by, approval) =>
+      attemptSend(parts, trail, by, approval, signal, (permit) =>
+        previews.complete(permit, { shown, noteShown }),
+      );
+    await deliverPrepared(parts, trail, prepared, signal, complete);
+  } else if ((await takeBack()) || state === 'prepared')
+    await deliverPrepared(parts, trail, prepared, signal);
+  else {
+    const error = `${left.error}, and is not completed: ${otherwise}`;
+    await endSend(parts, trail, prepared, {
+      ...{ status: 'failed', cause: 'ambiguous', error, attempts },
+    });
+  }
+  return true;
+}
+
+/** Takes back what a send has shown. Never rejects. @returns whether nothing of it is shown any more. */
+export async function takeBackPreview(
+  { clock, options, signal, logger }: KeepingParts,
+  { sendId }: SendRecord,
+  { account, previews, shown }: PreviewPlace,
+): Promise<boolean> {
+  const call = () => previews.takeBack(shown, account.accountId);
+  const end = await callWithin(call, clock, options.sendTimeoutMs ?? 60_000, signal);
+  const isGone = end.status === 'returned' && end.value === true;
+  if (!isGone) logger.warn('what a send has shown could not be taken back', { sendId });
+  return isGone;
+}
+
+/** Nothing of it is out. */
+export const takenBack = {
+  cause: 'aborted',
+  error: 'the host ended while it grew; what was shown of it was taken back',
+} as const;
+const left = { cause: 'ambiguous', error: 'it was being shown when the host ended' } as const;

@@ -1,0 +1,102 @@
+import { Trail } from '../../agent/index.js';
+import { deliverPrepared } from '../egress/delivery.js';
+import { endSend } from '../egress/end-send.js';
+import { prepareSend } from '../egress/prepare-send.js';
+import { mayResend } from '../egress/send-attempt.js';
+import type { SendRecord } from '../journal/journal.js';
+import { finalIdOf } from '../outbox/outbox.js';
+import type { KeepingParts } from '../parts/keeping.js';
+import { refOf } from '../parts/refs.js';
+import { type Emitted, giveUp, whyNotAgain } from './left-send.js';
+import { settlePreview, shownOf, takeBackPreview, takenBack } from './settle-preview.js';
+
+/**
+ * Brings a send that a host before this one has left open to its end (spec durability §7.2). One that was prepared goes
+ * out. Of one that its channel had, nobody knows the end: the channel's declared policy decides. Whatever goes out is
+ * judged once more by `egress.preparing`, under the id that it had, which is its idempotency key.
+ *
+ * @returns whether it has ended; not where its account does not run.
+ * @throws what the journal throws.
+ */
+export async function settleSend(parts: KeepingParts, record: SendRecord): Promise<boolean> {
+  const { sendId, state, channel = '', accountId = '', correlationId, attempts } = record;
+  if (parts.signal.aborted) return false;
+  const emitted = JSON.parse(record.body) as Emitted; // as the outbox wrote it
+  const trail = new Trail(parts.kernel, undefined, {
+    ...(correlationId !== undefined && { correlationId }),
+    ...(channel !== '' && accountId !== '' && { accountRef: refOf(channel, accountId) }),
+  });
+  const { openedBy } = emitted;
+  const isShown = state === 'sending' && openedBy !== undefined; // what it shows is no second send of its key
+  const isLost = emitted.streaming || isShown; // but for what its channel can say of it
+  const shown = shownOf(record);
+  const account = parts.accounts.find(channel, accountId);
+  const isNamed = channel !== '' || accountId !== '';
+  if (account === undefined && isNamed && (shown !== undefined || !isLost)) {
+    parts.logger.warn('a send waits for its account, which does not run', {
+      sendId,
+      channel,
+      accountId,
+    });
+    return false;
+  }
+  const previews = account?.channel.previews;
+  if (account !== undefined && previews !== undefined && shown !== undefined)
+    return settlePreview(parts, trail, record, emitted, { account, previews, shown });
+  if (isLost) {
+    const error = 'it was being shown when the host ended';
+    await giveUp(parts, trail, record, emitted, { cause: 'ambiguous', error });
+    return true;
+  }
+  const wasSending = state === 'sending';
+  const why = 'the host ended before its channel had answered';
+  if (wasSending) {
+    const asked = { idempotencyKey: sendId, attempts };
+    if (account === undefined || !(await mayResend(parts, account, asked, why))) {
+      await giveUp(parts, trail, record, emitted, { cause: 'ambiguous', error: why });
+      return true;
+    }
+  }
+  const id = openedBy === undefined ? sendId : finalIdOf(openedBy);
+  const again = { streaming: false, signal: parts.signal, again: id };
+  const prepared = await prepareSend(parts, trail, { ...emitted }, again);
+  const otherwise = wasSending ? whyNotAgain(prepared, account) : undefined;
+  if (otherwise === undefined) await deliverPrepared(parts, trail, prepared, parts.signal);
+  else {
+    const error = `${why}, and it is not sent again: ${otherwise}`;
+    await endSend(parts, trail, prepared, {
+      status: 'failed',
+      cause: 'ambiguous',
+      error,
+      attempts,
+    });
+  }
+  return true;
+}
+
+/**
+ * Ends a send that is left open, without judging it or sending it again. Its preview is taken back, if its channel can.
+ *
+ * @throws what the journal throws.
+ */
+export async function giveUpSend(
+  parts: KeepingParts,
+  record: SendRecord,
+  why: string,
+): Promise<void> {
+  const { channel = '', accountId = '', correlationId } = record;
+  const trail = new Trail(parts.kernel, undefined, {
+    ...(correlationId !== undefined && { correlationId }),
+    ...(channel !== '' && accountId !== '' && { accountRef: refOf(channel, accountId) }),
+  });
+  const account = parts.accounts.find(channel, accountId);
+  const previews = account?.channel.previews;
+  const shown = shownOf(record);
+  const isGone =
+    account !== undefined &&
+    previews !== undefined &&
+    shown !== undefined &&
+    (await takeBackPreview(parts, record, { account, previews, shown }));
+  const end = isGone ? takenBack : ({ cause: 'ambiguous', error: why } as const);
+  await giveUp(parts, trail, record, JSON.parse(record.body) as Emitted, end); // as the outbox wrote it
+}

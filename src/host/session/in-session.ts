@@ -1,0 +1,31 @@
+import type { Place } from '../lanes/place.js';
+import type { AgentDefinition } from '../parts/options.js';
+import type { HostParts } from '../parts/parts.js';
+
+/**
+ * Runs something in the lane of a session and, for a turn, as one of those that its agent may run at once. A message that
+ * has to wait for either gives its place in the host back meanwhile, so one session or one agent never fills them all
+ * (durability §8.6).
+ *
+ * @param of.agent whose turn it is; nothing for what is no turn.
+ */
+export async function inSession<T>(
+  { sessionLanes, agentSlots }: HostParts,
+  place: Place,
+  of: { readonly sessionKey: string; readonly agent?: AgentDefinition },
+  run: () => Promise<T>,
+): Promise<T> {
+  const { sessionKey, agent } = of;
+  const slots = agent && agentSlots.of(agent);
+  const isNext = sessionLanes.isIdle(sessionKey) && (slots?.tryTake() ?? true);
+  if (!isNext) place.leave();
+  return sessionLanes.run(sessionKey, async () => {
+    if (!isNext) await slots?.take();
+    try {
+      if (!isNext) await place.enter();
+      return await run();
+    } finally {
+      slots?.give();
+    }
+  });
+}

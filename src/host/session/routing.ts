@@ -1,0 +1,89 @@
+import { type Trail, whyNot } from '../../agent/index.js';
+import type { ExplicitRoute, InboundMessage } from '../../channel/index.js';
+import type { PayloadOf } from '../../kernel/index.js';
+import type { AgentDefinition } from '../parts/options.js';
+import type { HostParts } from '../parts/parts.js';
+
+/** A message without what only its decoding needed: as it is routed. */
+export type RoutedMessage = PayloadOf<'routing.resolving'>['message'];
+
+/** Where a message goes, or why nowhere. */
+export type Routing =
+  | { readonly status: 'routed'; readonly agent: AgentDefinition; readonly sessionKey: string }
+  | { readonly status: 'cancelled'; readonly reason: string }
+  | { readonly status: 'failed'; readonly reason: string };
+
+/**
+ * Routes a message: `routing.resolving`, then `routing.resolved`. A route that its source named is never
+ * re-routed. Only agents that the host offers are valid; without one the message fails, visibly.
+ */
+export async function routeMessage(
+  parts: HostParts,
+  trail: Trail,
+  message: RoutedMessage,
+  explicitRoute: ExplicitRoute | undefined,
+): Promise<Routing> {
+  const agents = [...parts.agents.keys()];
+  const resolving = await trail.dispatch(
+    'routing.resolving',
+    {
+      message,
+      agents,
+      defaultAgentId: parts.defaultAgent.id,
+      ...(explicitRoute !== undefined && { explicitRoute }),
+    },
+    {
+      signal: parts.signal,
+      valid: ({ agentId }) => parts.agents.has(agentId) || `there is no agent "${agentId}"`,
+    },
+  );
+  if (resolving.status !== 'passed') return { status: resolving.status, reason: whyNot(resolving) };
+  const { selection, candidates } = resolving;
+  const route = explicitRoute ?? selection?.target;
+  const agent = parts.agents.get(route?.agentId ?? '');
+  if (route === undefined || agent === undefined) {
+    const asked = route === undefined ? 'no route' : `a route to agent "${route.agentId}"`;
+    return { status: 'failed', reason: `it has ${asked}; there are: ${agents.join(', ')}` };
+  }
+  const sessionKey = route.sessionKey ?? sessionKeyOf(agent.id, message);
+  trail.carry({ agentId: agent.id });
+  await trail.dispatch('routing.resolved', {
+    message,
+    agentId: agent.id,
+    sessionKey,
+    explicit: explicitRoute !== undefined || selection?.explicit === true,
+    candidateCount: candidates.filter(({ invalid }) => invalid === undefined).length,
+    ...(selection !== undefined && {
+      selectedBy: { extensionId: selection.extensionId, contributionId: selection.contributionId },
+    }),
+  });
+  return { status: 'routed', agent, sessionKey };
+}
+
+/**
+ * The session that a message belongs to where its route does not say: one for each agent, account, conversation and
+ * thread. The default account and absent threads leave no trace in it.
+ *
+ * @example
+ * sessionKeyOf('main', message); // 'agent:main:console:ada'
+ */
+export function sessionKeyOf(agentId: string, message: RoutedMessage): string {
+  const { channel, accountId = 'default', threadId } = message;
+  const conversation = conversationOf(message);
+  const within = conversation.startsWith(`${channel}:`)
+    ? conversation.slice(channel.length + 1)
+    : conversation;
+  return [
+    'agent',
+    agentId,
+    channel,
+    ...(accountId === 'default' ? [] : [accountId]),
+    within,
+    ...(threadId === undefined ? [] : ['thread', String(threadId)]),
+  ].join(':');
+}
+
+/** What names the conversation of a message: its own id, or else who wrote. */
+export function conversationOf(message: RoutedMessage | InboundMessage): string {
+  return message.conversationId ?? message.from;
+}

@@ -1,0 +1,134 @@
+import { type Trail, whyNot } from '../../agent/index.js';
+import type { FamilyName } from '../../kernel/index.js';
+import type { TranscriptEntry, TranscriptSize } from '../../stream/index.js';
+import type { HostParts } from '../parts/parts.js';
+import type { SessionRecord } from '../transcript/store.js';
+import type { RoutedMessage } from './routing.js';
+
+/** A session that is ready for a turn, or why it is not. */
+export type Opening =
+  | {
+      readonly status: 'open';
+      readonly session: SessionRecord;
+      /** The size of the transcript before a turn of this message that was cut off; absent if there was none. */
+      readonly begunAt?: TranscriptSize;
+    }
+  | { readonly status: 'failed'; readonly reason: string };
+
+/**
+ * Opens the session of a message: `session.starting` for each message, so that context is bound for it, and
+ * `session.started` when the session is new. What `session.starting` binds is kept in the session.
+ *
+ * @throws what the store says.
+ */
+export async function openSession(
+  parts: HostParts,
+  trail: Trail,
+  route: { readonly agentId: string; readonly sessionKey: string },
+  message: RoutedMessage,
+): Promise<Opening> {
+  const { sessionKey, agentId } = route;
+  const known = await parts.store.loadSession(sessionKey);
+  const record = known ?? newSession(parts, { sessionKey, agentId });
+  const isNew = record.startedAtMs === undefined;
+  trail.carry({ sessionId: record.sessionId });
+  const starting = await trail.dispatch(
+    'session.starting',
+    { ...payloadOf(record), agentId, isNew, message },
+    { signal: parts.signal },
+  );
+  if (starting.status !== 'passed')
+    return { status: 'failed', reason: `session.starting ${whyNot(starting)}` };
+  const { context, memoryKeys, metadata } = starting.payload;
+  const { correlationId } = starting.event;
+  const begunAt =
+    record.lastTurn?.correlationId === correlationId ? record.lastTurn.before : undefined;
+  const session: SessionRecord = {
+    startedAtMs: parts.clock.now(),
+    ...record,
+    agentId,
+    context,
+    memoryKeys: [...new Set(memoryKeys)],
+    metadata,
+    lastTurn: {
+      correlationId,
+      before: begunAt ?? (await parts.store.transcriptSize(record.sessionId)),
+    },
+  };
+  await parts.store.saveSession(session);
+  if (isNew) await trail.dispatch('session.started', { ...payloadOf(session), isNew });
+  trail.carry({ metadata: { session: { context, memoryKeys: session.memoryKeys, metadata } } });
+  return { status: 'open', session, ...(begunAt !== undefined && { begunAt }) };
+}
+
+/** A session that has not begun yet. */
+export function newSession(
+  parts: HostParts,
+  of: { readonly sessionKey: string; readonly agentId: string; readonly resumedFrom?: string },
+): SessionRecord {
+  return {
+    ...of,
+    sessionId: parts.newId('session'),
+    context: {},
+    memoryKeys: [],
+    metadata: {},
+  };
+}
+
+/**
+ * Ends a session and puts a new one in its place: `session.resetting` while the transcript is still there, then
+ * `session.ended`. The new session starts with its first message. A session that has not begun is left as it is.
+ * Lines that handlers want to answer with go down the trail, as annotations do.
+ *
+ * @throws what the store says.
+ */
+export async function resetSession(
+  parts: HostParts,
+  trail: Trail,
+  sessionKey: string,
+  why: { readonly reason: string; readonly surface?: string; readonly senderId?: string },
+): Promise<void> {
+  const session = await parts.store.loadSession(sessionKey);
+  if (session?.startedAtMs === undefined) return;
+  const { messages: messageCount } = await parts.store.transcriptSize(session.sessionId);
+  const ids = { agentId: session.agentId, sessionKey, sessionId: session.sessionId };
+  await trail.dispatch('session.resetting', {
+    ...ids,
+    ...why,
+    ...(await transcriptFor(parts, 'session.resetting', session.sessionId)),
+  });
+  const next = newSession(parts, {
+    sessionKey,
+    agentId: session.agentId,
+    resumedFrom: session.sessionId,
+  });
+  await parts.store.saveSession(next);
+  await trail.dispatch('session.ended', {
+    ...ids,
+    messageCount,
+    durationMs: Math.max(0, parts.clock.now() - session.startedAtMs),
+    reason: why.reason,
+    nextSessionId: next.sessionId,
+  });
+}
+
+/** All of a transcript, where a handler is there to read it: nobody else is to pay for it (spec §15.8). */
+async function transcriptFor(
+  { kernel, store }: HostParts,
+  family: FamilyName,
+  sessionId: string,
+): Promise<{ readonly messages?: TranscriptEntry[] }> {
+  if (kernel.plan(family).length === 0) return {};
+  return { messages: [...(await store.readTranscript(sessionId))] };
+}
+
+function payloadOf(session: SessionRecord) {
+  const {
+    startedAtMs: _,
+    providerSessions: _own,
+    lastTurn: _last,
+    memoryKeys,
+    ...record
+  } = session;
+  return { ...record, memoryKeys: [...memoryKeys] };
+}

@@ -1,0 +1,160 @@
+import { isDeepStrictEqual } from 'node:util';
+import { type ProviderSessions, runAgentTurn, type Trail } from '../../agent/index.js';
+import type { TranscriptSize } from '../../stream/index.js';
+import { tellFailure } from '../egress/reply.js';
+import { endOf, type MessageEnd, stopped } from '../journal/message-end.js';
+import { type AgentDefinition, usualTurnMs } from '../parts/options.js';
+import type { HostParts } from '../parts/parts.js';
+import type { RoutedMessage } from '../session/routing.js';
+import { openSession } from '../session/sessions.js';
+import {
+  type BegunHistory,
+  type History,
+  partHistory,
+  readHistory,
+} from '../transcript/history.js';
+import type { SessionRecord } from '../transcript/store.js';
+import { replySink } from './reply-sink.js';
+import { TurnReplies } from './turn-replies.js';
+
+type Ending = Pick<MessageEnd, 'status' | 'reason' | 'sends'>;
+
+/**
+ * Answers a routed message: its session is opened, its agent takes a turn, and what the agent says goes out while it
+ * does, each message of the agent as a reply of its own. What was said before a failure goes out, too; after an abort
+ * nothing more does. Runs in the lane of its session.
+ */
+export async function answerMessage(
+  parts: HostParts,
+  trail: Trail,
+  route: { readonly agent: AgentDefinition; readonly sessionKey: string },
+  message: RoutedMessage,
+): Promise<Ending> {
+  if (parts.signal.aborted) return stopped;
+  const { agent, sessionKey } = route;
+  const opening = await openSession(parts, trail, { agentId: agent.id, sessionKey }, message);
+  if (opening.status === 'failed') {
+    if (parts.signal.aborted) return stopped;
+    const failure = { code: 'session', message: opening.reason } as const;
+    return {
+      status: 'failed',
+      reason: opening.reason,
+      sends: await tellFailure(parts, trail, message, failure),
+    };
+  }
+  const { session, begunAt } = opening;
+  const { sessionId } = session;
+  const turn = new AbortController();
+  const signal = AbortSignal.any([turn.signal, parts.signal]);
+  const runId = parts.newId('run');
+  using _listed = parts.turns.begin({ runId, sessionKey, sessionId }, (why) => turn.abort(why));
+  return await takeTurn(parts, trail, { agent, session, begunAt, message, runId, signal });
+}
+
+interface Turn {
+  readonly agent: AgentDefinition;
+  readonly session: SessionRecord;
+  /** The size of the transcript before a turn of this message that was cut off. */
+  readonly begunAt: TranscriptSize | undefined;
+  readonly message: RoutedMessage;
+  readonly runId: string;
+  readonly signal: AbortSignal;
+}
+
+async function takeTurn(
+  parts: HostParts,
+  trail: Trail,
+  { agent, session, begunAt, message, runId, signal }: Turn,
+): Promise<Ending> {
+  const { onEvent, about } = parts.options;
+  const { agentId, sessionKey, sessionId } = session;
+  const { context, memoryKeys, metadata, providerSessions = {} } = session;
+  const refs = { metadata: { runId, session: { context, memoryKeys, metadata } } };
+  const after = trail.last;
+  const run = { agentId, sessionKey, sessionId, runId };
+  const sink = replySink(parts, trail, message, run, signal);
+  const replies = new TurnReplies(parts.options.replies ?? {}, sink);
+  const result = await runAgentTurn({
+    kernel: parts.kernel,
+    provider: agent.provider,
+    providers: parts.providers,
+    ...(agent.model !== undefined && { model: agent.model }),
+    ...(agent.systemPrompt !== undefined && { systemPrompt: agent.systemPrompt }),
+    session: {
+      agentId,
+      sessionKey,
+      sessionId,
+      context,
+      memoryKeys,
+      metadata,
+      ...(await historyOf(parts, sessionId, begunAt)),
+      providerSessions,
+      append: (entry) => parts.store.appendMessage(sessionId, entry),
+    },
+    message: {
+      text: promptOf(message),
+      attachments: message.attachments,
+      channel: message.channel,
+      ...(message.provider !== undefined && { provider: message.provider }),
+    },
+    runId,
+    ...(about?.workspaceDir !== undefined && { workspaceDir: about.workspaceDir }),
+    ...(after !== undefined && { after }),
+    refs,
+    callbacks: { ...replies.callbacks, ...(onEvent !== undefined && { onEvent }) },
+    ...(agent.retry !== undefined && { retry: agent.retry }),
+    ...timeLimitOf(agent),
+    signal,
+    clock: parts.clock,
+    logger: parts.logger,
+  });
+  await keepProviderSessions(parts, session, result.providerSessions);
+  if (result.status === 'aborted')
+    return { ...stopped, sends: (await replies.end({ isWanted: false })).all };
+  trail.follow(result.last);
+  trail.carry(refs);
+  const { all: sends, answers } = await replies.end({ isWanted: true });
+  if (result.error !== undefined) {
+    const told = await tellFailure(parts, trail, message, result.error);
+    return { status: 'failed', reason: result.error.message, sends: [...sends, ...told] };
+  }
+  // an abort that came when the turn had ended, and before a channel had all of it: it was not answered
+  const isCutOff =
+    signal.aborted && answers.some((one) => one.status === 'failed' && one.attempts === 0);
+  return isCutOff ? { ...stopped, sends } : { ...endOf(answers), sends };
+}
+
+/** How long a turn may take: a provider that hangs does not hold its conversation for ever (event-pipeline §16.13). */
+function timeLimitOf({ timeoutMs = usualTurnMs }: AgentDefinition): { timeoutMs?: number } {
+  return timeoutMs === false ? {} : { timeoutMs };
+}
+
+async function historyOf(
+  { store, options }: HostParts,
+  sessionId: string,
+  begunAt: TranscriptSize | undefined,
+): Promise<History | BegunHistory> {
+  const read = await readHistory(store, sessionId, options.session?.history);
+  return begunAt === undefined ? read : partHistory(store, sessionId, read, begunAt);
+}
+
+/** The texts of providers are no part of an answer: if they cannot be kept, the next turn gets the history as text. */
+async function keepProviderSessions(
+  { store, logger }: HostParts,
+  session: SessionRecord,
+  providerSessions: ProviderSessions,
+): Promise<void> {
+  if (isDeepStrictEqual(providerSessions, session.providerSessions ?? {})) return;
+  try {
+    await store.saveSession({ ...session, providerSessions });
+  } catch (error) {
+    const { sessionId } = session;
+    logger.error('what an agent keeps of a session was not kept', { sessionId, error });
+  }
+}
+
+/** What the agent is asked: the text made for models, or what was said, and what is said in its audio. */
+function promptOf({ promptText, content, transcript }: RoutedMessage): string {
+  if (promptText !== undefined) return promptText;
+  return [content, transcript ?? ''].filter((text) => text.trim() !== '').join('\n\n');
+}
