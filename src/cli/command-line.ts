@@ -1,18 +1,18 @@
 import { Command, CommanderError } from 'commander';
-import { addCheckPlugin } from './check-plugin.js';
-import { CommandError } from './command-error.js';
+import { addCheckPlugin } from './check-plugin/check-plugin.js';
 import { addDoctor } from './doctor/doctor.js';
-import { errorLine } from './error-line.js';
-import { type ExitCode, exitCodeHelp, exitCodes } from './exit-codes.js';
+import { CommandError } from './errors/command-error.js';
+import { errorLine } from './errors/error-line.js';
 import { addExplain } from './explain/explain.js';
 import { addInit } from './init/init.js';
-import { addJournal } from './journal.js';
-import { addNormalize } from './normalize.js';
-import { addReplay } from './replay.js';
-import { addRun } from './run.js';
-import { secretKeeper } from './secret-keeper.js';
-import type { Shell } from './shell.js';
-import { addStages } from './stages.js';
+import { addJournal } from './journal/journal.js';
+import { addNormalize } from './normalize/normalize.js';
+import { addReplay } from './replay/replay.js';
+import { addRun } from './run/run.js';
+import { type ExitCode, exitCodeHelp, exitCodes } from './shell/exit-codes.js';
+import { secretKeeper } from './shell/secret-keeper.js';
+import type { Shell } from './shell/shell.js';
+import { addStages } from './stages/stages.js';
 
 /** Registers one command. What it does ends in an exit code. */
 export type AddCommand = (program: Command, shell: Shell, done: (code: ExitCode) => void) => void;

@@ -3,12 +3,12 @@ import { Console } from 'node:console';
 import process from 'node:process';
 import { TerminalScreen } from '../channel/index.js';
 import { runCommandLine } from './command-line.js';
-import { defaultWidth } from './layout.js';
-import { outputTo } from './output.js';
-import { paletteFor } from './palette.js';
-import { screenOutput } from './screen-output.js';
-import { stopSignal } from './stop-signal.js';
-import { packageVersion } from './version.js';
+import { defaultWidth } from './print/layout.js';
+import { outputTo } from './shell/output.js';
+import { paletteFor } from './shell/palette.js';
+import { screenOutput } from './shell/screen-output.js';
+import { stopSignal } from './shell/stop-signal.js';
+import { packageVersion } from './shell/version.js';
 
 // what an extension or a plugin prints by itself is no output of a command: a program may read that
 globalThis.console = new Console(process.stderr);

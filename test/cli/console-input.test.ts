@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
-import { consoleInput } from '../../src/cli/console-input.js';
+import { consoleInput } from '../../src/cli/run/console-input.js';
 import type { HostHealth } from '../../src/host/index.js';
 
 function console(leaving: readonly string[], turns = 0) {

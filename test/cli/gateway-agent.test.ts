@@ -4,9 +4,9 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
-import { agentChoice } from '../../src/cli/agent-choice.js';
-import { GatewayLink } from '../../src/cli/gateway-link.js';
-import { gatewaySetting } from '../../src/cli/gateway-setting.js';
+import { GatewayLink } from '../../src/cli/pipeline/gateway-link.js';
+import { agentChoice } from '../../src/cli/settings/agent-choice.js';
+import { gatewaySetting } from '../../src/cli/settings/gateway-setting.js';
 import { collectingLogger } from '../../src/testing/index.js';
 import { runInMemory } from './memory-shell.js';
 

@@ -1,9 +1,9 @@
 import { Writable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
-import { jsonLine, outcomeLine } from '../../src/cli/json-line.js';
-import { outputTo } from '../../src/cli/output.js';
-import { paletteFor, plainPalette } from '../../src/cli/palette.js';
-import { span, wrap } from '../../src/cli/text.js';
+import { jsonLine, outcomeLine } from '../../src/cli/print/json-line.js';
+import { outputTo } from '../../src/cli/shell/output.js';
+import { paletteFor, plainPalette } from '../../src/cli/shell/palette.js';
+import { span, wrap } from '../../src/cli/shell/text.js';
 import { createKernel } from '../../src/kernel/index.js';
 import { samplePayload } from '../../src/testing/samples.js';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { type Layout, layoutOf } from '../../src/cli/layout.js';
-import { plainPalette } from '../../src/cli/palette.js';
-import { stageLines, Way } from '../../src/cli/way.js';
+import { type Layout, layoutOf } from '../../src/cli/print/layout.js';
+import { stageLines, Way } from '../../src/cli/run/way.js';
+import { plainPalette } from '../../src/cli/shell/palette.js';
 import {
   cancel,
   createKernel,

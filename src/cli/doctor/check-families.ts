@@ -1,7 +1,7 @@
 import { hostExtensionId } from '../../host/index.js';
 import type { EmissionSource, Kernel, StageInfo } from '../../kernel/index.js';
 import type { AgentProvider } from '../../stream/index.js';
-import { counted } from '../text.js';
+import { counted } from '../shell/text.js';
 import type { Finding } from './finding.js';
 import { probe } from './probe.js';
 

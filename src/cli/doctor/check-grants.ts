@@ -1,6 +1,6 @@
 import type { ExtensionStatus } from '../../extension/index.js';
 import { hasGrant, nearest } from '../../kernel/index.js';
-import type { Settings } from '../settings.js';
+import type { Settings } from '../settings/settings.js';
 import type { Finding } from './finding.js';
 
 type GrantSettings = Pick<Settings, 'grants' | 'leastPrivilege'>;

@@ -1,8 +1,8 @@
 import { accessSync, constants, existsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { readJournal } from '../../host/index.js';
-import type { Settings } from '../settings.js';
-import { counted } from '../text.js';
+import type { Settings } from '../settings/settings.js';
+import { counted } from '../shell/text.js';
 import { type Finding, findingOf } from './finding.js';
 
 /** Dead letters that are counted. */

@@ -1,5 +1,5 @@
 import { placeOf } from '../../host/index.js';
-import type { LoadedConfig } from '../config-file.js';
+import type { LoadedConfig } from '../settings/config-file.js';
 import type { Finding } from './finding.js';
 
 const secretName = /(token|secret|password|passphrase|api_?key|credentials?|private_?key)$/i;

@@ -1,15 +1,15 @@
 import type { Command } from 'commander';
-import { CommandError } from '../command-error.js';
-import { ConfigError } from '../config-error.js';
-import { type ExitCode, exitCodeHelp, exitCodes } from '../exit-codes.js';
-import { jsonLine } from '../json-line.js';
+import { CommandError } from '../errors/command-error.js';
+import { ConfigError } from '../errors/config-error.js';
+import { jsonLine } from '../print/json-line.js';
 import {
   addPipelineOptions,
   type PipelineOptions,
   readSettings,
   type Settings,
-} from '../settings.js';
-import type { Shell } from '../shell.js';
+} from '../settings/settings.js';
+import { type ExitCode, exitCodeHelp, exitCodes } from '../shell/exit-codes.js';
+import type { Shell } from '../shell/shell.js';
 import { examine } from './examine.js';
 import { type Finding, findingOf } from './finding.js';
 import { findingsView } from './findings-view.js';

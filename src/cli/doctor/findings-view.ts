@@ -1,5 +1,5 @@
-import { type Layout, laidOut } from '../layout.js';
-import { counted, printable } from '../text.js';
+import { type Layout, laidOut } from '../print/layout.js';
+import { counted, printable } from '../shell/text.js';
 import type { Finding, Severity } from './finding.js';
 
 /** The findings for people: what is wrong last, so that it is what they see. */

@@ -1,13 +1,13 @@
 import type { Command } from 'commander';
 import { recordedOutcome } from '../../host/index.js';
 import { canonicalStages, explainOutcome } from '../../kernel/index.js';
-import { CommandError } from '../command-error.js';
-import { type ExitCode, exitCodeHelp, exitCodes } from '../exit-codes.js';
-import { type JournalChoice, openJournalOf } from '../journal-of.js';
-import { jsonLine } from '../json-line.js';
-import { laidOut } from '../layout.js';
-import type { Shell } from '../shell.js';
-import { counted, printable } from '../text.js';
+import { CommandError } from '../errors/command-error.js';
+import { type JournalChoice, openJournalOf } from '../journal/journal-of.js';
+import { jsonLine } from '../print/json-line.js';
+import { laidOut } from '../print/layout.js';
+import { type ExitCode, exitCodeHelp, exitCodes } from '../shell/exit-codes.js';
+import type { Shell } from '../shell/shell.js';
+import { counted, printable } from '../shell/text.js';
 
 interface ExplainOptions extends JournalChoice {
   readonly way?: boolean;

@@ -4,12 +4,12 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Command } from 'commander';
 import { oneLine } from '../../kernel/index.js';
-import { CommandError } from '../command-error.js';
-import { configNames } from '../config-file.js';
-import { type ExitCode, exitCodeHelp, exitCodes } from '../exit-codes.js';
-import { jsonLine } from '../json-line.js';
-import type { Shell } from '../shell.js';
-import { printable } from '../text.js';
+import { CommandError } from '../errors/command-error.js';
+import { jsonLine } from '../print/json-line.js';
+import { configNames } from '../settings/config-file.js';
+import { type ExitCode, exitCodeHelp, exitCodes } from '../shell/exit-codes.js';
+import type { Shell } from '../shell/shell.js';
+import { printable } from '../shell/text.js';
 import { packageSource } from './package-source.js';
 import { starterFiles } from './starter-files.js';
 

@@ -1,0 +1,61 @@
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+import { unsupportedMembers } from '../../legacy/index.js';
+
+/** A place in a plugin's source that names something which is not supported. */
+export interface PluginMention {
+  readonly method: string;
+  readonly instead: string;
+  /** The file in the plugin's folder, and the line in it, from 1. */
+  readonly file: string;
+  readonly line: number;
+}
+
+/** Files that are read at most: a plugin's folder is not searched for ever. */
+const maxFiles = 500;
+
+/** A member of the api, or of its runtime where the plugin keeps that behind a function: `getAcmeRuntime().tts`. */
+const pattern =
+  /\b(?:api\s*\??\.\s*(?:runtime\s*\??\.\s*)?|get\w*Runtime\(\)\s*\??\.\s*)(?:events\s*\??\.\s*)?(\w+)(?:\??\.(\w+))?/g;
+
+/**
+ * Searches a plugin's source for what it would ask for only later, in a handler, a command or a service: by the text
+ * alone, so that a comment counts, too, and what goes through another name is missed.
+ *
+ * @param path the plugin's folder, or a file in it.
+ */
+export function pluginMentions(path: string): readonly PluginMention[] {
+  const folder = statSync(path).isDirectory() ? path : dirname(path);
+  const found = new Map<string, PluginMention>();
+  for (const file of sourceFiles(folder).slice(0, maxFiles)) {
+    const text = readFileSync(file, 'utf8');
+    for (const hit of text.matchAll(pattern)) {
+      const { method, member } = namedBy(hit[0]);
+      const instead = (unsupportedMembers as Readonly<Record<string, string>>)[member];
+      if (instead === undefined || found.has(method)) continue;
+      const line = text.slice(0, hit.index).split('\n').length;
+      found.set(method, { method, instead, file: relative(folder, file), line });
+    }
+  }
+  return [...found.values()];
+}
+
+/** `api.runtime?.tts.speak` as the method that it names, and the part of the api that this belongs to. */
+function namedBy(text: string): { readonly method: string; readonly member: string } {
+  const method = text.replace(/[\s?]+/g, '').replace(/^get\w*Runtime\(\)/, 'api.runtime');
+  const names = method.split('.');
+  const isPart = names[1] === 'runtime' && names[2] !== 'events';
+  return { method, member: names.slice(0, isPart ? 3 : names[1] === 'runtime' ? 4 : 2).join('.') };
+}
+
+function sourceFiles(folder: string): string[] {
+  return readdirSync(folder, { withFileTypes: true })
+    .filter(({ name }) => name !== 'node_modules' && !name.startsWith('.'))
+    .flatMap((entry) => {
+      const path = join(folder, entry.name);
+      if (entry.isDirectory()) return sourceFiles(path);
+      return /\.[cm]?[jt]s$/.test(entry.name) && !/\.(?:test|spec|d)\./.test(entry.name)
+        ? [path]
+        : [];
+    });
+}

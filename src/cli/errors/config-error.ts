@@ -1,0 +1,22 @@
+import { type ConfigProblem, placeOf } from '../../host/index.js';
+import { CommandError } from './command-error.js';
+
+/** A config file that cannot be used, with everything that is wrong in it. */
+export class ConfigError extends CommandError {
+  /** One for each problem: each is a line of its own. */
+  readonly each: readonly CommandError[];
+
+  constructor(file: string, problems: readonly ConfigProblem[]) {
+    const each = problems.map(
+      ({ path, message, hint }) =>
+        new CommandError('bad-config', `${file} at ${placeOf(path)}: ${message}`, hint),
+    );
+    const [first] = each;
+    super(
+      'bad-config',
+      each.map(({ message }) => message).join('; '),
+      first?.hint ?? 'Mend the config.',
+    );
+    this.each = each;
+  }
+}

@@ -1,0 +1,54 @@
+import { inertText, oneLine } from '../../kernel/index.js';
+import { printable, sentence } from '../shell/text.js';
+import { ConfigError } from './config-error.js';
+import { placeOf } from './error-place.js';
+
+/**
+ * An error as one line: its code, what is wrong and where, and what to do. With `debug` the stack traces of the
+ * error and of its causes follow. A config with several mistakes makes a line for each.
+ *
+ * @example
+ * errorLine(new CommandError('missing-file', 'there is no file "x.json"', 'Check the path.'), false);
+ * // 'sluice: missing-file: there is no file "x.json". Check the path.'
+ */
+export function errorLine(thrown: unknown, debug: boolean): string {
+  if (thrown instanceof ConfigError)
+    return thrown.each.map((problem) => errorLine(problem, debug)).join('\n');
+  const { code, what, hint } = partsOf(thrown);
+  const place = placeOf(thrown);
+  const where = place === undefined ? '' : ` It was at ${place}.`;
+  const more = !debug && hasCause(thrown) ? ' --debug shows its stack.' : '';
+  const line = printable(`sluice: ${code}: ${sentence(what)}${where} ${hint}${more}`.trim());
+  return debug ? [line, ...stacks(thrown).map(inertText)].join('\n') : line;
+}
+
+function hasCause(thrown: unknown): boolean {
+  return thrown instanceof Error && thrown.cause instanceof Error;
+}
+
+interface Parts {
+  readonly code: string;
+  readonly what: string;
+  readonly hint: string;
+}
+
+/** The four parts that every error of the project has; whose it is stands in its text. */
+function partsOf(thrown: unknown): Parts {
+  if (thrown instanceof Error && 'code' in thrown && 'hint' in thrown)
+    return { code: String(thrown.code), what: thrown.message, hint: String(thrown.hint) };
+  return {
+    code: 'unexpected',
+    what: oneLine(thrown),
+    hint: 'Run it again with --debug for the stack trace.',
+  };
+}
+
+function stacks(thrown: unknown): string[] {
+  const found: string[] = [];
+  const seen = new Set<unknown>();
+  for (let at = thrown; at instanceof Error && !seen.has(at); at = at.cause) {
+    seen.add(at);
+    found.push(`${seen.size === 1 ? '' : 'caused by '}${at.stack ?? String(at)}`);
+  }
+  return found;
+}

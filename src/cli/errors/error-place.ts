@@ -1,0 +1,45 @@
+import { fileURLToPath } from 'node:url';
+import { CommandError } from './command-error.js';
+
+/** The folder of this package's own code: what is thrown there was asked for elsewhere. */
+const own = fileURLToPath(new URL('../..', import.meta.url));
+
+/**
+ * The file and line that an error of an extension or a plugin comes from: those of the first frame of its innermost cause that is
+ * neither Node's nor this package's.
+ *
+ * @returns such as `/srv/bot/guard.mjs:12:9`; nothing where no frame is.
+ */
+export function placeOf(thrown: unknown): string | undefined {
+  if (thrown instanceof CommandError) return undefined; // it names the option or the file that it speaks of
+  const seen = new Set<unknown>();
+  let place: string | undefined;
+  for (let at = thrown; at instanceof Error && !seen.has(at); at = at.cause) {
+    seen.add(at);
+    place = placeIn(String(at.stack)) ?? place;
+  }
+  return place;
+}
+
+/** A syntax error has its place before its text; every other has it in a frame. */
+function placeIn(stack: string): string | undefined {
+  const lines = stack.split('\n');
+  const syntax = /^((?:file:\/\/)?\/[^:]*:\d+)$/.exec(lines[0] ?? '')?.[1];
+  const frames = lines.flatMap((line) => {
+    const place = /^ {4}at (?:.* \()?((?:file:\/\/|\/|[A-Za-z]:\\).+:\d+:\d+)\)?$/.exec(line)?.[1];
+    return place === undefined ? [] : [place];
+  });
+  return [...(syntax === undefined ? [] : [syntax]), ...frames]
+    .map(pathOf)
+    .find((path) => !path.startsWith(own) && !path.includes('/node_modules/'));
+}
+
+/** A place without what a reload adds to a URL. */
+function pathOf(place: string): string {
+  const [, file = '', at = ''] = /^(.*?)(?:\?[^:]*)?((?::\d+)+)$/.exec(place) ?? [];
+  try {
+    return `${file.startsWith('file:') ? fileURLToPath(file) : file}${at}`;
+  } catch {
+    return place;
+  }
+}

@@ -1,0 +1,62 @@
+import type { SendRecord, UpdateRecord } from '../../host/index.js';
+import { printable } from '../shell/text.js';
+
+/** An update of the journal in one line: when it came, its id, where it is, and why. */
+export function updateLine(record: UpdateRecord): string {
+  const { eventId, channel, accountId, state, outcome, attempts, acceptedAtMs, reason } = record;
+  const times = attempts > 1 ? ` (begun ${attempts} times)` : '';
+  const where = state === 'ended' ? (outcome ?? state) : state;
+  return columns(
+    timeOf(acceptedAtMs),
+    eventId,
+    `${channel}/${accountId}`,
+    `${where}${times}${because(reason)}`,
+  );
+}
+
+/** A send of the journal in one line. */
+export function sendLine(record: SendRecord): string {
+  const {
+    sendId,
+    channel = '-',
+    accountId = '-',
+    kind,
+    state,
+    cause,
+    preparedAtMs,
+    reason,
+  } = record;
+  const how = cause === undefined ? state : `${state} (${cause})`;
+  return columns(
+    timeOf(preparedAtMs),
+    sendId,
+    `${channel}/${accountId}`,
+    `${kind} ${how}${because(reason)}`,
+  );
+}
+
+/** The sends of an update, a line each. If an operator had it tried again, a line says which came before that. */
+export function sendLines(
+  { retriedAfterSeq }: UpdateRecord,
+  sends: readonly SendRecord[],
+): readonly string[] {
+  if (retriedAfterSeq === undefined) return sends.map(sendLine);
+  const before = sends.filter(({ seq }) => seq <= retriedAfterSeq);
+  const since = sends.filter(({ seq }) => seq > retriedAfterSeq);
+  const mark = 'tried again by an operator: no send above is its answer';
+  return [...before.map(sendLine), mark, ...since.map(sendLine)];
+}
+
+function columns(...texts: readonly string[]): string {
+  return texts.map(printable).join('  ');
+}
+
+function because(reason: string | undefined): string {
+  return reason === undefined ? '' : `: ${reason}`;
+}
+
+/** A time of a clock that may have been wrong; one that is no time at all is said to be none. */
+function timeOf(ms: number): string {
+  const date = new Date(ms);
+  return Number.isNaN(date.getTime()) ? 'no time' : date.toISOString();
+}

@@ -1,0 +1,255 @@
+import { type Command, Option } from 'commander';
+import {
+  compactJournal,
+  damageLine,
+  type JournalReader,
+  readJournal,
+  repairJournal,
+  type TendedJournal,
+  tendJournal,
+} from '../../host/index.js';
+import { inertJson } from '../../kernel/index.js';
+import { CommandError } from '../errors/command-error.js';
+import { jsonLine } from '../print/json-line.js';
+import { type ExitCode, exitCodeHelp, exitCodes } from '../shell/exit-codes.js';
+import type { Shell } from '../shell/shell.js';
+import { counted, printable } from '../shell/text.js';
+import { sendLine, sendLines, updateLine } from './journal-lines.js';
+import { journalFile } from './journal-of.js';
+import { sinceMsOf } from './journal-since.js';
+
+const states = ['accepted', 'handling', 'ended', 'dead'] as const;
+
+interface JournalOptions {
+  readonly journal?: string;
+  readonly config?: string | false;
+  readonly state?: (typeof states)[number];
+  readonly since?: string;
+  readonly limit: string;
+  readonly sends?: boolean;
+  readonly all?: boolean;
+  readonly json?: boolean;
+}
+
+const help = `
+What is done:
+  list         the messages that were taken in, oldest first: where each is, and why
+  show ID      one message: its sends, and the stages that it went through
+  retry ID     have a dead letter handled again, by the host that runs or by the next
+  purge ID     drop a dead letter; with --all every one of them
+  compact [FILE]
+               write the file anew without its free pages, while no host uses it: one that an
+               early version of Sluice has made does not shrink by itself
+  repair       make a damaged journal usable again, while no host uses it: each row that is
+               well is kept, the others go to a file beside it, and so does a copy of it all
+
+list and show read past what is damaged, name it on stderr, and end with exit code 1.
+
+A message is accepted, handling, ended or dead. A dead letter could not be handled: it was
+begun too often without coming to an end, or it failed. spec/durability.md says more.
+
+Examples:
+  $ sluice journal list --journal ./sluice.db --state dead
+  $ sluice journal list --since 2h --json
+  $ sluice journal show u-53d0e8f1c2a94b7d8e6f5a4b3c2d1e0f
+  $ sluice journal retry u-53d0e8f1c2a94b7d8e6f5a4b3c2d1e0f
+
+${exitCodeHelp}`;
+
+/** Adds `sluice journal`: what a host has taken in and sent, and its dead letters. */
+export function addJournal(program: Command, shell: Shell, done: (code: ExitCode) => void): void {
+  program
+    .command('journal')
+    .description('look into the journal of a host, and after its dead letters')
+    .argument('<action>', 'list, show, retry, purge, compact or repair')
+    .argument('[id]', 'the id of a message, as list shows it; with compact: the journal')
+    .option('--journal <file>', 'the journal (default: journal.path of the config file)')
+    .option('-c, --config <file>', 'the config file that names it')
+    .option('--no-config', 'read no config file')
+    .addOption(new Option('--state <state>', 'only what is in this state').choices(states))
+    .option('--since <when>', 'only what came since: 30m, 2h, 7d, or a date such as 2026-03-15')
+    .option('--limit <number>', 'at most so many', '1000')
+    .option('--sends', 'list what was sent, instead of what came in')
+    .option('--all', 'with purge: every dead letter')
+    .option('--json', 'print a line of JSON per entry')
+    .addHelpText('after', help)
+    .action(async (action: string, id: string | undefined, options: JournalOptions) =>
+      done(await journal(action, id, options, shell)),
+    );
+}
+
+async function journal(
+  action: string,
+  id: string | undefined,
+  options: JournalOptions,
+  shell: Shell,
+): Promise<ExitCode> {
+  if (action === 'list') return list(options, shell);
+  if (action === 'repair') return repair(options, shell);
+  if (action === 'compact')
+    return compact(id === undefined ? options : { ...options, journal: id }, shell);
+  if (action !== 'show' && action !== 'retry' && action !== 'purge')
+    throw new CommandError(
+      'bad-arguments',
+      `there is no action "${action}"`,
+      'Actions: list, show, retry, purge, compact, repair.',
+    );
+  if (action === 'purge' && id === undefined && options.all === true)
+    return purgeAll(options, shell);
+  if (id === undefined)
+    throw new CommandError(
+      'bad-arguments',
+      `${action} needs the id of a message`,
+      'See `sluice journal list`.',
+    );
+  return action === 'show' ? show(id, options, shell) : tend(action, id, options, shell);
+}
+
+async function list(options: JournalOptions, shell: Shell): Promise<ExitCode> {
+  const { state, since, limit: most, sends, json } = options;
+  const limit = Number(most);
+  if (!Number.isSafeInteger(limit) || limit < 1)
+    throw new CommandError('bad-arguments', `--limit is "${most}"`, 'Write a number from 1 up.');
+  const filter = { limit, ...(since !== undefined && { sinceMs: sinceMsOf(since, Date.now()) }) };
+  return readPast(options, shell, async (reader) => {
+    if (sends === true) {
+      const rows = await reader.sends(filter);
+      shell.stdout.lines(rows.map((row) => (json === true ? jsonLine(row) : sendLine(row))));
+      return;
+    }
+    const rows = await reader.updates({
+      ...filter,
+      ...(state !== undefined && { states: [state] }),
+    });
+    shell.stdout.lines(rows.map((row) => (json === true ? jsonLine(row) : updateLine(row))));
+  });
+}
+
+async function show(id: string, options: JournalOptions, shell: Shell): Promise<ExitCode> {
+  return readPast(options, shell, async (reader) => {
+    const [update] = await reader.updates({ eventId: id });
+    if (update === undefined) throw unknownId(id);
+    const sends = await reader.sends({ correlationId: id });
+    const dispatches = await reader.dispatches({ correlationId: id, limit: 10_000 });
+    const stages = dispatches.map(({ eventId, family, status }) => ({ eventId, family, status }));
+    shell.stdout.lines(
+      options.json === true
+        ? [jsonLine({ ...update, sends, dispatches: stages })]
+        : [
+            updateLine(update),
+            ...(update.body === undefined ? [] : [`  body: ${inertJson(update.body)}`]),
+            ...sendLines(update, sends).map((line) => `  ${line}`),
+            ...stages.map(({ eventId, family, status }) => `  ${eventId}  ${family}  ${status}`),
+          ],
+    );
+  });
+}
+
+/** Reads a journal past what is damaged in it, and names that once on stderr. */
+async function readPast(
+  options: JournalOptions,
+  shell: Shell,
+  read: (reader: JournalReader) => Promise<void>,
+): Promise<ExitCode> {
+  const path = await journalFile(options, shell);
+  const damages = new Set<string>();
+  const reader = await readJournal(path, {
+    onDamaged: (damage) => damages.add(damageLine(damage)),
+  });
+  try {
+    await read(reader);
+  } finally {
+    await reader.close();
+    shell.stderr.lines(
+      [...damages].map((damage) =>
+        printable(
+          `sluice: database-damaged: ${path}: ${damage}. It is left out here. Stop the host, and run \`sluice journal repair\`.`,
+        ),
+      ),
+    );
+  }
+  return damages.size === 0 ? exitCodes.ok : exitCodes.failed;
+}
+
+async function compact(options: JournalOptions, shell: Shell): Promise<ExitCode> {
+  const path = await journalFile(options, shell);
+  const report = compactJournal(path);
+  const { bytesBefore, bytesAfter } = report;
+  shell.stdout.lines([
+    options.json === true
+      ? jsonLine({ journal: path, ...report })
+      : `${path}: ${bytesBefore} bytes before, ${bytesAfter} bytes after`,
+  ]);
+  return exitCodes.ok;
+}
+
+async function repair(options: JournalOptions, shell: Shell): Promise<ExitCode> {
+  const path = await journalFile(options, shell);
+  const stamp = new Date().toISOString().replace(/[-:]|\.\d+/g, '');
+  const report = repairJournal(path, stamp);
+  if (options.json === true) {
+    shell.stdout.lines([jsonLine(report)]);
+    return exitCodes.ok;
+  }
+  const { problems, kept, moved, sideFile, copy } = report;
+  shell.stdout.lines(
+    report.status === 'well'
+      ? [`${path} is well: nothing was done`]
+      : [
+          ...problems.map((problem) => printable(`damaged: ${problem}`)),
+          `${counted(kept, 'row is', 'rows are')} kept, ${moved} moved${sideFile === undefined ? '' : ` to ${sideFile}`}`,
+          `the journal as it was: ${copy}`,
+        ],
+  );
+  return exitCodes.ok;
+}
+
+async function tend(
+  action: 'retry' | 'purge',
+  id: string,
+  options: JournalOptions,
+  shell: Shell,
+): Promise<ExitCode> {
+  return tended(options, shell, async (open) => {
+    const [update] = await open.updates({ eventId: id });
+    if (update === undefined) throw unknownId(id);
+    const isDone = action === 'retry' ? await open.retry(id) : (await open.purge(id)) > 0;
+    if (!isDone)
+      throw new CommandError(
+        'bad-arguments',
+        `${id} is no dead letter: it is ${update.state}`,
+        'See `sluice journal list --state dead`.',
+      );
+    return action === 'retry' ? `${id} will be handled again` : `${id} is dropped`;
+  });
+}
+
+async function purgeAll(options: JournalOptions, shell: Shell): Promise<ExitCode> {
+  return tended(options, shell, async (open) => {
+    const purged = await open.purge();
+    return `${counted(purged, 'dead letter is', 'dead letters are')} dropped`;
+  });
+}
+
+async function tended(
+  options: JournalOptions,
+  shell: Shell,
+  work: (open: TendedJournal) => Promise<string>,
+): Promise<ExitCode> {
+  const open = await tendJournal(await journalFile(options, shell));
+  try {
+    const result = await work(open);
+    shell.stdout.lines([options.json === true ? jsonLine({ result }) : result]);
+    return exitCodes.ok;
+  } finally {
+    await open.close();
+  }
+}
+
+function unknownId(id: string): CommandError {
+  return new CommandError(
+    'bad-arguments',
+    `the journal has no message ${id}`,
+    'See `sluice journal list`; what is older than the journal keeps is gone.',
+  );
+}

@@ -1,0 +1,41 @@
+import type { Output } from '../shell/output.js';
+
+/** So many characters are written at once at the latest. */
+const mostCharacters = 65_536;
+
+/** Prints lines, many at once. */
+export interface BatchPrinter {
+  print(line: string): void;
+  /** Writes what is left. */
+  finish(): void;
+}
+
+/**
+ * Writes lines together that come in one turn of the event loop: a write for each costs more than making them. None
+ * is held for longer, so that a reader of a live stream waits for nothing.
+ */
+export function batchPrinter(output: Output): BatchPrinter {
+  let lines: string[] = [];
+  let characters = 0;
+  let isDue = false;
+  const write = (): void => {
+    if (lines.length > 0) output.lines(lines);
+    lines = [];
+    characters = 0;
+  };
+  return {
+    print(line) {
+      lines.push(line);
+      characters += line.length;
+      if (characters >= mostCharacters) write();
+      else if (!isDue) {
+        isDue = true;
+        setImmediate(() => {
+          isDue = false;
+          write();
+        });
+      }
+    },
+    finish: write,
+  };
+}

@@ -1,0 +1,136 @@
+import { type Command, Option } from 'commander';
+import { type CsdkFrame, coderStream, liveRuns, normalizeSession } from '../../csdk/index.js';
+import type { SessionEvent } from '../../stream/index.js';
+import { CommandError } from '../errors/command-error.js';
+import { errorLine } from '../errors/error-line.js';
+import { jsonLine } from '../print/json-line.js';
+import { checkRecording, readRecordingFile } from '../settings/recording-file.js';
+import { type ExitCode, exitCodeHelp, exitCodes } from '../shell/exit-codes.js';
+import type { Shell } from '../shell/shell.js';
+import { printable } from '../shell/text.js';
+import { untilStopped } from '../shell/until-stopped.js';
+import { batchPrinter } from './batch-printer.js';
+import { runViolations, violationLine } from './ordering-lines.js';
+import { isSessionLine, readSessionLine, sessionLine } from './session-line.js';
+
+interface NormalizeOptions {
+  readonly coder?: boolean;
+  readonly check?: boolean;
+  readonly json?: boolean;
+  readonly debug?: boolean;
+}
+
+const help = `
+A recording holds one message of a Claude Agent SDK stream a line. It is read as a
+stream, a line at a time. A line that is no message is named on stderr with its number,
+the rest goes on, and the exit code is 1.
+
+Session events are printed as a line of JSON each, run by run: a run ends with its
+result. Everything is printed once: "message_update" leaves out the message so far (no
+"message", no "partial"), "message_start" has no content yet, and "agent_end" leaves out
+the messages, which stand in their "message_end".
+
+With --coder the whole recording is one run, with one "done" or "error" at its end.
+"originalItem" is left out: it is the recording's own line.
+
+With --check nothing is printed but what is out of order: in a recording, what became of
+it; in a file of session events, of any agent, the events themselves.
+
+Examples:
+  $ sluice normalize session.jsonl
+  $ sluice normalize --coder - < session.jsonl
+  $ sluice normalize session.jsonl | sluice normalize --check -
+
+${exitCodeHelp}`;
+
+/** Adds `sluice normalize`: recordings as session events or coder events. */
+export function addNormalize(program: Command, shell: Shell, done: (code: ExitCode) => void): void {
+  program
+    .command('normalize')
+    .description('print a recorded agent stream as events, or check their order')
+    .argument('<file>', 'a recording, one JSON message a line; - for stdin')
+    .option('--coder', 'print coder events instead of session events')
+    .addOption(
+      new Option(
+        '--check',
+        'print what is out of order, and exit with 1 if something is',
+      ).conflicts('coder'),
+    )
+    .option('--json', 'with --check, print a line of JSON for each (events always are)')
+    .option('--debug', 'show stack traces of errors')
+    .addHelpText('after', help)
+    .action(async (file: string, options: NormalizeOptions) =>
+      done(await normalize(file, options, shell)),
+    );
+}
+
+async function normalize(file: string, options: NormalizeOptions, shell: Shell): Promise<ExitCode> {
+  await checkRecording(file, shell.cwd);
+  let failed = false;
+  const report = (error: CommandError): void => {
+    failed = true;
+    shell.stderr.lines([errorLine(error, options.debug === true)]);
+  };
+  const frames = untilStopped(readRecordingFile(file, shell, report), shell.stop);
+  const printer = batchPrinter(shell.stdout);
+  try {
+    for await (const line of linesOf(frames, options, file, report)) {
+      if (options.check === true) failed = true;
+      printer.print(line);
+      if (shell.stdout.gone.aborted) break;
+    }
+  } finally {
+    printer.finish();
+  }
+  return failed ? exitCodes.failed : exitCodes.ok;
+}
+
+async function* linesOf(
+  frames: AsyncIterable<CsdkFrame>,
+  { coder, check, json }: NormalizeOptions,
+  file: string,
+  report: (error: CommandError) => void,
+): AsyncGenerator<string> {
+  if (check === true)
+    for await (const violation of runViolations(readEvents(frames, file, report)))
+      yield json === true ? jsonLine(violation) : violationLine(violation);
+  else if (coder === true)
+    for await (const { originalItem, ...event } of coderStream(frames)) yield jsonLine(event);
+  else for await (const event of sessionEvents(frames)) yield jsonLine(sessionLine(event));
+}
+
+async function* sessionEvents(frames: AsyncIterable<CsdkFrame>): AsyncGenerator<SessionEvent> {
+  for await (const run of liveRuns(frames)) yield* normalizeSession(run);
+}
+
+/** The events of a file that holds them, or of the messages that it holds: its first line tells. */
+async function* readEvents(
+  lines: AsyncIterable<CsdkFrame>,
+  file: string,
+  report: (error: CommandError) => void,
+): AsyncGenerator<SessionEvent> {
+  const reader = lines[Symbol.asyncIterator]();
+  const first = await reader.next();
+  if (first.done === true) return;
+  const all = (async function* () {
+    yield first.value;
+    yield* { [Symbol.asyncIterator]: () => reader };
+  })();
+  if (!isSessionLine(first.value)) return yield* sessionEvents(all);
+  let number = 0;
+  for await (const line of all) {
+    number++;
+    const event = readSessionLine(line);
+    if (event === undefined) report(notAnEvent(file, number, line.type));
+    else yield event;
+  }
+}
+
+function notAnEvent(file: string, number: number, type: string): CommandError {
+  return new CommandError(
+    'bad-line',
+    `${file === '-' ? 'stdin' : file}, event ${number}: "${printable(type)}" is no session event, or has no place`,
+    'The rest is read on.',
+    { exitCode: exitCodes.failed },
+  );
+}

@@ -1,0 +1,54 @@
+import type { Kernel, Logger } from '../../kernel/index.js';
+import { type LegacyPlugin, loadLegacyPluginFrom } from '../../legacy/index.js';
+import { CommandError } from '../errors/command-error.js';
+import type { Settings } from '../settings/settings.js';
+
+/** The plugins that were loaded, and what was wrong with them or with others. */
+export interface LoadedPlugins {
+  readonly plugins: readonly LegacyPlugin[];
+  readonly errors: readonly unknown[];
+}
+
+/**
+ * Loads the OpenClaw plugins of the settings into a kernel. One that cannot be read is left out; one that could not be
+ * set up stays with what it had registered, as it does in OpenClaw. Never rejects.
+ */
+export async function loadPlugins(
+  kernel: Kernel,
+  settings: Pick<Settings, 'plugins' | 'openclaw' | 'workspaceDir'>,
+  logger: Logger,
+): Promise<LoadedPlugins> {
+  const { openclaw, workspaceDir } = settings;
+  const plugins: LegacyPlugin[] = [];
+  const errors: unknown[] = [];
+  for (const { path, config, ...setting } of settings.plugins) {
+    try {
+      const plugin = await loadLegacyPluginFrom(path, {
+        ...setting,
+        ...(config !== undefined && { pluginConfig: config }),
+        kernel,
+        config: openclaw,
+        workspaceDir,
+        logger,
+      });
+      const { pluginId, error } = plugin;
+      if (plugins.some((other) => other.pluginId === pluginId)) {
+        await plugin.dispose();
+        throw loadedTwice(path, pluginId);
+      }
+      plugins.push(plugin);
+      if (error !== undefined) errors.push(error);
+    } catch (error) {
+      errors.push(error);
+    }
+  }
+  return { plugins, errors };
+}
+
+function loadedTwice(path: string, pluginId: string): CommandError {
+  return new CommandError(
+    'bad-config',
+    `plugin "${pluginId}" of ${path} is loaded already`,
+    'Name each plugin once: on the command line or in the config file.',
+  );
+}

@@ -1,0 +1,38 @@
+import { bothTaps, dispatchTap, type HostOptions, openJournal } from '../../host/index.js';
+import type { KernelOptions } from '../../kernel/index.js';
+import type { Settings } from '../settings/settings.js';
+
+/** What a host keeps over a restart, and how its kernel writes to it. Disposed after both. */
+export interface Kept extends AsyncDisposable {
+  readonly kernelOptions: Pick<KernelOptions, 'tap' | 'trace'>;
+  readonly hostOptions: Pick<HostOptions, 'journal' | 'store' | 'maxAttempts'>;
+}
+
+/**
+ * Opens the journal of the settings, if they name one. Without one everything is in memory.
+ *
+ * @throws SluiceError (as a rejection) what `openJournal` throws.
+ */
+export async function openKept(
+  { journal: setting, secrets }: Pick<Settings, 'journal' | 'secrets'>,
+  kernelOptions: Kept['kernelOptions'],
+): Promise<Kept> {
+  if (setting === undefined)
+    return { kernelOptions, hostOptions: {}, [Symbol.asyncDispose]: async () => undefined };
+  const { path, keepForMs, keepBytes, maxAttempts, dispatches = true, ...written } = setting;
+  const journal = await openJournal(path, {
+    secrets,
+    ...(keepForMs !== undefined && { keepForMs }),
+    ...(keepBytes !== undefined && { keepBytes }),
+  });
+  const tap = dispatches ? bothTaps(dispatchTap(journal, written), kernelOptions.tap) : undefined;
+  return {
+    kernelOptions: tap === undefined ? kernelOptions : { ...kernelOptions, trace: true, tap },
+    hostOptions: {
+      journal,
+      store: journal.store,
+      ...(maxAttempts !== undefined && { maxAttempts }),
+    },
+    [Symbol.asyncDispose]: () => journal.close(), // the host has done so, unless it was never made
+  };
+}

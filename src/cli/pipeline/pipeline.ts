@@ -1,0 +1,126 @@
+import { ExtensionSet, type HandlerWatch, moduleSource } from '../../extension/index.js';
+import { hostExtensionId } from '../../host/index.js';
+import {
+  createKernel,
+  type Kernel,
+  type KernelOptions,
+  type Logger,
+  nearest,
+} from '../../kernel/index.js';
+import type { LegacyPlugin } from '../../legacy/index.js';
+import { CommandError } from '../errors/command-error.js';
+import type { ExtensionSetting, Settings } from '../settings/settings.js';
+import { loadPlugins } from './load-plugins.js';
+import { refusedSettings } from './refused-settings.js';
+import { shippedExtensions, withApiRoot } from './shipped-channels.js';
+
+/** A pipeline without a host: a kernel with its extensions and plugins. Disposing it waits for what runs, and undoes all. */
+export interface Pipeline extends AsyncDisposable {
+  readonly kernel: Kernel;
+  /** Why extensions or plugins are missing. One that is broken is left out, and the others are loaded. */
+  readonly errors: readonly unknown[];
+  /** The extensions that are required and missing, as they are named in the settings. */
+  readonly missing: readonly string[];
+  /** For a host to use what they provide. */
+  readonly extensions: ExtensionSet;
+  /** The OpenClaw plugins, for a host to run. One that could not be set up is among them, with what it registered. */
+  readonly plugins: readonly LegacyPlugin[];
+}
+
+/**
+ * Makes a kernel as the settings say, and loads their extensions and plugins into it.
+ *
+ * @throws CommandError `bad-config` where the kernel refuses a setting.
+ */
+export async function openPipeline(
+  settings: Settings,
+  logger: Logger,
+  options: Pick<KernelOptions, 'tap' | 'trace' | 'quarantine'> & {
+    readonly watch?: HandlerWatch;
+  } = {},
+): Promise<Pipeline> {
+  const { watch, ...kernelOptions } = options;
+  const { grants, leastPrivilege, overrides, budgets } = settings;
+  const kernel = refusedSettings(() =>
+    createKernel({
+      ...kernelOptions,
+      grants,
+      leastPrivilege,
+      overrides,
+      logger,
+      ...(watch !== undefined && { instrument: watch.instrument }),
+    }),
+  );
+  watch?.watch(kernel);
+  const { setupTimeoutMs } = budgets;
+  const loading = {
+    logger: withoutRefusals(logger),
+    ...(watch !== undefined && { around: watch.around }),
+    ...(setupTimeoutMs !== undefined && { setupTimeoutMs }),
+  };
+  const extensions = new ExtensionSet(kernel, loading);
+  const errors: unknown[] = [];
+  const missing: string[] = [];
+  const loadEach = async (some: readonly ExtensionSetting[]): Promise<void> => {
+    for (const { specifier, required, ...where } of withApiRoot(some, settings.apiRoot)) {
+      const { error } = await extensions.add(moduleSource(specifier, where));
+      if (error === undefined) continue;
+      errors.push(error);
+      if (required === true) missing.push(specifier);
+    }
+  };
+  await loadEach(settings.extensions);
+  const shipped = shippedExtensions(settings, extensions.live, errors);
+  // the operator has named the channel: that is the grant
+  if (leastPrivilege && shipped.length > 0) kernel.grant('telegram', ['provide:channel']);
+  await loadEach(shipped);
+  const { plugins, errors: pluginErrors } = await loadPlugins(
+    kernel,
+    settings,
+    withoutRefusals(logger),
+  );
+  errors.push(...pluginErrors);
+  errors.push(...unmatched(kernel, Object.keys(overrides)));
+  return {
+    kernel,
+    errors,
+    missing,
+    extensions,
+    plugins,
+    [Symbol.asyncDispose]: async () => {
+      await kernel.close();
+      for (const plugin of plugins.toReversed()) await plugin.dispose();
+      await extensions[Symbol.asyncDispose]();
+    },
+  };
+}
+
+/** Overrides that change nothing, since no handler has that name: a misspelt one leaves its handler as it was. */
+function unmatched(kernel: Kernel, keys: readonly string[]): CommandError[] {
+  const names = kernel
+    .stages()
+    .flatMap(({ handlers }) =>
+      handlers.map(({ extensionId, contributionId }) => `${extensionId}/${contributionId}`),
+    );
+  return keys
+    .filter((key) => !names.includes(key) && !key.startsWith(`${hostExtensionId}/`)) // the host's own come later
+    .map((key) => {
+      const close = nearest(key, names);
+      const hint = `Use the name of a handler, as \`sluice stages\` prints it${close === undefined ? '' : `, such as "${close}"`}.`;
+      return new CommandError(
+        'bad-config',
+        `override "${key}" names no handler that is loaded`,
+        hint,
+      );
+    });
+}
+
+/** A logger for loading: why an extension is disabled comes back as an error, and is told once. */
+function withoutRefusals(logger: Logger): Logger {
+  return {
+    ...logger,
+    error: (message, fields) => {
+      if (fields?.['hint'] === undefined) logger.error(message, fields);
+    },
+  };
+}

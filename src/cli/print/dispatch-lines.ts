@@ -1,0 +1,77 @@
+import { explainOutcome, type Outcome } from '../../kernel/index.js';
+import { cut, printable } from '../shell/text.js';
+import { jsonLine } from './json-line.js';
+import { type Layout, laidOut } from './layout.js';
+import { oneMore, type Watched, watched } from './watched.js';
+
+/** Payload fields that are the same in every dispatch of a run, or nearly. */
+const runFields = new Set([
+  'agentId',
+  'sessionKey',
+  'sessionId',
+  'runId',
+  'trigger',
+  'workspaceDir',
+]);
+
+/**
+ * Turns dispatches into lines as they come: the family and what it carries, then its handlers and what came of
+ * them. Dispatches of one kind that follow one another and that were only watched, such as the deltas of a text, are told as
+ * one.
+ */
+export class DispatchLines {
+  readonly #layout: Layout;
+  #kind = '';
+  #head = '';
+  #count = 0;
+  #watched: Watched | undefined;
+
+  constructor(layout: Layout) {
+    this.#layout = layout;
+  }
+
+  /** Takes a dispatch. Returns the lines that are finished by it. */
+  add(outcome: Outcome): string[] {
+    const { family, payload } = outcome.event;
+    const [verdict = '', ...rest] = explainOutcome(outcome); // safe to print
+    const one = watched(outcome);
+    const kind = [family, 'kind' in payload ? payload.kind : '', one?.key].join(' ');
+    const isOneMore = kind === this.#kind && (rest.length === 0 || one !== undefined);
+    const lines = isOneMore ? [] : this.flush();
+    this.#kind = kind;
+    this.#count++;
+    this.#head = outcome.status === 'passed' ? `${family} ${fields(payload)}` : verdict;
+    if (one !== undefined)
+      this.#watched = this.#watched === undefined ? one : oneMore(this.#watched, one);
+    if (rest.length === 0 || one !== undefined) return lines;
+    return [...lines, ...this.flush(), ...this.#below(rest)];
+  }
+
+  /** The lines that were kept back because more of their kind might come. */
+  flush(): string[] {
+    const count = this.#count;
+    const one = this.#watched;
+    this.#count = 0;
+    this.#watched = undefined;
+    if (count === 0) return [];
+    const times = count === 1 ? '' : `×${count} `;
+    const head = cut(this.#head.replace(' ', ` ${times}`), this.#layout.width);
+    return [head, ...this.#below(one === undefined ? [] : explainOutcome(one.record).slice(1))];
+  }
+
+  #below(lines: readonly string[]): string[] {
+    const { palette, width } = this.#layout;
+    return lines.flatMap((line) => laidOut(line.trim(), 4, palette.quiet, width));
+  }
+}
+
+function fields(payload: object): string {
+  const parts = Object.entries(payload)
+    .filter(([name, value]) => !runFields.has(name) && !isEmptyList(value))
+    .map(([name, value]) => `${name}=${jsonLine(value)}`);
+  return printable(parts.join(' '));
+}
+
+function isEmptyList(value: unknown): boolean {
+  return Array.isArray(value) && value.length === 0;
+}

@@ -1,0 +1,39 @@
+import type { Outcome, OutcomeRecord, Step } from '../../kernel/index.js';
+
+/**
+ * A dispatch that handlers have only watched: it passed, and none of them did anything. Such dispatches that follow one another,
+ * as the deltas of a text do, are told as one.
+ */
+export interface Watched {
+  /** The same for dispatches that can be told as one. */
+  readonly key: string;
+  readonly record: OutcomeRecord;
+  readonly count: number;
+}
+
+/** A dispatch as one that was only watched; nothing where more is to be told of it. */
+export function watched(outcome: Outcome): Watched | undefined {
+  const { status, steps, changes, candidates, staleApprovals, skipped, failures, event } = outcome;
+  const others = [changes, candidates, staleApprovals, skipped, failures];
+  if (status !== 'passed' || steps.length === 0 || others.some((list) => list.length > 0))
+    return undefined;
+  if (steps.some(({ result }) => result !== 'nothing')) return undefined;
+  const names = steps.map(({ extensionId, contributionId }) => `${extensionId}/${contributionId}`);
+  const { family } = event;
+  const nothing = { changes, candidates, staleApprovals, skipped, failures };
+  return {
+    key: [family, ...names].join(' '),
+    record: { status, event: { family }, steps, ...nothing },
+    count: 1,
+  };
+}
+
+/** One more of a kind: the times of each handler add up. */
+export function oneMore(before: Watched, { record }: Watched): Watched {
+  const steps = before.record.steps.map((step, at): Step => {
+    const also = record.steps[at]?.durationMs;
+    if (step.durationMs === undefined || also === undefined) return step;
+    return { ...step, durationMs: step.durationMs + also };
+  });
+  return { ...before, record: { ...before.record, steps }, count: before.count + 1 };
+}

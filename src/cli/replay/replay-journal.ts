@@ -1,0 +1,121 @@
+import {
+  hostExtensionId,
+  type JournalReader,
+  type ReplayedDispatch,
+  replayDispatches,
+} from '../../host/index.js';
+import type { Author, HandlerClass, Kernel } from '../../kernel/index.js';
+import { jsonLine } from '../print/json-line.js';
+import { laidOut } from '../print/layout.js';
+import type { Shell } from '../shell/shell.js';
+import { counted, printable } from '../shell/text.js';
+
+/** What a replay of a journal came to. */
+export interface JournalReplay {
+  readonly replayed: number;
+  /** Dispatches that would come to something else today. */
+  readonly differing: number;
+}
+
+/** Records that are read at once. */
+const page = 500;
+
+/**
+ * Dispatches again what a journal has kept, and prints what would differ.
+ *
+ * @param isOff says of whom nothing is compared.
+ */
+export async function replayJournal(
+  reader: JournalReader,
+  kernel: Kernel,
+  { stdout, palettes, width, stop }: Shell,
+  {
+    json,
+    eventId,
+    isOff,
+  }: {
+    readonly json: boolean;
+    readonly eventId?: string;
+    readonly isOff: (author: Author) => boolean;
+  },
+): Promise<JournalReplay> {
+  let [replayed, differing] = [0, 0];
+  const left = new Map<string, number>();
+  const palette = palettes.stdout;
+  for await (const one of replayDispatches(kernel, allDispatches(reader, eventId), isOff)) {
+    if (stop.aborted) break;
+    if (one.notReplayed !== undefined)
+      left.set(one.notReplayed, (left.get(one.notReplayed) ?? 0) + 1);
+    else replayed++;
+    if (json) {
+      stdout.lines([jsonLine(dataOf(one))]);
+    } else if (one.differences.length > 0) {
+      const { family, eventId: id } = one.recorded.event;
+      stdout.lines([
+        palette.strong(`${family} ${printable(id)}`),
+        ...one.differences.flatMap(({ what }) =>
+          laidOut(printable(what), 2, palette.changed, width),
+        ),
+      ]);
+    }
+    if (one.differences.length > 0) differing++;
+    await stdout.flush();
+  }
+  if (!json) {
+    const reasons = [...left].map(([why, count]) => `${count} ${words[why] ?? why}`);
+    const rest = reasons.length === 0 ? '' : `; not replayed: ${reasons.join(', ')}`;
+    stdout.lines([
+      palette.strong(
+        `${counted(replayed, 'dispatch', 'dispatches')} replayed, ${differing} would differ${rest}`,
+      ),
+    ]);
+  }
+  return { replayed, differing };
+}
+
+const words: Readonly<Record<string, string>> = {
+  'no-payload': 'without a payload',
+  nested: 'that a handler makes',
+  'does-not-fit': 'that no longer fit',
+};
+
+/** All of a journal, a page at a time: it may be larger than memory. */
+async function* allDispatches(
+  reader: JournalReader,
+  eventId: string | undefined,
+): AsyncGenerator<Awaited<ReturnType<JournalReader['dispatches']>>[number]> {
+  const only = eventId === undefined ? {} : { eventId };
+  for (let afterSeq = 0; ; ) {
+    const some = await reader.dispatches({ ...only, afterSeq, limit: page });
+    yield* some;
+    const last = some.at(-1);
+    if (last === undefined || some.length < page) return;
+    afterSeq = last.seq;
+  }
+}
+
+function dataOf({ recorded, today, notReplayed, differences }: ReplayedDispatch): object {
+  const { eventId, family, correlationId } = recorded.event;
+  return {
+    eventId,
+    family,
+    correlationId,
+    ...(notReplayed !== undefined && { notReplayed }),
+    was: recorded.status,
+    ...(today !== undefined && { is: today.status }),
+    differences,
+  };
+}
+
+/** Who of a kernel's handlers is an observer: it decides nothing, and what it does is an effect. */
+export function observersOf(kernel: Kernel): (author: Author) => boolean {
+  const isObserver = (one: HandlerClass): boolean => one === 'observer';
+  const names = new Set(
+    kernel
+      .stages()
+      .flatMap(({ handlers }) => handlers)
+      .filter((one) => isObserver(one.class) && one.extensionId !== hostExtensionId)
+      .map(({ extensionId, contributionId }) => `${extensionId}/${contributionId}`),
+  );
+  return ({ extensionId, contributionId }) => names.has(`${extensionId}/${contributionId}`);
+}

@@ -1,0 +1,94 @@
+import { basename } from 'node:path';
+import type { Command } from 'commander';
+import { CommandError } from '../errors/command-error.js';
+import { errorLine } from '../errors/error-line.js';
+import { openPipeline } from '../pipeline/pipeline.js';
+import { jsonPrinter, linePrinter } from '../print/dispatch-printer.js';
+import { openLog } from '../settings/logger.js';
+import { checkRecording, readRecordingFile } from '../settings/recording-file.js';
+import { addPipelineOptions, type PipelineOptions, readSettings } from '../settings/settings.js';
+import { asCliCommand } from '../shell/cli-command.js';
+import { type ExitCode, exitCodeHelp, exitCodes } from '../shell/exit-codes.js';
+import type { Shell } from '../shell/shell.js';
+import { type JournalReplayOptions, replayFromJournal } from './replay-from-journal.js';
+import { replayRecording } from './replay-recording.js';
+
+const help = `
+A recording holds one message of a Claude Agent SDK stream a line. Each of its runs
+goes through the pipeline as an agent turn, without a channel: nothing is sent. Its
+tools ran long ago: a veto of one is a failure entry. A line that is no message is
+named on stderr, the rest goes on, and the exit code is 1.
+
+With --journal, what a host has dispatched is dispatched again through the extensions
+of today, and what would differ is printed. Nothing is sent and no agent is asked.
+Observers are off, unless --observers is given. Extensions can read files, but reach no
+network, write no file and start no process, unless --allow-io is given. The exit code
+is 1 if anything would differ.
+
+Examples:
+  $ sluice replay session.jsonl
+  $ sluice replay --journal ./sluice.db --extension ./quiet-hours.js
+  $ sluice replay --extension ./audit.js --json *.jsonl
+
+${exitCodeHelp}`;
+
+/** Adds `sluice replay`: recordings through the pipeline, without a channel. */
+export function addReplay(program: Command, shell: Shell, done: (code: ExitCode) => void): void {
+  const command = program
+    .command('replay')
+    .description('run recorded agent streams through the pipeline')
+    .argument(
+      '[file...]',
+      'recordings, one JSON message a line; - for stdin, "example" for one that comes along',
+    );
+  addPipelineOptions(command)
+    .option('--json', 'print a line of JSON per dispatch')
+    .option('-j, --journal <file>', 'dispatch again what a journal has kept')
+    .option('--event <id>', 'of the journal, this dispatch alone')
+    .option('--observers', 'call observers, too')
+    .option('--allow-io', 'let extensions do what they like')
+    .addHelpText('after', help)
+    .action(async (files: string[], options: ReplayOptions) =>
+      done(await replay(files, options, shell)),
+    );
+}
+
+interface ReplayOptions extends PipelineOptions, JournalReplayOptions {}
+
+async function replay(
+  files: readonly string[],
+  options: ReplayOptions,
+  shell: Shell,
+): Promise<ExitCode> {
+  if ((files.length === 0) === (options.journal === undefined))
+    throw new CommandError(
+      'bad-arguments',
+      'name recordings, or a journal by --journal, and not both',
+      'See `sluice replay --help`.',
+    );
+  if (options.journal !== undefined) return replayFromJournal(options, shell);
+  for (const file of files) await checkRecording(file, shell.cwd);
+  const settings = await readSettings(options, shell);
+  const debug = options.debug === true;
+  await using log = openLog(settings, shell, { level: 'error', debug });
+  const { logger } = log;
+  const printer = options.json === true ? jsonPrinter(shell) : linePrinter(shell);
+  let failed = false;
+  const report = (error: unknown): void => {
+    failed = true;
+    shell.stderr.lines([errorLine(error, debug)]);
+  };
+  await using pipeline = await openPipeline(settings, logger, { tap: printer.tap, trace: true });
+  const { kernel, errors } = pipeline;
+  errors.forEach(report);
+  const exitCode = await asCliCommand(kernel, 'replay', shell, async () => {
+    for (const file of files) {
+      if (shell.stop.aborted) break;
+      const frames = readRecordingFile(file, shell, report);
+      await replayRecording({ kernel, logger, name: basename(file), frames, stop: shell.stop });
+    }
+    return failed ? exitCodes.failed : exitCodes.ok;
+  });
+  printer.finish();
+  return exitCode;
+}

@@ -1,0 +1,85 @@
+import { type FSWatcher, watch } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { type ExtensionSet, moduleFiles } from '../../extension/index.js';
+
+/** Milliseconds in which changes are taken as one: an editor writes a file in several steps. */
+const settleMs = 150;
+
+/**
+ * Watches the files of extensions, with what they import by path, and tells which extensions have changed. Folders are
+ * watched, not files: an editor may save by renaming.
+ *
+ * @param changed is told each time, after the files have been left alone for a moment. The next time waits for it.
+ */
+export class ExtensionWatch implements Disposable {
+  readonly #extensions: ExtensionSet;
+  readonly #changed: (extensionIds: readonly string[]) => Promise<void>;
+  readonly #folders = new Map<string, FSWatcher>();
+  /** Whose file it is. */
+  #owners = new Map<string, Set<string>>();
+  readonly #pending = new Set<string>();
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #isTelling = false;
+  #isDisposed = false;
+
+  constructor(
+    extensions: ExtensionSet,
+    changed: (extensionIds: readonly string[]) => Promise<void>,
+  ) {
+    this.#extensions = extensions;
+    this.#changed = changed;
+    this.#refresh();
+  }
+
+  [Symbol.dispose](): void {
+    this.#isDisposed = true;
+    clearTimeout(this.#timer);
+    for (const watcher of this.#folders.values()) watcher.close();
+    this.#folders.clear();
+  }
+
+  /** The files of an extension may be others after each change. */
+  #refresh(): void {
+    this.#owners = new Map();
+    for (const [extensionId, entry] of this.#extensions.files())
+      for (const file of moduleFiles(entry)) {
+        const owners = this.#owners.get(file) ?? new Set();
+        this.#owners.set(file, owners.add(extensionId));
+      }
+    const folders = new Set([...this.#owners.keys()].map((file) => dirname(file)));
+    for (const [folder, watcher] of this.#folders)
+      if (!folders.has(folder)) {
+        watcher.close();
+        this.#folders.delete(folder);
+      }
+    for (const folder of folders) if (!this.#folders.has(folder)) this.#watch(folder);
+  }
+
+  #watch(folder: string): void {
+    const watcher = watch(folder, (_event, name) => {
+      const files = name === null ? [...this.#owners.keys()] : [join(folder, name)];
+      for (const file of files)
+        for (const extensionId of this.#owners.get(file) ?? []) this.#pending.add(extensionId);
+      if (this.#pending.size > 0) this.#soon();
+    });
+    watcher.on('error', () => watcher.close()); // the folder is gone
+    this.#folders.set(folder, watcher);
+  }
+
+  #soon(): void {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => void this.#tell(), settleMs);
+  }
+
+  async #tell(): Promise<void> {
+    if (this.#isTelling) return; // what has come meanwhile is told afterwards
+    this.#isTelling = true;
+    const ids = [...this.#pending];
+    this.#pending.clear();
+    await this.#changed(ids);
+    this.#isTelling = false;
+    if (this.#isDisposed) return;
+    this.#refresh();
+    if (this.#pending.size > 0) this.#soon();
+  }
+}

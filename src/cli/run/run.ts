@@ -1,0 +1,298 @@
+import { pid } from 'node:process';
+import { type Command, Option } from 'commander';
+import { type ChannelPlugin, consoleChannel } from '../../channel/index.js';
+import { HandlerWatch, type LoadedExtension } from '../../extension/index.js';
+import { createHost, type Host, type HostOptions } from '../../host/index.js';
+import { CommandError } from '../errors/command-error.js';
+import { errorLine } from '../errors/error-line.js';
+import { agentDefinitions } from '../pipeline/agent-definitions.js';
+import { GatewayLink } from '../pipeline/gateway-link.js';
+import { openKept } from '../pipeline/open-kept.js';
+import { openPipeline } from '../pipeline/pipeline.js';
+import { checkApiRoot } from '../pipeline/shipped-channels.js';
+import { agentForms } from '../settings/agent-choice.js';
+import { openLog } from '../settings/logger.js';
+import {
+  addPipelineOptions,
+  type PipelineOptions,
+  readSettings,
+  type Settings,
+} from '../settings/settings.js';
+import { asCliCommand } from '../shell/cli-command.js';
+import { type ExitCode, exitCodeHelp, exitCodes } from '../shell/exit-codes.js';
+import type { Shell } from '../shell/shell.js';
+import { consoleInput } from './console-input.js';
+import { openHealthPort } from './health-port.js';
+import { reloadOn } from './reload-on.js';
+import { jsonView, quietView, type RunView, wayView } from './run-view.js';
+
+interface RunOptions extends PipelineOptions {
+  readonly agent?: string;
+  readonly channel?: string;
+  readonly apiRoot?: string;
+  readonly url?: string;
+  readonly healthPort?: string;
+  readonly quiet?: boolean;
+  readonly strict?: boolean;
+  readonly watch?: boolean;
+  readonly verbose: 'off' | 'on' | 'full';
+  readonly reasoning: 'off' | 'on' | 'stream';
+}
+
+const help = `
+Each line that you type, or that comes by a pipe, is a message. Under its reply stands
+the way it took: its stages, their handlers in run order and what each of them did.
+Where stdout is no terminal, it gets the replies and stderr the way.
+
+Claude works in this folder with all its tools, runs what no veto refuses, and reads
+its key from the environment. It needs @anthropic-ai/claude-agent-sdk installed.
+
+Each message of the agent is shown before the tools that it calls run: on a terminal while
+it grows, elsewhere when it is whole, and so wherever an extension has to see it whole.
+With --verbose on, each tool call is, too; with full, what the tool answered. With
+--reasoning on, the model's reasoning stands with its answer; with stream, it is shown
+before that, as it grows.
+
+Ctrl-C stops the answer that is being made. If there is none, a terminal drops the line
+that is being typed, and the next Ctrl-C ends the host; without a terminal the first one
+ends it. The host then finishes what has begun, as for SIGTERM, and the exit code is 0;
+another signal exits at once. At the end of the input, the exit code is 1 if a message
+failed.
+
+Examples:
+  $ sluice run
+  $ echo hi | sluice run --quiet
+  $ sluice run --agent replay:example
+  $ sluice run --agent replay:session.jsonl --extension ./quiet-hours.js
+  $ sluice run --agent claude --extension ./ask-first.js --verbose on
+  $ sluice run --plugin ./thread-ownership
+  $ sluice run --config sluice.json
+  $ sluice run --channel telegram --journal ./sluice.db
+  $ TELEGRAM_BOT_TOKEN=... sluice run --channel telegram
+  $ OPENCLAW_GATEWAY_TOKEN=... sluice run --agent openclaw --url ws://127.0.0.1:18789
+
+A config file, sluice.config.json here; sluice.config.ts has the same in defineConfig:
+  {
+    "agent": "echo",
+    "extensions": [{ "path": "./quiet-hours.js", "config": { "from": "22:00" } }],
+    "plugins": [{ "path": "./acme", "config": { "token": { "env": "TOKEN" } } }],
+    "grants": { "persona": ["agent.prompt.building:systemPrompt"] },
+    "overrides": { "quiet-hours/night": { "priority": 10 } }
+  }
+A secret is named, not written: { "env": "NAME" } or { "secretFile": "PATH" }.
+
+${exitCodeHelp}`;
+
+/** Adds `sluice run`: the host. */
+export function addRun(program: Command, shell: Shell, done: (code: ExitCode) => void): void {
+  const command = program.command('run').description('take messages, and answer them');
+  addPipelineOptions(command)
+    .option('-a, --agent <name>', `who answers: ${agentForms} (default: echo)`)
+    .option(
+      '--channel <name>',
+      'where messages come from: console, telegram, or one of an extension (default: console)',
+    )
+    .option('--url <url>', 'the gateway of the agent openclaw (default: ws://127.0.0.1:18789)')
+    .option('--api-root <url>', "a Bot API server to use instead of Telegram's")
+    .addOption(
+      new Option('--json', 'print a line of JSON per dispatch, and nothing else').conflicts(
+        'quiet',
+      ),
+    )
+    .option('--journal <file>', 'keep messages and sends in this file, over a restart')
+    .option('--health-port <number>', 'answer /healthz and /readyz at 127.0.0.1, for a monitor')
+    .option('-q, --quiet', 'print replies only')
+    .option('--strict', 'do not start where an extension or a plugin cannot be loaded')
+    .option('-w, --watch', 'reload an extension when its files change')
+    .addOption(
+      new Option('--verbose <level>', 'show what tools do')
+        .choices(['off', 'on', 'full'])
+        .default('off'),
+    )
+    .addOption(
+      new Option('--reasoning <mode>', "show the model's reasoning")
+        .choices(['off', 'on', 'stream'])
+        .default('off'),
+    )
+    .addHelpText('after', help)
+    .action(async (options: RunOptions) => done(await run(options, shell)));
+}
+
+async function run(options: RunOptions, shell: Shell): Promise<ExitCode> {
+  const debug = options.debug === true;
+  let failed = false;
+  let made: Host | undefined;
+  const report = (error: unknown): void => {
+    failed = true;
+    shell.stderr.lines([errorLine(error, debug)]);
+  };
+  const settings = await readSettings(options, shell);
+  checkApiRoot(settings);
+  const view = viewFor(options, shell);
+  const hasConsole = settings.channels?.includes('console') ?? true;
+  const isSeen = hasConsole || options.quiet === true;
+  const level = isSeen ? view.logLevel : 'info'; // nobody sees what goes on elsewhere
+  await using log = openLog(settings, shell, { level, debug });
+  const { logger } = log;
+  shell.stderr.lines(
+    [...(settings.config?.exposed ?? [])].map(
+      ([file, mode]) =>
+        `sluice: warn: others may read the secret file ${file} (mode ${mode}). Run \`chmod 600\` on it.`,
+    ),
+  );
+  const { cwd } = shell;
+  checkUrl(options.url, settings);
+  await using gateway = new GatewayLink(settings.gateway, {
+    logger,
+    version: shell.version,
+    stop: shell.stop,
+  });
+  const agents = await agentDefinitions(settings.agents, {
+    cwd,
+    logger,
+    onMalformed: report,
+    gateway: () => gateway.client(),
+  });
+  await using kept = await openKept(settings, view.kernelOptions);
+  const { quarantine, handlerWatch } = settings;
+  using watch = handlerWatch === false ? undefined : new HandlerWatch({ ...handlerWatch, logger });
+  await using pipeline = await openPipeline(settings, logger, {
+    ...kept.kernelOptions,
+    ...(quarantine !== false && { quarantine }),
+    ...(watch !== undefined && { watch }),
+  });
+  const { kernel, errors, plugins, extensions } = pipeline;
+  errors.forEach(report);
+  const missing = pipeline.missing.map((name) => `"${name}" is required`);
+  if (settings.strict && errors.length > 0) missing.push('--strict');
+  if (missing.length > 0) {
+    const why = `${missing.join(', ')}, and not everything could be loaded`;
+    shell.stderr.lines([`sluice: nothing was started: ${why}`]);
+    return exitCodes.usage;
+  }
+  const input = consoleInput(shell, view, () => made);
+  const channels = channelsOf(settings.channels, extensions.live, () =>
+    consoleChannel({ ...view, lines: input.lines }),
+  );
+  const host = createHost({
+    kernel, // with its extensions: they are to see the command itself, too, which goes on when the host has stopped
+    logger,
+    ...kept.hostOptions,
+    agents,
+    ...(settings.defaultAgent !== undefined && { defaultAgentId: settings.defaultAgent }),
+    ...hostBounds(settings),
+    channels,
+    extensions,
+    plugins,
+    replies: { verboseLevel: options.verbose, reasoningMode: options.reasoning },
+    about: { version: shell.version, pid, workspaceDir: shell.cwd },
+    onMessageEnd: (end) => {
+      view.messageEnd(end);
+      if (end.status === 'failed' || end.status === 'undecodable') failed = true;
+    },
+  });
+  made = host;
+  shell.onInterrupt(() => input.interrupted());
+  await using _health = await openHealthPort(host, options.healthPort, settings, shell);
+  const reloading = reloadOn(host, extensions, options, shell);
+  return await asCliCommand(kernel, 'run', shell, async () => {
+    using _watch = reloading;
+    const isDone = await untilStopped(host, shell.stop, settings, () => {
+      watch?.watchLoop();
+      shell.stderr.lines(hasConsole ? view.greeting : []);
+    });
+    const isFine = shell.stop.aborted ? isDone && errors.length === 0 : isDone && !failed;
+    return isFine ? exitCodes.ok : exitCodes.failed;
+  });
+}
+
+/** @throws CommandError `bad-arguments` where a gateway is named by no address, or no agent is behind one. */
+function checkUrl(url: string | undefined, { agents }: Settings): void {
+  if (url !== undefined && !(URL.canParse(url) && /^wss?:\/\/./.test(url)))
+    throw new CommandError(
+      'bad-arguments',
+      '--url is no address of a gateway',
+      'Write one such as ws://127.0.0.1:18789 or wss://gateway.example.',
+    );
+  if (url === undefined || agents.some(({ choice }) => choice.kind === 'openclaw')) return;
+  throw new CommandError(
+    'bad-arguments',
+    '--url names a gateway, and no agent is behind one',
+    'Add --agent openclaw, or leave --url out.',
+  );
+}
+
+/**
+ * The channels besides those that extensions provide: the console, unless others are asked for.
+ *
+ * @throws CommandError `bad-arguments` where no extension provides one that is asked for.
+ */
+function channelsOf(
+  wanted: readonly string[] = ['console'],
+  extensions: readonly LoadedExtension[],
+  console: () => ChannelPlugin,
+): readonly ChannelPlugin[] {
+  const provided = extensions.flatMap((one) => one.provided('channel')).map(({ id }) => id);
+  const unknown = wanted.find((name) => name !== 'console' && !provided.includes(name));
+  if (unknown !== undefined)
+    throw new CommandError(
+      'bad-arguments',
+      `there is no channel "${unknown}"`,
+      `Channels: ${['console', ...provided].join(', ')}. An extension can provide another: --extension.`,
+    );
+  return wanted.includes('console') ? [console()] : [];
+}
+
+/** Runs the host until its input ends, or somebody wants it to stop. @returns whether every message was done with. */
+async function untilStopped(
+  host: Host,
+  stop: AbortSignal,
+  { budgets }: Pick<Settings, 'budgets'>,
+  onStarted: () => void,
+): Promise<boolean> {
+  const { drainTimeoutMs } = budgets;
+  const stopHost = (): void => {
+    const budget = drainTimeoutMs === undefined ? {} : { timeoutMs: drainTimeoutMs };
+    void host.stop({ reason: String(stop.reason), ...budget });
+  };
+  stop.addEventListener('abort', stopHost, { once: true });
+  if (stop.aborted) return true;
+  await host.start();
+  onStarted();
+  return (await host.stopped).drained;
+}
+
+/** The bounds of the config, as the host takes them. */
+function hostBounds({
+  budgets: { sendTimeoutMs },
+  lanes: { maxRunning, capacity, total, whenFull },
+  session,
+  failureText,
+  channels,
+}: Settings): Pick<
+  HostOptions,
+  | 'sendTimeoutMs'
+  | 'maxRunning'
+  | 'laneCapacity'
+  | 'capacity'
+  | 'whenLaneFull'
+  | 'startOnly'
+  | 'session'
+  | 'failureText'
+> {
+  return {
+    session,
+    failureText,
+    ...(channels !== undefined && { startOnly: channels }),
+    ...(sendTimeoutMs !== undefined && { sendTimeoutMs }),
+    ...(maxRunning !== undefined && { maxRunning }),
+    ...(capacity !== undefined && { laneCapacity: capacity }),
+    ...(total !== undefined && { capacity: total }),
+    ...(whenFull !== undefined && { whenLaneFull: whenFull }),
+  };
+}
+
+function viewFor({ json, quiet }: RunOptions, shell: Shell): RunView {
+  if (json === true) return jsonView(shell);
+  return quiet === true ? quietView(shell) : wayView(shell);
+}

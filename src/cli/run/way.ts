@@ -1,0 +1,118 @@
+import { explainOutcome, type Outcome, type OutcomeRecord } from '../../kernel/index.js';
+import { type Layout, laidOut } from '../print/layout.js';
+import { oneMore, type Watched, watched } from '../print/watched.js';
+import { counted, span } from '../shell/text.js';
+
+/**
+ * The way that one message takes, as lines: every stage in the order in which it ended. Stages that had nothing to
+ * tell stand together; the others show their handlers in run order and what came of them. Those of one kind that were
+ * only watched are told as one, with the time that each handler took for all of them. It keeps lines, not
+ * outcomes, so that a long stream of deltas costs nothing. The kernel must trace, or no handler shows.
+ */
+export class Way {
+  readonly #layout: Layout;
+  readonly #lines: Line[] = [];
+  #uneventful: { readonly family: string; count: number }[] = [];
+  #watched: Watched | undefined;
+  #dispatches = 0;
+  #calls = 0;
+
+  constructor(layout: Layout) {
+    this.#layout = layout;
+  }
+
+  /** Takes the next dispatch. */
+  add(outcome: Outcome): void {
+    const { family } = outcome.event;
+    this.#dispatches++;
+    this.#calls += outcome.steps.filter(({ result }) => result !== 'skipped').length;
+    if (!isEventful(outcome)) {
+      this.#flushWatched();
+      const last = this.#uneventful.at(-1);
+      if (last?.family === family) last.count++;
+      else this.#uneventful.push({ family, count: 1 });
+      return;
+    }
+    this.#flushUneventful();
+    const one = watched(outcome);
+    if (one !== undefined && one.key === this.#watched?.key) {
+      this.#watched = oneMore(this.#watched, one);
+      return;
+    }
+    this.#flushWatched();
+    if (one === undefined) this.#lines.push(...linesOf(outcome, this.#layout));
+    else this.#watched = one;
+  }
+
+  /** All of it, with a last line that says how it ended and sums up. */
+  end(ending: string, tookMs: number): string[] {
+    this.#flushWatched();
+    this.#flushUneventful();
+    const total = [
+      ending,
+      counted(this.#dispatches, 'dispatch', 'dispatches'),
+      counted(this.#calls, 'handler call', 'handler calls'),
+      span(tookMs),
+    ].join(', ');
+    const { palette, width } = this.#layout;
+    return [...this.#lines, { text: total, indent: 2, paint: palette.quiet }].flatMap((line) =>
+      laidOut(line.text, line.indent, line.paint, width),
+    );
+  }
+
+  #flushWatched(): void {
+    const one = this.#watched;
+    this.#watched = undefined;
+    if (one !== undefined) this.#lines.push(...linesOf(one.record, this.#layout, one.count));
+  }
+
+  #flushUneventful(): void {
+    if (this.#uneventful.length === 0) return;
+    const names = this.#uneventful.map(({ family, count }) =>
+      count === 1 ? family : `${family} ×${count}`,
+    );
+    this.#uneventful = [];
+    this.#lines.push({ text: names.join(' · '), indent: 2, paint: this.#layout.palette.quiet });
+  }
+}
+
+/** A line before it is laid out: that is done when it is printed, as wide as the terminal is then. */
+interface Line {
+  readonly text: string;
+  readonly indent: number;
+  readonly paint: (text: string) => string;
+}
+
+function linesOf(outcome: OutcomeRecord, { palette }: Layout, count = 1): Line[] {
+  const [verdict = '', ...rest] = explainOutcome(outcome);
+  const text = count === 1 ? verdict : verdict.replace(' ', ` ×${count} `);
+  return [
+    { text, indent: 2, paint: verdictPaint(outcome, palette) },
+    ...rest.map((line) => ({ text: line.trim(), indent: 4, paint: palette.plain })),
+  ];
+}
+
+/** One dispatch as lines: what came of it, then each handler, change, choice and failure. */
+export function stageLines(outcome: Outcome, layout: Layout): string[] {
+  return linesOf(outcome, layout).flatMap(({ text, indent, paint }) =>
+    laidOut(text, indent, paint, layout.width),
+  );
+}
+
+/** Whether there is more to tell of a dispatch than that it took place. */
+export function isEventful(outcome: Outcome): boolean {
+  return (
+    outcome.status !== 'passed' ||
+    outcome.steps.length > 0 ||
+    outcome.skipped.length > 0 ||
+    outcome.failures.length > 0
+  );
+}
+
+function verdictPaint(
+  outcome: OutcomeRecord,
+  palette: Layout['palette'],
+): (text: string) => string {
+  if (outcome.failures.length > 0) return palette.failure;
+  return outcome.status === 'cancelled' ? palette.warning : palette.strong;
+}

@@ -1,0 +1,28 @@
+import { CommandError } from '../errors/command-error.js';
+import { recordingPath } from './recording-file.js';
+
+/** The agent that answers: the built-in echo, a recorded stream, Claude, or one behind an OpenClaw gateway. */
+export type AgentChoice =
+  | { readonly kind: 'echo' }
+  | { readonly kind: 'replay'; readonly file: string }
+  | { readonly kind: 'claude'; readonly models: readonly string[] }
+  | { readonly kind: 'openclaw'; readonly agentId: string };
+
+/** How agents are written. */
+export const agentForms =
+  'echo, replay:FILE with a recorded stream, claude, claude:MODEL, openclaw, and openclaw:AGENT';
+
+/**
+ * Reads `echo`, `replay:FILE`, `claude`, `claude:MODEL`, `openclaw` or `openclaw:AGENT`. The file is looked for from a folder.
+ *
+ * @throws CommandError `bad-arguments`.
+ */
+export function agentChoice(text: string, folder: string): AgentChoice {
+  const [, kind, rest] = /^([^:]*)(?::(.+))?$/.exec(text) ?? [];
+  if (kind === 'echo' && rest === undefined) return { kind };
+  if (kind === 'replay' && rest !== undefined) return { kind, file: recordingPath(rest, folder) };
+  if (kind === 'claude') return { kind, models: rest === undefined ? [] : [rest] };
+  if (kind === 'openclaw' && (rest === undefined || /^[\w-]+$/.test(rest)))
+    return { kind, agentId: rest ?? 'main' };
+  throw new CommandError('bad-arguments', `there is no agent "${text}"`, `Agents: ${agentForms}.`);
+}

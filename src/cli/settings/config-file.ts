@@ -1,0 +1,130 @@
+import { existsSync, readFileSync, statSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { dirname, extname, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { importableUrl, importError, syntaxPlace } from '../../extension/index.js';
+import { checkConfig, type HostConfig, openToOthers } from '../../host/index.js';
+import { oneLine } from '../../kernel/index.js';
+import { CommandError } from '../errors/command-error.js';
+import { ConfigError } from '../errors/config-error.js';
+import { fileError } from '../errors/file-error.js';
+
+/** The files that are a config where none is named, in the folder of the command. */
+export const configNames = ['ts', 'mts', 'js', 'mjs', 'json'].map((end) => `sluice.config.${end}`);
+
+/** A config file, read and checked. */
+export interface LoadedConfig extends HostConfig {
+  /** The file's path. */
+  readonly file: string;
+  /** The folder that its paths are read from. */
+  readonly folder: string;
+  /** What it holds as it is written: with the references, and without the secrets. */
+  readonly written: unknown;
+  /** What came from the environment or from files: it must be in no log. */
+  readonly secrets: readonly string[];
+  /** Files of secrets that others than their owner may read, with their modes in octal digits. */
+  readonly exposed: ReadonlyMap<string, string>;
+}
+
+/** Where a config is looked for. */
+export interface ConfigPlace {
+  /** The folder of the command. */
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+}
+
+/**
+ * Finds the config file of a folder.
+ *
+ * @throws CommandError `bad-config` where there are several.
+ */
+export function findConfigFile(cwd: string): string | undefined {
+  const [found, other] = configNames.filter((name) => existsSync(resolve(cwd, name)));
+  if (other === undefined) return found;
+  throw new CommandError(
+    'bad-config',
+    `${found} and ${other} are both here`,
+    'Keep one of them, or name one by --config.',
+  );
+}
+
+/**
+ * Reads a config file: JSON, or a module whose default export is the config.
+ *
+ * @throws CommandError `missing-file` or `unreadable-file`; ConfigError with everything that is wrong in it.
+ */
+export async function readConfigFile(
+  file: string,
+  { cwd, env }: ConfigPlace,
+): Promise<LoadedConfig> {
+  const path = resolve(cwd, file);
+  const written =
+    extname(path) === '.json' ? await readJson(path, file) : await readModule(path, file);
+  const folder = dirname(path);
+  const exposed = new Map<string, string>();
+  const readSecretFile = (secret: string): string => {
+    const at = resolve(folder, secret);
+    const mode = openToOthers(at);
+    if (mode !== undefined) exposed.set(at, mode);
+    return readFileSync(at, 'utf8');
+  };
+  const verdict = checkConfig(written, { env, readSecretFile });
+  if (!verdict.ok) throw new ConfigError(file, verdict.problems);
+  return { ...verdict.config, file, folder, written, secrets: verdict.secrets, exposed };
+}
+
+async function readJson(path: string, file: string): Promise<unknown> {
+  let text: string;
+  try {
+    text = await readFile(path, 'utf8');
+  } catch (cause) {
+    throw fileError(cause, file, 'Check the path after --config.');
+  }
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    throw new CommandError(
+      'bad-config',
+      `${file} is not JSON${jsonProblem(cause, text)}`,
+      'Mend the JSON there; comments and trailing commas are not allowed.',
+    );
+  }
+}
+
+/** Where and why, but not the text around it that the error may quote: it may be a secret. */
+function jsonProblem(thrown: unknown, text: string): string {
+  const [, what = '', position] =
+    /^(.*?)(?:, (?:\.\.\.)?".*)?(?: in JSON)?(?: at position (\d+).*)?$/s.exec(
+      oneLine(thrown).replace(/^SyntaxError: /, ''),
+    ) ?? [];
+  if (position === undefined) {
+    const place = syntaxPlace('config.json', text);
+    return place === undefined
+      ? `: ${what}`
+      : `: ${what} at line ${place.line}, column ${place.column}`;
+  }
+  const before = text.slice(0, Number(position)).split('\n');
+  return `: ${what} at line ${before.length}, column ${(before.at(-1) ?? '').length + 1}`;
+}
+
+async function readModule(path: string, file: string): Promise<unknown> {
+  const hint = 'Check the path after --config.';
+  const entry = statSync(path, { throwIfNoEntry: false });
+  if (entry === undefined)
+    throw new CommandError('missing-file', `there is no file "${file}"`, hint);
+  if (entry.isDirectory())
+    throw new CommandError('unreadable-file', `"${file}": it is a folder`, hint);
+  let exported: { readonly default?: unknown };
+  try {
+    exported = await import(importableUrl(pathToFileURL(path).href));
+  } catch (thrown) {
+    const error = importError(thrown, file, path, dirname(path));
+    throw new CommandError('unreadable-file', error.message, error.hint, { cause: error });
+  }
+  if (exported.default !== undefined) return exported.default;
+  throw new CommandError(
+    'bad-config',
+    `${file} has no default export`,
+    'Write `export default defineConfig({ ... })`, with defineConfig of sluice/host.',
+  );
+}

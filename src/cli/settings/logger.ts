@@ -1,0 +1,82 @@
+import { createWriteStream } from 'node:fs';
+import { resolve } from 'node:path';
+import { allFields, type LogLevel, pinoLogger, publicFields } from '../../host/index.js';
+import type { Logger } from '../../kernel/index.js';
+import { jsonLine } from '../print/json-line.js';
+import { type Output, outputTo } from '../shell/output.js';
+import type { Shell } from '../shell/shell.js';
+import { printable } from '../shell/text.js';
+import type { Settings } from './settings.js';
+
+const levels = ['debug', 'info', 'warn', 'error'] as const satisfies readonly LogLevel[];
+
+/** A log that is open. */
+export interface OpenLog extends AsyncDisposable {
+  readonly logger: Logger;
+}
+
+/**
+ * Opens the log that the settings ask for: lines for people or lines of JSON on stderr, or a file. The shell's stderr
+ * is the one that takes secrets out.
+ *
+ * @param level from which level on where neither the settings nor `--debug` say.
+ */
+export function openLog(
+  { logging, config, workspaceDir, secrets }: Settings,
+  { stderr, stdout }: Pick<Shell, 'stderr' | 'stdout'>,
+  { level: usual, debug }: { readonly level: LogLevel; readonly debug: boolean },
+): OpenLog {
+  const { format = 'text', file } = logging;
+  const level = debug
+    ? 'debug'
+    : (logging.level ?? (format === 'text' && file === undefined ? usual : 'info'));
+  if (file !== undefined) {
+    const stream = createWriteStream(resolve(config?.folder ?? workspaceDir, file), { flags: 'a' });
+    const output = outputTo(stream);
+    const warnOnce = (): void =>
+      stderr.lines([`sluice: warn: the log file "${printable(file)}" cannot be written`]);
+    output.gone.addEventListener('abort', warnOnce, { once: true });
+    const write = (line: string): void => void output.write(line).catch(() => undefined);
+    return {
+      logger: pinoLogger({ level, write, secrets }),
+      [Symbol.asyncDispose]: () => output.flush(),
+    };
+  }
+  const write = (line: string): void => stderr.lines([line.trimEnd()]);
+  return {
+    logger:
+      format === 'json'
+        ? pinoLogger({ level, write, secrets })
+        : lineLogger(stderr, level, stdout.gone),
+    [Symbol.asyncDispose]: () => stderr.flush(),
+  };
+}
+
+/**
+ * A logger that writes one line per entry, from a level up. Fields are shown at level `debug` only; of errors, else,
+ * where they come from.
+ *
+ * @param muted once aborted, nothing is written: where the reader of the output is gone, what fails is only that.
+ */
+export function lineLogger(output: Output, from: LogLevel, muted: AbortSignal): Logger {
+  const entry =
+    (level: LogLevel): Logger['warn'] =>
+    (message, fields = {}) => {
+      if (muted.aborted || levels.indexOf(level) < levels.indexOf(from)) return;
+      const extra = from === 'debug' ? shownAll(fields) : summed(fields);
+      output.lines([printable(`sluice: ${level}: ${message}${extra}`)]);
+    };
+  return { debug: entry('debug'), info: entry('info'), warn: entry('warn'), error: entry('error') };
+}
+
+function shownAll(fields: Readonly<Record<string, unknown>>): string {
+  return Object.keys(fields).length === 0 ? '' : ` ${jsonLine(allFields(fields))}`;
+}
+
+/** Where an error comes from: `(TypeError at /srv/acme.js:12:5)`. */
+function summed(fields: Readonly<Record<string, unknown>>): string {
+  const { error, cause = error } = publicFields({ error: fields['error'], cause: fields['cause'] });
+  if (cause === undefined) return '';
+  const { type, at } = cause as { readonly type: string; readonly at?: string }; // an ErrorSummary
+  return at === undefined ? ` (${type})` : ` (${type} at ${at})`;
+}

@@ -1,0 +1,77 @@
+import { createReadStream, existsSync } from 'node:fs';
+import { stat } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { type CsdkFrame, type MalformedLine, readFrames } from '../../csdk/index.js';
+import { readLines } from '../../stream/index.js';
+import { CommandError } from '../errors/command-error.js';
+import { fileError } from '../errors/file-error.js';
+import { exitCodes } from '../shell/exit-codes.js';
+import type { Shell } from '../shell/shell.js';
+
+const hint = 'Name a file with one JSON message a line, or - for stdin.';
+
+/** The recording that comes with this package, by the name `example`. */
+const example = fileURLToPath(
+  new URL('../../../test/fixtures/claude-stream/thinking-text-tool.jsonl', import.meta.url),
+);
+
+/** The path of a recording, as it is named in a folder: `example` is the one that comes with this package, unless a file has that name. */
+export function recordingPath(file: string, folder: string): string {
+  const path = resolve(folder, file);
+  return file === 'example' && !existsSync(path) ? example : path;
+}
+
+/**
+ * Checks that a recording is there, before anything runs.
+ *
+ * @throws CommandError `missing-file` or `unreadable-file`.
+ */
+export async function checkRecording(file: string, cwd: string): Promise<void> {
+  if (file === '-') return;
+  try {
+    const entry = await stat(recordingPath(file, cwd));
+    if (entry.isDirectory())
+      throw new CommandError('unreadable-file', `"${file}" is a folder`, hint);
+  } catch (thrown) {
+    throw thrown instanceof CommandError ? thrown : fileError(thrown, file, hint);
+  }
+}
+
+/**
+ * The frames of a recording, read as a stream.
+ *
+ * @param onMalformed is told each line that holds none, as an error that names the file and the line.
+ * @throws CommandError `unreadable-file`, where reading fails on the way.
+ */
+export async function* readRecordingFile(
+  file: string,
+  { stdin, stdout, cwd }: Pick<Shell, 'stdin' | 'stdout' | 'cwd'>,
+  onMalformed: (error: CommandError) => void,
+): AsyncGenerator<CsdkFrame> {
+  const chunks = file === '-' ? stdin : createReadStream(recordingPath(file, cwd));
+  const named = file === '-' ? 'stdin' : file;
+  try {
+    for await (const frame of readFrames(readLines(chunks), (line) =>
+      onMalformed(lineError(named, line)),
+    )) {
+      yield frame;
+      await stdout.flush(); // read on when the reader has what this frame made: a slow one fills no memory
+    }
+  } catch (thrown) {
+    const { code, message, hint: mend } = fileError(thrown, named, hint);
+    throw new CommandError(code, message, mend, { cause: thrown, exitCode: exitCodes.failed });
+  }
+}
+
+/** The error of a line that holds no message. */
+export function lineError(file: string, { number, problem }: MalformedLine): CommandError {
+  return new CommandError(
+    'bad-line',
+    `${file}, line ${number}: ${problem}`,
+    'The rest is read on.',
+    {
+      exitCode: exitCodes.failed,
+    },
+  );
+}

@@ -1,0 +1,28 @@
+import { runCommand } from '../../host/index.js';
+import type { Kernel } from '../../kernel/index.js';
+import type { ExitCode } from './exit-codes.js';
+import type { Shell } from './shell.js';
+import { printable } from './text.js';
+
+/**
+ * Does a command's work between `command.received` and `command.completed`, so that extensions audit the command
+ * line as they do the commands of a chat. Lines that handlers want to be seen go to stderr.
+ *
+ * @returns the exit code of the work. What it throws is thrown on, after `command.completed`.
+ */
+export async function asCliCommand(
+  kernel: Kernel,
+  name: string,
+  { args, stderr }: Pick<Shell, 'args' | 'stderr'>,
+  work: () => Promise<ExitCode>,
+): Promise<ExitCode> {
+  const { value, error, replies } = await runCommand(
+    kernel,
+    { name, args: args.slice(1), source: 'cli', surface: 'cli' },
+    work,
+    { describe: (exitCode) => ({ exitCode }) },
+  );
+  stderr.lines(replies.map(printable));
+  if (value === undefined) throw error;
+  return value;
+}
