@@ -1,23 +1,16 @@
 import './errors.js'; // merges the codes of this layer into ErrorCode
 
 export { Trail, type TrailRefs, whyNot } from '../stream/index.js';
-export { type ActiveRun, ActiveRuns } from './active-runs.js';
-export { claudeProvider } from './claude.js';
-export type { ClaudeProviderOptions } from './claude-options.js';
+export { claudeProvider } from './claude/claude.js';
+export type { ClaudeProviderOptions } from './claude/claude-options.js';
 export {
   type ClaudePermissionMode,
   type ClaudeQuery,
   type ClaudeQueryOptions,
   type ClaudeRun,
   loadClaudeSdk,
-} from './claude-sdk.js';
-export { cutOff } from './cut-off.js';
-export { echoProvider } from './echo.js';
-export { chooseModel, type ModelChoice, type ModelWish } from './model.js';
-export { type ComposedPrompt, composePrompt } from './prompt.js';
-export { readRecording, replayProvider } from './replay.js';
+} from './claude/claude-sdk.js';
 export { createReplyCallbacks } from './reply/create-reply-callbacks.js';
-export type { ReplyCallbacks } from './reply/reply-callbacks.js';
 export type {
   BlockReplyBreak,
   BlockReplyChunking,
@@ -29,7 +22,7 @@ export type {
   ReplyWording,
   ToolTraits,
   VerboseLevel,
-} from './reply/reply-options.js';
+} from './reply/emit/reply-options.js';
 export type {
   AgentEventRecord,
   AgentEventReport,
@@ -37,13 +30,20 @@ export type {
   PartialReply,
   ReplyEventStream,
   ToolResultReply,
-} from './reply/reply-payload.js';
+} from './reply/emit/reply-payload.js';
+export type { ReplyCallbacks } from './reply/reply-callbacks.js';
 export type { MessagingTarget } from './reply/tools/messaging-sends.js';
 export type { ToolFailure } from './reply/tools/tool-failures.js';
 export type { ToolMeta } from './reply/tools/tool-replies.js';
 export type { UsageTotals } from './reply/usage-totals.js';
-export { runAgentTurn } from './turn.js';
-export type { AgentTurnCallbacks } from './turn-callbacks.js';
+export { echoProvider } from './scripted/echo.js';
+export { readRecording, replayProvider } from './scripted/replay.js';
+export { type ActiveRun, ActiveRuns } from './turn/active-runs.js';
+export { cutOff } from './turn/cut-off.js';
+export { chooseModel, type ModelChoice, type ModelWish } from './turn/model.js';
+export { type ComposedPrompt, composePrompt } from './turn/prompt.js';
+export { runAgentTurn } from './turn/turn.js';
+export type { AgentTurnCallbacks } from './turn/turn-callbacks.js';
 export type {
   AgentAttempt,
   AgentMessage,
@@ -54,4 +54,4 @@ export type {
   AgentTurnResult,
   ModelRef,
   ProviderSessions,
-} from './turn-options.js';
+} from './turn/turn-options.js';

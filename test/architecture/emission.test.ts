@@ -28,8 +28,8 @@ const dispatchedIn: Readonly<Record<string, readonly string[]>> = {
     'agent.llm.output',
   ],
   'src/stream/run/output-deltas.ts': ['agent.output.delta'],
-  'src/agent/model.ts': ['agent.model.resolving'],
-  'src/agent/prompt.ts': ['agent.prompt.building'],
+  'src/agent/turn/model.ts': ['agent.model.resolving'],
+  'src/agent/turn/prompt.ts': ['agent.prompt.building'],
   'src/stream/run/tool-calls.ts': ['agent.tool.calling', 'agent.tool.called'],
   'src/stream/run/transcript-writer.ts': [
     'transcript.tool-result.persisting',

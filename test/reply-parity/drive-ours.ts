@@ -1,5 +1,5 @@
 import { createReplyCallbacks } from '../../src/agent/reply/create-reply-callbacks.js';
-import type { ReplyWording, ToolTraits } from '../../src/agent/reply/reply-options.js';
+import type { ReplyWording, ToolTraits } from '../../src/agent/reply/emit/reply-options.js';
 import { endOf, hostCallbacks } from './drive-real.js';
 import type { RealModule } from './real-module.js';
 import {

@@ -1,5 +1,5 @@
 import { pathToFileURL } from 'node:url';
-import type { ToolResultReply } from '../../src/agent/reply/reply-payload.js';
+import type { ToolResultReply } from '../../src/agent/reply/emit/reply-payload.js';
 import type { AssistantMessage, SessionEvent } from '../../src/stream/index.js';
 
 type Fields = Readonly<Record<string, unknown>>;

@@ -1,4 +1,4 @@
-import type { BlockReplyChunking } from '../../src/agent/reply/reply-options.js';
+import type { BlockReplyChunking } from '../../src/agent/reply/emit/reply-options.js';
 import type { SessionEvent } from '../../src/stream/index.js';
 
 /** How a host has set up its callbacks. */

@@ -16,7 +16,7 @@ const accepted: Readonly<Record<string, readonly string[]>> = {
   'extensions/telegram/src/account.ts': ['reason'], // one of three sentences
   'extensions/telegram/src/intake/polling.ts': ['passed'], // a number
   'extensions/thread-ownership/src/index.ts': ['who'], // the id of an agent
-  'src/agent/turn-listener.ts': ['what'], // the name of a callback
+  'src/agent/turn/turn-listener.ts': ['what'], // the name of a callback
   'src/extension/handler-watch.ts': ['who', 'what', "running.join(', ')"], // names, and one of two sentences
   'src/extension/scope.ts': ['label'], // what `api.own` was called with
   'src/gateway/provider/provider.ts': ["parts.join(' and ')"], // names of fields

@@ -1,14 +1,14 @@
 import type { AssistantMessage, AssistantMessageEvent, MessageUpdate } from '../../stream/index.js';
 import { BlockReplies } from './block-replies.js';
+import type { ReplyEmitter } from './emit/reply-emitter.js';
+import type { ReplyCallbackOptions, ReplyWording } from './emit/reply-options.js';
 import { PartialReplies } from './partial-replies.js';
 import { ReasoningReplies } from './reasoning-replies.js';
-import type { ReplyEmitter } from './reply-emitter.js';
-import type { ReplyCallbackOptions, ReplyWording } from './reply-options.js';
 import type { RunTexts } from './run-texts.js';
+import { withoutOpenDirective } from './text/directives/open-directive.js';
+import { readDirectives, silentReply } from './text/directives/read-directives.js';
 import { HeldTail } from './text/held-tail.js';
 import { readMessage } from './text/message-text.js';
-import { withoutOpenDirective } from './text/open-directive.js';
-import { readDirectives, silentReply } from './text/read-directives.js';
 import { formatReasoning } from './text/reasoning-text.js';
 import { GrowingThoughts } from './text/tagged-thoughts.js';
 import type { MessagingSends } from './tools/messaging-sends.js';

@@ -1,5 +1,5 @@
-import type { BlockReplyChunking } from './reply-options.js';
-import { type FenceSpan, fenceAround, fenceSpans } from './text/fence-line.js';
+import type { BlockReplyChunking } from './emit/reply-options.js';
+import { type FenceSpan, fenceAround, fenceSpans } from './text/directives/fence-line.js';
 
 /** Where to cut, counted from where the next block begins. */
 interface Cut {

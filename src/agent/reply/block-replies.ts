@@ -1,10 +1,10 @@
 import { BlockChunker } from './block-chunker.js';
-import type { ReplyEmitter } from './reply-emitter.js';
-import type { ReplyCallbackOptions } from './reply-options.js';
-import type { BlockReply } from './reply-payload.js';
+import type { ReplyEmitter } from './emit/reply-emitter.js';
+import type { ReplyCallbackOptions } from './emit/reply-options.js';
+import type { BlockReply } from './emit/reply-payload.js';
 import type { RunTexts } from './run-texts.js';
-import { DirectiveQueue } from './text/directive-queue.js';
-import type { DirectedText } from './text/read-directives.js';
+import { DirectiveQueue } from './text/directives/directive-queue.js';
+import type { DirectedText } from './text/directives/read-directives.js';
 import { noTags, stripTags, type TagState } from './text/strip-tags.js';
 import type { MessagingSends } from './tools/messaging-sends.js';
 

@@ -7,10 +7,10 @@ import type {
 import { AssistantReplies } from './assistant-replies.js';
 import { CompactionWait } from './compaction-wait.js';
 import { defaultTraits, defaultWording } from './default-wording.js';
-import { EventQueue } from './event-queue.js';
+import { EventQueue } from './emit/event-queue.js';
+import { ReplyEmitter } from './emit/reply-emitter.js';
+import type { ReplyCallbackOptions } from './emit/reply-options.js';
 import type { ReplyCallbacks } from './reply-callbacks.js';
-import { ReplyEmitter } from './reply-emitter.js';
-import type { ReplyCallbackOptions } from './reply-options.js';
 import { RunTexts } from './run-texts.js';
 import { MessagingSends } from './tools/messaging-sends.js';
 import { ToolReplies } from './tools/tool-replies.js';

@@ -1,4 +1,4 @@
-import type { ReplyWording, ToolTraits } from './reply-options.js';
+import type { ReplyWording, ToolTraits } from './emit/reply-options.js';
 
 /** Which of a call's arguments says what it is about, the most telling first. */
 const tellingArguments = [

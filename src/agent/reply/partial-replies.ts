@@ -1,7 +1,7 @@
+import type { ReplyEmitter } from './emit/reply-emitter.js';
+import type { ReplyCallbackOptions } from './emit/reply-options.js';
 import type { ReasoningReplies } from './reasoning-replies.js';
-import type { ReplyEmitter } from './reply-emitter.js';
-import type { ReplyCallbackOptions } from './reply-options.js';
-import { DirectiveQueue } from './text/directive-queue.js';
+import { DirectiveQueue } from './text/directives/directive-queue.js';
 import { GrowingReply } from './text/growing-reply.js';
 import { ShownText } from './text/shown-text.js';
 import { noTags, stripTags, type TagState } from './text/strip-tags.js';

@@ -1,5 +1,5 @@
 import type { AssistantMessage, MessageUpdate } from '../../stream/index.js';
-import type { ReplyEmitter } from './reply-emitter.js';
+import type { ReplyEmitter } from './emit/reply-emitter.js';
 import { GrowingReasoning } from './text/reasoning-text.js';
 
 type ThinkingEvent = Extract<

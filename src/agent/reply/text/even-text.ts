@@ -1,4 +1,9 @@
-import { closeGaps, directivesIn, withoutAudioTag, withoutReplyTags } from './read-directives.js';
+import {
+  closeGaps,
+  directivesIn,
+  withoutAudioTag,
+  withoutReplyTags,
+} from './directives/read-directives.js';
 
 /** Which rules for the space between words hold for a text, by what was found in it. */
 export interface EvenRules {

@@ -1,7 +1,7 @@
+import { OpenDirective } from './directives/open-directive.js';
+import { silentReply } from './directives/read-directives.js';
 import { type EvenRules, EvenText, plainRules, rulesWith } from './even-text.js';
 import { MediaStage } from './media-stage.js';
-import { OpenDirective } from './open-directive.js';
-import { silentReply } from './read-directives.js';
 import { finalOnlyRule, finalRule, TagStage, thinkRule } from './tag-stage.js';
 
 /** How a reply's text changed. */

@@ -1,4 +1,4 @@
-import { longestMediaLine, mayBeMediaLine } from './media-line.js';
+import { longestMediaLine, mayBeMediaLine } from './directives/media-line.js';
 import { finalRule, mayBecomeTag, thinkRule } from './tag-stage.js';
 
 const names = [...thinkRule.names, ...finalRule.names];

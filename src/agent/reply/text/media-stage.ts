@@ -1,5 +1,5 @@
-import { closesFence, type FenceLine, fenceLine } from './fence-line.js';
-import { longestMediaLine, mayBeMediaLine, readMediaLine } from './media-line.js';
+import { closesFence, type FenceLine, fenceLine } from './directives/fence-line.js';
+import { longestMediaLine, mayBeMediaLine, readMediaLine } from './directives/media-line.js';
 
 /** Where a text stands that is read line by line. */
 interface Place {

@@ -1,5 +1,5 @@
 import type { AssistantContent, AssistantMessage } from '../../../stream/index.js';
-import type { ReplyWording } from '../reply-options.js';
+import type { ReplyWording } from '../emit/reply-options.js';
 import { noTags, stripTags } from './strip-tags.js';
 import { stripWhole } from './strip-whole.js';
 import { taggedThoughts, thinkTags } from './tagged-thoughts.js';

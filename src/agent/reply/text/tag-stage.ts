@@ -1,4 +1,4 @@
-import { closesFence, type FenceLine, fenceLine } from './fence-line.js';
+import { closesFence, type FenceLine, fenceLine } from './directives/fence-line.js';
 
 /** Where a text stands that is read piece by piece: what is code, and which tag is open. */
 interface Place {

@@ -1,4 +1,4 @@
-import { readDirectives } from '../text/read-directives.js';
+import { readDirectives } from '../text/directives/read-directives.js';
 import { picturePath, textBlocks } from './tool-result.js';
 
 /** The media that a tool's answer names; at a path of this machine only where the tool may name files. */

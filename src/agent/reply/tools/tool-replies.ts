@@ -3,9 +3,9 @@ import type {
   ToolExecutionStart,
   ToolExecutionUpdate,
 } from '../../../stream/index.js';
-import type { ReplyEmitter } from '../reply-emitter.js';
-import type { ReplyCallbackOptions, ReplyWording, ToolTraits } from '../reply-options.js';
-import { readDirectives } from '../text/read-directives.js';
+import type { ReplyEmitter } from '../emit/reply-emitter.js';
+import type { ReplyCallbackOptions, ReplyWording, ToolTraits } from '../emit/reply-options.js';
+import { readDirectives } from '../text/directives/read-directives.js';
 import type { MessagingSends } from './messaging-sends.js';
 import { ToolFailures } from './tool-failures.js';
 import { allowedMedia, toolMedia } from './tool-media.js';

@@ -1,4 +1,4 @@
-import { silentLogger, systemClock } from '../kernel/index.js';
+import { silentLogger, systemClock } from '../../kernel/index.js';
 import {
   addUsage,
   driveRun,
@@ -6,7 +6,7 @@ import {
   type SessionUsage,
   Trail,
   type TranscriptEntry,
-} from '../stream/index.js';
+} from '../../stream/index.js';
 import { type AttemptStart, type EndedAttempt, runAttempt } from './attempt.js';
 import { cutAfter } from './cut-off.js';
 import { nextAttempt } from './retry.js';

@@ -1,4 +1,4 @@
-import { isThenable, type Logger, silentLogger } from '../../kernel/index.js';
+import { isThenable, type Logger, silentLogger } from '../../../kernel/index.js';
 import type { ReplyCallbackFunctions, ReplyCallbackOptions } from './reply-options.js';
 import type { ReplyEventStream } from './reply-payload.js';
 

@@ -6,7 +6,7 @@ import {
   type SessionEvent,
   type SessionMessage,
   textOf,
-} from '../stream/index.js';
+} from '../../stream/index.js';
 
 /**
  * An agent that needs no model: it answers with the text that it gets. On its way it thinks, calls one tool

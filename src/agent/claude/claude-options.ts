@@ -1,6 +1,6 @@
-import type { Clock, Logger } from '../kernel/index.js';
+import type { Clock, Logger } from '../../kernel/index.js';
+import { agentError } from '../errors.js';
 import { type ClaudePermissionMode, type ClaudeQuery, sdkPackage } from './claude-sdk.js';
-import { agentError } from './errors.js';
 
 /** What `claudeProvider` can be told. Everything may be left out. */
 export interface ClaudeProviderOptions {

@@ -1,7 +1,7 @@
-import type { CallbackQueue } from '../csdk/index.js';
-import { toolGate } from '../csdk/index.js';
-import { type Logger, silentLogger } from '../kernel/index.js';
-import type { AgentRequest } from '../stream/index.js';
+import type { CallbackQueue } from '../../csdk/index.js';
+import { toolGate } from '../../csdk/index.js';
+import { type Logger, silentLogger } from '../../kernel/index.js';
+import type { AgentRequest } from '../../stream/index.js';
 import type { Recalled } from './claude-memory.js';
 import type { ClaudeProviderOptions } from './claude-options.js';
 import type { ClaudeQueryOptions } from './claude-sdk.js';

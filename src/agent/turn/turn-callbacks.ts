@@ -1,5 +1,5 @@
-import type { SessionEvent, SubagentAnswer } from '../stream/index.js';
-import type { ReplyCallbackOptions } from './reply/reply-options.js';
+import type { SessionEvent, SubagentAnswer } from '../../stream/index.js';
+import type { ReplyCallbackOptions } from '../reply/emit/reply-options.js';
 
 /** What the turn itself says to the reply callbacks, or does in their place: it dispatches the stages of those hooks. */
 type TurnsOwn =

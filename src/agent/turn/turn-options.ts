@@ -1,4 +1,4 @@
-import type { Clock, Kernel, Logger, Outcome } from '../kernel/index.js';
+import type { Clock, Kernel, Logger, Outcome } from '../../kernel/index.js';
 import type {
   AgentProvider,
   PromptAttachment,
@@ -8,7 +8,7 @@ import type {
   SessionContext,
   TrailRefs,
   TranscriptEntry,
-} from '../stream/index.js';
+} from '../../stream/index.js';
 import type { ActiveRuns } from './active-runs.js';
 import type { AgentTurnCallbacks } from './turn-callbacks.js';
 

@@ -4,9 +4,9 @@ import {
   callbackQueue,
   normalizeSession,
   subagentOf,
-} from '../csdk/index.js';
-import { type Clock, silentLogger, systemClock } from '../kernel/index.js';
-import type { AgentProvider, AgentRequest, SessionEvent } from '../stream/index.js';
+} from '../../csdk/index.js';
+import { type Clock, silentLogger, systemClock } from '../../kernel/index.js';
+import type { AgentProvider, AgentRequest, SessionEvent } from '../../stream/index.js';
 import { rememberedFrames } from './claude-frames.js';
 import { ClaudeMemory, type Recalled } from './claude-memory.js';
 import { type ClaudeProviderOptions, checkClaudeOptions } from './claude-options.js';

@@ -1,13 +1,13 @@
-import type { Clock, Logger } from '../kernel/index.js';
+import type { Clock, Logger } from '../../kernel/index.js';
 import {
   type AssistantMessage,
   type RunFields,
   type SessionEvent,
   type SubagentAnswer,
   traceEvent,
-} from '../stream/index.js';
-import { createReplyCallbacks } from './reply/create-reply-callbacks.js';
-import type { ReplyCallbacks } from './reply/reply-callbacks.js';
+} from '../../stream/index.js';
+import { createReplyCallbacks } from '../reply/create-reply-callbacks.js';
+import type { ReplyCallbacks } from '../reply/reply-callbacks.js';
 import { withResultBlocks } from './tool-result.js';
 import type { AgentTurnCallbacks } from './turn-callbacks.js';
 

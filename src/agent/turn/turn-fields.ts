@@ -1,5 +1,5 @@
-import type { Clock, Logger } from '../kernel/index.js';
-import type { RunDispatcher, RunFields, Trail, TranscriptEntry } from '../stream/index.js';
+import type { Clock, Logger } from '../../kernel/index.js';
+import type { RunDispatcher, RunFields, Trail, TranscriptEntry } from '../../stream/index.js';
 import type { AgentTurnOptions } from './turn-options.js';
 
 /** What the attempts of a turn share. */

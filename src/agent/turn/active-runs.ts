@@ -1,4 +1,4 @@
-import { type Clock, systemClock } from '../kernel/index.js';
+import { type Clock, systemClock } from '../../kernel/index.js';
 
 /** A run that is under way. */
 export interface ActiveRun {

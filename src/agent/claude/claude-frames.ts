@@ -1,6 +1,6 @@
-import type { CsdkFrame } from '../csdk/index.js';
-import type { Logger } from '../kernel/index.js';
-import type { AgentRequest } from '../stream/index.js';
+import type { CsdkFrame } from '../../csdk/index.js';
+import type { Logger } from '../../kernel/index.js';
+import type { AgentRequest } from '../../stream/index.js';
 import type { ClaudeMemory, Recalled } from './claude-memory.js';
 import type { ClaudeRun } from './claude-sdk.js';
 import { type KnownSession, tokenOf } from './claude-token.js';

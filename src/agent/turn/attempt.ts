@@ -1,4 +1,4 @@
-import { oneLine } from '../kernel/index.js';
+import { oneLine } from '../../kernel/index.js';
 import {
   type AgentRequest,
   isPrompt,
@@ -7,7 +7,7 @@ import {
   type RunStop,
   type SessionEvent,
   type TranscriptEntry,
-} from '../stream/index.js';
+} from '../../stream/index.js';
 import { cutOff, untilCut } from './cut-off.js';
 import type { ModelChoice } from './model.js';
 import { prepareAttempt } from './prepare.js';

@@ -1,4 +1,4 @@
-import type { Clock } from '../kernel/index.js';
+import type { Clock } from '../../kernel/index.js';
 
 /** The end of what a turn waits for: some time after it was told to stop. */
 export interface Cut extends Disposable {

@@ -1,4 +1,4 @@
-import type { SessionEvent } from '../../stream/index.js';
+import type { SessionEvent } from '../../../stream/index.js';
 
 type Step = (event: SessionEvent) => Promise<void> | undefined;
 

@@ -1,4 +1,4 @@
-import { type AgentRequest, type SessionMessage, textOf } from '../stream/index.js';
+import { type AgentRequest, type SessionMessage, textOf } from '../../stream/index.js';
 
 /** How much of a conversation a prompt repeats, in characters; the oldest goes first. */
 const maxHistoryChars = 100_000;
