@@ -10,14 +10,6 @@ export {
   type AgentRunContext,
   bridgeAgentEvents,
 } from './agent-events/index.js';
-export { type BusDivergence, type BusDivergenceName, busDivergences } from './bus-divergences.js';
-export {
-  type LegacyDivergence,
-  type LegacyDivergenceName,
-  legacyDivergences,
-} from './divergences.js';
-export { createLegacyHookRunner, type LegacyHookRunner } from './hook-runner.js';
-export type { LegacyHookRunnerOptions } from './hook-runner-options.js';
 export { legacyHookNames, pluginHooks } from './hooks/index.js';
 export type {
   Announcement,
@@ -42,14 +34,25 @@ export {
   type InternalHookType,
 } from './internal/index.js';
 export {
+  type BusDivergence,
+  type BusDivergenceName,
+  busDivergences,
+} from './mapping/bus-divergences.js';
+export {
+  type LegacyDivergence,
+  type LegacyDivergenceName,
+  legacyDivergences,
+} from './mapping/divergences.js';
+export {
   type LegacyMapping,
   legacyMapping,
   type MappedPart,
   type MappedSource,
-} from './mapping.js';
+} from './mapping/mapping.js';
+export { type UnsupportedMember, unsupportedMembers } from './plugin/api/unsupported.js';
 export { loadLegacyPlugin } from './plugin/load-plugin.js';
 export { type LoadPluginFromOptions, loadLegacyPluginFrom } from './plugin/load-plugin-from.js';
-export type { LegacyManifest } from './plugin/manifest.js';
+export type { LegacyManifest } from './plugin/shape/manifest.js';
 export type {
   LegacyPlugin,
   LegacyPluginOptions,
@@ -57,7 +60,7 @@ export type {
   PluginHook,
   PluginInternalHook,
   UnsupportedCall,
-} from './plugin/plugin.js';
+} from './plugin/shape/plugin.js';
 export type {
   LegacyChannel,
   LegacyCommand,
@@ -69,7 +72,8 @@ export type {
   LegacySendContext,
   LegacyService,
   LegacyServiceContext,
-} from './plugin/shapes.js';
-export { type UnsupportedMember, unsupportedMembers } from './plugin/unsupported.js';
-export { registerLegacyHook } from './register-hook.js';
-export type { LegacyHookRegistration } from './registration.js';
+} from './plugin/shape/shapes.js';
+export { createLegacyHookRunner, type LegacyHookRunner } from './runner/hook-runner.js';
+export type { LegacyHookRunnerOptions } from './runner/hook-runner-options.js';
+export { registerLegacyHook } from './runner/register-hook.js';
+export type { LegacyHookRegistration } from './runner/registration.js';

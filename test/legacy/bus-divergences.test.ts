@@ -1,8 +1,11 @@
 import { expect, it, vi } from 'vitest';
 import { bridgeAgentEvents } from '../../src/legacy/agent-events/index.js';
-import { type BusDivergenceName, busDivergences } from '../../src/legacy/bus-divergences.js';
 import { createLegacyHookRunner, registerLegacyHook } from '../../src/legacy/index.js';
 import { bridgeInternalHooks, createInternalHookEvent } from '../../src/legacy/internal/index.js';
+import {
+  type BusDivergenceName,
+  busDivergences,
+} from '../../src/legacy/mapping/bus-divergences.js';
 import { collectingLogger, createTestKernel } from '../../src/testing/index.js';
 import { agentEventModel } from '../support/agent-event-model.js';
 import { internalHookModel } from '../support/internal-hook-model.js';

@@ -74,7 +74,7 @@ describe('spec/legacy-mapping.md', () => {
     const about =
       'What each plugin hook, internal hook key and agent-event stream of OpenClaw 2026.3 is on the pipeline. Read from the\n' +
       'rows in `src/legacy` that the bridges run on. What differs from the legacy runner is listed, by name, in\n' +
-      '`src/legacy/divergences.ts`; how long each bus will live, in [retirement.md](retirement.md).';
+      '`src/legacy/mapping/divergences.ts`; how long each bus will live, in [retirement.md](retirement.md).';
     const titles: Readonly<Record<string, string>> = {
       pluginHooks: 'Plugin hooks',
       internalHooks: 'Internal hooks',

@@ -10,12 +10,12 @@ import {
   silentLogger,
   systemClock,
 } from '../../kernel/index.js';
-import { announce } from '../announce.js';
-import { contributeAll } from '../contribute-all.js';
-import { isOfLegacyHost } from '../legacy-source.js';
-import { plainRecords } from '../plain-records.js';
-import { present } from '../present.js';
-import { type SameFact, sameFact } from '../same-fact.js';
+import { announce } from '../facts/announce.js';
+import { contributeAll } from '../facts/contribute-all.js';
+import { isOfLegacyHost } from '../facts/legacy-source.js';
+import { present } from '../facts/present.js';
+import { type SameFact, sameFact } from '../facts/same-fact.js';
+import { plainRecords } from '../hooks/plain-records.js';
 import type { AgentEvents, AgentEventsOptions, AgentEventsStats } from './agent-events.js';
 import type { AgentEvent, AgentEventInput, AgentEventListener, AgentRunContext } from './event.js';
 import { Listeners } from './listeners.js';

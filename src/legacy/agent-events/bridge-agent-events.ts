@@ -1,5 +1,5 @@
 import type { Kernel } from '../../kernel/index.js';
-import { SharedBuses } from '../shared-bus.js';
+import { SharedBuses } from '../facts/shared-bus.js';
 import { AgentEventBus } from './agent-event-bus.js';
 import type { AgentEvents, AgentEventsOptions } from './agent-events.js';
 

@@ -1,5 +1,5 @@
 import type { FamilyName } from '../../kernel/index.js';
-import { present } from '../present.js';
+import { present } from '../facts/present.js';
 import type { AgentEventRow, AgentEventSource } from './row.js';
 
 const isRecord = (value: unknown): value is Record<string, unknown> =>

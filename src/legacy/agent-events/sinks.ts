@@ -1,4 +1,4 @@
-import { present } from '../present.js';
+import { present } from '../facts/present.js';
 import { type AgentEventSink, sink } from './row.js';
 
 /** What listeners hear of canonical dispatches, family by family: the way back of the rows. */

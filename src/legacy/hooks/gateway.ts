@@ -1,5 +1,5 @@
 import type { PayloadOf } from '../../kernel/index.js';
-import { present } from '../present.js';
+import { present } from '../facts/present.js';
 import { observes } from './observes.js';
 import type { LegacyHookRows } from './row.js';
 import { payloadOf } from './run-context.js';

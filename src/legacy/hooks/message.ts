@@ -1,6 +1,6 @@
 import { cancel, type PayloadOf } from '../../kernel/index.js';
-import { knownAmount } from '../known.js';
-import { present } from '../present.js';
+import { knownAmount } from '../facts/known.js';
+import { present } from '../facts/present.js';
 import { anyGives, extrasOf, type Fields, isGiven, type LegacyHookRows, lastGiven } from './row.js';
 import { payloadOf, writable } from './run-context.js';
 import type { LegacyMessageContext } from './shapes.js';

@@ -1,5 +1,5 @@
 import type { Envelope } from '../../kernel/index.js';
-import { present } from '../present.js';
+import { present } from '../facts/present.js';
 import type { Fields } from './row.js';
 import type { LegacyAgentContext } from './shapes.js';
 

@@ -1,6 +1,6 @@
 import type { PayloadOf } from '../../kernel/index.js';
-import { knownAmount, knownCount } from '../known.js';
-import { present } from '../present.js';
+import { knownAmount, knownCount } from '../facts/known.js';
+import { present } from '../facts/present.js';
 import { observes } from './observes.js';
 import type { LegacyHookRows } from './row.js';
 import { payloadOf, runRefs } from './run-context.js';

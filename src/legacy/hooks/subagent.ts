@@ -1,6 +1,6 @@
 import { type AnnotationsOf, cancel, type PayloadOf, select } from '../../kernel/index.js';
-import { known, knownAmount } from '../known.js';
-import { present } from '../present.js';
+import { known, knownAmount } from '../facts/known.js';
+import { present } from '../facts/present.js';
 import { observes } from './observes.js';
 import { type Answer, extrasOf, isGiven, type LegacyHookRows, lastGiven } from './row.js';
 import { payloadOf } from './run-context.js';

@@ -1,6 +1,6 @@
 import { cancel, type PayloadOf } from '../../kernel/index.js';
-import { knownAmount } from '../known.js';
-import { present } from '../present.js';
+import { knownAmount } from '../facts/known.js';
+import { present } from '../facts/present.js';
 import {
   type Answer,
   extrasOf,

@@ -1,5 +1,5 @@
 import { cancel, type PayloadOf } from '../../kernel/index.js';
-import { present } from '../present.js';
+import { present } from '../facts/present.js';
 import { type Answer, isGiven, type LegacyHookRows } from './row.js';
 import { payloadOf, runRefs } from './run-context.js';
 

@@ -1,5 +1,5 @@
 import type { Kernel } from '../../kernel/index.js';
-import { SharedBuses } from '../shared-bus.js';
+import { SharedBuses } from '../facts/shared-bus.js';
 import type { InternalHookHandler } from './event.js';
 import { InternalHookBus } from './internal-hook-bus.js';
 import type { InternalHookOptions, InternalHooks } from './internal-hooks.js';

@@ -1,5 +1,5 @@
 import type { PayloadOf } from '../../kernel/index.js';
-import { present } from '../present.js';
+import { present } from '../facts/present.js';
 import type { InternalHookEvent } from './event.js';
 import { type InternalHookRow, type SourceStep, sink } from './row.js';
 

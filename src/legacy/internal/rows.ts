@@ -1,4 +1,4 @@
-import { present } from '../present.js';
+import { present } from '../facts/present.js';
 import { copyFiles } from './bootstrap-files.js';
 import { type InternalHookRow, sink } from './row.js';
 import { commandRows } from './rows-command.js';

@@ -4,9 +4,9 @@ import { pathToFileURL } from 'node:url';
 import { importableUrl, importError } from '../../extension/index.js';
 import { legacyError } from '../errors.js';
 import { loadWith } from './load-plugin.js';
-import { neededSdk } from './needed-sdk.js';
-import type { LegacyPlugin, LegacyPluginOptions } from './plugin.js';
-import { readPluginFolder } from './plugin-folder.js';
+import { neededSdk } from './shape/needed-sdk.js';
+import type { LegacyPlugin, LegacyPluginOptions } from './shape/plugin.js';
+import { readPluginFolder } from './shape/plugin-folder.js';
 
 /** The hint of `plugin-needs-sdk`. A plain install of openclaw builds native packages, which a plugin does not need. */
 const instead =

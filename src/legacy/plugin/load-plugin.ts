@@ -1,10 +1,10 @@
 import { fromJsonSchema, readConfig } from '../../extension/index.js';
 import { isSluiceError, isThenable, oneLine, type SluiceError } from '../../kernel/index.js';
 import { legacyError } from '../errors.js';
-import { apiOf } from './api.js';
-import { type PluginExport, pluginExportOf } from './module-shape.js';
+import { apiOf } from './api/api.js';
 import { type NewPlugin, newPlugin } from './new-plugin.js';
-import type { LegacyPlugin, LegacyPluginOptions } from './plugin.js';
+import { type PluginExport, pluginExportOf } from './shape/module-shape.js';
+import type { LegacyPlugin, LegacyPluginOptions } from './shape/plugin.js';
 
 /**
  * Loads an unmodified OpenClaw plugin: judges its configuration, and calls its register function with an `api` whose

@@ -2,14 +2,14 @@ import { join, resolve } from 'node:path';
 import process from 'node:process';
 import { Scope } from '../../extension/index.js';
 import { kernelError, type Logger, oneLine, silentLogger } from '../../kernel/index.js';
-import { pluginBuses } from './buses.js';
-import type { PluginDefinition } from './module-shape.js';
-import type { LegacyPluginOptions, PluginDiagnostic } from './plugin.js';
-import { pluginEntryOf } from './plugin-entry.js';
-import { type Refusals, refusalsOf } from './refusals.js';
-import type { Registering } from './registering.js';
-import { PluginServices } from './services.js';
-import type { LegacyLogger } from './shapes.js';
+import { pluginBuses } from './api/buses.js';
+import { type Refusals, refusalsOf } from './api/refusals.js';
+import type { Registering } from './api/registering.js';
+import { PluginServices } from './api/services.js';
+import type { PluginDefinition } from './shape/module-shape.js';
+import type { LegacyPluginOptions, PluginDiagnostic } from './shape/plugin.js';
+import { pluginEntryOf } from './shape/plugin-entry.js';
+import type { LegacyLogger } from './shape/shapes.js';
 
 /** A plugin that is about to register, and what its host will need. */
 export interface NewPlugin extends Registering {

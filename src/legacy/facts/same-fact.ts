@@ -1,0 +1,240 @@
+import {
+  type AsyncFamily,
+  type Clock,
+  type Kernel,
+  type Outcome,
+  systemClock,
+} from '../../kernel/index.js';
+import { checkKernel } from './check-kernel.js';
+
+/** The legacy buses that may tell of one fact. */
+export type FactBus = 'plugin-hooks' | 'internal-hooks' | 'agent-events';
+
+/** What a fact is about. `factOf` in fact-identity.ts makes it of a canonical payload. */
+export interface FactIdentity<F extends AsyncFamily = AsyncFamily> {
+  /** The canonical family that the fact is dispatched to. */
+  readonly family: F;
+  /**
+   * Texts that identify it within the family: two announcements that share one may be of the same fact. Empty where
+   * the bus does not say what it is about: it is then the latest one that another bus has just told of.
+   */
+  readonly names: readonly string[];
+}
+
+/** How much is remembered, and for how long. */
+export interface SameFactOptions {
+  readonly clock?: Clock;
+  /** Facts that are remembered at most; 4,096 where unsaid. The one that was touched longest ago goes first. */
+  readonly maxFacts?: number;
+  /** Milliseconds that another bus may come later than the end of the dispatch; 60,000 where unsaid. */
+  readonly maxAgeMs?: number;
+}
+
+/** What a registry has counted. */
+export interface SameFactStats {
+  /** Facts that are remembered now. */
+  readonly remembered: number;
+  /** Announcements that were dispatched. */
+  readonly dispatched: number;
+  /** Announcements that were given the outcome of another bus's dispatch. */
+  readonly joined: number;
+}
+
+/** The facts that the legacy buses of one kernel have announced lately. */
+export interface SameFact {
+  /**
+   * Announces a fact. The first bus to tell of it dispatches, in its own stack; a bus that tells of it later gets the
+   * outcome of that dispatch and dispatches nothing. A bus's n-th announcement of an identity is the same fact as
+   * another bus's n-th; one bus that tells twice has told two facts.
+   *
+   * Where the first dispatch is refused (a bad payload, a closed kernel), the next bus dispatches itself.
+   */
+  announce<F extends AsyncFamily>(
+    bus: FactBus,
+    identity: FactIdentity<F>,
+    dispatch: () => Promise<Outcome<F>>,
+  ): Promise<Outcome<F>>;
+  /**
+   * Says that a host calls a bus on this kernel. Where several buses tell of a fact, and the later one can change what
+   * happens, the earlier ones leave the dispatch to it.
+   */
+  attach(bus: FactBus): void;
+  isAttached(bus: FactBus): boolean;
+  stats(): SameFactStats;
+}
+
+/**
+ * The registry of a kernel, shared by every bridge on it. Options count where it is made: at the first call.
+ *
+ * @example
+ * const outcome = await sameFact(kernel).announce(
+ *   'internal-hooks',
+ *   { family: 'ingress.normalized', names: ['telegram|default|c-1|m-7'] },
+ *   () => kernel.dispatch('ingress.normalized', payload),
+ * );
+ */
+export function sameFact(kernel: Kernel, options: SameFactOptions = {}): SameFact {
+  let registry = registries.get(kernel);
+  if (registry === undefined) {
+    checkKernel(kernel);
+    registry = new FactRegistry(options);
+    registries.set(kernel, registry);
+  }
+  return registry;
+}
+
+/** In effect a private field of each kernel: it lives as long as the kernel, and no two kernels share one. */
+const registries = new WeakMap<Kernel, FactRegistry>();
+
+/** How long after another bus an announcement that names nothing still means the same fact. */
+const namelessMs = 1_000;
+
+interface Fact extends FactIdentity {
+  /** The buses that have told of it. */
+  readonly buses: Set<FactBus>;
+  outcome: Promise<Outcome>;
+  /** On the monotonic clock: when it was last told of, or when its dispatch ended. */
+  touchedMs: number;
+}
+
+const allBuses: readonly FactBus[] = ['plugin-hooks', 'internal-hooks', 'agent-events'];
+
+class FactRegistry implements SameFact {
+  readonly #clock: Clock;
+  readonly #maxFacts: number;
+  readonly #maxAgeMs: number;
+  /** In order of being touched. */
+  readonly #facts = new Set<Fact>();
+  /** Per bus, family and name: the facts that this bus has not told of yet, in order of their dispatch. */
+  readonly #untold = new Map<string, Set<Fact>>();
+  #dispatched = 0;
+  #joined = 0;
+  readonly #attached = new Set<FactBus>();
+
+  constructor({ clock = systemClock, maxFacts = 4_096, maxAgeMs = 60_000 }: SameFactOptions) {
+    this.#clock = clock;
+    this.#maxFacts = maxFacts;
+    this.#maxAgeMs = maxAgeMs;
+  }
+
+  announce<F extends AsyncFamily>(
+    bus: FactBus,
+    identity: FactIdentity<F>,
+    dispatch: () => Promise<Outcome<F>>,
+  ): Promise<Outcome<F>> {
+    this.#forgetOld();
+    const fact = this.#find(bus, identity);
+    const outcome =
+      fact === undefined ? this.#tell(bus, identity, dispatch) : this.#join(bus, fact, dispatch);
+    return outcome as Promise<Outcome<F>>; // a fact is only found by an identity of its own family
+  }
+
+  attach(bus: FactBus): void {
+    this.#attached.add(bus);
+  }
+
+  isAttached(bus: FactBus): boolean {
+    return this.#attached.has(bus);
+  }
+
+  stats(): SameFactStats {
+    return {
+      remembered: this.#facts.size,
+      dispatched: this.#dispatched,
+      joined: this.#joined,
+    };
+  }
+
+  #find(bus: FactBus, { family, names }: FactIdentity): Fact | undefined {
+    for (const name of names) {
+      const [oldest] = this.#untold.get(keyOf(bus, family, name)) ?? [];
+      if (oldest !== undefined) return oldest;
+    }
+    if (names.length > 0) return undefined;
+    const sinceMs = this.#clock.monotonicMs() - namelessMs;
+    return [...this.#facts]
+      .reverse()
+      .find((fact) => fact.family === family && !fact.buses.has(bus) && fact.touchedMs >= sinceMs);
+  }
+
+  async #tell(
+    bus: FactBus,
+    about: FactIdentity,
+    dispatch: () => Promise<Outcome>,
+  ): Promise<Outcome> {
+    this.#dispatched++;
+    let settle: (outcome: Promise<Outcome>) => void = () => undefined;
+    const outcome = new Promise<Outcome>((resolve) => {
+      settle = resolve;
+    });
+    // It is there before the dispatch begins: a handler may announce it on another bus.
+    const fact: Fact = { ...about, buses: new Set([bus]), outcome, touchedMs: 0 };
+    for (const key of untoldKeys(fact)) {
+      const untold = this.#untold.get(key) ?? new Set();
+      this.#untold.set(key, untold.add(fact));
+    }
+    this.#touch(fact);
+    while (this.#facts.size > this.#maxFacts) this.#forgetFirst();
+    settle(begun(dispatch));
+    try {
+      return await outcome;
+    } finally {
+      if (this.#facts.has(fact)) this.#touch(fact);
+    }
+  }
+
+  #join(bus: FactBus, fact: Fact, dispatch: () => Promise<Outcome>): Promise<Outcome> {
+    this.#joined++;
+    for (const name of fact.names) this.#leave(keyOf(bus, fact.family, name), fact);
+    fact.buses.add(bus);
+    this.#touch(fact);
+    fact.outcome = fact.outcome.catch(() => begun(dispatch));
+    return fact.outcome;
+  }
+
+  #touch(fact: Fact): void {
+    fact.touchedMs = this.#clock.monotonicMs();
+    this.#facts.delete(fact);
+    this.#facts.add(fact);
+  }
+
+  #forgetOld(): void {
+    const beforeMs = this.#clock.monotonicMs() - this.#maxAgeMs;
+    for (const fact of this.#facts) {
+      if (fact.touchedMs >= beforeMs) return;
+      this.#forget(fact);
+    }
+  }
+
+  #forgetFirst(): void {
+    const [first] = this.#facts;
+    if (first !== undefined) this.#forget(first);
+  }
+
+  #forget(fact: Fact): void {
+    this.#facts.delete(fact);
+    for (const key of untoldKeys(fact)) this.#leave(key, fact);
+  }
+
+  #leave(key: string, fact: Fact): void {
+    const untold = this.#untold.get(key);
+    untold?.delete(fact);
+    if (untold?.size === 0) this.#untold.delete(key);
+  }
+}
+
+/** The places where a fact waits for the buses that have not told of it. */
+function untoldKeys({ family, names, buses }: Fact): string[] {
+  return allBuses
+    .filter((bus) => !buses.has(bus))
+    .flatMap((bus) => names.map((name) => keyOf(bus, family, name)));
+}
+
+function keyOf(bus: FactBus, family: string, name: string): string {
+  return `${bus} ${family} ${name}`;
+}
+
+/** Begins a dispatch in the caller's stack; what it throws at once is a rejection as well. */
+async function begun(dispatch: () => Promise<Outcome>): Promise<Outcome> {
+  return dispatch();
+}

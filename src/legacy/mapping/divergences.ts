@@ -1,0 +1,121 @@
+import { legacyHookNames, legacyHooksOf } from '../hooks/index.js';
+import type { LegacyHookName } from '../hooks/shapes.js';
+
+/** One way in which the bridge deliberately differs from OpenClaw 2026.3. */
+export interface LegacyDivergence {
+  readonly name: string;
+  /** The plugin hooks that it concerns. */
+  readonly hooks: readonly LegacyHookName[];
+  /** What is different, in a sentence: the legacy behaviour, then ours. */
+  readonly what: string;
+  readonly reason: string;
+}
+
+const modifying = legacyHooksOf('modifying');
+const sync = legacyHooksOf('sync');
+const all = legacyHookNames;
+const prompts = ['before_prompt_build', 'before_agent_start'] as const;
+
+/**
+ * Every allowed difference between the plugin-hook bridge and the real runner of OpenClaw 2026.3.13, by name. The parity
+ * suite runs generated handlers through both: it fails on a difference without a row, and on a row without a difference.
+ *
+ * @example
+ * legacyDivergences.filter(({ hooks }) => hooks.includes('message_sending')).map(({ name }) => name);
+ */
+export const legacyDivergences = [
+  {
+    name: 'cancel-is-terminal',
+    hooks: ['message_sending', 'before_tool_call', 'subagent_spawning'],
+    what: 'There, every handler runs after a cancel, a block or a refused child, and a later cancel: false undoes it; here it ends the stage, and the handlers after it are not called.',
+    reason:
+      'What a veto refused must not come back. OpenClaw made it so itself in 2026.3.28 (#54241).',
+  },
+  {
+    name: 'ties-across-plugins',
+    hooks: all,
+    what: 'There, equal priorities of several plugins run in the order in which the plugins were loaded; here by plugin id, and in the order of registration within a plugin.',
+    reason: 'Order does not depend on load order.',
+  },
+  {
+    name: 'priority-must-be-finite',
+    hooks: all,
+    what: 'There, a priority of NaN leaves the order to chance, and an infinite one counts; here registering with one is refused.',
+    reason: 'An order that depends on the sorting algorithm is none.',
+  },
+  {
+    name: 'late-rejection-is-observed',
+    hooks: sync,
+    what: 'There, the rejection of a promise that a synchronous hook returned is handled by nobody and can end the process; here it is observed. The promise is ignored with a warning on both sides.',
+    reason: 'A plugin must not be able to end its host. OpenClaw does the same since #117988.',
+  },
+  {
+    name: 'refused-output',
+    hooks: [...modifying, ...sync],
+    what: 'There, a result is passed on whatever it is; here a field of the wrong type, or a result that is no object, is refused and told as a failure of the handler. A cancel in the same result stands.',
+    reason: 'What a stage hands on fits its schema.',
+  },
+  {
+    name: 'system-prompt-needs-trust',
+    hooks: prompts,
+    what: 'There, every plugin may replace the system prompt; here only one that was loaded as trusted. The other texts of its result are taken.',
+    reason: 'A system prompt outranks every other instruction: its host decides who writes it.',
+  },
+  {
+    name: 'tool-params-merge-by-key',
+    hooks: ['before_tool_call'],
+    what: 'There, the last params replace the ones before as a whole; here they are merged by key, and a key set in place later than it was returned has the later value.',
+    reason: 'Two plugins that correct different parameters do not undo each other.',
+  },
+  {
+    name: 'hanging-handler-is-cut',
+    hooks: modifying,
+    what: "There, a handler that never settles holds up the run for ever; here it is told and passed over when the stage's budget for a handler is spent.",
+    reason: 'One plugin must not be able to stop every message.',
+  },
+  {
+    name: 'answers-at-once-share-a-tick',
+    hooks: modifying,
+    what: 'There, the runner awaits between any two handlers; here not after one that answered at once.',
+    reason: 'A synchronous handler costs no await.',
+  },
+  {
+    name: 'unreadable-error-is-told',
+    hooks: all,
+    what: 'There, a thrown value that cannot be made a text makes the runner itself throw; here it is told as an error that cannot be read.',
+    reason: 'A failure of one handler is that handler’s.',
+  },
+  {
+    name: 'null-field-is-left-out',
+    hooks: modifying.filter((hook) => hook !== 'subagent_spawning'),
+    what: 'There, a field that was answered with null can be null in the result; here it is absent. Callers treat both the same.',
+    reason: 'null is no opinion.',
+  },
+  {
+    name: 'empty-text-adds-nothing',
+    hooks: prompts,
+    what: 'There, an empty text for the context drops the texts that earlier handlers added; here it adds nothing.',
+    reason: 'Additions are added: no handler removes what another one said.',
+  },
+  {
+    name: 'spawn-answers-in-one-form',
+    hooks: ['subagent_spawning'],
+    what: 'There, the deciding answer is passed through with whatever else it holds; here the result is { status: ok, threadBindingReady } or { status: error, error }, and an error without a text gets one. Readiness counts with status ok only.',
+    reason: 'The result is read off the outcome of the stage, which canonical handlers share.',
+  },
+  {
+    name: 'extra-fields-of-several-answers',
+    hooks: ['subagent_delivery_target'],
+    what: 'There, the answer whose origin counts is passed through with fields that the hook does not know; here those are dropped where several handlers answered.',
+    reason: 'The result is read off the outcome of the stage, which canonical handlers share.',
+  },
+  {
+    name: 'unfit-origin-is-no-candidate',
+    hooks: ['subagent_delivery_target'],
+    what: 'There, any truthy origin counts; here one that names no place (an empty object, an unknown field, a wrong type) is no candidate, and a later one can count.',
+    reason: 'An answer goes to a place that exists, or to its requester.',
+  },
+] as const satisfies readonly LegacyDivergence[];
+
+/** The name of a divergence. */
+export type LegacyDivergenceName = (typeof legacyDivergences)[number]['name'];

@@ -1,0 +1,79 @@
+import { homedir } from 'node:os';
+import { join, resolve } from 'node:path';
+import type { AgentEventListener } from '../../agent-events/index.js';
+import { registerInternal } from './register-internal.js';
+import { registerOn } from './register-on.js';
+import { registerChannel, registerCommand, registerService } from './register-rest.js';
+import type { Registering } from './registering.js';
+
+/** The release whose plugins the api is for, as plugins read it. */
+const apiVersion = '2026.3.13';
+
+/** The `api` that a plugin's register function is called with. Its methods may be taken out of it. */
+export function apiOf(plugin: Registering): object {
+  const { pluginId: id, name, version, description, source, config, pluginConfig } = plugin;
+  const { method, part } = plugin.refusals;
+  const bound =
+    <Args extends readonly unknown[], Result>(
+      run: (plugin: Registering, ...args: Args) => Result,
+    ) =>
+    (...args: Args): Result =>
+      run(plugin, ...args);
+  const runtime = {
+    version: apiVersion,
+    config: part('api.runtime.config'),
+    subagent: part('api.runtime.subagent'),
+    system: part('api.runtime.system'),
+    media: part('api.runtime.media'),
+    tts: part('api.runtime.tts'),
+    stt: part('api.runtime.stt'),
+    tools: part('api.runtime.tools'),
+    channel: part('api.runtime.channel'),
+    events: {
+      onAgentEvent: bound(onAgentEvent),
+      onSessionTranscriptUpdate: method('api.runtime.events.onSessionTranscriptUpdate'),
+    },
+    logging: part('api.runtime.logging'),
+    state: part('api.runtime.state'),
+    modelAuth: part('api.runtime.modelAuth'),
+  };
+  return {
+    id,
+    name,
+    version,
+    description,
+    source,
+    config,
+    pluginConfig,
+    logger: plugin.legacyLogger,
+    resolvePath,
+    on: bound(registerOn),
+    registerHook: bound(registerInternal),
+    registerService: bound(registerService),
+    registerCommand: bound(registerCommand),
+    registerChannel: bound(registerChannel),
+    registerTool: method('api.registerTool'),
+    registerHttpRoute: method('api.registerHttpRoute'),
+    registerHttpHandler: method('api.registerHttpHandler'),
+    registerGatewayMethod: method('api.registerGatewayMethod'),
+    registerCli: method('api.registerCli'),
+    registerProvider: method('api.registerProvider'),
+    registerContextEngine: method('api.registerContextEngine'),
+    get runtime() {
+      plugin.refusals.ask();
+      return runtime;
+    },
+  };
+}
+
+/** `api.runtime.events.onAgentEvent`: a listener, until the function that it gives is called or the plugin ends. */
+function onAgentEvent({ scope, buses }: Registering, listener: AgentEventListener): () => void {
+  return scope.add('agent event listener', buses().listen(listener));
+}
+
+/** A path as people write it: `~` is their home, and what is relative begins at the working folder. */
+function resolvePath(input: string): string {
+  const path = input.trim();
+  if (path === '') return path;
+  return resolve(/^~(?=$|[/\\])/.test(path) ? join(homedir(), path.slice(1)) : path);
+}

@@ -1,0 +1,78 @@
+import { isSluiceError, isThenable, nearest, oneLine } from '../../../kernel/index.js';
+import { legacyHookNames, pluginHooks } from '../../hooks/index.js';
+import type { LegacyHookName } from '../../hooks/shapes.js';
+import { registerLegacyHook } from '../../runner/register-hook.js';
+import { promptHookNames, withoutPromptFields } from './prompt-fields.js';
+import type { Registering } from './registering.js';
+
+type AnyHandler = (event: never, ctx: never) => unknown;
+
+/**
+ * `api.on`: registers a handler of a plugin hook. A name that there is not is told of and ignored, as OpenClaw does;
+ * nothing is registered once only, and nothing is taken back but by the plugin's end.
+ *
+ * @throws SluiceError `scope-disposed` once the plugin has been disposed.
+ */
+export function registerOn(
+  plugin: Registering,
+  hookName: string,
+  handler: AnyHandler,
+  options?: { readonly priority?: number },
+): void {
+  const { pluginId, kernel, source, trusted, scope, tell } = plugin;
+  if (!isHookName(hookName)) {
+    const close = nearest(String(hookName), legacyHookNames);
+    const suggestion = close === undefined ? '' : `; did it mean "${close}"?`;
+    tell(
+      'warn',
+      `there is no hook "${String(hookName)}" in profile 2026.3; it is ignored${suggestion}`,
+    );
+    return;
+  }
+  let called = handler;
+  if (!plugin.allowPromptInjection && promptHookNames.includes(hookName)) {
+    if (hookName === 'before_prompt_build') {
+      tell('warn', `hook "${hookName}" is ignored: hooks.allowPromptInjection is false`);
+      return;
+    }
+    tell(
+      'warn',
+      `hook "${hookName}" may not write to the prompt: hooks.allowPromptInjection is false`,
+    );
+    called = withoutPromptFields(handler);
+  }
+  const judged = called;
+  const { refusals } = plugin;
+  if (typeof judged === 'function')
+    called = (event, ctx) => {
+      const result = judged(event, ctx);
+      if (!refusals.isAsked) return result; // nothing that is not there is in it, and no tick is added
+      return isThenable(result) ? result.then(refusals.check) : refusals.check(result);
+    };
+  const priority = options?.priority;
+  const registration = {
+    pluginId,
+    hookName,
+    handler: called,
+    source,
+    ...(priority !== undefined && { priority }),
+  };
+  let registered: Disposable;
+  try {
+    registered = registerLegacyHook(kernel, registration, { trusted });
+  } catch (thrown) {
+    const problem = isSluiceError(thrown) ? thrown.message : oneLine(thrown);
+    tell('error', `hook "${hookName}" cannot be registered: ${problem}`);
+    return;
+  }
+  scope.add(`hook ${hookName}`, registered);
+  plugin.hooks.push({
+    hookName,
+    ...(priority !== undefined && { priority }),
+    parts: pluginHooks[hookName].parts.map(({ family, class: name }) => ({ family, class: name })),
+  });
+}
+
+function isHookName(name: unknown): name is LegacyHookName {
+  return (legacyHookNames as readonly unknown[]).includes(name);
+}

@@ -1,0 +1,58 @@
+import { readFileSync, statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { missingIn } from '../../../extension/index.js';
+
+/** The import of OpenClaw's own code that a plugin could not be loaded for. */
+export interface NeededSdk {
+  /** The file that imports it. */
+  readonly file: string;
+  /** As the file names it: `openclaw/plugin-sdk/core`. */
+  readonly specifier: string;
+  readonly problem: string;
+}
+
+/**
+ * Reads out of a failed import that OpenClaw's own code was missing. Node's error names the package and not the subpath: the
+ * file that imports it does.
+ *
+ * @param source the plugin's entry file: it is named if the error names none.
+ * @returns nothing if the import failed for another reason.
+ */
+export function neededSdk(thrown: unknown, source: string): NeededSdk | undefined {
+  const text = thrown instanceof Error ? thrown.message : '';
+  const file = importerIn(text) ?? source;
+  const missing = missingIn(thrown);
+  if (missing !== undefined && /^openclaw(\/|$)/.test(missing)) {
+    const specifier = missing === 'openclaw' ? (importIn(file) ?? missing) : missing;
+    return { file, specifier, problem: 'it is not installed beside the plugin' };
+  }
+  const [, subpath, manifest] =
+    /^Package subpath '\.\/([^']+)' is not defined by "exports" in (\S*openclaw[/\\]package\.json)/.exec(
+      text,
+    ) ?? [];
+  if (subpath === undefined || manifest === undefined) return undefined;
+  const problem = `openclaw@${versionOf(manifest)}, which is installed in ${dirname(manifest)}, does not export it`;
+  return { file, specifier: `openclaw/${subpath}`, problem };
+}
+
+/** Node names the importing file at the end, as a path or as a URL. */
+function importerIn(text: string): string | undefined {
+  const named = / imported from (\S+)$/.exec(text.split('\n', 1)[0] ?? '')?.[1];
+  if (named === undefined) return undefined;
+  const path = named.startsWith('file:') ? fileURLToPath(named) : named;
+  return statSync(path, { throwIfNoEntry: false })?.isFile() === true ? path : undefined;
+}
+
+/** The first import of OpenClaw in a file that is no type's alone. */
+function importIn(file: string): string | undefined {
+  const text = readFileSync(file, 'utf8').replace(/import\s+type\s[^;]*;/g, '');
+  return /['"](openclaw(?:\/[\w./-]+)?)['"]/.exec(text)?.[1];
+}
+
+function versionOf(manifest: string): string {
+  const { version } = JSON.parse(readFileSync(join(manifest.trim()), 'utf8')) as {
+    readonly version?: unknown;
+  }; // a package that Node has just read
+  return String(version);
+}

@@ -1,0 +1,117 @@
+import type { UndoReport } from '../../../extension/index.js';
+import type {
+  Clock,
+  FamilyName,
+  HandlerClass,
+  Kernel,
+  Logger,
+  SluiceError,
+} from '../../../kernel/index.js';
+import type { LegacyHookName } from '../../hooks/shapes.js';
+import type { LegacyManifest } from './manifest.js';
+import type { LegacyChannel, LegacyCommand, LegacyService } from './shapes.js';
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** A plugin hook that a plugin has registered, and what it became. */
+export interface PluginHook {
+  readonly hookName: LegacyHookName;
+  readonly priority?: number;
+  /** Its contributions, in run order. */
+  readonly parts: readonly { readonly family: FamilyName; readonly class: HandlerClass }[];
+}
+
+/** A handler for internal hooks that a plugin has registered. */
+export interface PluginInternalHook {
+  readonly name: string;
+  readonly description: string;
+  /** `type` or `type:action`. */
+  readonly events: readonly string[];
+  /** Whether it is called: the config must switch internal hooks on. */
+  readonly attached: boolean;
+}
+
+/** Something that a plugin asked for and that is not there. */
+export interface UnsupportedCall {
+  /** As the plugin names it: `api.registerTool`, `api.runtime.tts.speak`. */
+  readonly method: string;
+  /** What to use instead, in a sentence. */
+  readonly instead: string;
+}
+
+/** Something that was found while a plugin was loaded or started. */
+export interface PluginDiagnostic {
+  readonly level: 'info' | 'warn' | 'error';
+  readonly message: string;
+}
+
+/** What a plugin is loaded with. */
+export interface LegacyPluginOptions {
+  /** The kernel that its hooks go on. A host that is to run it must have the same. */
+  readonly kernel: Kernel;
+  /** The name that it goes by; that of its manifest or export where unsaid. */
+  readonly pluginId?: string;
+  /** Its `openclaw.plugin.json`: `pluginConfig` is judged by its schema. Without one nothing is. */
+  readonly manifest?: LegacyManifest;
+  /** The OpenClaw configuration that it is shown. It is read for this plugin's entry, too. */
+  readonly config?: Fields;
+  /** The plugin's own configuration; `config.plugins.entries.<id>.config` where unsaid. */
+  readonly pluginConfig?: Fields;
+  /** `config.plugins.entries.<id>.hooks` where unsaid. */
+  readonly hooks?: {
+    /** `false` keeps `before_prompt_build`, and the prompt fields of `before_agent_start`, from it. */
+    readonly allowPromptInjection?: boolean;
+  };
+  /** Lets it replace the system prompt. */
+  readonly trusted?: boolean;
+  /** The behaviour that it was written for. There is one. */
+  readonly profile?: '2026.3';
+  readonly logger?: Logger;
+  /** Times its services. */
+  readonly clock?: Clock;
+  /** The file that it comes from, for messages. */
+  readonly source?: string;
+  /** The folder that its services are told; the working folder where unsaid. */
+  readonly workspaceDir?: string;
+  /** The folder that its services keep things in; `.sluice/<id>` in the workspace where unsaid. */
+  readonly stateDir?: string;
+  /**
+   * `skip` (the default) writes down that it asked for a member that is not there, and goes on: what that call gives can
+   * never be sent, answered or chosen. `refuse` throws instead.
+   */
+  readonly unsupported?: 'refuse' | 'skip';
+}
+
+/**
+ * A loaded plugin. Its hooks are live as soon as it is loaded; a host, given it in `plugins`, runs the rest: it starts
+ * its services, answers its commands and sends by its channels. Whoever loaded it disposes it.
+ */
+export interface LegacyPlugin extends AsyncDisposable {
+  readonly pluginId: string;
+  readonly name: string;
+  readonly version?: string;
+  readonly description?: string;
+  readonly source: string;
+  /** `error` where it could not be set up. What it had registered before stays, as it does in OpenClaw. */
+  readonly status: 'loaded' | 'error';
+  readonly error?: SluiceError;
+  readonly kernel: Kernel;
+  /** The OpenClaw configuration that it was shown. */
+  readonly config: Fields;
+  /** Writes under its name. */
+  readonly logger: Logger;
+  readonly hooks: readonly PluginHook[];
+  readonly internalHooks: readonly PluginInternalHook[];
+  readonly services: readonly LegacyService[];
+  readonly commands: readonly LegacyCommand[];
+  readonly channels: readonly LegacyChannel[];
+  /** What it asked for in vain so far: once per method. */
+  readonly unsupported: readonly UnsupportedCall[];
+  readonly diagnostics: readonly PluginDiagnostic[];
+  /** Starts its services, one after the other. One that fails is told of and left out. Never rejects. */
+  start(): Promise<void>;
+  /** Stops the services that run, the last one first. Never rejects. */
+  stop(): Promise<void>;
+  /** Stops it, and takes back its hooks and listeners. Never rejects. */
+  dispose(): Promise<UndoReport>;
+}

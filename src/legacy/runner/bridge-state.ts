@@ -1,0 +1,130 @@
+import type { Author, Envelope, Kernel, Own } from '../../kernel/index.js';
+import { checkKernel } from '../facts/check-kernel.js';
+import { pluginHooks } from '../hooks/index.js';
+import type { LegacyHookRow } from '../hooks/row.js';
+import type { LegacyHookName } from '../hooks/shapes.js';
+import { LegacyCall } from './legacy-call.js';
+import type { Registered } from './registration.js';
+
+/** Runs whose early answers are remembered: more than a host has under way. The oldest goes first. */
+const maxRuns = 1_000;
+
+/** What the plugin-hook bridge keeps of one kernel. The runner and every loaded plugin of the kernel share it. */
+export class LegacyBridge {
+  readonly #indexes = new Map<string, { next: number; live: number }>();
+  /** Whose the contributions are, by `extension/contribution`. */
+  readonly #contributions = new Map<string, Registered>();
+  /** The calls that a host has made on the legacy runner, by the metadata of their dispatches. */
+  readonly #announced = new WeakMap<object, LegacyCall>();
+  /** The calls that come of canonical dispatches, by hook and envelope. */
+  readonly #seen = new Map<LegacyHookName, WeakMap<Envelope, LegacyCall>>();
+  /** The calls of hooks that answer once per run, by hook and run. */
+  readonly #runs = new Map<string, LegacyCall>();
+  readonly #told = new Set<string>();
+
+  /** Takes the next index of a plugin, zero-padded. It begins anew when the plugin has no registration left. */
+  index(pluginId: string): string {
+    const indexes = this.#indexes.get(pluginId) ?? { next: 0, live: 0 };
+    this.#indexes.set(pluginId, indexes);
+    indexes.live++;
+    const index = indexes.next++;
+    // a longer number would sort before a shorter one
+    return index < 10_000 ? String(index).padStart(4, '0') : `~${String(index).padStart(12, '0')}`;
+  }
+
+  add(registered: Registered, contributionIds: readonly string[]): void {
+    const { pluginId } = registered;
+    for (const id of contributionIds) this.#contributions.set(`${pluginId}/${id}`, registered);
+  }
+
+  remove(registered: Registered, contributionIds: readonly string[]): void {
+    const { pluginId } = registered;
+    for (const id of contributionIds) this.#contributions.delete(`${pluginId}/${id}`);
+    const indexes = this.#indexes.get(pluginId);
+    for (const call of this.#runs.values()) call.forget(registered);
+    if (indexes !== undefined && --indexes.live === 0) this.#indexes.delete(pluginId);
+  }
+
+  /** Whose a contribution is; `undefined` where it is of no legacy handler. */
+  ownerOf({ extensionId, contributionId }: Author): Registered | undefined {
+    return this.#contributions.get(`${extensionId}/${contributionId}`);
+  }
+
+  /** Whether a contribution belongs to a legacy handler. */
+  isLegacy(author: Author): boolean {
+    return this.ownerOf(author) !== undefined;
+  }
+
+  /** Says which call the dispatches with these metadata are. */
+  announce(metadata: object, call: LegacyCall): void {
+    this.#announced.set(metadata, call);
+  }
+
+  /** Whether a dispatch was made by the legacy runner for a hook. */
+  isAnnounced(hook: LegacyHookName, event: Envelope): boolean {
+    return this.#announced.get(event.metadata)?.hook === hook;
+  }
+
+  /** The call that a dispatch is for the handlers of a hook. */
+  callOf(hook: LegacyHookName, row: LegacyHookRow, event: Envelope): LegacyCall {
+    const announced = this.#announced.get(event.metadata);
+    if (announced?.hook === hook) return announced;
+    const seen = this.#seen.get(hook) ?? new WeakMap<Envelope, LegacyCall>();
+    this.#seen.set(hook, seen);
+    let call = seen.get(event);
+    if (call === undefined) {
+      call = row.oncePerRun ? this.#callOfRun(hook, row, event) : this.#newCall(hook, row, event);
+      seen.set(event, call);
+    }
+    return call;
+  }
+
+  /** Tells a plugin, once per hook, that what it wrote to its event is not read. */
+  readonly tellInPlace = (registered: Registered, fields: readonly string[], own: Own): void => {
+    const { pluginId, hookName } = registered;
+    const key = `${pluginId}/${hookName}`;
+    if (this.#told.has(key)) return;
+    this.#told.add(key);
+    own.log.warn(
+      `plugin ${pluginId} changed ${fields.join(', ')} of its ${hookName} event in place, where nobody reads it; return ${pluginHooks[hookName].instead}`,
+      { pluginId, hookName, fields: [...fields] },
+    );
+  };
+
+  #newCall(hook: LegacyHookName, row: LegacyHookRow, event: Envelope): LegacyCall {
+    return new LegacyCall(hook, row, row.view(event), this.tellInPlace);
+  }
+
+  /** What was answered in the first stage stands for the later ones; if nobody answered, they are asked again. */
+  #callOfRun(hook: LegacyHookName, row: LegacyHookRow, event: Envelope): LegacyCall {
+    const { runId } = event.payload as { readonly runId?: string };
+    const key = `${hook} ${runId ?? event.correlationId}`;
+    const isFirst = event.family === row.parts[0]?.family;
+    const earlier = this.#runs.get(key);
+    if (!isFirst && earlier !== undefined && earlier.answers.length > 0) {
+      earlier.isCarried = true;
+      return earlier;
+    }
+    const call = this.#newCall(hook, row, event);
+    if (!isFirst) return call;
+    this.#runs.delete(key);
+    this.#runs.set(key, call);
+    const [oldest] = this.#runs.keys();
+    if (this.#runs.size > maxRuns && oldest !== undefined) this.#runs.delete(oldest);
+    return call;
+  }
+}
+
+/** The bridge of a kernel. */
+export function bridgeOf(kernel: Kernel): LegacyBridge {
+  let bridge = bridges.get(kernel);
+  if (bridge === undefined) {
+    checkKernel(kernel);
+    bridge = new LegacyBridge();
+    bridges.set(kernel, bridge);
+  }
+  return bridge;
+}
+
+/** In effect a private field of each kernel: it lives as long as the kernel, and no two kernels share one. */
+const bridges = new WeakMap<Kernel, LegacyBridge>();

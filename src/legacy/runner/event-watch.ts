@@ -1,0 +1,79 @@
+import { copyPlain, sameData } from '../../kernel/index.js';
+import { isPlainValue } from '../hooks/plain-records.js';
+import { type Fields, isFields } from '../hooks/row.js';
+
+/** What a handler did to its event. */
+export interface InPlace {
+  /** The fields that it wrote, `params.path` for one key. */
+  readonly fields: readonly string[];
+  /** The keys of `params` that it set, with copies of their values; absent where it set none. */
+  readonly params: Fields | undefined;
+}
+
+/** The records that handlers write to; other objects are compared by identity, they may be large. */
+const records = ['metadata', 'params'] as const;
+
+/** The fields of an event that has been written to, given what they were. */
+export function fieldsWritten(before: object, now: object): string[] {
+  const [then, fields] = [before as Fields, now as Fields]; // legacy events are plain objects
+  return Object.keys(fields).filter((name) => fields[name] !== then[name]);
+}
+
+/**
+ * Watches an event that handlers share and may write to. Comparing costs a walk over its small records for each
+ * handler, and nothing for its messages.
+ */
+export class EventWatch {
+  readonly #event: Record<string, unknown>;
+  #fields: Fields;
+  #copies: Fields;
+
+  constructor(event: object) {
+    this.#event = event as Record<string, unknown>; // legacy events are plain objects
+    this.#fields = { ...this.#event };
+    this.#copies = this.#copy();
+  }
+
+  /** What was written since the last time; `undefined` where nothing was. */
+  take(): InPlace | undefined {
+    const now = this.#event;
+    const fields = namesOf(this.#fields, now).filter((name) => now[name] !== this.#fields[name]);
+    let params: Fields | undefined;
+    for (const name of records) {
+      const copy = this.#copies[name];
+      const record = now[name];
+      if (!isFields(copy) || !isFields(record)) continue;
+      const written = namesOf(copy, record).filter((key) => !sameData(copy[key], record[key]));
+      if (written.length === 0) continue;
+      fields.push(...written.map((key) => `${name}.${key}`));
+      const set = written.filter((key) => Object.hasOwn(record, key) && isPlainValue(record[key]));
+      if (name === 'params' && set.length > 0)
+        params = Object.fromEntries(set.map((key) => [key, copyOf(record[key])]));
+    }
+    if (fields.length === 0) return undefined;
+    this.#fields = { ...now };
+    this.#copies = this.#copy();
+    return { fields, params };
+  }
+
+  #copy(): Fields {
+    return Object.fromEntries(records.map((name) => [name, copiesOf(this.#event[name])]));
+  }
+}
+
+function namesOf(before: Fields, now: Fields): string[] {
+  return [...new Set([...Object.keys(before), ...Object.keys(now)])];
+}
+
+/** Copies of the values of a record, one by one: beside a value that cannot be copied the others are watched. */
+function copiesOf(record: unknown): unknown {
+  if (!isFields(record)) return undefined;
+  return Object.fromEntries(Object.entries(record).map(([key, value]) => [key, copyOf(value)]));
+}
+
+/** A copy of plain data; what is none is kept as it is, and then only compared by identity. */
+function copyOf(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  const taken = copyPlain(value);
+  return 'copy' in taken ? taken.copy : value;
+}

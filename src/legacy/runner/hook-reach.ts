@@ -1,0 +1,59 @@
+import type { Band, FamilyName, Kernel, PlannedHandler } from '../../kernel/index.js';
+import { legacyHookNames, pluginHooks } from '../hooks/index.js';
+import type { LegacyHookRow } from '../hooks/row.js';
+import type { LegacyHookName } from '../hooks/shapes.js';
+import type { LegacyBridge } from './bridge-state.js';
+
+type Row = Pick<LegacyHookRow, 'band' | 'parts'>;
+
+/** The stages that some hook has a band of its own in. */
+const shared: ReadonlySet<FamilyName> = new Set(
+  legacyHookNames.flatMap((hook) => {
+    const { band, parts }: Row = pluginHooks[hook];
+    return band === undefined ? [] : parts.map(({ family }) => family);
+  }),
+);
+
+/** The band that a hook's call runs: a stage that a later hook has a band of is run without it, and the band alone. */
+export function bandOf(row: Row, family: FamilyName): Band | undefined {
+  return row.band ?? (shared.has(family) ? 'main' : undefined);
+}
+
+/** Who a call of a hook would reach. Counted anew only when the plans change: hosts ask before every call. */
+export class HookReach {
+  readonly #kernel: Kernel;
+  readonly #bridge: LegacyBridge;
+  readonly #counted = new Map<LegacyHookName, Counted>();
+
+  constructor(kernel: Kernel, bridge: LegacyBridge) {
+    this.#kernel = kernel;
+    this.#bridge = bridge;
+  }
+
+  /** How many handlers, legacy and canonical; 0 for a name that there is not, as the legacy runner says. */
+  count(hook: LegacyHookName): number {
+    if (!Object.hasOwn(pluginHooks, hook)) return 0;
+    const row: Row = pluginHooks[hook];
+    const last = this.#counted.get(hook);
+    if (last?.plans.every(([family, plan]) => this.#kernel.plan(family) === plan) === true)
+      return last.count;
+    const families = [...new Set(row.parts.map(({ family }) => family))];
+    const plans = families.map((family) => [family, this.#kernel.plan(family)] as const);
+    const count = new Set(plans.flatMap(([family, plan]) => this.#reached(row, family, plan))).size;
+    this.#counted.set(hook, { plans, count });
+    return count;
+  }
+
+  /** The handlers of a plan, several contributions of one legacy handler as that one. */
+  #reached(row: Row, family: FamilyName, plan: readonly PlannedHandler[]): object[] {
+    const band = bandOf(row, family);
+    return plan
+      .filter((handler) => !handler.disabled && (band === undefined || handler.band === band))
+      .map((handler) => this.#bridge.ownerOf(handler) ?? handler);
+  }
+}
+
+interface Counted {
+  readonly plans: readonly (readonly [FamilyName, readonly PlannedHandler[]])[];
+  readonly count: number;
+}

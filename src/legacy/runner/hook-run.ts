@@ -1,0 +1,154 @@
+import { type Kernel, type OpenKernel, type Outcome, openKernel } from '../../kernel/index.js';
+import { announce } from '../facts/announce.js';
+import { known } from '../facts/known.js';
+import { present } from '../facts/present.js';
+import { type SameFact, sameFact } from '../facts/same-fact.js';
+import { pluginHooks } from '../hooks/index.js';
+import { plainRecords } from '../hooks/plain-records.js';
+import { type Announcement, isFields, type LegacyHookRow } from '../hooks/row.js';
+import type { LegacyContext, LegacyEvent, LegacyHookName } from '../hooks/shapes.js';
+import { bridgeOf, type LegacyBridge } from './bridge-state.js';
+import { FacadeListener } from './facade-listener.js';
+import { bandOf, HookReach } from './hook-reach.js';
+import type { LegacyHookRunnerOptions } from './hook-runner-options.js';
+import { LegacyCall } from './legacy-call.js';
+
+/** Runs plugin hooks as the legacy runner does, on the canonical stages of one kernel. */
+export class HookRun {
+  readonly #kernel: OpenKernel;
+  readonly #facts: SameFact;
+  readonly #bridge: LegacyBridge;
+  readonly #reach: HookReach;
+  readonly #options: LegacyHookRunnerOptions;
+
+  constructor(kernel: Kernel, options: LegacyHookRunnerOptions) {
+    this.#kernel = openKernel(kernel);
+    this.#bridge = bridgeOf(kernel);
+    this.#facts = sameFact(kernel);
+    this.#reach = new HookReach(kernel, this.#bridge);
+    this.#options = options;
+  }
+
+  count(hook: LegacyHookName): number {
+    return this.#reach.count(hook);
+  }
+
+  async run(hook: LegacyHookName, event: LegacyEvent, ctx: LegacyContext): Promise<unknown> {
+    const { row, call, listener } = this.#begin(hook, event, ctx);
+    const outcomes: Outcome[] = [];
+    try {
+      for (const announcement of announcementsOf(row, event, ctx)) {
+        const outcome = await this.#dispatch(row, call, listener, announcement);
+        outcomes.push(outcome);
+        listener.throwFirst();
+        if (row.kind === 'void') await this.#settled(hook, row, call, listener, outcome);
+        listener.throwFirst();
+      }
+      return this.#result(row, listener, call, outcomes);
+    } catch (error) {
+      return listener.refuse(error);
+    }
+  }
+
+  runSync(hook: LegacyHookName, event: LegacyEvent, ctx: LegacyContext): unknown {
+    const { row, call, listener, count } = this.#begin(hook, event, ctx);
+    const outcomes: Outcome[] = [];
+    try {
+      for (const { family, payload, given } of announcementsOf(row, event, ctx)) {
+        const parsed = this.#kernel.parsePayload(family, plainRecords(payload));
+        const metadata = { legacyHook: hook };
+        this.#bridge.announce(metadata, call);
+        const all = { ...given, ...present({ signal: listener.signal }), metadata };
+        outcomes.push(this.#kernel.dispatchSync(family, parsed, all));
+        listener.throwFirst();
+      }
+      if (count === 0) return undefined; // as the legacy runner, which gives back no message then
+      return this.#result(row, listener, call, outcomes);
+    } catch (error) {
+      return listener.refuse(error);
+    }
+  }
+
+  #begin(hook: LegacyHookName, event: LegacyEvent, ctx: LegacyContext) {
+    const row = pluginHooks[hook] as LegacyHookRow; // called with its own hook's event and context
+    const listener = new FacadeListener(hook, row.kind, this.#options);
+    const call = new LegacyCall(hook, row, { event, ctx }, this.#bridge.tellInPlace, listener);
+    const count = this.count(hook);
+    if (count > 0) listener.tellRunning(count);
+    return { row, call, listener, count };
+  }
+
+  /** Dispatches what a call announces, unless another bus has told of the same fact. */
+  #dispatch(
+    row: LegacyHookRow,
+    call: LegacyCall,
+    listener: FacadeListener,
+    { family, payload, given }: Announcement,
+  ): Promise<Outcome> {
+    const parsed = this.#kernel.parsePayload(family, plainRecords(payload));
+    const metadata = { legacyHook: call.hook };
+    this.#bridge.announce(metadata, call);
+    const all = {
+      ...given,
+      ...present({ band: bandOf(row, family), signal: listener.signal }),
+      metadata,
+    };
+    const dispatch = () => this.#kernel.dispatch(family, parsed, all);
+    return announce(this.#facts, 'plugin-hooks', family, parsed, dispatch);
+  }
+
+  /** Waits for the slowest handler, also where another bus's dispatch called it. */
+  async #settled(
+    hook: LegacyHookName,
+    row: LegacyHookRow,
+    call: LegacyCall,
+    listener: FacadeListener,
+    { event }: Outcome,
+  ): Promise<void> {
+    if (!listener.catchErrors) await Promise.all(call.settling);
+    await Promise.allSettled(call.settling);
+    if (this.#bridge.isAnnounced(hook, event)) return;
+    const joined = this.#bridge.callOf(hook, row, event);
+    await Promise.allSettled(joined.settling);
+    for (const { registered, error } of joined.failures) listener.failed(registered, error);
+  }
+
+  #result(
+    row: LegacyHookRow,
+    listener: FacadeListener,
+    call: LegacyCall,
+    outcomes: readonly Outcome[],
+  ): unknown {
+    const [first, ...more] = outcomes;
+    if (first === undefined) return undefined;
+    const refused = new Set<string>();
+    for (const { failures } of outcomes)
+      for (const { extensionId = '', contributionId = '', kind, message } of failures) {
+        if (!this.#bridge.isLegacy({ extensionId, contributionId })) continue;
+        if (kind === 'threw' || kind === 'async-in-sync') continue; // told when it happened
+        const handler = `${extensionId}/${contributionId.split('.')[0]}`;
+        if (kind === 'not-run' && refused.has(handler)) continue; // the other half of it was cut: told
+        refused.add(handler);
+        listener.tellFailed(extensionId, message);
+      }
+    listener.throwFirst();
+    const answers = call.answers
+      .filter(({ registered: { pluginId, index } }) => !refused.has(`${pluginId}/${index}`))
+      .map(({ value }) => value);
+    const canonicalWrites = outcomes.flatMap(({ changes }) =>
+      changes.filter((change) => !this.#bridge.isLegacy(change)).map(({ path }) => path),
+    );
+    return row.result({ outcomes: [first, ...more], answers, canonicalWrites });
+  }
+}
+
+/** What a call announces. Of a required field that is missing, the check of the payload tells. */
+function announcementsOf(
+  row: LegacyHookRow,
+  event: LegacyEvent,
+  ctx: LegacyContext,
+): readonly Announcement[] {
+  if (!isFields(event) || !isFields(ctx))
+    throw new TypeError('its event and its context have to be objects');
+  return row.announce(known(event) as LegacyEvent, known(ctx) as LegacyContext);
+}

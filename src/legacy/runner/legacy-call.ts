@@ -1,0 +1,235 @@
+import { type Call, isThenable, type Own } from '../../kernel/index.js';
+import type {
+  Answer,
+  Fields,
+  HookPart,
+  LegacyHookRow,
+  LegacyView,
+  PayloadsAtCall,
+} from '../hooks/row.js';
+import type { LegacyHookName } from '../hooks/shapes.js';
+import { answeredFields } from './answered-fields.js';
+import { EventWatch, fieldsWritten } from './event-watch.js';
+import type { Registered } from './registration.js';
+
+/** Who hears what became of the handlers: the host that called the legacy runner. */
+export interface CallListener {
+  /** A handler threw, or its promise was rejected. */
+  failed(registered: Registered, error: unknown): void;
+  /** A handler of a synchronous hook returned a promise. */
+  promised(registered: Registered): void;
+}
+
+/** What one handler did in this dispatch. It is called once, however many contributions it has. */
+type Memo =
+  | { readonly state: 'open' | 'failed' }
+  | ({ readonly state: 'answered' } & Partial<Answer>);
+
+/** What a call tells of its handlers that wrote to the event where nobody reads it. */
+export type TellInPlace = (registered: Registered, fields: readonly string[], own: Own) => void;
+
+/**
+ * One dispatch as the handlers of one hook see it: the event and context that they share, and what each of them
+ * answered. All legacy handlers of a dispatch share one mutable event, as in the real runner; the envelope stays frozen.
+ */
+export class LegacyCall {
+  readonly hook: LegacyHookName;
+  readonly #row: LegacyHookRow;
+  readonly #view: LegacyView;
+  #watch: EventWatch | undefined;
+  readonly #tellInPlace: TellInPlace;
+  readonly #listener: CallListener | undefined;
+  readonly #memos = new Map<Registered, Memo>();
+  /** By envelope: a call that is kept for its run must not keep the transcripts of its stages. */
+  #payloads: WeakMap<object, PayloadsAtCall> | undefined;
+  /** Whose handlers of a void hook have failed, and how, where nobody listens. */
+  readonly failures: { readonly registered: Registered; readonly error: unknown }[] = [];
+  /** One promise per handler that returned one: each settles with it, and rejects with what the listener made of it. */
+  readonly settling: Promise<unknown>[] = [];
+  /** It serves a later stage of its run: who was not called in the earlier one is not called now. */
+  isCarried = false;
+
+  constructor(
+    hook: LegacyHookName,
+    row: LegacyHookRow,
+    view: LegacyView,
+    tellInPlace: TellInPlace,
+    listener?: CallListener,
+  ) {
+    this.hook = hook;
+    this.#row = row;
+    this.#view = view;
+    this.#tellInPlace = tellInPlace;
+    this.#listener = listener;
+  }
+
+  /** The answers so far, in run order, with whose they are. */
+  get answers(): readonly { readonly registered: Registered; readonly value: Fields }[] {
+    return [...this.#memos].flatMap(([registered, memo]) =>
+      memo.state === 'answered' && memo.value !== undefined
+        ? [{ registered, value: memo.value }]
+        : [],
+    );
+  }
+
+  /** Forgets a handler that has been taken out: what it answered goes with it. */
+  forget(registered: Registered): void {
+    this.#memos.delete(registered);
+  }
+
+  /**
+   * One contribution of a handler: calls it, if no contribution has yet, and gives the part of its answer that this one
+   * may return. Throws, or rejects, as the handler does.
+   */
+  take(registered: Registered, part: HookPart, call: Call, own: Own): unknown {
+    const memo = this.#memos.get(registered);
+    const payloads = this.#payloadsOf(call);
+    if (memo?.state === 'answered') return this.#read(registered, part, memo, own, payloads);
+    if (memo !== undefined || this.isCarried) return undefined; // it failed, or was given up: that is told already
+    this.#memos.set(registered, { state: 'open' });
+    const { event, ctx } = this.#view;
+    const chained = this.#row.chains === undefined ? undefined : { ...event, ...messageOf(call) };
+    if (chained === undefined) this.#watch ??= new EventWatch(event);
+    const given = chained === undefined ? event : { ...chained };
+    let result: unknown;
+    let isPromise: boolean;
+    try {
+      result = registered.answer(given as never, ctx as never); // the event of the hook that it is registered for
+      isPromise = isThenable(result);
+    } catch (error) {
+      this.#fail(registered, error, own);
+      throw error;
+    }
+    if (chained !== undefined) this.#tellLost(registered, fieldsWritten(chained, given), own);
+    if (!isPromise) return this.#answer(registered, part, result, own, payloads);
+    if (this.#row.kind === 'void') this.#written(registered, own); // before the next handler writes
+    if (this.#row.kind === 'sync') {
+      this.#memos.set(registered, { state: 'failed' });
+      this.#listener?.promised(registered);
+      return result; // the kernel refuses it, and observes its rejection
+    }
+    const signal = this.#row.oncePerRun === true ? call.signal : undefined;
+    const answered = Promise.resolve(result).then(
+      (value) => {
+        this.#disown();
+        if (signal?.aborted !== true) return this.#answer(registered, part, value, own, payloads);
+        this.#memos.set(registered, { state: 'failed' }); // too late for this stage, and for the next
+        return undefined;
+      },
+      (error: unknown) => {
+        this.#disown();
+        this.#fail(registered, error, own);
+        throw error;
+      },
+    );
+    this.#settle(answered);
+    return answered;
+  }
+
+  #answer(
+    registered: Registered,
+    part: HookPart,
+    result: unknown,
+    own: Own,
+    payloads: PayloadsAtCall,
+  ): unknown {
+    const written = this.#written(registered, own);
+    if (this.#row.kind === 'void') {
+      this.#memos.set(registered, { state: 'answered' });
+      return undefined; // whatever a void handler returns is nobody's
+    }
+    let value: Fields | undefined;
+    try {
+      value = answeredFields(result, this.#row, this.#view.event);
+    } catch (error) {
+      this.#fail(registered, error, own);
+      throw error;
+    }
+    if (value === undefined && result !== undefined && result !== null) {
+      this.#memos.set(registered, { state: this.#row.kind === 'sync' ? 'answered' : 'failed' });
+      return this.#row.kind === 'sync' ? undefined : result; // the kernel refuses it, and says what it is
+    }
+    const memo: Memo = {
+      state: 'answered',
+      ...(value !== undefined && { value }),
+      inPlace: written,
+    };
+    this.#memos.set(registered, memo);
+    return this.#read(registered, part, memo, own, payloads);
+  }
+
+  /** The part of an answer that a contribution may return. It can still throw: an answer may have accessors. */
+  #read(
+    registered: Registered,
+    part: HookPart,
+    memo: Partial<Answer>,
+    own: Own,
+    payloads: PayloadsAtCall,
+  ): unknown {
+    try {
+      return read(part, memo, payloads);
+    } catch (error) {
+      this.#fail(registered, error, own);
+      throw error;
+    }
+  }
+
+  /** Kept for a hook of several stages only: a handler of another comes upon the payload that it reads. */
+  #payloadsOf({ event, payload }: Call): PayloadsAtCall {
+    if (this.#row.oncePerRun === undefined) return { emitted: event.payload, begun: payload };
+    this.#payloads ??= new WeakMap();
+    const payloads = this.#payloads.get(event) ?? { emitted: event.payload, begun: payload };
+    this.#payloads.set(event, payloads);
+    return payloads;
+  }
+
+  #fail(registered: Registered, error: unknown, own: Own): void {
+    this.#written(registered, own);
+    this.#memos.set(registered, { state: 'failed' });
+    if (this.#listener !== undefined) this.#listener.failed(registered, error);
+    else if (this.#row.kind === 'void') this.failures.push({ registered, error });
+  }
+
+  /** Where others of a void hook are still at it, nobody can say who wrote to the event: it is told of nobody. */
+  #disown(): void {
+    if (this.#row.kind !== 'void') return;
+    const open = [...this.#memos.values()].filter(({ state }) => state === 'open');
+    if (open.length > 1) this.#watch?.take();
+  }
+
+  /** What the handler wrote in place, where that counts; where it does not, it is told. */
+  #written(registered: Registered, own: Own): Fields | undefined {
+    const written = this.#watch?.take();
+    if (written === undefined) return undefined;
+    const counts = this.#row.honoursInPlace;
+    const { fields, params } = written;
+    const lost = fields.filter(
+      (field) =>
+        counts === undefined ||
+        !field.startsWith(`${counts}.`) ||
+        !Object.hasOwn(params ?? {}, field.slice(counts.length + 1)),
+    );
+    this.#tellLost(registered, lost, own);
+    return counts === undefined ? undefined : params;
+  }
+
+  #tellLost(registered: Registered, fields: readonly string[], own: Own): void {
+    if (fields.length > 0) this.#tellInPlace(registered, fields, own);
+  }
+
+  #settle(promise: Promise<unknown>): void {
+    promise.catch(() => undefined); // whoever waits for it hears of it
+    this.settling.push(promise);
+  }
+}
+
+function read(part: HookPart, memo: Partial<Answer>, payloads: PayloadsAtCall): unknown {
+  if (part.read === undefined) return undefined;
+  if (memo.value === undefined && memo.inPlace === undefined) return undefined;
+  return part.read({ value: memo.value ?? {}, inPlace: memo.inPlace }, payloads);
+}
+
+/** What the handlers before have left of the message. */
+function messageOf(call: Call): { readonly message: unknown } {
+  return { message: (call.payload as { readonly message?: unknown }).message }; // the transcript families have one
+}

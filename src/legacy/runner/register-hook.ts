@@ -1,0 +1,105 @@
+import {
+  type Call,
+  type Kernel,
+  kernelError,
+  nearest,
+  type OpenContribution,
+  type Own,
+  openKernel,
+} from '../../kernel/index.js';
+import { legacyHookNames, pluginHooks } from '../hooks/index.js';
+import type { HookPart, LegacyHookRow } from '../hooks/row.js';
+import { bridgeOf, type LegacyBridge } from './bridge-state.js';
+import type { LegacyHookRegistration, Registered } from './registration.js';
+
+/** The trusted field that a legacy plugin may ask for. */
+const systemPromptGrant = 'agent.prompt.building:systemPrompt';
+
+/**
+ * Registers a handler of a plugin hook on the canonical stages: one contribution for each part of its hook's row, all
+ * over a single call of the handler. Contribution ids are `NNNN`, the plugin's registrations counted from 0, and
+ * `NNNN.0`, `NNNN.1` where there are several, so that ties inside a plugin keep their order and nothing runs between
+ * the parts of a handler.
+ *
+ * @param options.trusted lets the plugin replace the system prompt.
+ * @throws SluiceError as `kernel.contribute` does, or `bad-contribution` where there is no such hook; nothing stays
+ *   registered then.
+ * @example
+ * const registration = registerLegacyHook(kernel, {
+ *   pluginId: 'acme', hookName: 'message_sending', handler: (event) => ({ content: event.content.trim() }),
+ * });
+ */
+export function registerLegacyHook(
+  kernel: Kernel,
+  registration: LegacyHookRegistration,
+  { trusted = false }: { readonly trusted?: boolean } = {},
+): Disposable {
+  const bridge = bridgeOf(kernel);
+  const open = openKernel(kernel);
+  const { handler: answer, ...named } = registration;
+  const { pluginId, hookName } = named;
+  checkRegistration(registration);
+  const row = pluginHooks[hookName] as LegacyHookRow; // its own hook's event and context reach its handlers
+  const registered: Registered = { ...named, answer, index: bridge.index(pluginId) };
+  const ids = row.parts.map((_, part) => idOf(registered, row, part));
+  const undo: Disposable[] = [{ [Symbol.dispose]: () => bridge.remove(registered, ids) }];
+  const dispose = (): void => {
+    for (const one of undo.splice(0).reverse()) one[Symbol.dispose]();
+  };
+  // only while the handler is contributed: an extension of the same name does not come by it
+  const isGranted = trusted && row.parts.some(({ family }) => family === 'agent.prompt.building');
+  const granted = isGranted ? kernel.grant(pluginId, [systemPromptGrant]) : undefined;
+  try {
+    for (const [at, part] of row.parts.entries())
+      undo.push(open.contribute(contributionOf(bridge, registered, row, part, ids[at] ?? '')));
+  } catch (error) {
+    dispose();
+    throw error;
+  } finally {
+    granted?.[Symbol.dispose]();
+  }
+  bridge.add(registered, ids);
+  return { [Symbol.dispose]: dispose };
+}
+
+function checkRegistration({ pluginId, hookName, handler }: LegacyHookRegistration): void {
+  const refuse = (problem: string): never => {
+    const family = `plugin hook ${String(hookName)}`;
+    const whose = { extensionId: String(pluginId), contributionId: '?', family };
+    throw kernelError('bad-contribution', { ...whose, problem });
+  };
+  if (!legacyHookNames.includes(hookName)) {
+    const close = nearest(String(hookName), legacyHookNames);
+    refuse(`there is no such hook${close === undefined ? '' : `; did you mean "${close}"?`}`);
+  }
+  if (typeof handler !== 'function') refuse('handler must be a function');
+}
+
+function idOf({ index }: Registered, row: LegacyHookRow, part: number): string {
+  return row.parts.length === 1 ? index : `${index}.${part}`;
+}
+
+function contributionOf(
+  bridge: LegacyBridge,
+  registered: Registered,
+  row: LegacyHookRow,
+  part: HookPart,
+  id: string,
+): OpenContribution {
+  const { pluginId, hookName, priority } = registered;
+  return {
+    family: part.family,
+    class: part.class,
+    extensionId: pluginId,
+    id,
+    ...(priority !== undefined && { priority }),
+    ...(row.band !== undefined && { band: row.band }),
+    ...(part.class === 'veto' && { recheck: false }), // the handler was called once, and is not called again
+    ...(part.class === 'observer' && { detached: true }), // a void hook delays nobody
+    handler: (call: Call, own: Own) => {
+      const { event } = call;
+      if (!bridge.isAnnounced(hookName, event) && row.wants?.(event) === false) return undefined;
+      return bridge.callOf(hookName, row, event).take(registered, part, call, own);
+    },
+  };
+}
