@@ -124,7 +124,7 @@ export interface ChannelPlugin {
   readonly previews?: ChannelPreviews;
 }
 
-declare module '../extension/provisions.js' {
+declare module '../extension/define/provisions.js' {
   interface Provisions {
     /** The host starts its accounts, and stops them when the extension goes. */
     channel: ChannelPlugin;

@@ -1,24 +1,24 @@
 import './errors.js'; // merges the codes of this layer into ErrorCode
 
-export type { ExtensionApi, Register } from './api.js';
+export type { ExtensionApi, Register } from './define/api.js';
 export {
   type ConfigIssue,
   type ConfigSchema,
   type ConfigVerdict,
   readConfig,
-} from './config-schema.js';
+} from './define/config-schema.js';
 export {
   defineExtension,
   type Extension,
   type ExtensionDefinition,
   extensionProblem,
-} from './extension.js';
-export { ExtensionSet, type ExtensionSetOptions, type ExtensionUser } from './extension-set.js';
-export type { ExtensionStatus, ReloadResult } from './extension-status.js';
-export { fromJsonSchema } from './from-json-schema.js';
-export { fromTypebox } from './from-typebox.js';
-export { HandlerWatch, type HandlerWatchOptions } from './handler-watch.js';
-export { defaultSetupTimeoutMs, loadExtension } from './load.js';
+} from './define/extension.js';
+export { fromJsonSchema } from './define/from-json-schema.js';
+export { fromTypebox } from './define/from-typebox.js';
+export type { Manifest } from './define/manifest.js';
+export type { Provision, ProvisionKind, Provisions } from './define/provisions.js';
+export { Scope, type Undo, type UndoFailure, type UndoReport } from './define/scope.js';
+export { defaultSetupTimeoutMs, loadExtension } from './load/load.js';
 export {
   type FoundModule,
   findModule,
@@ -27,18 +27,18 @@ export {
   type LoadModuleOptions,
   loadExtensionModule,
   missingIn,
-} from './load-module.js';
+} from './load/load-module.js';
 export type {
   DisabledExtension,
   LoadedExtension,
   LoadOptions,
   LoadResult,
   UnloadReport,
-} from './load-result.js';
-export type { Manifest } from './manifest.js';
-export { moduleFiles } from './module-files.js';
-export type { Provision, ProvisionKind, Provisions } from './provisions.js';
-export { Scope, type Undo, type UndoFailure, type UndoReport } from './scope.js';
-export { type ExtensionSource, givenSource, moduleSource } from './source.js';
-export { syntaxPlace, type TextPlace } from './syntax-place.js';
-export { sluiceVersion } from './version.js';
+} from './load/load-result.js';
+export { moduleFiles } from './load/module-files.js';
+export { syntaxPlace, type TextPlace } from './load/syntax-place.js';
+export { sluiceVersion } from './load/version.js';
+export { ExtensionSet, type ExtensionSetOptions, type ExtensionUser } from './set/extension-set.js';
+export type { ExtensionStatus, ReloadResult } from './set/extension-status.js';
+export { HandlerWatch, type HandlerWatchOptions } from './set/handler-watch.js';
+export { type ExtensionSource, givenSource, moduleSource } from './set/source.js';

@@ -17,8 +17,8 @@ const accepted: Readonly<Record<string, readonly string[]>> = {
   'extensions/telegram/src/intake/polling.ts': ['passed'], // a number
   'extensions/thread-ownership/src/index.ts': ['who'], // the id of an agent
   'src/agent/turn/turn-listener.ts': ['what'], // the name of a callback
-  'src/extension/handler-watch.ts': ['who', 'what', "running.join(', ')"], // names, and one of two sentences
-  'src/extension/scope.ts': ['label'], // what `api.own` was called with
+  'src/extension/set/handler-watch.ts': ['who', 'what', "running.join(', ')"], // names, and one of two sentences
+  'src/extension/define/scope.ts': ['label'], // what `api.own` was called with
   'src/gateway/provider/provider.ts': ["parts.join(' and ')"], // names of fields
   'src/host/parts/attempt.ts': ['what'], // a step of a stop
   'src/host/outbox/journal-failure.ts': ['message'], // of whoever calls it: read there

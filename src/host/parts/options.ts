@@ -137,7 +137,7 @@ export interface HostOptions {
   };
 }
 
-declare module '../../extension/provisions.js' {
+declare module '../../extension/define/provisions.js' {
   interface Provisions {
     /** Routes may choose it. */
     agent: AgentDefinition;

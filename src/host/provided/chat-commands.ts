@@ -46,7 +46,7 @@ export interface ChatCommand {
   run(context: ChatCommandContext): string | ChatAnswer | Promise<string | ChatAnswer>;
 }
 
-declare module '../../extension/provisions.js' {
+declare module '../../extension/define/provisions.js' {
   interface Provisions {
     command: ChatCommand;
   }

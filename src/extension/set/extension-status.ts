@@ -1,6 +1,6 @@
-import type { RunningHandler, SluiceError } from '../kernel/index.js';
-import type { Manifest } from './manifest.js';
-import type { UndoFailure } from './scope.js';
+import type { RunningHandler, SluiceError } from '../../kernel/index.js';
+import type { Manifest } from '../define/manifest.js';
+import type { UndoFailure } from '../define/scope.js';
 
 /** How a reload went. */
 export interface ReloadResult {

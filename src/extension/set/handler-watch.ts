@@ -8,7 +8,7 @@ import {
   oneLine,
   systemClock,
   type TimerHandle,
-} from '../kernel/index.js';
+} from '../../kernel/index.js';
 
 /** What a watch is made with. */
 export interface HandlerWatchOptions {

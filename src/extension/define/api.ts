@@ -5,7 +5,7 @@ import type {
   HandlerClass,
   Logger,
   OptionsOf,
-} from '../kernel/index.js';
+} from '../../kernel/index.js';
 import type { ProvisionKind, Provisions } from './provisions.js';
 import type { Undo } from './scope.js';
 

@@ -5,15 +5,15 @@ import {
   oneLine,
   type SluiceError,
   silentLogger,
-} from '../kernel/index.js';
-import { extensionError } from './errors.js';
-import type { Extension } from './extension.js';
+} from '../../kernel/index.js';
+import type { Extension } from '../define/extension.js';
+import type { UndoFailure } from '../define/scope.js';
+import { extensionError } from '../errors.js';
+import type { LiveExtension } from '../load/live-extension.js';
+import { type PreparedExtension, prepareExtension } from '../load/load.js';
+import type { DisabledExtension, LoadedExtension, LoadOptions } from '../load/load-result.js';
 import type { ExtensionStatus, ReloadResult } from './extension-status.js';
-import type { LiveExtension } from './live-extension.js';
-import { type PreparedExtension, prepareExtension } from './load.js';
-import type { DisabledExtension, LoadedExtension, LoadOptions } from './load-result.js';
 import { type Member, newMember, noteReload, statusOf } from './member.js';
-import type { UndoFailure } from './scope.js';
 import type { ExtensionSource } from './source.js';
 
 /** Who uses what the extensions of a set provide, and has to be still while one is replaced: a host. */

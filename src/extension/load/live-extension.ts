@@ -1,9 +1,14 @@
-import type { Kernel, Logger } from '../kernel/index.js';
+import type { Kernel, Logger } from '../../kernel/index.js';
+import type { Manifest } from '../define/manifest.js';
+import {
+  labelOf,
+  type Provision,
+  type ProvisionKind,
+  type Provisions,
+} from '../define/provisions.js';
+import { Scope } from '../define/scope.js';
 import type { LoadedExtension, LoadOptions, UnloadReport } from './load-result.js';
-import type { Manifest } from './manifest.js';
-import { labelOf, type Provision, type ProvisionKind, type Provisions } from './provisions.js';
 import type { RegistrationWindow } from './registration-window.js';
-import { Scope } from './scope.js';
 
 /** Milliseconds that the handlers of an extension have to end where nothing else is said. */
 const defaultDrainTimeoutMs = 5_000;

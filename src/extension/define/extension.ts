@@ -1,6 +1,6 @@
+import { extensionError } from '../errors.js';
 import type { ExtensionApi } from './api.js';
 import type { ConfigSchema } from './config-schema.js';
-import { extensionError } from './errors.js';
 import { type Manifest, manifestProblem } from './manifest.js';
 
 /** What says that an object is an extension: plain data, so that two installed copies of this package agree. */

@@ -1,6 +1,6 @@
 import { satisfies, valid, validRange } from 'semver';
 import { z } from 'zod';
-import { extensionError } from './errors.js';
+import { extensionError } from '../errors.js';
 
 const manifestSchema = z.strictObject({
   version: z

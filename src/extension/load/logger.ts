@@ -1,4 +1,4 @@
-import type { Logger } from '../kernel/index.js';
+import type { Logger } from '../../kernel/index.js';
 
 /** A logger that writes an extension's id with every entry. */
 export function loggerOf(logger: Logger, extensionId: string): Logger {

@@ -1,6 +1,6 @@
 import process from 'node:process';
-import type { Extension } from './extension.js';
-import { findModule, loadExtensionModule } from './load-module.js';
+import type { Extension } from '../define/extension.js';
+import { findModule, loadExtensionModule } from '../load/load-module.js';
 
 /** Where an extension comes from, and what it is configured with. */
 export interface ExtensionSource {

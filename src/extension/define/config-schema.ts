@@ -1,5 +1,5 @@
-import { oneLine, type SluiceError } from '../kernel/index.js';
-import { extensionError } from './errors.js';
+import { oneLine, type SluiceError } from '../../kernel/index.js';
+import { extensionError } from '../errors.js';
 
 /**
  * What reads an extension's configuration: a Standard Schema (version 1), as zod and others make them, written

@@ -1,8 +1,8 @@
-import type { Logger, SluiceError } from '../kernel/index.js';
-import type { Extension } from './extension.js';
+import type { Logger, SluiceError } from '../../kernel/index.js';
+import type { Extension } from '../define/extension.js';
+import type { UndoFailure } from '../define/scope.js';
+import type { LiveExtension } from '../load/live-extension.js';
 import type { ExtensionStatus, ReloadResult } from './extension-status.js';
-import type { LiveExtension } from './live-extension.js';
-import type { UndoFailure } from './scope.js';
 import type { ExtensionSource } from './source.js';
 
 /** An extension of a set, whatever became of it. */

@@ -7,11 +7,11 @@ import {
   type OpenContribution,
   openKernel,
   type SluiceError,
-} from '../kernel/index.js';
-import type { ExtensionApi } from './api.js';
-import { extensionError } from './errors.js';
-import type { Provision } from './provisions.js';
-import type { Scope } from './scope.js';
+} from '../../kernel/index.js';
+import type { ExtensionApi } from '../define/api.js';
+import type { Provision } from '../define/provisions.js';
+import type { Scope } from '../define/scope.js';
+import { extensionError } from '../errors.js';
 
 /** The part of the api that registers handlers. */
 export type Registering = Pick<

@@ -1,7 +1,7 @@
-import type { Clock, Logger, RunningHandler, SluiceError } from '../kernel/index.js';
-import type { Manifest } from './manifest.js';
-import type { ProvisionKind, Provisions } from './provisions.js';
-import type { UndoFailure, UndoReport } from './scope.js';
+import type { Clock, Logger, RunningHandler, SluiceError } from '../../kernel/index.js';
+import type { Manifest } from '../define/manifest.js';
+import type { ProvisionKind, Provisions } from '../define/provisions.js';
+import type { UndoFailure, UndoReport } from '../define/scope.js';
 
 /** What the host says about loading an extension. */
 export interface LoadOptions {

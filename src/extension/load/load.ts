@@ -7,17 +7,17 @@ import {
   silentLogger,
   systemClock,
   type TimerHandle,
-} from '../kernel/index.js';
-import type { ExtensionApi } from './api.js';
-import { readConfig } from './config-schema.js';
-import { extensionError } from './errors.js';
-import { type Extension, extensionProblem } from './extension.js';
+} from '../../kernel/index.js';
+import type { ExtensionApi } from '../define/api.js';
+import { readConfig } from '../define/config-schema.js';
+import { type Extension, extensionProblem } from '../define/extension.js';
+import { checkSluice } from '../define/manifest.js';
+import { Scope, type UndoReport } from '../define/scope.js';
+import { extensionError } from '../errors.js';
 import { LiveExtension } from './live-extension.js';
 import type { DisabledExtension, LoadOptions, LoadResult } from './load-result.js';
 import { loggerOf } from './logger.js';
-import { checkSluice } from './manifest.js';
 import { openRegistration, type RegistrationWindow } from './registration-window.js';
-import { Scope, type UndoReport } from './scope.js';
 import { sluiceVersion } from './version.js';
 
 /** Milliseconds that setup may take where the host does not say otherwise. */

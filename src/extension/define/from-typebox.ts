@@ -1,6 +1,6 @@
 import type { Static, TObject } from 'typebox';
 import { Value } from 'typebox/value';
-import { nearest } from '../kernel/index.js';
+import { nearest } from '../../kernel/index.js';
 import type { ConfigIssue, ConfigSchema } from './config-schema.js';
 
 /** One error as TypeBox reports it. */

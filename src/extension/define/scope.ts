@@ -5,8 +5,8 @@ import {
   oneLine,
   silentLogger,
   systemClock,
-} from '../kernel/index.js';
-import { extensionError } from './errors.js';
+} from '../../kernel/index.js';
+import { extensionError } from '../errors.js';
 
 /** How an effect is undone: a disposable, or a function. Either may be async. */
 export type Undo = Disposable | AsyncDisposable | (() => unknown);
