@@ -1,8 +1,9 @@
 export { canonicalStages } from './catalog/index.js';
-export type * from './contract.js';
-export type { Override } from './contribution.js';
-export { copyPlain } from './copy-plain.js';
-export type { Envelope, Metadata, Ref } from './envelope.js';
+export type * from './contract/contract.js';
+export type { Override } from './contract/contribution.js';
+export type { Instrument } from './contract/instrument.js';
+export { type OpenContribution, type OpenKernel, openKernel } from './contract/open-kernel.js';
+export { previewObstacles } from './contract/preview.js';
 export {
   type ErrorCode,
   type ErrorDetails,
@@ -15,11 +16,7 @@ export {
   kernelErrors,
   SluiceError,
 } from './errors.js';
-export { explainOutcome } from './explain.js';
-export * from './families.js';
-export { freezePlain } from './freeze.js';
-export type { Given } from './given.js';
-export { hasGrant } from './grants.js';
+export { explainOutcome } from './explain/explain.js';
 export {
   type Allow,
   allow,
@@ -44,13 +41,15 @@ export type {
   PreviewOptionsOf,
   VetoOptions,
 } from './handler/handler.js';
-export { inertJson, inertText } from './inert-text.js';
-export type { Instrument } from './instrument.js';
-export { createKernel } from './kernel.js';
-export { nearest } from './nearest.js';
-export { type OpenContribution, type OpenKernel, openKernel } from './open-kernel.js';
-export type * from './outcome.js';
-export { isPlain, maxDepth, type PlainProblem } from './plain.js';
+export type { Envelope, Metadata, Ref } from './outcome/envelope.js';
+export * from './outcome/families.js';
+export type { Given } from './outcome/given.js';
+export type * from './outcome/outcome.js';
+export { hasGrant } from './registry/grants.js';
+export type { QuarantinedHandler, QuarantineOptions } from './run/services/quarantine.js';
+export type { Counters, Late, Place, StillRunning, Tap } from './run/services/services.js';
+export { isBegunBy, isOutcome } from './run/state/dispatched.js';
+export type { RunningHandler } from './run/state/running.js';
 export {
   type Clock,
   type IdSource,
@@ -61,15 +60,7 @@ export {
   systemClock,
   type TimerHandle,
   unfailing,
-} from './ports.js';
-export { previewObstacles } from './preview.js';
-export { isBegunBy, isOutcome } from './run/dispatched.js';
-export { oneLine } from './run/one-line.js';
-export type { QuarantinedHandler, QuarantineOptions } from './run/quarantine.js';
-export type { RunningHandler } from './run/running.js';
-export type { Counters, Late, Place, StillRunning, Tap } from './run/services.js';
-export { isThenable } from './run/thenable.js';
-export { sameData } from './same-data.js';
+} from './stage/ports.js';
 export {
   type Deprecation,
   defaultStageTimeoutMs,
@@ -78,8 +69,8 @@ export {
   type NoFields,
   type Stage,
   type StageSpec,
-} from './stage.js';
-export type { FamilyShape, StageTypes } from './stage-types.js';
+} from './stage/stage.js';
+export type { FamilyShape, StageTypes } from './stage/stage-types.js';
 export {
   type Band,
   bands,
@@ -93,4 +84,13 @@ export {
   type PatchLaw,
   type PatchLawSpec,
   patchLaws,
-} from './vocabulary.js';
+} from './stage/vocabulary.js';
+export { createKernel } from './surface/kernel.js';
+export { copyPlain } from './value/copy-plain.js';
+export { freezePlain } from './value/freeze.js';
+export { inertJson, inertText } from './value/inert-text.js';
+export { nearest } from './value/nearest.js';
+export { oneLine } from './value/one-line.js';
+export { isPlain, maxDepth, type PlainProblem } from './value/plain.js';
+export { sameData } from './value/same-data.js';
+export { isThenable } from './value/thenable.js';

@@ -2,9 +2,12 @@ import { readFileSync } from 'node:fs';
 import type { TObject, TSchema } from 'typebox';
 import { Value } from 'typebox/value';
 import { describe, expect, it } from 'vitest';
-import { annotations, replaceableAnnotations } from '../../src/kernel/catalog/annotations.js';
 import { type CanonicalFamilies, canonicalStages } from '../../src/kernel/catalog/index.js';
-import type { Stage } from '../../src/kernel/stage.js';
+import {
+  annotations,
+  replaceableAnnotations,
+} from '../../src/kernel/catalog/pieces/annotations.js';
+import type { Stage } from '../../src/kernel/stage/stage.js';
 import { samplePayload, samplePayloads } from '../../src/testing/samples.js';
 
 type Family = keyof CanonicalFamilies;

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { copyPlain } from '../../src/kernel/copy-plain.js';
+import { copyPlain } from '../../src/kernel/value/copy-plain.js';
 
 function copied(root: object, shared: readonly string[] = []): object {
   const taken = copyPlain(root, shared);

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { freezePlain } from '../../src/kernel/freeze.js';
-import { isPlain, maxDepth } from '../../src/kernel/plain.js';
+import { freezePlain } from '../../src/kernel/value/freeze.js';
+import { isPlain, maxDepth } from '../../src/kernel/value/plain.js';
 
 function nested(levels: number, leaf: object = {}): object {
   let value = leaf;

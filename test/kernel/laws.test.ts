@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type FieldState, lawFunctions, untouched } from '../../src/kernel/merge/laws.js';
-import { patchLaws } from '../../src/kernel/vocabulary.js';
+import { patchLaws } from '../../src/kernel/stage/vocabulary.js';
 
 type LawName = keyof typeof lawFunctions;
 

@@ -1,7 +1,7 @@
 import { Value } from 'typebox/value';
 import { describe, expect, it } from 'vitest';
 import { type CanonicalFamilies, canonicalStages } from '../../src/kernel/catalog/index.js';
-import type { Stage } from '../../src/kernel/stage.js';
+import type { Stage } from '../../src/kernel/stage/stage.js';
 import { samplePayload } from '../../src/testing/samples.js';
 import { expectFresh, expectNoOthers } from '../support/generated.js';
 

@@ -1,5 +1,5 @@
-import type { Stage } from '../../src/kernel/stage.js';
-import { handlerClasses } from '../../src/kernel/vocabulary.js';
+import type { Stage } from '../../src/kernel/stage/stage.js';
+import { handlerClasses } from '../../src/kernel/stage/vocabulary.js';
 import { table } from './generated.js';
 
 /** The list of all stages: what is needed to choose one. */

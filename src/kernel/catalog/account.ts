@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
-import { named } from '../named.js';
-import { defineStage } from '../stage.js';
-import { amount, closed, flag, optional, text } from './field.js';
+import { named } from '../stage/named.js';
+import { defineStage } from '../stage/stage.js';
+import { amount, closed, flag, optional, text } from './pieces/field.js';
 
 const accountFields = {
   channel: text('The channel, by its registered name.'),

@@ -1,9 +1,19 @@
 import { type Static, Type } from 'typebox';
-import { named } from '../named.js';
-import { defineStage } from '../stage.js';
-import { annotations } from './annotations.js';
-import { amount, closed, flag, oneOf, opaque, opaques, optional, text, texts } from './field.js';
-import { callFields, runFields, usage } from './run.js';
+import { named } from '../stage/named.js';
+import { defineStage } from '../stage/stage.js';
+import { annotations } from './pieces/annotations.js';
+import {
+  amount,
+  closed,
+  flag,
+  oneOf,
+  opaque,
+  opaques,
+  optional,
+  text,
+  texts,
+} from './pieces/field.js';
+import { callFields, runFields, usage } from './pieces/run.js';
 
 const agentCompletedPayload = Type.Object(
   {

@@ -1,8 +1,8 @@
 import { type Static, Type } from 'typebox';
-import { named } from '../named.js';
-import { defineStage } from '../stage.js';
-import { amount, closed, count, oneOf, opaque, optional, text, texts } from './field.js';
-import { startedRunFields } from './run.js';
+import { named } from '../stage/named.js';
+import { defineStage } from '../stage/stage.js';
+import { amount, closed, count, oneOf, opaque, optional, text, texts } from './pieces/field.js';
+import { startedRunFields } from './pieces/run.js';
 
 const agentOutputDeltaPayload = Type.Object(
   {

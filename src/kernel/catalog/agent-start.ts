@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
-import { named } from '../named.js';
-import { defineStage } from '../stage.js';
-import { annotations } from './annotations.js';
+import { named } from '../stage/named.js';
+import { defineStage } from '../stage/stage.js';
+import { annotations } from './pieces/annotations.js';
 import {
   amount,
   closed,
@@ -13,9 +13,9 @@ import {
   optional,
   text,
   texts,
-} from './field.js';
-import { bootstrapFiles, promptPieces } from './piece.js';
-import { callFields, runFields, startedRunFields } from './run.js';
+} from './pieces/field.js';
+import { bootstrapFiles, promptPieces } from './pieces/piece.js';
+import { callFields, runFields, startedRunFields } from './pieces/run.js';
 
 const agentStartingPayload = Type.Object(
   {

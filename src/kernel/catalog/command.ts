@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
-import { named } from '../named.js';
-import { defineStage } from '../stage.js';
-import { annotations } from './annotations.js';
+import { named } from '../stage/named.js';
+import { defineStage } from '../stage/stage.js';
+import { annotations } from './pieces/annotations.js';
 import {
   amount,
   closed,
@@ -13,8 +13,8 @@ import {
   providerId,
   text,
   texts,
-} from './field.js';
-import { sessionFields } from './run.js';
+} from './pieces/field.js';
+import { sessionFields } from './pieces/run.js';
 
 const commandFields = {
   ...sessionFields,

@@ -1,9 +1,9 @@
 import { type Static, Type } from 'typebox';
-import { named } from '../named.js';
-import { defineStage } from '../stage.js';
-import { annotations } from './annotations.js';
-import { closed, count, flag, oneOf, opaques, optional, text } from './field.js';
-import { runFields } from './run.js';
+import { named } from '../stage/named.js';
+import { defineStage } from '../stage/stage.js';
+import { annotations } from './pieces/annotations.js';
+import { closed, count, flag, oneOf, opaques, optional, text } from './pieces/field.js';
+import { runFields } from './pieces/run.js';
 
 const compactionFields = {
   ...runFields,

@@ -1,8 +1,8 @@
 import { type Static, Type } from 'typebox';
-import { named } from '../named.js';
-import { defineStage } from '../stage.js';
-import { annotations } from './annotations.js';
-import { delivery, receipt } from './delivery.js';
+import { named } from '../stage/named.js';
+import { defineStage } from '../stage/stage.js';
+import { annotations } from './pieces/annotations.js';
+import { delivery, receipt } from './pieces/delivery.js';
 import {
   amount,
   closed,
@@ -13,10 +13,10 @@ import {
   optional,
   providerId,
   text,
-} from './field.js';
-import { attachments } from './message.js';
-import { channelAccount } from './place.js';
-import { runFields } from './run.js';
+} from './pieces/field.js';
+import { attachments } from './pieces/message.js';
+import { channelAccount } from './pieces/place.js';
+import { runFields } from './pieces/run.js';
 
 const format = (description: string) => oneOf(['plain', 'markdown', 'html'], description);
 

@@ -1,9 +1,9 @@
 import { type Static, Type } from 'typebox';
-import { named } from '../named.js';
-import { defineStage } from '../stage.js';
-import { annotations } from './annotations.js';
-import { amount, closed, opaque, openRecord, optional, text } from './field.js';
-import { attachments, inboundMessageFields } from './message.js';
+import { named } from '../stage/named.js';
+import { defineStage } from '../stage/stage.js';
+import { annotations } from './pieces/annotations.js';
+import { amount, closed, opaque, openRecord, optional, text } from './pieces/field.js';
+import { attachments, inboundMessageFields } from './pieces/message.js';
 
 const ingressReceivedPayload = Type.Object(
   {

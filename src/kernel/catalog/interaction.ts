@@ -1,10 +1,20 @@
 import { type Static, Type } from 'typebox';
-import { named } from '../named.js';
-import { defineStage } from '../stage.js';
-import { annotations } from './annotations.js';
-import { amount, closed, flag, oneOf, opaque, optional, providerId, text, texts } from './field.js';
-import { sender } from './message.js';
-import { sessionFields } from './run.js';
+import { named } from '../stage/named.js';
+import { defineStage } from '../stage/stage.js';
+import { annotations } from './pieces/annotations.js';
+import {
+  amount,
+  closed,
+  flag,
+  oneOf,
+  opaque,
+  optional,
+  providerId,
+  text,
+  texts,
+} from './pieces/field.js';
+import { sender } from './pieces/message.js';
+import { sessionFields } from './pieces/run.js';
 
 const formField = Type.Object(
   {

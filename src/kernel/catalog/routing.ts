@@ -1,10 +1,10 @@
 import { type Static, Type } from 'typebox';
-import { named } from '../named.js';
-import { defineStage } from '../stage.js';
-import { annotations } from './annotations.js';
-import { closed, count, flag, optional, text, texts } from './field.js';
-import { inboundMessage } from './message.js';
-import { contributionRef } from './place.js';
+import { named } from '../stage/named.js';
+import { defineStage } from '../stage/stage.js';
+import { annotations } from './pieces/annotations.js';
+import { closed, count, flag, optional, text, texts } from './pieces/field.js';
+import { inboundMessage } from './pieces/message.js';
+import { contributionRef } from './pieces/place.js';
 
 /** Who answers a message, and in which session. */
 export const route = Type.Object(

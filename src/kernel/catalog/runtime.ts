@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
-import { named } from '../named.js';
-import { defineStage } from '../stage.js';
-import { amount, closed, count, flag, opaque, openRecord, optional, text } from './field.js';
+import { named } from '../stage/named.js';
+import { defineStage } from '../stage/stage.js';
+import { amount, closed, count, flag, opaque, openRecord, optional, text } from './pieces/field.js';
 
 const workspaceDir = optional(text('The directory the host works in.'));
 const config = optional(openRecord("The host's configuration, as its source hands it over."));

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
-import { named } from '../named.js';
-import { defineStage } from '../stage.js';
-import { annotations } from './annotations.js';
+import { named } from '../stage/named.js';
+import { defineStage } from '../stage/stage.js';
+import { annotations } from './pieces/annotations.js';
 import {
   amount,
   closed,
@@ -12,9 +12,9 @@ import {
   optional,
   text,
   texts,
-} from './field.js';
-import { inboundMessage } from './message.js';
-import { runFields, sessionFields } from './run.js';
+} from './pieces/field.js';
+import { inboundMessage } from './pieces/message.js';
+import { runFields, sessionFields } from './pieces/run.js';
 
 const knownSessionFields = {
   ...sessionFields,

@@ -1,9 +1,9 @@
 import { type Static, Type } from 'typebox';
-import { named } from '../named.js';
-import { defineStage } from '../stage.js';
-import { annotations } from './annotations.js';
-import { amount, closed, flag, oneOf, optional, text } from './field.js';
-import { contributionRef, place, placeFields } from './place.js';
+import { named } from '../stage/named.js';
+import { defineStage } from '../stage/stage.js';
+import { annotations } from './pieces/annotations.js';
+import { amount, closed, flag, oneOf, optional, text } from './pieces/field.js';
+import { contributionRef, place, placeFields } from './pieces/place.js';
 
 const spawnFields = {
   runId: optional(text("The child's run.")),

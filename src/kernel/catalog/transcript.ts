@@ -1,9 +1,9 @@
 import { type Static, Type } from 'typebox';
-import { named } from '../named.js';
-import { defineStage } from '../stage.js';
-import { closed, flag, optional, text } from './field.js';
-import { transcriptMessage } from './message.js';
-import { sessionFields } from './run.js';
+import { named } from '../stage/named.js';
+import { defineStage } from '../stage/stage.js';
+import { closed, flag, optional, text } from './pieces/field.js';
+import { transcriptMessage } from './pieces/message.js';
+import { sessionFields } from './pieces/run.js';
 
 const writeFields = {
   ...sessionFields,

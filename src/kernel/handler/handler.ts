@@ -1,4 +1,4 @@
-import type { Envelope } from '../envelope.js';
+import type { Envelope } from '../outcome/envelope.js';
 import type {
   AnnotationsOf,
   AsyncFamily,
@@ -10,10 +10,10 @@ import type {
   PayloadOf,
   SelectionOf,
   SyncFamily,
-} from '../families.js';
-import type { Outcome } from '../outcome.js';
-import type { Logger } from '../ports.js';
-import type { HandlerClass } from '../vocabulary.js';
+} from '../outcome/families.js';
+import type { Outcome } from '../outcome/outcome.js';
+import type { Logger } from '../stage/ports.js';
+import type { HandlerClass } from '../stage/vocabulary.js';
 import type { Allow, Cancel, Select } from './decisions.js';
 
 /**

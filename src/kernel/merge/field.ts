@@ -1,9 +1,9 @@
 import type { TObject, TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
-import { copyPlain } from '../copy-plain.js';
-import { maxDepth, oddity } from '../plain.js';
-import { sameData } from '../same-data.js';
-import type { Stage } from '../stage.js';
+import type { Stage } from '../stage/stage.js';
+import { copyPlain } from '../value/copy-plain.js';
+import { maxDepth, oddity } from '../value/plain.js';
+import { sameData } from '../value/same-data.js';
 import { type AnnotationLaw, type FieldState, type Law, lawFunctions, untouched } from './laws.js';
 
 /** Why a patch or annotations were refused, as a whole. */

@@ -1,5 +1,5 @@
-import { sameData } from '../same-data.js';
-import type { PatchLaw } from '../vocabulary.js';
+import type { PatchLaw } from '../stage/vocabulary.js';
+import { sameData } from '../value/same-data.js';
 
 /** What a law knows of one field: what was emitted, what it is now, and what was written so far. */
 export interface FieldState {

@@ -1,5 +1,5 @@
-import { nearest } from '../nearest.js';
-import { isPlain, shapeOf } from '../plain.js';
+import { nearest } from '../value/nearest.js';
+import { isPlain, shapeOf } from '../value/plain.js';
 import type { Copier } from './copy.js';
 import { type Field, type Refusal, writeField } from './field.js';
 import type { FieldState } from './laws.js';

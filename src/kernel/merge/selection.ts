@@ -1,4 +1,4 @@
-import type { Candidate } from '../outcome.js';
+import type { Candidate } from '../outcome/outcome.js';
 
 /** What decides between two candidates. */
 export type Standing = Pick<Candidate, 'explicit' | 'rank' | 'invalid'>;

@@ -1,14 +1,14 @@
-import { copyPlain } from '../copy-plain.js';
 import { beats } from '../merge/selection.js';
-import { nearest } from '../nearest.js';
-import type { CancelRecord, Candidate, Step } from '../outcome.js';
-import { shapeOf } from '../plain.js';
-import { changesOf } from './changes.js';
-import { codes, type Entry, nameOf } from './entry.js';
-import { failed, noted } from './failures.js';
-import { oneLine } from './one-line.js';
-import { MergeSlot, type Run } from './run.js';
-import { stepOf } from './step-of.js';
+import { codes, type Entry, nameOf } from '../outcome/entry.js';
+import type { CancelRecord, Candidate, Step } from '../outcome/outcome.js';
+import { copyPlain } from '../value/copy-plain.js';
+import { nearest } from '../value/nearest.js';
+import { oneLine } from '../value/one-line.js';
+import { shapeOf } from '../value/plain.js';
+import { changesOf } from './state/changes.js';
+import { failed, noted } from './state/failures.js';
+import { MergeSlot, type Run } from './state/run.js';
+import { stepOf } from './state/step-of.js';
 
 /**
  * Takes what a handler returned, by its class: merges it, or records it as bad output (spec §3.2).

@@ -1,8 +1,8 @@
-import type { Entry } from './entry.js';
-import { failureOf, report } from './failures.js';
-import type { Run } from './run.js';
-import { stepOf } from './step-of.js';
-import { whenSettled } from './thenable.js';
+import type { Entry } from '../outcome/entry.js';
+import { whenSettled } from '../value/thenable.js';
+import { failureOf, report } from './state/failures.js';
+import type { Run } from './state/run.js';
+import { stepOf } from './state/step-of.js';
 
 /** Lets a detached observer go on by itself; its failure is reported to the tap and the log (spec §4.7). */
 export function awaitDetached(run: Run, entry: Entry, pending: PromiseLike<unknown>): void {

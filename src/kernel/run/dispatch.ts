@@ -1,17 +1,17 @@
-import { freezePlain } from '../freeze.js';
-import type { Outcome } from '../outcome.js';
-import { Dispatched } from './dispatched.js';
-import { stageFailed } from './failures.js';
+import type { Outcome } from '../outcome/outcome.js';
+import { freezePlain } from '../value/freeze.js';
 import { runParallel } from './parallel.js';
-import type { Plan } from './plan.js';
-import { recheckPlan } from './recheck.js';
-import type { Run } from './run.js';
 import { runSequential } from './sequential.js';
 import { SequentialWait } from './sequential-wait.js';
-import { stepOf } from './step-of.js';
+import type { Plan } from './services/plan.js';
+import { Dispatched } from './state/dispatched.js';
+import { stageFailed } from './state/failures.js';
+import { recheckPlan } from './state/recheck.js';
+import type { Run } from './state/run.js';
+import { stepOf } from './state/step-of.js';
+import { tellTap } from './state/tell-tap.js';
 import { stopAborted, stopSpent } from './stop.js';
 import { runSync } from './sync.js';
-import { tellTap } from './tell-tap.js';
 
 /**
  * Takes a run through its plan, lets vetoes judge again what changed, and ends it.

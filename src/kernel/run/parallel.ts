@@ -1,12 +1,12 @@
+import { type AnyHandler, codes, type Entry } from '../outcome/entry.js';
+import { isThenable } from '../value/thenable.js';
 import { accept } from './accept.js';
 import { awaitDetached } from './detached.js';
-import { type AnyHandler, codes, type Entry } from './entry.js';
-import { failed } from './failures.js';
 import { Pending } from './pending.js';
-import type { Plan } from './plan.js';
-import type { Run } from './run.js';
+import type { Plan } from './services/plan.js';
+import { failed } from './state/failures.js';
+import type { Run } from './state/run.js';
 import { stopAborted } from './stop.js';
-import { isThenable } from './thenable.js';
 import { type Resume, timeStep } from './wait.js';
 
 /**

@@ -1,12 +1,12 @@
-import type { Author } from '../outcome.js';
-import type { HandlerCall } from './call.js';
-import { type Entry, nameOf } from './entry.js';
-import { failed, late } from './failures.js';
-import type { Plan } from './plan.js';
-import type { Run } from './run.js';
-import type { StillRunning } from './services.js';
+import { type Entry, nameOf } from '../outcome/entry.js';
+import type { Author } from '../outcome/outcome.js';
+import { whenSettled } from '../value/thenable.js';
+import type { HandlerCall } from './services/call.js';
+import type { Plan } from './services/plan.js';
+import type { StillRunning } from './services/services.js';
+import { failed, late } from './state/failures.js';
+import type { Run } from './state/run.js';
 import { stopAborted } from './stop.js';
-import { whenSettled } from './thenable.js';
 import { abandon, beginWait, type Cuts, endWait, guarded, type Resume, timeStep } from './wait.js';
 
 /** The observers of one dispatch that returned promises. */

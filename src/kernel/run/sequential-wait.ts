@@ -1,10 +1,10 @@
-import type { HandlerCall } from './call.js';
-import type { Entry } from './entry.js';
-import { failed, late } from './failures.js';
-import type { Plan } from './plan.js';
-import type { Cuts, Run } from './run.js';
+import type { Entry } from '../outcome/entry.js';
 import { runSequential } from './sequential.js';
-import type { StillRunning } from './services.js';
+import type { HandlerCall } from './services/call.js';
+import type { Plan } from './services/plan.js';
+import type { StillRunning } from './services/services.js';
+import { failed, late } from './state/failures.js';
+import type { Cuts, Run } from './state/run.js';
 import { stop, stopAborted, stopSpent } from './stop.js';
 import { abandon, beginWait, endWait, guarded, type Resume, timeStep } from './wait.js';
 

@@ -1,7 +1,7 @@
-import { codes } from './entry.js';
-import { failed, stageFailed } from './failures.js';
-import type { Plan } from './plan.js';
-import type { Run } from './run.js';
+import { codes } from '../outcome/entry.js';
+import type { Plan } from './services/plan.js';
+import { failed, stageFailed } from './state/failures.js';
+import type { Run } from './state/run.js';
 
 /** Ends the stage after the handler at an index: it cancelled, or failed closed. */
 export function stop(run: Run, at: number): true {

@@ -1,10 +1,10 @@
+import type { AnyHandler, Entry } from '../outcome/entry.js';
+import { isThenable, whenSettled } from '../value/thenable.js';
 import { accept } from './accept.js';
-import type { AnyHandler, Entry } from './entry.js';
-import { failed, late } from './failures.js';
-import type { Plan } from './plan.js';
-import type { Run } from './run.js';
+import type { Plan } from './services/plan.js';
+import { failed, late } from './state/failures.js';
+import type { Run } from './state/run.js';
 import { stop, stopAborted } from './stop.js';
-import { isThenable, whenSettled } from './thenable.js';
 import { timeStep } from './wait.js';
 
 /**

@@ -1,10 +1,10 @@
+import { authorOf, type Entry } from '../outcome/entry.js';
 import { accept } from './accept.js';
-import { abandonCall, type HandlerCall } from './call.js';
-import { authorOf, type Entry } from './entry.js';
-import { failed } from './failures.js';
-import type { Plan } from './plan.js';
-import type { Cuts, Run } from './run.js';
-import type { StillRunning } from './services.js';
+import { abandonCall, type HandlerCall } from './services/call.js';
+import type { Plan } from './services/plan.js';
+import type { StillRunning } from './services/services.js';
+import { failed } from './state/failures.js';
+import type { Cuts, Run } from './state/run.js';
 
 export type { Cuts };
 

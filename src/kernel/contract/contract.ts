@@ -1,0 +1,182 @@
+import type { Contribution } from '../handler/handler.js';
+import type {
+  AsyncFamily,
+  ClassOf,
+  FamilyName,
+  PayloadOf,
+  SyncFamily,
+} from '../outcome/families.js';
+import type { Given } from '../outcome/given.js';
+import type { Author, Outcome } from '../outcome/outcome.js';
+import type { QuarantinedHandler, QuarantineOptions } from '../run/services/quarantine.js';
+import type { Counters, StillRunning, Tap } from '../run/services/services.js';
+import type { RunningHandler } from '../run/state/running.js';
+import type { Clock, IdSource, Logger } from '../stage/ports.js';
+import type { Stage } from '../stage/stage.js';
+import type { Band, FailPolicy, HandlerClass } from '../stage/vocabulary.js';
+import type { Override } from './contribution.js';
+import type { Instrument } from './instrument.js';
+
+/** What a kernel is made with. Every field has a default. */
+export interface KernelOptions {
+  /** The rows of the catalog; `canonicalStages` where unsaid. */
+  readonly stages?: readonly Stage[];
+  readonly clock?: Clock;
+  readonly ids?: IdSource;
+  readonly logger?: Logger;
+  /**
+   * Per extension id, what it may: trusted fields as `family:field`, classes as `class:family`, where the class may be
+   * `*` and the family `prefix.*` or `*`, kinds of provisions as `provide:kind`, and families of the host that its handlers
+   * may dispatch as `dispatch:family`. An extension that is granted a class or a kind is held to what it is granted.
+   */
+  readonly grants?: Readonly<Record<string, readonly string[]>>;
+  /** Every extension may only observe, but for what it is granted. */
+  readonly leastPrivilege?: boolean;
+  /** Leaves handlers alone that fail again and again; nobody is where unsaid. */
+  readonly quarantine?: QuarantineOptions;
+  /** Puts something around each handler when it is contributed, such as a timer. Costs nothing where unsaid. */
+  readonly instrument?: Instrument;
+  /** What the operator changes, by `extension/contribution`. */
+  readonly overrides?: Readonly<Record<string, Override>>;
+  readonly tap?: Tap;
+  /** Records every handler's step in the outcome. */
+  readonly trace?: boolean;
+  /** `always` checks every dispatched payload; `borders` (the default) only what goes through `parsePayload`. */
+  readonly validate?: 'borders' | 'always';
+  readonly limits?: Partial<KernelLimits>;
+  /** `false` runs no generated code: the reference merges serve. Set so where a process forbids it, too. */
+  readonly generateCode?: boolean;
+}
+
+/** Numbers that keep a mistake from becoming an incident. */
+export interface KernelLimits {
+  /** Handlers of one family from which on the log warns, once. */
+  readonly warnAt: number;
+  /** Handlers of one family from which on registering is refused. */
+  readonly refuseAt: number;
+  /** How deep `own.dispatch` may nest. */
+  readonly depth: number;
+}
+
+/** One handler of a plan, as `plan()` and `stages()` show it. */
+export interface PlannedHandler extends Author {
+  readonly class: HandlerClass;
+  readonly band: Band;
+  readonly priority: number;
+  readonly timeoutMs: number;
+  readonly policy: FailPolicy;
+  readonly detached: boolean;
+  readonly recheck: boolean;
+  /** It declared `preview: 'ok'`. */
+  readonly previewOk: boolean;
+  readonly disabled: boolean;
+  /** It is in quarantine, or on trial after it. */
+  readonly quarantined: boolean;
+}
+
+/** A stage with the handlers it has now. */
+export interface StageInfo {
+  readonly stage: Stage;
+  readonly handlers: readonly PlannedHandler[];
+}
+
+/** What a kernel has counted, and what it is at. */
+export interface KernelStats extends Readonly<Counters> {
+  readonly contributions: number;
+  /** Dispatches that wait for handlers. */
+  readonly waiting: number;
+  /** Handlers that were given up and have not settled. */
+  readonly stillRunning: readonly Readonly<StillRunning>[];
+  readonly quarantined: readonly QuarantinedHandler[];
+}
+
+/** How a close went. */
+export interface CloseReport {
+  /** Whether every dispatch had ended in time. */
+  readonly drained: boolean;
+  /** Families of the dispatches that were aborted instead. */
+  readonly abandoned: readonly string[];
+}
+
+/**
+ * The pipeline: contributions in, dispatches through, outcomes out.
+ *
+ * @example
+ * const kernel = createKernel();
+ * kernel.contribute({
+ *   family: 'egress.preparing', class: 'mutator', extensionId: 'acme', id: 'sign',
+ *   handler: ({ payload }) => ({ content: `${payload.content}\n-- Acme` }),
+ * });
+ * const outcome = await kernel.dispatch('egress.preparing', payload);
+ */
+export interface Kernel {
+  /**
+   * Registers a handler. It takes part in dispatches that begin from now on, until it is disposed.
+   *
+   * @throws SluiceError `unknown-family`, `class-not-allowed`, `bad-contribution`, `duplicate-contribution`,
+   *   `async-handler`, `not-granted` or `too-many-handlers`.
+   */
+  contribute<F extends FamilyName, C extends ClassOf<F> & HandlerClass>(
+    contribution: Contribution<F, C>,
+  ): Disposable;
+  /**
+   * Gives an extension more, for what it contributes from now on: for hosts that load extensions while they run.
+   * Disposing takes it back from later contributions.
+   *
+   * @param grants as in `KernelOptions.grants`.
+   * @throws SluiceError `bad-option`, naming the one that grants nothing.
+   */
+  grant(extensionId: string, grants: readonly string[]): Disposable;
+  /** Tells whether an extension may give its host things of a kind, such as `channel` (spec §12.5). */
+  mayProvide(extensionId: string, kind: string): boolean;
+  /** The handlers that were called and have not settled, but for detached observers. */
+  running(): readonly RunningHandler[];
+  /**
+   * Waits until no handler of an extension runs, 5 000 ms where unsaid.
+   *
+   * @returns those that run on when the time is up.
+   */
+  quiet(
+    extensionId: string,
+    options?: { readonly timeoutMs?: number },
+  ): Promise<readonly RunningHandler[]>;
+  /**
+   * Lays a failure that came outside of any dispatch, such as a stray rejection, at the door of an extension, or of
+   * one of its contributions: it is counted, and counts towards quarantine.
+   *
+   * @param why in one line.
+   */
+  blame(of: { readonly extensionId: string; readonly contributionId?: string }, why: string): void;
+  /**
+   * Dispatches an event of a parallel or sequential family. Expected failures are in the outcome.
+   *
+   * @throws SluiceError (as a rejection) `unknown-family`, `wrong-mode`, `unfreezable-payload`, `bad-payload`,
+   *   `bad-given` or `kernel-closed`.
+   */
+  dispatch<F extends AsyncFamily>(
+    family: F,
+    payload: PayloadOf<F>,
+    given?: Given<F>,
+  ): Promise<Outcome<F>>;
+  /** Dispatches an event of a sync-sequential family, in the caller's stack. Throws as `dispatch` rejects. */
+  dispatchSync<F extends SyncFamily>(
+    family: F,
+    payload: PayloadOf<F>,
+    given?: Given<F>,
+  ): Outcome<F>;
+  /** Whether a family has handlers: a caller on a hot path may skip making a payload. */
+  has(family: FamilyName): boolean;
+  /** The handlers of a family in run order, those that the operator disabled at the end. */
+  plan(family: FamilyName): readonly PlannedHandler[];
+  /** Every stage with its handlers, in the order of the catalog. */
+  stages(): readonly StageInfo[];
+  stats(): KernelStats;
+  /**
+   * Checks a payload from outside, and freezes it.
+   *
+   * @throws SluiceError `bad-payload` or `unfreezable-payload`, naming the path.
+   */
+  parsePayload<F extends FamilyName>(family: F, payload: unknown): PayloadOf<F>;
+  /** Takes no more dispatches, waits for those in flight, and after `timeoutMs` (10 000) aborts them. */
+  close(options?: { readonly timeoutMs?: number }): Promise<CloseReport>;
+}

@@ -1,0 +1,58 @@
+import type { Band, FailPolicy, HandlerClass } from '../stage/vocabulary.js';
+import type { Author } from './outcome.js';
+
+/** A handler as the loops call it: the types of its family are checked where it is contributed. */
+export type AnyHandler = (call: unknown, own: unknown) => unknown;
+
+/** What a loop does with a handler's result, as a small integer. */
+export const codes = {
+  observer: 0,
+  detached: 1,
+  augmenter: 2,
+  mutator: 3,
+  veto: 4,
+  /** A veto whose silence is a failure. */
+  strictVeto: 5,
+  resolver: 6,
+} as const;
+
+/** One of the codes. */
+export type ResultCode = (typeof codes)[keyof typeof codes];
+
+/** A contribution as it was registered, with what the stage and the operator make of it. Never changes. */
+export interface Entry extends Author {
+  readonly family: string;
+  readonly class: HandlerClass;
+  readonly band: Band;
+  readonly priority: number;
+  /** Milliseconds it may take. */
+  readonly timeoutMs: number;
+  /** Who set that, where it is not the stage. */
+  readonly budgetFrom: 'handler' | 'operator' | undefined;
+  /** Milliseconds by which it extends the stage's budget: its own, where it or the operator set one. */
+  readonly extendsMs: number;
+  readonly code: ResultCode;
+  /** What its failure does. */
+  readonly policy: FailPolicy;
+  readonly recheck: boolean;
+  /** Parts of a stream may be shown before it has judged the whole. */
+  readonly previewOk: boolean;
+  /** Why it is in no plan, where it is not. */
+  readonly absent: 'disabled' | 'quarantined' | undefined;
+  /** The entry in whose place it stands in plans, where it does. */
+  readonly standsFor: Entry | undefined;
+  /** Trusted fields of the family that its extension may set. */
+  readonly grants: readonly string[];
+  readonly handler: AnyHandler;
+  readonly own: object;
+}
+
+/** How a contribution is named in texts. */
+export function nameOf(author: Author): string {
+  return `${author.extensionId}/${author.contributionId}`;
+}
+
+/** The ids of an author, and nothing else. */
+export function authorOf(author: Author): Author {
+  return { extensionId: author.extensionId, contributionId: author.contributionId };
+}

@@ -1,0 +1,43 @@
+import type { CanonicalFamilies } from '../catalog/index.js';
+import type { HandlerClass } from '../stage/vocabulary.js';
+
+/**
+ * Every family that the types know: the canonical ones, and yours, by declaration merging.
+ *
+ * @example
+ * declare module 'sluice' {
+ *   interface Families { 'acme.billing.checking': StageTypes<typeof billingChecking> }
+ * }
+ */
+export interface Families extends CanonicalFamilies {}
+
+/** A family's name. */
+export type FamilyName = keyof Families & string;
+
+/** The payload of a family. */
+export type PayloadOf<F extends FamilyName> = Families[F]['payload'];
+/** What a mutator of a family may return. */
+export type PatchOf<F extends FamilyName> = Families[F]['patch'];
+/** What an augmenter of a family may return. */
+export type AnnotationsOf<F extends FamilyName> = Families[F]['annotations'];
+/** What a resolver of a family may select. */
+export type SelectionOf<F extends FamilyName> = Families[F]['selection'];
+/** The codes that a veto of a family may cancel with. */
+export type CancelCodeOf<F extends FamilyName> = Families[F]['cancelCodes'];
+/** The handler classes that a family's stage allows. */
+export type ClassOf<F extends FamilyName> = Families[F]['classes'];
+/** The execution mode of a family's stage. */
+export type ModeOf<F extends FamilyName> = Families[F]['mode'];
+
+/** The families whose stage allows a handler class: what `api.veto` and its siblings take. */
+export type FamilyAllowing<C extends HandlerClass> = {
+  [F in FamilyName]: C extends ClassOf<F> ? F : never;
+}[FamilyName];
+
+/** The families that run in the caller's stack, through `dispatchSync`. */
+export type SyncFamily = {
+  [F in FamilyName]: ModeOf<F> extends 'sync-sequential' ? F : never;
+}[FamilyName];
+
+/** The families that are dispatched asynchronously, through `dispatch`. */
+export type AsyncFamily = Exclude<FamilyName, SyncFamily>;

@@ -1,0 +1,65 @@
+import { kernelError } from '../errors.js';
+import type { Stage } from '../stage/stage.js';
+import { type Band, bands, type Gate } from '../stage/vocabulary.js';
+import { freezePlain } from '../value/freeze.js';
+import { type Metadata, type Ref, refFields } from './envelope.js';
+import type { FamilyName, SelectionOf } from './families.js';
+import type { Outcome } from './outcome.js';
+
+/**
+ * What a dispatch is given beside its payload: the envelope's refs, and how to run. It belongs to the dispatch
+ * from then on, as the payload does (spec §1).
+ *
+ * @example
+ * await kernel.dispatch('routing.resolving', payload, { after: normalized, signal });
+ */
+export interface Given<F extends FamilyName = FamilyName> {
+  /** The dispatch before: its refs, correlation and annotations go on. */
+  readonly after?: Outcome;
+  /** An id made elsewhere, such as one derived from a provider's update id. */
+  readonly eventId?: string;
+  /** Milliseconds since 1970. */
+  readonly occurredAt?: number;
+  readonly workspaceId?: string | null;
+  readonly agentId?: string | null;
+  readonly sessionId?: string | null;
+  readonly accountRef?: Ref | null;
+  readonly conversationRef?: Ref | null;
+  readonly threadRef?: Ref | null;
+  readonly messageRef?: Ref | null;
+  readonly correlationId?: string;
+  readonly sourceContributionId?: string | null;
+  readonly metadata?: Metadata;
+  readonly providerMetadata?: Metadata;
+  /** `observe-only` where the source cannot be changed: a cancel or patch is then a failure entry. */
+  readonly gate?: Gate;
+  /** Runs the handlers of one band only; the others are skipped as `other-band` (spec §4.9). */
+  readonly band?: Band;
+  /** Aborts the dispatch: what runs is told, what has not run does not. */
+  readonly signal?: AbortSignal;
+  /** The host's predicate over candidates: `true`, or why not (spec §9). */
+  readonly valid?: (target: SelectionOf<F>) => true | string;
+}
+
+/**
+ * Takes ownership of what a dispatch was given, as of its payload (spec §1.5).
+ *
+ * @throws SluiceError `bad-given`, naming the field.
+ */
+export function takeGiven(stage: Stage, given: Given): void {
+  const refuse = (field: string, problem: string): never => {
+    throw kernelError('bad-given', { family: stage.family, field, problem });
+  };
+  Object.freeze(given);
+  for (const field of ['metadata', 'providerMetadata'] as const) {
+    const value = given[field];
+    if (value === undefined) continue;
+    const problem = freezePlain(value, []);
+    if (problem !== undefined) refuse(`${field}${problem.path}`, problem.problem);
+  }
+  for (const field of refFields) if (given[field]) Object.freeze(given[field]);
+  if (given.band !== undefined && !bands.includes(given.band))
+    refuse('band', `it must be one of ${bands.join(', ')}`);
+  if (given.occurredAt !== undefined && !Number.isFinite(given.occurredAt))
+    refuse('occurredAt', 'it must be milliseconds since 1970');
+}

@@ -1,0 +1,26 @@
+import type { Override } from '../contract/contribution.js';
+import { kernelError } from '../errors.js';
+import { nearest } from '../value/nearest.js';
+
+/**
+ * Checks that an override has the fields of one, with values that can be used.
+ *
+ * @throws SluiceError `bad-option`.
+ */
+export function checkOverride(key: string, override: Override): void {
+  const refuse = (problem: string): never => {
+    throw kernelError('bad-option', { option: `overrides["${key}"]`, problem });
+  };
+  if (!/^.+\/[^/]+$/.test(key)) refuse('its name must be extension/contribution');
+  const fields = ['disabled', 'priority', 'timeoutMs'];
+  for (const field of Object.keys(override)) {
+    if (fields.includes(field)) continue;
+    const close = nearest(field, fields);
+    refuse(`it has no field "${field}"${close === undefined ? '' : `; did you mean "${close}"?`}`);
+  }
+  const { disabled = false, priority = 0, timeoutMs = 1 } = override;
+  if (typeof disabled !== 'boolean') refuse('disabled must be true or false');
+  if (!Number.isFinite(priority)) refuse('priority must be a finite number');
+  if (!(Number.isFinite(timeoutMs) && timeoutMs > 0))
+    refuse('timeoutMs must be a positive number of milliseconds');
+}

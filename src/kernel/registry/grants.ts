@@ -1,0 +1,166 @@
+import { kernelError } from '../errors.js';
+import type { Stage } from '../stage/stage.js';
+import { type HandlerClass, handlerClasses } from '../stage/vocabulary.js';
+import { nearest } from '../value/nearest.js';
+
+/** What grants are made with. */
+export interface GrantsOptions {
+  readonly stages: readonly Stage[];
+  /**
+   * Per extension id: `family:field` for trusted fields, `class:family` for what it may contribute, `provide:kind` for what
+   * it may give the host, `dispatch:family` for what of the host's it may dispatch.
+   */
+  readonly grants: Readonly<Record<string, readonly string[]>>;
+  /** An extension without a grant for a class may only observe. */
+  readonly leastPrivilege: boolean;
+}
+
+/** The right to contribute a class to the families of a pattern, to provide a kind, or to dispatch a family. */
+interface VerbGrant {
+  /** A class, `*` for every class, `provide` or `dispatch`. */
+  readonly verb: string;
+  readonly pattern: string;
+}
+
+/**
+ * Who may contribute what, and set which trusted fields (spec §12.5). Asked when something is contributed, never on
+ * dispatch.
+ */
+export class Grants {
+  readonly #stages: ReadonlyMap<string, Stage>;
+  readonly #leastPrivilege: boolean;
+  /** Each list on its own: two may grant the same, and one of them may be taken back. */
+  readonly #held = new Map<string, Set<readonly string[]>>();
+
+  constructor({ stages, grants, leastPrivilege }: GrantsOptions) {
+    this.#stages = new Map(stages.map((stage) => [stage.family, stage]));
+    this.#leastPrivilege = leastPrivilege;
+    for (const [extensionId, given] of Object.entries(grants))
+      this.#add(extensionId, given, `grants["${extensionId}"]`);
+  }
+
+  /** Gives an extension more, for what it contributes from now on. */
+  add(extensionId: string, given: readonly string[]): Disposable {
+    return this.#add(extensionId, given, `grant("${extensionId}")`);
+  }
+
+  /** The trusted fields of a stage that an extension may set. */
+  fieldsOf(extensionId: string, stage: Stage): readonly string[] {
+    if (stage.trusted.length === 0) return none;
+    const held = this.#of(extensionId);
+    return stage.trusted.filter((field) => held.includes(`${stage.family}:${field}`));
+  }
+
+  /** Whether an extension may contribute a class to a family. */
+  allows(extensionId: string, name: HandlerClass, family: string): boolean {
+    return this.#has(extensionId, { verb: name, pattern: family });
+  }
+
+  /** Tells whether an extension may give its host a kind of thing: held to its grants as it is with classes. */
+  mayProvide(extensionId: string, kind: string): boolean {
+    return this.#has(extensionId, { verb: 'provide', pattern: kind });
+  }
+
+  /** Tells whether an extension may dispatch a family. One of the host's needs a grant, with or without least privilege. */
+  mayDispatch(extensionId: string, { family, emitter }: Stage): boolean {
+    return emitter === 'anyone' || this.#has(extensionId, { verb: 'dispatch', pattern: family });
+  }
+
+  #has(extensionId: string, asked: VerbGrant): boolean {
+    return hasVerb(this.#of(extensionId), asked, this.#leastPrivilege);
+  }
+
+  #of(extensionId: string): readonly string[] {
+    return [...(this.#held.get(extensionId) ?? [])].flat();
+  }
+
+  #add(extensionId: string, given: readonly string[], option: string): Disposable {
+    for (const grant of given) {
+      const problem = this.#problem(grant);
+      if (problem !== undefined) throw kernelError('bad-option', { option, problem });
+    }
+    const own = this.#held.get(extensionId) ?? new Set();
+    const list = [...given];
+    this.#held.set(extensionId, own.add(list));
+    return {
+      [Symbol.dispose]: () => {
+        // the second time it holds nothing, and another may hold the same by then
+        if (own.delete(list) && own.size === 0) this.#held.delete(extensionId);
+      },
+    };
+  }
+
+  #problem(grant: string): string | undefined {
+    const verbGrant = verbGrantOf(grant);
+    if (verbGrant !== undefined) return this.#verbProblem(grant, verbGrant);
+    const [family = '', field = ''] = grant.split(':');
+    const isWhole = grant === `${family}:${field}`;
+    if (isWhole && this.#stages.get(family)?.trusted.includes(field) === true) return undefined;
+    return `"${grant}" names no trusted field of a stage`;
+  }
+
+  #verbProblem(grant: string, given: VerbGrant): string | undefined {
+    if (given.verb === 'provide')
+      return /^(\*|[a-z][\w.-]*)$/.test(given.pattern) ? undefined : `"${grant}" names no kind`;
+    const isDispatch = given.verb === 'dispatch';
+    const fits = [...this.#stages.values()].some(({ family, classes }) =>
+      isDispatch
+        ? covers(given, 'dispatch', family)
+        : classes.some((name) => covers(given, name, family)),
+    );
+    if (fits) return undefined;
+    const close = nearest(given.pattern, this.#stages.keys());
+    const what = isDispatch ? 'stage' : 'stage that allows the class';
+    return `"${grant}" covers no ${what}${close === undefined ? '' : `; did you mean "${close}"?`}`;
+  }
+}
+
+const none: readonly string[] = Object.freeze([]);
+
+const verbs: readonly string[] = [...handlerClasses, '*', 'provide', 'dispatch'];
+
+/** `veto:egress.*` or `provide:channel`, taken apart; nothing where a grant is of a trusted field. */
+function verbGrantOf(grant: string): VerbGrant | undefined {
+  const [verb = '', pattern = ''] = grant.split(':');
+  return verbs.includes(verb) && grant === `${verb}:${pattern}` ? { verb, pattern } : undefined;
+}
+
+/**
+ * Whether an extension has what a grant names, by all that it is granted (spec §12.5). The kernel goes by the same rule.
+ *
+ * @param asked as a manifest writes it: `veto:egress.preparing`, or `agent.prompt.building:systemPrompt`.
+ */
+export function hasGrant(
+  granted: readonly string[],
+  asked: string,
+  leastPrivilege: boolean,
+): boolean {
+  const verbGrant = verbGrantOf(asked);
+  return verbGrant === undefined
+    ? granted.includes(asked)
+    : hasVerb(granted, verbGrant, leastPrivilege);
+}
+
+/**
+ * Everybody may observe. An extension that is granted any class or kind is held to what it is granted; under least
+ * privilege every extension is. A dispatch always needs its grant.
+ */
+function hasVerb(granted: readonly string[], asked: VerbGrant, leastPrivilege: boolean): boolean {
+  const { verb, pattern } = asked;
+  if (verb === 'observer') return true;
+  const isDispatch = verb === 'dispatch';
+  const counted = granted
+    .flatMap((grant) => verbGrantOf(grant) ?? [])
+    .filter((one) => (one.verb === 'dispatch') === isDispatch);
+  if (counted.length === 0) return !isDispatch && !leastPrivilege;
+  return counted.some((one) => covers(one, verb, pattern));
+}
+
+/** Whether `egress.preparing`, `egress.*` or `*` is meant by a pattern, and the class by its name or `*`. */
+function covers(granted: VerbGrant, verb: string, family: string): boolean {
+  const isAnyClass = granted.verb === '*' && verb !== 'provide' && verb !== 'dispatch';
+  if (!isAnyClass && granted.verb !== verb) return false;
+  const { pattern } = granted;
+  if (pattern === '*' || pattern === family) return true;
+  return pattern.endsWith('.*') && family.startsWith(pattern.slice(0, -1));
+}

@@ -1,0 +1,50 @@
+import { kernelError } from '../../errors.js';
+import type { Logger } from '../../stage/ports.js';
+import { isAbandoned, sourceOf } from './call.js';
+
+/** What belongs to one contribution. `log` and `dispatch` are made when they are read, so that idle ones cost nothing. */
+export class ContributionOwn {
+  readonly #extensionId: string;
+  readonly #contributionId: string;
+  readonly #logger: Logger;
+
+  constructor(extensionId: string, contributionId: string, logger: Logger) {
+    this.#extensionId = extensionId;
+    this.#contributionId = contributionId;
+    this.#logger = logger;
+  }
+
+  get extensionId(): string {
+    return this.#extensionId;
+  }
+
+  get contributionId(): string {
+    return this.#contributionId;
+  }
+
+  get log(): Logger {
+    const logger = this.#logger;
+    const ids = { extensionId: this.#extensionId, contributionId: this.#contributionId };
+    return {
+      debug: (message, fields) => logger.debug(message, { ...ids, ...fields }),
+      info: (message, fields) => logger.info(message, { ...ids, ...fields }),
+      warn: (message, fields) => logger.warn(message, { ...ids, ...fields }),
+      error: (message, fields) => logger.error(message, { ...ids, ...fields }),
+    };
+  }
+
+  get dispatch(): (call: unknown, family: string, payload: object) => unknown {
+    const ids = { extensionId: this.#extensionId, contributionId: this.#contributionId };
+    return (call, family, payload) => {
+      const source = sourceOf(call);
+      if (source === undefined) throw kernelError('foreign-call', ids);
+      if (source.ended || isAbandoned(call)) throw kernelError('call-inactive', ids);
+      return source.nest(ids, family, payload);
+    };
+  }
+
+  static {
+    Object.freeze(ContributionOwn.prototype); // one handler cannot change what the others have
+    Object.freeze(ContributionOwn);
+  }
+}

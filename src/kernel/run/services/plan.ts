@@ -1,0 +1,128 @@
+import { type AnyHandler, codes, type Entry, type ResultCode } from '../../outcome/entry.js';
+import type { Stage } from '../../stage/stage.js';
+import { type Band, bands } from '../../stage/vocabulary.js';
+
+/**
+ * The handlers of a family in run order. Made when contributions change, never on dispatch; replaced, never
+ * edited, so that a dispatch in flight keeps the one it started with (spec §4.5).
+ */
+export interface Plan {
+  readonly stage: Stage;
+  readonly entries: readonly Entry[];
+  /** The handlers of the entries, side by side for the loops. */
+  readonly handlers: readonly AnyHandler[];
+  readonly owns: readonly object[];
+  readonly codes: readonly ResultCode[];
+  readonly size: number;
+  /** Contributions that the operator disabled, or that are in quarantine and skipped. */
+  readonly absent: readonly Entry[];
+  /** Where the plan is of one band only: the handlers of the other. */
+  readonly otherBand: readonly Entry[];
+  /** Milliseconds the whole dispatch may take. */
+  readonly stageTimeoutMs: number;
+  /** Whether a veto stands before a mutator or resolver: only then can something change after it allowed. */
+  readonly mayGoStale: boolean;
+  readonly hasResolvers: boolean;
+  /** Whether a veto is among them whose silence is a failure. */
+  readonly hasStrict: boolean;
+  /** The same plan without resolvers, for a payload that names its target. */
+  readonly settled: Plan | undefined;
+}
+
+/** What sorting has cost so far, for the tests of complexity. */
+export interface PlanCounters {
+  plansBuilt: number;
+  comparisons: number;
+}
+
+/** Sorts by band, priority descending, extension id ascending, contribution id ascending, by code unit (spec §4.1). */
+export function buildPlan(
+  stage: Stage,
+  contributed: Iterable<Entry>,
+  counters: PlanCounters,
+): Plan {
+  counters.plansBuilt++;
+  const entries = [...contributed].sort((left, right) => {
+    counters.comparisons++;
+    return (
+      bands.indexOf(left.band) - bands.indexOf(right.band) ||
+      right.priority - left.priority ||
+      byCodeUnit(left.extensionId, right.extensionId) ||
+      byCodeUnit(left.contributionId, right.contributionId)
+    );
+  });
+  const absent = entries.filter((entry) => entry.absent !== undefined);
+  const present = entries.filter((entry) => entry.absent === undefined);
+  return planWithin(stage, present, absent, none);
+}
+
+/** The part of a plan that is of one band (spec §4.9). */
+export function bandPlan(plan: Plan, band: Band): Plan {
+  const own = plan.entries.filter((entry) => entry.band === band);
+  const others = plan.entries.filter((entry) => entry.band !== band);
+  return planWithin(plan.stage, own, plan.absent, others);
+}
+
+function planWithin(
+  stage: Stage,
+  present: readonly Entry[],
+  absent: readonly Entry[],
+  otherBand: readonly Entry[],
+): Plan {
+  const hasResolvers = present.some((entry) => entry.code === codes.resolver);
+  const settled = hasResolvers
+    ? planOf(
+        stage,
+        present.filter((entry) => entry.code !== codes.resolver),
+        absent,
+        otherBand,
+        undefined,
+      )
+    : undefined;
+  return planOf(stage, present, absent, otherBand, settled);
+}
+
+/** A plan of some entries of another, in the same order: for judging again. */
+export function subPlan(plan: Plan, entries: readonly Entry[]): Plan {
+  return planOf(plan.stage, entries, none, none, undefined);
+}
+
+const none: readonly Entry[] = Object.freeze([]);
+
+function planOf(
+  stage: Stage,
+  entries: readonly Entry[],
+  absent: readonly Entry[],
+  otherBand: readonly Entry[],
+  settled: Plan | undefined,
+): Plan {
+  const firstVeto = entries.findIndex(isVeto);
+  const lastChanger = entries.findLastIndex(
+    ({ code }) => code === codes.mutator || code === codes.resolver,
+  );
+  return {
+    stage,
+    entries,
+    handlers: entries.map((entry) => entry.handler),
+    owns: entries.map((entry) => entry.own),
+    codes: entries.map((entry) => entry.code),
+    size: entries.length,
+    absent,
+    otherBand,
+    stageTimeoutMs: entries.reduce((sum, entry) => sum + entry.extendsMs, stage.stageTimeoutMs),
+    mayGoStale: firstVeto >= 0 && firstVeto < lastChanger,
+    hasResolvers: settled !== undefined,
+    hasStrict: entries.some((entry) => entry.code === codes.strictVeto),
+    settled,
+  };
+}
+
+/** Whether an entry is a veto, strict or not. */
+export function isVeto(entry: Entry): boolean {
+  return entry.code === codes.veto || entry.code === codes.strictVeto;
+}
+
+function byCodeUnit(left: string, right: string): number {
+  if (left === right) return 0;
+  return left < right ? -1 : 1;
+}

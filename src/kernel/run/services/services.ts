@@ -1,0 +1,107 @@
+import type { Merge } from '../../merge/merge.js';
+import type { Author, Failure, Outcome } from '../../outcome/outcome.js';
+import type { Clock, IdSource, Logger } from '../../stage/ports.js';
+import type { Deadlines } from './deadlines.js';
+import type { InFlight } from './in-flight.js';
+import type { PlanCounters } from './plan.js';
+import type { Quarantine, QuarantineCounters } from './quarantine.js';
+
+/** Where a failure, or a late result, happened. */
+export interface Place {
+  readonly family: string;
+  readonly eventId: string;
+}
+
+/** A result that came after nobody waited for it any more. Its value is never used. */
+export interface Late extends Author, Place {
+  readonly settled: 'fulfilled' | 'rejected';
+  /** What it was rejected with. */
+  readonly error?: unknown;
+}
+
+/** What an operator may listen to. A tap that throws is logged and changes nothing. */
+export interface Tap {
+  /** Every dispatch, when it ends. */
+  readonly outcome?: (outcome: Outcome) => void;
+  /** Every failure, when it happens; for detached observers this is the only report. */
+  readonly failure?: (failure: Failure, place: Place) => void;
+  readonly late?: (late: Late) => void;
+}
+
+/** What the kernel has counted since it was created. */
+export interface Counters extends PlanCounters, QuarantineCounters {
+  dispatches: number;
+  passed: number;
+  cancelled: number;
+  failed: number;
+  handlerCalls: number;
+  failedOpen: number;
+  failedClosed: number;
+  late: number;
+  /** Failures outside of any dispatch that were laid at an extension's door. */
+  stray: number;
+  payloadsFrozen: number;
+  envelopesMade: number;
+}
+
+/** Counters at nought. */
+export function newCounters(): Counters {
+  return {
+    dispatches: 0,
+    passed: 0,
+    cancelled: 0,
+    failed: 0,
+    handlerCalls: 0,
+    failedOpen: 0,
+    failedClosed: 0,
+    late: 0,
+    stray: 0,
+    quarantines: 0,
+    trials: 0,
+    payloadsFrozen: 0,
+    envelopesMade: 0,
+    plansBuilt: 0,
+    comparisons: 0,
+  };
+}
+
+/** A timed-out or aborted handler that has not settled yet. */
+export interface StillRunning extends Author {
+  readonly family: string;
+  /** On the monotonic clock: when its time was up. */
+  readonly sinceMs: number;
+}
+
+/** A stage's merges, compiled when they are first needed. */
+export interface StageMerges {
+  readonly patch: Merge;
+  readonly annotations: Merge;
+  /** Why a selection target does not fit the stage's schema, or nothing. */
+  readonly misfit: (target: unknown) => string | undefined;
+}
+
+/** What a dispatch needs of its kernel. */
+export interface Services {
+  /** The kernel, as others hold it. */
+  readonly surface: object | undefined;
+  readonly clock: Clock;
+  readonly ids: IdSource;
+  readonly logger: Logger;
+  readonly tap: Tap | undefined;
+  readonly trace: boolean;
+  readonly deadlines: Deadlines;
+  readonly inFlight: InFlight;
+  readonly counters: Counters;
+  readonly stillRunning: Set<StillRunning>;
+  /** Absent where it is switched off. */
+  readonly quarantine: Quarantine | undefined;
+  /** Freezes each call as well, so that a handler cannot hang something on it for the next to find. */
+  readonly strict: boolean;
+  merges(family: string): StageMerges;
+  nest(
+    parent: { readonly event: object; readonly depth: number },
+    author: Author,
+    family: string,
+    payload: object,
+  ): Outcome | Promise<Outcome>;
+}

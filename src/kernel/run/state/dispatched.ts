@@ -1,0 +1,137 @@
+import { authorOf, codes } from '../../outcome/entry.js';
+import type { Envelope } from '../../outcome/envelope.js';
+import type {
+  CancelRecord,
+  Candidate,
+  Change,
+  Failure,
+  Outcome,
+  Selection,
+  Skipped,
+  StaleApproval,
+  Step,
+} from '../../outcome/outcome.js';
+import { changesOf } from './changes.js';
+import { staleApprovals } from './recheck.js';
+import type { Run } from './run.js';
+
+const none: readonly never[] = Object.freeze([]);
+
+/**
+ * Whether a value is an outcome that this copy of the kernel made: nothing else passes, however alike it looks.
+ *
+ * @example
+ * if (isOutcome(value) && value.status === 'passed') approve(value);
+ */
+export let isOutcome: (value: unknown) => value is Outcome;
+
+/**
+ * Tells whether an outcome is of a dispatch that somebody who holds a kernel began: not one of another kernel, nor one that a
+ * handler made with `own.dispatch` (spec §14.1).
+ *
+ * @param kernel of any kernel where unsaid.
+ */
+export let isBegunBy: (outcome: Outcome, kernel?: object) => boolean;
+
+/**
+ * The outcome of a run, read from it when asked: a dispatch that nobody looks at computes nothing. The class
+ * serves all three members of the union.
+ */
+export class Dispatched {
+  readonly #run: Run;
+  #changes: readonly Change[] | undefined;
+
+  constructor(run: Run) {
+    this.#run = run;
+  }
+
+  get status(): Outcome['status'] {
+    return this.#run.status;
+  }
+
+  get event(): Envelope {
+    return this.#run.event;
+  }
+
+  get payload(): object {
+    return this.#run.payload;
+  }
+
+  get annotations(): object {
+    return this.#run.annotations;
+  }
+
+  get cancel(): CancelRecord | undefined {
+    return this.#run.cancel;
+  }
+
+  get selection(): Selection | undefined {
+    return this.#run.selection;
+  }
+
+  get candidates(): readonly Candidate[] {
+    return this.#run.candidates ?? none;
+  }
+
+  get changes(): readonly Change[] {
+    return (this.#changes ??=
+      this.#run.versions === undefined && this.#run.overruled === undefined
+        ? none
+        : Object.freeze(changesOf(this.#run)));
+  }
+
+  get staleApprovals(): readonly StaleApproval[] {
+    return this.#run.stale === undefined ? none : staleApprovals(this.#run);
+  }
+
+  get skipped(): readonly Skipped[] {
+    const { plan, reached, stopped } = this.#run;
+    const skipped: Skipped[] = [];
+    if (stopped !== undefined)
+      for (const entry of plan.entries.slice(reached))
+        skipped.push({ ...authorOf(entry), why: stopped });
+    for (const entry of this.#run.passedOver)
+      if (entry.code === codes.resolver)
+        skipped.push({ ...authorOf(entry), why: 'explicit-target' });
+    for (const entry of plan.otherBand) skipped.push({ ...authorOf(entry), why: 'other-band' });
+    for (const entry of plan.absent)
+      skipped.push({ ...authorOf(entry), why: entry.absent ?? 'disabled' });
+    return skipped;
+  }
+
+  get failures(): readonly Failure[] {
+    return this.#run.failures ?? none;
+  }
+
+  get steps(): readonly Step[] {
+    return this.#run.steps ?? none;
+  }
+
+  toJSON(): Record<string, unknown> {
+    return {
+      status: this.status,
+      event: this.event,
+      payload: this.payload,
+      annotations: this.annotations,
+      ...(this.cancel !== undefined && { cancel: this.cancel }),
+      ...(this.selection !== undefined && { selection: this.selection }),
+      candidates: this.candidates,
+      changes: this.changes,
+      staleApprovals: this.staleApprovals,
+      skipped: this.skipped,
+      failures: this.failures.map(({ error: _, ...rest }) => rest),
+      steps: this.steps,
+    };
+  }
+
+  static {
+    isOutcome = (value): value is Outcome =>
+      typeof value === 'object' && value !== null && #run in value;
+    isBegunBy = (outcome, kernel) => {
+      if (!(#run in outcome)) return false;
+      const { depth, services } = outcome.#run;
+      return depth === 0 && (kernel === undefined || services.surface === kernel);
+    };
+    Object.freeze(Dispatched.prototype); // nobody can change what others read from an outcome
+  }
+}

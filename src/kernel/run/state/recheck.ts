@@ -1,0 +1,40 @@
+import { authorOf, type Entry, nameOf } from '../../outcome/entry.js';
+import type { StaleApproval } from '../../outcome/outcome.js';
+import { isVeto, type Plan, subPlan } from '../services/plan.js';
+import { type Run, versionsOf } from './run.js';
+
+/**
+ * The vetoes that allowed before a later patch or choice, in run order: they judge again, on what stands in the end. Those that
+ * decline are noted as stale (spec §8.3).
+ *
+ * @returns nothing where what was judged is what will happen.
+ */
+export function recheckPlan(run: Run): Plan | undefined {
+  const { plan } = run;
+  if (!plan.mayGoStale || run.lastChangeAt < 0) return undefined;
+  const allowed = plan.entries
+    .slice(0, run.lastChangeAt)
+    .filter((entry) => isVeto(entry) && !hasFailed(run, entry));
+  const declining = allowed.filter((entry) => !entry.recheck);
+  if (declining.length > 0) run.stale = declining;
+  const again = allowed.filter((entry) => entry.recheck);
+  return again.length === 0 ? undefined : subPlan(plan, again);
+}
+
+/** What each declining veto did not judge, and whose it was. */
+export function staleApprovals(run: Run): StaleApproval[] {
+  return (run.stale ?? []).map((entry) => {
+    const at = run.plan.entries.indexOf(entry);
+    const changers = [...versionsOf(run).map((version) => version.entry), ...(run.choosers ?? [])];
+    const later = changers.filter((changer) => run.plan.entries.indexOf(changer) > at);
+    const authors = new Map(later.map((changer) => [nameOf(changer), changer]));
+    return { ...authorOf(entry), changedBy: [...authors.values()].map(authorOf) };
+  });
+}
+
+function hasFailed(run: Run, entry: Entry): boolean {
+  return (run.failures ?? []).some(
+    (failure) =>
+      failure.extensionId === entry.extensionId && failure.contributionId === entry.contributionId,
+  );
+}

@@ -1,0 +1,64 @@
+import { authorOf } from '../../outcome/entry.js';
+import type { Author } from '../../outcome/outcome.js';
+import type { Services } from '../services/services.js';
+import type { Run } from './run.js';
+
+/** A handler that was called and has not settled. */
+export interface RunningHandler extends Author {
+  readonly family: string;
+  /** Its time was up, or its dispatch was aborted: nobody waits for it any more. */
+  readonly isGivenUp: boolean;
+}
+
+/**
+ * The handlers that have not settled. A detached observer is not among them, since nobody waits for it; nor is one that
+ * runs in this very call.
+ */
+export function runningHandlers({ deadlines, stillRunning }: Services): RunningHandler[] {
+  const waited = [...deadlines].flatMap((waiting) => {
+    const run = waiting as Run; // only runs are open
+    const entries = run.cuts?.waitsFor() ?? [];
+    return entries.map((entry) => ({
+      ...authorOf(entry),
+      family: run.family,
+      isGivenUp: false,
+    }));
+  });
+  const givenUp = [...stillRunning].map(({ extensionId, contributionId, family }) => ({
+    extensionId,
+    contributionId,
+    family,
+    isGivenUp: true,
+  }));
+  return [...waited, ...givenUp];
+}
+
+/**
+ * Waits until no handler of an extension runs.
+ *
+ * @returns those that still run when the time is up.
+ */
+export async function quietWithin(
+  services: Services,
+  extensionId: string,
+  timeoutMs: number,
+): Promise<readonly RunningHandler[]> {
+  const { clock, deadlines } = services;
+  const own = (): RunningHandler[] =>
+    runningHandlers(services).filter((one) => one.extensionId === extensionId);
+  if (timeoutMs <= 0 || own().length === 0) return own();
+  await new Promise<void>((resolve) => {
+    const timer = clock.setTimeout(() => done(), timeoutMs);
+    const watch = deadlines.watch(() =>
+      queueMicrotask(() => {
+        if (own().length === 0) done(); // the wait has ended by now
+      }),
+    );
+    const done = (): void => {
+      clock.clearTimeout(timer);
+      watch[Symbol.dispose]();
+      resolve();
+    };
+  });
+  return own();
+}

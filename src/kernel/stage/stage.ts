@@ -1,0 +1,270 @@
+import type { TObject, TSchema } from 'typebox';
+import { kernelError } from '../errors.js';
+import type { ValueOf } from './named.js';
+import {
+  type EmissionSource,
+  type Emitter,
+  type ExecutionMode,
+  emissionSources,
+  emitters,
+  executionModes,
+  type FailPolicy,
+  type HandlerClass,
+  handlerClasses,
+  type PatchLaw,
+  type PatchLawSpec,
+  patchLaws,
+} from './vocabulary.js';
+
+/** A schema of an object without fields: what a stage has where it declares no patch or annotations. */
+export type NoFields = TObject<Record<never, never>>;
+
+/** Milliseconds a handler may take where neither its stage nor its contribution says otherwise. */
+export const defaultTimeoutMs = 15_000;
+
+/** Milliseconds a whole dispatch may take where its stage does not say otherwise. */
+export const defaultStageTimeoutMs = 30_000;
+
+/** A stage's notice that it will go (spec §12). */
+export interface Deprecation {
+  /** The version that deprecated it. */
+  readonly since: string;
+  /** The family to use instead. */
+  readonly use: string;
+  /** The version that removes it, where that is known. */
+  readonly removeAfter?: string;
+}
+
+/**
+ * One row of the catalog: everything the kernel knows about a family (spec §2).
+ * Adding a family is adding a row; no function goes with it.
+ */
+export interface StageSpec<
+  F extends string,
+  C extends HandlerClass,
+  M extends ExecutionMode,
+  P extends TObject,
+  Q extends TObject,
+  A extends TObject,
+  S extends TSchema,
+  K extends string,
+> {
+  /** The family's name: lower case, dotted. */
+  readonly family: F;
+  /** The handler classes this stage allows. */
+  readonly classes: readonly C[];
+  /** How handlers are called. */
+  readonly mode: M;
+  /** What the event carries. */
+  readonly payload: P;
+  /** What a mutator may return: optional fields, each of them a field of the payload. */
+  readonly patch?: Q;
+  /** The named law of each patch field; `replace` where none is named. */
+  readonly laws?: { readonly [Field in keyof ValueOf<Q>]?: PatchLawSpec };
+  /** Patch fields that only an extension granted `family:field` may set. */
+  readonly trusted?: readonly (keyof ValueOf<Q> & string)[];
+  /** Payload fields that pass by reference: neither frozen nor copied, and not to be written. */
+  readonly shared?: readonly (keyof ValueOf<P> & string)[];
+  /** What an augmenter may return: optional fields. Lists append. */
+  readonly annotations?: A;
+  /** Annotation fields for which the last writer wins. On any other the first stands. */
+  readonly replaceable?: readonly (keyof ValueOf<A> & string)[];
+  /** What a resolver may select. */
+  readonly selection?: S;
+  /** Says that the payload already names its target: resolvers are then not called (spec §9). */
+  readonly settled?: (payload: ValueOf<P>) => boolean;
+  /** The codes a veto may cancel with. `other` is always one. */
+  readonly cancelCodes?: readonly K[];
+  /** What a failure does, per class; `open` where unsaid. */
+  readonly onError?: { readonly [Class in C]?: FailPolicy };
+  /** Milliseconds one handler may take. */
+  readonly timeoutMs?: number;
+  /** Milliseconds a whole dispatch may take. */
+  readonly stageTimeoutMs?: number;
+  /** On a hot path: dispatched per delta or per transcript write. */
+  readonly hotPath?: boolean;
+  /** What the stage is for, in one sentence. */
+  readonly purpose?: string;
+  /** The source of its events; `extension` where unsaid. A host without that source never dispatches the family. */
+  readonly emittedBy?: EmissionSource;
+  /** When it is dispatched: `before every send`. */
+  readonly emittedWhen?: string;
+  /**
+   * The one who may dispatch it: `anyone`, by default, or the `host` alone. A handler's `own.dispatch` of what is the host's needs
+   * the grant `dispatch:family` (spec §12.5).
+   */
+  readonly emitter?: Emitter;
+  /** The version of this row's payload and rules. */
+  readonly version?: number;
+  readonly deprecated?: Deprecation;
+}
+
+/** A defined stage: its row, checked and with every column filled in. Frozen. */
+export interface Stage<
+  F extends string = string,
+  C extends HandlerClass = HandlerClass,
+  M extends ExecutionMode = ExecutionMode,
+  P extends TObject = TObject,
+  Q extends TObject = TObject,
+  A extends TObject = TObject,
+  S extends TSchema = TSchema,
+  K extends string = string,
+> {
+  readonly family: F;
+  readonly classes: readonly C[];
+  readonly mode: M;
+  readonly payload: P;
+  readonly patch: Q | undefined;
+  readonly laws: Readonly<Record<string, { readonly law: PatchLaw; readonly separator: string }>>;
+  readonly trusted: readonly string[];
+  readonly shared: readonly string[];
+  readonly annotations: A | undefined;
+  readonly replaceable: readonly string[];
+  readonly selection: S | undefined;
+  readonly settled: ((payload: never) => boolean) | undefined;
+  readonly cancelCodes: readonly (K | 'other')[];
+  readonly onError: Readonly<Record<HandlerClass, FailPolicy>>;
+  readonly timeoutMs: number;
+  readonly stageTimeoutMs: number;
+  readonly hotPath: boolean;
+  readonly purpose: string;
+  readonly emittedBy: EmissionSource;
+  readonly emittedWhen: string;
+  readonly emitter: Emitter;
+  readonly version: number;
+  readonly deprecated: Deprecation | undefined;
+}
+
+/**
+ * Declares a stage. The row is checked here, once, so that a mistake in a column is found when it is
+ * written, not when a message comes by.
+ *
+ * @throws SluiceError `bad-stage`, naming the family and the column.
+ * @example
+ * const billingChecking = defineStage({
+ *   family: 'acme.billing.checking',
+ *   classes: ['observer', 'veto'],
+ *   mode: 'sequential',
+ *   payload: Type.Object({ amountCents: Type.Integer() }),
+ *   cancelCodes: ['over-budget'],
+ * });
+ */
+export function defineStage<
+  const F extends string,
+  const C extends HandlerClass,
+  const M extends ExecutionMode,
+  P extends TObject,
+  Q extends TObject = NoFields,
+  A extends TObject = NoFields,
+  S extends TSchema = never,
+  const K extends string = never,
+>(spec: StageSpec<F, C, M, P, Q, A, S, K>): Stage<F, C, M, P, Q, A, S, K> {
+  check(spec);
+  const laws: Record<string, { law: PatchLaw; separator: string }> = {};
+  const named: Readonly<Record<string, PatchLawSpec | undefined>> = spec.laws ?? {};
+  for (const field of Object.keys(spec.patch?.properties ?? {})) {
+    const given = named[field] ?? 'replace';
+    const law = typeof given === 'string' ? { law: given } : given;
+    laws[field] = { separator: '\n\n', ...law };
+  }
+  return Object.freeze({
+    family: spec.family,
+    classes: Object.freeze([...spec.classes]),
+    mode: spec.mode,
+    payload: spec.payload,
+    patch: spec.patch,
+    laws: Object.freeze(laws),
+    trusted: Object.freeze([...(spec.trusted ?? [])]),
+    shared: Object.freeze([...(spec.shared ?? [])]),
+    annotations: spec.annotations,
+    replaceable: Object.freeze([...(spec.replaceable ?? [])]),
+    selection: spec.selection,
+    settled: spec.settled,
+    cancelCodes: Object.freeze([...(spec.cancelCodes ?? []), 'other' as const]),
+    onError: Object.freeze({
+      observer: 'open',
+      augmenter: 'open',
+      mutator: 'open',
+      veto: 'open',
+      resolver: 'open',
+      ...spec.onError,
+    }),
+    timeoutMs: spec.timeoutMs ?? defaultTimeoutMs,
+    stageTimeoutMs: spec.stageTimeoutMs ?? defaultStageTimeoutMs,
+    hotPath: spec.hotPath ?? false,
+    purpose: spec.purpose ?? '',
+    emittedBy: spec.emittedBy ?? 'extension',
+    emittedWhen: spec.emittedWhen ?? '',
+    emitter: spec.emitter ?? 'anyone',
+    version: spec.version ?? 1,
+    deprecated: spec.deprecated,
+  });
+}
+
+/** Whether a stage judges what may be shown before it is whole: its payload says `streaming`. */
+export function judgesStreams(stage: Stage): boolean {
+  return Object.hasOwn(stage.payload.properties, 'streaming');
+}
+
+type AnySpec = StageSpec<
+  string,
+  HandlerClass,
+  ExecutionMode,
+  TObject,
+  TObject,
+  TObject,
+  TSchema,
+  string
+>;
+
+function check(given: unknown): void {
+  const spec = given as AnySpec; // the generic row, read by its columns
+  const refuse = (problem: string): never => {
+    throw kernelError('bad-stage', { family: String(spec.family), problem });
+  };
+  if (!/^[a-z][a-z0-9-]*(\.[a-z][a-z0-9-]*)+$/.test(spec.family))
+    refuse('its name must be lower-case words joined by dots');
+  if (spec.classes.length === 0) refuse('it allows no handler class');
+  for (const name of spec.classes)
+    if (!handlerClasses.includes(name)) refuse(`"${name}" is no handler class`);
+  if (new Set(spec.classes).size !== spec.classes.length) refuse('a class is listed twice');
+  if (!executionModes.includes(spec.mode)) refuse(`"${spec.mode}" is no execution mode`);
+  if (spec.emitter !== undefined && !emitters.includes(spec.emitter))
+    refuse(`emitter must be one of ${emitters.join(', ')}`);
+  if (spec.emittedBy !== undefined && !emissionSources.includes(spec.emittedBy))
+    refuse(`emittedBy must be one of ${emissionSources.join(', ')}`);
+  if (spec.mode === 'parallel' && spec.classes.some((name) => name !== 'observer'))
+    refuse('a parallel stage allows observers only: parallel handlers cannot affect the outcome');
+  if (spec.classes.includes('mutator') !== (spec.patch !== undefined))
+    refuse('a stage has a patch schema exactly if it allows mutators');
+  if (spec.classes.includes('augmenter') !== (spec.annotations !== undefined))
+    refuse('a stage has an annotations schema exactly if it allows augmenters');
+  if (spec.classes.includes('resolver') !== (spec.selection !== undefined))
+    refuse('a stage has a selection schema exactly if it allows resolvers');
+  const payloadFields = Object.keys(spec.payload.properties);
+  const patchFields = Object.keys(spec.patch?.properties ?? {});
+  const annotationFields = Object.keys(spec.annotations?.properties ?? {});
+  for (const field of [...payloadFields, ...patchFields, ...annotationFields])
+    if (field in Object.prototype) refuse(`"${field}" is a name that every object has already`);
+  for (const field of patchFields)
+    if (!payloadFields.includes(field)) refuse(`patch field "${field}" is no field of the payload`);
+  const within = (column: string, names: readonly string[], fields: readonly string[]): void => {
+    for (const name of names)
+      if (!fields.includes(name)) refuse(`${column} names "${name}", which is no field there`);
+  };
+  within('laws', Object.keys(spec.laws ?? {}), patchFields);
+  within('trusted', spec.trusted ?? [], patchFields);
+  within('shared', spec.shared ?? [], payloadFields);
+  within('replaceable', spec.replaceable ?? [], annotationFields);
+  const named: Readonly<Record<string, PatchLawSpec | undefined>> = spec.laws ?? {};
+  for (const [field, law] of Object.entries(named)) {
+    const name: string | undefined = typeof law === 'object' ? String(law.law) : law;
+    if (name !== undefined && !(patchLaws as readonly string[]).includes(name))
+      refuse(`laws.${field} is "${name}", which is no patch law`);
+  }
+  for (const column of ['timeoutMs', 'stageTimeoutMs'] as const) {
+    const value = spec[column];
+    if (value !== undefined && !(Number.isFinite(value) && value > 0))
+      refuse(`${column} must be a positive number of milliseconds`);
+  }
+}

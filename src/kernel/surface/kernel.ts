@@ -1,0 +1,286 @@
+import { canonicalStages } from '../catalog/index.js';
+import type {
+  CloseReport,
+  Kernel,
+  KernelLimits,
+  KernelOptions,
+  KernelStats,
+  PlannedHandler,
+  StageInfo,
+} from '../contract/contract.js';
+import type { RawContribution } from '../contract/contribution.js';
+import { kernelError, type SluiceError } from '../errors.js';
+import { nameOf } from '../outcome/entry.js';
+import type { Envelope } from '../outcome/envelope.js';
+import { type Given, takeGiven } from '../outcome/given.js';
+import type { Author, Outcome } from '../outcome/outcome.js';
+import { type FamilyState, Registry } from '../registry/registry.js';
+import { begin, end } from '../run/dispatch.js';
+import { Deadlines } from '../run/services/deadlines.js';
+import { InFlight } from '../run/services/in-flight.js';
+import type { Plan } from '../run/services/plan.js';
+import type { Quarantine } from '../run/services/quarantine.js';
+import {
+  type Counters,
+  newCounters,
+  type Services,
+  type StageMerges,
+  type StillRunning,
+  type Tap,
+} from '../run/services/services.js';
+import { stageFailed } from '../run/state/failures.js';
+import { type Nested, Run } from '../run/state/run.js';
+import { quietWithin, runningHandlers } from '../run/state/running.js';
+import { freezeOrThrow, takePayload } from '../stage/payload.js';
+import {
+  type Clock,
+  type IdSource,
+  type Logger,
+  silentLogger,
+  sortableIds,
+  systemClock,
+  unfailing,
+} from '../stage/ports.js';
+import type { Stage } from '../stage/stage.js';
+
+const defaultLimits: KernelLimits = { warnAt: 1_000, refuseAt: 20_000, depth: 8 };
+
+/**
+ * Makes a kernel.
+ *
+ * @throws SluiceError `duplicate-family` or `bad-option`.
+ * @example
+ * const kernel = createKernel({ trace: true });
+ */
+export function createKernel(options: KernelOptions = {}): Kernel {
+  const kernel = new PipelineKernel(options);
+  // What a handler or extension may hold is this, and not the machinery behind it.
+  const surface = {
+    contribute: (given: RawContribution) => kernel.contribute(given),
+    grant: (extensionId: string, grants: readonly string[]) => kernel.grant(extensionId, grants),
+    mayProvide: (extensionId: string, kind: string) => kernel.mayProvide(extensionId, kind),
+    running: () => runningHandlers(kernel),
+    quiet: (extensionId: string, how?: { readonly timeoutMs?: number }) =>
+      quietWithin(kernel, extensionId, how?.timeoutMs ?? 5_000),
+    blame: (of: { readonly extensionId: string; readonly contributionId?: string }, why: string) =>
+      kernel.blame(of, why),
+    dispatch: (family: string, payload: object, given?: Given) =>
+      kernel.dispatch(family, payload, given),
+    dispatchSync: (family: string, payload: object, given?: Given) =>
+      kernel.dispatchSync(family, payload, given),
+    has: (family: string) => kernel.has(family),
+    plan: (family: string) => kernel.plan(family),
+    stages: () => kernel.stages(),
+    stats: () => kernel.stats(),
+    parsePayload: (family: string, payload: unknown) => kernel.parsePayload(family, payload),
+    close: (how?: { readonly timeoutMs?: number }) => kernel.close(how),
+  };
+  kernel.surface = surface;
+  return Object.freeze(surface) as Kernel; // it takes families as text; the interface types them
+}
+
+class PipelineKernel implements Services {
+  readonly clock: Clock;
+  readonly ids: IdSource;
+  readonly logger: Logger;
+  readonly tap: Tap | undefined;
+  readonly trace: boolean;
+  readonly strict: boolean;
+  readonly deadlines: Deadlines;
+  readonly inFlight = new InFlight();
+  readonly stillRunning = new Set<StillRunning>();
+  readonly counters: Counters = newCounters();
+  /** The name that others know it by. */
+  surface: object | undefined;
+  readonly #registry: Registry;
+  readonly #depth: number;
+  #sequence = 0;
+  #stampMs = 0;
+  #closed = false;
+
+  constructor(options: KernelOptions) {
+    const limits = { ...defaultLimits, ...options.limits };
+    this.clock = options.clock ?? systemClock;
+    this.ids = options.ids ?? sortableIds();
+    this.logger = unfailing(options.logger ?? silentLogger);
+    this.tap = options.tap;
+    this.trace = options.trace ?? false;
+    this.strict = options.validate === 'always';
+    this.deadlines = new Deadlines(this.clock);
+    this.#depth = limits.depth;
+    this.#registry = new Registry({
+      stages: options.stages ?? canonicalStages,
+      grants: options.grants ?? {},
+      leastPrivilege: options.leastPrivilege ?? false,
+      quarantine: options.quarantine,
+      instrument: options.instrument,
+      clock: this.clock,
+      overrides: options.overrides ?? {},
+      limits,
+      generateCode: options.generateCode ?? true,
+      logger: this.logger,
+      counters: this.counters,
+    });
+  }
+
+  contribute(given: RawContribution): Disposable {
+    return this.#registry.contribute(given);
+  }
+
+  get quarantine(): Quarantine | undefined {
+    return this.#registry.quarantine;
+  }
+
+  grant(extensionId: string, grants: readonly string[]): Disposable {
+    return this.#registry.grant(extensionId, grants);
+  }
+
+  mayProvide(extensionId: string, kind: string): boolean {
+    return this.#registry.mayProvide(extensionId, kind);
+  }
+
+  blame(of: { readonly extensionId: string; readonly contributionId?: string }, why: string): void {
+    this.counters.stray++;
+    this.#registry.blame(of, why);
+  }
+
+  dispatch(family: string, payload: object, given?: Given): Promise<Outcome> {
+    try {
+      const slot = this.#registry.slot(family);
+      if (slot.stage.mode === 'sync-sequential') throw wrongMode(slot.stage, 'dispatchSync');
+      return this.#settled(this.#start(slot, payload, given, undefined));
+    } catch (thrown) {
+      return Promise.reject(thrown);
+    }
+  }
+
+  dispatchSync(family: string, payload: object, given?: Given): Outcome {
+    const slot = this.#registry.slot(family);
+    if (slot.stage.mode !== 'sync-sequential') throw wrongMode(slot.stage, 'dispatch');
+    return begin(this.#start(slot, payload, given, undefined)) as Outcome; // a sync stage never waits
+  }
+
+  nest(
+    parent: { readonly event: object; readonly depth: number },
+    author: Author,
+    family: string,
+    payload: object,
+  ): Outcome | Promise<Outcome> {
+    const slot = this.#registry.slot(family);
+    this.#registry.checkDispatch(author, slot);
+    const depth = parent.depth + 1;
+    const event = parent.event as Envelope; // made by this kernel
+    const by = nameOf(author);
+    const run = this.#start(slot, payload, undefined, { event, depth, by });
+    const isSync = slot.stage.mode === 'sync-sequential';
+    if (depth <= this.#depth) return isSync ? (begin(run) as Outcome) : this.#settled(run); // a sync stage never waits
+    const problem = `${by} dispatched "${family}" ${depth} levels deep; ${this.#depth} are allowed`;
+    stageFailed(run, 'too-deep', problem);
+    run.stopped = 'after-failure';
+    run.reached = 0;
+    this.inFlight.add();
+    return isSync ? end(run) : Promise.resolve(end(run));
+  }
+
+  has(family: string): boolean {
+    return this.#registry.planOf(this.#registry.slot(family)).size > 0;
+  }
+
+  plan(family: string): readonly PlannedHandler[] {
+    return this.#registry.handlersOf(this.#registry.slot(family));
+  }
+
+  stages(): readonly StageInfo[] {
+    return this.#registry.describe();
+  }
+
+  stats(): KernelStats {
+    return {
+      ...this.counters,
+      contributions: this.#registry.size,
+      waiting: this.deadlines.size,
+      stillRunning: [...this.stillRunning],
+      quarantined: this.quarantine?.list() ?? [],
+    };
+  }
+
+  parsePayload(family: string, payload: unknown): object {
+    const slot = this.#registry.slot(family);
+    return takePayload(slot.stage, this.#registry.checkOf(slot), payload);
+  }
+
+  merges(family: string): StageMerges {
+    return this.#registry.mergesOf(this.#registry.slot(family));
+  }
+
+  async close({ timeoutMs = 10_000 }: { readonly timeoutMs?: number } = {}): Promise<CloseReport> {
+    this.#closed = true;
+    const abandoned: string[] = [];
+    await new Promise<void>((resolve) => {
+      const timer = this.clock.setTimeout(() => {
+        for (const waiting of [...this.deadlines]) {
+          const run = waiting as Run; // only runs are open
+          abandoned.push(run.family);
+          run.cuts?.abort();
+        }
+        resolve();
+      }, timeoutMs);
+      this.inFlight.whenIdle(() => {
+        this.clock.clearTimeout(timer);
+        resolve();
+      });
+    });
+    this.deadlines.dispose();
+    this.quarantine?.dispose();
+    return { drained: abandoned.length === 0, abandoned };
+  }
+
+  /** A promise of a run's outcome; of one that is there already where the stage did not wait. */
+  #settled(run: Run): Promise<Outcome> {
+    const outcome = begin(run);
+    if (outcome !== undefined) return Promise.resolve(outcome);
+    return new Promise((resolve) => {
+      run.resolve = resolve;
+    });
+  }
+
+  #start(
+    slot: FamilyState,
+    payload: object,
+    given: Given | undefined,
+    nested: Nested | undefined,
+  ): Run {
+    const { stage } = slot;
+    if (this.#closed && nested === undefined)
+      throw kernelError('kernel-closed', { family: stage.family });
+    const plan =
+      given?.band === undefined
+        ? (slot.plan ?? this.#registry.planOf(slot))
+        : this.#registry.bandOf(slot, given.band);
+    const nowMs = this.clock.now();
+    if (nowMs > this.#stampMs) this.#stampMs = nowMs; // §1.3: ids never go back, whatever the clock does
+    const occurredAt = given?.occurredAt ?? nowMs;
+    const sequence = ++this.#sequence;
+    const taken = this.#take(slot, plan, payload);
+    if (given !== undefined) takeGiven(stage, given);
+    const run = new Run(this, plan, taken, given, occurredAt, this.#stampMs, sequence, nested);
+    this.counters.dispatches++;
+    return run;
+  }
+
+  /** The payload as the dispatch owns it: frozen where somebody will see it, checked where that is asked for. */
+  #take(slot: FamilyState, plan: Plan, payload: object): object {
+    if (this.strict) {
+      this.counters.payloadsFrozen++;
+      return takePayload(slot.stage, this.#registry.checkOf(slot), payload);
+    }
+    if (plan.size === 0 && this.tap === undefined) return payload;
+    freezeOrThrow(slot.stage, payload);
+    this.counters.payloadsFrozen++;
+    return payload;
+  }
+}
+
+function wrongMode(stage: Stage, use: string): SluiceError {
+  return kernelError('wrong-mode', { family: stage.family, mode: stage.mode, use });
+}
