@@ -24,8 +24,8 @@ export type {
   RequestOptions,
   RunsLost,
 } from './client/client-state.js';
-export type { ClientCounters, ClientStats } from './client/client-stats.js';
-export type { AgentCallback, ChatCallback } from './client/run-routes.js';
+export type { ClientCounters, ClientStats } from './client/routes/client-stats.js';
+export type { AgentCallback, ChatCallback } from './client/routes/run-routes.js';
 export { createDeviceIdentity, type DeviceIdentity } from './device/device-identity.js';
 export { loadDeviceIdentity } from './device/load-device-identity.js';
 export type { OtherAgentEvent } from './protocol/agent-event.js';

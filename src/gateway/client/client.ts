@@ -20,14 +20,14 @@ import {
   urlOf,
 } from './client-options.js';
 import type { ClientState, ClientStateChange, RequestOptions, RunsLost } from './client-state.js';
-import { type ClientStats, newCounters } from './client-stats.js';
 import { Connection } from './connection.js';
 import { Listeners } from './listeners.js';
 import { PendingRequests } from './pending-requests.js';
 import { redactor } from './redact.js';
 import { ResumeWindow } from './resume-window.js';
-import { RunClaims } from './run-claims.js';
-import { type AgentCallback, type ChatCallback, RunRoutes } from './run-routes.js';
+import { type ClientStats, newCounters } from './routes/client-stats.js';
+import { RunClaims } from './routes/run-claims.js';
+import { type AgentCallback, type ChatCallback, RunRoutes } from './routes/run-routes.js';
 import { untilReady } from './until-ready.js';
 
 /**

@@ -11,9 +11,9 @@ import type { Hello } from '../protocol/hello.js';
 import { backoffMs } from './backoff.js';
 import type { ClientLimits, ReconnectOptions } from './client-options.js';
 import type { ClientState } from './client-state.js';
-import type { ClientCounters } from './client-stats.js';
 import { GatewaySocket } from './gateway-socket.js';
 import { Handshake, type HandshakeStep } from './handshake.js';
+import type { ClientCounters } from './routes/client-stats.js';
 
 /** A gateway that has sent nothing for so many of its ticks is gone, whatever the platform says. */
 const silentTicks = 2.5;

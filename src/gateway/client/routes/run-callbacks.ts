@@ -1,4 +1,4 @@
-import { gatewayError } from '../errors.js';
+import { gatewayError } from '../../errors.js';
 import type { EarlyEvents } from './early-events.js';
 
 /** A run that is registered, and what it wants to be told. */

@@ -1,14 +1,14 @@
-import type { Clock, Logger } from '../../kernel/index.js';
-import type { AgentEventPayload } from '../../stream/index.js';
+import type { Clock, Logger } from '../../../kernel/index.js';
+import type { AgentEventPayload } from '../../../stream/index.js';
 import {
   isGapReport,
   isNamedStream,
   type OtherAgentEvent,
   readAgentEvent,
   type WireAgentEvent,
-} from '../protocol/agent-event.js';
-import { type ChatEvent, readChatEvent } from '../protocol/chat-event.js';
-import type { LostReason } from '../protocol/lost-reason.js';
+} from '../../protocol/agent-event.js';
+import { type ChatEvent, readChatEvent } from '../../protocol/chat-event.js';
+import type { LostReason } from '../../protocol/lost-reason.js';
 import type { ClientCounters } from './client-stats.js';
 import { EarlyEvents } from './early-events.js';
 import { type RegisteredRun, RunCallbacks } from './run-callbacks.js';

@@ -1,4 +1,4 @@
-import { Recent } from '../../stream/index.js';
+import { Recent } from '../../../stream/index.js';
 
 /** Runs whose claim has ended, and of which events may still come. */
 const remembered = 1_000;

@@ -1,4 +1,4 @@
-import type { Clock, TimerHandle } from '../../kernel/index.js';
+import type { Clock, TimerHandle } from '../../../kernel/index.js';
 
 /** Events of runs that are not registered yet, at most. */
 const maxEvents = 1_000;
