@@ -13,7 +13,6 @@ export type {
   ResendPolicy,
 } from './channel.js';
 export { checkedPermits, checkPermit } from './check-permit.js';
-export { type ConsoleChannelOptions, type ConsoleTerminal, consoleChannel } from './console.js';
 export type {
   ApprovedMessage,
   DeliveryReceipt,
@@ -25,5 +24,10 @@ export { approveSend, SendApproval, SendPermit } from './permit.js';
 export type { ChannelPreviews, LeftPreview } from './previews.js';
 export type { SendResult } from './send-result.js';
 export { StreamApproval, type StreamPermits } from './stream-permits.js';
+export {
+  type ConsoleChannelOptions,
+  type ConsoleTerminal,
+  consoleChannel,
+} from './terminal/console.js';
 export { type PaintLine, type Terminal, TerminalScreen } from './terminal/terminal-screen.js';
 export type { TerminalLook } from './terminal/terminal-sender.js';

@@ -1,9 +1,9 @@
-import { inertText } from '../kernel/index.js';
-import type { ChannelInbox, ChannelPlugin, DecodedIngress } from './channel.js';
-import { checkedPermits, checkPermit } from './check-permit.js';
-import type { ApprovedMessage } from './message.js';
-import type { TerminalScreen } from './terminal/terminal-screen.js';
-import { type TerminalLook, terminalSender } from './terminal/terminal-sender.js';
+import { inertText } from '../../kernel/index.js';
+import type { ChannelInbox, ChannelPlugin, DecodedIngress } from '../channel.js';
+import { checkedPermits, checkPermit } from '../check-permit.js';
+import type { ApprovedMessage } from '../message.js';
+import type { TerminalScreen } from './terminal-screen.js';
+import { type TerminalLook, terminalSender } from './terminal-sender.js';
 
 /** What the console channel reads from and writes to. Nothing global is touched. */
 export interface ConsoleChannelOptions {
