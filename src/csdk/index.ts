@@ -26,13 +26,7 @@ export { type CoderStreamOptions, coderStream } from './coder/coder-stream.js';
 export { type CoderEventsOptions, toCoderEvents } from './coder/to-coder-events.js';
 export { type CallbackQueue, type CsdkCallback, callbackQueue } from './frames/callback.js';
 export type { CsdkFrame } from './frames/frame.js';
-export { type LiveRunsOptions, liveRuns } from './live-runs.js';
-export { normalizeSession } from './normalize-session.js';
-export { assertOrdering } from './ordering/assert-ordering.js';
-export { checkOrdering } from './ordering/check-ordering.js';
-export { type OrderingChecker, orderingChecker } from './ordering/ordering-checker.js';
-export type { OrderingRule, OrderingViolation } from './ordering/ordering-violation.js';
-export { type MalformedLine, readFrames } from './read-frames.js';
+export { type MalformedLine, readFrames } from './frames/read-frames.js';
 export type {
   CsdkCanUseTool,
   CsdkHook,
@@ -43,10 +37,16 @@ export type {
   CsdkPermissionAnswer,
   CsdkPermissionOptions,
   CsdkPreToolUseOutput,
-} from './sdk-callbacks.js';
+} from './gate/sdk-callbacks.js';
+export { type CsdkToolGate, type ToolGateOptions, toolGate } from './gate/tool-gate.js';
+export { assertOrdering } from './ordering/assert-ordering.js';
+export { checkOrdering } from './ordering/check-ordering.js';
+export { type OrderingChecker, orderingChecker } from './ordering/ordering-checker.js';
+export type { OrderingRule, OrderingViolation } from './ordering/ordering-violation.js';
+export { type LiveRunsOptions, liveRuns } from './runs/live-runs.js';
+export { normalizeSession } from './runs/normalize-session.js';
+export { splitRuns } from './runs/split-runs.js';
 export type { NormalizeOptions } from './session/normalize-options.js';
 export type { SessionDiagnostic } from './session/session-diagnostic.js';
 export type { ToolPartial } from './session/tool-partial.js';
-export { splitRuns } from './split-runs.js';
-export { subagentOf } from './subagent-of.js';
-export { type CsdkToolGate, type ToolGateOptions, toolGate } from './tool-gate.js';
+export { subagentOf } from './subagents/subagent-of.js';

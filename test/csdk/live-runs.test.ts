@@ -6,7 +6,7 @@ import {
   normalizeSession,
   splitRuns,
 } from '../../src/csdk/index.js';
-import { watchedRuns } from '../../src/csdk/live-runs.js';
+import { watchedRuns } from '../../src/csdk/runs/live-runs.js';
 import type { SessionEvent } from '../../src/stream/index.js';
 import { frames } from '../support/bridge-lab.js';
 import { LiveQuery } from '../support/live-query.js';

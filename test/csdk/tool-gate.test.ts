@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type CsdkCallback, callbackQueue } from '../../src/csdk/frames/callback.js';
-import type { CsdkPermissionOptions } from '../../src/csdk/sdk-callbacks.js';
-import { type ToolGateOptions, toolGate } from '../../src/csdk/tool-gate.js';
+import type { CsdkPermissionOptions } from '../../src/csdk/gate/sdk-callbacks.js';
+import { type ToolGateOptions, toolGate } from '../../src/csdk/gate/tool-gate.js';
 import type { ToolCall, ToolDecision, ToolGate } from '../../src/stream/index.js';
 import { deferred } from '../support/kernel-lab.js';
 

@@ -2,8 +2,8 @@ import type { Kernel } from '../../kernel/index.js';
 import type { SessionEvent } from '../../stream/index.js';
 import type { CallbackQueue } from '../frames/callback.js';
 import type { CsdkFrame } from '../frames/frame.js';
-import type { CsdkPermissionAnswer, CsdkPermissionOptions } from '../sdk-callbacks.js';
-import { type CsdkToolGate, toolGate } from '../tool-gate.js';
+import type { CsdkPermissionAnswer, CsdkPermissionOptions } from '../gate/sdk-callbacks.js';
+import { type CsdkToolGate, toolGate } from '../gate/tool-gate.js';
 import type { BridgeOptions } from './bridge-options.js';
 import { BridgedRun } from './bridged-run.js';
 

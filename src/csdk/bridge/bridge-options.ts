@@ -1,8 +1,8 @@
 import type { Clock, Gate, Logger, Outcome } from '../../kernel/index.js';
 import type { RunSession, TrailRefs } from '../../stream/index.js';
-import type { CsdkPermissionAnswer, CsdkPermissionOptions } from '../sdk-callbacks.js';
+import type { CsdkPermissionAnswer, CsdkPermissionOptions } from '../gate/sdk-callbacks.js';
+import type { ToolGateOptions } from '../gate/tool-gate.js';
 import type { NormalizeOptions } from '../session/normalize-options.js';
-import type { ToolGateOptions } from '../tool-gate.js';
 
 /** What a run of the SDK is bridged with. */
 export interface BridgeOptions<

@@ -2,7 +2,6 @@ import type { Kernel } from '../../kernel/index.js';
 import { leavable, type SessionEvent } from '../../stream/index.js';
 import { type CallbackQueue, callbackQueue } from '../frames/callback.js';
 import type { Frames } from '../frames/shared-frames.js';
-import { type LiveRunsOptions, watchedRuns } from '../live-runs.js';
 import {
   type CsdkHook,
   type CsdkHookMatcher,
@@ -10,8 +9,9 @@ import {
   type CsdkPermissionAnswer,
   type CsdkPermissionOptions,
   csdkHookEvents,
-} from '../sdk-callbacks.js';
-import { type CsdkToolGate, toolGate } from '../tool-gate.js';
+} from '../gate/sdk-callbacks.js';
+import { type CsdkToolGate, toolGate } from '../gate/tool-gate.js';
+import { type LiveRunsOptions, watchedRuns } from '../runs/live-runs.js';
 import { bridgeCsdk, type CsdkBridge } from './bridge-csdk.js';
 import type { BridgeOptions } from './bridge-options.js';
 

@@ -14,8 +14,8 @@ import {
 import { callbackQueue } from '../frames/callback.js';
 import { type CsdkFrame, textField } from '../frames/frame.js';
 import type { Frames } from '../frames/shared-frames.js';
-import { normalizeSession } from '../normalize-session.js';
-import { subagentOf } from '../subagent-of.js';
+import { normalizeSession } from '../runs/normalize-session.js';
+import { subagentOf } from '../subagents/subagent-of.js';
 import type { BridgeOptions } from './bridge-options.js';
 import { watchedFrames } from './watched-frames.js';
 

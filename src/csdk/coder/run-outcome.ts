@@ -1,5 +1,5 @@
 import { oneLine } from '../../kernel/index.js';
-import { failureCode } from '../failure-code.js';
+import { failureCode } from '../frames/failure-code.js';
 import { isFields, textField } from '../frames/frame.js';
 import type { CoderSink } from './coder-sink.js';
 import {

@@ -6,7 +6,7 @@ import type {
   StopReason,
 } from '../../stream/index.js';
 import { type CsdkBlock, type CsdkMessage, isFields, textField } from '../frames/frame.js';
-import { countedFields, sessionUsage } from '../usage.js';
+import { countedFields, sessionUsage } from '../frames/usage.js';
 import { MessageContent } from './message-content.js';
 import { blockKind, type CallBlock, type OpenBlock, type SpeechBlock } from './open-block.js';
 import type { DiagnosticFact } from './session-diagnostic.js';

@@ -1,7 +1,7 @@
 import { type AgentEnd, addUsage, type SessionUsage } from '../../stream/index.js';
-import { failureCode } from '../failure-code.js';
+import { failureCode } from '../frames/failure-code.js';
 import { type CsdkFrame, isFields, textField } from '../frames/frame.js';
-import { sessionUsage } from '../usage.js';
+import { sessionUsage } from '../frames/usage.js';
 
 /** How a run ended. */
 export type RunEnd = Pick<AgentEnd, 'error' | 'aborted'>;

@@ -1,4 +1,4 @@
-import { textField } from './frames/frame.js';
+import { textField } from './frame.js';
 
 /**
  * Names a failed result: its subtype if that names an error, else why the turn ended, else `error`. The SDK

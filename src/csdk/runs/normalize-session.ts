@@ -1,13 +1,13 @@
-import { systemClock } from '../kernel/index.js';
-import { leavable, type SessionEvent, type SubagentFact, traceEvent } from '../stream/index.js';
-import { type Arrival, Arrivals } from './frames/arrivals.js';
-import { type CsdkFrame, isFields, textField } from './frames/frame.js';
-import { refuse } from './ordering/assert-ordering.js';
-import { orderingChecker } from './ordering/ordering-checker.js';
-import type { NormalizeOptions } from './session/normalize-options.js';
-import { Diagnostics } from './session/session-diagnostic.js';
-import { SessionNormalizer } from './session/session-normalizer.js';
-import { factsOfCallback, factsOfFrame } from './subagent-facts.js';
+import { systemClock } from '../../kernel/index.js';
+import { leavable, type SessionEvent, type SubagentFact, traceEvent } from '../../stream/index.js';
+import { type Arrival, Arrivals } from '../frames/arrivals.js';
+import { type CsdkFrame, isFields, textField } from '../frames/frame.js';
+import { refuse } from '../ordering/assert-ordering.js';
+import { orderingChecker } from '../ordering/ordering-checker.js';
+import type { NormalizeOptions } from '../session/normalize-options.js';
+import { Diagnostics } from '../session/session-diagnostic.js';
+import { SessionNormalizer } from '../session/session-normalizer.js';
+import { factsOfCallback, factsOfFrame } from '../subagents/subagent-facts.js';
 
 /** How long `end: 'idle'` waits for another turn, unless given. */
 const defaultIdleTimeoutMs = 60_000;

@@ -1,4 +1,4 @@
-import type { SessionUsage } from '../stream/index.js';
+import type { SessionUsage } from '../../stream/index.js';
 
 /** The counts of the Messages API that session events have. */
 export const countedFields = [

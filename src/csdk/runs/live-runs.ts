@@ -1,8 +1,8 @@
-import { leavable } from '../stream/index.js';
-import { BackgroundWork } from './frames/background-work.js';
-import { type CsdkFrame, isFields } from './frames/frame.js';
-import { type FrameRead, type Frames, SharedFrames } from './frames/shared-frames.js';
-import { endOfResult } from './session/run-end.js';
+import { leavable } from '../../stream/index.js';
+import { BackgroundWork } from '../frames/background-work.js';
+import { type CsdkFrame, isFields } from '../frames/frame.js';
+import { type FrameRead, type Frames, SharedFrames } from '../frames/shared-frames.js';
+import { endOfResult } from '../session/run-end.js';
 import { speaks } from './split-runs.js';
 
 /** How a query is split into its runs. Everything may be left out. */

@@ -1,8 +1,8 @@
-import { oneLine } from '../kernel/index.js';
-import type { ToolCall, ToolGate } from '../stream/index.js';
+import { oneLine } from '../../kernel/index.js';
+import type { ToolCall, ToolGate } from '../../stream/index.js';
+import type { CallbackQueue } from '../frames/callback.js';
+import { isFields } from '../frames/frame.js';
 import { AskedCalls, changedInput } from './asked-calls.js';
-import type { CallbackQueue } from './frames/callback.js';
-import { isFields } from './frames/frame.js';
 import {
   type CsdkCanUseTool,
   type CsdkHook,

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
-import { oneLine } from '../kernel/index.js';
-import type { ToolCall, ToolDecision, ToolGate } from '../stream/index.js';
-import type { CallbackQueue, CsdkCallback } from './frames/callback.js';
+import { oneLine } from '../../kernel/index.js';
+import type { ToolCall, ToolDecision, ToolGate } from '../../stream/index.js';
+import type { CallbackQueue, CsdkCallback } from '../frames/callback.js';
 
 type Told = Pick<
   Extract<CsdkCallback, { kind: 'permission_decision' }>,

@@ -1,4 +1,4 @@
-import { type CsdkFrame, isTyped } from './frames/frame.js';
+import { type CsdkFrame, isTyped } from './frame.js';
 
 /** A line that holds no frame. */
 export interface MalformedLine {

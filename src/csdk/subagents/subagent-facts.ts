@@ -1,5 +1,5 @@
-import type { SubagentFact, SubagentStatus } from '../stream/index.js';
-import type { CsdkCallback } from './frames/callback.js';
+import type { SubagentFact, SubagentStatus } from '../../stream/index.js';
+import type { CsdkCallback } from '../frames/callback.js';
 import {
   type CsdkBlock,
   type CsdkFrame,
@@ -7,7 +7,7 @@ import {
   type KnownFrame,
   knownFrame,
   textField,
-} from './frames/frame.js';
+} from '../frames/frame.js';
 import { defaultAgent } from './subagent-of.js';
 
 /** Gives the facts of subagents in a frame. */

@@ -1,4 +1,4 @@
-import { type CsdkFrame, isFields } from './frames/frame.js';
+import { type CsdkFrame, isFields } from '../frames/frame.js';
 
 /**
  * Splits a recording into its runs: each ends with its `result` frame. What follows the last result is a run of

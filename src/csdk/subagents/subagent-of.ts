@@ -1,5 +1,5 @@
-import type { SubagentStart, ToolCall } from '../stream/index.js';
-import { textField } from './frames/frame.js';
+import type { SubagentStart, ToolCall } from '../../stream/index.js';
+import { textField } from '../frames/frame.js';
 
 /** The agent that the SDK takes if a call names none. */
 export const defaultAgent = 'general-purpose';
