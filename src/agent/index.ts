@@ -1,6 +1,19 @@
 import './errors.js'; // merges the codes of this layer into ErrorCode
 
-export { Trail, type TrailRefs, whyNot } from '../stream/index.js';
+export {
+  RunDispatcher,
+  type RunDispatcherOptions,
+  type RunError,
+  type RunFallback,
+  type RunFields,
+  type RunProvider,
+  type RunReport,
+  type RunSession,
+  type RunStop,
+  Trail,
+  type TrailRefs,
+  whyNot,
+} from '../run/index.js';
 export { claudeProvider } from './claude/claude.js';
 export type { ClaudeProviderOptions } from './claude/claude-options.js';
 export {

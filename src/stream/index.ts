@@ -5,34 +5,22 @@ export type { AgentEventPayload, AgentEventStream } from './agent-event.js';
 export type { AgentTrigger } from './agent-trigger.js';
 export type { ChannelCapabilities } from './channel-capabilities.js';
 export { type TracedRun, traceEvent } from './event-trace.js';
+export { leavable, type Waiting } from './flow/leavable.js';
+export { readLines } from './flow/lines.js';
+export { Recent } from './flow/recent.js';
+export { hasReachedAgent, unreachedError } from './flow/unreached.js';
 export {
   isPrompt,
   isSessionMessage,
   type TranscriptEntry,
   type TranscriptSize,
 } from './is-session-message.js';
-export { leavable, type Waiting } from './leavable.js';
-export { readLines } from './lines.js';
 export type {
   AgentProvider,
   AgentRequest,
   PromptAttachment,
   SessionContext,
 } from './provider.js';
-export { Recent } from './recent.js';
-export { driveRun, isRunDriven } from './run/driven-runs.js';
-export type { RunFallback } from './run/run-bounds.js';
-export {
-  RunDispatcher,
-  type RunDispatcherOptions,
-  type RunProvider,
-  type RunStop,
-} from './run/run-dispatcher.js';
-export { mustPass, RunFailure, whyNot } from './run/run-failure.js';
-export type { RunError, RunFields, RunReport, RunSession } from './run/run-fields.js';
-export { resultText } from './run/tool-calls.js';
-export { Trail, type TrailRefs } from './run/trail.js';
-export { addUsage } from './run/usage.js';
 export type {
   AgentEnd,
   AgentStart,
@@ -72,4 +60,3 @@ export type {
   ToolEnd,
 } from './subagent-fact.js';
 export type { ToolCall, ToolDecision, ToolGate } from './tool-call.js';
-export { hasReachedAgent, unreachedError } from './unreached.js';

@@ -21,21 +21,21 @@ const dispatchedIn: Readonly<Record<string, readonly string[]>> = {
     'session.resetting',
     'session.ended',
   ],
-  'src/stream/run/run-bounds.ts': [
+  'src/run/run-bounds.ts': [
     'agent.starting',
     'agent.completed',
     'agent.llm.input',
     'agent.llm.output',
   ],
-  'src/stream/run/output-deltas.ts': ['agent.output.delta'],
+  'src/run/output-deltas.ts': ['agent.output.delta'],
   'src/agent/turn/model.ts': ['agent.model.resolving'],
   'src/agent/turn/prompt.ts': ['agent.prompt.building'],
-  'src/stream/run/tool-calls.ts': ['agent.tool.calling', 'agent.tool.called'],
-  'src/stream/run/transcript-writer.ts': [
+  'src/run/tool-calls.ts': ['agent.tool.calling', 'agent.tool.called'],
+  'src/run/transcript-writer.ts': [
     'transcript.tool-result.persisting',
     'transcript.message.writing',
   ],
-  'src/stream/run/compactions.ts': ['compaction.before', 'compaction.after'],
+  'src/run/compactions.ts': ['compaction.before', 'compaction.after'],
   'src/host/egress/prepare-send.ts': ['egress.preparing'],
   'src/host/egress/send-attempt.ts': ['egress.sending'],
   'src/host/egress/end-send.ts': ['egress.sent', 'egress.cancelled', 'egress.failed'],
@@ -44,7 +44,7 @@ const dispatchedIn: Readonly<Record<string, readonly string[]>> = {
     'interaction.resolved',
     'interaction.completed',
   ],
-  'src/stream/run/child-runs.ts': ['subagent.spawning', 'subagent.spawned', 'subagent.completed'],
+  'src/run/child-runs.ts': ['subagent.spawning', 'subagent.spawned', 'subagent.completed'],
   'src/host/turn/subagent-delivery.ts': [
     'subagent.delivery.resolving',
     'subagent.delivery.resolved',

@@ -6,6 +6,7 @@ export const layers = [
   ['kernel'],
   ['extension'],
   ['stream'],
+  ['run'],
   ['legacy', 'csdk', 'gateway', 'channel'],
   ['agent'],
   ['host'],

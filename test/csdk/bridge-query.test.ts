@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { bridgeQuery, type CsdkFrame, checkOrdering } from '../../src/csdk/index.js';
 import { cancel } from '../../src/kernel/index.js';
-import { isRunDriven, type SessionEvent } from '../../src/stream/index.js';
+import { isRunDriven } from '../../src/run/index.js';
+import type { SessionEvent } from '../../src/stream/index.js';
 import { createTestKernel } from '../../src/testing/index.js';
 import { bridgedSession, frames } from '../support/bridge-lab.js';
 import { LiveQuery } from '../support/live-query.js';

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { runAgentTurn } from '../../src/agent/index.js';
 import { bridgeGateway, type GatewayBridgeOptions } from '../../src/gateway/index.js';
 import type { FamilyName, Kernel } from '../../src/kernel/index.js';
-import { isRunDriven } from '../../src/stream/index.js';
+import { isRunDriven } from '../../src/run/index.js';
 import { createTestKernel } from '../../src/testing/index.js';
 import { until } from '../support/gateway-server.js';
 import { all, type ProviderLabOptions, providerLab, triggerOf } from '../support/provider-lab.js';

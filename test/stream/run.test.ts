@@ -1,12 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { cancel, type FamilyName } from '../../src/kernel/index.js';
-import {
-  isRunDriven,
-  RunDispatcher,
-  type RunSession,
-  type SessionEvent,
-  Trail,
-} from '../../src/stream/index.js';
+import { isRunDriven, RunDispatcher, type RunSession, Trail } from '../../src/run/index.js';
+import type { SessionEvent } from '../../src/stream/index.js';
 import { createTestKernel } from '../../src/testing/index.js';
 import { deferred } from '../support/kernel-lab.js';
 

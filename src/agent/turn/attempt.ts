@@ -1,10 +1,8 @@
 import { oneLine } from '../../kernel/index.js';
+import { RunDispatcher, type RunFallback, type RunStop } from '../../run/index.js';
 import {
   type AgentRequest,
   isPrompt,
-  RunDispatcher,
-  type RunFallback,
-  type RunStop,
   type SessionEvent,
   type TranscriptEntry,
 } from '../../stream/index.js';

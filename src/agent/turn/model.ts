@@ -1,4 +1,5 @@
-import { type AgentProvider, mustPass, RunFailure } from '../../stream/index.js';
+import { mustPass, RunFailure } from '../../run/index.js';
+import type { AgentProvider } from '../../stream/index.js';
 import { type AttemptScope, imagesIn } from './turn-fields.js';
 
 /** The provider and model that a turn uses. */

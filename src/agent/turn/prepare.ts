@@ -1,4 +1,5 @@
-import { type AgentRequest, isSessionMessage, mustPass } from '../../stream/index.js';
+import { mustPass } from '../../run/index.js';
+import { type AgentRequest, isSessionMessage } from '../../stream/index.js';
 import { type ModelChoice, resolveModel } from './model.js';
 import { buildPrompt } from './prompt.js';
 import { type AttemptScope, imagesIn } from './turn-fields.js';

@@ -1,5 +1,5 @@
 import type { PayloadOf } from '../../kernel/index.js';
-import { mustPass } from '../../stream/index.js';
+import { mustPass } from '../../run/index.js';
 import type { AttemptScope } from './turn-fields.js';
 
 type Building = Readonly<PayloadOf<'agent.prompt.building'>>;

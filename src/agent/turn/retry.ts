@@ -1,5 +1,5 @@
 import type { Logger } from '../../kernel/index.js';
-import type { RunFallback } from '../../stream/index.js';
+import type { RunFallback } from '../../run/index.js';
 import { untilCut } from './cut-off.js';
 import { chooseModel, type ModelChoice } from './model.js';
 import type { AgentAttempt, AgentTurnOptions, ModelRef } from './turn-options.js';

@@ -1,4 +1,5 @@
-import { resultText, type ToolExecutionEnd } from '../../stream/index.js';
+import { resultText } from '../../run/index.js';
+import type { ToolExecutionEnd } from '../../stream/index.js';
 
 /**
  * A tool's end with its result in the shape that the reply callbacks read: an object whose `content` is a list of blocks.

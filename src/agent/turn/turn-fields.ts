@@ -1,5 +1,6 @@
 import type { Clock, Logger } from '../../kernel/index.js';
-import type { RunDispatcher, RunFields, Trail, TranscriptEntry } from '../../stream/index.js';
+import type { RunDispatcher, RunFields, Trail } from '../../run/index.js';
+import type { TranscriptEntry } from '../../stream/index.js';
 import type { AgentTurnOptions } from './turn-options.js';
 
 /** What the attempts of a turn share. */

@@ -1,7 +1,7 @@
 import type { Clock, Logger } from '../../kernel/index.js';
+import type { RunFields } from '../../run/index.js';
 import {
   type AssistantMessage,
-  type RunFields,
   type SessionEvent,
   type SubagentAnswer,
   traceEvent,

@@ -1,12 +1,9 @@
 import type { Clock, Kernel, Logger, Outcome } from '../../kernel/index.js';
+import type { RunError, RunReport, RunSession, TrailRefs } from '../../run/index.js';
 import type {
   AgentProvider,
   PromptAttachment,
-  RunError,
-  RunReport,
-  RunSession,
   SessionContext,
-  TrailRefs,
   TranscriptEntry,
 } from '../../stream/index.js';
 import type { ActiveRuns } from './active-runs.js';

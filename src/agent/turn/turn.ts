@@ -1,12 +1,6 @@
 import { silentLogger, systemClock } from '../../kernel/index.js';
-import {
-  addUsage,
-  driveRun,
-  RunFailure,
-  type SessionUsage,
-  Trail,
-  type TranscriptEntry,
-} from '../../stream/index.js';
+import { addUsage, driveRun, RunFailure, Trail } from '../../run/index.js';
+import type { SessionUsage, TranscriptEntry } from '../../stream/index.js';
 import { type AttemptStart, type EndedAttempt, runAttempt } from './attempt.js';
 import { cutAfter } from './cut-off.js';
 import { nextAttempt } from './retry.js';

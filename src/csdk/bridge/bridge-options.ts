@@ -1,5 +1,5 @@
 import type { Clock, Gate, Logger, Outcome } from '../../kernel/index.js';
-import type { RunSession, TrailRefs } from '../../stream/index.js';
+import type { RunSession, TrailRefs } from '../../run/index.js';
 import type { CsdkPermissionAnswer, CsdkPermissionOptions } from '../gate/sdk-callbacks.js';
 import type { ToolGateOptions } from '../gate/tool-gate.js';
 import type { NormalizeOptions } from '../session/normalize-options.js';

@@ -1,15 +1,12 @@
 import { type Kernel, silentLogger, systemClock } from '../../kernel/index.js';
+import { isRunDriven, RunDispatcher, type RunStop, Trail } from '../../run/index.js';
 import { streamError } from '../../stream/errors.js';
 import {
-  isRunDriven,
   leavable,
-  RunDispatcher,
-  type RunStop,
   type SessionEvent,
   type SubagentFact,
   type ToolCall,
   type ToolDecision,
-  Trail,
 } from '../../stream/index.js';
 import { callbackQueue } from '../frames/callback.js';
 import { type CsdkFrame, textField } from '../frames/frame.js';

@@ -1,4 +1,5 @@
-import { type AgentEnd, addUsage, type SessionUsage } from '../../stream/index.js';
+import { addUsage } from '../../run/index.js';
+import type { AgentEnd, SessionUsage } from '../../stream/index.js';
 import { failureCode } from '../frames/failure-code.js';
 import { type CsdkFrame, isFields, textField } from '../frames/frame.js';
 import { sessionUsage } from '../frames/usage.js';

@@ -1,6 +1,6 @@
 import type { Clock, Kernel, Logger } from '../../kernel/index.js';
+import { isRunDriven, RunDispatcher, type RunStop, Trail } from '../../run/index.js';
 import { streamError } from '../../stream/errors.js';
-import { isRunDriven, RunDispatcher, type RunStop, Trail } from '../../stream/index.js';
 import { isNamedStream, type OtherAgentEvent } from '../protocol/agent-event.js';
 import type { ChatEvent } from '../protocol/chat-event.js';
 import { FactQueue } from '../run/fact-queue.js';

@@ -1,4 +1,4 @@
-import { resultText } from '../../stream/index.js';
+import { resultText } from '../../run/index.js';
 import type { RunFact, SnapshotFact } from './run-fact.js';
 
 /** Facts that may wait, at most. */

@@ -1,4 +1,4 @@
-import type { RunError } from '../../stream/index.js';
+import type { RunError } from '../../run/index.js';
 
 /**
  * Says why a message could not be answered. `routing`: no agent was chosen. `session`: its session could not be opened, or the

@@ -1,6 +1,5 @@
-import type { Outcome, PayloadOf } from '../../kernel/index.js';
-import type { AnsweredBy } from '../session-event.js';
-import type { AssistantMessage } from '../session-message.js';
+import type { Outcome, PayloadOf } from '../kernel/index.js';
+import type { AnsweredBy, AssistantMessage } from '../stream/index.js';
 import type { RunFields, RunReport } from './run-fields.js';
 import type { Trail } from './trail.js';
 import { usagePayload } from './usage.js';

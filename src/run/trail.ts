@@ -5,7 +5,7 @@ import type {
   Outcome,
   PayloadOf,
   SyncFamily,
-} from '../../kernel/index.js';
+} from '../kernel/index.js';
 
 /** What every dispatch of a trail carries in its envelope. */
 export type TrailRefs = Pick<

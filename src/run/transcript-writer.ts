@@ -1,6 +1,5 @@
-import { type Gate, oneLine } from '../../kernel/index.js';
-import type { TranscriptEntry } from '../is-session-message.js';
-import type { SessionMessage, ToolResultMessage } from '../session-message.js';
+import { type Gate, oneLine } from '../kernel/index.js';
+import type { SessionMessage, ToolResultMessage, TranscriptEntry } from '../stream/index.js';
 import { RunFailure } from './run-failure.js';
 import type { RunSession } from './run-fields.js';
 import type { Trail } from './trail.js';

@@ -1,5 +1,5 @@
-import type { PayloadOf } from '../../kernel/index.js';
-import type { SessionUsage } from '../session-message.js';
+import type { PayloadOf } from '../kernel/index.js';
+import type { SessionUsage } from '../stream/index.js';
 
 /** Usage as events of the pipeline carry it. */
 export function usagePayload(

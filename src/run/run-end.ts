@@ -1,5 +1,5 @@
-import { oneLine } from '../../kernel/index.js';
-import type { AgentEnd } from '../session-event.js';
+import { oneLine } from '../kernel/index.js';
+import type { AgentEnd } from '../stream/index.js';
 import { RunFailure } from './run-failure.js';
 import type { RunError, RunReport } from './run-fields.js';
 

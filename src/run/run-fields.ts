@@ -1,6 +1,5 @@
-import type { Outcome } from '../../kernel/index.js';
-import type { TranscriptEntry, TranscriptSize } from '../is-session-message.js';
-import type { SessionUsage } from '../session-message.js';
+import type { Outcome } from '../kernel/index.js';
+import type { SessionUsage, TranscriptEntry, TranscriptSize } from '../stream/index.js';
 
 /** What every payload of a run says of it. */
 export interface RunFields {

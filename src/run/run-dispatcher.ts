@@ -1,9 +1,16 @@
-import type { Clock, Gate, Logger, Outcome } from '../../kernel/index.js';
-import type { AgentProvider } from '../provider.js';
-import type { AgentEnd, SessionEvent } from '../session-event.js';
-import { type AssistantMessage, type SessionMessage, textOf } from '../session-message.js';
-import type { SubagentAnswer, SubagentFact } from '../subagent-fact.js';
-import type { ToolCall, ToolDecision } from '../tool-call.js';
+import type { Clock, Gate, Logger, Outcome } from '../kernel/index.js';
+import {
+  type AgentEnd,
+  type AgentProvider,
+  type AssistantMessage,
+  type SessionEvent,
+  type SessionMessage,
+  type SubagentAnswer,
+  type SubagentFact,
+  type ToolCall,
+  type ToolDecision,
+  textOf,
+} from '../stream/index.js';
 import { Compactions } from './compactions.js';
 import { driveRun } from './driven-runs.js';
 import { OutputDeltas } from './output-deltas.js';

@@ -1,7 +1,5 @@
-import type { Clock, Logger } from '../../kernel/index.js';
-import type { AgentProvider } from '../provider.js';
-import type { SubagentAnswer, SubagentFact } from '../subagent-fact.js';
-import type { ToolCall } from '../tool-call.js';
+import type { Clock, Logger } from '../kernel/index.js';
+import type { AgentProvider, SubagentAnswer, SubagentFact, ToolCall } from '../stream/index.js';
 import { type ChildCall, ChildRuns } from './child-runs.js';
 import type { RunFields, RunSession } from './run-fields.js';
 import type { ToolCalls } from './tool-calls.js';

@@ -1,6 +1,5 @@
-import type { Logger } from '../../kernel/index.js';
-import type { TranscriptEntry } from '../is-session-message.js';
-import type { AutoCompactionEnd, AutoCompactionStart } from '../session-event.js';
+import type { Logger } from '../kernel/index.js';
+import type { AutoCompactionEnd, AutoCompactionStart, TranscriptEntry } from '../stream/index.js';
 import type { RunFields } from './run-fields.js';
 import type { Trail } from './trail.js';
 

@@ -1,4 +1,4 @@
-import type { Outcome } from '../../kernel/index.js';
+import type { Outcome } from '../kernel/index.js';
 import type { RunError } from './run-fields.js';
 
 /** Ends a run from inside it. Who drives the run turns it into a `RunError`; nobody else sees it. */

@@ -1,7 +1,5 @@
-import { type Clock, type Gate, oneLine } from '../../kernel/index.js';
-import type { ToolResultMessage } from '../session-message.js';
-import type { ToolEnd } from '../subagent-fact.js';
-import type { ToolCall, ToolDecision } from '../tool-call.js';
+import { type Clock, type Gate, oneLine } from '../kernel/index.js';
+import type { ToolCall, ToolDecision, ToolEnd, ToolResultMessage } from '../stream/index.js';
 import { whyNot } from './run-failure.js';
 import type { RunFields } from './run-fields.js';
 import type { Trail } from './trail.js';

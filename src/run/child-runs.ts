@@ -1,10 +1,10 @@
-import type { Clock, Gate, PayloadOf } from '../../kernel/index.js';
+import type { Clock, Gate, PayloadOf } from '../kernel/index.js';
 import type {
   RunningSubagent,
   SubagentAnswer,
   SubagentStart,
   SubagentStatus,
-} from '../subagent-fact.js';
+} from '../stream/index.js';
 import { whyNot } from './run-failure.js';
 import type { RunSession } from './run-fields.js';
 import type { Trail } from './trail.js';

@@ -1,4 +1,4 @@
-import type { Kernel } from '../../kernel/index.js';
+import type { Kernel } from '../kernel/index.js';
 
 /** How many dispatchers each run of a kernel has now. It belongs to the kernel, which does not know runs. */
 const driven = new WeakMap<Kernel, Map<string, number>>();

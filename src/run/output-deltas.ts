@@ -1,5 +1,5 @@
-import type { Clock, PayloadOf } from '../../kernel/index.js';
-import type { AssistantMessageEvent, ToolExecutionUpdate } from '../session-event.js';
+import type { Clock, PayloadOf } from '../kernel/index.js';
+import type { AssistantMessageEvent, ToolExecutionUpdate } from '../stream/index.js';
 import type { RunFields } from './run-fields.js';
 import type { Trail } from './trail.js';
 
