@@ -21,7 +21,7 @@ export type {
   CoderUsage,
   CoderUsageStats,
   PermissionDecision,
-} from './coder/coder-event.js';
+} from './coder/blocks/coder-event.js';
 export { type CoderStreamOptions, coderStream } from './coder/coder-stream.js';
 export { type CoderEventsOptions, toCoderEvents } from './coder/to-coder-events.js';
 export { type CallbackQueue, type CsdkCallback, callbackQueue } from './frames/callback.js';

@@ -30,7 +30,7 @@ describe('the rule of rooms', () => {
   it.each([
     ['src/host/journal/x.ts', '../egress/y.js', 'a room above'],
     ['src/host/turn/x.ts', '../index.js', 'a room above'],
-    ['src/kernel/merge/x.ts', '../kernel.js', 'a room above'],
+    ['src/kernel/merge/x.ts', '../surface/kernel.js', 'a room above'],
     ['src/host/attic/x.ts', './y.js', 'does not list'],
   ])('refuses in %s an import of %s', (path, specifier, problem) => {
     expect(said(path, specifier)).toContain(problem);

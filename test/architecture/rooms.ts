@@ -39,7 +39,18 @@ export const rooms: Readonly<Record<string, readonly string[]>> = {
     'plugin/api',
     'plugin',
   ],
-  csdk: ['.', 'frames', 'gate', 'subagents', 'session', 'ordering', 'runs', 'bridge', 'coder'],
+  csdk: [
+    '.',
+    'frames',
+    'gate',
+    'subagents',
+    'session',
+    'ordering',
+    'runs',
+    'bridge',
+    'coder/blocks',
+    'coder',
+  ],
   gateway: [
     '.',
     'device',
@@ -90,7 +101,7 @@ export const rooms: Readonly<Record<string, readonly string[]>> = {
     'life',
     'health',
   ],
-  testing: ['.'],
+  testing: ['.', 'parity'],
   cli: [
     'shell',
     'errors',

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { CoderStreamEvent } from '../../src/csdk/coder/coder-event.js';
+import type { CoderStreamEvent } from '../../src/csdk/coder/blocks/coder-event.js';
 import { coderStream } from '../../src/csdk/coder/coder-stream.js';
 import { type CsdkCallback, callbackQueue } from '../../src/csdk/frames/callback.js';
 import type { CsdkFrame } from '../../src/csdk/frames/frame.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { CoderStreamEvent } from '../../src/csdk/coder/coder-event.js';
+import type { CoderStreamEvent } from '../../src/csdk/coder/blocks/coder-event.js';
 import { toCoderEvents } from '../../src/csdk/coder/to-coder-events.js';
 
 /** The events of a message without what all of them carry. */

@@ -1,4 +1,4 @@
-import type { CoderStreamEvent } from '../../src/csdk/coder/coder-event.js';
+import type { CoderStreamEvent } from '../../src/csdk/coder/blocks/coder-event.js';
 import { coderStream } from '../../src/csdk/coder/coder-stream.js';
 import type { CsdkFrame } from '../../src/csdk/frames/frame.js';
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { CoderStreamEvent } from '../../src/csdk/coder/coder-event.js';
+import type { CoderStreamEvent } from '../../src/csdk/coder/blocks/coder-event.js';
 import { coderStream } from '../../src/csdk/coder/coder-stream.js';
 import { toCoderEvents } from '../../src/csdk/coder/to-coder-events.js';
 import type { CsdkFrame } from '../../src/csdk/frames/frame.js';

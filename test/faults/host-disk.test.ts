@@ -76,7 +76,7 @@ const rows: readonly (readonly [DiskFailure, string, string, readonly DriverCall
 
 describe('fault 35: the disk fails under a host', () => {
   it.each(rows)(
-    '%s, from each call on in turn: nothing is acknowledged or sent until it ends, and then %s (durability §1.10, §6.2, §6.7, §9.1)',
+    '%s, from each call on in turn: nothing is acknowledged or sent until it ends, and then %s (durability §1.10, durability §6.2, durability §6.7, durability §9.1)',
     async (failure, how, code, calls) => {
       const { disk } = on;
       let isReached = true;

@@ -92,7 +92,7 @@ const rows: readonly (readonly [DiskFailure, string, readonly DriverCall['what']
 
 describe('fault 35: the disk fails under a journal', () => {
   it.each(rows)(
-    '%s, at each call of each write in turn: it is told, and nothing is kept by halves (durability §1.2, §1.10)',
+    '%s, at each call of each write in turn: it is told, and nothing is kept by halves (durability §1.2, durability §1.10)',
     async (failure, code, calls) => {
       const { disk } = on;
       const states = await statesOf();

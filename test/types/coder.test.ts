@@ -5,7 +5,7 @@ import type {
   CoderStreamEvent,
   CoderToolResult,
   CoderUsage,
-} from '../../src/csdk/coder/coder-event.js';
+} from '../../src/csdk/coder/blocks/coder-event.js';
 import { coderStream } from '../../src/csdk/coder/coder-stream.js';
 import { toCoderEvents } from '../../src/csdk/coder/to-coder-events.js';
 

@@ -1,4 +1,4 @@
-import { type CoderBody, type CoderStreamEvent, coderEvent } from './coder-event.js';
+import { type CoderBody, type CoderStreamEvent, coderEvent } from './blocks/coder-event.js';
 
 /** Takes what is told, and completes it: events of one item share its time. */
 export class CoderSink {

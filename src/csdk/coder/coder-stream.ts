@@ -3,7 +3,7 @@ import { leavable } from '../../stream/index.js';
 import { type Arrival, Arrivals } from '../frames/arrivals.js';
 import type { CsdkCallback } from '../frames/callback.js';
 import type { CsdkFrame } from '../frames/frame.js';
-import type { CoderStreamEvent } from './coder-event.js';
+import type { CoderStreamEvent } from './blocks/coder-event.js';
 import { CoderRun } from './coder-run.js';
 
 /** What `coderStream` may be told. */

@@ -1,5 +1,5 @@
 import { isFields, textField } from '../frames/frame.js';
-import type { CoderBody } from './coder-event.js';
+import type { CoderBody } from './blocks/coder-event.js';
 import { unnamed } from './to-coder-events.js';
 
 type Fields = Readonly<Record<string, unknown>>;

@@ -9,12 +9,12 @@ import {
   messageOf,
   textField,
 } from '../frames/frame.js';
-import { assistantText } from './assistant-text.js';
-import type { CoderBody } from './coder-event.js';
-import { changesOf } from './file-change.js';
-import { type OpenCall, OpenCalls } from './open-calls.js';
-import { OpenText } from './open-text.js';
-import { TaskPlan } from './task-plan.js';
+import { assistantText } from './blocks/assistant-text.js';
+import type { CoderBody } from './blocks/coder-event.js';
+import { changesOf } from './blocks/file-change.js';
+import { type OpenCall, OpenCalls } from './blocks/open-calls.js';
+import { OpenText } from './blocks/open-text.js';
+import { TaskPlan } from './blocks/task-plan.js';
 
 type AssistantFrame = Extract<KnownFrame, { kind: 'assistant' }>;
 type UserFrame = Extract<KnownFrame, { kind: 'user' }>;

@@ -1,5 +1,5 @@
 import { Recent } from '../../stream/index.js';
-import type { CoderBody, PermissionDecision } from './coder-event.js';
+import type { CoderBody, PermissionDecision } from './blocks/coder-event.js';
 
 /** A tool call that wants leave. */
 export interface PermissionRequest {

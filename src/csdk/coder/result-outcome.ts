@@ -1,5 +1,5 @@
 import { textField } from '../frames/frame.js';
-import type { CoderBody, CoderUsageStats } from './coder-event.js';
+import type { CoderBody, CoderUsageStats } from './blocks/coder-event.js';
 
 type Fields = Readonly<Record<string, unknown>>;
 

@@ -1,7 +1,7 @@
 import { systemClock } from '../../kernel/index.js';
 import { isFields } from '../frames/frame.js';
-import { assistantText } from './assistant-text.js';
-import { type CoderBody, type CoderStreamEvent, coderEvent } from './coder-event.js';
+import { assistantText } from './blocks/assistant-text.js';
+import { type CoderBody, type CoderStreamEvent, coderEvent } from './blocks/coder-event.js';
 import { isErrorResult, resultErrorMessage, usageBody } from './result-outcome.js';
 
 type Fields = Readonly<Record<string, unknown>>;

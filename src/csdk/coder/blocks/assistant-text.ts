@@ -1,4 +1,4 @@
-import { isFields } from '../frames/frame.js';
+import { isFields } from '../../frames/frame.js';
 
 /**
  * The text of an assistant message of any shape: its own `text` or `content`, else those of its `message`, else

@@ -1,5 +1,5 @@
-import { type CsdkBlock, textField } from '../frames/frame.js';
-import { GrowingText } from '../frames/growing-text.js';
+import { type CsdkBlock, textField } from '../../frames/frame.js';
+import { GrowingText } from '../../frames/growing-text.js';
 import type { CoderBody } from './coder-event.js';
 
 /** What an open message tells. */

@@ -1,4 +1,4 @@
-import { isFields, textField } from '../frames/frame.js';
+import { isFields, textField } from '../../frames/frame.js';
 import type { CoderBody } from './coder-event.js';
 import type { OpenCall } from './open-calls.js';
 
