@@ -1,6 +1,5 @@
 import './errors.js'; // merges the codes of this layer into ErrorCode
 
-export { type ConfigVerdict, checkConfig } from './config/check-config.js';
 export { defineConfig } from './config/define-config.js';
 export type {
   AnswerFailure,
@@ -10,31 +9,14 @@ export type {
 } from './config/failure-text.js';
 export { type ConfigProblem, placeOf } from './config/problem.js';
 export type { SecretSources } from './config/references.js';
-export { configSchema, type HostConfig, type SluiceConfig } from './config/schema.js';
-export {
-  type OutcomeDifference,
-  outcomeDifferences,
-} from './explain/outcome-differences.js';
-export { type RecordedOutcome, recordedOutcome } from './explain/recorded-outcome.js';
-export {
-  type NotReplayed,
-  type ReplayedDispatch,
-  replayDispatches,
-} from './explain/replay-dispatches.js';
+export type { HostConfig, SluiceConfig } from './config/schema.js';
 export {
   type HealthServer,
   type HealthServerOptions,
   startHealthServer,
 } from './health/health-server.js';
 export { type HostNames, hostCheck, isLoopback } from './health/host-header.js';
-export { type CompactReport, compactJournal } from './journal/damage/compact-journal.js';
-export {
-  journalProblems,
-  type RepairReport,
-  repairJournal,
-} from './journal/damage/repair-journal.js';
-export { bothTaps, type DispatchTapOptions, dispatchTap } from './journal/dispatch-tap.js';
-export { eventIdOf } from './journal/event-id.js';
+export { type DispatchTapOptions, dispatchTap } from './journal/dispatch-tap.js';
 export type {
   DispatchFilter,
   DispatchRecord,
@@ -56,15 +38,12 @@ export type {
 } from './journal/journal.js';
 export { memoryJournal } from './journal/memory-journal.js';
 export type { MessageEnd, SendReport } from './journal/message-end.js';
-export { type Damage, damageLine } from './journal/rows/table-rows.js';
+export type { Damage } from './journal/rows/table-rows.js';
 export type { JournalOptions, SqliteJournal } from './journal/sqlite/journal-options.js';
 export type { Retention } from './journal/sqlite/retention.js';
 export { openJournal } from './journal/sqlite/sqlite-journal.js';
 export { type ReadOptions, readJournal } from './journal/sqlite/sqlite-reader.js';
 export { type TendedJournal, tendJournal } from './journal/sqlite/tend-journal.js';
-export { type LaneRules, Lanes } from './lanes/lanes.js';
-export type { Place } from './lanes/place.js';
-export { Slots } from './lanes/slots.js';
 export {
   createHost,
   type Host,
@@ -74,28 +53,15 @@ export {
 export type { HostHealth } from './life/host-health.js';
 export type { HostState } from './life/host-state.js';
 export type { StartReport, StopReport } from './life/lifecycle.js';
-export { type ErrorSummary, errorSummary } from './logging/error-summary.js';
 export { type LogLevel, type PinoLoggerOptions, pinoLogger } from './logging/pino-logger.js';
-export { allFields, publicFields } from './logging/public-fields.js';
-export { withoutSecrets } from './logging/without-secrets.js';
-export { ActiveStreams, type StreamPlace } from './parts/active-streams.js';
 export type {
   AgentDefinition,
   AmbiguousSend,
   HostExtension,
   HostOptions,
 } from './parts/options.js';
-export { usualTurnMs } from './parts/options.js';
 export type { ReplyOptions } from './parts/reply-options.js';
 export type { ChatAnswer, ChatCommand, ChatCommandContext } from './provided/chat-commands.js';
-export {
-  type CommandCall,
-  type CommandOptions,
-  type CommandResult,
-  parseCommandLine,
-  runCommand,
-} from './provided/commands.js';
-export { contributeDefaultChoices, hostExtensionId } from './provided/default-choices.js';
 export {
   openSqlite,
   type SqliteDatabase,
@@ -103,7 +69,6 @@ export {
   type SqliteRow,
   type SqliteStatement,
 } from './sqlite/open-sqlite.js';
-export { openToOthers } from './sqlite/private-file.js';
 export type { StoredRow } from './sqlite/sqlite-texts.js';
 export type { SqliteValue } from './sqlite/sqlite-values.js';
 export {

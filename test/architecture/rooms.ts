@@ -164,10 +164,13 @@ function roomOf(path: string): Room | undefined {
   const file = rest.at(-1);
   if (src !== 'src' || layer === undefined || file === undefined) return undefined;
   if (rest.length > 1) return { layer, name: rest.slice(0, -1).join('/') };
-  return { layer, name: file === 'index.ts' ? entryRoom : '.' };
+  return { layer, name: entryFiles.includes(file) ? entryRoom : '.' };
 }
 
 const entryRoom = '(entry)';
+
+/** The entry point of a layer, and the names that only the command line and tests use. */
+const entryFiles = ['index.ts', 'internal.ts'];
 
 function rankOf({ layer, name }: Room): number {
   const listed = rooms[layer] ?? [];

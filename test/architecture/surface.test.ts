@@ -72,6 +72,35 @@ describe('the entry points', () => {
   );
 });
 
+describe('the budget of values', () => {
+  /** Functions, classes and constants that an author has to learn. A change that raises a number gives its reason. */
+  const budget: Readonly<Record<string, number>> = {
+    '.': 20,
+    './testing': 17,
+    './legacy': 13,
+    './csdk': 14,
+    './channel': 8,
+    './stream': 9,
+    './extension': 20,
+    './gateway': 6,
+    './agent': 14,
+    './host': 15,
+    './extensions/telegram': 1,
+    './extensions/thread-ownership': 1,
+  };
+
+  it('names each entry point', () => {
+    expect(Object.keys(budget).sort()).toEqual([...entries].sort());
+  });
+
+  it.each(entries)('holds %s', (entry) => {
+    const values = [...reader.surfaceOf(sourceOf(entry))].filter(
+      ([, kind]) => kind !== 'interface' && kind !== 'type',
+    );
+    expect(values.length).toBeLessThanOrEqual(budget[entry] ?? 0);
+  });
+});
+
 describe('the dependencies', () => {
   it('are, for the kernel at run time, typebox alone', () => {
     const packages = sourceFiles('src/kernel').flatMap((file) =>

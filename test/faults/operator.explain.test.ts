@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { dispatchTap, memoryJournal, recordedOutcome } from '../../src/host/index.js';
+import { dispatchTap, memoryJournal } from '../../src/host/index.js';
+import { recordedOutcome } from '../../src/host/internal.js';
 import {
   allow,
   canonicalStages,

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { eventIdOf, type Journal, memoryJournal } from '../../src/host/index.js';
+import { type Journal, memoryJournal } from '../../src/host/index.js';
+import { eventIdOf } from '../../src/host/internal.js';
 import { cancel, type Kernel } from '../../src/kernel/index.js';
 import type { AgentProvider, AgentRequest } from '../../src/stream/index.js';
 import { type HostLab, type HostLabOptions, hostLab } from '../support/host-lab.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { Lanes } from '../../src/host/index.js';
+import { Lanes } from '../../src/host/internal.js';
 import { ReloadGate } from '../../src/host/lanes/gate.js';
 import { Slots } from '../../src/host/lanes/slots.js';
 import type { AgentProvider, AgentRequest } from '../../src/stream/index.js';

@@ -1,11 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import {
-  dispatchTap,
-  memoryJournal,
-  recordedOutcome,
-  replayDispatches,
-} from '../../src/host/index.js';
+import { dispatchTap, memoryJournal } from '../../src/host/index.js';
+import { recordedOutcome, replayDispatches } from '../../src/host/internal.js';
 import {
   cancel,
   createKernel,

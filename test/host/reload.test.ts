@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { defineExtension, ExtensionSet } from '../../src/extension/index.js';
-import { eventIdOf, memoryJournal } from '../../src/host/index.js';
+import { memoryJournal } from '../../src/host/index.js';
+import { eventIdOf } from '../../src/host/internal.js';
 import type { AgentProvider } from '../../src/stream/index.js';
 import { createTestKernel, virtualClock } from '../../src/testing/index.js';
 import { hostLab } from '../support/host-lab.js';

@@ -3,13 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
   type JournalReader,
-  journalProblems,
   openJournal,
   openSqlite,
   readJournal,
-  repairJournal,
   type SqliteJournal,
 } from '../../src/host/index.js';
+import { journalProblems, repairJournal } from '../../src/host/internal.js';
 import { isSluiceError } from '../../src/kernel/index.js';
 
 /** The files of a journal as they lie on the disk, and what is true of them. */

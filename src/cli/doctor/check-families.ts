@@ -1,4 +1,4 @@
-import { hostExtensionId } from '../../host/index.js';
+import { hostExtensionId } from '../../host/internal.js';
 import type { EmissionSource, Kernel, StageInfo } from '../../kernel/index.js';
 import type { AgentProvider } from '../../stream/index.js';
 import { counted } from '../shell/text.js';

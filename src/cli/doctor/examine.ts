@@ -1,5 +1,5 @@
 import type { LoadedExtension } from '../../extension/index.js';
-import { usualTurnMs } from '../../host/index.js';
+import { usualTurnMs } from '../../host/internal.js';
 import { oneLine, silentLogger } from '../../kernel/index.js';
 import type { AgentProvider } from '../../stream/index.js';
 import { CommandError } from '../errors/command-error.js';

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { recordedOutcome } from '../../host/index.js';
+import { recordedOutcome } from '../../host/internal.js';
 import { canonicalStages, explainOutcome } from '../../kernel/index.js';
 import { CommandError } from '../errors/command-error.js';
 import { type JournalChoice, openJournalOf } from '../journal/journal-of.js';

@@ -1,13 +1,11 @@
 import { type Command, Option } from 'commander';
 import {
-  compactJournal,
-  damageLine,
   type JournalReader,
   readJournal,
-  repairJournal,
   type TendedJournal,
   tendJournal,
 } from '../../host/index.js';
+import { compactJournal, damageLine, repairJournal } from '../../host/internal.js';
 import { inertJson } from '../../kernel/index.js';
 import { CommandError } from '../errors/command-error.js';
 import { jsonLine } from '../print/json-line.js';

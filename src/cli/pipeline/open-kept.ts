@@ -1,4 +1,5 @@
-import { bothTaps, dispatchTap, type HostOptions, openJournal } from '../../host/index.js';
+import { dispatchTap, type HostOptions, openJournal } from '../../host/index.js';
+import { bothTaps } from '../../host/internal.js';
 import type { KernelOptions } from '../../kernel/index.js';
 import type { Settings } from '../settings/settings.js';
 

@@ -1,5 +1,5 @@
 import { ExtensionSet, type HandlerWatch, moduleSource } from '../../extension/index.js';
-import { hostExtensionId } from '../../host/index.js';
+import { hostExtensionId } from '../../host/internal.js';
 import {
   createKernel,
   type Kernel,

@@ -1,4 +1,4 @@
-import { contributeDefaultChoices } from '../../host/index.js';
+import { contributeDefaultChoices } from '../../host/internal.js';
 import type { Instrument } from '../../kernel/index.js';
 import { errorLine } from '../errors/error-line.js';
 import { openJournalOf } from '../journal/journal-of.js';

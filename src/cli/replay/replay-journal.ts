@@ -1,9 +1,5 @@
-import {
-  hostExtensionId,
-  type JournalReader,
-  type ReplayedDispatch,
-  replayDispatches,
-} from '../../host/index.js';
+import type { JournalReader } from '../../host/index.js';
+import { hostExtensionId, type ReplayedDispatch, replayDispatches } from '../../host/internal.js';
 import type { Author, HandlerClass, Kernel } from '../../kernel/index.js';
 import { jsonLine } from '../print/json-line.js';
 import { laidOut } from '../print/layout.js';

@@ -1,6 +1,7 @@
 import { createWriteStream } from 'node:fs';
 import { resolve } from 'node:path';
-import { allFields, type LogLevel, pinoLogger, publicFields } from '../../host/index.js';
+import { type LogLevel, pinoLogger } from '../../host/index.js';
+import { allFields, publicFields } from '../../host/internal.js';
 import type { Logger } from '../../kernel/index.js';
 import { jsonLine } from '../print/json-line.js';
 import { type Output, outputTo } from '../shell/output.js';

@@ -1,4 +1,4 @@
-import { runCommand } from '../../host/index.js';
+import { runCommand } from '../../host/internal.js';
 import type { Kernel } from '../../kernel/index.js';
 import type { ExitCode } from './exit-codes.js';
 import type { Shell } from './shell.js';

@@ -1,4 +1,4 @@
-import { withoutSecrets } from '../../host/index.js';
+import { withoutSecrets } from '../../host/internal.js';
 import type { Output } from './output.js';
 
 /** An output that says no secret, once it knows them. */

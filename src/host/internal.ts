@@ -1,0 +1,37 @@
+// The names of this layer that only the command line and tests use. They are no part of the package.
+
+export { type ConfigVerdict, checkConfig } from './config/check-config.js';
+export { configSchema } from './config/schema.js';
+export { type OutcomeDifference, outcomeDifferences } from './explain/outcome-differences.js';
+export { type RecordedOutcome, recordedOutcome } from './explain/recorded-outcome.js';
+export {
+  type NotReplayed,
+  type ReplayedDispatch,
+  replayDispatches,
+} from './explain/replay-dispatches.js';
+export { type CompactReport, compactJournal } from './journal/damage/compact-journal.js';
+export {
+  journalProblems,
+  type RepairReport,
+  repairJournal,
+} from './journal/damage/repair-journal.js';
+export { bothTaps } from './journal/dispatch-tap.js';
+export { eventIdOf } from './journal/event-id.js';
+export { damageLine } from './journal/rows/table-rows.js';
+export { type LaneRules, Lanes } from './lanes/lanes.js';
+export type { Place } from './lanes/place.js';
+export { Slots } from './lanes/slots.js';
+export { type ErrorSummary, errorSummary } from './logging/error-summary.js';
+export { allFields, publicFields } from './logging/public-fields.js';
+export { withoutSecrets } from './logging/without-secrets.js';
+export { ActiveStreams, type StreamPlace } from './parts/active-streams.js';
+export { usualTurnMs } from './parts/options.js';
+export {
+  type CommandCall,
+  type CommandOptions,
+  type CommandResult,
+  parseCommandLine,
+  runCommand,
+} from './provided/commands.js';
+export { contributeDefaultChoices, hostExtensionId } from './provided/default-choices.js';
+export { openToOthers } from './sqlite/private-file.js';
