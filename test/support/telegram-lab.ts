@@ -45,6 +45,11 @@ const stepMs = 50;
 /** Turns of the event loop in which nothing happens, before time passes. */
 const quietTurns = 10;
 
+/** If this process waits for a file: that takes real time, and virtual time must not pass meanwhile. */
+function readsFiles(): boolean {
+  return process.getActiveResourcesInfo().some((name) => name.startsWith('FSReq'));
+}
+
 export async function telegramLab(options: TelegramLabOptions = {}): Promise<TelegramLab> {
   const { settings = {}, contribute, prepare, env, clock = virtualClock(), ...more } = options;
   const { shared, ...rest } = more;
@@ -81,8 +86,12 @@ export async function telegramLab(options: TelegramLabOptions = {}): Promise<Tel
       if (steps > 20_000) throw new Error(`it never came to this: ${what}`);
       await sleep(1); // a call reaches the server, or its answer the client
       const calls = server.calls.length;
-      for (let turns = 0; turns < quietTurns; turns++) await turn();
-      if (server.isQuiet && calls === server.calls.length && !isSo())
+      let isReading = readsFiles();
+      for (let turns = 0; turns < quietTurns; turns++) {
+        await turn();
+        isReading ||= readsFiles();
+      }
+      if (!isReading && server.isQuiet && calls === server.calls.length && !isSo())
         await clock.advance(Math.max(stepMs, clock.nextMs ?? 0));
     }
   };
