@@ -44,7 +44,7 @@ export class SendPermit {
     this.attempt = attempt;
   }
 
-  /** Whether a value is a permit that an outcome of this kernel has approved. What only looks like a permit is none. */
+  /** Says if a value is a permit that an outcome of this kernel has approved. A lookalike is none. */
   static isOf(value: object, kernel: Kernel): boolean {
     return #approved in value && isBegunBy(value.#approved.outcome, kernel);
   }

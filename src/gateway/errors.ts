@@ -47,7 +47,7 @@ export const gatewayErrors = {
   'request-aborted': {
     message: 'The wait for {method} was aborted.',
     cause: 'The signal that was given was aborted.',
-    hint: 'Nothing is to be done. What the gateway has received already, it has.',
+    hint: 'Nothing is to be done. The gateway keeps all that it has received already.',
   },
   'run-registered': {
     message: 'Run "{runId}" has a callback for its {kind} events already.',

@@ -77,7 +77,7 @@ export const hostErrors = {
   'database-full': {
     message: 'Database {path} cannot grow: {problem}.',
     cause: 'The disk is full, or the database has as many pages as it may have.',
-    hint: 'Make room on the disk, or allow it more pages. What was being written is not in it.',
+    hint: 'Make room on the disk, or allow it more pages. The write that failed is not in it.',
   },
   'database-read-only': {
     message: 'Database {path} cannot be written to: {problem}.',
@@ -94,7 +94,7 @@ export const hostErrors = {
     message: 'Database {path} cannot be read or written: {problem}.',
     cause:
       'The disk, or the network that it is on, failed; or a limit for the size of files was reached.',
-    hint: 'See what the system says about the disk. What was being written is not in the database.',
+    hint: 'See what the system says about the disk. The write that failed is not in the database.',
   },
   'database-constraint': {
     message: 'Database {path} refuses a row: {problem}.',

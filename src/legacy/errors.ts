@@ -41,7 +41,7 @@ export const legacyErrors = {
   'plugin-unsearchable': {
     message: '{extensionId} hands over more than {most} objects at once.',
     cause:
-      'The plugin uses a part of its own system that has no place here. What it hands over is searched for that part, and this is too much to search.',
+      'The plugin uses a part of its own system that has no place here. All that it hands over is searched for that part, and this is too much to search.',
     hint: 'Hand over less at once, or do not use the part: the log names it.',
   },
 } as const satisfies Record<string, ErrorRow>;

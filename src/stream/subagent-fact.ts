@@ -50,7 +50,7 @@ export type SubagentFact =
   /** The question has been answered, and subagents go on in the background. */
   | { readonly kind: 'answered' }
   /**
-   * What is said from now on tells of the answers of these subagents, which came on their own; of none again, if the list
+   * The agent's words from now on tell of the answers of these subagents, which came on their own; of none again, if the list
    * is empty.
    */
   | { readonly kind: 'children_answered'; readonly childRunIds: readonly string[] };

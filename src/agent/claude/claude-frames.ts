@@ -53,7 +53,7 @@ export async function* rememberedFrames(remembering: Remembering): AsyncGenerato
 }
 
 /**
- * Whether a result is the SDK's answer that it does not find what is to be resumed: the session, the message in it, or a session
+ * Says if a result is the SDK's answer that it does not find what is to be resumed: the session, the message in it, or a session
  * by an id that is none of its own. Each names what it was asked for. Any other failure says nothing of the session.
  */
 function isNotFound({ errors }: CsdkFrame, { resume, resumeAt }: Recalled): boolean {

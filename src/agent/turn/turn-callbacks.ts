@@ -22,7 +22,7 @@ export interface AgentTurnCallbacks extends Omit<ReplyCallbackOptions, TurnsOwn>
   /** The message has been answered, and subagents go on in the background. Awaited. */
   readonly onAnswered?: () => void | Promise<void>;
   /**
-   * What is said from now on tells of the answers of these subagents, which came after the message's own. If the list is
+   * The agent's words from now on tell of the answers of these subagents, which came after the message's own. If the list is
    * empty, it tells of none again. Awaited.
    */
   readonly onSubagentAnswers?: (answers: readonly SubagentAnswer[]) => void | Promise<void>;

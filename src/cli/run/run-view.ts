@@ -108,7 +108,7 @@ function terminalOf({ screen, isTerminal, palettes }: Shell): Pick<RunView, 'ter
   };
 }
 
-/** What tools and reasoning show is set apart from answers on a terminal. */
+/** A terminal sets the lines of tools and of reasoning apart from answers. */
 function renderFor(isTerminal: boolean, palette: Palette): RunView['render'] {
   return ({ content, kind }) => {
     if (!isTerminal) return `${content}\n`;

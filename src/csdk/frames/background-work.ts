@@ -2,13 +2,13 @@ import { type CsdkFrame, isFields, isTyped, textField } from './frame.js';
 
 const over: ReadonlySet<string> = new Set(['completed', 'failed', 'stopped', 'killed']);
 
-/** Whether a task of this status has ended. */
+/** Says if a task of this status has ended. */
 export function isTaskOver(status: string | undefined): boolean {
   return status !== undefined && over.has(status);
 }
 
 /**
- * What goes on after a result: tasks in the background, and turns that wait in a queue (csdk §7). Of the tasks that are
+ * The work that goes on after a result: tasks in the background, and turns that wait in a queue (csdk §7). Of the tasks that are
  * subagents it tells, too, which turn is about their answers: the SDK brings these as further turns, each after the
  * notification of the tasks.
  */

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 
-/** Whether an address is of this machine alone, so that no other can ask there. */
+/** Says if an address is of this machine alone, so that no other can ask there. */
 export function isLoopback(address: string): boolean {
   return (
     address === 'localhost' ||

@@ -15,7 +15,7 @@ import { removeMessage, type ShownMessage } from './shown-message.js';
 export interface PreviewParts {
   /** The API of an account. @throws where it is not connected. */
   readonly apiOf: (accountId: string) => BotApi;
-  /** What knows the permits of the channel's host, once an account was started. */
+  /** Knows the permits of the channel's host, once an account was started. */
   readonly inbox: () => Pick<ChannelInbox, 'owns'> | undefined;
   readonly clock: Clock;
   readonly log: Logger;

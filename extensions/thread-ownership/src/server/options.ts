@@ -22,9 +22,9 @@ export type NoOptions =
 
 const help = `
 The first agent that asks for a thread has it, until it has not asked for --ttl-seconds.
-Where the service can be reached from other machines it wants a token, which is read from
-SLUICE_OWNERSHIP_TOKEN or from a file. Where it cannot, and without a token, a request whose Host
-is no name of this machine is refused: a page in a browser could have sent it.
+If other machines can reach the service, it wants a token: from SLUICE_OWNERSHIP_TOKEN or from
+a file. If only this machine can, and there is no token, a request whose Host is no name of
+this machine is refused: a page in a browser could have sent it.
 
 Examples:
   $ sluice-ownership
