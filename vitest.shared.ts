@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 
@@ -13,6 +14,8 @@ export default defineConfig({
     ],
   },
   test: {
+    // two also on two processors, where one is usual: many tests wait for a process that they started
+    maxWorkers: Math.max(2, availableParallelism() - 1),
     globalSetup: ['test/support/fresh-dist.ts'],
     // a bound for what hangs, not a measure: no test's outcome depends on how fast the machine is
     testTimeout: 300_000,
