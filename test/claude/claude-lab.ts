@@ -101,10 +101,7 @@ export class ClaudeLab implements AsyncDisposable {
 
   /** Resolves when no process is left that was given this home; rejects after some seconds. */
   async untilNothingRuns(): Promise<void> {
-    for (let tries = 0; processesOf(this.home).length > 0; tries++) {
-      if (tries === 100) throw new Error(`still running: ${processesOf(this.home).join(', ')}`);
-      await new Promise((resolve) => setTimeout(resolve, 50)); // a process gives no other sign of its end
-    }
+    await untilNothingRunsIn(this.home);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -151,6 +148,14 @@ export function claudeEnvironment(home: string, apiUrl: string): Readonly<Record
     CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
     DISABLE_AUTOUPDATER: '1',
   };
+}
+
+/** Waits until every process with this home has ended: a child of the SDK may end a moment after its host. */
+export async function untilNothingRunsIn(home: string): Promise<void> {
+  for (let tries = 0; processesOf(home).length > 0; tries++) {
+    if (tries === 1_200) throw new Error(`still running: ${processesOf(home).join(', ')}`);
+    await new Promise((resolve) => setTimeout(resolve, 50)); // a process gives no other sign of its end
+  }
 }
 
 /** The processes whose environment names a home, where the system shows them (Linux). */

@@ -5,7 +5,7 @@ import { expect, it } from 'vitest';
 import { runCli } from '../cli/cli.js';
 import { MessagesApi } from '../support/messages-api/messages-api.js';
 import { says } from '../support/messages-api/reply.js';
-import { claudeEnvironment, describeClaude, processesOf, sdkFolder } from './claude-lab.js';
+import { claudeEnvironment, describeClaude, sdkFolder, untilNothingRunsIn } from './claude-lab.js';
 
 describeClaude('sluice run --agent claude', () => {
   it('answers each line, with the SDK of the folder that it is started in', async () => {
@@ -24,7 +24,7 @@ describeClaude('sluice run --agent claude', () => {
       stderr: '',
     });
     expect(api.requests.map(({ model }) => model.includes('sonnet'))).toEqual([true, true]);
-    expect(processesOf(home)).toEqual([]);
+    await untilNothingRunsIn(home);
     rmSync(home, { recursive: true, force: true });
   });
 });
