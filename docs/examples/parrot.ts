@@ -1,4 +1,4 @@
-import { defineExtension } from 'sluice';
+import { defineExtension, select } from 'sluice';
 import type { AgentDefinition } from 'sluice/host';
 import type { AgentProvider, SessionMessage } from 'sluice/stream';
 
@@ -26,5 +26,8 @@ const definition: AgentDefinition = { id: 'parrot', provider: parrot, timeoutMs:
 
 export default defineExtension({
   id: 'parrots',
-  setup: (api) => api.provide('agent', definition),
+  setup(api) {
+    api.provide('agent', definition);
+    api.resolve('routing.resolving', 'to-parrot', () => select({ agentId: 'parrot' }));
+  },
 });

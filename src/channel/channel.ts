@@ -106,7 +106,7 @@ export interface ChannelPlugin {
   stopIntake(accountId: string): Promise<void>;
   /** Disconnects an account for good. */
   stopAccount(accountId: string): Promise<void>;
-  /** Makes a message of an update: between `ingress.received` and `ingress.normalized`. Pure, and does not throw. */
+  /** Makes a message of an update, when it comes: its lane depends on its conversation. Pure, and does not throw. */
   decodeIngress(raw: unknown, accountId: string): DecodedIngress;
   /**
    * Tells the provider that an update needs not come again. Called when its message has been handled to its end, whatever

@@ -1,7 +1,6 @@
 import { Trail, whyNot } from '../../agent/index.js';
 import type { DecodedIngress, InboundUpdate } from '../../channel/index.js';
 import { type Outcome, oneLine } from '../../kernel/index.js';
-import { guarded } from '../egress/guarded.js';
 import { tellFailure } from '../egress/reply.js';
 import { eventIdOf } from '../journal/event-id.js';
 import { type MessageEnd, stopped } from '../journal/message-end.js';
@@ -20,6 +19,7 @@ import {
 import { answerMessage } from '../turn/answer.js';
 import { runChatCommand } from './chat.js';
 import { decodeUpdate, laneOf, runsAtOnce } from './decode-update.js';
+import { guarded } from './guarded.js';
 import { carryInteraction } from './interactions.js';
 import { type Fate, fateOf, roomFor } from './when-full.js';
 
@@ -109,7 +109,10 @@ export function tellReceived(
   );
 }
 
-/** Carries an update through every stage. Never rejects: whatever happens to it, there is an end. */
+/**
+ * Carries an update through every stage: routing, its command or its turn, and the sends. Never rejects: whatever happens to
+ * it, there is an end.
+ */
 export async function carryToEnd(
   parts: HostParts,
   { account, update, decoded, received, place }: Incoming,

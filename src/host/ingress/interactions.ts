@@ -1,7 +1,6 @@
 import { Trail } from '../../agent/index.js';
 import type { DecodedIngress, Interaction } from '../../channel/index.js';
 import type { Kernel, Outcome, PayloadOf } from '../../kernel/index.js';
-import { guarded } from '../egress/guarded.js';
 import { replyTo, tellFailure } from '../egress/reply.js';
 import { endOf, type MessageEnd, stopped } from '../journal/message-end.js';
 import type { Place } from '../lanes/place.js';
@@ -11,6 +10,7 @@ import { parseCommandLine } from '../provided/commands.js';
 import { inSession } from '../session/in-session.js';
 import { type RoutedMessage, routeMessage } from '../session/routing.js';
 import { runChatCommand } from './chat.js';
+import { guarded } from './guarded.js';
 
 type CommandUsed = Extract<DecodedIngress, { kind: 'command' }>;
 type Used = Extract<DecodedIngress, { kind: 'interaction' }> | CommandUsed;

@@ -1,9 +1,9 @@
 import type { Trail } from '../../agent/index.js';
 import { oneLine } from '../../kernel/index.js';
+import { tellFailure } from '../egress/reply.js';
 import { type MessageEnd, stopped } from '../journal/message-end.js';
 import type { HostParts } from '../parts/parts.js';
 import type { RoutedMessage } from '../session/routing.js';
-import { tellFailure } from './reply.js';
 
 type Ending = Pick<MessageEnd, 'status' | 'reason' | 'sends'>;
 
