@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import {
   type JournalReader,
@@ -8,9 +9,11 @@ import {
   type SendRecord,
   type UpdateRecord,
 } from '../../src/host/index.js';
+import { bundled } from '../support/compiled.js';
 import { Operator } from './operator.js';
 import { acts, type Moment, Provider, type ProviderUpdate } from './provider.js';
 
+const program = await bundled(fileURLToPath(new URL('host.mjs', import.meta.url)));
 const rounds = Math.max(2, Number(process.env['CRASH_ROUNDS'] ?? 60));
 const kinds = ['plain', 'plain', 'plain', 'plain', 'plain', 'silent', 'veto', 'fail'] as const;
 const perRound = 12;
@@ -72,7 +75,7 @@ async function killAgainAndAgain(policy: 'fail' | 'resend', seed: number): Promi
   try {
     const path = join(folder, 'sluice.db');
     // what has not ended and what must be kept has room; the dispatches of each round do not: they are dropped meanwhile
-    const provider = new Provider(path, policy, 500_000 + rounds * 30_000);
+    const provider = new Provider(program, path, policy, 500_000 + rounds * 30_000);
     const operator = new Operator(path);
     const random = seeded(seed);
     const brought: ProviderUpdate[] = [];

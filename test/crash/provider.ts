@@ -1,6 +1,5 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
-import { fileURLToPath } from 'node:url';
 
 /** A message that the provider has for the host. It is brought again at each start until it is acknowledged. */
 export interface ProviderUpdate {
@@ -30,8 +29,6 @@ type Act = (typeof acts)[number];
 /** What a killing waits for, or the milliseconds from the start. */
 export type Moment = { readonly on: Act; readonly nth: number } | { readonly afterMs: number };
 
-const program = fileURLToPath(new URL('host.mjs', import.meta.url));
-
 /**
  * The provider of a channel, and what kills the host that it talks to. It lives on: what it has acknowledged, and what
  * has reached it, is what the host's journal is measured by.
@@ -47,12 +44,14 @@ export class Provider {
   /** How often hosts were killed at each act, and at none. */
   readonly killedAt = new Map<Act | 'a time', number>();
   #lastId = 0;
+  readonly #program: string;
   readonly #journal: string;
   readonly #policy: 'fail' | 'resend';
   readonly #keepBytes: number;
   readonly #waiting = new Map<string, ProviderUpdate>();
 
-  constructor(journal: string, policy: 'fail' | 'resend', keepBytes: number) {
+  constructor(program: string, journal: string, policy: 'fail' | 'resend', keepBytes: number) {
+    this.#program = program;
     this.#journal = journal;
     this.#policy = policy;
     this.#keepBytes = keepBytes;
@@ -61,7 +60,7 @@ export class Provider {
   /** Runs a host, brings it what waits and what is new, and kills it. */
   async round(updates: readonly ProviderUpdate[], moment: Moment): Promise<void> {
     for (const update of updates) this.#waiting.set(update.id, update);
-    const child = fork(program, [this.#journal, this.#policy, String(this.#keepBytes)], {
+    const child = fork(this.#program, [this.#journal, this.#policy, String(this.#keepBytes)], {
       stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
     });
     const exit = once(child, 'exit');

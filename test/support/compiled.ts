@@ -41,3 +41,29 @@ export async function compiled(program: string): Promise<string> {
   });
   return outfile;
 }
+
+/**
+ * Bundles a program of JavaScript, the compiled source that it imports and the packages of that, into one file. Node starts
+ * it about four times as fast as the program itself, which is read from a thousand files.
+ *
+ * @param program the path of a JavaScript file.
+ * @returns the path of the bundle. It lies in this project, so that native packages are found from there.
+ */
+export async function bundled(program: string): Promise<string> {
+  const outfile = join(root, '.cache/compiled', `${basename(program, '.mjs')}-${process.pid}.mjs`);
+  await build({
+    entryPoints: [program],
+    outfile,
+    bundle: true,
+    external: ['libsql', 'pino', 'esbuild', 'ws', '@anthropic-ai/claude-agent-sdk'],
+    format: 'esm',
+    target: 'es2023',
+    platform: 'node',
+    logLevel: 'error',
+    // packages of CommonJS call `require`, which a module of ECMAScript does not have
+    banner: {
+      js: "import { createRequire as makeRequire } from 'node:module'; const require = makeRequire(import.meta.url);",
+    },
+  });
+  return outfile;
+}
