@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import packageJson from '../../package.json' with { type: 'json' };
+import { readProjectFile } from '../support/source-tree.js';
 import { fixture, runCli } from './cli.js';
 import { runInMemory } from './memory-shell.js';
 
@@ -29,10 +30,26 @@ describe('the command line, in a process of its own', () => {
   });
 });
 
+/** The names of all commands, as the help lists them. */
+async function commandNames(): Promise<string[]> {
+  const { stdout } = await runInMemory(['--help']);
+  const [, list = ''] = /^Commands:\n([\s\S]*?)\n\n/m.exec(stdout) ?? [];
+  return [...list.matchAll(/^ {2}([a-z-]+)/gm)].map(([, name = '']) => name);
+}
+
+const names = await commandNames();
+
 describe('the command line', () => {
-  it.each(['run', 'stages', 'replay'])('helps with %s, with an example', async (command) => {
+  it('has a page that names each command', async () => {
+    const page = readProjectFile('docs/command-line.md');
+    expect(names).toContain('check-plugin');
+    expect(names.filter((name) => !page.includes(`\`sluice ${name}`))).toEqual([]);
+  });
+
+  it.each(names)('helps with %s, with an example and --json', async (command) => {
     const { code, stdout } = await runInMemory([command, '--help']);
     expect(code).toBe(0);
+    expect(stdout).toContain('--json');
     expect(stdout).toContain(`$ sluice ${command}`);
     expect(stdout).toContain('Exit codes:');
     expect(stdout.split('\n').filter((line) => line.length > 90)).toEqual([]);

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type FieldState, lawFunctions, untouched } from '../../src/kernel/merge/laws.js';
 import { patchLaws } from '../../src/kernel/stage/vocabulary.js';
+import { readProjectFile } from '../support/source-tree.js';
 
 type LawName = keyof typeof lawFunctions;
 
@@ -101,6 +102,11 @@ describe('the law', () => {
       expect(write(law, 'base', ['a', null, 'b'])).toBe('b');
     },
   );
+
+  it.each(patchLaws)('%s: stands in the spec (§6.2)', (law) => {
+    const clause = /^6\.2 [\s\S]*?\n\n/m.exec(readProjectFile('spec/event-pipeline.md'))?.[0];
+    expect(clause).toContain(`\`${law}\``);
+  });
 
   it.each(patchLaws)('%s: null clears (§6.1)', (law) => {
     expect(write(law, undefined, [null])).toBe(null);

@@ -20,9 +20,10 @@ interface DoctorOptions extends PipelineOptions {
 }
 
 const help = `
-Looks at what \`sluice run\` would run with, without starting it: no channel is connected, no agent asked
-and no handler called. Extensions and plugins are set up, and disposed again. A probe event
-goes through each stage with a stand-in for each handler, and what it does not reach is told.
+Checks all that \`sluice run\` would use, without starting it: no channel is connected, no
+agent asked and no handler called. Extensions and plugins are set up, and disposed again.
+A probe event goes through each stage with a stand-in for each handler, and doctor reports
+each handler that it does not reach.
 
 An error is something that does not work; the exit code is then 1. A warning works, and
 should be looked at.

@@ -17,8 +17,8 @@ interface ExplainOptions extends JournalChoice {
 
 const help = `
 Tells of one dispatch: its handlers in run order with their time and budget, each change
-with its author, conflicts, the cancel or the choice and why the others lost, failures with
-their policy, and what was skipped. The id is in every line of the log, as eventId.
+with its author, conflicts, the cancel or the choice and why the others lost, failures
+with their policy, and what was skipped. The id is in every line of the log, as eventId.
 
 With --way, every dispatch that belongs to the same message, in the order in which they
 ended. The journal may be in use meanwhile.

@@ -30,16 +30,16 @@ interface JournalOptions {
 }
 
 const help = `
-What is done:
+Actions:
   list         the messages that were taken in, oldest first: where each is, and why
   show ID      one message: its sends, and the stages that it went through
   retry ID     have a dead letter handled again, by the host that runs or by the next
   purge ID     drop a dead letter; with --all every one of them
   compact [FILE]
-               write the file anew without its free pages, while no host uses it: one that an
-               early version of Sluice has made does not shrink by itself
-  repair       make a damaged journal usable again, while no host uses it: each row that is
-               well is kept, the others go to a file beside it, and so does a copy of it all
+               write the file anew without its free pages, while no host uses it: a file
+               of an early version of Sluice does not shrink by itself
+  repair       make a damaged journal usable again, while no host uses it: the good rows
+               stay, the others go to a file beside it, and so does a copy of it all
 
 list and show read past what is damaged, name it on stderr, and end with exit code 1.
 
