@@ -1,8 +1,14 @@
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { echoProvider } from '../../src/agent/index.js';
+import { openJournal } from '../../src/host/index.js';
 import type { Kernel } from '../../src/kernel/index.js';
 import type { AgentProvider } from '../../src/stream/index.js';
+import { testFolder } from '../support/folder.js';
 import { type HostLab, hostLab } from '../support/host-lab.js';
+
+/** How many messages the crowd has that a journal keeps: 2,000 as a rule, 10,000 before a release. */
+const crowd = Number(process.env['CROWD_MESSAGES'] ?? 2_000);
 
 /** An agent whose turns end when the test says so, in the order in which they began. */
 function held() {
@@ -176,5 +182,48 @@ describe('M6: messages that run at once', () => {
     isOver = true;
     expect(most).toBeLessThanOrEqual(64);
     expect(turns).toBeGreaterThan(all / 64);
+  });
+
+  it(`that are handed in at once, ${crowd} of them, wait in the journal's file: few are in memory, few begin in a turn of the event loop, all are answered (durability §8.7, §8.8)`, async () => {
+    const echo = echoProvider();
+    let go = (): void => undefined;
+    const gate = new Promise<void>((resolve) => {
+      go = resolve;
+    });
+    let begunNow = 0;
+    let mostBegun = 0;
+    const provider: AgentProvider = {
+      ...echo,
+      async *run(request) {
+        mostBegun = Math.max(mostBegun, ++begunNow);
+        await gate;
+        yield* echo.run(request);
+      },
+    };
+    const journal = await openJournal(join(testFolder(), 'sluice.db'));
+    await using lab = await hostLab({ journal, agents: [{ id: 'main', provider }] });
+    let mostWaiting = 0;
+    /** Lets the event loop turn until something is so, and looks at the host in each turn. */
+    const turnUntil = async (isSo: () => boolean): Promise<void> => {
+      while (!isSo()) {
+        await new Promise((resolve) => setImmediate(resolve));
+        begunNow = 0;
+        mostWaiting = Math.max(mostWaiting, lab.host.stats().waiting);
+      }
+    };
+    let kept = 0;
+    for (let at = 0; at < crowd; at++)
+      void lab.channel.receive({ text: 'hi', conversation: `c-${at}` }, `${at}`).then(() => kept++);
+    await turnUntil(() => kept === crowd && lab.host.stats().running === 64);
+    expect(mostWaiting).toBeLessThanOrEqual(128); // 64 that run, and as many that may run next
+    expect(lab.host.stats().parked).toBeGreaterThanOrEqual(crowd - 128);
+    go();
+    await turnUntil(() => lab.ends.length === crowd);
+    expect(lab.texts()).toHaveLength(crowd);
+    expect(new Set(lab.ends.map(({ updateId }) => updateId)).size).toBe(crowd);
+    expect(lab.ends.filter(({ status }) => status !== 'answered')).toEqual([]);
+    expect(mostWaiting).toBeLessThanOrEqual(256); // also those that gave their place back, and whose end is written
+    expect(mostBegun).toBeLessThanOrEqual(64);
+    expect(await journal.updates({ states: ['accepted', 'handling'] })).toEqual([]);
   });
 });
