@@ -31,7 +31,7 @@ describe('what a handler does besides answering, in a process of its own (§13.1
     ]);
     expect(found).toMatchObject({ stray: 4, quarantined: ['strays'] });
     expect(found.warnings).toContainEqual(
-      expect.stringMatching(/^acme\/blocks on "gateway.started" blocked everything for 2\d{3} ms$/),
+      expect.stringMatching(/^acme\/blocks on "gateway.started" blocked everything for \d{4,} ms$/),
     );
     expect(found.warnings).toContainEqual(
       expect.stringMatching(

@@ -68,20 +68,14 @@ describe('M3: secrets in what is streamed (fault 49, §20.3, §20.8)', () => {
       { journal: { hotPathPayloads: true }, logging: { level: 'debug', format: 'json' } },
       ['--json'],
     ],
-  ])(
-    'reach no file, no line and no command, whole or in parts: %s',
-    async (_, config, args) => {
-      const written = await run(config, args);
-      expect(written.ids).toHaveLength(9); // each message, and `/stop`
-      for (const phase of ['content', 'final', 'abort'])
-        expect(written.stderr.replaceAll('\\', '')).toContain(
-          `a stream sender failed at "${phase}"`,
-        );
-      for (const [name, text] of Object.entries(written))
-        expect.soft({ name, parts: partsIn(String(text)) }).toEqual({ name, parts: [] });
-    },
-    120_000,
-  );
+  ])('reach no file, no line and no command, whole or in parts: %s', async (_, config, args) => {
+    const written = await run(config, args);
+    expect(written.ids).toHaveLength(9); // each message, and `/stop`
+    for (const phase of ['content', 'final', 'abort'])
+      expect(written.stderr.replaceAll('\\', '')).toContain(`a stream sender failed at "${phase}"`);
+    for (const [name, text] of Object.entries(written))
+      expect.soft({ name, parts: partsIn(String(text)) }).toEqual({ name, parts: [] });
+  });
 
   it('stood in the deltas, tools, subagents, cancels and errors of those messages', async () => {
     const { stdout, stderr, told } = await run({ logging: { format: 'json' } }, ['--json']);
@@ -93,5 +87,5 @@ describe('M3: secrets in what is streamed (fault 49, §20.3, §20.8)', () => {
     expect(stderr).toContain('a stream sender failed');
     for (const text of ['cannot', 'it is', 'the provider', '529 for', 'no more', 'stopped with'])
       expect(stderr).not.toContain(text); // at this level the log has no text of anybody (M3)
-  }, 120_000);
+  });
 });

@@ -338,7 +338,7 @@ describe('after the host was killed (durability §7)', () => {
     await using second = await keptLab({ journal: counted, maxRunning: 1 });
     while (second.channel.sent.length < texts.length) await second.clock.advance(0);
     expect(bodies).toBe(texts.length);
-  }, 60_000);
+  });
 
   it('a turn is taken again, but its words are not sent again where they are the same (durability §7.4)', async () => {
     const journal = memoryJournal();

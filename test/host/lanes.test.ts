@@ -129,7 +129,7 @@ describe('lanes', () => {
     await job;
     await Promise.all(waiting);
     expect(told).toEqual(['a', 'b', 'c']);
-  }, 5_000);
+  });
 
   it('tell who waits for room among all, also if the one before it finds its own lane full', async () => {
     const lanes = new Lanes({ capacity: 1, capacityOfAll: 2 });
@@ -148,7 +148,7 @@ describe('lanes', () => {
     expect(told).toEqual(['c', 'd']);
     releases[0]?.();
     await blocked;
-  }, 5_000);
+  });
 
   it('hold no slot while the gate is closed: what has begun may need it to come to its end (durability §8.6)', async () => {
     const gate = new ReloadGate(virtualClock());
@@ -182,7 +182,7 @@ describe('lanes', () => {
     await Promise.all(others);
     expect(order).toEqual(['a', 'b', 'c', 'd']);
     expect(slots.taken).toBe(0);
-  }, 5_000);
+  });
 
   it('keep who waits for a slot in its order while slots are paused', async () => {
     const slots = new Slots(1);
@@ -195,7 +195,7 @@ describe('lanes', () => {
     paused[Symbol.dispose]();
     await Promise.all(jobs);
     expect(order).toEqual(['a', 'b', 'c']);
-  }, 5_000);
+  });
 
   it('go on after a job that fails', async () => {
     const lanes = new Lanes({ capacity: 10 });

@@ -119,7 +119,7 @@ describe('a look at every row', () => {
     expect(steps.reduce((sum, { rows }) => sum + rows, 0)).toBe(sizes.length);
     expect(Math.max(...steps.map(({ bytes }) => bytes))).toBeLessThanOrEqual(512 * 1024);
     expect(Math.max(...steps.map(({ rows }) => rows))).toBe(64);
-  }, 60_000);
+  });
 });
 
 describe('the transcript of a session that was reset', () => {
@@ -161,7 +161,7 @@ describe('the transcript of a session that was reset', () => {
     for (const row of seen) expect(row?.['n']).toBe(row?.['newest']); // what is left is a transcript
     expect(await store.loadSession('k')).toMatchObject({ sessionId: 'two' });
     await journal.close();
-  }, 60_000);
+  });
 });
 
 describe('the retention of a journal', () => {
