@@ -83,6 +83,19 @@ describe('sluice doctor (§20.5)', () => {
     expect(text.trimEnd().split('\n').at(-1)).toBe('0 errors, 0 warnings');
   });
 
+  it.each([
+    ['ten minutes where unsaid', {}, 'a turn takes 600000 ms at most'],
+    ['what is set', { timeoutMs: 5_000 }, 'a turn takes 5000 ms at most'],
+    ['none', { timeoutMs: false }, 'a turn takes without a limit'],
+  ])('says how long a turn may take: %s', async (_, limits, limit) => {
+    const agents = [{ id: 'main', provider: 'echo', ...limits }];
+    const { code, found, text } = await examined(config({ agents }));
+    expect(code).toBe(0);
+    const what = `answered by "echo", ${limit}`;
+    expect(found).toContainEqual({ severity: 'ok', check: 'agents', whose: 'main', what });
+    expect(text.replace(/\s+/g, ' ')).toContain(what);
+  });
+
   it.each<[string, Readonly<Record<string, string>>, Partial<Found>]>([
     [
       'a setting that does not fit',
