@@ -1,6 +1,14 @@
+import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
-import { type Journal, memoryJournal, memoryStore, type Store } from '../../src/host/index.js';
+import {
+  type Journal,
+  memoryJournal,
+  memoryStore,
+  openJournal,
+  type Store,
+} from '../../src/host/index.js';
 import type { AgentProvider, AgentRequest, SessionMessage } from '../../src/stream/index.js';
+import { testFolder } from '../support/folder.js';
 import { type HostLab, hostLab } from '../support/host-lab.js';
 import { mortalJournal } from '../support/mortal-journal.js';
 import { scriptedChannel } from '../support/scripted-channel.js';
@@ -38,6 +46,13 @@ interface Kept {
   readonly store: Store;
 }
 
+const inMemory = (): Kept => ({ journal: memoryJournal(), store: memoryStore() });
+
+async function onFile(): Promise<Kept> {
+  const journal = await openJournal(join(testFolder(), 'sluice.db'));
+  return { journal, store: journal.store };
+}
+
 /** A host on what others have left. */
 async function keptHost({ journal, store }: Kept, provider: AgentProvider, maxMessages = 200) {
   const mortal = mortalJournal(journal);
@@ -58,10 +73,14 @@ const texts = (messages: readonly SessionMessage[] = []): string[] =>
   );
 
 describe('a turn that the end of its host has cut off', () => {
-  it.each([200, 1])(
-    'is taken again with its prompt once, in the transcript and in the request, and with what was done (§15.10, %i messages)',
-    async (maxMessages) => {
-      const kept = { journal: memoryJournal(), store: memoryStore() };
+  it.each([
+    [200, 'memory', inMemory],
+    [1, 'memory', inMemory],
+    [200, 'a file', onFile],
+  ] as const)(
+    'is taken again with its prompt once, in the transcript and in the request, and with what was done (§15.10, %i messages, a journal in %s)',
+    async (maxMessages, _, keep) => {
+      const kept = await keep();
       const first = keeper('two');
       const killed = await keptHost(kept, first.provider, maxMessages);
       await killed.channel.receive({ text: 'one' }, '1');
@@ -71,8 +90,8 @@ describe('a turn that the end of its host has cut off', () => {
 
       const second = keeper();
       const next = await keptHost(kept, second.provider, maxMessages);
-      await using _ = next.lab;
-      await ended(next.lab, 1);
+      await using lab = next.lab;
+      await ended(lab, 1);
       const [again] = second.asked;
       expect(again?.prompt).toBe('two');
       expect(texts(again?.history)).not.toContain('two');
@@ -88,7 +107,7 @@ describe('a turn that the end of its host has cut off', () => {
   );
 
   it('goes on with what its provider had kept before it, and the next one with what it kept then (§15.11)', async () => {
-    const kept = { journal: memoryJournal(), store: memoryStore() };
+    const kept = inMemory();
     const first = keeper('two');
     const killed = await keptHost(kept, first.provider);
     await killed.channel.receive({ text: 'one' }, '1');
@@ -109,7 +128,7 @@ describe('a turn that the end of its host has cut off', () => {
   });
 
   it('shows nothing of what providers keep to the handlers of a session (§15.11)', async () => {
-    const kept = { journal: memoryJournal(), store: memoryStore() };
+    const kept = inMemory();
     const { provider } = keeper();
     const { lab, channel } = await keptHost(kept, provider);
     await using _ = lab;

@@ -1,8 +1,10 @@
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { echoProvider } from '../../src/agent/index.js';
-import { memoryJournal } from '../../src/host/index.js';
+import { memoryJournal, openJournal } from '../../src/host/index.js';
 import { Lanes } from '../../src/host/internal.js';
 import type { AgentProvider } from '../../src/stream/index.js';
+import { testFolder } from '../support/folder.js';
 import { type HostLab, hostLab } from '../support/host-lab.js';
 import { scriptedChannel } from '../support/scripted-channel.js';
 
@@ -147,11 +149,13 @@ describe('a host under load', () => {
   });
 
   it.each([
-    ['without a journal', undefined],
-    ['with a journal', memoryJournal()],
+    ['without a journal', () => undefined],
+    ['with a journal in memory', () => memoryJournal()],
+    ['with a journal on a file', () => openJournal(join(testFolder(), 'sluice.db'))],
   ])(
     'fault 41, H3: one of 1,000 conversations hangs and goes on writing, to a channel that brings one after the other; 999 are answered in no time: %s (durability §8.1)',
-    async (_, journal) => {
+    async (_, open) => {
+      const journal = await open();
       await using lab = await hostLab({
         agents: [{ id: 'main', provider: hangsOn('poison') }],
         ...(journal !== undefined && { journal }),
@@ -164,6 +168,7 @@ describe('a host under load', () => {
       }
       // no time passes: whoever waited for the one would still wait
       await until(lab, () => lab.texts().length === 1_000);
+      await until(lab, () => lab.host.stats().conversations === 1); // the ends of the last ones are written
       expect(lab.host.stats()).toMatchObject({ conversations: 1, running: 1 });
     },
     300_000,

@@ -27,18 +27,26 @@ export function mortalJournal(
   const counts = new Map<Write, number>();
   const unanswered = new Promise<never>(() => undefined);
   const write =
-    <A extends readonly unknown[], R>(kind: Write, call: (...args: A) => Promise<R>) =>
+    <A extends unknown[], R>(kind: Write, call: (...args: A) => Promise<R>) =>
     async (...args: A): Promise<R> => {
       const nth = (counts.get(kind) ?? 0) + 1;
       counts.set(kind, nth);
       const problem = failing(kind, nth);
       if (problem !== undefined) throw problem;
       if (isDead) return unanswered;
-      const result = await call(...args);
+      const result = await call.apply(journal, args); // a journal on a file has its methods from its class
       return isDead ? unanswered : result;
     };
   return {
-    ...journal,
+    updates: (filter) => journal.updates(filter),
+    sends: (filter) => journal.sends(filter),
+    dispatches: (filter) => journal.dispatches(filter),
+    dispatched: (dispatch) => journal.dispatched(dispatch),
+    retry: (eventId) => journal.retry(eventId),
+    purge: (eventId) => journal.purge(eventId),
+    changedOutside: () => journal.changedOutside(),
+    problem: () => journal.problem(),
+    stats: () => journal.stats(),
     accept: write('accept', journal.accept),
     begin: write('begin', journal.begin),
     giveBack: write('giveBack', journal.giveBack),
