@@ -40,9 +40,16 @@ describe('the package', () => {
   });
 
   it('P2: is built without source maps, whose sources it does not hold', () => {
-    for (const config of ['tsconfig.build.json', 'extensions/telegram/tsconfig.json'])
-      expect(
-        JSON.parse(readFileSync(join(root, config), 'utf8')).compilerOptions.sourceMap ?? false,
-      ).toBe(false);
+    for (const config of [
+      'tsconfig.build.json',
+      'extensions/telegram/tsconfig.json',
+      'extensions/thread-ownership/tsconfig.json',
+    ]) {
+      const { compilerOptions } = JSON.parse(readFileSync(join(root, config), 'utf8'));
+      expect([config, compilerOptions.sourceMap ?? false]).toEqual([config, false]);
+      expect([config, compilerOptions.declarationMap ?? false]).toEqual([config, false]);
+    }
+    expect(files.filter((file) => file.endsWith('.js')).length).toBeGreaterThan(100);
+    expect(files.filter((file) => file.endsWith('.map'))).toEqual([]);
   });
 });
