@@ -66,6 +66,8 @@ interface Killed {
   readonly updates: readonly UpdateRecord[];
   readonly sends: readonly SendRecord[];
   readonly kills: number;
+  /** Of the dispatches: the number of the last one that the first round wrote, and of the oldest that is kept at the end. */
+  readonly dispatches: { readonly lastOfFirstRound: number; readonly oldestKept: number };
   readonly operator: Operator;
 }
 
@@ -80,10 +82,15 @@ async function killAgainAndAgain(policy: 'fail' | 'resend', seed: number): Promi
     const random = seeded(seed);
     const brought: ProviderUpdate[] = [];
     let kills = 0;
+    let lastOfFirstRound = 0;
     for (; kills < rounds / 2; kills++) {
       const updates = updatesOf(kills, random);
       brought.push(...updates);
       await provider.round(updates, momentOf(random));
+      if (kills === 0) {
+        const written = await reading(path, (reader) => reader.dispatches(all));
+        lastOfFirstRound = written.at(-1)?.seq ?? 0;
+      }
       operator.look(); // beside the hosts that follow
     }
     await operator.stop();
@@ -93,11 +100,13 @@ async function killAgainAndAgain(policy: 'fail' | 'resend', seed: number): Promi
       await provider.round([], { afterMs: 1_500 });
       kills++;
     }
-    const { updates, sends } = await reading(path, async (reader) => ({
+    const { updates, sends, oldest } = await reading(path, async (reader) => ({
       updates: await reader.updates(all),
       sends: await reader.sends(all),
+      oldest: await reader.dispatches({ limit: 1 }),
     }));
-    return { provider, brought, updates, sends, kills, operator };
+    const dispatches = { lastOfFirstRound, oldestKept: oldest[0]?.seq ?? 0 };
+    return { provider, brought, updates, sends, kills, dispatches, operator };
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
@@ -119,10 +128,8 @@ describe.concurrent.each([
     it(`lose nothing and double nothing (durability §9.1, §9.2, ${rounds / 2} rounds)`, {
       timeout: 30_000 + rounds * 20_000,
     }, async () => {
-      const { provider, brought, updates, sends, kills, operator } = await killAgainAndAgain(
-        policy,
-        seed,
-      );
+      const { provider, brought, updates, sends, kills, dispatches, operator } =
+        await killAgainAndAgain(policy, seed);
       const byUpdateId = new Map(updates.map((one) => [one.updateId, one]));
 
       // what was acknowledged is kept, once, and in the order in which it came
@@ -206,6 +213,9 @@ describe.concurrent.each([
           `${provider.ended.takenBack} taken back by the next host; killed at ${[...provider.killedAt].join(', ')}; ` +
           `beside them ${operator.looks} times sluice journal list, ${operator.retries} times retry`,
       );
+      // retention went on beside all that: the dispatches of the first round are gone (durability §5.1)
+      if (rounds >= 8)
+        expect(dispatches.oldestKept).toBeGreaterThan(Math.max(1, dispatches.lastOfFirstRound));
       // the operator's commands worked beside hosts that live and die
       expect(operator.problems).toEqual([]);
       expect(operator.looks).toBeGreaterThan(0);
