@@ -1,4 +1,4 @@
-import { rmSync } from 'node:fs';
+import { renameSync, rmSync, symlinkSync } from 'node:fs';
 import { request } from 'node:http';
 import { connect } from 'node:net';
 import { join } from 'node:path';
@@ -96,6 +96,22 @@ describe('what the health port tells of a journal', () => {
     });
   });
 
+  it('of one whose file the file system does not tell of: 503 with the reason, and the host lives on (durability §1.10)', async () => {
+    const clock = virtualClock();
+    const journal = await openJournal(join(testFolder(), 'sluice.db'), { clock });
+    await using lab = await hostLab({ journal, store: journal.store, clock });
+    await using server = await startHealthServer(lab.host, { port: 0 });
+    renameSync(journal.path, `${journal.path}.1`);
+    symlinkSync(journal.path, journal.path); // a loop: ELOOP
+    expect((await ask(`${server.url}/healthz`)).status).toBe(200);
+    const ready = await ask(`${server.url}/readyz`);
+    expect(ready.status).toBe(503);
+    expect(JSON.parse(ready.body)).toMatchObject({ journal: { code: 'database-io' } });
+    rmSync(journal.path);
+    renameSync(`${journal.path}.1`, journal.path);
+    expect((await ask(`${server.url}/readyz`)).status).toBe(200);
+  });
+
   it('L10: of one that refuses, until it takes something in again (durability §1.10)', async () => {
     const journal = memoryJournal();
     let problem: SluiceError | undefined;
@@ -136,6 +152,20 @@ describe('what the health port tells of a journal', () => {
 });
 
 describe('the health port (§20.4)', () => {
+  it.each(['/healthz', '/readyz'])(
+    'answers %s with 503, and without a text of anybody, if the host cannot tell how it is',
+    async (path) => {
+      const host = {
+        health: (): HostHealth => {
+          throw new Error('a text of somebody');
+        },
+      };
+      await using server = await startHealthServer(host, { port: 0 });
+      const { status, body } = await ask(`${server.url}${path}`);
+      expect([status, body.includes('somebody')]).toEqual([503, false]);
+    },
+  );
+
   it.each([
     ['new', 200, 503],
     ['starting', 200, 503],

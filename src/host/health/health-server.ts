@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import type { Host } from '../life/host.js';
 import { hostCheck } from './host-header.js';
 
-/** Where a health port listens. */
+/** The place at which a health port listens. */
 export interface HealthServerOptions {
   /** 0 for one that is free. */
   readonly port: number;
@@ -27,8 +27,9 @@ const requestTimeoutMs = 2_000;
 
 /**
  * Tells a monitor how a host is, over HTTP: `GET /healthz` is 200 as long as the host lives, `GET /readyz` is 200 while it takes
- * messages, and 503 before, after, and while its journal takes nothing in (spec §20.4). Both answer with JSON that holds names and numbers, and no text of anybody. At
- * a loopback address a request whose `Host` is no name of it is answered 421: it may come from a page in a browser.
+ * messages, and 503 before, after, and while its journal takes nothing in (spec §20.4). If the host cannot tell, each is 503. Both
+ * answer with JSON that holds names and numbers, and no text of anybody. At a loopback address a request whose `Host` is no name
+ * of it is answered 421: it may come from a page in a browser.
  *
  * @throws what listening throws: the port is taken, say.
  * @example
@@ -68,10 +69,17 @@ function answer(
   request.resume(); // a body is read away
   const { method = '', url = '' } = request;
   const [path = ''] = url.split('?', 1);
-  const [status, body] = isKnown(request.headers.host)
-    ? answerTo(host, method, path)
-    : [421, { error: 'this is not the host that was asked for; "health.hosts" names more' }];
-  send(response, status, body);
+  if (!isKnown(request.headers.host)) {
+    const error = 'this is not the host that was asked for; "health.hosts" names more';
+    send(response, 421, { error });
+    return;
+  }
+  try {
+    send(response, ...answerTo(host, method, path));
+  } catch {
+    // an error of a request listener would end the process
+    send(response, 503, { ready: false, error: 'the host cannot tell how it is' });
+  }
 }
 
 function answerTo(

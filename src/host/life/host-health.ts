@@ -31,11 +31,11 @@ export interface HostHealth {
     /** Updates that it has refused since the host was made. */
     readonly refused: number;
   };
-  /** What its kernel has counted, and which handlers were given up or are in quarantine. */
+  /** The counts of its kernel, and which handlers were given up or are in quarantine. */
   readonly kernel: KernelStats;
 }
 
-/** What is known of a host where it is now. */
+/** Tells how a host is now. */
 export function healthOf(
   parts: HostParts,
   state: HostState,

@@ -1,9 +1,10 @@
 import { spawnSync } from 'node:child_process';
-import { closeSync, copyFileSync, openSync, renameSync, rmSync } from 'node:fs';
+import { closeSync, copyFileSync, openSync, renameSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { openJournal } from '../../../src/host/index.js';
+import { virtualClock } from '../../../src/testing/index.js';
 import { compiled } from '../../support/compiled.js';
 import { testFolder } from '../../support/folder.js';
 import { aDispatch, anUpdate, aSend } from './journal-contract.js';
@@ -74,6 +75,23 @@ describe('M7: a journal whose file was', () => {
     const again = await openJournal(path); // the next host has it
     expect(await again.accept(anUpdate('a'))).toEqual({ status: 'accepted' });
     await again.close();
+  });
+
+  it('made unreadable refuses each write until it can be looked at again, and is tried each second (durability §1.10)', async () => {
+    const clock = virtualClock();
+    const journal = await openJournal(newPath(), { clock });
+    const { path } = journal;
+    renameSync(path, `${path}.1`);
+    symlinkSync(path, path); // a loop: `stat` throws ELOOP
+    expect(journal.problem()).toEqual(code('database-io'));
+    await expect(journal.accept(anUpdate('a'))).rejects.toThrow(code('database-io'));
+    rmSync(path);
+    renameSync(`${path}.1`, path);
+    expect(journal.problem()).toEqual(code('database-io')); // until a write is kept
+    await clock.advance(1_000);
+    await expect.poll(() => journal.problem()).toBeUndefined();
+    expect((await journal.accept(anUpdate('b'))).status).toBe('accepted');
+    await journal.close();
   });
 
   it('unlocked, so that another process takes it over, belongs to that one from then on (durability §1.4)', async () => {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { statSync } from 'node:fs';
-import { isSluiceError, type SluiceError } from '../../../kernel/index.js';
+import { isSluiceError, oneLine, type SluiceError } from '../../../kernel/index.js';
 import { hostError } from '../../errors.js';
 import type { SqliteDatabase } from '../../sqlite/open-sqlite.js';
 import type { CommitGuard } from '../commit/transactions.js';
@@ -108,7 +108,12 @@ export class JournalGuard implements CommitGuard {
   }
 }
 
+/** @throws SluiceError `database-io` if the file system does not tell: the file may still be there. */
 function identityOf(path: string): string | undefined {
-  const entry = statSync(path, { bigint: true, throwIfNoEntry: false });
-  return entry === undefined ? undefined : `${entry.dev}:${entry.ino}`;
+  try {
+    const entry = statSync(path, { bigint: true, throwIfNoEntry: false });
+    return entry === undefined ? undefined : `${entry.dev}:${entry.ino}`;
+  } catch (error) {
+    throw hostError('database-io', { path, problem: oneLine(error) }, { cause: error });
+  }
 }
