@@ -18,7 +18,7 @@ const indexHeaderBytes = 48;
  * the process or the machine ended is no damage: its last transaction was never acknowledged. The two differ in this:
  *
  * - a transaction begins after the one before it is on the disk, so a bad frame with a later transaction behind it is damage.
- *   Its sum goes on from that of the transaction before it. Transactions that the disk refused lie there, too, where shorter ones
+ *   Its sum goes on from that of the transaction before it, as it is said there or as it is computed. Transactions that the disk refused lie there, too, where shorter ones
  *   were written over longer ones: none of their sums goes on from that of another;
  * - the log's index says how many frames are on the disk, so a log that has fewer is damaged. The index is written after
  *   the log was synced, and it has a checksum of its own; one that is damaged says nothing.
@@ -28,9 +28,9 @@ const indexHeaderBytes = 48;
  * @returns what is wrong, in words, or `undefined`.
  */
 export function logDamage(path: string): string | undefined {
-  if (!existsSync(path) || isOpenHere(`${path}-shm`)) return undefined; // it was looked at when it was opened
   let seen: string | undefined;
   try {
+    if (!existsSync(path) || isOpenHere(`${path}-shm`)) return undefined; // it was looked at when it was opened
     for (let look = 0; look < 5; look++) {
       const found = lookAtLog(path);
       if (found === undefined || found === seen) return found;
@@ -112,29 +112,53 @@ function readLog(path: string): Log | 'none' | 'no header' {
       const withHead = addToSum(before, frame.subarray(0, 8), isLittle);
       return addToSum(withHead, frame.subarray(frameHeaderBytes), isLittle);
     };
+    const isOfLog = (frame: Buffer): boolean => frame.toString('hex', 8, 16) === salt;
     let frames = 0;
     let running = sum;
     for (let frame = 1; frame <= count; frame++) {
       const bytes = readAt(file, at(frame), frameBytes);
-      running = sumOf(running, bytes);
-      const isRight = bytes.toString('hex', 8, 16) === salt && fits(running, bytes);
-      if (!isRight) {
-        let ended: Sum | undefined; // the sum of a transaction that ended at the bad frame, or after it
-        for (let later = frame; later <= count; later++) {
+      const before = running;
+      running = sumOf(before, bytes);
+      if (!isOfLog(bytes) || !fits(running, bytes)) {
+        let ended = endsOf(bytes, (pages) => sumOf(before, withPages(bytes, pages)));
+        for (let later = frame + 1; later <= count; later++) {
           const next = readAt(file, at(later), frameBytes);
-          const isOfLog = next.toString('hex', 8, 16) === salt;
-          if (isOfLog && ended !== undefined && fits(sumOf(ended, next), next))
-            return { frames, gap: frame, salt };
-          ended = isOfLog && next.readUInt32BE(4) !== 0 ? sumIn(next) : undefined;
+          const goesOn = (end: Sum): boolean => fits(sumOf(end, next), next);
+          if (isOfLog(next) && ended.some(goesOn)) return { frames, gap: frame, salt };
+          ended = isOfLog(next) && pagesIn(next) !== 0 ? [sumIn(next)] : [];
         }
         break;
       }
-      if (bytes.readUInt32BE(4) !== 0) frames = frame;
+      if (pagesIn(bytes) !== 0) frames = frame;
     }
     return { frames, salt };
   } finally {
     closeSync(file);
   }
+}
+
+/**
+ * The sums from which a transaction goes on that follows a bad frame, if a transaction ended there: the one that the frame says,
+ * or the one that it has, where its salt or what it says is damaged. A frame that ends none by its head ends one if its sum fits with
+ * another bit in its count of pages.
+ */
+function endsOf(bad: Buffer, sumWith: (pages: number) => Sum): readonly Sum[] {
+  const said = sumIn(bad);
+  const pages = pagesIn(bad);
+  if (pages !== 0) return [said, sumWith(pages)];
+  for (let bit = 0; bit < 32; bit++) if (fits(sumWith(2 ** bit), bad)) return [said];
+  return [];
+}
+
+/** The pages that the database has after the transaction that a frame ends; 0 if it ends none. */
+function pagesIn(frame: Buffer): number {
+  return frame.readUInt32BE(4);
+}
+
+function withPages(frame: Buffer, pages: number): Buffer {
+  const other = Buffer.from(frame);
+  other.writeUInt32BE(pages, 4);
+  return other;
 }
 
 /** The sum that a frame says it has. */
