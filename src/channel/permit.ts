@@ -44,12 +44,13 @@ export class SendPermit {
     this.attempt = attempt;
   }
 
-  /** Says if a value is a permit that an outcome of this kernel has approved. A lookalike is none. */
-  static isOf(value: object, kernel: Kernel): boolean {
-    return #approved in value && isBegunBy(value.#approved.outcome, kernel);
+  /** Says if a value is a permit that an outcome of this kernel has approved. A lookalike is none, nor is a primitive. */
+  static isOf(value: unknown, kernel: Kernel): boolean {
+    if (typeof value !== 'object' || value === null || !(#approved in value)) return false;
+    return isBegunBy(value.#approved.outcome, kernel);
   }
 
-  /** Whether the message was taken. */
+  /** True as soon as the message was taken. */
   get used(): boolean {
     return this.#used;
   }
@@ -72,7 +73,7 @@ export class SendPermit {
 }
 
 /**
- * What a passed `egress.preparing` allows: this message, once. It stays with the host; a channel sees only the
+ * The approval that a passed `egress.preparing` gives: this message, once. It stays with the host; a channel sees only the
  * permits. A further permit, for a further attempt, is minted when the one before was used up.
  */
 export class SendApproval {

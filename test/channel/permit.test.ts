@@ -156,6 +156,10 @@ describe('M5: a permit is bound to its host (§14.14)', () => {
     expect(SendPermit.isOf(approveSend(outcome, kernel).mintPermit(), kernel)).toBe(true);
   });
 
+  it.each([undefined, null, 'permit', 1, {}])('%j is no permit, and no error (§14.14)', (value) => {
+    expect(SendPermit.isOf(value, kernel)).toBe(false);
+  });
+
   it('one of a kernel of somebody’s own is refused by a channel that a host runs: nothing of it goes out', async () => {
     const written: string[] = [];
     const channel = consoleChannel({

@@ -10,10 +10,11 @@ import { runInMemory } from './memory-shell.js';
 
 /** A title, a colour, C1's own escape and string, a bell, and every character that turns the direction. */
 const codes = [0x61c, 0x200e, 0x200f, 0x202a, 0x202b, 0x202c, 0x202d, 0x202e, 0x2066, 0x2067];
-const turning = String.fromCodePoint(...codes, 0x2068, 0x2069);
+const shapes = [0x206a, 0x206b, 0x206c, 0x206d, 0x206e, 0x206f];
+const turning = String.fromCodePoint(...codes, 0x2068, 0x2069, ...shapes);
 const hostile = `a\u001b]0;owned\u0007b\u001b[31mc\u009b2Jd\u0090e\u007f${turning}\tf`;
 
-const acting = /[^\P{Cc}\n\t]|[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/u;
+const acting = /[^\P{Cc}\n\t]|[\u061c\u200e\u200f\u202a-\u202e\u2066-\u206f]/u;
 
 /** The characters of an output that act on a terminal, as numbers. */
 function actingIn(text: string): string[] {
@@ -53,6 +54,10 @@ describe('L8: a text that acts on no terminal (§20.11)', () => {
     const json = inertJson(JSON.stringify({ [hostile]: hostile }));
     expect(actingIn(json)).toEqual([]);
     expect(JSON.parse(json)).toEqual({ [hostile]: hostile });
+  });
+
+  it('is, as JSON, on one line for every reader', () => {
+    expect(inertJson(JSON.stringify('a\u2028b\u2029c'))).toBe('"a\\u2028b\\u2029c"');
   });
 
   it('is what a log of JSON writes', () => {

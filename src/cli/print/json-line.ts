@@ -1,8 +1,8 @@
 import { inertJson, type Outcome, oneLine } from '../../kernel/index.js';
 
 /**
- * A value as one line of JSON, which does nothing to a terminal. What JSON cannot say is said as text: a bigint by its digits. A value that cannot
- * be written at all, such as a cyclic raw update, becomes an object that says why.
+ * A value as one line of JSON, which does nothing to a terminal. A bigint, which JSON does not have, is written as a text of its
+ * digits. A value that cannot be written at all, such as a cyclic raw update, becomes an object that says why.
  */
 export function jsonLine(value: unknown): string {
   const written = jsonOf(value);

@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 import { extname } from 'node:path';
 
-/** A place in a text: its line and its column, both from 1. */
+/** A place in a text: its line and its column (in UTF-16 units, as editors count), both from 1. */
 export interface TextPlace {
   readonly line: number;
   readonly column: number;
@@ -10,6 +10,13 @@ export interface TextPlace {
 /** The part of esbuild that is used here. Its types need the DOM's. */
 interface Compiler {
   transformSync(text: string, options: { loader: string; logLevel: 'silent' }): unknown;
+}
+
+/** A place as esbuild tells it: the line from 1, the column in bytes of UTF-8 from 0. */
+interface CompilerPlace {
+  readonly line: number;
+  readonly column: number;
+  readonly lineText: string;
 }
 
 const loaders: Readonly<Record<string, string>> = {
@@ -24,21 +31,23 @@ const loaders: Readonly<Record<string, string>> = {
  * Finds where a text breaks the syntax of its language. Node 20 says only that it does.
  *
  * @param file its name: the ending tells the language, JavaScript where no other one is known.
- * @returns nothing if no mistake is found.
+ * @returns nothing if no mistake is found, or if the compiler cannot be loaded.
  * @example
  * syntaxPlace('config.json', '{\n  a: 1\n}'); // { line: 2, column: 3 }
  */
 export function syntaxPlace(file: string, text: string): TextPlace | undefined {
-  // a CommonJS module, which cannot be typed here without its own declarations
-  const compiler = createRequire(import.meta.url)('esbuild') as Compiler;
   try {
+    // a CommonJS module, which cannot be typed here without its own declarations
+    const compiler = createRequire(import.meta.url)('esbuild') as Compiler;
     compiler.transformSync(text, { loader: loaders[extname(file)] ?? 'js', logLevel: 'silent' });
     return undefined;
   } catch (thrown) {
     const { errors } = Object(thrown) as {
-      readonly errors?: readonly { readonly location?: TextPlace | null }[];
+      readonly errors?: readonly { readonly location?: CompilerPlace | null }[];
     }; // as esbuild throws it
     const location = errors?.[0]?.location;
-    return location ? { line: location.line, column: location.column + 1 } : undefined;
+    if (!location) return undefined;
+    const before = Buffer.from(location.lineText).toString('utf8', 0, location.column);
+    return { line: location.line, column: before.length + 1 };
   }
 }

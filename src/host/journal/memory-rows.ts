@@ -1,6 +1,6 @@
 import { defaultLimit, type JournalFilter } from './journal.js';
 
-/** What a filter is compared with. */
+/** The fields of a row that a filter is compared with. */
 export interface Judged {
   readonly id: string;
   readonly correlationId: string | undefined;

@@ -8,7 +8,7 @@ export const spreadCopy: Copy = (source) => ({ ...source });
 
 /**
  * Finds the copy function for a payload. Spreading a frozen object is slow (some 85 ns against 6), so each shape
- * that a stage meets can be given a copy of its own. Where none is made, or a stage meets many shapes, the spread serves.
+ * that a stage meets can be given a copy of its own. If none is made, or if a stage meets many shapes, the spread serves.
  */
 export class Copier {
   readonly #shapes: { readonly keys: readonly string[]; readonly copy: Copy }[] = [];

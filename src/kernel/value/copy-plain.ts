@@ -7,8 +7,8 @@ export interface PlainCopy {
 
 /**
  * Copies plain data from outside and freezes the copy: every property is read once, by its descriptor, so that no
- * accessor runs and no proxy can answer differently the next time. Cycles and shared parts stay what they are. What
- * is no plain data is refused: accessors, symbol keys, hidden properties, functions, class instances, `__proto__`.
+ * accessor runs and no proxy can answer differently the next time. Cycles and shared parts stay what they are. Everything
+ * else is refused: accessors, symbol keys, hidden properties, functions, class instances, `__proto__`.
  *
  * @param shared fields of the root that pass by reference.
  * @param depth how deep it may nest; a part of a payload is given less than the whole.
@@ -41,7 +41,7 @@ interface Path {
 class Copying {
   readonly #copies = new Map<object, object>();
   #below: Node[] = [];
-  /** What is read just now; nothing stands for the root. */
+  /** The path that is read just now; nothing stands for the root. */
   reading: Path | undefined;
 
   copy(root: object, shared: readonly string[], depth: number): PlainCopy | PlainProblem {

@@ -38,7 +38,7 @@ async function contentOf(path: string): Promise<unknown> {
 }
 
 describe('a journal that an early version has made', () => {
-  it('L6: becomes small by a compaction, keeps all that it has, and shrinks by itself from then on (durability §5.4)', async () => {
+  it('L6: becomes small by a compaction, keeps all that it has, and shrinks by itself from then on (durability §5.5)', async () => {
     const path = await earlyJournal();
     const before = await contentOf(path);
     const { bytesBefore, bytesAfter } = compactJournal(path);
@@ -51,7 +51,7 @@ describe('a journal that an early version has made', () => {
     expect(database.prepare('PRAGMA auto_vacuum').get()).toEqual({ auto_vacuum: 2 });
   });
 
-  it('is not compacted while a host has it, nor where it is damaged: it stays as it was (durability §5.4)', async () => {
+  it('is not compacted while a host has it, nor where it is damaged: it stays as it was (durability §5.5)', async () => {
     const path = await earlyJournal();
     const journal = await openJournal(path);
     expect(() => compactJournal(path)).toThrow(code('journal-in-use'));
@@ -62,7 +62,7 @@ describe('a journal that an early version has made', () => {
     expect(statSync(path).size).toBe(Math.floor(size / 2));
   });
 
-  it('is as it was, or compacted, when the process is killed in the middle (durability §5.4, child processes)', async () => {
+  it('is as it was, or compacted, when the process is killed in the middle (durability §5.5, child processes)', async () => {
     const early = await earlyJournal();
     const before = await contentOf(early);
     const child = await compiled(fileURLToPath(new URL('./fixtures/compacts.ts', import.meta.url)));

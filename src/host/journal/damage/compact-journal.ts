@@ -2,7 +2,7 @@ import { statSync } from 'node:fs';
 import { openJournalFile } from '../file/journal-file.js';
 import { lockJournal } from '../file/journal-lock.js';
 
-/** What a compaction has done: bytes of a journal's file with its write-ahead log. */
+/** The sizes before and after a compaction: bytes of a journal's file with its write-ahead log. */
 export interface CompactReport {
   readonly bytesBefore: number;
   readonly bytesAfter: number;

@@ -54,7 +54,7 @@ export function openJournalFile(path: string, options: JournalFileOptions = {}):
   }
 }
 
-/** What a statement of this project has thrown. The statement is right, so one that cannot be run does not fit the schema. */
+/** Judges an error of a statement of this project. The statement is right, so one that cannot be run does not fit the schema. */
 export function damageOfSchema(path: string, error: unknown): unknown {
   if (!isSluiceError(error) || error.code !== 'database-failed') return error;
   const problem = `its schema cannot be used: ${String(error.details['problem'])}`;
