@@ -20,6 +20,7 @@ describe('a reason that is cut', () => {
       toolGate: 'enforce' as const,
       async *run() {
         turns++;
+        yield { type: 'message_start', message: { role: 'assistant', content: [] } } as const;
         throw new Error(emoji);
       },
     };
