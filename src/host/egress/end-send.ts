@@ -4,6 +4,7 @@ import { type CancelRecord, oneLine, type PayloadOf } from '../../kernel/index.j
 import type { SendEndRecord } from '../journal/journal.js';
 import type { SendReport } from '../journal/message-end.js';
 import type { DeliveryParts } from '../parts/parts.js';
+import { problemOfText } from '../sqlite/sqlite-values.js';
 import type { PreparedSend } from './prepare-send.js';
 
 /** Why a send failed. */
@@ -154,14 +155,14 @@ function reportOf(
   };
 }
 
-/** What the journal keeps of an end. */
+/** The end as the journal keeps it. */
 function recordOf(end: SendEnd): SendEndRecord {
   switch (end.status) {
     case 'sent': {
       const { messageIds, messageId = messageIds?.join(',') } = end.receipt;
-      // from outside: what is no text is left out
-      const isText = typeof messageId === 'string';
-      return { state: 'sent', ...(isText && { providerMessageId: messageId }) };
+      // from outside: an id that cannot be kept is left out (durability §6.7)
+      const isKept = typeof messageId === 'string' && problemOfText(messageId) === undefined;
+      return { state: 'sent', ...(isKept && { providerMessageId: messageId }) };
     }
     case 'cancelled': {
       const { code, extensionId, contributionId } = end.cancel;

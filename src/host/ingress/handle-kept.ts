@@ -20,14 +20,14 @@ export interface KeptUpdate extends Pick<Incoming, 'decoded'> {
   readonly account: RunningAccount;
   readonly update: InboundUpdate;
   readonly place: Place;
-  /** What it has sent when it was handled before. */
+  /** The sends that it made when it was handled before. */
   readonly earlier: readonly SendRecord[];
 }
 
 /** `held up`: it could not be begun. What comes after it in its conversation waits, too. */
 export type Worked = 'done' | 'held up';
 
-/** Whether what has not begun is left to the next host. */
+/** Tells whether an update that has not begun is left to the next host. */
 export function isOver({ signal, backlog }: KeepingParts): boolean {
   return signal.aborted || backlog.isClosed;
 }
@@ -124,14 +124,10 @@ export async function endKept(
 
 /**
  * Gives back what was begun here and has not ended, when a host stops in good order: these beginnings do not count
- * (durability §7.8). What went out and could not be kept is tried once more. Never rejects.
+ * (durability §7.8). The ends of sends that could not be kept are tried once more. Never rejects.
  */
 export async function giveBackAll(parts: KeepingParts): Promise<void> {
-  try {
-    await parts.outbox.keepSent();
-  } catch (error) {
-    logJournalFailure(parts.logger, 'the ends of sends were not kept', { error });
-  }
+  await parts.outbox.keepSent();
   await Promise.all([...parts.backlog.begun].map((eventId) => giveBack(parts, eventId)));
 }
 

@@ -30,7 +30,8 @@ export function watchJournal(parts: KeepingParts): Disposable {
   };
   const look = async (): Promise<void> => {
     try {
-      const isLeft = (): boolean => leftOpen.size > 0 || backlog.heldUp.size > 0;
+      const isOwing = outbox.isOwing; // a message may wait for the end of its send
+      const isLeft = (): boolean => isOwing || leftOpen.size > 0 || backlog.heldUp.size > 0;
       const isWanted = () => journal.changedOutside() || isLeft() || backlog.isToRewind;
       const isFit = isUsable();
       if (isFit) await outbox.keepSent();

@@ -15,7 +15,13 @@ export function logJournalFailure(
   logger[isLost ? 'debug' : 'error'](message, fields);
 }
 
-/** Whether what the journal has failed may go well later. A row that is damaged stays so. */
+/** Tells whether a call that the journal has failed may go well later. A row that is damaged stays so. */
 export function mayPass(error: unknown): boolean {
   return isSluiceError(error) && !isOfOneRow(error);
+}
+
+/** Tells whether the journal refuses a write for good: its row is damaged or has ended, or a value cannot be kept. */
+export function isRefusedForGood(error: unknown): boolean {
+  if (isOfOneRow(error)) return true;
+  return isSluiceError(error) && (error.code === 'journal-state' || error.code === 'bad-value');
 }

@@ -1,22 +1,23 @@
-import {
-  isSluiceError,
-  type Logger,
-  type Outcome,
-  oneLine,
-  type PayloadOf,
-} from '../../kernel/index.js';
+import { type Logger, type Outcome, oneLine, type PayloadOf } from '../../kernel/index.js';
 import { boundedJson } from '../journal/bounded-json.js';
 import { digestOf } from '../journal/event-id.js';
 import type { Journal, SendEndRecord, SendRecord } from '../journal/journal.js';
 import type { SendReport } from '../journal/message-end.js';
-import { logJournalFailure } from './journal-failure.js';
+import { isRefusedForGood, logJournalFailure } from './journal-failure.js';
 
 /** The sends of one message that is being handled. */
 interface Sends {
   /** The number of the last that was prepared. */
   count: number;
-  /** What went out, or may have, when the message was handled before. Each is taken once. */
+  /** The sends that went out, or may have, when the message was handled before. Each is taken once. */
   readonly before: SendRecord[];
+}
+
+/** The end of a send that went out. */
+interface End {
+  readonly end: SendEndRecord;
+  /** The id of the message that it belongs to. */
+  readonly correlationId: string;
 }
 
 type Prepared = Outcome<'egress.preparing'>;
@@ -29,22 +30,22 @@ const maxBodyLength = 16 * 1024 * 1024;
 const maxNoteLength = 16 * 1024;
 
 /**
- * What a host's sends have to do with its journal (spec durability §3). Its promises do not reject: a write that failed is
+ * Keeps a host's sends in its journal (spec durability §3). Its promises do not reject: a write that failed is
  * a reason in one line, and the send does not go out.
  */
 export class Outbox {
   readonly #journal: Journal;
   readonly #logger: Logger;
   readonly #messages = new Map<string, Sends>();
-  /** What went out and is not known to the journal: no more than was on its way when the journal began to fail. */
-  readonly #sent = new Map<string, SendEndRecord>();
+  /** The sends that went out and whose ends are yet to be kept: no more than were on their way when the journal failed. */
+  readonly #owed = new Map<string, End>();
 
   constructor(journal: Journal, logger: Logger) {
     this.#journal = journal;
     this.#logger = logger;
   }
 
-  /** A message begins to be handled. What its earlier sends have said is not said again. */
+  /** A message begins to be handled. Its earlier sends are not said again. */
   open(correlationId: string, earlier: readonly SendRecord[]): Disposable {
     const before = earlier.filter(mayBeOut);
     // not their number: one that could not be kept has left a gap
@@ -53,7 +54,7 @@ export class Outbox {
     return { [Symbol.dispose]: () => this.#messages.delete(correlationId) };
   }
 
-  /** Whether anything of a message may be out from before: then what it says is compared before it is shown. */
+  /** Tells whether anything of a message may be out from before: then its words are compared before they are shown. */
   hasSentBefore(correlationId: string | undefined): boolean {
     return (this.#messages.get(correlationId ?? '')?.before.length ?? 0) > 0;
   }
@@ -123,31 +124,44 @@ export class Outbox {
     return this.#write(id, () => this.#journal.unsent(id));
   }
 
-  /** It has come to its end. If the journal cannot keep that it went out, `keepSent` does so later. */
+  /** It has come to its end. If the journal cannot keep that it went out, `keepSent` tries again. */
   async end(prepared: Prepared, end: SendEndRecord): Promise<void> {
-    const id = sendIdOf(prepared);
-    await this.#write(id, async () => {
-      try {
-        await this.#journal.endSend(id, end);
-      } catch (error) {
-        const hasEnded = isSluiceError(error) && error.code === 'journal-state';
-        if (end.state === 'sent' && !hasEnded) this.#sent.set(id, end);
-        throw error;
-      }
-    });
+    await this.#end(sendIdOf(prepared), { end, correlationId: prepared.event.correlationId });
+  }
+
+  /** Tells whether the ends of sends are yet to be kept. */
+  get isOwing(): boolean {
+    return this.#owed.size > 0;
   }
 
   /**
-   * Keeps of the sends that went out while the journal failed that they did. Before their messages are taken up again: to
-   * those that come later such a send would be one of which nobody knows the end.
-   *
-   * @throws what the journal throws: then it is to be called again.
+   * Tells whether the end of a send of this message is yet to be kept. Until then the message is not taken up again: the
+   * journal does not know that the send went out.
+   */
+  owes(correlationId: string): boolean {
+    return [...this.#owed.values()].some((end) => end.correlationId === correlationId);
+  }
+
+  /**
+   * Keeps the ends of the sends that went out while the journal failed. An end that still cannot be kept is tried again at
+   * the next call; one that the journal refuses for good is not (durability §6.7). Never rejects.
    */
   async keepSent(): Promise<void> {
-    for (const [id, end] of this.#sent) {
-      await this.#journal.endSend(id, end);
-      this.#sent.delete(id);
-    }
+    await Promise.all([...this.#owed].map(([id, end]) => this.#end(id, end)));
+  }
+
+  async #end(id: string, ended: End): Promise<void> {
+    const { end } = ended;
+    await this.#write(id, async () => {
+      try {
+        await this.#journal.endSend(id, end);
+        this.#owed.delete(id);
+      } catch (error) {
+        if (end.state === 'sent' && !isRefusedForGood(error)) this.#owed.set(id, ended);
+        else this.#owed.delete(id);
+        throw error;
+      }
+    });
   }
 
   async #write(id: string, write: () => Promise<void>): Promise<string | undefined> {
@@ -161,17 +175,17 @@ export class Outbox {
   }
 }
 
-/** What the sends of a message say, as a name: what was sent is not sent again in the same words. */
+/** Names the words of a send: the same words are not sent twice for one message. */
 function fingerprintOf({ content, attachments = [] }: Said): string {
   return digestOf([content, attachments]);
 }
 
-/** Where the journal has it: the final of a stream ends what the stream has opened. */
+/** The id under which the journal has a send: the final of a stream ends what the stream has opened. */
 function sendIdOf({ event }: Prepared): string {
   return event.payload.openedBy ?? event.eventId;
 }
 
-/** Which send of its message one is, from 1; 0 where its id is of another making. */
+/** The number of a send within its message, from 1; 0 if its id is of another making. */
 function numberOf(sendId: string): number {
   return Number(/\.(\d+)$/.exec(sendId)?.[1] ?? 0);
 }
@@ -183,7 +197,7 @@ export function finalIdOf(openedBy: string): string {
 
 const unknownEnds = ['ambiguous', 'threw', 'aborted'];
 
-/** Whether a send is out, or nobody knows: then it may not be said again. */
+/** Tells whether a send is out, or nobody knows: then it may not be said again. */
 function mayBeOut({ state, attempts, cause = '' }: SendRecord): boolean {
   return state === 'sent' || (state === 'failed' && attempts > 0 && unknownEnds.includes(cause));
 }

@@ -116,11 +116,11 @@ function meet(parts: KeepingParts, row: UpdateRecord): boolean {
 }
 
 function isFree(
-  { inHand, leftOpen, backlog }: KeepingParts,
+  { inHand, leftOpen, backlog, outbox }: KeepingParts,
   { eventId, seq }: UpdateRecord,
 ): boolean {
   const isElsewhere = inHand.has(eventId) || leftOpen.has(eventId) || backlog.waiting.has(eventId);
-  return !isElsewhere && !backlog.damaged.has(seq);
+  return !isElsewhere && !backlog.damaged.has(seq) && !outbox.owes(eventId);
 }
 
 /** The lane of an update; nothing where its account does not run: it waits for that. */

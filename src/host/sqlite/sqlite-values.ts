@@ -1,6 +1,6 @@
 import { hostError } from '../errors.js';
 
-/** What can be bound and read back unchanged. Anything else is put into a JSON text by its owner. */
+/** A value that can be bound and read back unchanged. Anything else is put into a JSON text by its owner. */
 export type SqliteValue = string | number | null;
 
 /**
@@ -55,8 +55,7 @@ export function shortened(sql: string): string {
 function problemOf(value: unknown): string | undefined {
   switch (typeof value) {
     case 'string':
-      if (value.includes('\0')) return 'a text with a zero character: it would be cut there';
-      return isWellFormed(value) ? undefined : 'a text with half a surrogate pair';
+      return problemOfText(value);
     case 'number':
       if (!Number.isFinite(value)) return `the number ${value}`;
       return Number.isInteger(value) && !Number.isSafeInteger(value)
@@ -74,6 +73,8 @@ function problemOf(value: unknown): string | undefined {
   }
 }
 
-function isWellFormed(text: string): boolean {
-  return !/\p{Surrogate}/u.test(text);
+/** Says why a text would not come back as it was bound; nothing if it would. */
+export function problemOfText(text: string): string | undefined {
+  if (text.includes('\0')) return 'a text with a zero character: it would be cut there';
+  return /\p{Surrogate}/u.test(text) ? 'a text with half a surrogate pair' : undefined;
 }
