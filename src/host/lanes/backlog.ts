@@ -27,6 +27,8 @@ export interface Backlog {
   readonly waitingSends: Set<string>;
   /** Conversations of which one could not be begun: none that comes after it is, until the journal is read anew. */
   readonly heldUp: Set<string>;
+  /** Those of them that the last reading from the first row was to free. */
+  freed: readonly string[];
   readonly suspects: Suspects;
   /** The numbers of rows that are damaged: each was told. */
   readonly damaged: Set<number>;
@@ -55,6 +57,7 @@ export function newBacklog(rules: SuspectRules): Backlog {
     waiting: new Set(),
     waitingSends: new Set(),
     heldUp: new Set(),
+    freed: [],
     suspects: new Suspects(rules),
     damaged: new Set(),
     afterSeq: 0,

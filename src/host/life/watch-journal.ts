@@ -1,6 +1,6 @@
 import type { ErrorCode, TimerHandle } from '../../kernel/index.js';
 import type { KeepingParts } from '../parts/keeping.js';
-import { feed, rewind } from '../recovery/feeder.js';
+import { feed, freeHeldUp, rewind } from '../recovery/feeder.js';
 
 /** Milliseconds between two looks. */
 const lookEveryMs = 1_000;
@@ -37,7 +37,7 @@ export function watchJournal(parts: KeepingParts): Disposable {
       if (isFit) await outbox.keepSent();
       if (isFit && isWanted()) {
         leftOpen.clear();
-        backlog.heldUp.clear();
+        freeHeldUp(parts);
         backlog.isToRewind = false;
         await rewind(parts);
       } else await feed(parts); // there may be room that nobody has told of

@@ -62,6 +62,16 @@ export async function rewind(parts: KeepingParts): Promise<void> {
   await feed(parts);
 }
 
+/**
+ * Has the next reading take up the conversations that are held up. One of which something is still in hand stays held up:
+ * that came after the update that could not be begun (durability §6.6).
+ */
+export function freeHeldUp({ backlog, conversationLanes }: KeepingParts): void {
+  const { heldUp, lanes } = backlog;
+  backlog.freed = [...heldUp].filter((lane) => !lanes.has(lane) && conversationLanes.isIdle(lane));
+  for (const lane of backlog.freed) heldUp.delete(lane);
+}
+
 /** Takes up what is next, as long as few wait. Never rejects. */
 export async function feed(parts: KeepingParts): Promise<void> {
   const { backlog, logger } = parts;
@@ -80,6 +90,7 @@ export async function feed(parts: KeepingParts): Promise<void> {
     }
   } catch (error) {
     logger.error('the journal could not be read', { error });
+    for (const lane of backlog.freed) backlog.heldUp.add(lane); // it may not have come to them
     backlog.isToRewind = true;
     backlog.isBehind = false;
   } finally {
@@ -212,6 +223,7 @@ async function next(parts: KeepingParts, lane: string, known: KeptLane): Promise
     }
   } catch (error) {
     logger.error('the journal could not be read', { error });
+    backlog.heldUp.add(lane); // more of it waits in the journal
     backlog.isToRewind = true;
   }
   backlog.lanes.delete(lane);
