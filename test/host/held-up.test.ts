@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { echoProvider } from '../../src/agent/index.js';
 import { type Journal, memoryJournal } from '../../src/host/index.js';
+import { eventIdOf } from '../../src/host/internal.js';
 import type { AgentProvider } from '../../src/stream/index.js';
 import { type HostLab, type HostLabOptions, hostLab } from '../support/host-lab.js';
 import { mortalJournal } from '../support/mortal-journal.js';
@@ -90,3 +91,24 @@ it('what is new waits for what is parked in its conversation, also if the journa
   await seconds(lab, 5);
   expect(lab.texts()).toEqual(['a', 'b', 'c']);
 });
+
+it.each([undefined, 'wait', 'refuse', 'drop'] as const)(
+  'what is new waits for a suspect of its conversation, whatever is done when that is full: %s (durability §7.1, §7.7)',
+  async (whenLaneFull) => {
+    const journal = memoryJournal();
+    const idOf = (text: string) => eventIdOf('scripted', 'default', text);
+    const about = { channel: 'scripted', accountId: 'default', receivedAtMs: 0 };
+    const body = JSON.stringify({ text: 'a', conversation: 'one' });
+    await journal.accept({ eventId: idOf('a'), ...about, updateId: 'a', body });
+    for (let times = 0; times < 2; times++) await journal.begin(idOf('a')); // its last attempt is left
+    await using lab = await hostLab({ journal, ...(whenLaneFull && { whenLaneFull }) });
+    await lab.clock.advance(10);
+    for (const text of ['b', 'c']) receive(lab, text);
+    receive(lab, 'other', 'two');
+    await lab.clock.advance(1_000);
+    expect(lab.texts()).toEqual(['other']);
+    await seconds(lab, 20);
+    expect(lab.texts()).toEqual(['other', 'a', 'b', 'c']);
+    expect(lab.host.stats()).toMatchObject({ waiting: 0 });
+  },
+);

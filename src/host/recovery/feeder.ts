@@ -163,14 +163,18 @@ function takeUp(parts: KeepingParts, lane: string, { eventId, attempts }: Update
     }
   };
   const job = { eventId, lane, work };
-  if (attempts === 0 || maxAttempts === 1) hold(parts, job);
-  else
-    hold(parts, job, (run) =>
-      backlog.suspects.run(attempts, (isLast) => {
-        isOnly = isLast && !backlog.isBehind; // there may be others that were not read yet
-        return run();
-      }),
-    );
+  if (attempts === 0 || maxAttempts === 1) {
+    hold(parts, job);
+    return;
+  }
+  // it has no place in its lane yet: what comes after it is parked, and read when it has ended
+  if (!runsAtOnce(lane)) laneIn(parts, lane).hasMore = true;
+  hold(parts, job, (run) =>
+    backlog.suspects.run(attempts, (isLast) => {
+      isOnly = isLast && !backlog.isBehind; // there may be others that were not read yet
+      return run();
+    }),
+  );
 }
 
 /** Has work done in its lane; then what is next in that lane is taken up. */
