@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { defineExtension, ExtensionSet } from '../../src/extension/index.js';
-import { memoryJournal } from '../../src/host/index.js';
+import { type Journal, memoryJournal } from '../../src/host/index.js';
 import { eventIdOf } from '../../src/host/internal.js';
 import type { AgentProvider } from '../../src/stream/index.js';
 import { createTestKernel, virtualClock } from '../../src/testing/index.js';
@@ -276,4 +276,56 @@ describe('a message that goes on while its channel is replaced (§13.9)', () => 
     expect(pigeon.sent.map(({ content }) => content)).toEqual(['a reminder']);
     expect(await journal.sends()).toMatchObject([{ state: 'sent' }]);
   });
+
+  it.each([
+    ['read', 'prepared', 'sent'],
+    ['ended', 'sending', 'failed'],
+  ] as const)(
+    'and one of several such sends could not be %s: the next reload brings each to its end, once (durability §7.9)',
+    async (failing, left, ended) => {
+      const memory = memoryJournal();
+      let hasFailed = true;
+      const fail = (what: typeof failing): void => {
+        if (hasFailed || what !== failing) return;
+        hasFailed = true;
+        throw new Error('the disk is full');
+      };
+      const journal: Journal = {
+        ...memory,
+        sends: async (filter) => {
+          fail('read');
+          return memory.sends(filter);
+        },
+        endSend: async (sendId, end) => {
+          fail('ended');
+          return memory.endSend(sendId, end);
+        },
+      };
+      const about = { channel: id, accountId: 'default', kind: 'unprompted', fingerprint: 'f' };
+      const { fingerprint: _, ...emitted } = { ...about, streaming: false, attachments: [] };
+      const contents = ['one', 'two', 'three'];
+      for (const content of contents) {
+        const body = JSON.stringify({ ...emitted, to: 'ada', content, explicit: true });
+        await memory.prepare({ sendId: content, ...about, body });
+        if (left === 'sending') await memory.sending(content); // nobody knows whether it is out
+      }
+      let isMissing = true;
+      const pigeons = [scriptedChannel({ id }), scriptedChannel({ id })];
+      await using lab = await hostLab({
+        journal,
+        extensions: [{ extension: providing(pigeons, () => isMissing) }],
+      });
+      await lab.clock.advance(0);
+      isMissing = false;
+      hasFailed = false;
+      for (let times = 0; times < 2; times++) {
+        await lab.host.reload();
+        await lab.clock.advance(0);
+      }
+      expect(hasFailed).toBe(true);
+      expect((await memory.sends()).map(({ state }) => state)).toEqual(contents.map(() => ended));
+      const sent = pigeons.flatMap((pigeon) => pigeon.sent.map(({ content }) => content));
+      expect(sent.toSorted()).toEqual(ended === 'sent' ? contents.toSorted() : []);
+    },
+  );
 });

@@ -7,9 +7,9 @@ import { settleSend } from './settle-send.js';
 const page = 1_000;
 
 /**
- * Takes up what a host before this one has left (spec durability §7): updates that have not ended, and sends that belong to
- * none of them. As many updates as may run next take their places before it resolves. An update of an account that does
- * not run waits for it.
+ * Takes up the updates that a host before this one has left (spec durability §7), and the sends that belong to none of
+ * them. As many updates as may run next take their places before it resolves. An update of an account that does not run
+ * waits for it.
  */
 export async function resumeAll(parts: KeepingParts): Promise<void> {
   const { logger, counts, backlog } = parts;
@@ -24,14 +24,13 @@ export async function resumeAll(parts: KeepingParts): Promise<void> {
     });
 }
 
-/** Takes up what has waited for an account that a reload has started (durability §7.1): updates, and sends of no update. */
+/** Takes up updates, and sends of no update, that have waited for an account that a reload has started (durability §7.1). */
 export async function resumeWaiting(parts: KeepingParts): Promise<void> {
   const { journal, backlog } = parts;
   await rewind(parts);
-  const waiting = [...backlog.waitingSends];
-  backlog.waitingSends.clear();
-  for (const eventId of waiting) {
+  for (const eventId of [...backlog.waitingSends]) {
     const [record] = await journal.sends({ eventId, states: openSends });
+    if (!backlog.waitingSends.delete(eventId)) continue; // another reload has taken it up
     if (record !== undefined) settleLater(parts, record);
   }
 }
@@ -61,9 +60,10 @@ function settleLater(parts: KeepingParts, record: SendRecord): void {
   };
   void conversationLanes
     .run(JSON.stringify(['left', channel, accountId]), settle, { runsAtOnce: true })
-    .catch((error: unknown) =>
-      logger.error('a send of the journal could not be taken up', { sendId, error }),
-    );
+    .catch((error: unknown) => {
+      backlog.waitingSends.add(sendId); // the next reload tries again
+      logger.error('a send of the journal could not be taken up', { sendId, error });
+    });
 }
 
 async function hasOpenUpdate(
