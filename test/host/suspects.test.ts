@@ -233,6 +233,10 @@ describe('H2: after a host has died, what had begun', () => {
     await lab.clock.advance(150);
     expect(lab.texts()).toEqual(['a']);
     expect(begins).toBe(3);
+    const errors = lab.log.entries.filter(({ level }) => level === 'error');
+    expect(errors.map(({ message }) => message)).toEqual([
+      'an update waits: the journal could not be used', // and nothing says that it failed
+    ]);
     await live(lab, 5_000);
     expect(lab.texts()).toEqual(['a', 'b']);
     expect(await byState(journal)).toEqual({ ended: ['a', 'b'] });

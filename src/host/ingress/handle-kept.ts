@@ -45,7 +45,7 @@ export async function handleKept(parts: KeepingParts, kept: KeptUpdate): Promise
   const received = tellReceived(parts, account, update, eventId);
   const place = countedPlace(parts, eventId, kept.place);
   const end = await carryToEnd(parts, { account, update, decoded, received, place });
-  if (place.isLost) return 'held up';
+  if (place.isLost === true) return 'held up';
   await endKept(parts, eventId, end);
   return 'done';
 }
@@ -54,11 +54,7 @@ export async function handleKept(parts: KeepingParts, kept: KeptUpdate): Promise
  * The place of an update that is kept. While it waits for its session or its agent it runs nothing, so what ends the host
  * meanwhile is not counted against it (durability §7.7).
  */
-function countedPlace(
-  parts: KeepingParts,
-  eventId: string,
-  place: Place,
-): Place & { readonly isLost: boolean } {
+function countedPlace(parts: KeepingParts, eventId: string, place: Place): Place {
   let isLost = false;
   let givenBack: Promise<boolean> | undefined;
   return {

@@ -128,11 +128,10 @@ export async function carryToEnd(
     else ending = await carry(parts, account, first, decoded, { place, fate });
   } catch (error) {
     ending = { status: 'failed', reason: oneLine(error) };
-    parts.logger.error('a message failed', {
-      channel: account.channel.id,
-      eventId: correlationId,
-      error,
-    });
+    const about = { channel: account.channel.id, eventId: correlationId, error };
+    if (place.isLost === true)
+      parts.logger.debug('a message could not go on, and is taken up again later', about);
+    else parts.logger.error('a message failed', about);
   }
   return {
     channel: account.channel.id,
@@ -149,7 +148,7 @@ const full = {
   reason: 'it was not taken in: too many messages wait',
 } as const satisfies Ending;
 
-/** Whether the host had no time for a message: it has not come to an end. */
+/** Tells whether the host had no time for a message: it has not come to an end. */
 export function isLeftBehind(parts: HostParts, end: MessageEnd): boolean {
   return end.status === 'aborted' && parts.signal.aborted;
 }

@@ -3,8 +3,10 @@ import type { Slots } from './slots.js';
 /** The place of a message among those that run. It is left while the message waits for another, so that others run. */
 export interface Place {
   leave(): void;
-  /** Resolves when there is a place again. Rejects where the message may not go on: it is taken up again later. */
+  /** Resolves when there is a place again. Rejects if the message may not go on (`isLost`). */
   enter(): Promise<void>;
+  /** The message may not go on, and did not fail: it is taken up again later. */
+  readonly isLost?: boolean;
 }
 
 /** The place of what has taken a slot. */
