@@ -93,7 +93,7 @@ it('what is new waits for what is parked in its conversation, also if the journa
 });
 
 it.each([undefined, 'wait', 'refuse', 'drop'] as const)(
-  'what is new waits for a suspect of its conversation, whatever is done when that is full: %s (durability §7.1, §7.7)',
+  'what is new waits for a suspect of its conversation, whatever is done when that is full: %s (durability §7.1, durability §7.7)',
   async (whenLaneFull) => {
     const journal = memoryJournal();
     const idOf = (text: string) => eventIdOf('scripted', 'default', text);

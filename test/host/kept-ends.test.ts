@@ -15,7 +15,7 @@ describe('the end of a send that went out', () => {
     ['a zero character', 'id\0'],
     ['half a surrogate pair', 'id\ud800'],
   ])(
-    'is kept without its id if that holds %s, and a retry is taken up (durability §6.7, §7.6)',
+    'is kept without its id if that holds %s, and a retry is taken up (durability §6.7, durability §7.6)',
     async (_, messageId) => {
       const path = join(testFolder(), 'sluice.db');
       const journal = await openJournal(path);
@@ -52,7 +52,7 @@ describe('the end of a send that went out', () => {
     hostError('database-damaged', row),
     hostError('bad-value', { sql: 'UPDATE', problem: 'value 1 is a symbol' }),
   ])(
-    'is given up if the journal refuses it for good, and holds up nobody: $code (durability §1.6, §6.7)',
+    'is given up if the journal refuses it for good, and holds up nobody: $code (durability §1.6, durability §6.7)',
     async (error) => {
       const memory = memoryJournal();
       const journal = mortalJournal(memory, (write, nth) => {
