@@ -1,6 +1,6 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { recordings } from '../support/recordings.js';
 import { fixture, jsonLines, runCli } from './cli.js';
 
 interface DispatchLine {
@@ -9,10 +9,6 @@ interface DispatchLine {
     readonly payload: { readonly assistantTexts?: string[] };
   };
 }
-
-const recordings = fileURLToPath(
-  new URL('../../../shared/recordings/claude-stream', import.meta.url),
-);
 
 describe('sluice replay', () => {
   it('prints the dispatches of a recording', async () => {
@@ -81,13 +77,12 @@ describe('sluice replay', () => {
     expect(families(stdout)).toEqual(['command.received', 'command.completed']);
   });
 
-  it.runIf(existsSync(recordings))('takes every real recording', async () => {
-    const files = readdirSync(recordings).filter((name) => name.endsWith('.jsonl'));
-    const paths = files.map((name) => `${recordings}/${name}`);
+  it('takes every recording', async () => {
+    const paths = recordings().map(({ path }) => path);
     const { code, stdout, stderr } = await runCli(['replay', '--json', ...paths]);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     const ends = families(stdout).filter((family) => family === 'agent.completed');
-    expect(ends.length).toBeGreaterThanOrEqual(files.length);
+    expect(ends.length).toBeGreaterThanOrEqual(paths.length);
   });
 });
 

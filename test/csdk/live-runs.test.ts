@@ -105,6 +105,49 @@ describe('the runs of a query (csdk §12.1)', () => {
     expect(events.at(-1)).not.toHaveProperty('error');
     expect(wholeTexts(events)).toEqual(visibleTexts(lines));
   });
+
+  const task = system('task_started', { task_id: 'b1', is_backgrounded: true });
+  const taskOver = system('task_notification', { task_id: 'b1', status: 'completed' });
+  const asked = (id: string) => [init(), text(id, `Answer ${id}.`), result()];
+
+  it.each([
+    [
+      'the session says that it is idle',
+      [...asked('a'), system('session_state_changed', { state: 'idle' })],
+    ],
+    ['the conversation was reset', [{ type: 'conversation_reset' }, ...asked('a')]],
+  ])('with “settled” end although a task was left, if %s (csdk §12.2)', async (_why, rest) => {
+    const first: CsdkFrame[] = [init(), task, ...rest];
+    const second = [taskOver, ...asked('b')];
+    const recorded = [...first, ...second];
+    const shown: string[] = [];
+    const runs: CsdkFrame[][] = [];
+    for await (const run of liveRuns(recorded, { end: 'settled' })) {
+      const events = await all(normalizeSession(run, { end: 'idle' }));
+      shown.push(...wholeTexts(events));
+    }
+    for await (const run of liveRuns(recorded, { end: 'settled' })) runs.push(await all(run));
+    expect(shown).toEqual(['Answer a.', 'Answer b.']);
+    expect(runs).toEqual([first, second]);
+  });
+
+  it.each(recordings())(
+    '$name: with “settled”, too, are those of splitRuns (csdk §12.2)',
+    async ({ lines }) => {
+      const recorded = lines.map((line) => JSON.parse(line) as CsdkFrame); // as above
+      const runs = [];
+      for await (const run of liveRuns(recorded, { end: 'settled' })) runs.push(await all(run));
+      expect(runs).toEqual(splitRuns(recorded, { end: 'settled' }));
+    },
+  );
+
+  it('with “settled” and a task that never ends are one, up to the last frame (csdk §12.2)', async () => {
+    const recorded: CsdkFrame[] = [init(), task, ...asked('a'), ...asked('b')];
+    expect(splitRuns(recorded, { end: 'settled' })).toEqual([recorded]);
+    const runs = [];
+    for await (const run of liveRuns(recorded, { end: 'settled' })) runs.push(await all(run));
+    expect(runs).toEqual([recorded]);
+  });
 });
 
 describe('a live query (csdk §12.3)', () => {

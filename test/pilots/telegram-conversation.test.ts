@@ -243,7 +243,7 @@ describe('a recorded Claude stream behind the Bot API', () => {
     const frames = await readRecording(one.path, ({ problem }) => expect.fail(problem));
     const agents = [{ id: 'main', provider: replayProvider(frames) }];
     await using lab = await telegramLab({ agents, failureText: () => undefined });
-    const runs = splitRuns(frames).length;
+    const runs = splitRuns(frames, { end: 'settled' }).length;
     for (let run = 0; run < runs; run++)
       await lab.settle(messageUpdate({ updateId: 101 + run, text: 'go on', from: ada }));
     const shown = lab.server.shown.map(({ text }) => text).join('\n');

@@ -10,8 +10,8 @@ import {
 import { type AgentProvider, isPrompt, readLines } from '../../stream/index.js';
 
 /**
- * An agent that answers with a recorded CSDK stream. A recording may hold several runs, each ended by its
- * `result` frame: the n-th message of a session gets the n-th run, and after the last it starts over. Which one is
+ * An agent that answers with a recorded CSDK stream. A recording may hold several runs, each ended by the
+ * first `result` frame that leaves no task in the background (csdk §12.5): the n-th message of a session gets the n-th run, and after the last it starts over. Which one is
  * next is read from the session's transcript, so a restart changes nothing. Its tools have run long ago: they can
  * only be observed.
  *
@@ -20,7 +20,7 @@ import { type AgentProvider, isPrompt, readLines } from '../../stream/index.js';
  * const provider = replayProvider(await readRecording('text.jsonl', warn));
  */
 export function replayProvider(frames: readonly CsdkFrame[]): AgentProvider {
-  const runs = splitRuns(frames);
+  const runs = splitRuns(frames, { end: 'settled' });
   return {
     id: 'replay',
     models: ['recorded'],
@@ -28,7 +28,11 @@ export function replayProvider(frames: readonly CsdkFrame[]): AgentProvider {
     subagentOf,
     run: ({ history, beforeHistory, tell }) => {
       const asked = (beforeHistory?.prompts ?? 0) + history.filter(isPrompt).length;
-      return normalizeSession(runs[asked % runs.length] ?? [], { onSubagent: tell });
+      return normalizeSession(runs[asked % runs.length] ?? [], {
+        end: 'idle',
+        idleTimeoutMs: Infinity,
+        onSubagent: tell,
+      });
     },
   };
 }

@@ -26,7 +26,7 @@ stream, a line at a time. A line that is no message is named on stderr with its 
 the rest goes on, and the exit code is 1.
 
 Session events are printed as a line of JSON each, run by run: a run ends with its
-result. Everything is printed once: "message_update" leaves out the message so far (no
+result, or with the first one that leaves no task in the background. Everything is printed once: "message_update" leaves out the message so far (no
 "message", no "partial"), "message_start" has no content yet, and "agent_end" leaves out
 the messages, which stand in their "message_end".
 
@@ -100,7 +100,8 @@ async function* linesOf(
 }
 
 async function* sessionEvents(frames: AsyncIterable<CsdkFrame>): AsyncGenerator<SessionEvent> {
-  for await (const run of liveRuns(frames)) yield* normalizeSession(run);
+  for await (const run of liveRuns(frames, { end: 'settled' }))
+    yield* normalizeSession(run, { end: 'idle', idleTimeoutMs: Infinity });
 }
 
 /** The events of a file that holds them, or of the messages that it holds: its first line tells. */

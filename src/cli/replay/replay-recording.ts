@@ -19,13 +19,14 @@ const prompt = '(not recorded)';
 
 /**
  * Carries a recording through the pipeline: each of its runs is an agent turn of one session. Nothing is sent
- * anywhere. It is read as a stream: one frame at a time, as the turn wants it.
+ * anywhere. It is read as a stream: one frame at a time, as the turn wants it. What a background subagent brings stays in
+ * the turn that started it (csdk §12.5).
  */
 export async function replayRecording(replaying: Replaying): Promise<void> {
   const { kernel, logger, name, frames, stop } = replaying;
   const history: TranscriptEntry[] = [];
   let count = 0;
-  for await (const run of liveRuns(frames)) {
+  for await (const run of liveRuns(frames, { end: 'settled' })) {
     if (stop.aborted) return;
     await runAgentTurn({
       kernel,
@@ -53,6 +54,7 @@ function recorded(run: AsyncIterable<CsdkFrame>): AgentProvider {
     models: ['recorded'],
     toolGate: 'observe-only',
     subagentOf,
-    run: ({ tell }) => normalizeSession(run, { onSubagent: tell }),
+    run: ({ tell }) =>
+      normalizeSession(run, { end: 'idle', idleTimeoutMs: Infinity, onSubagent: tell }),
   };
 }

@@ -1,17 +1,16 @@
 import { leavable } from '../../stream/index.js';
-import { BackgroundWork } from '../frames/background-work.js';
 import { type CsdkFrame, isFields } from '../frames/frame.js';
 import { type FrameRead, type Frames, SharedFrames } from '../frames/shared-frames.js';
 import { endOfResult } from '../session/run-end.js';
-import { speaks } from './split-runs.js';
+import { RunEnds, type RunsEnd, speaks } from './run-ends.js';
 
 /** How a query is split into its runs. Everything may be left out. */
 export interface LiveRunsOptions {
   /**
    * When a run is over: at its `result` (the default), or, with `settled`, at the first result that leaves no task in the
-   * background. Read such a run with `end: 'idle'`.
+   * background, or when the session says after a result that it is idle. Read such a run with `end: 'idle'`.
    */
-  readonly end?: 'result' | 'settled';
+  readonly end?: RunsEnd;
   /**
    * The effect on the query of a reader that leaves a run early: nothing (`skip`, the default: the rest of the run is dropped
    * when the next run is asked for), or it closes the query (`close`).
@@ -118,7 +117,7 @@ function begins(frame: CsdkFrame): boolean {
 
 interface LiveRunParts extends Start {
   readonly shared: SharedFrames;
-  readonly end: 'result' | 'settled';
+  readonly end: RunsEnd;
   readonly leave: 'skip' | 'close';
   readonly onOver: () => void;
 }
@@ -126,7 +125,7 @@ interface LiveRunParts extends Start {
 /** One run: the frames that were read of it, and those to come. Iterating it again goes on where it was. */
 class LiveRun implements AsyncIterableIterator<CsdkFrame> {
   readonly #with: LiveRunParts;
-  readonly #work = new BackgroundWork();
+  readonly #ends: RunEnds;
   #stop: FrameRead | undefined;
   #isOver = false;
   #isLeft = false;
@@ -137,6 +136,7 @@ class LiveRun implements AsyncIterableIterator<CsdkFrame> {
 
   constructor(parts: LiveRunParts) {
     this.#with = parts;
+    this.#ends = new RunEnds(parts.end);
     this.#stop = parts.stop;
   }
 
@@ -195,12 +195,11 @@ class LiveRun implements AsyncIterableIterator<CsdkFrame> {
   }
 
   #note(frame: CsdkFrame): void {
-    if (!isFields(frame)) return; // a source without types: told by who reads the run
-    if (frame.type === 'system') this.#work.system(frame);
-    if (frame.type !== 'result') return;
-    const { error, aborted } = endOfResult(frame, undefined);
-    this.hasFailed = error !== undefined || aborted === true;
-    if (this.#with.end === 'result' || this.#work.tasks === 0) this.#over();
+    if (isFields(frame) && frame.type === 'result') {
+      const { error, aborted } = endOfResult(frame, undefined);
+      this.hasFailed = error !== undefined || aborted === true;
+    }
+    if (this.#ends.take(frame)) this.#over();
   }
 
   #over(): void {

@@ -1,27 +1,33 @@
-import { type CsdkFrame, isFields } from '../frames/frame.js';
+import type { CsdkFrame } from '../frames/frame.js';
+import { RunEnds, type RunsEnd, speaks } from './run-ends.js';
 
 /**
- * Splits a recording into its runs: each ends with its `result` frame. What follows the last result is a run of
- * its own only if the model speaks in it; a recording that was cut off ends so. `liveRuns` does this to a stream.
+ * Splits a recording into its runs: each ends with its `result` frame, or as `end` says. What follows the last run is a run
+ * of its own only if it has a result or the model speaks in it; a recording that was cut off ends so. `liveRuns` does this to
+ * a stream.
  *
+ * @param options.end as in `liveRuns`. Read a run that is `settled` with `end: 'idle'`.
  * @example
  * splitRuns(framesOfTwoTurns).length; // 2
  */
-export function splitRuns(frames: readonly CsdkFrame[]): readonly (readonly CsdkFrame[])[] {
+export function splitRuns(
+  frames: readonly CsdkFrame[],
+  { end = 'result' }: { readonly end?: RunsEnd } = {},
+): readonly (readonly CsdkFrame[])[] {
   const runs: CsdkFrame[][] = [];
   let run: CsdkFrame[] = [];
+  let ends = new RunEnds(end);
   for (const frame of frames) {
     run.push(frame);
-    if (frame.type !== 'result') continue;
+    if (!ends.take(frame)) continue;
     runs.push(run);
     run = [];
+    ends = new RunEnds(end);
   }
-  if (run.some(speaks) || runs.length === 0) runs.push(run);
+  if (run.some(isOfRun) || runs.length === 0) runs.push(run);
   return runs;
 }
 
-/** Tells whether the model speaks in a frame: in the main thread, for a subagent in the background may outlive a run. */
-export function speaks(frame: CsdkFrame): boolean {
-  if (!isFields(frame) || typeof frame.parent_tool_use_id === 'string') return false;
-  return frame.type === 'assistant' || frame.type === 'stream_event';
+function isOfRun(frame: CsdkFrame): boolean {
+  return speaks(frame) || frame.type === 'result';
 }

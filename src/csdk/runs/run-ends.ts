@@ -1,0 +1,47 @@
+import { BackgroundWork } from '../frames/background-work.js';
+import { type CsdkFrame, isFields } from '../frames/frame.js';
+
+/**
+ * When a run is over: at its `result`, or, with `settled`, at the first result that leaves no task in the background, or when
+ * the session says after a result that it is idle (csdk §12.2).
+ */
+export type RunsEnd = 'result' | 'settled';
+
+/** Reads the frames of one run, and tells when it is over. */
+export class RunEnds {
+  readonly #end: RunsEnd;
+  readonly #work = new BackgroundWork();
+  /** A result came, and the model has not spoken since. */
+  #isWaiting = false;
+
+  constructor(end: RunsEnd) {
+    this.#end = end;
+  }
+
+  /** @returns true if this frame is the run's last one. */
+  take(frame: CsdkFrame): boolean {
+    if (!isFields(frame)) return false; // a source without types: told by who reads the run
+    if (speaks(frame)) this.#isWaiting = false;
+    switch (frame.type) {
+      case 'system':
+        this.#work.system(frame);
+        return (
+          this.#isWaiting && frame.subtype === 'session_state_changed' && frame.state === 'idle'
+        );
+      case 'conversation_reset':
+        this.#work.clear();
+        return false;
+      case 'result':
+        this.#isWaiting = true;
+        return this.#end === 'result' || this.#work.tasks === 0;
+      default:
+        return false;
+    }
+  }
+}
+
+/** Tells whether the model speaks in a frame: in the main thread, for a subagent in the background may outlive a run. */
+export function speaks(frame: CsdkFrame): boolean {
+  if (!isFields(frame) || typeof frame.parent_tool_use_id === 'string') return false;
+  return frame.type === 'assistant' || frame.type === 'stream_event';
+}
