@@ -86,7 +86,7 @@ describe('sluice doctor (§20.5)', () => {
   it.each([
     ['ten minutes where unsaid', {}, 'a turn takes 600000 ms at most'],
     ['what is set', { timeoutMs: 5_000 }, 'a turn takes 5000 ms at most'],
-    ['none', { timeoutMs: false }, 'a turn takes without a limit'],
+    ['none', { timeoutMs: false }, 'a turn has no time limit'],
   ])('says how long a turn may take: %s', async (_, limits, limit) => {
     const agents = [{ id: 'main', provider: 'echo', ...limits }];
     const { code, found, text } = await examined(config({ agents }));

@@ -84,11 +84,11 @@ async function agentsOf(
       gateway: () => gateway.client(),
     });
     for (const { id, provider, timeoutMs = usualTurnMs } of agents) {
-      const limit = timeoutMs === false ? 'without a limit' : `${timeoutMs} ms at most`;
+      const limit = timeoutMs === false ? 'has no time limit' : `takes ${timeoutMs} ms at most`;
       findings.push({
         severity: 'ok',
         check: 'agents',
-        what: `answered by "${provider.id}", a turn takes ${limit}`,
+        what: `answered by "${provider.id}", a turn ${limit}`,
         whose: id,
       });
     }
