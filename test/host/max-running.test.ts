@@ -184,7 +184,7 @@ describe('M6: messages that run at once', () => {
     expect(turns).toBeGreaterThan(all / 64);
   });
 
-  it(`that are handed in at once, ${crowd} of them, wait in the journal's file: few are in memory, few begin in a turn of the event loop, all are answered (durability §8.7, §8.8)`, async () => {
+  it(`that are handed in at once, ${crowd} of them, wait in the journal's file: few are in memory, few begin in a turn of the event loop, all are answered (durability §8.7, durability §8.8)`, async () => {
     const echo = echoProvider();
     let go = (): void => undefined;
     const gate = new Promise<void>((resolve) => {
