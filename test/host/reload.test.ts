@@ -302,7 +302,8 @@ describe('a message that goes on while its channel is replaced (§13.9)', () => 
         },
       };
       const about = { channel: id, accountId: 'default', kind: 'unprompted', fingerprint: 'f' };
-      const { fingerprint: _, ...emitted } = { ...about, streaming: false, attachments: [] };
+      const { fingerprint: _, ...named } = about;
+      const emitted = { ...named, streaming: false, attachments: [], metadata: {} };
       const contents = ['one', 'two', 'three'];
       for (const content of contents) {
         const body = JSON.stringify({ ...emitted, to: 'ada', content, explicit: true });
@@ -326,6 +327,7 @@ describe('a message that goes on while its channel is replaced (§13.9)', () => 
       expect((await memory.sends()).map(({ state }) => state)).toEqual(contents.map(() => ended));
       const sent = pigeons.flatMap((pigeon) => pigeon.sent.map(({ content }) => content));
       expect(sent.toSorted()).toEqual(ended === 'sent' ? contents.toSorted() : []);
+      expect(lab.of(`egress.${ended}`)).toHaveLength(contents.length);
     },
   );
 });
