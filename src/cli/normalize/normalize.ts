@@ -26,9 +26,10 @@ stream, a line at a time. A line that is no message is named on stderr with its 
 the rest goes on, and the exit code is 1.
 
 Session events are printed as a line of JSON each, run by run: a run ends with its
-result, or with the first one that leaves no task in the background. Everything is printed once: "message_update" leaves out the message so far (no
-"message", no "partial"), "message_start" has no content yet, and "agent_end" leaves out
-the messages, which stand in their "message_end".
+result, or with the first one that leaves no task in the background. Everything is
+printed once: "message_update" leaves out the message so far (no "message", no
+"partial"), "message_start" has no content yet, and "agent_end" leaves out the messages,
+which stand in their "message_end".
 
 With --coder the whole recording is one run, with one "done" or "error" at its end.
 "originalItem" is left out: it is the recording's own line.
