@@ -19,7 +19,7 @@ type Owner = Pick<ChannelInbox, 'owns'> | undefined;
  */
 export function checkPermit(permit: SendPermit, inbox: Owner): void {
   if (inbox?.owns?.(permit) === false)
-    throw channelError('permit-foreign', { what: permit.idempotencyKey });
+    throw channelError('permit-foreign', { what: permit?.idempotencyKey }); // JavaScript gives anything
 }
 
 /**

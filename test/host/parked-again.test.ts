@@ -85,3 +85,29 @@ it('H1: one damaged row of the journal keeps nobody else waiting (durability §1
   const told = lab.log.entries.filter(({ message }) => message.includes('is damaged'));
   expect(told).toHaveLength(1);
 });
+
+it('H1: an update with a damaged send is told once, and left to a repair (durability §1.6)', async () => {
+  const path = join(testFolder(), 'sluice.db');
+  const journal = await openJournal(path);
+  await using lab = await hostLab({ journal, store: journal.store });
+  const about = { channel: 'scripted', accountId: 'default', receivedAtMs: 0 };
+  const body = JSON.stringify({ text: 'a', conversation: 'one' });
+  await journal.accept({ eventId: 'u-1', ...about, updateId: '1', body });
+  await journal.begin('u-1');
+  const said = { kind: 'reply', fingerprint: 'f', body: '{"content":"a"}' } as const;
+  await journal.prepare({ sendId: 'u-1.1', correlationId: 'u-1', ...said });
+  {
+    using database = openSqlite(path); // the host sees that another has written, and looks for open updates
+    database.exec("UPDATE sends SET body = '{}'");
+  }
+  const told = () => lab.log.entries.filter(({ level }) => level === 'error');
+  const look = async (): Promise<void> => {
+    await lab.clock.advance(1_000);
+    await new Promise(setImmediate);
+  };
+  while (told().length === 0) await look();
+  for (let looks = 0; looks < 30; looks++) await look();
+  expect(told()).toMatchObject([{ message: 'what the journal holds could not be taken up' }]);
+  await lab.channel.receive({ text: 'b', conversation: 'two' }, '2');
+  await vi.waitFor(() => expect(lab.texts()).toEqual(['b']));
+});

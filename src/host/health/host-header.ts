@@ -9,7 +9,7 @@ export function isLoopback(address: string): boolean {
   );
 }
 
-/** What a server is asked by. */
+/** The names and the address that requests may give for a server. */
 export interface HostNames {
   /** The address that it listens at. */
   readonly address: string;

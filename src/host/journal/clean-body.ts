@@ -5,12 +5,16 @@ export type CleanText = (text: string) => string;
  * The fields that hold what somebody said, of the project's own messages and as providers name them. The others say who is
  * meant and what it is.
  */
-const said: ReadonlySet<string> = new Set(
-  [
-    ['content', 'text', 'thinking', 'error', 'errorMessage'],
-    ['line', 'caption', 'body'],
-  ].flat(),
-);
+const said: ReadonlySet<string> = new Set([
+  'content',
+  'text',
+  'thinking',
+  'error',
+  'errorMessage',
+  'line',
+  'caption',
+  'body',
+]);
 
 /**
  * Takes secrets out of the body of a row (spec §20.8). Of a dispatch each text is cleaned: it is there to be explained. Of an

@@ -30,7 +30,7 @@ export interface Backlog {
   /** Those of them that the last reading from the first row was to free. */
   freed: readonly string[];
   readonly suspects: Suspects;
-  /** The numbers of rows that are damaged: each was told. */
+  /** The numbers of updates that this host cannot take up, since a row of theirs is damaged: each was told. */
   readonly damaged: Set<number>;
   /** The journal has been read for open updates as far as this row. */
   afterSeq: number;

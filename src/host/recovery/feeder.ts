@@ -147,7 +147,8 @@ function laneOfRow(parts: KeepingParts, row: UpdateRecord): string | undefined {
 }
 
 /** Takes an update of the journal in hand. It is read again when its turn comes: a body is not held while it waits. */
-function takeUp(parts: KeepingParts, lane: string, { eventId, attempts }: UpdateRecord): void {
+function takeUp(parts: KeepingParts, lane: string, row: UpdateRecord): void {
+  const { eventId, attempts } = row;
   const { leftOpen, counts, options, backlog, logger } = parts;
   const { maxAttempts = 3 } = options;
   counts.resumed++;
@@ -158,8 +159,12 @@ function takeUp(parts: KeepingParts, lane: string, { eventId, attempts }: Update
     } catch (error) {
       if (isDamageTold(parts, error)) return 'done';
       logger.error('what the journal holds could not be taken up', { eventId, error });
-      leftOpen.add(eventId);
-      return mayPass(error) ? 'held up' : 'done';
+      if (mayPass(error)) {
+        leftOpen.add(eventId);
+        return 'held up';
+      }
+      backlog.damaged.add(row.seq); // another try would end the same way: this host does not make it
+      return 'done';
     }
   };
   const job = { eventId, lane, work };

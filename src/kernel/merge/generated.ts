@@ -3,7 +3,7 @@ import { type Field, type Refusal, refusalOf } from './field.js';
 import type { Merge, MergeTarget } from './merge.js';
 import { Batch, refuseOdd, unknownField } from './reference.js';
 
-/** Whether this process may make functions from text (`--disallow-code-generation-from-strings` forbids it). */
+/** Tells whether this process may make functions from text: `--disallow-code-generation-from-strings` forbids it. */
 export function canGenerateCode(): boolean {
   try {
     return new Function('return true')() === true;

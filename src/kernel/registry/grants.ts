@@ -51,7 +51,7 @@ export class Grants {
     return stage.trusted.filter((field) => held.includes(`${stage.family}:${field}`));
   }
 
-  /** Whether an extension may contribute a class to a family. */
+  /** Tells whether an extension may contribute a class to a family. */
   allows(extensionId: string, name: HandlerClass, family: string): boolean {
     return this.#has(extensionId, { verb: name, pattern: family });
   }
@@ -126,7 +126,7 @@ function verbGrantOf(grant: string): VerbGrant | undefined {
 }
 
 /**
- * Whether an extension has what a grant names, by all that it is granted (spec §12.5). The kernel goes by the same rule.
+ * Tells whether an extension has what a grant names, by all that it is granted (spec §12.5). The kernel goes by the same rule.
  *
  * @param asked as a manifest writes it: `veto:egress.preparing`, or `agent.prompt.building:systemPrompt`.
  */
@@ -156,7 +156,7 @@ function hasVerb(granted: readonly string[], asked: VerbGrant, leastPrivilege: b
   return counted.some((one) => covers(one, verb, pattern));
 }
 
-/** Whether `egress.preparing`, `egress.*` or `*` is meant by a pattern, and the class by its name or `*`. */
+/** Tells whether a grant covers a verb and a family: by its name, by a pattern such as `egress.*`, or by `*`. */
 function covers(granted: VerbGrant, verb: string, family: string): boolean {
   const isAnyClass = granted.verb === '*' && verb !== 'provide' && verb !== 'dispatch';
   if (!isAnyClass && granted.verb !== verb) return false;

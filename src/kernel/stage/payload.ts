@@ -65,7 +65,7 @@ function checked(stage: Stage, check: PayloadCheck, copy: object): SluiceError |
   }
 }
 
-/** Whether a check can read a copy that lacks some of its fields. */
+/** Tells whether a check can read a copy that lacks some of its fields. */
 function canRead(check: PayloadCheck, copy: object, lacking: readonly string[]): boolean {
   const fields = Object.entries(copy).filter(([name]) => !lacking.includes(name));
   try {
