@@ -87,6 +87,7 @@ export {
 } from './stage/vocabulary.js';
 export { createKernel } from './surface/kernel.js';
 export { copyPlain } from './value/copy-plain.js';
+export { type DefinedFields, definedFields } from './value/defined-fields.js';
 export { freezePlain } from './value/freeze.js';
 export { inertJson, inertText } from './value/inert-text.js';
 export { nearest } from './value/nearest.js';

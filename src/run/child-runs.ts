@@ -1,4 +1,4 @@
-import type { Clock, Gate, PayloadOf } from '../kernel/index.js';
+import { type Clock, definedFields, type Gate, type PayloadOf } from '../kernel/index.js';
 import type {
   RunningSubagent,
   SubagentAnswer,
@@ -157,7 +157,7 @@ export class ChildRuns {
     gate: Gate,
     signal: AbortSignal | undefined,
   ): Promise<string | undefined> {
-    const how = { gate, ...(signal !== undefined && { signal }) };
+    const how = { gate, ...definedFields({ signal }) };
     const outcome = await this.#trail.dispatch('subagent.spawning', { ...child.fields }, how);
     if (outcome.status === 'passed') return undefined;
     if (signal?.aborted === true) {
@@ -188,13 +188,13 @@ export class ChildRuns {
     child.state = 'ended';
     const { childSessionKey, requesterSessionKey } = child.fields;
     await this.#trail.dispatch('subagent.completed', {
-      ...(child.childRunId !== undefined && { runId: child.childRunId }),
+      ...definedFields({ runId: child.childRunId }),
       targetSessionKey: childSessionKey,
       targetKind: 'subagent',
-      ...(requesterSessionKey !== undefined && { requesterSessionKey }),
+      ...definedFields({ requesterSessionKey }),
       reason,
       outcome,
-      ...(error !== undefined && { error }),
+      ...definedFields({ error }),
       endedAtMs: this.#clock.now(),
     });
   }
@@ -215,5 +215,5 @@ export class ChildRuns {
 }
 
 function named({ agentId, label }: ChildCall) {
-  return { agentId, ...(label !== undefined && { label }) };
+  return { agentId, ...definedFields({ label }) };
 }

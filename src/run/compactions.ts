@@ -1,4 +1,4 @@
-import type { Logger } from '../kernel/index.js';
+import { definedFields, type Logger } from '../kernel/index.js';
 import type { AutoCompactionEnd, AutoCompactionStart, TranscriptEntry } from '../stream/index.js';
 import type { RunFields } from './run-fields.js';
 import type { Trail } from './trail.js';
@@ -59,7 +59,7 @@ export class Compactions {
     this.#enqueue(() =>
       trail.dispatch('compaction.after', {
         ...this.#run,
-        ...(cause !== undefined && { cause }),
+        ...definedFields({ cause }),
         compactionCount,
         ...told(result),
         willRetry,

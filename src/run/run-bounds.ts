@@ -1,4 +1,4 @@
-import type { Outcome, PayloadOf } from '../kernel/index.js';
+import { definedFields, type Outcome, type PayloadOf } from '../kernel/index.js';
 import type { AnsweredBy, AssistantMessage } from '../stream/index.js';
 import type { RunFields, RunReport } from './run-fields.js';
 import type { Trail } from './trail.js';
@@ -36,7 +36,7 @@ export function answeredBy(opened: RunModel, by: AnsweredBy | undefined): RunMod
       activeProvider: provider,
       activeModel: by.toModel,
       previousActiveModel: by.fromModel,
-      ...(by.reason !== undefined && { reasonSummary: by.reason }),
+      ...definedFields({ reasonSummary: by.reason }),
     },
   };
 }
@@ -80,7 +80,7 @@ export async function dispatchEnd(trail: Trail, run: RunFields, ending: RunEndin
   const told = {
     durationMs,
     ...(error !== undefined && { error: error.message }),
-    ...(stopReason !== undefined && { stopReason }),
+    ...definedFields({ stopReason }),
     ...(usage !== undefined && { usage: usagePayload(usage) }),
   };
   await trail.dispatch('agent.completed', {
@@ -98,6 +98,6 @@ export async function dispatchEnd(trail: Trail, run: RunFields, ending: RunEndin
     ...told,
     ...model,
     assistantTexts: [...report.assistantTexts],
-    ...(lastAssistant !== undefined && { lastAssistant }),
+    ...definedFields({ lastAssistant }),
   });
 }

@@ -1,4 +1,10 @@
-import type { Clock, Gate, Logger, Outcome } from '../kernel/index.js';
+import {
+  type Clock,
+  definedFields,
+  type Gate,
+  type Logger,
+  type Outcome,
+} from '../kernel/index.js';
 import {
   type AgentEnd,
   type AgentProvider,
@@ -246,7 +252,7 @@ export class RunDispatcher {
       assistantTexts: this.#texts,
       written: this.#writer.written,
       durationMs,
-      ...(usage !== undefined && { usage }),
+      ...definedFields({ usage }),
     };
     try {
       await dispatchEnd(trail, run, {
@@ -275,7 +281,7 @@ export class RunDispatcher {
     const model = this.#provider?.model ?? this.#lastAssistant?.model;
     if (this.#provider === undefined || model === undefined) return undefined;
     const { id, fallback } = this.#provider;
-    const answered = { provider: id, model, ...(fallback !== undefined && { fallback }) };
+    const answered = { provider: id, model, ...definedFields({ fallback }) };
     return answeredBy(answered, this.#end?.fallback);
   }
 }

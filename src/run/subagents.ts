@@ -1,4 +1,4 @@
-import type { Clock, Logger } from '../kernel/index.js';
+import { type Clock, definedFields, type Logger } from '../kernel/index.js';
 import type { AgentProvider, SubagentAnswer, SubagentFact, ToolCall } from '../stream/index.js';
 import { type ChildCall, ChildRuns } from './child-runs.js';
 import type { RunFields, RunSession } from './run-fields.js';
@@ -116,6 +116,6 @@ export class Subagents {
     const started = this.subagentOf?.(call);
     if (started === undefined) return undefined;
     const { toolCallId, subagentId } = call;
-    return { ...started, toolCallId, ...(subagentId !== undefined && { subagentId }) };
+    return { ...started, toolCallId, ...definedFields({ subagentId }) };
   }
 }

@@ -1,4 +1,4 @@
-import { type Clock, type Gate, oneLine } from '../kernel/index.js';
+import { type Clock, definedFields, type Gate, oneLine } from '../kernel/index.js';
 import type { ToolCall, ToolDecision, ToolEnd, ToolResultMessage } from '../stream/index.js';
 import { whyNot } from './run-failure.js';
 import type { RunFields } from './run-fields.js';
@@ -84,7 +84,7 @@ export class ToolCalls {
     await this.#called(active, {
       result,
       isError,
-      ...(message !== undefined && { error: message }),
+      ...definedFields({ error: message }),
     });
     if (active.call.subagentId !== undefined) return; // the transcript is the main thread's
     await this.#with.writer.writeResult({

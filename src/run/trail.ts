@@ -1,10 +1,11 @@
-import type {
-  AsyncFamily,
-  Given,
-  Kernel,
-  Outcome,
-  PayloadOf,
-  SyncFamily,
+import {
+  type AsyncFamily,
+  definedFields,
+  type Given,
+  type Kernel,
+  type Outcome,
+  type PayloadOf,
+  type SyncFamily,
 } from '../kernel/index.js';
 
 /** What every dispatch of a trail carries in its envelope. */
@@ -83,7 +84,7 @@ export class Trail {
     const { metadata } = given;
     return {
       ...this.#refs,
-      ...(this.#last !== undefined && { after: this.#last }),
+      ...definedFields({ after: this.#last }),
       ...given,
       ...(metadata !== undefined && { metadata: { ...this.#refs.metadata, ...metadata } }),
     };

@@ -1,4 +1,4 @@
-import type { PayloadOf } from '../kernel/index.js';
+import { definedFields, type PayloadOf } from '../kernel/index.js';
 import type { SessionUsage } from '../stream/index.js';
 
 /** Usage as events of the pipeline carry it. */
@@ -11,7 +11,7 @@ export function usagePayload(
     cacheReadTokens: usage.cacheRead,
     cacheWriteTokens: usage.cacheWrite,
     totalTokens: usage.totalTokens,
-    ...(usage.costUsd !== undefined && { costUsd: usage.costUsd }),
+    ...definedFields({ costUsd: usage.costUsd }),
   };
 }
 
@@ -36,6 +36,6 @@ function plus(a: SessionUsage, b: SessionUsage): SessionUsage {
     cacheRead: a.cacheRead + b.cacheRead,
     cacheWrite: a.cacheWrite + b.cacheWrite,
     totalTokens: a.totalTokens + b.totalTokens,
-    ...(costUsd !== undefined && { costUsd }),
+    ...definedFields({ costUsd }),
   };
 }

@@ -6,13 +6,14 @@ import {
   type Provisions,
   type UnloadReport,
 } from '../extension/index.js';
-import type {
-  AsyncFamily,
-  FamilyName,
-  Given,
-  Outcome,
-  PayloadOf,
-  SyncFamily,
+import {
+  type AsyncFamily,
+  definedFields,
+  type FamilyName,
+  type Given,
+  type Outcome,
+  type PayloadOf,
+  type SyncFamily,
 } from '../kernel/index.js';
 import { samplePayloads } from './samples.js';
 import { createTestKernel, type TestKernel, type TestKernelOptions } from './test-kernel.js';
@@ -67,7 +68,7 @@ export async function loadForTest(
     config,
     clock,
     logger: log,
-    ...(setupTimeoutMs !== undefined && { setupTimeoutMs }),
+    ...definedFields({ setupTimeoutMs }),
   });
   if (loaded.status === 'disabled') throw loaded.error;
   return {

@@ -1,6 +1,6 @@
 import type { CallbackQueue } from '../../csdk/index.js';
 import { toolGate } from '../../csdk/index.js';
-import { type Logger, silentLogger } from '../../kernel/index.js';
+import { definedFields, type Logger, silentLogger } from '../../kernel/index.js';
 import type { AgentRequest } from '../../stream/index.js';
 import type { Recalled } from './claude-memory.js';
 import type { ClaudeProviderOptions } from './claude-options.js';
@@ -49,11 +49,10 @@ export function claudeQueryOptions(
     ...(permissionMode === 'bypassPermissions' && { allowDangerouslySkipPermissions: true }),
     persistSession: memory !== 'history',
     ...systemPrompt(options, request),
-    ...(cwd !== undefined && { cwd }),
+    ...definedFields({ cwd }),
     ...(env !== undefined && { env: { ...env } }),
     ...(request.model !== 'default' && { model: request.model }),
-    ...(resume !== undefined && { resume }),
-    ...(resumeAt !== undefined && { resumeSessionAt: resumeAt }),
+    ...definedFields({ resume, resumeSessionAt: resumeAt }),
   };
 }
 

@@ -5,7 +5,7 @@ import {
   normalizeSession,
   subagentOf,
 } from '../../csdk/index.js';
-import { type Clock, silentLogger, systemClock } from '../../kernel/index.js';
+import { type Clock, definedFields, silentLogger, systemClock } from '../../kernel/index.js';
 import type { AgentProvider, AgentRequest, SessionEvent } from '../../stream/index.js';
 import { rememberedFrames } from './claude-frames.js';
 import { ClaudeMemory, type Recalled } from './claude-memory.js';
@@ -94,8 +94,7 @@ async function* answer(
       signal: stop.signal,
       runId,
       sessionId,
-      ...(options.clock !== undefined && { clock: options.clock }),
-      ...(options.logger !== undefined && { logger: options.logger }),
+      ...definedFields({ clock: options.clock, logger: options.logger }),
     });
   } finally {
     try {

@@ -1,3 +1,4 @@
+import { definedFields } from '../../kernel/index.js';
 import { BlockChunker } from './block-chunker.js';
 import type { ReplyEmitter } from './emit/reply-emitter.js';
 import type { ReplyCallbackOptions } from './emit/reply-options.js';
@@ -139,7 +140,7 @@ function blockReply(read: DirectedText): BlockReply {
     text: read.text,
     ...(read.mediaUrls.length > 0 && { mediaUrls: read.mediaUrls }),
     ...(read.audioAsVoice && { audioAsVoice: true }),
-    ...(read.replyToId !== undefined && { replyToId: read.replyToId }),
+    ...definedFields({ replyToId: read.replyToId }),
     replyToTag: read.replyToTag,
     replyToCurrent: read.replyToCurrent,
   };

@@ -1,4 +1,4 @@
-import { oneLine } from '../../kernel/index.js';
+import { definedFields, oneLine } from '../../kernel/index.js';
 import { RunDispatcher, type RunFallback, type RunStop } from '../../run/index.js';
 import {
   type AgentRequest,
@@ -68,7 +68,7 @@ class Attempt {
         sessionKey,
         sessionId,
         history: [...session.history, ...written],
-        ...(beforeHistory !== undefined && { beforeHistory }),
+        ...definedFields({ beforeHistory }),
         append: (message) => session.append(message),
       },
       clock,
@@ -121,8 +121,7 @@ class Attempt {
       id,
       toolGate,
       model: choice.model,
-      ...(fallback !== undefined && { fallback }),
-      ...(subagentOf !== undefined && { subagentOf }),
+      ...definedFields({ fallback, subagentOf }),
     });
     const { kept } = this.#scope;
     const providerSession = kept.get(id);
@@ -133,7 +132,7 @@ class Attempt {
         gate: this.#gate,
         tell: this.#tell,
         keepSession: (token) => void kept.set(id, token),
-        ...(providerSession !== undefined && { providerSession }),
+        ...definedFields({ providerSession }),
       },
     };
   }

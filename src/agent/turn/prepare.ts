@@ -1,3 +1,4 @@
+import { definedFields } from '../../kernel/index.js';
 import { mustPass } from '../../run/index.js';
 import { type AgentRequest, isSessionMessage } from '../../stream/index.js';
 import { type ModelChoice, resolveModel } from './model.js';
@@ -28,7 +29,7 @@ export async function prepareAttempt(
     await run.start({
       prompt: message.text,
       attempt,
-      ...(verbose !== undefined && { verboseLevel: verbose }),
+      ...definedFields({ verboseLevel: verbose }),
     }),
   );
   const choice = chosen ?? (await resolveModel(scope));
@@ -55,7 +56,7 @@ export async function prepareAttempt(
     attachments,
     history: session.history.filter(isSessionMessage),
     ...(begun !== undefined && { begun: begun.filter(isSessionMessage) }),
-    ...(session.beforeHistory !== undefined && { beforeHistory: session.beforeHistory }),
+    ...definedFields({ beforeHistory: session.beforeHistory }),
     session: {
       context: session.context ?? {},
       memoryKeys: session.memoryKeys ?? [],

@@ -1,4 +1,4 @@
-import type { Logger } from '../../kernel/index.js';
+import { definedFields, type Logger } from '../../kernel/index.js';
 import type { RunFallback } from '../../run/index.js';
 import { untilCut } from './cut-off.js';
 import { chooseModel, type ModelChoice } from './model.js';
@@ -76,7 +76,7 @@ function fallbackOf(
     selectedModel: selected.model,
     activeProvider: active.provider.id,
     activeModel: active.model,
-    ...(reason !== undefined && { reasonSummary: reason }),
+    ...definedFields({ reasonSummary: reason }),
     attemptSummaries: attempts.map(
       ({ model, error }) => `${model?.provider}/${model?.model}: ${error?.message ?? 'failed'}`,
     ),

@@ -1,4 +1,4 @@
-import type { Clock, Logger } from '../../kernel/index.js';
+import { type Clock, definedFields, type Logger } from '../../kernel/index.js';
 import type { RunDispatcher, RunFields, Trail } from '../../run/index.js';
 import type { TranscriptEntry } from '../../stream/index.js';
 import type { AgentTurnOptions } from './turn-options.js';
@@ -39,9 +39,7 @@ export function turnFields(options: AgentTurnOptions): RunFields {
     sessionId,
     runId,
     trigger,
-    ...(workspaceDir !== undefined && { workspaceDir }),
-    ...(message.channel !== undefined && { channel: message.channel }),
-    ...(message.provider !== undefined && { messageProvider: message.provider }),
+    ...definedFields({ workspaceDir, channel: message.channel, messageProvider: message.provider }),
   };
 }
 

@@ -1,4 +1,4 @@
-import { silentLogger, systemClock } from '../../kernel/index.js';
+import { definedFields, silentLogger, systemClock } from '../../kernel/index.js';
 import { addUsage, driveRun, RunFailure, Trail } from '../../run/index.js';
 import type { SessionUsage, TranscriptEntry } from '../../stream/index.js';
 import { type AttemptStart, type EndedAttempt, runAttempt } from './attempt.js';
@@ -95,8 +95,6 @@ function resultOf(
     durationMs,
     last: outcome,
     attempts,
-    ...(error !== undefined && { error }),
-    ...(usage !== undefined && { usage }),
-    ...(replyTexts !== undefined && { replyTexts }),
+    ...definedFields({ error, usage, replyTexts }),
   };
 }

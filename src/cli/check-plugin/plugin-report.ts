@@ -1,4 +1,9 @@
-import type { ExecutionMode, Kernel, SluiceError } from '../../kernel/index.js';
+import {
+  definedFields,
+  type ExecutionMode,
+  type Kernel,
+  type SluiceError,
+} from '../../kernel/index.js';
 import {
   type LegacyDivergence,
   type LegacyHookName,
@@ -58,7 +63,7 @@ export function reportOn(
   );
   const hooks = plugin.hooks.map(({ hookName, priority, parts }) => ({
     hook: hookName,
-    ...(priority !== undefined && { priority }),
+    ...definedFields({ priority }),
     becomes: parts.map((part) => ({ ...part, mode: modes.get(part.family) })),
     differs: divergencesOf(hookName)
       .filter((row) => !isGeneral(row))
@@ -74,7 +79,7 @@ export function reportOn(
       error === undefined &&
       unsupported.length + mentions.length === 0 &&
       diagnostics.every(({ level }) => level === 'info'),
-    plugin: { id, name, ...(version !== undefined && { version }) },
+    plugin: { id, name, ...definedFields({ version }) },
     ...(error !== undefined && { error: errorData(error) }),
     hooks,
     internalHooks: plugin.internalHooks,

@@ -1,3 +1,4 @@
+import { definedFields } from '../../kernel/index.js';
 /** How bad a finding is. `error`: something does not work. `warning`: it works, and should be looked at. `ok`: it is as it should be. */
 export type Severity = 'error' | 'warning' | 'ok';
 
@@ -37,7 +38,7 @@ export function findingOf(check: Finding['check'], thrown: unknown, whose?: stri
     severity: 'error',
     check,
     what: typeof message === 'string' ? message : String(thrown),
-    ...(whose !== undefined && { whose }),
+    ...definedFields({ whose }),
     hint: typeof hint === 'string' ? hint : 'Run it with --debug for the stack trace.',
     ...(typeof code === 'string' && { code }),
   };

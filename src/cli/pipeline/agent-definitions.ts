@@ -1,4 +1,5 @@
 import type { AgentDefinition } from '../../host/index.js';
+import { definedFields } from '../../kernel/index.js';
 import type { AgentProvider } from '../../stream/index.js';
 import { CommandError } from '../errors/command-error.js';
 import type { AgentChoice } from '../settings/agent-choice.js';
@@ -23,7 +24,7 @@ export async function agentDefinitions(
       providers.get(choice.kind) ?? (await agentProvider(sharedChoice(choice, agents), options));
     providers.set(choice.kind, provider);
     const model = choice.kind === 'claude' ? choice.models[0] : undefined;
-    definitions.push({ ...agent, provider, ...(model !== undefined && { model }) });
+    definitions.push({ ...agent, provider, ...definedFields({ model }) });
   }
   return definitions;
 }

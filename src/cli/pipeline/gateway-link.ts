@@ -1,7 +1,7 @@
 import { mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { loadDeviceIdentity, OpenClawClient } from '../../gateway/index.js';
-import type { Logger } from '../../kernel/index.js';
+import { definedFields, type Logger } from '../../kernel/index.js';
 import type { GatewaySetting } from '../settings/gateway-setting.js';
 
 /** What connecting to a gateway needs of the command. */
@@ -39,8 +39,7 @@ export class GatewayLink implements AsyncDisposable {
     await mkdir(dirname(device), { recursive: true, mode: 0o700 });
     const client = new OpenClawClient({
       url,
-      ...(token !== undefined && { token }),
-      ...(password !== undefined && { password }),
+      ...definedFields({ token, password }),
       device: await loadDeviceIdentity(device),
       displayName: 'Sluice',
       version,

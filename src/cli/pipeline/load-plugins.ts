@@ -1,4 +1,4 @@
-import type { Kernel, Logger } from '../../kernel/index.js';
+import { definedFields, type Kernel, type Logger } from '../../kernel/index.js';
 import { type LegacyPlugin, loadLegacyPluginFrom } from '../../legacy/index.js';
 import { CommandError } from '../errors/command-error.js';
 import type { Settings } from '../settings/settings.js';
@@ -25,7 +25,7 @@ export async function loadPlugins(
     try {
       const plugin = await loadLegacyPluginFrom(path, {
         ...setting,
-        ...(config !== undefined && { pluginConfig: config }),
+        ...definedFields({ pluginConfig: config }),
         kernel,
         config: openclaw,
         workspaceDir,

@@ -1,6 +1,6 @@
 import { dispatchTap, type HostOptions, openJournal } from '../../host/index.js';
 import { bothTaps } from '../../host/internal.js';
-import type { KernelOptions } from '../../kernel/index.js';
+import { definedFields, type KernelOptions } from '../../kernel/index.js';
 import type { Settings } from '../settings/settings.js';
 
 /** What a host keeps over a restart, and how its kernel writes to it. Disposed after both. */
@@ -23,8 +23,7 @@ export async function openKept(
   const { path, keepForMs, keepBytes, maxAttempts, dispatches = true, ...written } = setting;
   const journal = await openJournal(path, {
     secrets,
-    ...(keepForMs !== undefined && { keepForMs }),
-    ...(keepBytes !== undefined && { keepBytes }),
+    ...definedFields({ keepForMs, keepBytes }),
   });
   const tap = dispatches ? bothTaps(dispatchTap(journal, written), kernelOptions.tap) : undefined;
   return {
@@ -32,7 +31,7 @@ export async function openKept(
     hostOptions: {
       journal,
       store: journal.store,
-      ...(maxAttempts !== undefined && { maxAttempts }),
+      ...definedFields({ maxAttempts }),
     },
     [Symbol.asyncDispose]: () => journal.close(), // the host has done so, unless it was never made
   };

@@ -2,6 +2,7 @@ import { ExtensionSet, type HandlerWatch, moduleSource } from '../../extension/i
 import { hostExtensionId } from '../../host/internal.js';
 import {
   createKernel,
+  definedFields,
   type Kernel,
   type KernelOptions,
   type Logger,
@@ -56,7 +57,7 @@ export async function openPipeline(
   const loading = {
     logger: withoutRefusals(logger),
     ...(watch !== undefined && { around: watch.around }),
-    ...(setupTimeoutMs !== undefined && { setupTimeoutMs }),
+    ...definedFields({ setupTimeoutMs }),
   };
   const extensions = new ExtensionSet(kernel, loading);
   const errors: unknown[] = [];

@@ -1,5 +1,5 @@
 import { contributeDefaultChoices } from '../../host/internal.js';
-import type { Instrument } from '../../kernel/index.js';
+import { definedFields, type Instrument } from '../../kernel/index.js';
 import { errorLine } from '../errors/error-line.js';
 import { openJournalOf } from '../journal/journal-of.js';
 import { openPipeline } from '../pipeline/pipeline.js';
@@ -43,7 +43,7 @@ export async function replayFromJournal(
   const { differing } = await replayJournal(journal.reader, kernel, shell, {
     json: options.json === true,
     isOff,
-    ...(options.event !== undefined && { eventId: options.event }),
+    ...definedFields({ eventId: options.event }),
   });
   tellAttempts(trap, shell);
   return differing === 0 && errors.length === 0 ? exitCodes.ok : exitCodes.failed;

@@ -1,6 +1,6 @@
 import type { JournalReader } from '../../host/index.js';
 import { hostExtensionId, type ReplayedDispatch, replayDispatches } from '../../host/internal.js';
-import type { Author, HandlerClass, Kernel } from '../../kernel/index.js';
+import { type Author, definedFields, type HandlerClass, type Kernel } from '../../kernel/index.js';
 import { jsonLine } from '../print/json-line.js';
 import { laidOut } from '../print/layout.js';
 import type { Shell } from '../shell/shell.js';
@@ -96,7 +96,7 @@ function dataOf({ recorded, today, notReplayed, differences }: ReplayedDispatch)
     eventId,
     family,
     correlationId,
-    ...(notReplayed !== undefined && { notReplayed }),
+    ...definedFields({ notReplayed }),
     was: recorded.status,
     ...(today !== undefined && { is: today.status }),
     differences,

@@ -3,6 +3,7 @@ import { type Command, Option } from 'commander';
 import { type ChannelPlugin, consoleChannel } from '../../channel/index.js';
 import { HandlerWatch, type LoadedExtension } from '../../extension/index.js';
 import { createHost, type Host, type HostOptions } from '../../host/index.js';
+import { definedFields } from '../../kernel/index.js';
 import { CommandError } from '../errors/command-error.js';
 import { errorLine } from '../errors/error-line.js';
 import { agentDefinitions } from '../pipeline/agent-definitions.js';
@@ -159,7 +160,7 @@ async function run(options: RunOptions, shell: Shell): Promise<ExitCode> {
   await using pipeline = await openPipeline(settings, logger, {
     ...kept.kernelOptions,
     ...(quarantine !== false && { quarantine }),
-    ...(watch !== undefined && { watch }),
+    ...definedFields({ watch }),
   });
   const { kernel, errors, plugins, extensions } = pipeline;
   errors.forEach(report);
@@ -179,7 +180,7 @@ async function run(options: RunOptions, shell: Shell): Promise<ExitCode> {
     logger,
     ...kept.hostOptions,
     agents,
-    ...(settings.defaultAgent !== undefined && { defaultAgentId: settings.defaultAgent }),
+    ...definedFields({ defaultAgentId: settings.defaultAgent }),
     ...hostBounds(settings),
     channels,
     extensions,
@@ -283,12 +284,14 @@ function hostBounds({
   return {
     session,
     failureText,
-    ...(channels !== undefined && { startOnly: channels }),
-    ...(sendTimeoutMs !== undefined && { sendTimeoutMs }),
-    ...(maxRunning !== undefined && { maxRunning }),
-    ...(capacity !== undefined && { laneCapacity: capacity }),
-    ...(total !== undefined && { capacity: total }),
-    ...(whenFull !== undefined && { whenLaneFull: whenFull }),
+    ...definedFields({
+      startOnly: channels,
+      sendTimeoutMs,
+      maxRunning,
+      laneCapacity: capacity,
+      capacity: total,
+      whenLaneFull: whenFull,
+    }),
   };
 }
 

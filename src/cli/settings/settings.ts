@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import type { AgentDefinition, HealthServerOptions, HostConfig } from '../../host/index.js';
+import { definedFields } from '../../kernel/index.js';
 import type { Shell } from '../shell/shell.js';
 import { type AgentChoice, agentChoice } from './agent-choice.js';
 import { findConfigFile, type LoadedConfig, readConfigFile } from './config-file.js';
@@ -128,11 +129,10 @@ export async function readSettings(
   keepSecrets(secrets);
   const channels = options.channel === undefined ? config?.channels : [options.channel];
   return {
-    ...(config !== undefined && { config }),
-    ...(channels !== undefined && { channels }),
+    ...definedFields({ config, channels }),
     gateway,
     secrets,
-    ...(options.apiRoot !== undefined && { apiRoot: options.apiRoot }),
+    ...definedFields({ apiRoot: options.apiRoot }),
     ...(config?.health !== undefined && { health: config.health }),
     ...journalSetting(options.journal, config, cwd),
     agents: agentSettings(options.agent, config, cwd),

@@ -1,4 +1,9 @@
-import type { PlannedHandler, Stage, StageInfo } from '../../kernel/index.js';
+import {
+  definedFields,
+  type PlannedHandler,
+  type Stage,
+  type StageInfo,
+} from '../../kernel/index.js';
 import type { Layout } from '../print/layout.js';
 import { printable, span, wrap } from '../shell/text.js';
 
@@ -49,7 +54,7 @@ export function stageData(
     emittedWhen,
     hotPath,
     observeOnly: observeOnly.has(family),
-    ...(deprecated !== undefined && { deprecated }),
+    ...definedFields({ deprecated }),
     timeoutMs: stage.timeoutMs,
     stageTimeoutMs: stage.stageTimeoutMs,
     onError: Object.fromEntries(classes.map((name) => [name, stage.onError[name]])),

@@ -1,4 +1,4 @@
-import type { Logger, SluiceError } from '../../kernel/index.js';
+import { definedFields, type Logger, type SluiceError } from '../../kernel/index.js';
 import type { Extension } from '../define/extension.js';
 import type { UndoFailure } from '../define/scope.js';
 import type { LiveExtension } from '../load/live-extension.js';
@@ -55,9 +55,7 @@ export function statusOf(member: Member): ExtensionStatus {
     labels: live?.labels() ?? [],
     undoFailures,
     reloads,
-    ...(manifest !== undefined && { manifest }),
-    ...(error !== undefined && { error }),
-    ...(lastReload !== undefined && { lastReload }),
+    ...definedFields({ manifest, error, lastReload }),
   };
 }
 
@@ -70,7 +68,7 @@ export function noteReload(
   abandoned: ReloadResult['abandoned'] = [],
 ): ReloadResult {
   const { extensionId } = member;
-  const noted = { extensionId, result, abandoned, ...(error !== undefined && { error }) };
+  const noted = { extensionId, result, abandoned, ...definedFields({ error }) };
   member.reloads++;
   member.lastReload = noted;
   if (error === undefined) logger.info(`${extensionId} was reloaded`, { extensionId });

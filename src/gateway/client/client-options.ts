@@ -1,4 +1,4 @@
-import type { Clock, Logger, SluiceError } from '../../kernel/index.js';
+import { type Clock, definedFields, type Logger, type SluiceError } from '../../kernel/index.js';
 import type { DeviceIdentity } from '../device/device-identity.js';
 import { gatewayError } from '../errors.js';
 import type { ClientIntroduction } from '../protocol/connect-params.js';
@@ -127,10 +127,7 @@ export function introductionOf(options: OpenClawClientOptions): ClientIntroducti
     platform: options.platform ?? process.platform,
     locale: options.locale ?? 'en-US',
     scopes: options.scopes ?? ['operator.read', 'operator.write'],
-    ...(displayName !== undefined && { displayName }),
-    ...(token !== undefined && { token }),
-    ...(password !== undefined && { password }),
-    ...(device !== undefined && { device }),
+    ...definedFields({ displayName, token, password, device }),
   };
 }
 

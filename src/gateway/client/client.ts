@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import {
   type Clock,
+  definedFields,
   type Logger,
   silentLogger,
   systemClock,
@@ -155,7 +156,7 @@ export class OpenClawClient implements AsyncDisposable {
     if (this.state === 'stopped') throw gatewayError('client-stopped', {});
     const id = `${++this.#requests}-${randomUUID()}`;
     const { timeoutMs = this.#limits.requestTimeoutMs, signal } = options;
-    const bounds = { timeoutMs, ...(signal !== undefined && { signal }) };
+    const bounds = { timeoutMs, ...definedFields({ signal }) };
     return this.#pending.add(id, method, bounds, () => this.#connection.send(id, method, params));
   }
 
@@ -282,7 +283,7 @@ export class OpenClawClient implements AsyncDisposable {
       this.#resume.clear();
       this.#lose('client-stopped', 'the gateway client was stopped');
     }
-    this.#states.tell({ state, ...(problem !== undefined && { problem }) });
+    this.#states.tell({ state, ...definedFields({ problem }) });
   }
 
   /** No run goes on: the registered ones are told each, listeners once. */
@@ -293,7 +294,7 @@ export class OpenClawClient implements AsyncDisposable {
 
   #welcomed(hello: Hello): void {
     const { version } = hello.server ?? {};
-    this.#logger.info('the gateway is connected', { ...(version !== undefined && { version }) });
+    this.#logger.info('the gateway is connected', { ...definedFields({ version }) });
     this.#resume.close(hello);
   }
 }

@@ -1,5 +1,6 @@
 import Type from 'typebox';
 import { Compile } from 'typebox/compile';
+import { definedFields } from '../../kernel/index.js';
 import type { LostReason } from './lost-reason.js';
 
 /** A `chat` event: the whole answer so far, in the gateway's own accumulation. */
@@ -39,10 +40,7 @@ export function readChatEvent(payload: unknown): ChatEvent | undefined {
   return {
     runId,
     state,
-    ...(text !== undefined && { text }),
-    ...(errorMessage !== undefined && { errorMessage }),
-    ...(stopReason !== undefined && { stopReason }),
-    ...(sessionKey !== undefined && { sessionKey }),
+    ...definedFields({ text, errorMessage, stopReason, sessionKey }),
   };
 }
 

@@ -1,3 +1,4 @@
+import { definedFields } from '../../kernel/index.js';
 import type { DeviceIdentity } from '../device/device-identity.js';
 import { protocolVersion } from './hello.js';
 
@@ -30,7 +31,7 @@ export function connectParams(client: ClientIntroduction, nonce: string, signedA
       version,
       platform,
       mode: clientMode,
-      ...(displayName !== undefined && { displayName }),
+      ...definedFields({ displayName }),
     },
     role,
     scopes,
@@ -38,8 +39,7 @@ export function connectParams(client: ClientIntroduction, nonce: string, signedA
     locale,
     ...((token !== undefined || password !== undefined) && {
       auth: {
-        ...(token !== undefined && { token }),
-        ...(password !== undefined && { password }),
+        ...definedFields({ token, password }),
       },
     }),
     ...(device !== undefined && { device: proofOf(device, client, nonce, signedAtMs) }),

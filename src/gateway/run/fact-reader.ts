@@ -1,3 +1,4 @@
+import { definedFields } from '../../kernel/index.js';
 import type { AgentEventPayload } from '../../stream/index.js';
 import type { OtherAgentEvent } from '../protocol/agent-event.js';
 import type { ChatEvent } from '../protocol/chat-event.js';
@@ -31,8 +32,7 @@ export class FactReader {
 
   /** What only `chat` events say: the end of what is no agent run, such as a command, and an abort. */
   chat({ state, text, errorMessage, lost }: ChatEvent): void {
-    if (state === 'final')
-      this.#end({ kind: 'end', how: 'done', ...(text !== undefined && { text }) });
+    if (state === 'final') this.#end({ kind: 'end', how: 'done', ...definedFields({ text }) });
     else if (state === 'aborted') this.#end({ kind: 'end', how: 'aborted' });
     else if (state === 'error')
       this.#end(failed(lost === undefined ? 'agent' : 'gateway', errorMessage ?? noReason));

@@ -1,6 +1,6 @@
 import type { Trail } from '../../agent/index.js';
 import { approveSend, type SendApproval } from '../../channel/index.js';
-import { oneLine } from '../../kernel/index.js';
+import { definedFields, oneLine } from '../../kernel/index.js';
 import type { SendReport } from '../journal/message-end.js';
 import type { DeliveryParts } from '../parts/parts.js';
 import { pause } from '../parts/pause.js';
@@ -103,7 +103,7 @@ async function attemptAll(
       cause,
       error,
       attempts,
-      ...(retryAfterMs !== undefined && { retryAfterMs }),
+      ...definedFields({ retryAfterMs }),
     });
     switch (result.status) {
       case 'sent':

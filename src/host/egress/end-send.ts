@@ -1,6 +1,6 @@
 import { type Trail, whyNot } from '../../agent/index.js';
 import type { ApprovedMessage, DeliveryReceipt } from '../../channel/index.js';
-import { type CancelRecord, oneLine, type PayloadOf } from '../../kernel/index.js';
+import { type CancelRecord, definedFields, oneLine, type PayloadOf } from '../../kernel/index.js';
 import type { SendEndRecord } from '../journal/journal.js';
 import type { SendReport } from '../journal/message-end.js';
 import type { DeliveryParts } from '../parts/parts.js';
@@ -147,8 +147,7 @@ function reportOf(
     status: end.status,
     content: payload.content,
     attempts: end.attempts,
-    ...(channel !== undefined && { channel }),
-    ...(accountId !== undefined && { accountId }),
+    ...definedFields({ channel, accountId }),
     ...(end.status === 'sent' && { receipt: end.receipt }),
     ...(end.status === 'cancelled' && { cancel: end.cancel }),
     ...(end.status === 'failed' && { error: end.error }),

@@ -1,5 +1,5 @@
 import type { Trail } from '../../agent/index.js';
-import type { Outcome, PayloadOf } from '../../kernel/index.js';
+import { definedFields, type Outcome, type PayloadOf } from '../../kernel/index.js';
 import type { DeliveryParts } from '../parts/parts.js';
 
 /** A message that is to go out, before anybody has judged it. */
@@ -50,11 +50,11 @@ export async function prepareSend(
     {
       signal,
       valid: (target) => isOffered(target, accounts),
-      ...(eventId !== undefined && { eventId }),
+      ...definedFields({ eventId }),
     },
   );
   const unkept = again === undefined ? await parts.outbox?.prepare(outcome, keptAs) : undefined;
-  return { outcome, startedAtMs, ...(unkept !== undefined && { unkept }) };
+  return { outcome, startedAtMs, ...definedFields({ unkept }) };
 }
 
 function isOffered(

@@ -1,4 +1,5 @@
 import type { Trail } from '../../agent/index.js';
+import { definedFields } from '../../kernel/index.js';
 import { type AnswerFailure, failureTextOf } from '../config/failure-text.js';
 import type { SendReport } from '../journal/message-end.js';
 import type { HostParts } from '../parts/parts.js';
@@ -41,15 +42,13 @@ export function addressOf(message: RoutedMessage): ReplyAddress {
   const { channel, accountId, originatingChannel, originatingTo, threadId, messageId } = message;
   const backBy = originatingChannel ?? channel;
   return {
-    ...(messageId !== undefined && { replyToId: messageId }),
+    ...definedFields({ replyToId: messageId }),
     explicit: false,
     channel: backBy,
     ...(backBy === channel && accountId !== undefined && { accountId }),
     to: originatingTo ?? conversationOf(message),
     conversationId: conversationOf(message),
-    ...(threadId !== undefined && { threadId }),
-    ...(message.isGroup !== undefined && { isGroup: message.isGroup }),
-    ...(message.groupId !== undefined && { groupId: message.groupId }),
+    ...definedFields({ threadId, isGroup: message.isGroup, groupId: message.groupId }),
   };
 }
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Envelope, OutcomeRecord } from '../../kernel/index.js';
+import { definedFields, type Envelope, type OutcomeRecord } from '../../kernel/index.js';
 import { hostError } from '../errors.js';
 import type { DispatchRecord } from '../journal/journal.js';
 
@@ -63,6 +63,6 @@ export function recordedOutcome(record: DispatchRecord): RecordedOutcome {
     return refuse(`${issue?.path.join('.')}: ${issue?.message}`);
   }
   const { payload = result.data.event.payload, ...rest } = result.data;
-  const read = { ...rest, payload, ...(omitted !== undefined && { omitted }) };
+  const read = { ...rest, payload, ...definedFields({ omitted }) };
   return read as unknown as RecordedOutcome; // its kinds and families are the kernel's own, and may be older ones
 }

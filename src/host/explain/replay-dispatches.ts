@@ -1,5 +1,6 @@
 import {
   type Author,
+  definedFields,
   isSluiceError,
   type Kernel,
   type OpenKernel,
@@ -99,7 +100,7 @@ async function dispatchAgain(
     ...(candidates.length > 0 && {
       valid: (target: unknown) => refused.find((one) => same(one.target, target))?.invalid ?? true,
     }),
-    ...(after !== undefined && { after }),
+    ...definedFields({ after }),
     eventId: event.eventId,
     occurredAt: event.occurredAt,
     workspaceId: event.workspaceId,

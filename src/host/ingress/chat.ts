@@ -1,4 +1,5 @@
 import type { Trail } from '../../agent/index.js';
+import { definedFields } from '../../kernel/index.js';
 import { replyTo } from '../egress/reply.js';
 import type { MessageEnd } from '../journal/message-end.js';
 import type { HostParts } from '../parts/parts.js';
@@ -48,7 +49,7 @@ export async function runChatCommand(
         resetSession(parts, trail, sessionKey, {
           reason,
           surface,
-          ...(senderId !== undefined && { senderId }),
+          ...definedFields({ senderId }),
         }),
       stopTurn: () => {
         const isRunning = parts.turns.has(sessionKey);
@@ -71,13 +72,15 @@ export async function runChatCommand(
       sessionKey,
       ...(session !== undefined && { sessionId: session.sessionId }),
       channel: message.channel,
-      ...(message.accountId !== undefined && { accountId: message.accountId }),
-      ...(message.conversationId !== undefined && { conversationId: message.conversationId }),
-      ...(message.threadId !== undefined && { threadId: message.threadId }),
-      ...(message.messageId !== undefined && { messageId: message.messageId }),
-      ...(senderId !== undefined && { senderId }),
+      ...definedFields({
+        accountId: message.accountId,
+        conversationId: message.conversationId,
+        threadId: message.threadId,
+        messageId: message.messageId,
+        senderId,
+      }),
       isAuthorized,
-      ...(message.targetSessionKey !== undefined && { targetSessionKey: message.targetSessionKey }),
+      ...definedFields({ targetSessionKey: message.targetSessionKey }),
     },
     run,
     {
@@ -110,7 +113,7 @@ export async function runChatCommand(
   );
   const ending = {
     status: send.status === 'failed' ? ('failed' as const) : ('command' as const),
-    ...(send.error !== undefined && { reason: send.error }),
+    ...definedFields({ reason: send.error }),
     sends: [send],
   };
   return { ending, success };

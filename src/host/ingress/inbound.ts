@@ -1,6 +1,6 @@
 import { Trail, whyNot } from '../../agent/index.js';
 import type { DecodedIngress, InboundUpdate } from '../../channel/index.js';
-import { type Outcome, oneLine } from '../../kernel/index.js';
+import { definedFields, type Outcome, oneLine } from '../../kernel/index.js';
 import { tellFailure } from '../egress/reply.js';
 import { eventIdOf } from '../journal/event-id.js';
 import { type MessageEnd, stopped } from '../journal/message-end.js';
@@ -102,10 +102,10 @@ export function tellReceived(
       channel: channel.id,
       accountId,
       receivedAtMs: update.receivedAtMs ?? parts.clock.now(),
-      ...(update.updateId !== undefined && { updateId: update.updateId }),
+      ...definedFields({ updateId: update.updateId }),
       raw: update.raw,
     },
-    { accountRef: refOf(channel.id, accountId), ...(eventId !== undefined && { eventId }) },
+    { accountRef: refOf(channel.id, accountId), ...definedFields({ eventId }) },
   );
 }
 
@@ -136,8 +136,7 @@ export async function carryToEnd(
   return {
     channel: account.channel.id,
     accountId: account.accountId,
-    ...(update.updateId !== undefined && { updateId: update.updateId }),
-    ...(correlationId !== undefined && { correlationId }),
+    ...definedFields({ updateId: update.updateId, correlationId }),
     sends: [],
     ...ending,
   };
@@ -163,10 +162,7 @@ export function tellMessageEnd(
   parts.logger[level](`a message has ended: ${status}`, {
     channel,
     accountId,
-    ...(correlationId !== undefined && { eventId: correlationId }),
-    ...(agentId !== undefined && { agentId }),
-    ...(sessionKey !== undefined && { sessionKey }),
-    ...(reason !== undefined && { detail: reason }),
+    ...definedFields({ eventId: correlationId, agentId, sessionKey, detail: reason }),
   });
   try {
     parts.options.onMessageEnd?.(end);
@@ -193,7 +189,7 @@ async function carry(
       channel,
       accountId: account.accountId,
       eventId: received.event.eventId,
-      ...(decoded.path !== undefined && { path: decoded.path }),
+      ...definedFields({ path: decoded.path }),
       detail: reason,
     });
     return { status: 'undecodable', reason };

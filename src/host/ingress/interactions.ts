@@ -1,6 +1,6 @@
 import { Trail } from '../../agent/index.js';
 import type { DecodedIngress, Interaction } from '../../channel/index.js';
-import type { Kernel, Outcome, PayloadOf } from '../../kernel/index.js';
+import { definedFields, type Kernel, type Outcome, type PayloadOf } from '../../kernel/index.js';
 import { replyTo, tellFailure } from '../egress/reply.js';
 import { endOf, type MessageEnd, stopped } from '../journal/message-end.js';
 import type { Place } from '../lanes/place.js';
@@ -67,8 +67,7 @@ export async function carryInteraction(
   const { agentId, sessionKey } = done.ending;
   await trail.dispatch('interaction.completed', {
     ...fields,
-    ...(agentId !== undefined && { agentId }),
-    ...(sessionKey !== undefined && { sessionKey }),
+    ...definedFields({ agentId, sessionKey }),
     ...done.told,
     durationMs: Math.max(0, parts.clock.now() - startedAtMs),
   });
@@ -113,7 +112,7 @@ async function doCommand(
   const { reason } = ending;
   return {
     ending: { ...ending, ...by },
-    told: { success, ...(reason !== undefined && { error: reason }) },
+    told: { success, ...definedFields({ error: reason }) },
   };
 }
 
@@ -134,7 +133,7 @@ async function doPress(parts: HostParts, trail: Trail, fields: Fields): Promise<
 
 function failed(ending: Ending): Done {
   const { reason } = ending;
-  return { ending, told: { success: false, ...(reason !== undefined && { error: reason }) } };
+  return { ending, told: { success: false, ...definedFields({ error: reason }) } };
 }
 
 /** Where a press is answered; nowhere, if it does not say where it was. */
@@ -143,12 +142,10 @@ function placeOf(interaction: Omit<Interaction, 'raw'>): RoutedMessage | undefin
   if (conversationId === undefined) return undefined;
   return {
     channel,
-    ...(accountId !== undefined && { accountId }),
+    ...definedFields({ accountId }),
     from: conversationId,
     conversationId,
-    ...(threadId !== undefined && { threadId }),
-    ...(messageId !== undefined && { messageId }),
-    ...(isGroup !== undefined && { isGroup }),
+    ...definedFields({ threadId, messageId, isGroup }),
     content: '',
     attachments: [],
     metadata: {},

@@ -4,6 +4,7 @@ import {
   givenSource,
   moduleSource,
 } from '../../extension/index.js';
+import { definedFields } from '../../kernel/index.js';
 import { hostError } from '../errors.js';
 import { giveBackAll } from '../ingress/handle-kept.js';
 import { closeBacklog } from '../lanes/backlog.js';
@@ -98,11 +99,10 @@ export async function startAll(
   const { kernel, clock, options } = parts;
   const { workspaceDir, version, pid, config } = options.about ?? {};
   const place = workspaceDir === undefined ? {} : { workspaceDir };
-  const about = { ...place, ...(config !== undefined && { config }) };
+  const about = { ...place, ...definedFields({ config }) };
   await kernel.dispatch('runtime.started', {
     ...about,
-    ...(version !== undefined && { version }),
-    ...(pid !== undefined && { pid }),
+    ...definedFields({ version, pid }),
     startedAtMs,
   });
   await kernel.dispatch('gateway.starting', place);

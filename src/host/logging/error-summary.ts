@@ -1,3 +1,4 @@
+import { definedFields } from '../../kernel/index.js';
 /** What of an error holds nobody's text: fit for a log at every level. */
 export interface ErrorSummary {
   /** The class, `TypeError` say. */
@@ -22,8 +23,7 @@ export function errorSummary(thrown: unknown): ErrorSummary {
     const at = placeIn(thrown);
     return {
       type: identifier(thrown.name) ?? 'Error',
-      ...(code !== undefined && { code }),
-      ...(at !== undefined && { at }),
+      ...definedFields({ code, at }),
     };
   } catch {
     return { type: 'unreadable' };

@@ -1,4 +1,10 @@
-import { type Logger, type Outcome, oneLine, type PayloadOf } from '../../kernel/index.js';
+import {
+  definedFields,
+  type Logger,
+  type Outcome,
+  oneLine,
+  type PayloadOf,
+} from '../../kernel/index.js';
 import { boundedJson } from '../journal/bounded-json.js';
 import { digestOf } from '../journal/event-id.js';
 import type { Journal, SendEndRecord, SendRecord } from '../journal/journal.js';
@@ -92,8 +98,7 @@ export class Outbox {
       sendId: emitted.openedBy ?? eventId,
       kind,
       fingerprint: fingerprintOf(emitted),
-      ...(channel !== undefined && { channel }),
-      ...(accountId !== undefined && { accountId }),
+      ...definedFields({ channel, accountId }),
       body: body.json,
     };
     const owner = correlationId === eventId ? {} : { correlationId };
@@ -212,8 +217,7 @@ export function reportOfRecord(record: SendRecord): SendReport {
     status: state === 'sent' || state === 'cancelled' ? state : 'failed',
     content,
     attempts,
-    ...(channel !== undefined && { channel }),
-    ...(accountId !== undefined && { accountId }),
+    ...definedFields({ channel, accountId }),
     ...(state === 'sent' && {
       receipt: providerMessageId === undefined ? {} : { messageId: providerMessageId },
     }),

@@ -5,7 +5,7 @@ import {
   checkPermit,
   type DeliveryReceipt,
 } from '../../channel/index.js';
-import { isSluiceError, oneLine } from '../../kernel/index.js';
+import { definedFields, isSluiceError, oneLine } from '../../kernel/index.js';
 import type {
   LegacyChannel,
   LegacyDelivery,
@@ -112,7 +112,7 @@ function partsOf(
     const payload = {
       text: content,
       mediaUrls: urls,
-      ...(channelData !== undefined && { channelData }),
+      ...definedFields({ channelData }),
     };
     return [{ verb: 'sendPayload', context: { ...base, text: content, payload } }];
   }
@@ -136,9 +136,7 @@ function baseOf(
     cfg,
     to,
     accountId,
-    ...(threadId !== undefined && { threadId }),
-    ...(replyToId !== undefined && { replyToId }),
-    ...(silent !== undefined && { silent }),
+    ...definedFields({ threadId, replyToId, silent }),
     ...(attachments.some(({ asAnimation }) => asAnimation === true) && { gifPlayback: true }),
   };
 }
@@ -167,11 +165,9 @@ function receiptOf(deliveries: readonly LegacyDelivery[]): DeliveryReceipt {
   const recipientId = textOf(toJid);
   const poll = textOf(pollId);
   return {
-    ...(messageId !== undefined && { messageId }),
+    ...definedFields({ messageId }),
     ...(ids.length > 1 && { messageIds: ids }),
-    ...(place !== undefined && { conversationId: place }),
-    ...(recipientId !== undefined && { recipientId }),
-    ...(poll !== undefined && { pollId: poll }),
+    ...definedFields({ conversationId: place, recipientId, pollId: poll }),
     ...(typeof timestamp === 'number' && timestamp >= 0 && { sentAtMs: timestamp }),
     ...(typeof meta === 'object' && meta !== null && { meta: { ...meta } }),
   };

@@ -1,4 +1,4 @@
-import { oneLine } from '../../kernel/index.js';
+import { definedFields, oneLine } from '../../kernel/index.js';
 import type { LegacyCommand, LegacyCommandContext, LegacyPlugin } from '../../legacy/index.js';
 import type { ChatAnswer, ChatCommand, ChatCommandContext } from './chat-commands.js';
 
@@ -70,8 +70,7 @@ function contextOf(
     from,
     ...(args !== '' && { args }),
     ...(sender?.id !== undefined && { senderId: sender.id }),
-    ...(to !== undefined && { to }),
-    ...(accountId !== undefined && { accountId }),
+    ...definedFields({ to, accountId }),
     ...(Number.isInteger(thread) && { messageThreadId: thread }),
   };
 }

@@ -1,5 +1,5 @@
 import type { InboundUpdate } from '../../channel/index.js';
-import { oneLine } from '../../kernel/index.js';
+import { definedFields, oneLine } from '../../kernel/index.js';
 import { decodeUpdate, laneOf } from '../ingress/decode-update.js';
 import { endKept, handleKept, type KeptUpdate } from '../ingress/handle-kept.js';
 import {
@@ -90,7 +90,7 @@ async function keep(
 ): Promise<Taken> {
   const { updateId, raw, receivedAtMs = parts.clock.now() } = update;
   const body = boundedJson(raw, { maxLength: parts.options.maxUpdateLength ?? 1_048_576 });
-  const named = { channel: channel.id, accountId, ...(updateId !== undefined && { updateId }) };
+  const named = { channel: channel.id, accountId, ...definedFields({ updateId }) };
   if (!('json' in body))
     parts.logger.warn(
       `an update is kept without its body, which is ${body.problem}: after a restart it cannot be handled`,

@@ -1,5 +1,5 @@
 import type { Trail } from '../../agent/index.js';
-import type { PayloadOf } from '../../kernel/index.js';
+import { definedFields, type PayloadOf } from '../../kernel/index.js';
 import type { PreparedSend } from '../egress/prepare-send.js';
 import type { SendRecord } from '../journal/journal.js';
 import type { KeepingParts } from '../parts/keeping.js';
@@ -38,8 +38,7 @@ export async function giveUp(
   try {
     await trail.dispatch('egress.failed', {
       ...outbound,
-      ...(channel !== undefined && { channel }),
-      ...(accountId !== undefined && { accountId }),
+      ...definedFields({ channel, accountId }),
       ...end,
       attempts,
       durationMs: 0, // of the send, as this host knows it

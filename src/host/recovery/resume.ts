@@ -1,4 +1,5 @@
 import type { InboundUpdate } from '../../channel/index.js';
+import { definedFields } from '../../kernel/index.js';
 import { decodeUpdate } from '../ingress/decode-update.js';
 import {
   beginKept,
@@ -42,7 +43,7 @@ export async function resumeUpdate(
     parts.backlog.waiting.add(eventId); // it was stopped meanwhile
     return 'done';
   }
-  const about = { channel, accountId, ...(updateId !== undefined && { updateId }) };
+  const about = { channel, accountId, ...definedFields({ updateId }) };
   const named: Omit<MessageEnd, 'status'> = { ...about, correlationId: eventId, sends: [] };
   const earlier = await journal.sends({ correlationId: eventId, limit: allSends });
   const isAnswered = !earlier.some(isOpen) && endOfAnswered(record, earlier) !== undefined; // only its end was not kept
@@ -109,7 +110,7 @@ export function updateOf({ updateId, receivedAtMs, body }: UpdateRecord): Inboun
   return {
     raw: body === undefined ? undefined : JSON.parse(body),
     receivedAtMs,
-    ...(updateId !== undefined && { updateId }),
+    ...definedFields({ updateId }),
   };
 }
 

@@ -1,4 +1,5 @@
 import { Trail } from '../../agent/index.js';
+import { definedFields } from '../../kernel/index.js';
 import { deliverPrepared } from '../egress/delivery.js';
 import { endSend } from '../egress/end-send.js';
 import { prepareSend } from '../egress/prepare-send.js';
@@ -23,7 +24,7 @@ export async function settleSend(parts: KeepingParts, record: SendRecord): Promi
   if (parts.signal.aborted) return false;
   const emitted = JSON.parse(record.body) as Emitted; // as the outbox wrote it
   const trail = new Trail(parts.kernel, undefined, {
-    ...(correlationId !== undefined && { correlationId }),
+    ...definedFields({ correlationId }),
     ...(channel !== '' && accountId !== '' && { accountRef: refOf(channel, accountId) }),
   });
   const { openedBy } = emitted;
@@ -86,7 +87,7 @@ export async function giveUpSend(
 ): Promise<void> {
   const { channel = '', accountId = '', correlationId } = record;
   const trail = new Trail(parts.kernel, undefined, {
-    ...(correlationId !== undefined && { correlationId }),
+    ...definedFields({ correlationId }),
     ...(channel !== '' && accountId !== '' && { accountRef: refOf(channel, accountId) }),
   });
   const account = parts.accounts.find(channel, accountId);

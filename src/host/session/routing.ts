@@ -1,6 +1,6 @@
 import { type Trail, whyNot } from '../../agent/index.js';
 import type { ExplicitRoute, InboundMessage } from '../../channel/index.js';
-import type { PayloadOf } from '../../kernel/index.js';
+import { definedFields, type PayloadOf } from '../../kernel/index.js';
 import type { AgentDefinition } from '../parts/options.js';
 import type { HostParts } from '../parts/parts.js';
 
@@ -30,7 +30,7 @@ export async function routeMessage(
       message,
       agents,
       defaultAgentId: parts.defaultAgent.id,
-      ...(explicitRoute !== undefined && { explicitRoute }),
+      ...definedFields({ explicitRoute }),
     },
     {
       signal: parts.signal,

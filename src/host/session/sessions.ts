@@ -1,5 +1,5 @@
 import { type Trail, whyNot } from '../../agent/index.js';
-import type { FamilyName } from '../../kernel/index.js';
+import { definedFields, type FamilyName } from '../../kernel/index.js';
 import type { TranscriptEntry, TranscriptSize } from '../../stream/index.js';
 import type { HostParts } from '../parts/parts.js';
 import type { SessionRecord } from '../transcript/store.js';
@@ -58,7 +58,7 @@ export async function openSession(
   await parts.store.saveSession(session);
   if (isNew) await trail.dispatch('session.started', { ...payloadOf(session), isNew });
   trail.carry({ metadata: { session: { context, memoryKeys: session.memoryKeys, metadata } } });
-  return { status: 'open', session, ...(begunAt !== undefined && { begunAt }) };
+  return { status: 'open', session, ...definedFields({ begunAt }) };
 }
 
 /** A session that has not begun yet. */

@@ -2,6 +2,7 @@ import { Trail } from '../../agent/index.js';
 import type { ChannelPlugin } from '../../channel/index.js';
 import {
   type Clock,
+  definedFields,
   type Kernel,
   type Logger,
   type Outcome,
@@ -123,7 +124,7 @@ async function askWhole(provider: TriggeredAgent, delivery: StreamDelivery): Pro
 
 function answerOf({ status, reason, answers, all: sends }: Heard): StreamedAnswer {
   if (status === 'ended') return { ...(endOf(answers) as StreamedAnswer), sends }; // of sends it is one of these
-  return { status, ...(reason !== undefined && { reason }), sends };
+  return { status, ...definedFields({ reason }), sends };
 }
 
 function deliveryOf(channel: ChannelPlugin, context: DeliverStreamContext): StreamDelivery {
@@ -138,8 +139,7 @@ function deliveryOf(channel: ChannelPlugin, context: DeliverStreamContext): Stre
     parts: {
       ...{ kernel, clock, logger, accounts, streams },
       options: {
-        ...(sendTimeoutMs !== undefined && { sendTimeoutMs }),
-        ...(onAmbiguousSend !== undefined && { onAmbiguousSend }),
+        ...definedFields({ sendTimeoutMs, onAmbiguousSend }),
       },
     },
     trail: new Trail(kernel, after),
@@ -148,7 +148,7 @@ function deliveryOf(channel: ChannelPlugin, context: DeliverStreamContext): Stre
       to: chatId,
       conversationId: chatId,
       replyToId: messageId,
-      ...(threadId !== undefined && { threadId }),
+      ...definedFields({ threadId }),
       ...context.message,
       explicit: true,
       channel: channel.id,

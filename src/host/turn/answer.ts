@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type ProviderSessions, runAgentTurn, type Trail } from '../../agent/index.js';
+import { definedFields } from '../../kernel/index.js';
 import type { TranscriptSize } from '../../stream/index.js';
 import { tellFailure } from '../egress/reply.js';
 import { endOf, type MessageEnd, stopped } from '../journal/message-end.js';
@@ -78,8 +79,7 @@ async function takeTurn(
     kernel: parts.kernel,
     provider: agent.provider,
     providers: parts.providers,
-    ...(agent.model !== undefined && { model: agent.model }),
-    ...(agent.systemPrompt !== undefined && { systemPrompt: agent.systemPrompt }),
+    ...definedFields({ model: agent.model, systemPrompt: agent.systemPrompt }),
     session: {
       agentId,
       sessionKey,
@@ -95,14 +95,14 @@ async function takeTurn(
       text: promptOf(message),
       attachments: message.attachments,
       channel: message.channel,
-      ...(message.provider !== undefined && { provider: message.provider }),
+      ...definedFields({ provider: message.provider }),
     },
     runId,
     ...(about?.workspaceDir !== undefined && { workspaceDir: about.workspaceDir }),
-    ...(after !== undefined && { after }),
+    ...definedFields({ after }),
     refs,
-    callbacks: { ...replies.callbacks, ...(onEvent !== undefined && { onEvent }) },
-    ...(agent.retry !== undefined && { retry: agent.retry }),
+    callbacks: { ...replies.callbacks, ...definedFields({ onEvent }) },
+    ...definedFields({ retry: agent.retry }),
     ...timeLimitOf(agent),
     signal,
     clock: parts.clock,

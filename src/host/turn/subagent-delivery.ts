@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type Trail, whyNot } from '../../agent/index.js';
-import type { Outcome, PayloadOf } from '../../kernel/index.js';
+import { definedFields, type Outcome, type PayloadOf } from '../../kernel/index.js';
 import type { SubagentAnswer } from '../../stream/index.js';
 import { addressOf, type Reply, type ReplyAddress, replyTo } from '../egress/reply.js';
 import type { SendReport } from '../journal/message-end.js';
@@ -79,10 +79,7 @@ async function resolveDelivery(
 
 function placeOf({ channel, accountId, to, threadId }: ReplyAddress): Place {
   return {
-    ...(channel !== undefined && { channel }),
-    ...(accountId !== undefined && { accountId }),
-    ...(to !== undefined && { to }),
-    ...(threadId !== undefined && { threadId }),
+    ...definedFields({ channel, accountId, to, threadId }),
   };
 }
 

@@ -1,4 +1,5 @@
 import type { AgentTurnCallbacks } from '../../agent/index.js';
+import { definedFields } from '../../kernel/index.js';
 import type { Reply } from '../egress/reply.js';
 import type { SendReport } from '../journal/message-end.js';
 import type { ReplyOptions } from '../parts/reply-options.js';
@@ -254,7 +255,7 @@ function replyOf(payload: Payload, kind: Reply['kind']): Reply | undefined {
       url,
       ...(audioAsVoice === true && { asVoice: true }),
     })),
-    ...(replyToId !== undefined && { replyToId }),
+    ...definedFields({ replyToId }),
     ...(channelData !== undefined && { metadata: { channelData: { ...channelData } } }),
   };
 }

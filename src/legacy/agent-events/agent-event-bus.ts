@@ -1,6 +1,7 @@
 import {
   type Call,
   type Clock,
+  definedFields,
   type Envelope,
   type Kernel,
   type Logger,
@@ -13,7 +14,6 @@ import {
 import { announce } from '../facts/announce.js';
 import { contributeAll } from '../facts/contribute-all.js';
 import { isOfLegacyHost } from '../facts/legacy-source.js';
-import { present } from '../facts/present.js';
 import { type SameFact, sameFact } from '../facts/same-fact.js';
 import { plainRecords } from '../hooks/plain-records.js';
 import type { AgentEvents, AgentEventsOptions, AgentEventsStats } from './agent-events.js';
@@ -135,7 +135,7 @@ export class AgentEventBus implements AgentEvents {
       const told = row.payload?.({ event, data, context, params }) ?? {};
       const payload = this.#kernel.parsePayload(
         family,
-        plainRecords({ ...told, runId, sourceSeq, ...present({ sessionKey }) }),
+        plainRecords({ ...told, runId, sourceSeq, ...definedFields({ sessionKey }) }),
       );
       this.#begin(row, family, payload, event);
     } catch (error) {

@@ -1,5 +1,4 @@
-import type { FamilyName } from '../../kernel/index.js';
-import { present } from '../facts/present.js';
+import { definedFields, type FamilyName } from '../../kernel/index.js';
 import type { AgentEventRow, AgentEventSource } from './row.js';
 
 const isRecord = (value: unknown): value is Record<string, unknown> =>
@@ -9,7 +8,7 @@ function completed({ data }: AgentEventSource, failed: boolean): object {
   const { aborted, error, stopReason, startedAt, endedAt } = data;
   return {
     success: !failed && aborted !== true,
-    ...present({ aborted, stopReason, startedAtMs: startedAt, endedAtMs: endedAt }),
+    ...definedFields({ aborted, stopReason, startedAtMs: startedAt, endedAtMs: endedAt }),
     ...(failed && { error: typeof error === 'string' ? error : 'the run failed' }),
   };
 }
@@ -24,13 +23,13 @@ function fallback({ data }: AgentEventSource, phase: 'active' | 'cleared'): obje
     assistantTexts: [],
     fallback: {
       phase,
-      ...present({ ...told, previousActiveModel, reasonSummary, attemptSummaries, attempts }),
+      ...definedFields({ ...told, previousActiveModel, reasonSummary, attemptSummaries, attempts }),
     },
   };
 }
 
 function grown(kind: 'text' | 'thinking', { data: { text, delta, mediaUrls } }: AgentEventSource) {
-  return { kind, ...present({ text, delta, mediaUrls }) };
+  return { kind, ...definedFields({ text, delta, mediaUrls }) };
 }
 
 const becomes = (family: FamilyName) => [{ family, class: 'observer' as const }];
@@ -44,7 +43,7 @@ export const agentEventRows: readonly AgentEventRow[] = [
     phase: 'start',
     parts: becomes('agent.starting'),
     payload: ({ data, context: { isHeartbeat, isControlUiVisible, verboseLevel } }) =>
-      present({
+      definedFields({
         startedAtMs: data.startedAt,
         isHeartbeat,
         isUiVisible: isControlUiVisible,
@@ -93,7 +92,7 @@ export const agentEventRows: readonly AgentEventRow[] = [
     parts: becomes('agent.tool.calling'),
     payload: ({ data: { name, toolCallId, args } }) => ({
       toolName: name,
-      ...present({ toolCallId }),
+      ...definedFields({ toolCallId }),
       params: isRecord(args) ? args : {},
     }),
     observeOnly: true,
@@ -107,7 +106,7 @@ export const agentEventRows: readonly AgentEventRow[] = [
     parts: becomes('agent.output.delta'),
     payload: ({ data: { name, toolCallId, partialResult } }) => ({
       kind: 'tool-progress',
-      ...present({ toolName: name, toolCallId, partialResult }),
+      ...definedFields({ toolName: name, toolCallId, partialResult }),
     }),
     status: 'bridged',
     why: turn,
@@ -118,7 +117,7 @@ export const agentEventRows: readonly AgentEventRow[] = [
     parts: becomes('agent.tool.called'),
     payload: ({ data: { name, toolCallId, meta, isError, result }, params }) => ({
       toolName: name,
-      ...present({ toolCallId, meta, isError, result }),
+      ...definedFields({ toolCallId, meta, isError, result }),
       params: isRecord(params) ? params : {},
     }),
     leftToHooks: true,
@@ -151,7 +150,7 @@ export const agentEventRows: readonly AgentEventRow[] = [
     stream: 'compaction',
     phase: 'end',
     parts: becomes('compaction.after'),
-    payload: ({ data: { willRetry } }) => ({ cause: 'auto', ...present({ willRetry }) }),
+    payload: ({ data: { willRetry } }) => ({ cause: 'auto', ...definedFields({ willRetry }) }),
     status: 'bridged',
     why: 'The same compaction as the plugin hook after_compaction, which comes after it: one canonical event.',
   },

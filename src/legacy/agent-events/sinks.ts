@@ -1,14 +1,14 @@
-import { present } from '../facts/present.js';
+import { definedFields } from '../../kernel/index.js';
 import { type AgentEventSink, sink } from './row.js';
 
 /** What listeners hear of canonical dispatches, family by family: the way back of the rows. */
 export const agentEventSinks: readonly AgentEventSink[] = [
   sink('agent.starting', ({ startedAtMs }) => ({
     stream: 'lifecycle',
-    data: { phase: 'start', ...present({ startedAt: startedAtMs }) },
+    data: { phase: 'start', ...definedFields({ startedAt: startedAtMs }) },
   })),
   sink('agent.completed', ({ success, aborted, error, stopReason, startedAtMs, endedAtMs }) => {
-    const times = present({ startedAt: startedAtMs, endedAt: endedAtMs });
+    const times = definedFields({ startedAt: startedAtMs, endedAt: endedAtMs });
     if (!success && aborted !== true)
       return {
         stream: 'lifecycle',
@@ -17,7 +17,7 @@ export const agentEventSinks: readonly AgentEventSink[] = [
     const how = aborted === true ? { aborted } : {};
     return {
       stream: 'lifecycle',
-      data: { phase: 'end', ...times, ...how, ...present({ stopReason }) },
+      data: { phase: 'end', ...times, ...how, ...definedFields({ stopReason }) },
     };
   }),
   sink('agent.llm.output', ({ fallback }) => {
@@ -44,11 +44,11 @@ export const agentEventSinks: readonly AgentEventSink[] = [
     },
   })),
   sink('agent.output.delta', ({ kind, text, delta, mediaUrls, ...tool }) => {
-    if (kind === 'thinking') return { stream: 'thinking', data: present({ text, delta }) };
+    if (kind === 'thinking') return { stream: 'thinking', data: definedFields({ text, delta }) };
     if (kind === 'text')
       return {
         stream: 'assistant',
-        data: present({ text, delta, mediaUrls: mediaUrls && [...mediaUrls] }),
+        data: definedFields({ text, delta, mediaUrls: mediaUrls && [...mediaUrls] }),
       };
     const { toolName: name, toolCallId, partialResult } = tool;
     return { stream: 'tool', data: { phase: 'update', name, toolCallId, partialResult } };

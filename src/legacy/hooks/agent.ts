@@ -1,6 +1,5 @@
-import type { PayloadOf } from '../../kernel/index.js';
+import { definedFields, type PayloadOf } from '../../kernel/index.js';
 import { knownAmount, knownCount } from '../facts/known.js';
-import { present } from '../facts/present.js';
 import { observes } from './observes.js';
 import type { LegacyHookRows } from './row.js';
 import { agentContextOf, payloadOf, runOf, runRefs } from './run-context.js';
@@ -9,7 +8,7 @@ import type { LegacyEvent } from './shapes.js';
 type Usage = NonNullable<PayloadOf<'agent.llm.output'>['usage']>;
 
 const usageOf = (usage: NonNullable<LegacyEvent<'llm_output'>['usage']>): Usage =>
-  present({
+  definedFields({
     inputTokens: knownCount(usage.input),
     outputTokens: knownCount(usage.output),
     cacheReadTokens: knownCount(usage.cacheRead),
@@ -18,7 +17,7 @@ const usageOf = (usage: NonNullable<LegacyEvent<'llm_output'>['usage']>): Usage 
   });
 
 const legacyUsageOf = (usage: Usage): NonNullable<LegacyEvent<'llm_output'>['usage']> =>
-  present({
+  definedFields({
     input: usage.inputTokens,
     output: usage.outputTokens,
     cacheRead: usage.cacheReadTokens,
@@ -44,7 +43,7 @@ export const agentHooks = {
       const { runId, sessionId, provider, model, systemPrompt, prompt } = event;
       const { historyMessages, imagesCount } = event;
       const call = { runId, sessionId, provider, model, prompt, historyMessages, imagesCount };
-      const payload = { ...runOf(ctx), ...call, ...present({ systemPrompt }) };
+      const payload = { ...runOf(ctx), ...call, ...definedFields({ systemPrompt }) };
       return [{ family: 'agent.llm.input', payload, given: runRefs({ ...ctx, sessionId }) }];
     },
     view: (envelope) => {
@@ -52,7 +51,10 @@ export const agentHooks = {
       const { runId, sessionId = '', provider, model, systemPrompt, prompt } = payload;
       const { historyMessages, imagesCount } = payload;
       const call = { runId, sessionId, provider, model, prompt, historyMessages, imagesCount };
-      return { event: { ...call, ...present({ systemPrompt }) }, ctx: agentContextOf(envelope) };
+      return {
+        event: { ...call, ...definedFields({ systemPrompt }) },
+        ctx: agentContextOf(envelope),
+      };
     },
   },
   llm_output: {
@@ -64,7 +66,7 @@ export const agentHooks = {
       const payload = {
         ...runOf(ctx),
         ...{ runId, sessionId, provider, model, assistantTexts: [...assistantTexts] },
-        ...present({ lastAssistant }),
+        ...definedFields({ lastAssistant }),
         ...(usage !== undefined && { usage: usageOf(usage) }),
       };
       return [{ family: 'agent.llm.output', payload, given: runRefs({ ...ctx, sessionId }) }];
@@ -75,7 +77,7 @@ export const agentHooks = {
       return {
         event: {
           ...{ runId, sessionId, provider, model, assistantTexts: [...payload.assistantTexts] },
-          ...present({ lastAssistant }),
+          ...definedFields({ lastAssistant }),
           ...(usage !== undefined && { usage: legacyUsageOf(usage) }),
         },
         ctx: agentContextOf(envelope),
@@ -95,7 +97,7 @@ export const agentHooks = {
     announce: (event, ctx) => {
       const { messages, success, error } = event;
       const durationMs = knownAmount(event.durationMs);
-      const told = present({ error, durationMs, stopReason: stopReasonOf(messages) });
+      const told = definedFields({ error, durationMs, stopReason: stopReasonOf(messages) });
       const payload = { ...runOf(ctx), messages, success, ...told };
       return [{ family: 'agent.completed', payload, given: runRefs(ctx) }];
     },
@@ -103,7 +105,7 @@ export const agentHooks = {
       const payload = payloadOf<PayloadOf<'agent.completed'>>(envelope);
       const { messages = [], success, error, durationMs } = payload;
       return {
-        event: { messages, success, ...present({ error, durationMs }) },
+        event: { messages, success, ...definedFields({ error, durationMs }) },
         ctx: agentContextOf(envelope),
       };
     },
@@ -119,7 +121,7 @@ export const agentHooks = {
         compactingCount: knownCount(event.compactingCount),
         tokenCount: knownCount(event.tokenCount),
       };
-      const payload = { ...runOf(ctx), ...present({ ...counts, messages, sessionFile }) };
+      const payload = { ...runOf(ctx), ...definedFields({ ...counts, messages, sessionFile }) };
       return [{ family: 'compaction.before', payload, given: runRefs(ctx) }];
     },
     view: (envelope) => {
@@ -128,7 +130,7 @@ export const agentHooks = {
       return {
         event: {
           messageCount,
-          ...present({ compactingCount, tokenCount, messages, sessionFile }),
+          ...definedFields({ compactingCount, tokenCount, messages, sessionFile }),
         },
         ctx: agentContextOf(envelope),
       };
@@ -145,14 +147,14 @@ export const agentHooks = {
         tokenCount: knownCount(event.tokenCount),
         compactedCount: knownCount(event.compactedCount),
       };
-      const payload = { ...runOf(ctx), ...present({ ...counts, sessionFile }) };
+      const payload = { ...runOf(ctx), ...definedFields({ ...counts, sessionFile }) };
       return [{ family: 'compaction.after', payload, given: runRefs(ctx) }];
     },
     view: (envelope) => {
       const payload = payloadOf<PayloadOf<'compaction.after'>>(envelope);
       const { messageCount = -1, compactedCount = -1, tokenCount, sessionFile } = payload;
       return {
-        event: { messageCount, compactedCount, ...present({ tokenCount, sessionFile }) },
+        event: { messageCount, compactedCount, ...definedFields({ tokenCount, sessionFile }) },
         ctx: agentContextOf(envelope),
       };
     },
@@ -164,14 +166,14 @@ export const agentHooks = {
     why: 'The legacy caller leaves it out where it cannot read the old transcript; the stage is there on every reset.',
     announce: (event, ctx) => {
       const { sessionFile, messages, reason } = event;
-      const payload = { ...runOf(ctx), ...present({ sessionFile, messages, reason }) };
+      const payload = { ...runOf(ctx), ...definedFields({ sessionFile, messages, reason }) };
       return [{ family: 'session.resetting', payload, given: runRefs(ctx) }];
     },
     view: (envelope) => {
       const payload = payloadOf<PayloadOf<'session.resetting'>>(envelope);
       const { sessionFile, messages, reason } = payload;
       return {
-        event: present({ sessionFile, messages, reason }),
+        event: definedFields({ sessionFile, messages, reason }),
         ctx: agentContextOf(envelope),
       };
     },

@@ -1,5 +1,4 @@
-import type { PayloadOf } from '../../kernel/index.js';
-import { present } from '../facts/present.js';
+import { definedFields, type PayloadOf } from '../../kernel/index.js';
 import { observes } from './observes.js';
 import type { LegacyHookRows } from './row.js';
 import { payloadOf } from './run-context.js';
@@ -10,7 +9,9 @@ export const gatewayHooks = {
     ...observes,
     parts: [{ family: 'gateway.started', class: 'observer' }],
     why: 'The same moment: when messages can come. A host without a port says 0.',
-    announce: ({ port }) => [{ family: 'gateway.started', payload: present({ port }), given: {} }],
+    announce: ({ port }) => [
+      { family: 'gateway.started', payload: definedFields({ port }), given: {} },
+    ],
     view: (envelope) => {
       const { port = 0 } = payloadOf<PayloadOf<'gateway.started'>>(envelope);
       return { event: { port }, ctx: { port } };
@@ -21,11 +22,11 @@ export const gatewayHooks = {
     parts: [{ family: 'gateway.stopping', class: 'observer' }],
     why: 'The same moment: when the host begins to drain.',
     announce: ({ reason }, { port }) => [
-      { family: 'gateway.stopping', payload: present({ reason, port }), given: {} },
+      { family: 'gateway.stopping', payload: definedFields({ reason, port }), given: {} },
     ],
     view: (envelope) => {
       const { reason, port } = payloadOf<PayloadOf<'gateway.stopping'>>(envelope);
-      return { event: present({ reason }), ctx: present({ port }) };
+      return { event: definedFields({ reason }), ctx: definedFields({ port }) };
     },
   },
 } as const satisfies Partial<LegacyHookRows>;

@@ -1,6 +1,5 @@
-import { cancel, type PayloadOf } from '../../kernel/index.js';
+import { cancel, definedFields, type PayloadOf } from '../../kernel/index.js';
 import { knownAmount } from '../facts/known.js';
-import { present } from '../facts/present.js';
 import { anyGives, extrasOf, type Fields, isGiven, type LegacyHookRows, lastGiven } from './row.js';
 import { payloadOf, writable } from './run-context.js';
 import type { LegacyMessageContext } from './shapes.js';
@@ -40,7 +39,7 @@ const ref = (channel: string, id: unknown) =>
 /** The refs of an envelope, of a legacy message context. */
 function refsOf(ctx: LegacyMessageContext, threadId?: unknown, messageId?: unknown) {
   const { channelId } = ctx;
-  return present({
+  return definedFields({
     accountRef: ref(channelId, ctx.accountId),
     conversationRef: ref(channelId, ctx.conversationId),
     threadRef: ref(channelId, threadId),
@@ -55,7 +54,7 @@ function messageContextOf(payload: {
   readonly conversationId?: string;
 }): LegacyMessageContext {
   const { channel = '', accountId, conversationId } = payload;
-  return { channelId: channel, ...present({ accountId, conversationId }) };
+  return { channelId: channel, ...definedFields({ accountId, conversationId }) };
 }
 
 /**
@@ -64,7 +63,7 @@ function messageContextOf(payload: {
  */
 function threadNames(threadId: unknown, channelId: string | undefined): Fields {
   if (!isGiven(threadId)) return {};
-  return { threadTs: String(threadId), ...(channelId !== undefined && { channelId }) };
+  return { threadTs: String(threadId), ...definedFields({ channelId }) };
 }
 
 function without(fields: Fields, names: readonly string[]): Fields {
@@ -73,7 +72,7 @@ function without(fields: Fields, names: readonly string[]): Fields {
 
 const outbound = (ctx: LegacyMessageContext, event: { to: string; content: string }) => ({
   channel: ctx.channelId,
-  ...present({ accountId: ctx.accountId, conversationId: ctx.conversationId }),
+  ...definedFields({ accountId: ctx.accountId, conversationId: ctx.conversationId }),
   to: event.to,
   kind: 'reply' as const,
   streaming: false,
@@ -97,7 +96,7 @@ export const messageHooks = {
       const { originatingChannel, originatingTo } = received;
       const place = { to, provider, surface, originatingChannel, originatingTo };
       const threadId = received.threadId === undefined ? undefined : metadata.threadId;
-      const sender = present({
+      const sender = definedFields({
         id: received.senderId,
         name: received.senderName,
         username: received.senderUsername,
@@ -108,9 +107,9 @@ export const messageHooks = {
         from: event.from,
         content: event.content,
         attachments: [],
-        ...present({ ...place, threadId, messageId, guildId, channelName }),
-        ...present({ accountId: ctx.accountId, conversationId: ctx.conversationId }),
-        ...present({ sentAtMs: knownAmount(event.timestamp) }),
+        ...definedFields({ ...place, threadId, messageId, guildId, channelName }),
+        ...definedFields({ accountId: ctx.accountId, conversationId: ctx.conversationId }),
+        ...definedFields({ sentAtMs: knownAmount(event.timestamp) }),
         ...(Object.keys(sender).length > 0 && { sender }),
         metadata: without(metadata, Object.keys(received)),
       };
@@ -123,9 +122,9 @@ export const messageHooks = {
       const { to, provider, surface, originatingChannel, originatingTo } = payload;
       const { messageId, guildId, channelName } = payload;
       const metadata = {
-        ...present({ to, provider, surface, originatingChannel, originatingTo, threadId }),
-        ...present({ messageId, guildId, channelName }),
-        ...present({
+        ...definedFields({ to, provider, surface, originatingChannel, originatingTo, threadId }),
+        ...definedFields({ messageId, guildId, channelName }),
+        ...definedFields({
           senderId: sender?.id,
           senderName: sender?.name,
           senderUsername: sender?.username,
@@ -135,7 +134,7 @@ export const messageHooks = {
         ...writable(payload.metadata),
       };
       return {
-        event: { from, content, ...present({ timestamp: sentAtMs }), metadata },
+        event: { from, content, ...definedFields({ timestamp: sentAtMs }), metadata },
         ctx: messageContextOf(payload),
       };
     },
@@ -182,7 +181,7 @@ export const messageHooks = {
       const { to, content, channel, accountId, threadId, conversationId, attachments } = payload;
       const mediaUrls = attachments.flatMap(({ url }) => (url === undefined ? [] : [url]));
       const metadata = {
-        ...present({ channel, accountId, threadId }),
+        ...definedFields({ channel, accountId, threadId }),
         ...(mediaUrls.length > 0 && { mediaUrls }),
         ...threadNames(threadId, conversationId ?? to),
         ...writable(payload.metadata),

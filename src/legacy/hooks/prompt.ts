@@ -1,4 +1,9 @@
-import type { AnnotationsOf, Outcome, PayloadOf } from '../../kernel/index.js';
+import {
+  type AnnotationsOf,
+  definedFields,
+  type Outcome,
+  type PayloadOf,
+} from '../../kernel/index.js';
 import {
   type Answer,
   type Ending,
@@ -93,8 +98,7 @@ const promptAnnouncement = (
 function modelResult(outcome: Outcome): Record<string, unknown> {
   const { model, provider } = outcome.payload as PayloadOf<'agent.model.resolving'>;
   return {
-    ...(model !== undefined && { modelOverride: model }),
-    ...(provider !== undefined && { providerOverride: provider }),
+    ...definedFields({ modelOverride: model, providerOverride: provider }),
   };
 }
 

@@ -1,5 +1,4 @@
-import type { Envelope } from '../../kernel/index.js';
-import { present } from '../facts/present.js';
+import { definedFields, type Envelope } from '../../kernel/index.js';
 import type { Fields } from './row.js';
 import type { LegacyAgentContext } from './shapes.js';
 
@@ -18,13 +17,13 @@ interface RunPayload {
 export function runOf(ctx: LegacyAgentContext) {
   const { agentId, sessionKey, sessionId, workspaceDir, messageProvider, trigger } = ctx;
   const ids = { agentId, sessionKey, sessionId, workspaceDir, messageProvider, trigger };
-  return present({ ...ids, channel: ctx.channelId });
+  return definedFields({ ...ids, channel: ctx.channelId });
 }
 
 /** A legacy agent context, of a payload of a run. */
 export function agentContextOf(envelope: Envelope): LegacyAgentContext {
   const run = envelope.payload as RunPayload; // a family whose payload has the run fields
-  return present({
+  return definedFields({
     agentId: run.agentId ?? envelope.agentId ?? undefined,
     sessionKey: run.sessionKey,
     sessionId: run.sessionId ?? envelope.sessionId ?? undefined,
@@ -37,7 +36,7 @@ export function agentContextOf(envelope: Envelope): LegacyAgentContext {
 
 /** What the envelope of a run's event says of it. */
 export function runRefs({ agentId, sessionId }: Pick<LegacyAgentContext, 'agentId' | 'sessionId'>) {
-  return present({ agentId, sessionId });
+  return definedFields({ agentId, sessionId });
 }
 
 /** An envelope's payload, as the family's row reads it. */

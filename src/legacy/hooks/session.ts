@@ -1,6 +1,5 @@
-import type { PayloadOf } from '../../kernel/index.js';
+import { definedFields, type PayloadOf } from '../../kernel/index.js';
 import { knownAmount, knownCount } from '../facts/known.js';
-import { present } from '../facts/present.js';
 import { observes } from './observes.js';
 import type { LegacyHookRows } from './row.js';
 import { payloadOf, runRefs } from './run-context.js';
@@ -8,7 +7,7 @@ import type { LegacySessionContext } from './shapes.js';
 
 const idsOf = (event: { sessionId: string; sessionKey?: string }, ctx: LegacySessionContext) => ({
   sessionId: event.sessionId,
-  ...present({ sessionKey: event.sessionKey ?? ctx.sessionKey, agentId: ctx.agentId }),
+  ...definedFields({ sessionKey: event.sessionKey ?? ctx.sessionKey, agentId: ctx.agentId }),
 });
 
 const sessionContextOf = (payload: {
@@ -17,7 +16,7 @@ const sessionContextOf = (payload: {
   readonly sessionKey?: string;
 }): LegacySessionContext => {
   const { sessionId, agentId, sessionKey } = payload;
-  return { sessionId, ...present({ agentId, sessionKey }) };
+  return { sessionId, ...definedFields({ agentId, sessionKey }) };
 };
 
 /** The hooks of a session. */
@@ -27,7 +26,7 @@ export const sessionHooks = {
     parts: [{ family: 'session.started', class: 'observer' }],
     why: "Not in the seed's table. Told when a new session id is made; the stage also tells of sessions that go on, and a legacy handler is not called then.",
     announce: (event, ctx) => {
-      const ids = { ...idsOf(event, ctx), ...present({ resumedFrom: event.resumedFrom }) };
+      const ids = { ...idsOf(event, ctx), ...definedFields({ resumedFrom: event.resumedFrom }) };
       const payload = { ...ids, isNew: true, context: {}, memoryKeys: [], metadata: {} };
       return [{ family: 'session.started', payload, given: runRefs(ids) }];
     },
@@ -35,7 +34,7 @@ export const sessionHooks = {
       const payload = payloadOf<PayloadOf<'session.started'>>(envelope);
       const { sessionId, sessionKey, resumedFrom } = payload;
       return {
-        event: { sessionId, ...present({ sessionKey, resumedFrom }) },
+        event: { sessionId, ...definedFields({ sessionKey, resumedFrom }) },
         ctx: sessionContextOf(payload),
       };
     },
@@ -51,7 +50,7 @@ export const sessionHooks = {
       const payload = {
         ...ids,
         messageCount,
-        ...present({ durationMs: knownAmount(event.durationMs) }),
+        ...definedFields({ durationMs: knownAmount(event.durationMs) }),
       };
       return [{ family: 'session.ended', payload, given: runRefs(ids) }];
     },
@@ -59,7 +58,7 @@ export const sessionHooks = {
       const payload = payloadOf<PayloadOf<'session.ended'>>(envelope);
       const { sessionId, sessionKey, messageCount, durationMs } = payload;
       return {
-        event: { sessionId, messageCount, ...present({ sessionKey, durationMs }) },
+        event: { sessionId, messageCount, ...definedFields({ sessionKey, durationMs }) },
         ctx: sessionContextOf(payload),
       };
     },

@@ -1,6 +1,11 @@
-import { type AnnotationsOf, cancel, type PayloadOf, select } from '../../kernel/index.js';
+import {
+  type AnnotationsOf,
+  cancel,
+  definedFields,
+  type PayloadOf,
+  select,
+} from '../../kernel/index.js';
 import { known, knownAmount } from '../facts/known.js';
-import { present } from '../facts/present.js';
 import { observes } from './observes.js';
 import { type Answer, extrasOf, isGiven, type LegacyHookRows, lastGiven } from './row.js';
 import { payloadOf } from './run-context.js';
@@ -17,7 +22,7 @@ const spawnOf = (event: LegacyEvent<'subagent_spawning'>, ctx: LegacySubagentCon
     agentId,
     spawnMode: mode,
     threadRequested,
-    ...present({ label, requesterSessionKey }),
+    ...definedFields({ label, requesterSessionKey }),
     ...(requester !== undefined && { requester: placeOf(requester) }),
   };
 };
@@ -27,12 +32,12 @@ type SpawnPayload = PayloadOf<'subagent.spawning'>;
 const legacySpawnOf = (payload: SpawnPayload): LegacyEvent<'subagent_spawning'> => {
   const { childSessionKey, agentId, label, spawnMode, requester, threadRequested } = payload;
   const known = { childSessionKey, agentId, mode: spawnMode, threadRequested };
-  return { ...known, ...present({ label, requester: requester && { ...requester } }) };
+  return { ...known, ...definedFields({ label, requester: requester && { ...requester } }) };
 };
 
 const spawnContextOf = (payload: SpawnPayload): LegacySubagentContext => {
   const { runId, childSessionKey, requesterSessionKey } = payload;
-  return present({ runId, childSessionKey, requesterSessionKey });
+  return definedFields({ runId, childSessionKey, requesterSessionKey });
 };
 
 const readReady = ({ value }: Answer) =>
@@ -60,7 +65,7 @@ export const subagentHooks = {
     announce: (event, ctx) => [
       {
         family: 'subagent.spawning',
-        payload: { ...spawnOf(event, ctx), ...present({ runId: ctx.runId }) },
+        payload: { ...spawnOf(event, ctx), ...definedFields({ runId: ctx.runId }) },
         given: { agentId: event.agentId },
       },
     ],
@@ -108,7 +113,7 @@ export const subagentHooks = {
         childSessionKey,
         requesterSessionKey,
         expectsCompletionMessage,
-        ...present({ spawnMode, childRunId: childRunId ?? ctx.runId }),
+        ...definedFields({ spawnMode, childRunId: childRunId ?? ctx.runId }),
         ...(requesterOrigin !== undefined && { requesterOrigin: placeOf(requesterOrigin) }),
       };
       return [{ family: 'subagent.delivery.resolving', payload, given: {} }];
@@ -121,16 +126,16 @@ export const subagentHooks = {
       return {
         event: {
           ...{ childSessionKey, requesterSessionKey, expectsCompletionMessage },
-          ...present({ childRunId, spawnMode, requesterOrigin: origin }),
+          ...definedFields({ childRunId, spawnMode, requesterOrigin: origin }),
         },
-        ctx: { ...present({ runId: childRunId }), childSessionKey, requesterSessionKey },
+        ctx: { ...definedFields({ runId: childRunId }), childSessionKey, requesterSessionKey },
       };
     },
     result: ({ outcomes: [outcome], answers }) => {
       if (outcome.status === 'cancelled') return undefined; // it goes to the requester's place
       const origin = outcome.selection?.target;
       if (answers.length === 0 && origin === undefined) return undefined;
-      return { ...extrasOf(answers, ['origin']), ...present({ origin }) };
+      return { ...extrasOf(answers, ['origin']), ...definedFields({ origin }) };
     },
   },
   subagent_spawned: {
@@ -161,8 +166,8 @@ export const subagentHooks = {
       const { endedAt, error } = event;
       const { requesterSessionKey } = ctx;
       const runId = event.runId ?? ctx.runId;
-      const ids = present({ runId, accountId, requesterSessionKey });
-      const told = present({ sendFarewell, outcome, error, endedAtMs: knownAmount(endedAt) });
+      const ids = definedFields({ runId, accountId, requesterSessionKey });
+      const told = definedFields({ sendFarewell, outcome, error, endedAtMs: knownAmount(endedAt) });
       const payload = { targetSessionKey, targetKind, reason, ...ids, ...told };
       return [{ family: 'subagent.completed', payload, given: {} }];
     },
@@ -172,8 +177,8 @@ export const subagentHooks = {
       const { endedAtMs, outcome, error, requesterSessionKey } = payload;
       const told = { sendFarewell, accountId, runId, endedAt: endedAtMs, outcome, error };
       return {
-        event: { targetSessionKey, targetKind, reason, ...present(told) },
-        ctx: present({ runId, childSessionKey: targetSessionKey, requesterSessionKey }),
+        event: { targetSessionKey, targetKind, reason, ...definedFields(told) },
+        ctx: definedFields({ runId, childSessionKey: targetSessionKey, requesterSessionKey }),
       };
     },
   },

@@ -1,6 +1,5 @@
-import { cancel, type PayloadOf } from '../../kernel/index.js';
+import { cancel, definedFields, type PayloadOf } from '../../kernel/index.js';
 import { knownAmount } from '../facts/known.js';
-import { present } from '../facts/present.js';
 import {
   type Answer,
   extrasOf,
@@ -24,7 +23,7 @@ interface ToolPayload {
 
 function toolContextOf(payload: ToolPayload): LegacyToolContext {
   const { toolName, agentId, sessionKey, sessionId, runId, toolCallId } = payload;
-  return { toolName, ...present({ agentId, sessionKey, sessionId, runId, toolCallId }) };
+  return { toolName, ...definedFields({ agentId, sessionKey, sessionId, runId, toolCallId }) };
 }
 
 function toolFieldsOf(
@@ -36,7 +35,7 @@ function toolFieldsOf(
   const toolCallId = event.toolCallId ?? ctx.toolCallId;
   return {
     toolName: event.toolName,
-    ...present({ agentId, sessionKey, sessionId, runId, toolCallId }),
+    ...definedFields({ agentId, sessionKey, sessionId, runId, toolCallId }),
   };
 }
 
@@ -93,7 +92,7 @@ export const toolHooks = {
       const { toolName, runId, toolCallId } = payload;
       const params = writable(payload.params);
       return {
-        event: { toolName, params, ...present({ runId, toolCallId }) },
+        event: { toolName, params, ...definedFields({ runId, toolCallId }) },
         ctx: toolContextOf(payload),
       };
     },
@@ -107,7 +106,7 @@ export const toolHooks = {
       const reason = why ?? lastGiven(answers, 'blockReason');
       return {
         ...extrasOf(answers, ['params', 'block', 'blockReason']),
-        ...(params !== undefined && { params }),
+        ...definedFields({ params }),
         ...(isRefused ? { block: said || true } : isGiven(said) && { block: said && false }),
         ...(isGiven(reason) && { blockReason: reason }),
       };
@@ -123,7 +122,7 @@ export const toolHooks = {
     instead: 'nothing: this hook only observes; tool_result_persist changes what is written',
     announce: (event, ctx) => {
       const { params, result, error } = event;
-      const told = present({ result, error, durationMs: knownAmount(event.durationMs) });
+      const told = definedFields({ result, error, durationMs: knownAmount(event.durationMs) });
       const isError = error === undefined ? {} : { isError: true };
       const payload = { ...toolFieldsOf(event, ctx), params, ...told, ...isError };
       return [{ family: 'agent.tool.called', payload, given: runRefs(ctx) }];
@@ -134,7 +133,11 @@ export const toolHooks = {
       const error = payload.error ?? (isError === true ? 'the tool did not say why' : undefined);
       const params = writable(payload.params);
       return {
-        event: { toolName, params, ...present({ runId, toolCallId, result, error, durationMs }) },
+        event: {
+          toolName,
+          params,
+          ...definedFields({ runId, toolCallId, result, error, durationMs }),
+        },
         ctx: toolContextOf(payload),
       };
     },

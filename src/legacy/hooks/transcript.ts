@@ -1,5 +1,4 @@
-import { cancel, type PayloadOf } from '../../kernel/index.js';
-import { present } from '../facts/present.js';
+import { cancel, definedFields, type PayloadOf } from '../../kernel/index.js';
 import { type Answer, isGiven, type LegacyHookRows } from './row.js';
 import { payloadOf, runRefs } from './run-context.js';
 
@@ -22,12 +21,12 @@ export const transcriptHooks = {
       const toolName = event.toolName ?? ctx.toolName;
       const toolCallId = event.toolCallId ?? ctx.toolCallId;
       const { message, isSynthetic } = event;
-      const ids = present({ agentId, sessionKey, toolName, toolCallId, isSynthetic });
+      const ids = definedFields({ agentId, sessionKey, toolName, toolCallId, isSynthetic });
       return [
         {
           family: 'transcript.tool-result.persisting',
           payload: { ...ids, message },
-          given: runRefs(present({ agentId })),
+          given: runRefs(definedFields({ agentId })),
         },
       ];
     },
@@ -35,8 +34,8 @@ export const transcriptHooks = {
       const payload = payloadOf<PayloadOf<'transcript.tool-result.persisting'>>(envelope);
       const { message, toolName, toolCallId, isSynthetic, agentId, sessionKey } = payload;
       return {
-        event: { message, ...present({ toolName, toolCallId, isSynthetic }) },
-        ctx: present({ agentId, sessionKey, toolName, toolCallId }),
+        event: { message, ...definedFields({ toolName, toolCallId, isSynthetic }) },
+        ctx: definedFields({ agentId, sessionKey, toolName, toolCallId }),
       };
     },
     result: ({ outcomes: [outcome] }) => ({
@@ -65,15 +64,15 @@ export const transcriptHooks = {
       return [
         {
           family: 'transcript.message.writing',
-          payload: { ...present({ agentId, sessionKey }), message: event.message },
-          given: runRefs(present({ agentId })),
+          payload: { ...definedFields({ agentId, sessionKey }), message: event.message },
+          given: runRefs(definedFields({ agentId })),
         },
       ];
     },
     view: (envelope) => {
       const payload = payloadOf<PayloadOf<'transcript.message.writing'>>(envelope);
       const { message, agentId, sessionKey } = payload;
-      const ids = present({ agentId, sessionKey });
+      const ids = definedFields({ agentId, sessionKey });
       return { event: { message, ...ids }, ctx: ids };
     },
     result: ({ outcomes: [outcome], answers, canonicalWrites }) => {

@@ -1,5 +1,4 @@
-import type { PayloadOf } from '../../kernel/index.js';
-import { present } from '../facts/present.js';
+import { definedFields, type PayloadOf } from '../../kernel/index.js';
 import type { InternalHookEvent } from './event.js';
 
 /** Files of the workspace, as `agent.prompt.building` carries them. */
@@ -40,7 +39,7 @@ export class BootstrapView {
     const left = this.#event.context.bootstrapFiles;
     if (!Array.isArray(left) || sameFiles(left, files)) return undefined; // the legacy caller ignores what is no list
     const bootstrapFiles = left.map((file: unknown) =>
-      typeof file === 'object' && file !== null ? present(file) : file,
+      typeof file === 'object' && file !== null ? definedFields(file) : file,
     );
     this.#offered = bootstrapFiles;
     return { bootstrapFiles };
@@ -54,6 +53,9 @@ function sameFiles(one: readonly unknown[], other: readonly unknown[]): boolean 
 function sameFile(one: unknown, other: unknown): boolean {
   if (typeof one !== 'object' || typeof other !== 'object' || one === null || other === null)
     return one === other;
-  const [a, b] = [Object.entries(present(one)), new Map(Object.entries(present(other)))];
+  const [a, b] = [
+    Object.entries(definedFields(one)),
+    new Map(Object.entries(definedFields(other))),
+  ];
   return a.length === b.size && a.every(([key, value]) => b.get(key) === value);
 }

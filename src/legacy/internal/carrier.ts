@@ -2,6 +2,7 @@ import { Type } from 'typebox';
 import {
   type Clock,
   createKernel,
+  definedFields,
   defineStage,
   type OpenKernel,
   openKernel,
@@ -35,9 +36,7 @@ export class Carrier {
 
   constructor(handlers: readonly InternalHookHandler[], options: CarrierOptions) {
     const { extensionId, clock, timeoutMs } = options;
-    this.#kernel = openKernel(
-      createKernel({ stages: [carried], ...(clock !== undefined && { clock }) }),
-    );
+    this.#kernel = openKernel(createKernel({ stages: [carried], ...definedFields({ clock }) }));
     for (const [i, handler] of handlers.entries())
       this.#kernel.contribute({
         family: carried.family,

@@ -1,5 +1,4 @@
-import type { PayloadOf } from '../../kernel/index.js';
-import { present } from '../facts/present.js';
+import { definedFields, type PayloadOf } from '../../kernel/index.js';
 import type { InternalHookEvent } from './event.js';
 import { type InternalHookRow, type SourceStep, sink } from './row.js';
 
@@ -21,7 +20,7 @@ function sourceOf({ source, commandSource }: Record<string, unknown>): unknown {
 function commandSteps({ action, sessionKey, context }: InternalHookEvent): SourceStep[] {
   const { sessionEntry, previousSessionEntry, senderId, workspaceDir } = context;
   const source = sourceOf(context);
-  const shared = present({
+  const shared = definedFields({
     surface: context.commandSource,
     senderId,
     workspaceDir,

@@ -1,5 +1,4 @@
-import type { PayloadOf } from '../../kernel/index.js';
-import { present } from '../facts/present.js';
+import { definedFields, type PayloadOf } from '../../kernel/index.js';
 import type { InternalHookEvent } from './event.js';
 import { type InternalHookContent, type InternalHookRow, type SourceStep, sink } from './row.js';
 
@@ -25,19 +24,27 @@ function receivedSteps({ sessionKey, context }: InternalHookEvent): SourceStep[]
     told ? context.metadata : {}
   ) as Record<string, unknown>; // an object, and each field is checked with the payload
   const { senderId, senderName, senderUsername, senderE164, ...metadata } = others;
-  const sender = present({
+  const sender = definedFields({
     id: senderId,
     name: senderName,
     username: senderUsername,
     e164: senderE164,
   });
   const payload = {
-    ...present({ channel: channelId, accountId, provider, surface, from, to, conversationId }),
-    ...present({ threadId, messageId, guildId, channelName, content, sentAtMs: timestamp }),
+    ...definedFields({
+      channel: channelId,
+      accountId,
+      provider,
+      surface,
+      from,
+      to,
+      conversationId,
+    }),
+    ...definedFields({ threadId, messageId, guildId, channelName, content, sentAtMs: timestamp }),
     ...(Object.keys(sender).length > 0 && { sender }),
     ...(sessionKey !== '' && { sessionKey }),
     attachments: [],
-    metadata: present(metadata),
+    metadata: definedFields(metadata),
   };
   const given = refs(channelId, {
     account: accountId,
@@ -109,14 +116,22 @@ function sentSteps({ sessionKey, context }: InternalHookEvent): SourceStep[] {
   const { to, content, success, error, channelId, accountId, conversationId, messageId } = context;
   const { isGroup, groupId } = context;
   const outbound = {
-    ...present({ channel: channelId, accountId, to, conversationId, isGroup, groupId, content }),
+    ...definedFields({
+      channel: channelId,
+      accountId,
+      to,
+      conversationId,
+      isGroup,
+      groupId,
+      content,
+    }),
     ...(sessionKey !== '' && { sessionKey }),
     kind: 'reply', // the legacy event does not say what it was
     streaming: false,
     attachments: [],
     metadata: {},
   };
-  const receipt = present({ messageId, conversationId });
+  const receipt = definedFields({ messageId, conversationId });
   const given = refs(channelId, {
     account: accountId,
     conversation: conversationId,
@@ -143,7 +158,7 @@ function sentContent(
       accountId,
       conversationId: conversationId ?? to,
       messageId: receipt?.messageId,
-      ...present({ isGroup, groupId }),
+      ...definedFields({ isGroup, groupId }),
     },
   };
 }

@@ -1,5 +1,4 @@
-import type { PayloadOf } from '../../kernel/index.js';
-import { present } from '../facts/present.js';
+import { definedFields, type PayloadOf } from '../../kernel/index.js';
 import type { InternalHookEvent } from './event.js';
 import { type InternalHookContent, type InternalHookRow, type SourceStep, sink } from './row.js';
 
@@ -14,7 +13,7 @@ function known(count: unknown): unknown {
 function sessionOf({ sessionKey, context }: InternalHookEvent) {
   const { sessionId, missingSessionKey } = context;
   const isMissing = missingSessionKey === true;
-  return present({
+  return definedFields({
     sessionId,
     sessionKey: isMissing || sessionKey === '' ? undefined : sessionKey,
     isSessionKeyMissing: missingSessionKey,
@@ -31,7 +30,7 @@ function beforeSteps(event: InternalHookEvent): SourceStep[] {
   const { messageCountOriginal, tokenCountOriginal } = event.context;
   const payload = {
     ...sessionOf(event),
-    ...present({ messageCountOriginal: known(messageCountOriginal), tokenCountOriginal }),
+    ...definedFields({ messageCountOriginal: known(messageCountOriginal), tokenCountOriginal }),
   };
   return [{ family: 'compaction.before', payload, given: givenOf(event.context) }];
 }
@@ -41,8 +40,8 @@ function afterSteps(event: InternalHookEvent): SourceStep[] {
     event.context;
   const payload = {
     ...sessionOf(event),
-    ...present({ compactedCount: known(compactedCount), summaryLengthChars: summaryLength }),
-    ...present({ tokensBefore, tokensAfter, firstKeptEntryId }),
+    ...definedFields({ compactedCount: known(compactedCount), summaryLengthChars: summaryLength }),
+    ...definedFields({ tokensBefore, tokensAfter, firstKeptEntryId }),
   };
   return [{ family: 'compaction.after', payload, given: givenOf(event.context) }];
 }

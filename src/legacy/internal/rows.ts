@@ -1,4 +1,4 @@
-import { present } from '../facts/present.js';
+import { definedFields } from '../../kernel/index.js';
 import { copyFiles } from './bootstrap-files.js';
 import { type InternalHookRow, sink } from './row.js';
 import { commandRows } from './rows-command.js';
@@ -34,7 +34,7 @@ const startup: InternalHookRow = {
   source: ({ context: { cfg, deps, workspaceDir } }) => [
     {
       family: 'gateway.started',
-      payload: present({ config: cfg, dependencies: deps, workspaceDir }),
+      payload: definedFields({ config: cfg, dependencies: deps, workspaceDir }),
     },
   ],
   sinks: [

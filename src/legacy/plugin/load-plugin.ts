@@ -1,5 +1,11 @@
 import { fromJsonSchema, readConfig } from '../../extension/index.js';
-import { isSluiceError, isThenable, oneLine, type SluiceError } from '../../kernel/index.js';
+import {
+  definedFields,
+  isSluiceError,
+  isThenable,
+  oneLine,
+  type SluiceError,
+} from '../../kernel/index.js';
 import { legacyError } from '../errors.js';
 import { apiOf } from './api/api.js';
 import { type NewPlugin, newPlugin } from './new-plugin.js';
@@ -50,11 +56,10 @@ export function loadWith(
   return {
     pluginId: plugin.pluginId,
     name: plugin.name,
-    ...(version !== undefined && { version }),
-    ...(description !== undefined && { description }),
+    ...definedFields({ version, description }),
     source: plugin.source,
     status: error === undefined ? 'loaded' : 'error',
-    ...(error !== undefined && { error }),
+    ...definedFields({ error }),
     kernel: plugin.kernel,
     config: plugin.config,
     logger: plugin.logger,

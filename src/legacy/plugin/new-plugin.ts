@@ -1,7 +1,13 @@
 import { join, resolve } from 'node:path';
 import process from 'node:process';
 import { Scope } from '../../extension/index.js';
-import { kernelError, type Logger, oneLine, silentLogger } from '../../kernel/index.js';
+import {
+  definedFields,
+  kernelError,
+  type Logger,
+  oneLine,
+  silentLogger,
+} from '../../kernel/index.js';
 import { pluginBuses } from './api/buses.js';
 import { type Refusals, refusalsOf } from './api/refusals.js';
 import type { Registering } from './api/registering.js';
@@ -51,7 +57,7 @@ export function newPlugin(definition: PluginDefinition, options: LegacyPluginOpt
   const stateDir = options.stateDir ?? join(workspaceDir, '.sluice', ...pluginId.split('/'));
   const running = new PluginServices(services, {
     context: { config, workspaceDir, stateDir, logger: legacyLogger },
-    ...(options.clock !== undefined && { clock: options.clock }),
+    ...definedFields({ clock: options.clock }),
     onFailure: (message, thrown) => tell('error', message, thrown),
   });
   const version = definition.version ?? manifest?.version;
@@ -59,8 +65,7 @@ export function newPlugin(definition: PluginDefinition, options: LegacyPluginOpt
   return {
     pluginId,
     name: definition.name ?? manifest?.name ?? pluginId,
-    ...(version !== undefined && { version }),
-    ...(description !== undefined && { description }),
+    ...definedFields({ version, description }),
     source: options.source ?? pluginId,
     kernel,
     trusted: options.trusted === true,

@@ -1,7 +1,12 @@
-import { type Kernel, type OpenKernel, type Outcome, openKernel } from '../../kernel/index.js';
+import {
+  definedFields,
+  type Kernel,
+  type OpenKernel,
+  type Outcome,
+  openKernel,
+} from '../../kernel/index.js';
 import { announce } from '../facts/announce.js';
 import { known } from '../facts/known.js';
-import { present } from '../facts/present.js';
 import { type SameFact, sameFact } from '../facts/same-fact.js';
 import { pluginHooks } from '../hooks/index.js';
 import { plainRecords } from '../hooks/plain-records.js';
@@ -58,7 +63,7 @@ export class HookRun {
         const parsed = this.#kernel.parsePayload(family, plainRecords(payload));
         const metadata = { legacyHook: hook };
         this.#bridge.announce(metadata, call);
-        const all = { ...given, ...present({ signal: listener.signal }), metadata };
+        const all = { ...given, ...definedFields({ signal: listener.signal }), metadata };
         outcomes.push(this.#kernel.dispatchSync(family, parsed, all));
         listener.throwFirst();
       }
@@ -90,7 +95,7 @@ export class HookRun {
     this.#bridge.announce(metadata, call);
     const all = {
       ...given,
-      ...present({ band: bandOf(row, family), signal: listener.signal }),
+      ...definedFields({ band: bandOf(row, family), signal: listener.signal }),
       metadata,
     };
     const dispatch = () => this.#kernel.dispatch(family, parsed, all);

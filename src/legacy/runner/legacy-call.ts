@@ -1,4 +1,4 @@
-import { type Call, isThenable, type Own } from '../../kernel/index.js';
+import { type Call, definedFields, isThenable, type Own } from '../../kernel/index.js';
 import type {
   Answer,
   Fields,
@@ -151,7 +151,7 @@ export class LegacyCall {
     }
     const memo: Memo = {
       state: 'answered',
-      ...(value !== undefined && { value }),
+      ...definedFields({ value }),
       inPlace: written,
     };
     this.#memos.set(registered, memo);

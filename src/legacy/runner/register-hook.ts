@@ -1,5 +1,6 @@
 import {
   type Call,
+  definedFields,
   type Kernel,
   kernelError,
   nearest,
@@ -92,8 +93,7 @@ function contributionOf(
     class: part.class,
     extensionId: pluginId,
     id,
-    ...(priority !== undefined && { priority }),
-    ...(row.band !== undefined && { band: row.band }),
+    ...definedFields({ priority, band: row.band }),
     ...(part.class === 'veto' && { recheck: false }), // the handler was called once, and is not called again
     ...(part.class === 'observer' && { detached: true }), // a void hook delays nobody
     handler: (call: Call, own: Own) => {

@@ -1,3 +1,4 @@
+import { definedFields } from '../../kernel/index.js';
 import type {
   LegacyContext,
   LegacyEvent,
@@ -101,7 +102,7 @@ export async function recordParityRun<H extends LegacyHookName>(
     pluginId,
     hookName: hook,
     source: pluginId,
-    ...(priority !== undefined && { priority }),
+    ...definedFields({ priority }),
     handler: (given: LegacyEvent<H>, context: LegacyContext<H>) => {
       const seen = { event: plainCopy(given), ctx: plainCopy(context) };
       calls.push({ handler: index, pluginId, ...seen, isHostsEvent: given === event, isAtOnce });

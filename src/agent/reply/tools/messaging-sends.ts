@@ -1,3 +1,4 @@
+import { definedFields } from '../../../kernel/index.js';
 import { comparable, saysTheSame } from '../text/comparable.js';
 import { sentMedia } from './sent-media.js';
 
@@ -79,8 +80,7 @@ function readSend(tool: string, args: Fields): Send | undefined {
   const text = said(args, 'content') ?? said(args, 'message');
   const target = sendsMessage ? readTarget(tool, args) : undefined;
   return {
-    ...(text !== undefined && { text }),
-    ...(target !== undefined && { target }),
+    ...definedFields({ text, target }),
     args,
   };
 }
@@ -90,7 +90,7 @@ function readTarget(tool: string, args: Fields): MessagingTarget | undefined {
   if (to === undefined) return undefined;
   const provider = said(args, 'provider') ?? said(args, 'channel') ?? tool;
   const accountId = said(args, 'accountId');
-  return { tool, provider, ...(accountId !== undefined && { accountId }), to };
+  return { tool, provider, ...definedFields({ accountId }), to };
 }
 
 function said(args: Fields, name: string): string | undefined {

@@ -1,3 +1,4 @@
+import { definedFields } from '../../../kernel/index.js';
 import type {
   ToolExecutionEnd,
   ToolExecutionStart,
@@ -113,7 +114,7 @@ export class ToolReplies {
       toolName: name,
       toolCallId,
       params: call?.params ?? {},
-      ...(result !== undefined && { result }),
+      ...definedFields({ result }),
       ...reason,
       ...(call !== undefined && { durationMs: this.#now() - call.startedAt }),
     });

@@ -1,4 +1,4 @@
-import type { Clock, Logger } from '../../../kernel/index.js';
+import { type Clock, definedFields, type Logger } from '../../../kernel/index.js';
 import type { AgentEventPayload } from '../../../stream/index.js';
 import {
   isGapReport,
@@ -146,7 +146,7 @@ export class RunRoutes {
       stream,
       ts,
       data,
-      ...(sessionKey !== undefined && { sessionKey }),
+      ...definedFields({ sessionKey }),
     };
     const { callback, other } = run.callback;
     this.#call(runId, () => (isNamedStream(event) ? callback(event) : other?.(event)));

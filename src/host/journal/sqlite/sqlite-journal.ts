@@ -1,4 +1,10 @@
-import { type Clock, isSluiceError, type SluiceError, systemClock } from '../../../kernel/index.js';
+import {
+  type Clock,
+  definedFields,
+  isSluiceError,
+  type SluiceError,
+  systemClock,
+} from '../../../kernel/index.js';
 import { hostError } from '../../errors.js';
 import { withoutSecrets } from '../../logging/without-secrets.js';
 import type { SqliteDatabase, SqliteRow } from '../../sqlite/open-sqlite.js';
@@ -52,8 +58,7 @@ export async function openJournal(
   const how = {
     isOwner: true,
     busyTimeoutMs: openBusyMs,
-    ...(maxPages !== undefined && { maxPages }),
-    ...(wholeCheckBytes !== undefined && { wholeCheckBytes }),
+    ...definedFields({ maxPages, wholeCheckBytes }),
   };
   const untilMs = clock.monotonicMs() + openLockWaitMs;
   const isWhole = isCheckedWhole(path, wholeCheckBytes);

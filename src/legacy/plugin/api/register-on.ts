@@ -1,4 +1,10 @@
-import { isSluiceError, isThenable, nearest, oneLine } from '../../../kernel/index.js';
+import {
+  definedFields,
+  isSluiceError,
+  isThenable,
+  nearest,
+  oneLine,
+} from '../../../kernel/index.js';
 import { legacyHookNames, pluginHooks } from '../../hooks/index.js';
 import type { LegacyHookName } from '../../hooks/shapes.js';
 import { registerLegacyHook } from '../../runner/register-hook.js';
@@ -55,7 +61,7 @@ export function registerOn(
     hookName,
     handler: called,
     source,
-    ...(priority !== undefined && { priority }),
+    ...definedFields({ priority }),
   };
   let registered: Disposable;
   try {
@@ -68,7 +74,7 @@ export function registerOn(
   scope.add(`hook ${hookName}`, registered);
   plugin.hooks.push({
     hookName,
-    ...(priority !== undefined && { priority }),
+    ...definedFields({ priority }),
     parts: pluginHooks[hookName].parts.map(({ family, class: name }) => ({ family, class: name })),
   });
 }

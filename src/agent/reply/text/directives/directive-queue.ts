@@ -1,3 +1,4 @@
+import { definedFields } from '../../../../kernel/index.js';
 import { type DirectedText, readDirectives, silentReply } from './read-directives.js';
 
 /** Which message a reply answers, as its directives said so far. */
@@ -38,7 +39,7 @@ export class DirectiveQueue {
     if (read.text === '' && read.mediaUrls.length === 0 && !read.audioAsVoice) return undefined;
     return {
       ...read,
-      ...(target.id !== undefined && { replyToId: target.id }),
+      ...definedFields({ replyToId: target.id }),
       replyToCurrent: target.isCurrent,
       replyToTag: target.isSaid,
     };

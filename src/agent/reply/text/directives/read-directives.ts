@@ -1,3 +1,4 @@
+import { definedFields } from '../../../../kernel/index.js';
 import { fenceAround, fenceSpans } from './fence-line.js';
 import { readMediaLine } from './media-line.js';
 
@@ -74,7 +75,7 @@ export function readDirectives(said: string): DirectedText {
     text: text.trim() === silentReply ? '' : text,
     mediaUrls,
     audioAsVoice: audio,
-    ...(replyToId !== undefined && { replyToId }),
+    ...definedFields({ replyToId }),
     replyToCurrent,
     replyToTag: reply,
   };
