@@ -22,6 +22,11 @@ export function proseOf(page: string): string {
     .replace(/^\|.*$/gm, '');
 }
 
+/** The inline code of a page, in its order. */
+export function inlineCodeOf(page: string): string[] {
+  return [...page.replace(fence, '').matchAll(/`([^`\n]+)`/g)].map(({ 1: code = '' }) => code);
+}
+
 /** The targets of a page's links. */
 export function linksOf(page: string): string[] {
   return [...page.replace(fence, '').matchAll(/\]\(([^)\s]+)\)/g)].map(({ 1: link = '' }) => link);

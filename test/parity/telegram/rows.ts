@@ -15,7 +15,7 @@ export interface TelegramRow {
 export const telegramRows: readonly TelegramRow[] = [
   {
     name: 'one-address',
-    why: 'One conversation has one id, telegram:<chat>, in and out. The legacy channel has the bare chat id on the way out, so nothing could be matched with what came in.',
+    why: 'One conversation has one id, `telegram:<chat>`, in and out. The legacy channel has the bare chat id on the way out, so nothing could be matched with what came in.',
     fields: {
       message_sending: ['event.to', 'ctx.conversationId'],
       message_sent: ['event.to', 'ctx.conversationId'],
@@ -23,7 +23,7 @@ export const telegramRows: readonly TelegramRow[] = [
   },
   {
     name: 'media-is-attached',
-    why: 'A message of media alone has no text: what it holds is in its attachments. The legacy channel writes <media:image> where the text would be.',
+    why: 'A message of media alone has no text: what it holds is in its attachments. The legacy channel writes `<media:image>` where the text would be.',
     fields: { message_received: ['event.content'] },
   },
   {

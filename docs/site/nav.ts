@@ -1,0 +1,82 @@
+/** Pages that one kind of reader needs. Each link is the place of a page, from the root of the site. */
+export interface PageGroup {
+  readonly text: string;
+  readonly items: readonly { readonly text: string; readonly link: string }[];
+}
+
+type Entry = readonly [text: string, page: string];
+
+const group = (text: string, entries: readonly Entry[]): PageGroup => ({
+  text,
+  items: entries.map(([entry, page]) => ({ text: entry, link: `/${page}` })),
+});
+
+/** The entry points of the package, each with the sentence that begins its page. */
+export const entryPoints = {
+  sluice: 'The names that authors of extensions import, and the kernel.',
+  'sluice/testing': 'The test kit: a kernel for tests, assertions, sample payloads, scenarios.',
+  'sluice/legacy': 'OpenClaw plugins, internal hooks and agent events on the pipeline.',
+  'sluice/csdk': 'Streams of the Claude Agent SDK as session events and coder events.',
+  'sluice/channel': 'The contract of a channel, with its permits.',
+  'sluice/stream': 'The shapes that agents and channels exchange.',
+  'sluice/extension': 'The loader of extensions, with scopes, manifests and grants.',
+  'sluice/gateway': 'The client of an OpenClaw gateway, and an agent behind one.',
+  'sluice/agent': 'One turn of an agent, with its reply callbacks.',
+  'sluice/host': 'A host in your own program, with its journal.',
+} as const;
+
+/** The name of the API page of an entry point, such as `sluice` or `testing`. */
+export const apiPageOf = (entryPoint: string): string => entryPoint.replace(/^sluice\//, '');
+
+/** The sidebar of every page: the pages in the order in which its readers need them. */
+export const sidebar: readonly PageGroup[] = [
+  group('Begin', [
+    ['Sluice', 'index.md'],
+    ['Getting started', 'docs/getting-started.md'],
+    ['Glossary', 'docs/glossary.md'],
+  ]),
+  group('Write extensions', [
+    ['Extensions', 'docs/extensions.md'],
+    ['Testing', 'docs/testing.md'],
+    ['Channels', 'docs/channels.md'],
+    ['Agents', 'docs/agents.md'],
+    ['Migrating from OpenClaw', 'docs/migrating-from-openclaw.md'],
+    ['Stages', 'spec/stages.md'],
+    ['Errors', 'spec/errors.md'],
+  ]),
+  group('Operate a host', [
+    ['Operating', 'docs/operating.md'],
+    ['The command line', 'docs/command-line.md'],
+    ['Settings of a host', 'spec/config.md'],
+    ['Performance', 'docs/performance.md'],
+    ['Limits', 'docs/limits.md'],
+    ['Changes', 'CHANGELOG.md'],
+  ]),
+  group('Extensions to use', [
+    ['Telegram', 'extensions/telegram/README.md'],
+    ['Thread ownership', 'extensions/thread-ownership/README.md'],
+    ['Quiet hours', 'extensions/quiet-hours/README.md'],
+  ]),
+  group(
+    'API',
+    Object.keys(entryPoints).map((name) => [name, `api/${apiPageOf(name)}.md`]),
+  ),
+  group('The rules', [
+    ['The event pipeline', 'spec/event-pipeline.md'],
+    ['Durability', 'spec/durability.md'],
+    ['Stream plumbing', 'spec/stream-plumbing.md'],
+    ['SDK streams', 'spec/csdk-normalization.md'],
+    ['Reply callbacks', 'spec/callback-order.md'],
+    ['Legacy mapping', 'spec/legacy-mapping.md'],
+    ['Retirement of bridges', 'spec/retirement.md'],
+    ['Decisions of the catalog', 'spec/catalog-decisions.md'],
+    ['Names', 'spec/names.md'],
+    ['Public surface', 'spec/surface.md'],
+    ['Pilot: Telegram', 'spec/pilots/telegram.md'],
+    ['Pilot: thread ownership', 'spec/pilots/thread-ownership.md'],
+  ]),
+  group('Work on Sluice', [
+    ['A tour of the source', 'docs/tour.md'],
+    ['Contributing', 'CONTRIBUTING.md'],
+  ]),
+];

@@ -1,0 +1,117 @@
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { runServer } from '../../extensions/thread-ownership/src/server/run-server.js';
+import { runInMemory } from '../cli/memory-shell.js';
+import { readProjectFile, root } from '../support/source-tree.js';
+
+const { scripts } = JSON.parse(readProjectFile('package.json')) as {
+  scripts: Record<string, string>;
+};
+
+/** The commands of a shell line, each as its words: without comments, variables and redirections. */
+export function commandsOf(line: string): string[][] {
+  return line
+    .replace(/(?:^|\s)#.*$/, '')
+    .split(/&&|\|(?!\w)/)
+    .map((part) => (part.match(/"[^"]*"|\S+/g) ?? []) as string[])
+    .map((words) => words.slice(words.findIndex((word) => !/^[A-Z][A-Z0-9_]*=/.test(word))))
+    .filter(([first]) => first !== undefined);
+}
+
+/** Says what is wrong with a command of a page: a command, script, flag or path that is not there. */
+export async function problemOf(words: readonly string[]): Promise<string | undefined> {
+  const [first = '', ...rest] = words;
+  switch (first) {
+    case 'echo':
+    case 'cd':
+      return undefined;
+    case 'sluice':
+      return ofSluice(rest);
+    case 'sluice-ownership':
+      return missingFlag(rest, await ownershipHelp());
+    case 'npm':
+      return ofNpm(rest);
+    case 'npx':
+      return ofNpx(rest);
+    case '.ci/run':
+      return missingFlag(rest, readProjectFile('.ci/run'));
+    default:
+      return `unknown command: ${first}`;
+  }
+}
+
+const helps = new Map<string, Promise<string>>();
+
+/** The help of `sluice NAME`; of `sluice` itself without a name. */
+function helpOf(name: string): Promise<string> {
+  const known = helps.get(name);
+  if (known !== undefined) return known;
+  const help = runInMemory([...(name === '' ? [] : [name]), '--help']).then(({ code, stdout }) =>
+    code === 0 && stdout.includes(`sluice ${name}`.trim()) ? stdout : '',
+  );
+  helps.set(name, help);
+  return help;
+}
+
+async function ofSluice([name = '', ...rest]: readonly string[]): Promise<string | undefined> {
+  if (/^[A-Z]/.test(name)) return undefined; // a word such as COMMAND stands for any
+  const help = await helpOf(name.startsWith('-') ? '' : name);
+  return help === '' ? `no such command: sluice ${name}` : missingFlag([name, ...rest], help);
+}
+
+function ofNpm([verb = '', ...rest]: readonly string[]):
+  | Promise<string | undefined>
+  | string
+  | undefined {
+  const at = rest.indexOf('--');
+  const given = at < 0 ? [] : rest.slice(at + 1);
+  if (['ci', 'install'].includes(verb)) return undefined;
+  if (verb === 'start') return ofSluice(['run', ...given]);
+  const script = verb === 'run' ? rest[0] : verb;
+  const command = scripts[script ?? ''];
+  if (command === undefined) return `no such script: ${script}`;
+  const file = /(?:test|docs)\/\S+\.(?:ts|mjs)/.exec(command)?.[0];
+  return missingFlag(given, file === undefined ? command : readFolder(join(file, '..')));
+}
+
+function ofNpx([tool = '', ...rest]: readonly string[]):
+  | Promise<string | undefined>
+  | string
+  | undefined {
+  if (tool === 'sluice') return ofSluice(rest);
+  if (tool === 'tsx') return undefined;
+  if (tool !== 'vitest') return `unknown tool: ${tool}`;
+  const paths = rest.filter((word) => word.includes('/'));
+  const missing = paths.find((path) => !existsSync(join(root, path)));
+  return missing === undefined ? undefined : `no such path: ${missing}`;
+}
+
+/** All text of a folder: a script may read its flags in another file than the one that is started. */
+function readFolder(folder: string): string {
+  return readdirSync(join(root, folder))
+    .map((name) => join(root, folder, name))
+    .filter((path) => statSync(path).isFile())
+    .map((path) => readFileSync(path, 'utf8'))
+    .join('\n');
+}
+
+function missingFlag(words: readonly string[], known: string): string | undefined {
+  const flags = words.flatMap((word) => /^--?[a-z][a-z-]*/.exec(word)?.[0] ?? []);
+  const missing = flags.find((flag) => !new RegExp(`${flag}(?![\\w-])`).test(known));
+  return missing === undefined ? undefined : `no such flag: ${missing}`;
+}
+
+let ownership: Promise<string> | undefined;
+
+function ownershipHelp(): Promise<string> {
+  ownership ??= helpOfServer();
+  return ownership;
+}
+
+async function helpOfServer(): Promise<string> {
+  const lines: string[] = [];
+  const write = (line: string) => void lines.push(line);
+  const stop = new AbortController().signal;
+  await runServer({ args: ['--help'], env: {}, version: '0', stdout: write, stderr: write, stop });
+  return lines.join('\n');
+}

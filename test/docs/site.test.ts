@@ -1,0 +1,39 @@
+import { describe, expect, it } from 'vitest';
+import { firstSentence, llmsText } from '../../docs/site/llms.js';
+import { apiPageOf, entryPoints, sidebar } from '../../docs/site/nav.js';
+import { placeOf, sources } from '../../docs/site/pages.js';
+import { readProjectFile } from '../support/source-tree.js';
+
+const links = sidebar.flatMap(({ items }) => items.map(({ link }) => link));
+const { exports } = JSON.parse(readProjectFile('package.json')) as { exports: object };
+
+describe('the documentation site', () => {
+  it('lists every page once, and no page that is not there', () => {
+    const pages = Object.keys(entryPoints).map((name) => `/api/${apiPageOf(name)}.md`);
+    for (const source of sources) pages.push(`/${placeOf(source)}`);
+    expect(links.toSorted()).toEqual(pages.toSorted());
+  });
+
+  it('has an API page for each entry point of the package', () => {
+    const names = Object.keys(exports)
+      .filter((name) => !name.startsWith('./extensions/') && name !== './package.json')
+      .map((name) => name.replace('.', 'sluice'));
+    expect(Object.keys(entryPoints).toSorted()).toEqual(names.toSorted());
+  });
+
+  it.each(sources.filter((source) => source !== 'CONTRIBUTING.md'))(
+    'says in a first sentence what %s is about',
+    (source) => {
+      expect(firstSentence(readProjectFile(source))).toMatch(/^\S.{15,}[.!]$/);
+    },
+  );
+
+  it('lists its pages in llms.txt by title and first sentence', () => {
+    const text = llmsText(
+      [{ text: 'Begin', items: [{ text: 'A', link: '/docs/a.md' }] }],
+      (path) =>
+        path === 'index.md' ? '# Home\n\nIt is home. More.' : '# A page\n\nIt [says](b.md) a. B.',
+    );
+    expect(text).toBe('# Home\n\n> It is home.\n\n## Begin\n\n- [A page](docs/a.md): It says a.\n');
+  });
+});
