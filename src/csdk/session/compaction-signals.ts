@@ -1,7 +1,7 @@
 import type { AutoCompactionStart } from '../../stream/index.js';
 import { type CsdkFrame, isFields, textField } from '../frames/frame.js';
+import type { MessageReader } from '../messages/message-reader.js';
 import type { Compaction } from './compaction.js';
-import type { Turns } from './turn.js';
 
 type Fields = Readonly<Record<string, unknown>>;
 type Reason = AutoCompactionStart['reason'];
@@ -9,19 +9,19 @@ type Reason = AutoCompactionStart['reason'];
 /** The frames and hooks that tell of compactions: each closes the turn that is open (csdk §5). */
 export class CompactionSignals {
   readonly #compaction: Compaction;
-  readonly #turns: Turns;
+  readonly #messages: MessageReader;
   /** One that a hook announced while a message was open: the hook may be ahead of that message's frames. */
   #announced: Reason | undefined;
 
-  constructor(compaction: Compaction, turns: Turns) {
+  constructor(compaction: Compaction, messages: MessageReader) {
     this.#compaction = compaction;
-    this.#turns = turns;
+    this.#messages = messages;
   }
 
   /** `system/status`. */
   status(frame: CsdkFrame): void {
     if (frame.status === 'compacting') {
-      if (!this.#compaction.isStatusRepeated) this.#turns.displace();
+      if (!this.#compaction.isStatusRepeated) this.#messages.displace();
       this.#compaction.status('manual'); // the CLI has a status for /compact; automatic ones have the boundary alone
     } else if (frame.status !== undefined) {
       const failed = frame.compact_result === 'failed';
@@ -36,7 +36,7 @@ export class CompactionSignals {
   /** `system/compact_boundary`. */
   boundary(frame: CsdkFrame): void {
     const metadata = isFields(frame.compact_metadata) ? frame.compact_metadata : {};
-    if (!this.#compaction.isBoundaryRepeated) this.#turns.displace();
+    if (!this.#compaction.isBoundaryRepeated) this.#messages.displace();
     this.#compaction.boundary(reasonOf(metadata.trigger), {
       result: frame.compact_metadata,
       willRetry: willRetry(frame),
@@ -46,7 +46,7 @@ export class CompactionSignals {
   /** `system/hook_started`. */
   hookStarted(frame: CsdkFrame): void {
     if (frame.hook_event !== 'PreCompact') return;
-    if (!this.#compaction.isStatusRepeated) this.#turns.displace();
+    if (!this.#compaction.isStatusRepeated) this.#messages.displace();
     this.#compaction.hookFrame('threshold');
   }
 
@@ -54,7 +54,7 @@ export class CompactionSignals {
   hook(event: string, input: Fields): void {
     if (event === 'PreCompact') {
       const reason = reasonOf(input.trigger);
-      if (this.#turns.open === undefined) this.#compaction.hook(reason);
+      if (this.#messages.open === undefined) this.#compaction.hook(reason);
       else this.#announced = reason;
     } else if (event === 'PostCompact')
       this.#compaction.settle({ result: { summary: input.compact_summary } }, 'hook');

@@ -2,6 +2,7 @@ import { addUsage } from '../../run/index.js';
 import type { AgentEnd, SessionUsage } from '../../stream/index.js';
 import { failureCode } from '../frames/failure-code.js';
 import { type CsdkFrame, isFields, textField } from '../frames/frame.js';
+import { isErrorResult, isInterruptedResult } from '../frames/result.js';
 import { sessionUsage } from '../frames/usage.js';
 
 /** How a run ended. */
@@ -14,10 +15,8 @@ export type RunEnd = Pick<AgentEnd, 'error' | 'aborted'>;
  * @param lastError what the last message said went wrong, for a result that does not say.
  */
 export function endOfResult(result: CsdkFrame, lastError: string | undefined): RunEnd {
-  if (textField(result, 'terminal_reason')?.startsWith('aborted_') === true)
-    return { aborted: true };
-  const isError = textField(result, 'subtype')?.startsWith('error') === true;
-  if (result.is_error !== true && !isError) return {};
+  if (isInterruptedResult(result)) return { aborted: true };
+  if (!isErrorResult(result)) return {};
   const subtype = failureCode(result);
   return { error: { subtype, message: messageOf(result) ?? lastError ?? subtype } };
 }

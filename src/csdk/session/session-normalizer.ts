@@ -4,6 +4,7 @@ import type { CsdkCallback } from '../frames/callback.js';
 import { type CsdkFrame, isFields, textField } from '../frames/frame.js';
 import { FrameIds } from '../frames/frame-ids.js';
 import { isSilentSystem, isSilentType } from '../frames/known-frames.js';
+import { isBackgroundResult } from '../frames/result.js';
 import { Fallback } from './fallback.js';
 import { MainLane } from './main-lane.js';
 import type { RunOptions } from './normalize-options.js';
@@ -80,7 +81,7 @@ export class SessionNormalizer {
     const lane = frame.parent_tool_use_id;
     if (typeof lane === 'string') this.#lanes.take(lane, frame);
     else this.#takeMain(frame);
-    if (this.#isWaiting && this.#main.turns.isOpen) this.#isWaiting = false;
+    if (this.#isWaiting && this.#main.reader.isOpen) this.#isWaiting = false;
   }
 
   /** Reads what the SDK told by a call. */
@@ -193,11 +194,11 @@ export class SessionNormalizer {
     const isFirst = this.#work.result(frame);
     const keepDetached = this.#endsIdle && !this.#work.isDone;
     const deferred = isFields(frame.deferred_tool_use) ? frame.deferred_tool_use : {};
-    this.#main.turns.displace();
+    this.#main.reader.displace();
     const deferredId = textField(deferred, 'id') ?? '';
     if (this.#main.tools.isRunning(deferredId))
       this.#main.tools.end(deferredId, { deferred: true }, false);
-    const end = endOfResult(frame, this.#main.turns.lastError);
+    const end = endOfResult(frame, this.#main.writer.lastError);
     this.#main.closeAll({ aborted: end.aborted === true, keepDetached });
     this.#usage = usageSoFar(this.#usage, usageOfResult(frame));
     this.#decide(frame, end);
@@ -210,7 +211,7 @@ export class SessionNormalizer {
 
   /** The last result says how the run ended, unless it is a background task's and another one has said. */
   #decide(frame: CsdkFrame, end: RunEnd): void {
-    const isBackground = isFields(frame.origin) && frame.origin.kind === 'task-notification';
+    const isBackground = isBackgroundResult(frame);
     const passed = this.#verdict === undefined ? undefined : isBackground ? end : this.#verdict;
     if (!isBackground || this.#verdict === undefined) this.#verdict = end;
     if (passed !== undefined)
@@ -239,7 +240,7 @@ export class SessionNormalizer {
     if (this.#ended) return;
     const aborted = end.aborted === true || end.error !== undefined;
     this.#main.closeAll({ aborted, keepDetached: false });
-    const { messages } = this.#main.turns;
+    const { messages } = this.#main.writer;
     const fallback = this.#fallback.after(messages);
     this.#emit({
       type: 'agent_end',

@@ -1,0 +1,108 @@
+import { type CsdkBlock, isFields, textField } from '../frames/frame.js';
+import { GrowingText } from '../frames/growing-text.js';
+
+type Fields = Readonly<Record<string, unknown>>;
+
+interface Common {
+  /** The number of the block in its message. No two blocks share one. */
+  readonly contentIndex: number;
+  /** The block came as raw events. */
+  readonly isStreamed: boolean;
+  /** The block is whole: later pieces of it are late. */
+  closed: boolean;
+}
+
+interface Speech<Kind extends 'text' | 'thinking'> extends Common {
+  readonly kind: Kind;
+  readonly grown: GrowingText;
+  readonly redacted: boolean;
+  signature: string | undefined;
+  /** The text of the block's complete frame. */
+  whole: string | undefined;
+}
+
+/** Text or thinking that grows. */
+export type SpeechBlock = Speech<'text'> | Speech<'thinking'>;
+
+/** A tool call: the host's tool, or one that the model's provider runs. */
+export interface CallBlock extends Common {
+  readonly kind: 'call';
+  readonly byServer: boolean;
+  readonly id: string;
+  readonly name: string;
+  /** The pieces of its arguments. */
+  readonly json: GrowingText;
+  /** The arguments, once a complete frame or the block's start has them. */
+  input: Fields | undefined;
+}
+
+/** A block that has no pieces. */
+export interface PlainBlock extends Common {
+  readonly kind: 'serverResult' | 'compaction' | 'other';
+  /** As it came last. */
+  raw: CsdkBlock;
+}
+
+/** A block of a message. Narrow by `kind`. */
+export type OpenBlock = SpeechBlock | CallBlock | PlainBlock;
+
+/** Makes a block of its start, or of a complete frame's block: without text, and without arguments that grow. */
+export function openBlock(raw: CsdkBlock, contentIndex: number, isStreamed: boolean): OpenBlock {
+  const kind = blockKind(raw);
+  const common = { contentIndex, isStreamed, closed: false };
+  switch (kind) {
+    case 'text':
+    case 'thinking': {
+      const redacted = raw.type === 'redacted_thinking';
+      const signature = redacted ? (textField(raw, 'data') ?? '') : undefined;
+      return { kind, ...common, grown: new GrowingText(), redacted, signature, whole: undefined };
+    }
+    case 'call':
+      return {
+        kind,
+        ...common,
+        byServer: raw.type !== 'tool_use',
+        id: textField(raw, 'id') ?? '',
+        name: textField(raw, 'name') ?? 'unknown',
+        json: new GrowingText(),
+        input: isFields(raw.input) ? raw.input : undefined,
+      };
+    default:
+      return { kind, ...common, raw };
+  }
+}
+
+/** Names the kind of an API block. */
+export function blockKind(raw: CsdkBlock): OpenBlock['kind'] {
+  switch (raw.type) {
+    case 'text':
+      return 'text';
+    case 'thinking':
+    case 'redacted_thinking':
+      return 'thinking';
+    case 'tool_use':
+    case 'server_tool_use':
+    case 'mcp_tool_use':
+      return 'call';
+    case 'compaction':
+      return 'compaction';
+    default:
+      return raw.type.endsWith('_tool_result') ? 'serverResult' : 'other';
+  }
+}
+
+/** Says if people can read a block of this kind. */
+export function isSpeech(kind: OpenBlock['kind']): kind is SpeechBlock['kind'] {
+  return kind === 'text' || kind === 'thinking';
+}
+
+/** The arguments of a call, as far as they are known. Nothing if their JSON was cut off. */
+export function argumentsOf({ json, input }: CallBlock): Fields | undefined {
+  if (json.length === 0) return input ?? {};
+  try {
+    const value: unknown = JSON.parse(json.read());
+    return isFields(value) ? value : undefined;
+  } catch {
+    return undefined; // the complete frame, if one comes, has the arguments
+  }
+}
