@@ -1,20 +1,12 @@
-import { Recent } from '../../stream/index.js';
-import {
-  blockIndex,
-  type CsdkBlock,
-  type CsdkStreamEvent,
-  isFields,
-  isTyped,
-  type KnownFrame,
-  messageOf,
-  textField,
-} from '../frames/frame.js';
+import { type CsdkStreamEvent, isTyped, type KnownFrame, textField } from '../frames/frame.js';
+import { type ToolAnswer, toolAnswers } from '../frames/tool-answer.js';
+import { MessageReader } from '../messages/message-reader.js';
 import { assistantText } from './blocks/assistant-text.js';
 import type { CoderBody } from './blocks/coder-event.js';
 import { changesOf } from './blocks/file-change.js';
 import { type OpenCall, OpenCalls } from './blocks/open-calls.js';
-import { OpenText } from './blocks/open-text.js';
 import { TaskPlan } from './blocks/task-plan.js';
+import { CoderMessageWriter } from './message-writer.js';
 
 type AssistantFrame = Extract<KnownFrame, { kind: 'assistant' }>;
 type UserFrame = Extract<KnownFrame, { kind: 'user' }>;
@@ -27,70 +19,49 @@ export class MainThread {
   readonly #emit: (body: CoderBody) => void;
   readonly #calls = new OpenCalls();
   readonly #plan = new TaskPlan();
-  readonly #closed = new Recent<string, true>(closedMessages);
-  #open: OpenText | undefined;
-  /** What streams belongs to a message that is over: it is dropped. */
-  #isOver = false;
+  readonly #writer: CoderMessageWriter;
+  readonly #reader: MessageReader;
 
   constructor(emit: (body: CoderBody) => void) {
     this.#emit = emit;
+    this.#writer = new CoderMessageWriter({
+      emit,
+      call: (id, name, args) => this.call(id, name, args),
+      answer: (answer) => this.#answer(answer),
+    });
+    this.#reader = new MessageReader(this.#writer, closedMessages);
   }
 
   streamEvent(event: CsdkStreamEvent): void {
-    if (event.type === 'message_start') this.#messageStart(messageOf(event.message)?.id ?? '');
-    else if (!this.#isOver) this.#streamedEvent(event);
-  }
-
-  #streamedEvent(event: CsdkStreamEvent): void {
-    const index = blockIndex(event);
-    switch (event.type) {
-      case 'content_block_start':
-        if (isTyped(event.content_block)) this.#streamed().blockStart(index, event.content_block);
-        return;
-      case 'content_block_delta':
-        if (isTyped(event.delta)) this.#streamed().blockDelta(index, event.delta);
-        return;
-      case 'content_block_stop':
-        this.#open?.blockStop(index);
-        return;
-      case 'message_stop':
-        if (this.#open !== undefined) this.#open.isStopped = true;
-        return;
-      default: // message_delta counts what the result counts again; ping, and what is yet to come
-    }
+    this.#reader.event(event);
   }
 
   /** A complete frame: mostly one block of a message, older ones all of them. */
   assistant({ message }: Pick<AssistantFrame, 'message'>): void {
-    const isLate = this.#closed.has(message.id);
-    if (!isLate) this.#continue(message.id);
-    for (const block of message.content) {
-      if (block.type === 'text' || block.type === 'thinking') {
-        if (!isLate) this.#open?.snapshot(block); // late text was told, or given up
-      } else this.#toolBlock(block);
-    }
+    this.#reader.complete(message);
   }
 
   /** Frames of the user: the answers of tools. */
   user(frame: UserFrame): void {
     this.settle();
-    const answers = frame.content.filter(({ type }) => type === 'tool_result');
-    // the structured twin says of which it is only where there is one
-    for (const block of answers)
-      this.#answer(block, answers.length === 1 ? frame.toolUseResult : undefined);
+    for (const answer of toolAnswers(frame.content, frame.toolUseResult)) this.#answer(answer);
   }
 
   /** What a subagent calls and is answered: remembered, for what it changes; told as progress elsewhere. */
   subagent(frame: AssistantFrame | UserFrame): void {
-    const blocks = frame.kind === 'assistant' ? frame.message.content : frame.content;
-    for (const block of blocks) {
-      if (block.type === 'tool_use')
-        this.#calls.begin(idOf(block, 'id'), nameOf(block), block.input);
-      if (block.type !== 'tool_result' || frame.kind !== 'user') continue;
-      const call = this.#calls.end(idOf(block, 'tool_use_id'));
-      if (call === undefined || block.is_error === true) continue;
-      const structured = blocks.length === 1 ? frame.toolUseResult : undefined;
-      this.#changes(call, structured, block.content);
+    if (frame.kind === 'assistant') {
+      for (const block of frame.message.content)
+        if (block.type === 'tool_use')
+          this.#calls.begin(
+            textField(block, 'id') ?? '',
+            textField(block, 'name') ?? 'unknown',
+            block.input,
+          );
+      return;
+    }
+    for (const answer of toolAnswers(frame.content, frame.toolUseResult)) {
+      const call = this.#calls.end(answer.callId);
+      if (call !== undefined && !answer.isError) this.#changes(call, answer);
     }
   }
 
@@ -116,115 +87,45 @@ export class MainThread {
 
   /** Tells as whole what was only streamed: nothing more comes for it. */
   settle(): void {
-    this.#open?.settle();
+    this.#writer.settle();
   }
 
   /** Another conversation takes the place of this one. */
   reset(): void {
-    this.#displace();
+    this.#reader.displace();
     this.#calls.clear();
     this.#plan.clear();
   }
 
-  /** Goes on with the message of that id, or opens it. */
-  #continue(id: string): void {
-    const open = this.#open;
-    if (open?.isStreamed === true && open.id === '') open.id = id;
-    if (open !== undefined && open.id === id && (id !== '' || open.isStreamed)) return;
-    this.#displace();
-    this.#open = this.#opened(id, false);
-  }
-
-  #messageStart(id: string): void {
-    if (id !== '' && this.#open?.id === id && this.#open.isStreamed) return; // the same again
-    this.#isOver = id !== '' && (this.#closed.has(id) || this.#open?.id === id);
-    if (this.#isOver) return;
-    this.#displace();
-    this.#open = this.#opened(id, true);
-  }
-
-  /** The message that streams: one without a name where its start never came. */
-  #streamed(): OpenText {
-    if (this.#open?.isStreamed !== true) {
-      this.#displace();
-      this.#open = this.#opened('', true);
-    }
-    return this.#open;
-  }
-
-  #opened(id: string, isStreamed: boolean): OpenText {
-    return new OpenText(id, isStreamed, {
-      emit: this.#emit,
-      call: (callId, name, args) => this.call(callId, name, args),
-    });
-  }
-
-  /** Another message takes the place of this one. What a broken attempt has shown is given up, and said to be. */
-  #displace(): void {
-    const open = this.#open;
-    if (open === undefined) return;
-    this.#open = undefined;
-    if (open.id !== '') this.#closed.set(open.id, true);
-    if (open.isStreamed && !open.isStopped && open.isHalfTold)
-      this.#emit({
-        type: 'progress',
-        label: 'retry',
-        detail: 'what was streamed since the last whole message was given up',
-      });
-    else open.settle();
-  }
-
-  #toolBlock(block: CsdkBlock): void {
-    if (/^(server_|mcp_)?tool_use$/.test(block.type)) {
-      this.settle();
-      this.call(idOf(block, 'id'), nameOf(block), block.input);
-    } else if (block.type.endsWith('_tool_result')) {
-      this.settle();
-      this.#answer(block, undefined);
-    }
-  }
-
-  #answer(block: CsdkBlock, structured: unknown): void {
-    const id = idOf(block, 'tool_use_id');
-    this.#open?.callNow(id);
+  #answer(answer: ToolAnswer): void {
+    const { callId: id, structured, content } = answer;
+    this.#writer.callNow(id);
     const name = this.#calls.get(id)?.name ?? 'unknown';
-    if (isFields(structured) && structured.detachedToolCall === true) {
+    if (answer.isDetached) {
       this.#emit({ type: 'progress', label: name, detail: 'detached: it goes on' });
       return;
     }
     const call = this.#calls.end(id, name);
     if (call === undefined) return; // the same again
-    const result = structured ?? block.content;
-    const error = errorOf(block);
+    const result = structured ?? content;
     this.#emit({
       type: 'tool_result',
       name,
       ...(id !== '' && { callId: id }),
       ...(result !== undefined && { result }),
-      ...(error !== undefined && { error }),
+      ...(answer.isError && { error: errorText(content) }),
     });
-    if (error === undefined) this.#changes(call, structured, block.content);
+    if (!answer.isError) this.#changes(call, answer);
   }
 
-  #changes(call: OpenCall, structured: unknown, content: unknown): void {
+  #changes(call: OpenCall, { structured, content }: ToolAnswer): void {
     for (const change of changesOf(call, structured)) this.#emit(change);
     for (const change of this.#plan.after(call, structured, content)) this.#emit(change);
   }
 }
 
-/** What went wrong with a call: its flag tells, or, of a server's tool, the type of what it answered. */
-function errorOf(block: CsdkBlock): string | undefined {
-  const { content } = block;
-  const told = isTyped(content) && content.type.endsWith('_error') ? content : undefined;
-  if (block.is_error !== true && told === undefined) return undefined;
-  const text = assistantText({ content });
-  return text || (told && textField(told, 'error_code')) || 'The tool failed.';
-}
-
-function idOf(block: CsdkBlock, field: string): string {
-  return textField(block, field) ?? '';
-}
-
-function nameOf(block: CsdkBlock): string {
-  return textField(block, 'name') ?? 'unknown';
+/** The words for a failed call: the text of its answer, else the error code of a provider's tool. */
+function errorText(content: unknown): string {
+  const code = isTyped(content) ? textField(content, 'error_code') : undefined;
+  return assistantText({ content }) || code || 'The tool failed.';
 }

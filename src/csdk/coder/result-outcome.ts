@@ -3,16 +3,6 @@ import type { CoderBody, CoderUsageStats } from './blocks/coder-event.js';
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Whether a result tells of a failure: by its flag, or by a subtype that starts with `error`. */
-export function isErrorResult(result: Fields): boolean {
-  return Boolean(result.is_error) || textField(result, 'subtype')?.startsWith('error') === true;
-}
-
-/** Whether someone stopped the turn. The SDK calls such a result an error; its `terminal_reason` tells. */
-export function isInterruptedResult(result: Fields): boolean {
-  return textField(result, 'terminal_reason')?.startsWith('aborted_') === true;
-}
-
 /**
  * What a failed result says to a person: its text, else its errors, else the words of its subtype. The SDK's own
  * diagnostics among the errors are for its authors, and left out.

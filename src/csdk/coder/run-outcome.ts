@@ -1,13 +1,9 @@
 import { oneLine } from '../../kernel/index.js';
 import { failureCode } from '../frames/failure-code.js';
 import { isFields, textField } from '../frames/frame.js';
+import { isBackgroundResult, isErrorResult, isInterruptedResult } from '../frames/result.js';
 import type { CoderSink } from './coder-sink.js';
-import {
-  isErrorResult,
-  isInterruptedResult,
-  resultErrorMessage,
-  usageBody,
-} from './result-outcome.js';
+import { resultErrorMessage, usageBody } from './result-outcome.js';
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -32,7 +28,7 @@ export class RunOutcome {
   }
 
   result(result: Fields): void {
-    const isBackground = isFields(result.origin) && result.origin.kind === 'task-notification';
+    const isBackground = isBackgroundResult(result);
     const passed = isBackground ? this.#background : this.#own;
     if (passed !== undefined) this.#passedOver(passed);
     const usage = usageBody(result);

@@ -105,7 +105,8 @@ export class BackgroundWork {
   }
 }
 
-function isSubagent(frame: CsdkFrame): boolean {
+/** Says if a task that has started is a subagent, and no command. */
+export function isSubagent(frame: CsdkFrame): boolean {
   return (
     textField(frame, 'task_type') === 'local_agent' ||
     textField(frame, 'subagent_type') !== undefined

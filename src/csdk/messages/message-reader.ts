@@ -7,6 +7,7 @@ import {
   type CsdkStreamEvent,
   isFields,
   isTyped,
+  messageOf,
   textField,
 } from '../frames/frame.js';
 import type { OpenBlock, SpeechBlock } from './block.js';
@@ -71,9 +72,12 @@ export class MessageReader {
     return this.open !== undefined || this.#announced !== undefined;
   }
 
-  /** Reads a raw event of the Messages API, but for `message_start`. */
+  /** Reads a raw event of the Messages API. */
   event(event: CsdkStreamEvent): void {
     switch (event.type) {
+      case 'message_start':
+        this.#start(messageOf(event.message) ?? unnamed);
+        return;
       case 'content_block_delta':
         if (isTyped(event.delta)) this.#delta(blockIndex(event), event.delta);
         return;
@@ -102,15 +106,6 @@ export class MessageReader {
         return;
       default: // ping, and the events of later versions
     }
-  }
-
-  /** Reads a `message_start`. One for the message that is open says nothing new; one for an old id opens nothing. */
-  start(message: CsdkMessage): void {
-    const isRepeated = message.id !== '' && this.#last?.id === message.id;
-    this.#dropsEvents = isRepeated ? this.#last?.isStreamed !== true : this.#over.has(message.id);
-    if (isRepeated || this.#dropsEvents) return;
-    this.displace();
-    this.#announced = message;
   }
 
   /**
@@ -146,6 +141,15 @@ export class MessageReader {
     if (last === undefined) return;
     if (last.id !== '') this.#over.set(last.id, true);
     this.#writer.displaced(last);
+  }
+
+  /** A `message_start` for the message that is open says nothing new. One for an old id opens nothing. */
+  #start(message: CsdkMessage): void {
+    const isRepeated = message.id !== '' && this.#last?.id === message.id;
+    this.#dropsEvents = isRepeated ? this.#last?.isStreamed !== true : this.#over.has(message.id);
+    if (isRepeated || this.#dropsEvents) return;
+    this.displace();
+    this.#announced = message;
   }
 
   /** The message that raw events belong to. @param mayOpen the event could begin one without a `message_start`. */
@@ -201,7 +205,8 @@ export class MessageReader {
       if (block?.kind === 'call' && !block.closed) block.json.append(piece);
     } else if (delta.type === 'signature_delta') {
       const block = message.streamed(index);
-      if (block?.kind === 'thinking') block.signature = textField(delta, 'signature') || block.signature;
+      if (block?.kind === 'thinking')
+        block.signature = textField(delta, 'signature') || block.signature;
     } // else citations, compaction summaries, and the deltas of later versions
   }
 

@@ -56,17 +56,19 @@ export class MainLane {
   /** A raw event of the Messages API. */
   streamEvent(frame: CsdkFrame): void {
     const { event } = frame;
-    if (!isTyped(event)) this.#malformed(frame, 'its event has no type');
-    else if (event.type !== 'message_start') this.reader.event(event);
-    else {
+    if (!isTyped(event)) {
+      this.#malformed(frame, 'its event has no type');
+      return;
+    }
+    if (event.type === 'message_start') {
       const message = messageOf(event.message);
       if (message === undefined) {
         this.#malformed(frame, 'it starts no message');
         return;
       }
       this.#turnsTo(message);
-      this.reader.start(message);
     }
+    this.reader.event(event);
   }
 
   /** A complete frame of the model: a block, or a whole message. */

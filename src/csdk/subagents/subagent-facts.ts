@@ -1,4 +1,5 @@
 import type { SubagentFact, SubagentStatus } from '../../stream/index.js';
+import { isSubagent } from '../frames/background-work.js';
 import type { CsdkCallback } from '../frames/callback.js';
 import {
   type CsdkBlock,
@@ -8,6 +9,7 @@ import {
   knownFrame,
   textField,
 } from '../frames/frame.js';
+import { toolAnswers } from '../frames/tool-answer.js';
 import { defaultAgent } from './subagent-of.js';
 
 /** Gives the facts of subagents in a frame. */
@@ -60,9 +62,7 @@ function factsOfSystem(frame: CsdkFrame): readonly SubagentFact[] {
   if (childRunId === undefined) return [];
   if (subtype === 'task_started') {
     const toolCallId = textField(frame, 'tool_use_id');
-    const isAgent =
-      textField(frame, 'task_type') === 'local_agent' || textField(frame, 'subagent_type');
-    if (!isAgent || toolCallId === undefined) return []; // a command in the background, or another's task
+    if (!isSubagent(frame) || toolCallId === undefined) return []; // a command in the background, or another's task
     const isBackground = frame.is_backgrounded === true;
     return [
       { kind: 'child_runs', child: { toolCallId, childRunId, isBackground, ...named(frame) } },
@@ -108,11 +108,11 @@ function launchedBy({
   content,
   toolUseResult,
 }: Extract<KnownFrame, { kind: 'user' }>): readonly SubagentFact[] {
-  const answers = content.filter(({ type }) => type === 'tool_result');
-  const toolCallId = answers[0] && textField(answers[0], 'tool_use_id');
-  if (answers.length !== 1 || toolCallId === undefined || !isFields(toolUseResult)) return [];
-  if (textField(toolUseResult, 'status') !== 'async_launched') return [];
-  const childRunId = textField(toolUseResult, 'agentId') ?? toolCallId;
+  const [answer, ...others] = toolAnswers(content, toolUseResult);
+  if (answer?.isLaunch !== true || others.length > 0 || answer.callId === '') return [];
+  const { callId: toolCallId, structured } = answer;
+  const agentId = isFields(structured) ? textField(structured, 'agentId') : undefined;
+  const childRunId = agentId ?? toolCallId;
   return [{ kind: 'child_runs', child: { toolCallId, childRunId, isBackground: true } }];
 }
 
@@ -128,19 +128,12 @@ function toolsEnded(
   { content, toolUseResult }: Extract<KnownFrame, { kind: 'user' }>,
   subagentId: string,
 ): readonly SubagentFact[] {
-  const results = content.filter(({ type }) => type === 'tool_result');
-  const structured = results.length === 1 ? toolUseResult : undefined;
-  return results.flatMap((block) => {
-    const toolCallId = textField(block, 'tool_use_id');
-    if (toolCallId === undefined) return [];
-    const result = structured ?? block.content;
-    const isError = block.is_error === true;
-    const toolName = 'unknown'; // the call's start has the name
-    return [
-      {
-        kind: 'tool_ended',
-        end: { toolCallId, toolName, result, isError, subagentId },
-      } as const,
-    ];
+  const toolName = 'unknown'; // the call's start has the name
+  return toolAnswers(content, toolUseResult).flatMap((answer) => {
+    const { callId: toolCallId, structured, isError } = answer;
+    if (toolCallId === '') return [];
+    const result = structured ?? answer.content;
+    const end = { toolCallId, toolName, result, isError, subagentId };
+    return [{ kind: 'tool_ended', end } as const];
   });
 }
