@@ -42,6 +42,7 @@ export const rooms: Readonly<Record<string, readonly string[]>> = {
   csdk: [
     '.',
     'frames',
+    'messages',
     'gate',
     'subagents',
     'session',

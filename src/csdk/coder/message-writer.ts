@@ -19,7 +19,7 @@ export interface MessageTells {
  * The whole is the text of the complete frame. If none has come, it is the streamed text as soon as something follows.
  */
 export class CoderMessageWriter implements MessageWriter {
-  readonly takesUnstarted = true;
+  readonly takesUnnamed = true;
   readonly #tells: MessageTells;
   #message: OpenMessage | undefined;
   /** The text that was told as whole, of each block of the message. */

@@ -13,10 +13,19 @@ import {
 import type { OpenBlock, SpeechBlock } from './block.js';
 import { OpenMessage } from './open-message.js';
 
+/** The end of a message that did not end well. `code`: the error that the SDK names. */
+export interface Failure {
+  readonly reason: 'error' | 'aborted';
+  readonly code?: string;
+}
+
 /** Hears the facts of the main lane's messages, in the order of the frames. */
 export interface MessageWriter {
-  /** Raw events without a `message_start` make a message. If not, their text is late. */
-  readonly takesUnstarted: boolean;
+  /**
+   * Raw events without a `message_start`, or without an id, make a message, and its first complete frame names it. If
+   * not, text without a start is late.
+   */
+  readonly takesUnnamed: boolean;
   /** A message has its first content. @param frame the complete frame that opened it. */
   opened(message: OpenMessage, frame?: CsdkFrame): void;
   blockOpened(message: OpenMessage, block: OpenBlock): void;
@@ -33,7 +42,7 @@ export interface MessageWriter {
   /** The complete frame of a block. `block.closed` says if the block has ended before. */
   whole(message: OpenMessage, block: OpenBlock, raw: CsdkBlock): void;
   /** The message has ended in its stream, or by `stop`. */
-  stopped(message: OpenMessage, failure: 'error' | 'aborted' | undefined): void;
+  stopped(message: OpenMessage, failure?: Failure): void;
   /** Something else takes the place of the message. */
   displaced(message: OpenMessage): void;
   /** A piece that came after the end of its block or message. */
@@ -125,8 +134,8 @@ export class MessageReader {
     return open;
   }
 
-  /** Ends the message that is open. @param failure says that it did not end well. */
-  stop(failure?: 'error' | 'aborted'): void {
+  /** Ends the message that is open. */
+  stop(failure?: Failure): void {
     const { open } = this;
     if (open === undefined) return;
     open.isStopped = true;
@@ -157,7 +166,7 @@ export class MessageReader {
     if (this.#dropsEvents) return undefined;
     if (this.#announced !== undefined) return this.#opened(this.#announced, true);
     if (this.#last?.isStreamed === true) return this.open;
-    if (!mayOpen || !this.#writer.takesUnstarted) return undefined;
+    if (!mayOpen || !this.#writer.takesUnnamed) return undefined;
     this.displace();
     return this.#opened(unnamed, true);
   }
@@ -171,11 +180,17 @@ export class MessageReader {
 
   /** The message that a complete frame belongs to, opened now if it is a new one. */
   #continued(message: CsdkMessage, frame: CsdkFrame | undefined): OpenMessage {
-    if (this.#announced?.id === message.id || this.#announced?.id === '')
-      this.#opened(this.#announced, true, frame);
+    const { id } = message;
+    const { takesUnnamed } = this.#writer;
+    const announced = this.#announced;
+    if (announced?.id === id || (takesUnnamed && announced?.id === ''))
+      return this.#opened({ ...announced, id }, true, frame);
     const last = this.#last;
-    if (last?.isStreamed === true && last.id === '') last.id = message.id;
-    if (last?.id === message.id && (message.id !== '' || last.isStreamed)) return last;
+    const isUnnamed = takesUnnamed && last?.isStreamed === true && last.id === '';
+    if (last !== undefined && (isUnnamed || (last.id === id && id !== ''))) {
+      last.id = id;
+      return last;
+    }
     this.displace();
     return this.#opened(message, false, frame);
   }

@@ -81,8 +81,9 @@ export class MainLane {
     this.#turnsTo(message);
     const open = this.reader.complete(message, frame);
     if (open === undefined) return;
-    if (providerErrorOf(frame) !== undefined) this.reader.stop('error');
-    else if (frame.aborted === true) this.reader.stop('aborted');
+    const error = providerErrorOf(frame);
+    if (error !== undefined) this.reader.stop({ reason: 'error', code: error.code });
+    else if (frame.aborted === true) this.reader.stop({ reason: 'aborted' });
     else if (message.stopReason !== undefined && !open.isStreamed) this.reader.stop();
   }
 

@@ -17,7 +17,7 @@ import {
   openBlock,
   type SpeechBlock,
 } from '../messages/block.js';
-import type { MessageWriter } from '../messages/message-reader.js';
+import type { Failure, MessageWriter } from '../messages/message-reader.js';
 import type { OpenMessage } from '../messages/open-message.js';
 import { finalContent, liveContent } from './block-content.js';
 import { providerErrorOf } from './provider-error.js';
@@ -48,7 +48,7 @@ const stopReasons: ReadonlyMap<string, StopReason> = new Map([
 
 /** Writes the session events of the main lane's messages: each text is emitted once (csdk §3). */
 export class SessionMessageWriter implements MessageWriter {
-  readonly takesUnstarted = false;
+  readonly takesUnnamed = false;
   /** The messages that have ended. */
   readonly messages: AssistantMessage[] = [];
   readonly #sink: MessageSink;
@@ -127,18 +127,18 @@ export class SessionMessageWriter implements MessageWriter {
     else this.#end(message, block);
   }
 
-  stopped(message: OpenMessage, failure: 'error' | 'aborted' | undefined): void {
+  stopped(message: OpenMessage, failure?: Failure): void {
     // A call that was cut off is not announced: it will not run.
     for (const block of message.blocks)
       if (block.closed) this.#settle(block);
-      else if (block.kind !== 'call' || failure !== 'aborted') this.#end(message, block);
+      else if (block.kind !== 'call' || failure?.reason !== 'aborted') this.#end(message, block);
     const ended = this.#message;
     const hasCalls = this.#content.some(({ type }) => type === 'toolCall');
     const told = message.stopReason ?? (hasCalls ? 'tool_use' : 'end_turn');
-    ended.stopReason = failure ?? stopReasons.get(told) ?? 'stop';
+    ended.stopReason = failure?.reason ?? stopReasons.get(told) ?? 'stop';
     const usage = sessionUsage(message.usage);
     if (usage !== undefined && usage.totalTokens > 0) ended.usage = usage;
-    if (failure === 'error') ended.errorMessage = textOf(ended) || ended.providerError?.code || '';
+    if (failure?.code !== undefined) ended.errorMessage = textOf(ended) || failure.code;
     this.#sink.emit({ type: 'message_end', message: ended });
     this.messages.push(ended);
     this.#sink.messageEnded();
@@ -146,7 +146,8 @@ export class SessionMessageWriter implements MessageWriter {
 
   /** A message that streams was cut off. One that is assembled is whole. */
   displaced(message: OpenMessage): void {
-    if (!message.isStopped) this.stopped(message, message.isStreamed ? 'aborted' : undefined);
+    if (!message.isStopped)
+      this.stopped(message, message.isStreamed ? { reason: 'aborted' } : undefined);
   }
 
   latePiece(messageId: string, block: SpeechBlock['kind'], { length: chars }: string): void {
