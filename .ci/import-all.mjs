@@ -1,11 +1,12 @@
-// Imports every entry point of the installed package, as its exports map names them.
-import { readFileSync } from 'node:fs';
+// Imports every entry point of the installed packages, as their exports maps name them.
+import { readdirSync, readFileSync } from 'node:fs';
 
-const path = new URL('./node_modules/sluice/package.json', import.meta.url);
-const { exports } = JSON.parse(readFileSync(path, 'utf8'));
-for (const entry of Object.keys(exports)) {
-  if (entry.endsWith('.json')) continue;
-  const name = `sluice${entry.slice(1)}`;
-  const loaded = await import(name);
-  console.log(`${name}: ${Object.keys(loaded).length} values`);
+const modules = new URL('./node_modules/', import.meta.url);
+for (const name of readdirSync(modules).filter((one) => /^sluice(-|$)/.test(one))) {
+  const { exports } = JSON.parse(readFileSync(new URL(`${name}/package.json`, modules), 'utf8'));
+  for (const entry of Object.keys(exports)) {
+    if (entry.endsWith('.json')) continue;
+    const loaded = await import(`${name}${entry.slice(1)}`);
+    console.log(`${name}${entry.slice(1)}: ${Object.keys(loaded).length} values`);
+  }
 }

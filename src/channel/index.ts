@@ -14,6 +14,12 @@ export type {
 } from './channel.js';
 export { checkedPermits, checkPermit } from './check-permit.js';
 export type {
+  ChannelCredential,
+  ChannelDeclaration,
+  ChannelOption,
+  ChannelStarter,
+} from './declaration.js';
+export type {
   ApprovedMessage,
   DeliveryReceipt,
   ExplicitRoute,

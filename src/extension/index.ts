@@ -7,6 +7,7 @@ export {
   type ConfigVerdict,
   readConfig,
 } from './define/config-schema.js';
+export type { Declarations } from './define/declarations.js';
 export {
   defineExtension,
   type Extension,

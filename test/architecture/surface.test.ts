@@ -15,17 +15,13 @@ const entries = Object.keys(manifest.exports).filter((name) => name !== './packa
 const reader = new SurfaceReader();
 const stable = ['.', './testing', './legacy', './csdk', './channel'];
 
-/** An entry is a folder of src; below `./extensions/` it is an extension that is shipped with the package. */
+/** An entry is a folder of src. */
 function sourceOf(entry: string): string {
-  if (entry.startsWith('./extensions/')) return `${entry.slice(2)}/src/index.ts`;
   return entry === '.' ? 'src/index.ts' : `src/${entry.slice(2)}/index.ts`;
 }
 
 function builtOf(entry: string): string {
-  const file = sourceOf(entry).replace('.ts', '');
-  return file.startsWith('extensions/')
-    ? `./dist/${file.replace('/src/', '/')}`
-    : file.replace('src/', './dist/');
+  return sourceOf(entry).replace('.ts', '').replace('src/', './dist/');
 }
 
 function section(entry: string): string {
@@ -39,7 +35,7 @@ function section(entry: string): string {
 }
 
 describe('the entry points', () => {
-  it('are each src/<name>/index.ts, or one of a shipped extension, built to dist, types first', () => {
+  it('are each src/<name>/index.ts, built to dist, types first', () => {
     for (const entry of entries) {
       const built = builtOf(entry);
       expect(Object.entries(manifest.exports[entry] ?? {})).toEqual([
@@ -85,8 +81,6 @@ describe('the budget of values', () => {
     './gateway': 6,
     './agent': 14,
     './host': 15,
-    './extensions/telegram': 1,
-    './extensions/thread-ownership': 1,
   };
 
   it('names each entry point', () => {

@@ -287,18 +287,15 @@ describe('sluice doctor (§20.5)', () => {
     ['a placeholder', 'your-token-here', 'it is a placeholder'],
     ['spaces', ' 123:abc ', 'there are spaces around it'],
     ['quotes', '"123:abc"', 'there are quotes around it'],
-    ['another form', '123:abc', 'a Telegram bot token is digits'],
   ])(
     'finds a channel token that cannot be right, and does not show it: %s',
     async (_, token, why) => {
       const { code, found, text } = await examined(
         {
           ...config({
-            extensions: [
-              { path: './telegram.mjs', config: { telegram: { token: { env: 'BOT' } } } },
-            ],
+            extensions: [{ path: './pigeon.mjs', config: { pigeon: { token: { env: 'BOT' } } } }],
           }),
-          'telegram.mjs': extension('telegram', ''),
+          'pigeon.mjs': extension('pigeon', ''),
         },
         [],
         { BOT: token },
@@ -337,7 +334,7 @@ describe('sluice doctor (§20.5)', () => {
   });
 
   it('warns of a secret that is written out in the file, and does not show it', async () => {
-    const token = '1234567890:AAaaBBbbCCccDDddEEeeFFffGGggHHhhIIi';
+    const token = 'xoxb-1234567890-AAaaBBbbCCcc';
     const { code, found, text } = await examined({
       ...config({
         extensions: [
@@ -358,7 +355,7 @@ describe('sluice doctor (§20.5)', () => {
     expect(code).toBe(0);
     const warnings = found.filter(({ severity }) => severity === 'warning');
     expect(warnings.map(({ what }) => what)).toEqual([
-      'extensions[0].config.note holds a Telegram bot token, written out',
+      'extensions[0].config.note holds a Slack token, written out',
       'extensions[0].config.apiKey holds a secret, written out',
       'extensions[0].config.list[0].password holds a secret, written out',
       '"grants" names "oen", and no such extension is loaded',

@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -48,7 +48,7 @@ describe('sluice run --channel telegram', () => {
         channels: ['telegram'],
         extensions: [
           {
-            path: 'sluice/extensions/telegram',
+            path: 'sluice-telegram',
             config: { accounts: { lima: { token: { env: 'LIMA' } } }, allowFrom: ['ada_l'] },
           },
         ],
@@ -66,16 +66,48 @@ describe('sluice run --channel telegram', () => {
     }
   });
 
+  it('has the doctor know the form of its token, in the config and written out (§20.5)', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'sluice-telegram-'));
+    try {
+      const accounts = { lima: { token: { env: 'LIMA' } }, mike: { token: testToken } };
+      const extensions = [{ path: 'sluice-telegram', config: { accounts } }];
+      await writeFile(join(folder, 'telegram.json'), JSON.stringify({ extensions }));
+      const args = ['doctor', '--config', join(folder, 'telegram.json')];
+      const { code, stdout } = await runCli(args, '', { cwd: root, env: { LIMA: '123:abc' } });
+      const said = stdout.replace(/\s+/g, ' ');
+      expect(code).toBe(1);
+      expect(said).toContain('a Telegram bot token is digits, a colon and 35 characters');
+      expect(said).toContain('mike.token holds a Telegram bot token, written out');
+      expect(said).not.toContain(testToken);
+    } finally {
+      await rm(folder, { recursive: true });
+    }
+  });
+
+  it('begins a host by sluice init, whose config names who may write', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'sluice-telegram-'));
+    try {
+      const made = await runCli(['init', 'bot', '--channel', 'telegram'], '', { cwd: folder });
+      expect(made).toMatchObject({ code: 0, stderr: '' });
+      expect(made.stdout).toContain('TELEGRAM_BOT_TOKEN');
+      const config = await readFile(join(folder, 'bot/sluice.config.ts'), 'utf8');
+      expect(config).toContain("channels: ['telegram']");
+      expect(config).toContain('allowFrom: []');
+    } finally {
+      await rm(folder, { recursive: true });
+    }
+  });
+
   it('is what --api-root is for', async () => {
     const { code, stderr } = await runCli(['run', '--api-root', 'http://127.0.0.1:9']);
     expect(code).toBe(2);
-    expect(stderr).toContain('--api-root is for the channel "telegram"');
+    expect(stderr).toContain("unknown option '--api-root'");
   });
 
   it('leaves who may write to a setting that cannot be read: nothing stands in for it', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'sluice-telegram-'));
     try {
-      const extensions = [{ path: 'sluice/extensions/telegram', config: { allowedFrom: [42] } }];
+      const extensions = [{ path: 'sluice-telegram', config: { allowedFrom: [42] } }];
       const config = { channels: ['telegram'], extensions };
       await writeFile(join(folder, 'telegram.json'), JSON.stringify(config));
       const args = ['run', '--config', join(folder, 'telegram.json')];

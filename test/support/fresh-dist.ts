@@ -8,8 +8,8 @@ const root = fileURLToPath(new URL('../../', import.meta.url));
 /** The folders of source that `npm run build` compiles, and the folders that it writes. */
 const folders = [
   { from: 'src', to: 'dist' },
-  { from: 'extensions/telegram/src', to: 'dist/extensions/telegram' },
-  { from: 'extensions/thread-ownership/src', to: 'dist/extensions/thread-ownership' },
+  { from: 'extensions/telegram/src', to: 'extensions/telegram/dist' },
+  { from: 'extensions/thread-ownership/src', to: 'extensions/thread-ownership/dist' },
 ];
 
 /**

@@ -94,9 +94,9 @@ console.log(expectCancelled(outcome).cancel.text);
 const shipped = `
 import { createKernel } from 'sluice';
 import { loadExtension, loadExtensionModule } from 'sluice/extension';
-import threadOwnership from 'sluice/extensions/thread-ownership';
+import threadOwnership from 'sluice-thread-ownership';
 
-const byName = await loadExtensionModule('sluice/extensions/thread-ownership');
+const byName = await loadExtensionModule('sluice-thread-ownership');
 if (byName !== threadOwnership) throw new Error('two copies of it');
 const loaded = await loadExtension(createKernel(), byName);
 if (loaded.status === 'disabled') throw loaded.error;
@@ -134,8 +134,9 @@ beforeAll(() => {
   // what is wrong in src is found by `npm run typecheck`; this is about what gets out of it
   const outDir = join(installed, 'dist');
   run(tsc, ['-p', join(root, 'tsconfig.build.json'), '--outDir', outDir, '--noCheck']);
-  const extension = ['-p', join(root, 'extensions/thread-ownership'), '--noCheck'];
-  run(tsc, [...extension, '--outDir', join(outDir, 'extensions/thread-ownership')]);
+  const beside = join(project, 'node_modules/sluice-thread-ownership');
+  copyPackage('thread-ownership', beside);
+  run(tsc, ['-p', beside, '--noCheck']);
   writeFileSync(join(project, 'package.json'), '{ "type": "module" }');
   writeFileSync(
     join(project, 'tsconfig.json'),
@@ -152,6 +153,14 @@ beforeAll(() => {
 });
 
 afterAll(() => rmSync(project, { recursive: true, force: true }));
+
+/** Copies a package of this project, without what a build has left in it. */
+function copyPackage(name: string, to: string): void {
+  cpSync(join(root, 'extensions', name), to, {
+    recursive: true,
+    filter: (path) => !/\/(dist|node_modules)$/.test(path.slice(root.length)),
+  });
+}
 
 /** Runs a script under Node in the project, and gives what it printed. What goes wrong there fails the test. */
 function run(script: string, args: readonly string[] = []): string {
@@ -179,7 +188,7 @@ describe('the built package, imported by its name (§2, §13)', () => {
     expect(shown.map(([, type]) => type)).toEqual(named.map(({ name }) => name));
   });
 
-  it('holds the extensions that are shipped with it, which import it by its name, too', () => {
+  it('takes a package beside it, which imports it by its name, too', () => {
     expect(run('shipped.js')).toBe(
       'observer mentions on ingress.normalized; veto owner on egress.preparing',
     );
@@ -187,10 +196,7 @@ describe('the built package, imported by its name (§2, §13)', () => {
 
   it('runs an extension that is a package of its own', () => {
     const extension = join(project, 'node_modules/@sluice-extensions/quiet-hours');
-    cpSync(join(root, 'extensions/quiet-hours'), extension, {
-      recursive: true,
-      filter: (path) => !/\/(dist|node_modules)$/.test(path.slice(root.length)),
-    });
+    copyPackage('quiet-hours', extension);
     run(tsc, ['-p', extension]);
     expect(run('host.js')).toBe('quiet until 07:00 (UTC)');
   });

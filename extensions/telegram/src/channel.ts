@@ -11,6 +11,7 @@ import {
 } from 'sluice/channel';
 import { startAccount, type TelegramAccount } from './account.js';
 import type { TelegramConfig } from './config.js';
+import { declaration } from './declaration.js';
 import { sendMessage } from './egress/send.js';
 import { decodeUpdate } from './ingress/decode.js';
 import { telegramPreviews } from './stream/previews.js';
@@ -56,7 +57,7 @@ export function telegramChannel(options: TelegramChannelOptions): TelegramChanne
   const apiOf = ({ accountId }: ApprovedMessage) => accountOf(accountId).api;
 
   return {
-    id: 'telegram',
+    id: declaration.id,
     accounts: Object.keys(config.accounts),
     capabilities: {
       threads: true,

@@ -2,13 +2,15 @@ import { defineExtension } from 'sluice';
 
 import { telegramChannel } from './channel.js';
 import { config } from './config.js';
+import { declaration } from './declaration.js';
 import { policiesOf } from './ingress/access.js';
 
 /** Telegram as a channel. The README has the settings. */
 export default defineExtension({
   id: 'telegram',
-  manifest: { version: '0.1.0', sluice: '^0.1.0', grants: ['provide:channel'] },
+  manifest: { version: '0.1.0', sluice: '~0.1.0', grants: ['provide:channel'] },
   config,
+  declares: { channel: declaration },
   setup(api, settings) {
     const { clock, log } = api;
     const channel = telegramChannel({ config: settings, clock, log });

@@ -10,7 +10,8 @@ export interface TokenSource {
 /** The variable of an account that says nothing else. */
 export const defaultTokenEnv = 'TELEGRAM_BOT_TOKEN';
 
-const shape = /^\d{3,}:[\w-]{30,}$/;
+/** The form of a token. */
+export const tokenShape = /^\d{3,}:[\w-]{30,}$/;
 
 /**
  * Reads the token of an account.
@@ -30,7 +31,7 @@ export async function readToken(
   const found = text?.trim() ?? '';
   if (found === '')
     throw new Error(`${place} holds no token; set it to the one that @BotFather gave you`);
-  if (!shape.test(found))
+  if (!tokenShape.test(found))
     throw new Error(
       `${place} holds no token of a bot: it should be digits, a colon and 35 letters, digits, "_" or "-"`,
     );

@@ -3,9 +3,7 @@ import process from 'node:process';
 import type { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 
-const main = fileURLToPath(
-  new URL('../../../dist/extensions/thread-ownership/server/main.js', import.meta.url),
-);
+const main = fileURLToPath(new URL('../dist/server/main.js', import.meta.url));
 const root = fileURLToPath(new URL('../../../', import.meta.url));
 
 /** How a process ended, and all that it wrote. */

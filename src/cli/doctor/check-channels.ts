@@ -1,4 +1,5 @@
 import type { ChannelPlugin } from '../../channel/index.js';
+import { noSuchChannel } from '../pipeline/channel-packages.js';
 import { type Finding, findingOf } from './finding.js';
 
 /** Looks at the channels that a host would start, and at what their accounts would be started with. Nothing is connected. */
@@ -17,7 +18,10 @@ export async function checkChannels(
         check: 'channels',
         what: 'no extension provides this channel',
         whose: id,
-        hint: `Channels: ${['console', ...provided.map((one) => one.id)].join(', ')}. Load the extension that it is in.`,
+        hint: noSuchChannel(
+          id,
+          provided.map((one) => one.id),
+        ).hint,
       });
   }
   return findings;

@@ -1,12 +1,13 @@
 import { placeOf } from '../../host/index.js';
+import type { DeclaredChannel } from '../pipeline/channel-packages.js';
 import type { LoadedConfig } from '../settings/config-file.js';
+import type { ExtensionSetting } from '../settings/settings.js';
 import type { Finding } from './finding.js';
 
 const secretName = /(token|secret|password|passphrase|api_?key|credentials?|private_?key)$/i;
 
 /** Tokens that say by their form whose they are. */
 const knownForms: readonly (readonly [provider: string, form: RegExp])[] = [
-  ['a Telegram bot token', /^\d{6,}:[\w-]{30,}$/],
   ['a Slack token', /^xox[abeprs]-[\w-]{10,}$/],
   ['an Anthropic key', /^sk-ant-[\w-]{20,}$/],
   ['an OpenAI key', /^sk-[\w-]{32,}$/],
@@ -20,10 +21,19 @@ const placeholder =
 /**
  * Looks at the secrets of a config: those that are written in the file, and those whose form cannot be right. No finding
  * holds one.
+ *
+ * @param extensions as the settings name them, those of the config first.
+ * @param declared the channels that they declare: the secrets of a channel have a form of their own.
  */
-export function checkSecrets(config: LoadedConfig): Finding[] {
+export function checkSecrets(
+  config: LoadedConfig,
+  extensions: readonly ExtensionSetting[],
+  declared: readonly DeclaredChannel[],
+): Finding[] {
+  const credentials = declared.flatMap(({ declaration }) => declaration.credentials ?? []);
+  const forms = [...credentials.map(({ name, shape }) => [name, shape] as const), ...knownForms];
   const findings = [...textsIn(config.written)].flatMap(({ path, key, text }) =>
-    writtenOut(config.file, placeOf(path), key, text),
+    writtenOut(config.file, placeOf(path), key, text, forms),
   );
   for (const [file, mode] of config.exposed)
     findings.push({
@@ -39,7 +49,9 @@ export function checkSecrets(config: LoadedConfig): Finding[] {
     openclaw: config.openclaw,
   };
   for (const { path, key, text } of textsIn(filled)) {
-    const problem = secretName.test(key) ? formProblem(path, text) : undefined;
+    const problem =
+      (secretName.test(key) ? formProblem(text) : undefined) ??
+      shapeProblem(path, text, extensions, declared);
     if (problem === undefined) continue;
     findings.push({
       severity: 'error',
@@ -52,8 +64,14 @@ export function checkSecrets(config: LoadedConfig): Finding[] {
   return findings;
 }
 
-function writtenOut(file: string, place: string, key: string, text: string): Finding[] {
-  const form = knownForms.find(([, known]) => known.test(text))?.[0];
+function writtenOut(
+  file: string,
+  place: string,
+  key: string,
+  text: string,
+  forms: typeof knownForms,
+): Finding[] {
+  const form = forms.find(([, known]) => known.test(text))?.[0];
   if (text === '' || placeholder.test(text)) return [];
   if (form === undefined && !secretName.test(key)) return [];
   return [
@@ -68,16 +86,33 @@ function writtenOut(file: string, place: string, key: string, text: string): Fin
 }
 
 /** Why a secret cannot be one; nothing where it could. */
-function formProblem(path: readonly PropertyKey[], text: string): string | undefined {
+function formProblem(text: string): string | undefined {
   if (placeholder.test(text)) return 'it is a placeholder';
   if (text !== text.trim()) return 'there are spaces around it';
   if (/^(["'`]).*\1$/s.test(text)) return 'there are quotes around it';
   if (/^Bearer /i.test(text)) return 'it begins with "Bearer"';
   if (/[\r\n]/.test(text) && !text.startsWith('-----BEGIN')) return 'it has several lines';
-  const isTelegram = path.some((key) => /telegram/i.test(String(key)));
-  if (isTelegram && /token$/i.test(String(path.at(-1))) && !knownForms[0]?.[1].test(text))
-    return 'a Telegram bot token is digits, a colon and 35 characters';
   return undefined;
+}
+
+/** Why a text cannot be a secret of its channel: the channel whose extension has it, or whose name leads to it. */
+function shapeProblem(
+  path: readonly PropertyKey[],
+  text: string,
+  extensions: readonly ExtensionSetting[],
+  declared: readonly DeclaredChannel[],
+): string | undefined {
+  const [list, at] = path;
+  const extension = list === 'extensions' ? extensions[Number(at)] : undefined;
+  const key = String(path.at(-1)).toLowerCase();
+  const wrong = declared
+    .filter(
+      ({ specifier, declaration }) =>
+        specifier === extension?.specifier || path.includes(declaration.id),
+    )
+    .flatMap(({ declaration }) => declaration.credentials ?? [])
+    .find(({ setting, shape }) => key.endsWith(setting.toLowerCase()) && !shape.test(text));
+  return wrong === undefined ? undefined : `${wrong.name} is ${wrong.looksLike}`;
 }
 
 interface FoundText {

@@ -4,6 +4,7 @@ import { oneLine, silentLogger } from '../../kernel/index.js';
 import type { AgentProvider } from '../../stream/index.js';
 import { CommandError } from '../errors/command-error.js';
 import { agentDefinitions } from '../pipeline/agent-definitions.js';
+import { declaredChannels } from '../pipeline/channel-packages.js';
 import { GatewayLink } from '../pipeline/gateway-link.js';
 import { openPipeline, type Pipeline } from '../pipeline/pipeline.js';
 import type { Settings } from '../settings/settings.js';
@@ -20,7 +21,8 @@ export async function examine(settings: Settings, shell: Shell): Promise<Finding
   const { config } = settings;
   const read = config === undefined ? 'there is no config file; defaults apply' : config.file;
   const findings: Finding[] = [{ severity: 'ok', check: 'config', what: read }];
-  if (config !== undefined) findings.push(...checkSecrets(config));
+  const declared = config === undefined ? [] : await declaredChannels(settings);
+  if (config !== undefined) findings.push(...checkSecrets(config, settings.extensions, declared));
   const providers = await agentsOf(settings, shell, findings);
   let pipeline: Pipeline;
   try {

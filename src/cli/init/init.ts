@@ -3,17 +3,19 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Command } from 'commander';
-import { oneLine } from '../../kernel/index.js';
+import { definedFields, oneLine } from '../../kernel/index.js';
 import { CommandError } from '../errors/command-error.js';
 import { jsonLine } from '../print/json-line.js';
 import { configNames } from '../settings/config-file.js';
 import { type ExitCode, exitCodeHelp, exitCodes } from '../shell/exit-codes.js';
 import type { Shell } from '../shell/shell.js';
 import { printable } from '../shell/text.js';
+import { channelStart } from './channel-start.js';
 import { packageSource } from './package-source.js';
 import { starterFiles } from './starter-files.js';
 
 interface InitOptions {
+  readonly channel?: string;
   readonly force?: boolean;
   readonly json?: boolean;
   readonly debug?: boolean;
@@ -27,6 +29,7 @@ replaced.
 Examples:
   $ sluice init my-host && cd my-host && npm install && npm test && npm start
   $ sluice init
+  $ npm install sluice-pigeon && npx sluice init --channel pigeon
 
 ${exitCodeHelp}`;
 
@@ -36,6 +39,7 @@ export function addInit(program: Command, shell: Shell, done: (code: ExitCode) =
     .command('init')
     .description('write a config, and a first extension with its test')
     .argument('[dir]', 'the folder, which is made where there is none', '.')
+    .option('--channel <name>', 'begin with this channel, whose package is installed')
     .option('--force', 'replace files that are there')
     .option('--json', 'print a line of JSON per file')
     .option('--debug', 'stack traces of errors')
@@ -50,10 +54,14 @@ async function init(dir: string, options: InitOptions, shell: Shell): Promise<Ex
     fileURLToPath(new URL('../../..', import.meta.url)).replace(/[/\\]$/, ''),
     version,
   );
-  const files = Object.entries(starterFiles({ name: packageName(folder), source }));
-  const { kept, wanted } = plan(folder, files, options.force === true);
+  const wanted = options.channel === 'console' ? undefined : options.channel;
+  const channel = wanted === undefined ? undefined : await channelStart(wanted, cwd);
+  const files = Object.entries(
+    starterFiles({ name: packageName(folder), source, ...definedFields({ channel }) }),
+  );
+  const { kept, missing } = plan(folder, files, options.force === true);
   const written: string[] = [];
-  for (const [file, text] of wanted) {
+  for (const [file, text] of missing) {
     await write(join(folder, file), text);
     written.push(file);
   }
@@ -68,9 +76,12 @@ async function init(dir: string, options: InitOptions, shell: Shell): Promise<Ex
     ...written.map((file) => `wrote ${printable(join(dir, file))}`),
     ...kept.map(
       (file) =>
-        `left ${printable(join(dir, file))} as it is; it needs sluice, vitest and typescript`,
+        `left ${printable(join(dir, file))} as it is; it needs ${['sluice', ...(channel === undefined ? [] : [channel.packageName]), 'vitest'].join(', ')} and typescript`,
     ),
     '',
+    ...(channel?.declaration.credentials ?? []).map(
+      ({ name, env, hint }) => `Needed: ${name} in the variable ${env}. ${hint}`,
+    ),
     `Next: ${dir === '.' ? '' : `cd ${printable(dir)} && `}npm install && npm test && npx sluice run`,
   ]);
   return exitCodes.ok;
@@ -81,7 +92,7 @@ function plan(
   folder: string,
   files: readonly (readonly [file: string, text: string])[],
   isForced: boolean,
-): { readonly kept: string[]; readonly wanted: (readonly [file: string, text: string])[] } {
+): { readonly kept: string[]; readonly missing: (readonly [file: string, text: string])[] } {
   const there = files.map(([file]) => file).filter((file) => existsSync(join(folder, file)));
   const kept = there.filter((file): boolean => file === 'package.json');
   const other = configNames.find(
@@ -100,7 +111,7 @@ function plan(
       `${inTheWay.map(printable).join(', ')} ${inTheWay.length === 1 ? 'is' : 'are'} there already`,
       'Nothing was written. Choose another folder, or give --force to replace them.',
     );
-  return { kept, wanted: files.filter(([file]) => !kept.includes(file)) };
+  return { kept, missing: files.filter(([file]) => !kept.includes(file)) };
 }
 
 async function write(path: string, text: string): Promise<void> {

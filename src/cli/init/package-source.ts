@@ -2,11 +2,11 @@ import { existsSync, readFileSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 
 /**
- * How a package.json is to name this package, so that `npm install` finds what it was installed from: a version of the registry, a git
+ * How a package.json is to name a package, such as this one, so that `npm install` finds what it was installed from: a version of the registry, a git
  * address, a tarball or a folder. npm notes in `node_modules/.package-lock.json` where it took each package from. Where nothing
  * is noted, as in a clone or with another package manager, it is the folder itself.
  *
- * @param root the folder of this package.
+ * @param root the folder of the package.
  * @example
  * packageSource('/srv/bot/node_modules/sluice', '0.1.0'); // '^0.1.0', 'file:/srv/sluice-0.1.0.tgz' or 'git+ssh://...'
  */
@@ -15,9 +15,9 @@ export function packageSource(root: string, version: string): string {
   if (resolved === undefined) return `file:${root}`;
   if (resolved.startsWith('file:'))
     return `file:${resolve(dirname(dirname(root)), resolved.slice('file:'.length))}`;
-  const isOfRegistry = new RegExp(`/-/sluice-${version.replaceAll('.', '\\.')}\\.tgz`).test(
-    resolved,
-  );
+  const isOfRegistry = new RegExp(
+    `/-/${basename(root)}-${version.replaceAll('.', '\\.')}\\.tgz`,
+  ).test(resolved);
   return /^https?:/.test(resolved) && isOfRegistry ? `^${version}` : resolved;
 }
 

@@ -1,24 +1,31 @@
+import type { ChannelStart } from './channel-start.js';
+
 /** The files that a new host begins with, by their paths in its folder. Each is complete: its test passes as it is. */
 export function starterFiles({
   name,
   source,
+  channel,
 }: {
   /** What the folder's package is called. */
   readonly name: string;
   /** The place where npm finds the Sluice that it depends on: a range of versions, or an address. */
   readonly source: string;
+  /** Where its messages come from; the console if absent. */
+  readonly channel?: ChannelStart;
 }): Readonly<Record<string, string>> {
   return {
-    'package.json': packageJson(name, source),
+    ...channel?.declaration.starter?.files,
+    'package.json': packageJson(name, source, channel),
     'tsconfig.json': tsconfig,
-    'sluice.config.ts': config,
+    'sluice.config.ts': config(channel),
     'extensions/guard.ts': extension,
     'extensions/guard.test.ts': test,
     '.gitignore': 'node_modules/\n*.log\n',
   };
 }
 
-function packageJson(name: string, source: string): string {
+function packageJson(name: string, source: string, channel: ChannelStart | undefined): string {
+  const ofChannel = channel === undefined ? {} : { [channel.packageName]: channel.source };
   const content = {
     name,
     private: true,
@@ -30,7 +37,7 @@ function packageJson(name: string, source: string): string {
       test: 'vitest run',
       typecheck: 'tsc --noEmit',
     },
-    dependencies: { sluice: source, zod: '^4.6.7' },
+    dependencies: { sluice: source, ...ofChannel, zod: '^4.6.7' },
     devDependencies: { '@types/node': '^20.19.0', typescript: '^7.0.2', vitest: '^4.1.12' },
   };
   return `${JSON.stringify(content, null, 2)}\n`;
@@ -56,19 +63,25 @@ const tsconfig = `${JSON.stringify(
 )}
 `;
 
-const config = `import { defineConfig } from 'sluice/host';
+/** The config file. */
+function config(channel: ChannelStart | undefined): string {
+  return `import { defineConfig } from 'sluice/host';
 
 export default defineConfig({
   // Who answers: 'echo' says back what it hears, 'claude' is the Claude Agent SDK
   // (npm install @anthropic-ai/claude-agent-sdk), 'replay:FILE' a recorded stream.
   agent: 'echo',
 
-  // Where messages come from. 'telegram' comes with Sluice; extensions provide others.
-  channels: ['console'],
+  // Where messages come from: the console, or a channel that an extension or a package provides.
+  channels: ['${channel?.declaration.id ?? 'console'}'],
 
   // What takes part. Paths are read from this folder. A secret is named, not written:
   // { path: './extensions/other.ts', config: { token: { env: 'OTHER_TOKEN' } } }
-  extensions: [{ path: './extensions/guard.ts', config: { signature: 'sent by Sluice' } }],
+  extensions: [
+    { path: './extensions/guard.ts', config: { signature: 'sent by Sluice' } },${
+      channel === undefined ? '' : `\n    ${entryOf(channel)},`
+    }
+  ],
 
   // The operator has the last word on each handler, by "extension/handler".
   overrides: {
@@ -88,6 +101,13 @@ export default defineConfig({
   // health: { port: 8080 },
 });
 `;
+}
+
+function entryOf({ packageName, declaration }: ChannelStart): string {
+  const settings = declaration.starter?.config;
+  const written = settings === undefined ? '' : `, config: ${settings}`;
+  return `{ path: '${packageName}'${written} }`;
+}
 
 const extension = `import { allow, cancel, defineExtension } from 'sluice';
 import { z } from 'zod';

@@ -11,9 +11,9 @@ import {
 import type { LegacyPlugin } from '../../legacy/index.js';
 import { CommandError } from '../errors/command-error.js';
 import type { ExtensionSetting, Settings } from '../settings/settings.js';
+import { channelPackages } from './channel-packages.js';
 import { loadPlugins } from './load-plugins.js';
 import { refusedSettings } from './refused-settings.js';
-import { shippedExtensions, withApiRoot } from './shipped-channels.js';
 
 /** A pipeline without a host: a kernel with its extensions and plugins. Disposing it waits for what runs, and undoes all. */
 export interface Pipeline extends AsyncDisposable {
@@ -63,18 +63,21 @@ export async function openPipeline(
   const errors: unknown[] = [];
   const missing: string[] = [];
   const loadEach = async (some: readonly ExtensionSetting[]): Promise<void> => {
-    for (const { specifier, required, ...where } of withApiRoot(some, settings.apiRoot)) {
-      const { error } = await extensions.add(moduleSource(specifier, where));
+    for (const { specifier, required, from, config: written } of some) {
+      const given = settings.givenConfig[specifier];
+      const config = given === undefined ? written : { ...(written ?? {}), ...given };
+      const { error } = await extensions.add(moduleSource(specifier, { from, config }));
       if (error === undefined) continue;
       errors.push(error);
       if (required === true) missing.push(specifier);
     }
   };
   await loadEach(settings.extensions);
-  const shipped = shippedExtensions(settings, extensions.live, errors);
+  const packages = await channelPackages(settings, extensions.live, errors);
   // the operator has named the channel: that is the grant
-  if (leastPrivilege && shipped.length > 0) kernel.grant('telegram', ['provide:channel']);
-  await loadEach(shipped);
+  for (const { extensionId } of leastPrivilege ? packages : [])
+    if (extensionId !== undefined) kernel.grant(extensionId, ['provide:channel']);
+  await loadEach(packages);
   const { plugins, errors: pluginErrors } = await loadPlugins(
     kernel,
     settings,

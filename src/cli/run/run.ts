@@ -7,10 +7,11 @@ import { definedFields } from '../../kernel/index.js';
 import { CommandError } from '../errors/command-error.js';
 import { errorLine } from '../errors/error-line.js';
 import { agentDefinitions } from '../pipeline/agent-definitions.js';
+import { withChannelOptions } from '../pipeline/channel-options.js';
+import { noSuchChannel } from '../pipeline/channel-packages.js';
 import { GatewayLink } from '../pipeline/gateway-link.js';
 import { openKept } from '../pipeline/open-kept.js';
 import { openPipeline } from '../pipeline/pipeline.js';
-import { checkApiRoot } from '../pipeline/shipped-channels.js';
 import { agentForms } from '../settings/agent-choice.js';
 import { openLog } from '../settings/logger.js';
 import {
@@ -30,7 +31,6 @@ import { jsonView, quietView, type RunView, wayView } from './run-view.js';
 interface RunOptions extends PipelineOptions {
   readonly agent?: string;
   readonly channel?: string;
-  readonly apiRoot?: string;
   readonly url?: string;
   readonly healthPort?: string;
   readonly quiet?: boolean;
@@ -68,9 +68,12 @@ Examples:
   $ sluice run --agent claude --extension ./ask-first.js --verbose on
   $ sluice run --plugin ./thread-ownership
   $ sluice run --config sluice.json
-  $ sluice run --channel telegram --journal ./sluice.db
-  $ TELEGRAM_BOT_TOKEN=... sluice run --channel telegram
+  $ sluice run --channel pigeon --journal ./sluice.db
   $ OPENCLAW_GATEWAY_TOKEN=... sluice run --agent openclaw --url ws://127.0.0.1:18789
+
+A channel is the console, one that an extension provides, or one of a package that is
+named after it: --channel pigeon loads the package sluice-pigeon. The page of a package
+has the options that the channel adds to this command.
 
 A config file, sluice.config.json here; sluice.config.ts has the same in defineConfig:
   {
@@ -91,10 +94,9 @@ export function addRun(program: Command, shell: Shell, done: (code: ExitCode) =>
     .option('-a, --agent <name>', `who answers: ${agentForms} (default: echo)`)
     .option(
       '--channel <name>',
-      'where messages come from: console, telegram, or one of an extension (default: console)',
+      'where messages come from: console, or one of an extension or package (default: console)',
     )
     .option('--url <url>', 'the gateway of the agent openclaw (default: ws://127.0.0.1:18789)')
-    .option('--api-root <url>', "a Bot API server to use instead of Telegram's")
     .addOption(
       new Option('--json', 'print a line of JSON per dispatch, and nothing else').conflicts(
         'quiet',
@@ -116,10 +118,12 @@ export function addRun(program: Command, shell: Shell, done: (code: ExitCode) =>
         .default('off'),
     )
     .addHelpText('after', help)
-    .action(async (options: RunOptions) => done(await run(options, shell)));
+    .allowUnknownOption() // a channel may declare it
+    .allowExcessArguments()
+    .action(async (options: RunOptions) => done(await run(options, command, shell)));
 }
 
-async function run(options: RunOptions, shell: Shell): Promise<ExitCode> {
+async function run(options: RunOptions, command: Command, shell: Shell): Promise<ExitCode> {
   const debug = options.debug === true;
   let failed = false;
   let made: Host | undefined;
@@ -127,8 +131,7 @@ async function run(options: RunOptions, shell: Shell): Promise<ExitCode> {
     failed = true;
     shell.stderr.lines([errorLine(error, debug)]);
   };
-  const settings = await readSettings(options, shell);
-  checkApiRoot(settings);
+  const settings = await withChannelOptions(await readSettings(options, shell), command);
   const view = viewFor(options, shell);
   const hasConsole = settings.channels?.includes('console') ?? true;
   const isSeen = hasConsole || options.quiet === true;
@@ -235,12 +238,7 @@ function channelsOf(
 ): readonly ChannelPlugin[] {
   const provided = extensions.flatMap((one) => one.provided('channel')).map(({ id }) => id);
   const unknown = wanted.find((name) => name !== 'console' && !provided.includes(name));
-  if (unknown !== undefined)
-    throw new CommandError(
-      'bad-arguments',
-      `there is no channel "${unknown}"`,
-      `Channels: ${['console', ...provided].join(', ')}. An extension can provide another: --extension.`,
-    );
+  if (unknown !== undefined) throw noSuchChannel(unknown, provided);
   return wanted.includes('console') ? [console()] : [];
 }
 

@@ -72,8 +72,8 @@ export interface Settings
   readonly channels?: readonly string[];
   readonly extensions: readonly ExtensionSetting[];
   readonly plugins: readonly PluginSetting[];
-  /** The address of a Bot API other than Telegram's. */
-  readonly apiRoot?: string;
+  /** Settings of extensions that the command line gives, by specifier: they go over those of the config file. */
+  readonly givenConfig: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
   /** Where the agents `openclaw` are. */
   readonly gateway: GatewaySetting;
   /** The journal, with its path resolved; none where unsaid. */
@@ -113,7 +113,6 @@ export async function readSettings(
   options: PipelineOptions & {
     readonly agent?: string;
     readonly channel?: string;
-    readonly apiRoot?: string;
     readonly url?: string;
     readonly strict?: boolean;
     readonly journal?: string;
@@ -132,7 +131,7 @@ export async function readSettings(
     ...definedFields({ config, channels }),
     gateway,
     secrets,
-    ...definedFields({ apiRoot: options.apiRoot }),
+    givenConfig: {},
     ...(config?.health !== undefined && { health: config.health }),
     ...journalSetting(options.journal, config, cwd),
     agents: agentSettings(options.agent, config, cwd),

@@ -1,6 +1,8 @@
+import { definedFields } from '../../kernel/index.js';
 import { extensionError } from '../errors.js';
 import type { ExtensionApi } from './api.js';
 import type { ConfigSchema } from './config-schema.js';
+import type { Declarations } from './declarations.js';
 import { type Manifest, manifestProblem } from './manifest.js';
 
 /** What says that an object is an extension: plain data, so that two installed copies of this package agree. */
@@ -14,6 +16,8 @@ export interface ExtensionDefinition<Config> {
   readonly manifest?: Manifest;
   /** What reads its configuration: a synchronous Standard Schema, or `fromTypebox(schema)`. */
   readonly config?: ConfigSchema<Config>;
+  /** The facts that a program needs before the setup: of a channel, its options and secrets. */
+  readonly declares?: Declarations;
   /** Registers handlers and takes resources. May be async: nothing is live before it has ended. */
   setup(api: ExtensionApi, config: Config): void | Promise<void>;
 }
@@ -24,6 +28,7 @@ export interface Extension<Config = unknown> {
   readonly id: string;
   readonly manifest: Manifest;
   readonly config: ConfigSchema<Config> | undefined;
+  readonly declares?: Declarations;
   /** A method, so that extensions of any config fit one list: the loader calls it with what its schema read. */
   setup(api: ExtensionApi, config: Config): void | Promise<void>;
 }
@@ -48,8 +53,9 @@ const idPattern = /^[^\s/\p{Cc}]+$/u;
 export function defineExtension<Config = undefined>(
   definition: ExtensionDefinition<Config>,
 ): Extension<Config> {
-  const { id, manifest = {}, config, setup } = definition;
-  const extension = Object.freeze({ kind, id, manifest, config, setup } as const);
+  const { id, manifest = {}, config, declares, setup } = definition;
+  const declared = definedFields({ declares });
+  const extension = Object.freeze({ kind, id, manifest, config, ...declared, setup } as const);
   const problem = extensionProblem(extension);
   if (problem !== undefined)
     throw extensionError('bad-extension', { extensionId: String(id), problem });

@@ -1,6 +1,5 @@
 #!/usr/bin/env node
 import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import process from 'node:process';
 import { runServer } from './run-server.js';
 
@@ -17,8 +16,8 @@ const writeTo = (stream: NodeJS.WriteStream): ((line: string) => void) => {
   return (line) => void stream.write(`${line}\n`);
 };
 
-const manifest = createRequire(import.meta.url).resolve('sluice/package.json');
-const { version } = JSON.parse(readFileSync(manifest, 'utf8')) as { version: string }; // the package that ships this
+const manifest = new URL('../../package.json', import.meta.url);
+const { version } = JSON.parse(readFileSync(manifest, 'utf8')) as { version: string }; // our own file
 
 process.exitCode = await runServer({
   args: process.argv.slice(2),

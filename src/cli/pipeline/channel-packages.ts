@@ -1,0 +1,95 @@
+import type { ChannelDeclaration } from '../../channel/index.js';
+import {
+  type Extension,
+  findModule,
+  type LoadedExtension,
+  loadExtensionModule,
+} from '../../extension/index.js';
+import { isSluiceError } from '../../kernel/index.js';
+import { CommandError } from '../errors/command-error.js';
+import type { ExtensionSetting, Settings } from '../settings/settings.js';
+
+/** An extension that says of itself which channel it provides. */
+export interface DeclaredChannel {
+  readonly specifier: string;
+  readonly declaration: ChannelDeclaration;
+}
+
+/** The package of a channel: nobody has to name it as an extension. Nothing if no package can have that name. */
+export function packageOf(channel: string): string | undefined {
+  return /^[a-z0-9][a-z0-9-]*$/.test(channel) && channel !== 'console'
+    ? `sluice-${channel}`
+    : undefined;
+}
+
+/**
+ * The packages of channels that are asked for and that no loaded extension provides, if they are installed. None is added if an
+ * extension could not be loaded: it may provide the channel, with settings that say who may write.
+ */
+export async function channelPackages(
+  { channels = [], workspaceDir }: Pick<Settings, 'channels' | 'workspaceDir'>,
+  loaded: readonly LoadedExtension[],
+  errors: readonly unknown[],
+): Promise<readonly (ExtensionSetting & { readonly extensionId?: string })[]> {
+  if (errors.length > 0) return [];
+  const provided = loaded.flatMap((one) => one.provided('channel')).map(({ id }) => id);
+  const settings: (ExtensionSetting & { readonly extensionId?: string })[] = [];
+  for (const name of channels.filter((one) => !provided.includes(one))) {
+    const specifier = packageOf(name);
+    if (specifier === undefined) continue;
+    const setting = { specifier, from: workspaceDir };
+    const found = await moduleOf(setting);
+    if (found === 'missing') continue;
+    settings.push(found === 'broken' ? setting : { ...setting, extensionId: found.id });
+  }
+  return settings;
+}
+
+/** The channels that the extensions of the settings, and the packages of the channels in them, declare. Nothing is set up. */
+export async function declaredChannels({
+  channels = [],
+  extensions,
+  workspaceDir,
+}: Pick<Settings, 'channels' | 'extensions' | 'workspaceDir'>): Promise<DeclaredChannel[]> {
+  const declared: DeclaredChannel[] = [];
+  const read = async (setting: ExtensionSetting): Promise<void> => {
+    const found = await moduleOf(setting);
+    const declaration = typeof found === 'string' ? undefined : found.declares?.channel;
+    if (declaration !== undefined) declared.push({ specifier: setting.specifier, declaration });
+  };
+  for (const setting of extensions) await read(setting);
+  for (const name of channels) {
+    const specifier = packageOf(name);
+    if (specifier === undefined || declared.some(({ declaration }) => declaration.id === name))
+      continue;
+    await read({ specifier, from: workspaceDir });
+  }
+  return declared;
+}
+
+/** The error of a channel that nothing provides. */
+export function noSuchChannel(name: string, provided: readonly string[]): CommandError {
+  const install = packageOf(name);
+  return new CommandError(
+    'bad-arguments',
+    `there is no channel "${name}"`,
+    `Channels: ${['console', ...provided].join(', ')}. An extension can provide another: --extension.${
+      install === undefined
+        ? ''
+        : ` If the channel has a package of its own, install it: npm install ${install}.`
+    }`,
+  );
+}
+
+/** The extension of a module. Why a module is broken is told when the pipeline loads it. */
+async function moduleOf(setting: ExtensionSetting): Promise<Extension | 'missing' | 'broken'> {
+  const { specifier, from } = setting;
+  let isInstalled = false;
+  try {
+    isInstalled = findModule(specifier, from).url.startsWith('file:');
+    return await loadExtensionModule(specifier, { from });
+  } catch (thrown) {
+    const isThere = isInstalled || !isSluiceError(thrown) || thrown.code !== 'module-not-found';
+    return isThere ? 'broken' : 'missing';
+  }
+}

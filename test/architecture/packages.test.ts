@@ -1,0 +1,71 @@
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import telegram from '../../extensions/telegram/src/index.js';
+import { readProjectFile, root, sourceFiles } from '../support/source-tree.js';
+
+interface Manifest {
+  readonly name: string;
+  readonly version: string;
+  readonly private?: boolean;
+  readonly keywords?: readonly string[];
+  readonly exports: unknown;
+  readonly peerDependencies: Readonly<Record<string, string>>;
+  readonly dependencies: Readonly<Record<string, string>>;
+}
+
+const manifestOf = (path: string): Manifest => JSON.parse(readProjectFile(path)) as Manifest;
+const core = manifestOf('package.json');
+const folders = readdirSync(join(root, 'extensions'));
+const packages = folders.map(
+  (name) => [name, manifestOf(`extensions/${name}/package.json`)] as const,
+);
+const published = packages.filter(([, manifest]) => manifest.private !== true);
+
+describe('the packages beside the core', () => {
+  it('are those that have run-time dependencies of their own', () => {
+    expect(published.map(([, { name }]) => name)).toEqual([
+      'sluice-telegram',
+      'sluice-thread-ownership',
+    ]);
+    for (const [, { dependencies }] of published) expect(Object.keys(dependencies)).not.toEqual([]);
+  });
+
+  it.each(packages)(
+    '%s has the version of the core, and an exact minor of it as its peer',
+    (_, manifest) => {
+      const [major, minor] = core.version.split('.');
+      expect(manifest.version).toBe(core.version);
+      expect(manifest.peerDependencies).toEqual({ sluice: `~${major}.${minor}.0` });
+      expect(manifest.dependencies).not.toHaveProperty('sluice');
+    },
+  );
+
+  it.each(published)(
+    '%s is named after its folder, is found by its keyword, and exports its extension',
+    (name, manifest) => {
+      expect(manifest.name).toBe(`sluice-${name}`);
+      expect(manifest.keywords).toContain('sluice-extension');
+      expect(manifest.exports).toEqual({
+        '.': { types: './dist/index.d.ts', default: './dist/index.js' },
+        './package.json': './package.json',
+      });
+    },
+  );
+});
+
+describe('src', () => {
+  it('knows no channel of a package: its examples and comments alone may name one', () => {
+    const { channel } = telegram.declares ?? {};
+    expect(channel?.id).toBe('telegram');
+    const names = new RegExp(String(channel?.id), 'i');
+    const code = sourceFiles('src').flatMap(({ path, text }) =>
+      text
+        .split('\n')
+        .map((line, at) => ({ line: line.trim(), place: `${path}:${at + 1}` }))
+        .filter(({ line }) => names.test(line) && !/^(\/\/|\/?\*)/.test(line))
+        .map(({ place }) => place),
+    );
+    expect(code).toEqual([]);
+  });
+});
