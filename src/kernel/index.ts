@@ -3,6 +3,7 @@ export type * from './contract/contract.js';
 export type { Override } from './contract/contribution.js';
 export type { Instrument } from './contract/instrument.js';
 export { type OpenContribution, type OpenKernel, openKernel } from './contract/open-kernel.js';
+export { perKernel } from './contract/per-kernel.js';
 export { previewObstacles } from './contract/preview.js';
 export {
   type ErrorCode,
@@ -85,6 +86,7 @@ export {
   type PatchLawSpec,
   patchLaws,
 } from './stage/vocabulary.js';
+export { onAbort, Timer, withTimeout } from './stage/waits.js';
 export { createKernel } from './surface/kernel.js';
 export { copyPlain } from './value/copy-plain.js';
 export { type DefinedFields, definedFields } from './value/defined-fields.js';

@@ -1,27 +1,18 @@
-import type { Kernel } from '../kernel/index.js';
+import { type Kernel, perKernel } from '../kernel/index.js';
+import { HeldKeys } from './held-keys.js';
 
-/** How many dispatchers each run of a kernel has now. It belongs to the kernel, which does not know runs. */
-const driven = new WeakMap<Kernel, Map<string, number>>();
+/** The runs of a kernel that have a dispatcher. The kernel itself does not know runs. */
+const drivenRuns = perKernel(() => new HeldKeys());
 
 /**
- * Whether somebody dispatches a run now: an agent turn, or a bridge. Whoever comes second would tell each of its
- * facts twice.
+ * Tells whether a run has a dispatcher now: an agent turn, or a bridge. A second one would tell each fact of the run
+ * twice.
  */
 export function isRunDriven(kernel: Kernel, runId: string): boolean {
-  return (driven.get(kernel)?.get(runId) ?? 0) > 0;
+  return drivenRuns(kernel).has(runId);
 }
 
-/** Says that a run is dispatched from now on, until what is returned is called. */
+/** Notes that a run is dispatched from now on, until the returned function is called. */
 export function driveRun(kernel: Kernel, runId: string): () => void {
-  const runs = driven.get(kernel) ?? new Map<string, number>();
-  driven.set(kernel, runs);
-  runs.set(runId, (runs.get(runId) ?? 0) + 1);
-  let ended = false;
-  return () => {
-    if (ended) return;
-    ended = true;
-    const left = (runs.get(runId) ?? 1) - 1;
-    if (left > 0) runs.set(runId, left);
-    else runs.delete(runId);
-  };
+  return drivenRuns(kernel).hold(runId);
 }

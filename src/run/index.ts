@@ -1,4 +1,5 @@
 export { driveRun, isRunDriven } from './driven-runs.js';
+export { HeldKeys } from './held-keys.js';
 export type { RunFallback } from './run-bounds.js';
 export {
   RunDispatcher,

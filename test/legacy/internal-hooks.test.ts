@@ -164,6 +164,19 @@ describe('a trigger of the internal hook bus', () => {
     await done;
     expect(last).toHaveBeenCalledTimes(1);
   });
+
+  it('waits a whole minute for a handler of an event without a family, and then calls the next', async () => {
+    const { hooks, clock } = lab();
+    const last = vi.fn();
+    hooks.registerInternalHook('command:status', () => new Promise<void>(() => undefined));
+    hooks.registerInternalHook('command:status', last);
+    const done = hooks.triggerInternalHook(createInternalHookEvent('command', 'status', 'k'));
+    await clock.advance(59_999);
+    expect(last).not.toHaveBeenCalled();
+    await clock.advance(1);
+    await done;
+    expect(last).toHaveBeenCalledTimes(1);
+  });
 });
 
 describe('registering on the internal hook bus', () => {

@@ -3,6 +3,7 @@ import {
   type Clock,
   definedFields,
   type Envelope,
+  isThenable,
   type Kernel,
   type Logger,
   type OpenKernel,
@@ -18,7 +19,6 @@ import { type SameFact, sameFact } from '../facts/same-fact.js';
 import { plainRecords } from '../hooks/plain-records.js';
 import type { AgentEvents, AgentEventsOptions, AgentEventsStats } from './agent-events.js';
 import type { AgentEvent, AgentEventInput, AgentEventListener, AgentRunContext } from './event.js';
-import { Listeners } from './listeners.js';
 import type { AgentEventRow, AgentEventSink } from './row.js';
 import { rowOf } from './rows.js';
 import { Runs } from './runs.js';
@@ -34,7 +34,8 @@ export class AgentEventBus implements AgentEvents {
   readonly #clock: Clock;
   readonly #logger: Logger;
   readonly #runs: Runs;
-  readonly #listeners: Listeners;
+  /** In order of registration. */
+  readonly #listeners = new Set<AgentEventListener>();
   readonly #sinks: Disposable;
   readonly #pending = new Set<Promise<unknown>>();
   readonly #misfits = new Set<AgentEventRow>();
@@ -55,10 +56,6 @@ export class AgentEventBus implements AgentEvents {
     this.#facts = sameFact(kernel, { clock });
     this.#logger = options.logger ?? silentLogger;
     this.#runs = new Runs(maxRuns);
-    this.#listeners = new Listeners((error) => {
-      this.#counts.failures++;
-      this.#logger.debug('an agent event listener failed', { error });
-    });
     this.#sinks = contributeAll(
       this.#kernel,
       agentEventSinks.map((sink) => ({
@@ -75,7 +72,7 @@ export class AgentEventBus implements AgentEvents {
   emitAgentEvent(event: AgentEventInput): void {
     this.#counts.emitted++;
     const enriched = this.#enriched(event, event.sessionKey, this.#clock.now());
-    this.#listeners.tell(enriched);
+    this.#tell(enriched);
     const row = rowOf(event.stream, event.data);
     const part = row?.parts[0];
     if (row === undefined || part === undefined) this.#counts.unmapped++;
@@ -110,6 +107,21 @@ export class AgentEventBus implements AgentEvents {
   [Symbol.dispose](): void {
     this.#sinks[Symbol.dispose]();
     this.#listeners.clear();
+  }
+
+  /** Calls every listener, also those that another one adds meanwhile: a set walks over them, too. */
+  #tell(event: AgentEvent): void {
+    const failed = (error: unknown): void => {
+      this.#counts.failures++;
+      this.#logger.debug('an agent event listener failed', { error });
+    };
+    for (const listener of this.#listeners)
+      try {
+        const result: unknown = listener(event);
+        if (isThenable(result)) Promise.resolve(result).catch(failed);
+      } catch (error) {
+        failed(error);
+      }
   }
 
   /** An event with its number, its time and its session: none where the run is not to be seen. */
@@ -188,6 +200,6 @@ export class AgentEventBus implements AgentEvents {
     const read = sink.read(payload);
     if (read === undefined || this.#listeners.size === 0) return;
     this.#counts.told++;
-    this.#listeners.tell(this.#enriched({ runId, ...read }, sessionKey, occurredAt));
+    this.#tell(this.#enriched({ runId, ...read }, sessionKey, occurredAt));
   }
 }

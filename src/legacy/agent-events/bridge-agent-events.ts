@@ -1,5 +1,5 @@
 import type { Kernel } from '../../kernel/index.js';
-import { SharedBuses } from '../facts/shared-bus.js';
+import { sharedBus } from '../facts/shared-bus.js';
 import { AgentEventBus } from './agent-event-bus.js';
 import type { AgentEvents, AgentEventsOptions } from './agent-events.js';
 
@@ -17,7 +17,7 @@ import type { AgentEvents, AgentEventsOptions } from './agent-events.js';
  * bus.emitAgentEvent({ runId: 'r-1', stream: 'lifecycle', data: { phase: 'start', startedAt: Date.now() } });
  */
 export function bridgeAgentEvents(kernel: Kernel, options: AgentEventsOptions = {}): AgentEvents {
-  const { bus, leave } = buses.join(kernel, () => new AgentEventBus(kernel, options));
+  const { bus, leave } = join(kernel, options);
   const stops = new Set<() => boolean>();
   return {
     emitAgentEvent: (event) => bus.emitAgentEvent(event),
@@ -42,5 +42,4 @@ export function bridgeAgentEvents(kernel: Kernel, options: AgentEventsOptions = 
   };
 }
 
-/** In effect private fields of the kernels. */
-const buses = new SharedBuses<AgentEventBus>();
+const join = sharedBus((kernel, options: AgentEventsOptions) => new AgentEventBus(kernel, options));

@@ -3,9 +3,9 @@ import {
   type Clock,
   type Kernel,
   type Outcome,
+  perKernel,
   systemClock,
 } from '../../kernel/index.js';
-import { checkKernel } from './check-kernel.js';
 
 /** The legacy buses that may tell of one fact. */
 export type FactBus = 'plugin-hooks' | 'internal-hooks' | 'agent-events';
@@ -74,17 +74,8 @@ export interface SameFact {
  * );
  */
 export function sameFact(kernel: Kernel, options: SameFactOptions = {}): SameFact {
-  let registry = registries.get(kernel);
-  if (registry === undefined) {
-    checkKernel(kernel);
-    registry = new FactRegistry(options);
-    registries.set(kernel, registry);
-  }
-  return registry;
+  return registryOf(kernel, options);
 }
-
-/** In effect a private field of each kernel: it lives as long as the kernel, and no two kernels share one. */
-const registries = new WeakMap<Kernel, FactRegistry>();
 
 /** How long after another bus an announcement that names nothing still means the same fact. */
 const namelessMs = 1_000;
@@ -222,6 +213,8 @@ class FactRegistry implements SameFact {
     if (untold?.size === 0) this.#untold.delete(key);
   }
 }
+
+const registryOf = perKernel((_, options: SameFactOptions) => new FactRegistry(options));
 
 /** The places where a fact waits for the buses that have not told of it. */
 function untoldKeys({ family, names, buses }: Fact): string[] {

@@ -1,37 +1,33 @@
-import type { Kernel } from '../../kernel/index.js';
+import { type Kernel, perKernel } from '../../kernel/index.js';
 
 /** A bus that several users of one kernel share. */
 export interface Shared<Bus> {
   readonly bus: Bus;
-  /** Lets go of it. The last user to do so takes it off the kernel. */
+  /** Lets go of the bus. The last user to do so takes it off the kernel. */
   leave(): void;
 }
 
-interface Entry<Bus> {
-  readonly bus: Bus;
-  users: number;
-}
-
 /**
- * The buses of one kind, one per kernel: the legacy system has one per process, so that whoever registers on it and
- * whoever calls it meet. Kept like private fields of the kernels: each lives no longer than its kernel.
+ * Shares one bus of a kind per kernel. The legacy system has one per process, so that handlers and callers meet.
+ *
+ * @param make makes the bus when its first user joins.
  */
-export class SharedBuses<Bus extends Disposable> {
-  readonly #entries = new WeakMap<Kernel, Entry<Bus>>();
-
-  /** The bus of a kernel, made where there is none. */
-  join(kernel: Kernel, make: () => Bus): Shared<Bus> {
-    const entry = this.#entries.get(kernel) ?? { bus: make(), users: 0 };
-    this.#entries.set(kernel, entry);
-    entry.users++;
+export function sharedBus<Bus extends Disposable, Options>(
+  make: (kernel: Kernel, options: Options) => Bus,
+): (kernel: Kernel, options: Options) => Shared<Bus> {
+  const slotOf = perKernel(() => ({ bus: undefined as Bus | undefined, users: 0 })); // no bus yet
+  return (kernel, options) => {
+    const slot = slotOf(kernel);
+    const bus = (slot.bus ??= make(kernel, options));
+    slot.users++;
     let isIn = true;
     const leave = (): void => {
       if (!isIn) return;
       isIn = false;
-      if (--entry.users > 0) return;
-      this.#entries.delete(kernel);
-      entry.bus[Symbol.dispose]();
+      if (--slot.users > 0) return;
+      slot.bus = undefined;
+      bus[Symbol.dispose]();
     };
-    return { bus: entry.bus, leave };
-  }
+    return { bus, leave };
+  };
 }

@@ -1,5 +1,5 @@
 import type { Kernel } from '../../kernel/index.js';
-import { SharedBuses } from '../facts/shared-bus.js';
+import { sharedBus } from '../facts/shared-bus.js';
 import type { InternalHookHandler } from './event.js';
 import { InternalHookBus } from './internal-hook-bus.js';
 import type { InternalHookOptions, InternalHooks } from './internal-hooks.js';
@@ -24,7 +24,7 @@ export function bridgeInternalHooks(
   kernel: Kernel,
   options: InternalHookOptions = {},
 ): InternalHooks {
-  const { bus, leave } = buses.join(kernel, () => new InternalHookBus(kernel, options));
+  const { bus, leave } = join(kernel, options);
   const own: { readonly key: string; readonly handler: InternalHookHandler }[] = [];
   return {
     registerInternalHook: (key, handler, owner) => {
@@ -51,5 +51,6 @@ export function bridgeInternalHooks(
   };
 }
 
-/** In effect private fields of the kernels. */
-const buses = new SharedBuses<InternalHookBus>();
+const join = sharedBus(
+  (kernel, options: InternalHookOptions) => new InternalHookBus(kernel, options),
+);

@@ -1,4 +1,4 @@
-import type { Logger } from '../../kernel/index.js';
+import { isThenable, type Logger } from '../../kernel/index.js';
 import type { BootstrapView } from './bootstrap-files.js';
 import type { InternalHookEvent, InternalHookHandler } from './event.js';
 
@@ -29,19 +29,16 @@ export class Firing {
    * count.
    */
   call(handler: InternalHookHandler): void | Promise<void> {
-    let result: unknown;
-    try {
-      result = handler(this.event);
-    } catch (thrown) {
+    const fail = (thrown: unknown): never => {
       throw this.#logged(thrown);
+    };
+    try {
+      const result: unknown = handler(this.event);
+      if (isThenable(result)) return Promise.resolve(result).then(() => undefined, fail);
+    } catch (thrown) {
+      fail(thrown);
     }
-    if (typeof result !== 'object' || result === null || !('then' in result)) return undefined;
-    return Promise.resolve(result).then(
-      () => undefined,
-      (thrown: unknown) => {
-        throw this.#logged(thrown);
-      },
-    );
+    return undefined;
   }
 
   /** The same, after the handlers that were queued before have settled: the legacy bus awaits each. */

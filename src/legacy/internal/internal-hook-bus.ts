@@ -8,6 +8,7 @@ import {
   openKernel,
   silentLogger,
   systemClock,
+  withTimeout,
 } from '../../kernel/index.js';
 import { announce } from '../facts/announce.js';
 import { contributeAll } from '../facts/contribute-all.js';
@@ -39,6 +40,7 @@ export class InternalHookBus implements InternalHooks {
   readonly #facts: SameFact;
   readonly #clock: Clock;
   readonly #logger: Logger;
+  readonly #timeoutMs: number;
   readonly #registrations: Registrations;
   /** The triggers that are being dispatched, by the metadata of their dispatches. */
   readonly #origins = new WeakMap<object, Origin>();
@@ -55,9 +57,9 @@ export class InternalHookBus implements InternalHooks {
   };
 
   constructor(kernel: Kernel, options: InternalHookOptions) {
-    const { extensionId = 'internal-hooks', clock, handlerTimeoutMs = 60_000 } = options;
+    const { extensionId = 'internal-hooks', handlerTimeoutMs = 60_000 } = options;
     this.#kernel = openKernel(kernel);
-    this.#clock = clock ?? systemClock;
+    this.#clock = options.clock ?? systemClock;
     this.#facts = sameFact(kernel, { clock: this.#clock });
     this.#logger = options.logger ?? silentLogger;
     const scope = {
@@ -66,11 +68,10 @@ export class InternalHookBus implements InternalHooks {
       firingOf: (row: InternalHookRow, sink: InternalHookSink, call: Call) =>
         this.#firingOf(row, sink, call),
     };
-    this.#registrations = new Registrations({
-      contribute: (registration) =>
-        contributeAll(this.#kernel, contributionsOf(scope, registration)),
-      carrier: { extensionId, clock, timeoutMs: handlerTimeoutMs },
-    });
+    this.#timeoutMs = handlerTimeoutMs;
+    this.#registrations = new Registrations((registration) =>
+      contributeAll(this.#kernel, contributionsOf(scope, registration)),
+    );
   }
 
   registerInternalHook(eventKey: string, handler: InternalHookHandler, owner?: string): void {
@@ -168,11 +169,18 @@ export class InternalHookBus implements InternalHooks {
     return replies; // the stages of commands have such
   }
 
-  /** Calls the handlers of an event outside of the canonical families. */
+  /** Calls the handlers of an event outside of the canonical families. The firing logs a handler that fails. */
   async #carry(firing: Firing): Promise<void> {
     this.#counts.carried++;
     const { type, action } = firing.event;
-    await this.#registrations.carrierOf(type, action)?.carry(firing);
+    for (const hear of this.#registrations.handlersOf(type, action))
+      try {
+        const settling = firing.call(hear);
+        if (settling !== undefined)
+          await withTimeout(settling, this.#timeoutMs, this.#clock, () => undefined);
+      } catch {
+        // the other handlers are called all the same
+      }
   }
 
   /** What a dispatch is to the handlers of a row: its own trigger, or an event made of the envelope, once. */

@@ -1,5 +1,4 @@
-import type { Author, Envelope, Kernel, Own } from '../../kernel/index.js';
-import { checkKernel } from '../facts/check-kernel.js';
+import { type Author, type Envelope, type Own, perKernel } from '../../kernel/index.js';
 import { pluginHooks } from '../hooks/index.js';
 import type { LegacyHookRow } from '../hooks/row.js';
 import type { LegacyHookName } from '../hooks/shapes.js';
@@ -115,16 +114,5 @@ export class LegacyBridge {
   }
 }
 
-/** The bridge of a kernel. */
-export function bridgeOf(kernel: Kernel): LegacyBridge {
-  let bridge = bridges.get(kernel);
-  if (bridge === undefined) {
-    checkKernel(kernel);
-    bridge = new LegacyBridge();
-    bridges.set(kernel, bridge);
-  }
-  return bridge;
-}
-
-/** In effect a private field of each kernel: it lives as long as the kernel, and no two kernels share one. */
-const bridges = new WeakMap<Kernel, LegacyBridge>();
+/** Gives the bridge of a kernel. It throws SluiceError `bad-option` if it is given no kernel. */
+export const bridgeOf = perKernel(() => new LegacyBridge());

@@ -1,13 +1,14 @@
+import { HeldKeys } from '../../../run/index.js';
 import { Recent } from '../../../stream/index.js';
 
-/** Runs whose claim has ended, and of which events may still come. */
-const remembered = 1_000;
+/** Bounds the runs that are remembered after their claim has ended, since events of them may still come. */
+const maxReleased = 1_000;
 
-/** The runs that somebody dispatches already, or has dispatched, so that nobody tells them a second time. */
+/** The runs that have, or had, a dispatcher here: a bridge would tell their facts a second time. */
 export class RunClaims {
-  readonly #runs = new Map<string, number>();
-  readonly #sessions = new Map<string, number>();
-  readonly #released = new Recent<string, true>(remembered);
+  readonly #runs = new HeldKeys();
+  readonly #sessions = new HeldKeys();
+  readonly #released = new Recent<string, true>(maxReleased);
 
   get size(): number {
     return this.#runs.size + this.#sessions.size;
@@ -17,7 +18,7 @@ export class RunClaims {
     return this.#runs.has(runId);
   }
 
-  /** Whether a run is claimed, or was, or is of a session whose run has no name yet. */
+  /** Tells whether a run is claimed, was claimed lately, or belongs to a session whose run has no name yet. */
   covers(runId: string, sessionKey = ''): boolean {
     return (
       this.#runs.has(runId) ||
@@ -26,28 +27,19 @@ export class RunClaims {
     );
   }
 
-  /** Claims a run, until what is returned is disposed. */
+  /** Claims a run, until the returned object is disposed. */
   addRun(runId: string): Disposable {
-    return hold(this.#runs, runId, () => this.#released.set(runId, true));
+    const release = this.#runs.hold(runId);
+    return {
+      [Symbol.dispose]: () => {
+        release();
+        this.#released.set(runId, true);
+      },
+    };
   }
 
-  /** Claims what runs in a session, until what is returned is disposed. Gateways write keys in lower case. */
+  /** Claims all runs of a session, until the returned object is disposed. Gateways write keys in lower case. */
   addSession(sessionKey: string): Disposable {
-    return hold(this.#sessions, sessionKey.toLowerCase(), () => undefined);
+    return { [Symbol.dispose]: this.#sessions.hold(sessionKey.toLowerCase()) };
   }
-}
-
-function hold(held: Map<string, number>, key: string, onRelease: () => void): Disposable {
-  held.set(key, (held.get(key) ?? 0) + 1);
-  let isOver = false;
-  return {
-    [Symbol.dispose]: () => {
-      if (isOver) return;
-      isOver = true;
-      const left = (held.get(key) ?? 1) - 1;
-      if (left > 0) held.set(key, left);
-      else held.delete(key);
-      onRelease();
-    },
-  };
 }

@@ -1,4 +1,4 @@
-import type { Kernel } from '../../../kernel/index.js';
+import { type Kernel, perKernel } from '../../../kernel/index.js';
 import {
   type AgentEventListener,
   type AgentEvents,
@@ -13,21 +13,13 @@ export interface PluginBuses {
   listen(listener: AgentEventListener): () => void;
 }
 
-/** The buses of a kernel. They are made when a plugin first asks for one. */
-export function pluginBuses(kernel: Kernel): PluginBuses {
-  let buses = byKernel.get(kernel);
-  if (buses === undefined) {
-    buses = {
-      internalHooks: bridgeInternalHooks(kernel, { extensionId: 'plugin-internal-hooks' }),
-      listen: listening(kernel),
-    };
-    byKernel.set(kernel, buses);
-  }
-  return buses;
-}
-
-/** In effect a private field of each kernel: it lives as long as the kernel, and no two kernels share one. */
-const byKernel = new WeakMap<Kernel, PluginBuses>();
+/** Gives the buses of a kernel. They are made when a plugin first asks for one. */
+export const pluginBuses = perKernel(
+  (kernel): PluginBuses => ({
+    internalHooks: bridgeInternalHooks(kernel, { extensionId: 'plugin-internal-hooks' }),
+    listen: listening(kernel),
+  }),
+);
 
 function listening(kernel: Kernel): PluginBuses['listen'] {
   let bus: AgentEvents | undefined;

@@ -1,0 +1,31 @@
+import { kernelError } from '../errors.js';
+import type { Kernel } from './contract.js';
+
+/**
+ * Keeps one object for each kernel, as if it were a private field of that kernel: no two kernels share it, and it lives
+ * no longer than its kernel.
+ *
+ * @param make makes the object when a kernel is first asked about, with the further arguments of that first call.
+ * @returns the function that gives a kernel's object. It throws SluiceError `bad-option` if its argument is no kernel:
+ *   a host may come from a system whose functions take no kernel.
+ * @example
+ * const countsOf = perKernel(() => new Map<string, number>());
+ * countsOf(kernel).set('runs', 1);
+ */
+export function perKernel<Kept extends object, Rest extends readonly unknown[]>(
+  make: (kernel: Kernel, ...rest: Rest) => Kept,
+): (kernel: Kernel, ...rest: Rest) => Kept {
+  const all = new WeakMap<Kernel, Kept>();
+  return (kernel, ...rest) => {
+    const known = all.get(kernel);
+    if (known !== undefined) return known;
+    if (typeof Object(kernel).dispatch !== 'function')
+      throw kernelError('bad-option', {
+        option: 'kernel',
+        problem: 'the first argument is no kernel; give what createKernel() returned',
+      });
+    const made = make(kernel, ...rest);
+    all.set(kernel, made);
+    return made;
+  };
+}
