@@ -29,9 +29,8 @@ export type { AgentCallback, ChatCallback } from './client/routes/run-routes.js'
 export { createDeviceIdentity, type DeviceIdentity } from './device/device-identity.js';
 export { loadDeviceIdentity } from './device/load-device-identity.js';
 export type { OtherAgentEvent } from './protocol/agent-event.js';
-export type { ChatEvent } from './protocol/chat-event.js';
+export type { ChatEvent, LostReason } from './protocol/chat-event.js';
 export type { GatewayEvent } from './protocol/frame.js';
-export type { LostReason } from './protocol/lost-reason.js';
 export type { CircuitOptions } from './provider/circuit.js';
 export { OpenClawAgentProvider } from './provider/provider.js';
 export type { OpenClawAgentProviderOptions } from './provider/provider-options.js';

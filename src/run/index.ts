@@ -1,3 +1,4 @@
+export { attachedFiles } from './attached-files.js';
 export { driveRun, isRunDriven } from './driven-runs.js';
 export { HeldKeys } from './held-keys.js';
 export type { RunFallback } from './run-bounds.js';

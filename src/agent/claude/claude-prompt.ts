@@ -1,3 +1,4 @@
+import { attachedFiles } from '../../run/index.js';
 import { type AgentRequest, type SessionMessage, textOf } from '../../stream/index.js';
 
 /** How much of a conversation a prompt repeats, in characters; the oldest goes first. */
@@ -17,15 +18,10 @@ export function claudePrompt(
     message.role === 'toolResult' ? '' : textOf(message),
   );
   const done = conversation(begun, workOf);
-  const files = attachments.map(({ kind, name, path, url, mimeType }) =>
-    ['-', kind, name, path ?? url, mimeType === undefined ? undefined : `(${mimeType})`]
-      .filter((part) => part !== undefined)
-      .join(' '),
-  );
   return [
     ...(said === '' ? [] : [`<conversation_so_far>\n${said}\n</conversation_so_far>`]),
     ...(done === '' ? [] : [`<already_done>\n${cutOff}\n${done}\n</already_done>`]),
-    ...(files.length === 0 ? [] : [`Attached files:\n${files.join('\n')}`]),
+    ...attachedFiles(attachments),
     prompt,
   ].join('\n\n');
 }

@@ -5,7 +5,6 @@ import type { OpenClawClient } from '../client/client.js';
 import { isGapReport, readAgentEvent, type WireAgentEvent } from '../protocol/agent-event.js';
 import { readChatEvent } from '../protocol/chat-event.js';
 import type { GatewayEvent } from '../protocol/frame.js';
-import { RunTimers } from '../run/run-timers.js';
 import { BridgedGatewayRun } from './bridged-run.js';
 
 /** How runs of a gateway are bridged. */
@@ -64,7 +63,6 @@ class BridgedRuns implements GatewayBridge {
   readonly #runs = new Map<string, BridgedGatewayRun>();
   readonly #ended = new Recent<string, true>(remembered);
   readonly #driving = new Set<Promise<void>>();
-  readonly #idle: RunTimers<string>;
   readonly #listening: readonly Disposable[];
   #bridged = 0;
   #refused = 0;
@@ -79,7 +77,6 @@ class BridgedRuns implements GatewayBridge {
       logger: silentLogger,
       ...options,
     };
-    this.#idle = new RunTimers(client.clock);
     this.#listening = [
       client.onEvent((event) => this.#take(event)),
       client.onRunsLost(({ error }) => {
@@ -104,16 +101,13 @@ class BridgedRuns implements GatewayBridge {
       if (wire !== undefined && !isGapReport(wire)) this.#agent(wire);
     } else if (event === 'chat') {
       const chat = readChatEvent(payload);
-      if (chat === undefined) return;
-      this.#isAlive(chat.runId);
-      this.#runs.get(chat.runId)?.chat(chat);
+      if (chat !== undefined) this.#runs.get(chat.runId)?.chat(chat);
     }
   }
 
   #agent(wire: WireAgentEvent): void {
     const { seq, ts = this.#client.clock.now(), data = {}, ...event } = wire;
     const run = this.#runs.get(wire.runId) ?? this.#begin(wire);
-    this.#isAlive(wire.runId);
     run?.agent({ ...event, seq: seq ?? 1, ts, data }, seq);
   }
 
@@ -122,7 +116,7 @@ class BridgedRuns implements GatewayBridge {
     runId,
     sessionKey = `gateway:${runId}`,
   }: WireAgentEvent): BridgedGatewayRun | undefined {
-    const { maxRuns, model, logger } = this.#options;
+    const { maxRuns, idleTimeoutMs, model, logger } = this.#options;
     const client = this.#client;
     if (this.#ended.has(runId) || isRunDriven(this.#kernel, runId)) return undefined;
     if (client.isCovered(runId, sessionKey)) return undefined;
@@ -134,7 +128,7 @@ class BridgedRuns implements GatewayBridge {
     }
     const agentId = /^agent:([^:]+):/.exec(sessionKey)?.[1] ?? 'unknown';
     const run = new BridgedGatewayRun(this.#kernel, {
-      ...{ runId, sessionKey, agentId, model, logger },
+      ...{ runId, sessionKey, agentId, model, idleTimeoutMs, logger },
       clock: client.clock,
       redact: (text) => client.redact(text),
     });
@@ -143,19 +137,9 @@ class BridgedRuns implements GatewayBridge {
     const driving = run.drive().finally(() => {
       this.#runs.delete(runId);
       this.#ended.set(runId, true);
-      this.#idle.clear(runId);
       this.#driving.delete(driving);
     });
     this.#driving.add(driving);
     return run;
-  }
-
-  #isAlive(runId: string): void {
-    const run = this.#runs.get(runId);
-    if (run === undefined) return;
-    const { idleTimeoutMs } = this.#options;
-    this.#idle.set(runId, idleTimeoutMs, () =>
-      run.lost(`nothing was heard of the run for ${idleTimeoutMs} ms`),
-    );
   }
 }

@@ -1,4 +1,4 @@
-import type { Clock, Kernel, Logger } from '../../kernel/index.js';
+import { type Clock, type Kernel, type Logger, Timer } from '../../kernel/index.js';
 import { isRunDriven, RunDispatcher, type RunStop, Trail } from '../../run/index.js';
 import { streamError } from '../../stream/errors.js';
 import { isNamedStream, type OtherAgentEvent } from '../protocol/agent-event.js';
@@ -13,8 +13,10 @@ interface BridgedRunOptions {
   readonly runId: string;
   readonly sessionKey: string;
   readonly agentId: string;
-  /** What answers, as far as it is known. */
+  /** The model that answers, as far as anybody knows it. */
   readonly model: string;
+  /** Milliseconds without any event after which the run is told as failed. */
+  readonly idleTimeoutMs: number;
   readonly clock: Clock;
   readonly logger: Logger;
   /** Takes secrets out of a text of the gateway. */
@@ -30,6 +32,8 @@ export class BridgedGatewayRun {
   readonly #model: string;
   readonly #logger: Logger;
   readonly #runId: string;
+  readonly #idle: Timer;
+  readonly #idleTimeoutMs: number;
   #lastSeq = 0;
 
   constructor(kernel: Kernel, options: BridgedRunOptions) {
@@ -38,6 +42,8 @@ export class BridgedGatewayRun {
     const sessionId = sessionKey; // the gateway tells no other id of a session
     this.#runId = runId;
     this.#model = model;
+    this.#idle = new Timer(clock);
+    this.#idleTimeoutMs = options.idleTimeoutMs;
     this.#logger = logger;
     this.#session = new SessionReader({ provider, model, clock });
     this.#facts = new FactReader((fact) => {
@@ -72,10 +78,12 @@ export class BridgedGatewayRun {
       this.#logger.error('a run of the gateway was not dispatched', { runId: this.#runId, error });
     }
     await this.#run.complete(stop);
+    this.#idle.clear();
   }
 
   /** @param seq of the event; one that is not above the last is dropped. */
   agent(event: OtherAgentEvent, seq: number | undefined): void {
+    this.#isAlive();
     if (seq !== undefined && seq <= this.#lastSeq) return;
     this.#lastSeq = seq ?? this.#lastSeq;
     if (isNamedStream(event)) this.#facts.agent(event);
@@ -83,6 +91,7 @@ export class BridgedGatewayRun {
   }
 
   chat(event: ChatEvent): void {
+    this.#isAlive();
     this.#facts.chat(event);
   }
 
@@ -94,6 +103,11 @@ export class BridgedGatewayRun {
   /** Nobody wants the rest of it. */
   abandon(): void {
     this.#queue.push({ kind: 'end', how: 'aborted' });
+  }
+
+  #isAlive(): void {
+    const timeoutMs = this.#idleTimeoutMs;
+    this.#idle.set(timeoutMs, () => this.lost(`nothing was heard of the run for ${timeoutMs} ms`));
   }
 
   #push(how: Pick<Extract<RunEndFact, { how: 'failed' }>, 'by' | 'message'>): void {

@@ -58,7 +58,7 @@ export interface ReconnectOptions {
   readonly jitter: number;
 }
 
-/** The numbers of a client, each with its default. */
+/** The limits of a client, each with its default. */
 const limits = {
   handshakeTimeoutMs: 10_000,
   requestTimeoutMs: 30_000,
@@ -69,25 +69,21 @@ const limits = {
   maxRuns: 50,
 } as const;
 
-/** The numbers of a client. */
+/** The limits of a client. */
 export type ClientLimits = { readonly [Name in keyof typeof limits]: number };
 
-/** The numbers that options give. @throws SluiceError `bad-client-option`. */
+/** Reads the limits of a client. @throws SluiceError `bad-client-option`. */
 export function limitsOf(options: OpenClawClientOptions): ClientLimits {
-  const given: ClientLimits = {
-    handshakeTimeoutMs: options.handshakeTimeoutMs ?? limits.handshakeTimeoutMs,
-    requestTimeoutMs: options.requestTimeoutMs ?? limits.requestTimeoutMs,
-    resumeWindowMs: options.resumeWindowMs ?? limits.resumeWindowMs,
-    maxFrameBytes: options.maxFrameBytes ?? limits.maxFrameBytes,
-    maxPayloadBytes: options.maxPayloadBytes ?? limits.maxPayloadBytes,
-    maxBufferedBytes: options.maxBufferedBytes ?? limits.maxBufferedBytes,
-    maxRuns: options.maxRuns ?? limits.maxRuns,
-  };
-  for (const [option, value] of Object.entries(given)) mustBePositive(option, value);
+  const given: Record<keyof ClientLimits, number> = { ...limits };
+  for (const option of Object.keys(limits) as (keyof ClientLimits)[]) {
+    // the table's own keys
+    given[option] = options[option] ?? limits[option];
+    mustBePositive(option, given[option]);
+  }
   return given;
 }
 
-/** How options say to come back. @throws SluiceError `bad-client-option`. */
+/** Reads how a client comes back. @throws SluiceError `bad-client-option`. */
 export function reconnectOf({ reconnect = {} }: OpenClawClientOptions): ReconnectOptions {
   const given = { firstDelayMs: 800, factor: 1.7, maxDelayMs: 15_000, jitter: 0.25, ...reconnect };
   mustBePositive('reconnect.firstDelayMs', given.firstDelayMs);

@@ -1,4 +1,4 @@
-import type { LostReason } from '../protocol/lost-reason.js';
+import type { LostReason } from '../protocol/chat-event.js';
 
 /**
  * Where a client stands. `idle`: it was not started. `connecting`: until the gateway has let it in. `connected`.

@@ -9,9 +9,9 @@ import {
 } from '../../kernel/index.js';
 import { gatewayError } from '../errors.js';
 import type { OtherAgentEvent } from '../protocol/agent-event.js';
+import type { LostReason } from '../protocol/chat-event.js';
 import type { GatewayEvent } from '../protocol/frame.js';
 import type { Hello } from '../protocol/hello.js';
-import type { LostReason } from '../protocol/lost-reason.js';
 import {
   type ClientLimits,
   introductionOf,
@@ -156,7 +156,7 @@ export class OpenClawClient implements AsyncDisposable {
     if (this.state === 'stopped') throw gatewayError('client-stopped', {});
     const id = `${++this.#requests}-${randomUUID()}`;
     const { timeoutMs = this.#limits.requestTimeoutMs, signal } = options;
-    const bounds = { timeoutMs, ...definedFields({ signal }) };
+    const bounds = { timeoutMs, signal };
     return this.#pending.add(id, method, bounds, () => this.#connection.send(id, method, params));
   }
 
@@ -186,22 +186,22 @@ export class OpenClawClient implements AsyncDisposable {
     callback: AgentCallback,
     other?: (event: OtherAgentEvent) => void,
   ): void {
-    this.#routes.registerAgent(runId, callback, other);
+    this.#routes.agent.register(runId, callback, other);
   }
 
   /** @param callback where given, the run is left alone if it is another's. @returns whether it was registered. */
   unregisterAgentAccumulation(runId: string, callback?: AgentCallback): boolean {
-    return this.#routes.unregisterAgent(runId, callback);
+    return this.#routes.agent.unregister(runId, callback);
   }
 
   /** Brings the `chat` events of a run to a callback, beside its `agent` events. @throws as the other. */
   registerChatAccumulation(runId: string, callback: ChatCallback): void {
-    this.#routes.registerChat(runId, callback);
+    this.#routes.chat.register(runId, callback);
   }
 
   /** @param callback where given, the run is left alone if it is another's. @returns whether it was registered. */
   unregisterChatAccumulation(runId: string, callback?: ChatCallback): boolean {
-    return this.#routes.unregisterChat(runId, callback);
+    return this.#routes.chat.unregister(runId, callback);
   }
 
   /** Brings the payload of an `agent` event to the callback of its run. @returns whether that was told. */
@@ -256,12 +256,13 @@ export class OpenClawClient implements AsyncDisposable {
 
   /** What it has counted, and what it holds now. */
   stats(): ClientStats {
+    const { agent, chat } = this.#routes;
     return {
       ...this.#counters,
-      agentRuns: this.#routes.agentRuns,
-      chatRuns: this.#routes.chatRuns,
+      agentRuns: agent.size,
+      chatRuns: chat.size,
       claimedRuns: this.#claims.size,
-      earlyEvents: this.#routes.earlyEvents,
+      earlyEvents: agent.early.size + chat.early.size,
       pendingRequests: this.#pending.size,
       listeners: this.#events.size + this.#states.size + this.#losses.size,
     };

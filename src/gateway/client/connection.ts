@@ -1,4 +1,4 @@
-import type { Clock, TimerHandle } from '../../kernel/index.js';
+import { type Clock, Timer } from '../../kernel/index.js';
 import { gatewayError } from '../errors.js';
 import type { ClientIntroduction } from '../protocol/connect-params.js';
 import {
@@ -8,7 +8,6 @@ import {
   requestText,
 } from '../protocol/frame.js';
 import type { Hello } from '../protocol/hello.js';
-import { backoffMs } from './backoff.js';
 import type { ClientLimits, ReconnectOptions } from './client-options.js';
 import type { ClientState } from './client-state.js';
 import { GatewaySocket } from './gateway-socket.js';
@@ -47,7 +46,8 @@ export class Connection {
   readonly #with: ConnectionOptions;
   #state: ClientState = 'idle';
   #socket: GatewaySocket | undefined;
-  #timer: TimerHandle | undefined;
+  /** Of the handshake, of the watch for silence, or of the next attempt: one at a time. */
+  readonly #timer: Timer;
   #handshake: Handshake | undefined;
   #failures = 0;
   #isRefused = false;
@@ -57,6 +57,7 @@ export class Connection {
 
   constructor(options: ConnectionOptions) {
     this.#with = options;
+    this.#timer = new Timer(options.clock);
   }
 
   get state(): ClientState {
@@ -79,7 +80,7 @@ export class Connection {
 
   stop(): void {
     if (this.#state === 'stopped') return;
-    this.#clearTimer();
+    this.#timer.clear();
     this.#enter('stopped'); // before the socket ends: nothing is tried again
     this.#socket?.end('the client was stopped');
   }
@@ -109,7 +110,7 @@ export class Connection {
     this.#handshake = new Handshake(introduction, clock, `connect-${attempt}`);
     this.#isRefused = false;
     this.#enter('connecting');
-    this.#setTimer(limits.handshakeTimeoutMs, () => {
+    this.#timer.set(limits.handshakeTimeoutMs, () => {
       this.#socket?.end(`it did not answer within ${limits.handshakeTimeoutMs} ms`);
     });
     this.#socket = new GatewaySocket(url, limits, clock, {
@@ -152,7 +153,7 @@ export class Connection {
 
   #welcome(hello: Hello): void {
     const { counters, listener } = this.#with;
-    this.#clearTimer();
+    this.#timer.clear();
     this.#handshake = undefined;
     this.#failures = 0;
     this.#problem = undefined;
@@ -166,18 +167,17 @@ export class Connection {
   /** Ends a connection that has gone silent: a cable that was pulled says nothing. */
   #watch(tickMs: number): void {
     const { clock } = this.#with;
-    this.#setTimer(tickMs, () => {
+    this.#timer.setIdly(tickMs, () => {
       const silentMs = clock.monotonicMs() - this.#lastFrameMs;
       if (silentMs > silentTicks * tickMs) this.#socket?.end(`it was silent for ${silentMs} ms`);
       else this.#watch(tickMs);
     });
-    this.#timer?.unref?.();
   }
 
   #lost(reason: string): void {
     const { reconnect, random, redact, counters } = this.#with;
     this.#socket = undefined;
-    this.#clearTimer();
+    this.#timer.clear();
     if (this.#state === 'stopped') return;
     counters.failedConnections++;
     this.#failures++;
@@ -187,21 +187,21 @@ export class Connection {
     const delayMs = this.#isRefused
       ? reconnect.maxDelayMs
       : backoffMs(reconnect, this.#failures, random);
-    this.#setTimer(delayMs, () => this.#connect());
+    this.#timer.set(delayMs, () => this.#connect());
   }
 
   #enter(state: ClientState, problem?: string): void {
     this.#state = state;
     this.#with.listener.state(state, problem);
   }
+}
 
-  #setTimer(delayMs: number, callback: () => void): void {
-    this.#clearTimer();
-    this.#timer = this.#with.clock.setTimeout(callback, delayMs);
-  }
-
-  #clearTimer(): void {
-    if (this.#timer !== undefined) this.#with.clock.clearTimeout(this.#timer);
-    this.#timer = undefined;
-  }
+/** Milliseconds before the next attempt to connect. @param failures the attempts that have failed in a row, from 1. */
+function backoffMs(
+  { firstDelayMs, factor, maxDelayMs, jitter }: ReconnectOptions,
+  failures: number,
+  random: () => number,
+): number {
+  const delayMs = Math.min(maxDelayMs, firstDelayMs * factor ** (failures - 1));
+  return Math.round(delayMs * (1 + jitter * random()));
 }

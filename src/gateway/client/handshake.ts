@@ -1,10 +1,9 @@
 import type { Clock } from '../../kernel/index.js';
 import { type ClientIntroduction, connectParams } from '../protocol/connect-params.js';
-import type { GatewayEvent, ResponseFrame } from '../protocol/frame.js';
+import { type GatewayEvent, type ResponseFrame, refusalOf } from '../protocol/frame.js';
 import { type Hello, nonceOf, readHello } from '../protocol/hello.js';
-import { refusalOf } from '../protocol/refusal.js';
 
-/** What is to be done next. */
+/** The next step of a handshake. */
 export type HandshakeStep =
   | { readonly do: 'send'; readonly id: string; readonly params: unknown }
   | { readonly do: 'refuse'; readonly problem: string }

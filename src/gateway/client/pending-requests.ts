@@ -1,14 +1,12 @@
-import type { Clock, SluiceError } from '../../kernel/index.js';
+import { type Clock, type Deferred, deferred, onAbort, Timer } from '../../kernel/index.js';
 import { gatewayError } from '../errors.js';
-import type { ResponseFrame } from '../protocol/frame.js';
-import { refusalOf } from '../protocol/refusal.js';
+import { type ResponseFrame, refusalOf } from '../protocol/frame.js';
 
-/** Requests that may wait for an answer at once. */
+/** Bounds the requests that wait for an answer at once. */
 const maxPending = 256;
 
-interface Pending {
+interface Pending extends Deferred<unknown> {
   readonly method: string;
-  settle(error: unknown, payload?: unknown): void;
 }
 
 /** The requests that wait for their answers. Each ends once, and leaves no timer behind. */
@@ -29,12 +27,12 @@ export class PendingRequests {
   /**
    * Sends a request, and waits for its answer.
    *
-   * @param send puts it on the wire; what it throws is thrown on.
+   * @param send puts the request on the wire. What it throws is thrown on, also if the parameters are no JSON.
    */
-  add(
+  async add(
     id: string,
     method: string,
-    { timeoutMs, signal }: { readonly timeoutMs: number; readonly signal?: AbortSignal },
+    { timeoutMs, signal }: { readonly timeoutMs: number; readonly signal: AbortSignal | undefined },
     send: () => void,
   ): Promise<unknown> {
     if (this.#pending.size >= maxPending)
@@ -42,37 +40,32 @@ export class PendingRequests {
         method,
         problem: `${maxPending} requests wait for an answer`,
       });
-    return new Promise((resolve, reject) => {
-      const timer = this.#clock.setTimeout(() => {
-        settle(gatewayError('gateway-timed-out', { method, timeoutMs }));
-      }, timeoutMs);
-      const onAbort = (): void => settle(gatewayError('request-aborted', { method }));
-      const settle: Pending['settle'] = (error, payload) => {
-        if (!this.#pending.delete(id)) return;
-        this.#clock.clearTimeout(timer);
-        signal?.removeEventListener('abort', onAbort);
-        if (error === undefined) resolve(payload);
-        else reject(error);
-      };
-      this.#pending.set(id, { method, settle });
-      signal?.addEventListener('abort', onAbort, { once: true });
-      if (signal?.aborted === true) return onAbort();
-      try {
-        send();
-      } catch (error) {
-        settle(error); // also where the parameters are no JSON
-      }
-    });
+    const answer = deferred<unknown>();
+    this.#pending.set(id, { ...answer, method });
+    using timer = new Timer(this.#clock);
+    timer.set(timeoutMs, () =>
+      answer.reject(gatewayError('gateway-timed-out', { method, timeoutMs })),
+    );
+    using _abort = onAbort(signal, () =>
+      answer.reject(gatewayError('request-aborted', { method })),
+    );
+    try {
+      if (signal?.aborted !== true) send();
+      return await answer.promise;
+    } finally {
+      this.#pending.delete(id);
+    }
   }
 
-  /** An answer came. @returns whether somebody waited for it. */
+  /** Brings an answer to its request. @returns true if somebody waited for it. */
   answer({ id, ok, payload, error }: ResponseFrame): boolean {
     const pending = this.#pending.get(id);
     if (pending === undefined) return false;
-    if (ok) pending.settle(undefined, payload);
+    this.#pending.delete(id);
+    if (ok) pending.resolve(payload);
     else {
       const { code, message } = refusalOf(error);
-      pending.settle(
+      pending.reject(
         gatewayError('gateway-refused', {
           method: pending.method,
           reason: this.#redact(code),
@@ -83,12 +76,10 @@ export class PendingRequests {
     return true;
   }
 
-  /** No answer can come any more: the connection is gone. Whether a request was received is not known. */
+  /** Ends all requests: the connection is gone. Nobody knows which of them the gateway has received. */
   endAll(): void {
-    for (const { method, settle } of [...this.#pending.values()]) settle(this.#lost(method));
-  }
-
-  #lost(method: string): SluiceError {
-    return gatewayError('gateway-disconnected', { method });
+    for (const { method, reject } of this.#pending.values())
+      reject(gatewayError('gateway-disconnected', { method }));
+    this.#pending.clear();
   }
 }

@@ -1,32 +1,31 @@
-import type { Clock, TimerHandle } from '../../kernel/index.js';
+import { type Clock, Timer } from '../../kernel/index.js';
+import type { LostReason } from '../protocol/chat-event.js';
 import type { Hello } from '../protocol/hello.js';
-import type { LostReason } from '../protocol/lost-reason.js';
 
-/** Decides when the runs of a lost connection are lost, too: a short drop they survive (stream §2.6). */
+/** Decides when the runs of a lost connection are lost, too: they survive a short drop (stream §2.6). */
 export class ResumeWindow {
   readonly #windowMs: number;
   readonly #clock: Clock;
+  readonly #timer: Timer;
   readonly #lose: (reason: LostReason, error: string) => void;
-  #timer: TimerHandle | undefined;
   #welcomedAtMs: number | undefined;
 
   constructor(windowMs: number, clock: Clock, lose: (reason: LostReason, error: string) => void) {
     this.#windowMs = windowMs;
     this.#clock = clock;
+    this.#timer = new Timer(clock);
     this.#lose = lose;
   }
 
-  /** The connection is gone. */
+  /** Begins the window: the connection is gone. */
   open(): void {
-    if (this.#timer !== undefined) return;
-    this.#timer = this.#clock.setTimeout(() => {
-      this.#timer = undefined;
-      this.#lose('gateway-disconnected', `the gateway was not connected for ${this.#windowMs} ms`);
-    }, this.#windowMs);
-    this.#timer.unref?.();
+    if (this.#timer.isSet) return;
+    this.#timer.setIdly(this.#windowMs, () =>
+      this.#lose('gateway-disconnected', `the gateway was not connected for ${this.#windowMs} ms`),
+    );
   }
 
-  /** The connection is there again. A gateway that began after it was there before knows none of its runs. */
+  /** Ends the window: the connection is there again. A gateway that has begun since the last welcome knows none of its runs. */
   close(hello: Hello): void {
     this.clear();
     const now = this.#clock.monotonicMs();
@@ -38,7 +37,6 @@ export class ResumeWindow {
   }
 
   clear(): void {
-    if (this.#timer !== undefined) this.#clock.clearTimeout(this.#timer);
-    this.#timer = undefined;
+    this.#timer.clear();
   }
 }

@@ -1,7 +1,9 @@
 import Type from 'typebox';
 import { Compile } from 'typebox/compile';
 import { definedFields } from '../../kernel/index.js';
-import type { LostReason } from './lost-reason.js';
+
+/** Why the client itself ends a run: in `data.reason` of an `error` event with `seq` 0, which no gateway sends. */
+export type LostReason = 'gateway-disconnected' | 'gateway-restarted' | 'client-stopped';
 
 /** A `chat` event: the whole answer so far, in the gateway's own accumulation. */
 export interface ChatEvent {

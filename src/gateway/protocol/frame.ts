@@ -54,3 +54,24 @@ export function readFrame(text: string): ReadFrame {
 export function requestText(id: string, method: string, params: unknown): string {
   return JSON.stringify({ type: 'req', id, method, params });
 }
+
+/** A gateway's reason for an answer with `ok: false`. */
+export interface Refusal {
+  /** NOT_PAIRED, INVALID_REQUEST, UNAVAILABLE, ..., or of a handshake AUTH_TOKEN_MISMATCH and the like. */
+  readonly code: string;
+  readonly message: string;
+}
+
+/** Reads the error of an answer, whatever shape it has. */
+export function refusalOf(error: unknown): Refusal {
+  const { code, message, details }: Record<string, unknown> = Object(error);
+  const detail: unknown = Object(details).code;
+  return {
+    code: textIn(detail) ?? textIn(code) ?? 'UNKNOWN',
+    message: textIn(message) ?? 'it gives no reason',
+  };
+}
+
+function textIn(value: unknown): string | undefined {
+  return typeof value === 'string' && value !== '' ? value : undefined;
+}

@@ -1,3 +1,4 @@
+import { deferred } from '../../kernel/index.js';
 import type { AgentAnswer } from '../../stream/index.js';
 import type { RunFact } from '../run/run-fact.js';
 
@@ -6,20 +7,14 @@ const maxAnswerBytes = 1024 * 1024;
 
 /** Gathers the answer of one run from its `chat` events: each holds the whole text so far. */
 export class ChatAnswer {
-  /** Settles at the run's end. */
-  readonly whole: Promise<AgentAnswer>;
+  readonly #answer = deferred<AgentAnswer>();
+  /** Settles when the run ends. */
+  readonly whole = this.#answer.promise;
   /** The answer is too long: ends the run. */
   onOverflow: (problem: string) => void = () => undefined;
-  #settle: (answer: AgentAnswer) => void = () => undefined;
-
-  constructor() {
-    this.whole = new Promise((resolve) => {
-      this.#settle = resolve;
-    });
-  }
 
   take(fact: RunFact): void {
-    if (fact.kind === 'end') this.#settle(answerOf(fact));
+    if (fact.kind === 'end') this.#answer.resolve(answerOf(fact));
     else if (fact.kind === 'text' && Buffer.byteLength(fact.text) > maxAnswerBytes)
       this.onOverflow(tooLong);
   }
@@ -28,16 +23,13 @@ export class ChatAnswer {
 const tooLong = `the answer is longer than ${maxAnswerBytes} bytes`;
 
 function answerOf(end: Extract<RunFact, { kind: 'end' }>): AgentAnswer {
-  if (end.how === 'aborted')
-    return { status: 'failed', error: 'the run was stopped', reachedAgent: true };
-  if (end.how === 'failed')
-    return { status: 'failed', error: end.message, reachedAgent: end.reachedAgent };
+  if (end.how === 'aborted') return failed('the run was stopped');
+  if (end.how === 'failed') return failed(end.message, end.reachedAgent);
   const text = end.text?.trim() ?? '';
-  if (Buffer.byteLength(text) > maxAnswerBytes)
-    return {
-      status: 'failed',
-      error: `the answer is longer than ${maxAnswerBytes} bytes`,
-      reachedAgent: true,
-    };
+  if (Buffer.byteLength(text) > maxAnswerBytes) return failed(tooLong);
   return { status: 'answered', parts: text === '' ? [] : [text] };
+}
+
+function failed(error: string, reachedAgent = true): AgentAnswer {
+  return { status: 'failed', error, reachedAgent };
 }

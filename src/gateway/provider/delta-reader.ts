@@ -1,7 +1,6 @@
 import type { Clock } from '../../kernel/index.js';
 import { type StreamDelta, unreachedError } from '../../stream/index.js';
 import { isAnotherMessage, type RunEndFact, type RunFact } from '../run/run-fact.js';
-import { textTail } from './text-tail.js';
 
 /** The longest text of a delta, in UTF-16 code units; of a longer one the end is kept. */
 const maxTextLength = 256 * 1024;
@@ -70,4 +69,16 @@ export class DeltaReader {
   #elapsedMs(sinceMs: number): number {
     return this.#clock.monotonicMs() - sinceMs;
   }
+}
+
+/**
+ * The end of a text that is too long. It is never cut within a character.
+ *
+ * @param maxLength in UTF-16 code units.
+ */
+function textTail(text: string, maxLength: number): string {
+  if (text.length <= maxLength) return text;
+  const from = text.length - maxLength;
+  const isLowHalf = (text.charCodeAt(from) & 0xfc00) === 0xdc00;
+  return text.slice(isLowHalf ? from + 1 : from);
 }

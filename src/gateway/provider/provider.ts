@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { type Logger, silentLogger } from '../../kernel/index.js';
+import { type Logger, onAbort, silentLogger } from '../../kernel/index.js';
 import {
   type AgentAnswer,
   type AgentProvider,
@@ -18,18 +18,23 @@ import { ChatAnswer } from './chat-answer.js';
 import { type AttemptOutcome, Circuit, type EndAttempt } from './circuit.js';
 import { DeltaQueue } from './delta-queue.js';
 import { DeltaReader } from './delta-reader.js';
+import { type GatewayMessage, triggerMessage, turnMessage, unsentParts } from './messages.js';
 import {
   type OpenClawAgentProviderOptions,
   type ProviderLimits,
   providerLimits,
 } from './provider-options.js';
 import { sessionKeyOf } from './session-key.js';
-import { type TriggerMessage, triggerMessage } from './trigger-message.js';
-import { turnMessage, unsentParts } from './turn-message.js';
 
 const unavailable = 'the gateway is temporarily unavailable: it has failed several times in a row';
 
-/** What is done with one message. */
+/** A message that may be sent, and the end of its attempt. */
+interface Entered {
+  readonly text: string;
+  readonly end: EndAttempt;
+}
+
+/** How one message is answered. */
 interface Attempt {
   readonly listen: GatewayRunOptions['listen'];
   readonly isDriven: boolean;
@@ -87,14 +92,14 @@ export class OpenClawAgentProvider implements AgentProvider {
 
   /** Answers whole, from the gateway's own accumulation. Never rejects. */
   async trigger(context: AgentTrigger): Promise<AgentAnswer> {
-    const message = this.#messageOf(context);
-    if (message.kind === 'empty') return { status: 'answered', parts: [] };
-    if (message.kind === 'too-long') return notReached(message.problem);
-    const end = this.#circuit.enter();
-    if (end === undefined) return notReached(unavailable);
+    const entered = this.#enter(this.#messageOf(context));
+    if ('problem' in entered)
+      return entered.problem === undefined
+        ? { status: 'answered', parts: [] }
+        : { status: 'failed', error: entered.problem, reachedAgent: false };
     const answer = new ChatAnswer();
     const { signal } = context;
-    const run = this.#run(this.#requestOf(context, message.text), end, {
+    const run = this.#run(this.#requestOf(context, entered.text), entered.end, {
       ...{ listen: 'chat', isDriven: false, signal },
       tell: (fact) => answer.take(fact),
     });
@@ -113,21 +118,15 @@ export class OpenClawAgentProvider implements AgentProvider {
   }
 
   async *#deltas(context: AgentTrigger, queue: DeltaQueue): AsyncGenerator<StreamDelta, void> {
-    const message = this.#messageOf(context);
-    if (message.kind === 'empty') return;
-    if (message.kind === 'too-long') {
-      yield unreachedError(message.problem);
-      return;
-    }
-    const end = this.#circuit.enter();
-    if (end === undefined) {
-      yield unreachedError(unavailable);
+    const entered = this.#enter(this.#messageOf(context));
+    if ('problem' in entered) {
+      if (entered.problem !== undefined) yield unreachedError(entered.problem);
       return;
     }
     const { client, messages = 'last' } = this.#options;
     const reader = new DeltaReader(client.clock, messages, (delta) => queue.push(delta));
     const { signal } = context;
-    const run = this.#run(this.#requestOf(context, message.text), end, {
+    const run = this.#run(this.#requestOf(context, entered.text), entered.end, {
       ...{ listen: 'agent', isDriven: false, signal },
       tell: (fact) => reader.take(fact),
     });
@@ -136,7 +135,7 @@ export class OpenClawAgentProvider implements AgentProvider {
       yield* queue.read();
     } finally {
       run.abort();
-      await end('unknown');
+      await entered.end('unknown');
     }
   }
 
@@ -145,20 +144,16 @@ export class OpenClawAgentProvider implements AgentProvider {
     const { client } = this.#options;
     const { model, signal } = request;
     const reader = new SessionReader({ provider: this.id, model, clock: client.clock });
-    const message = turnMessage(request);
-    const end = message.kind === 'message' ? this.#circuit.enter() : undefined;
-    if (message.kind !== 'message' || end === undefined) {
-      yield* reader.take(
-        message.kind === 'empty'
-          ? { kind: 'end', how: 'done' }
-          : unsent(message.kind === 'too-long' ? message.problem : unavailable),
-      );
+    const entered = this.#enter(turnMessage(request));
+    if ('problem' in entered) {
+      const { problem } = entered;
+      yield* reader.take(problem === undefined ? { kind: 'end', how: 'done' } : unsent(problem));
       return;
     }
     this.#warn(request);
     const run = this.#run(
-      { sessionKey: this.#sessionKey(request.sessionId), message: message.text },
-      end,
+      { sessionKey: this.#sessionKey(request.sessionId), message: entered.text },
+      entered.end,
       { ...{ listen: 'agent', isDriven: true, signal }, tell: (fact) => queue.push(fact) },
     );
     queue.onOverflow = (problem) => run.fail(problem);
@@ -167,15 +162,22 @@ export class OpenClawAgentProvider implements AgentProvider {
       for await (const fact of queue.read()) yield* reader.take(fact);
     } finally {
       run.abort();
-      await end('unknown');
+      await entered.end('unknown');
     }
   }
 
-  /** A run whose end ends its attempt, and the signal's listener. */
+  /** Begins an attempt, unless there is nothing to say, too much, or the circuit is open. */
+  #enter(message: GatewayMessage): Entered | { readonly problem: string | undefined } {
+    if ('problem' in message) return message;
+    const end = this.#circuit.enter();
+    return end === undefined ? { problem: unavailable } : { text: message.text, end };
+  }
+
+  /** Makes a run that ends its attempt when it ends, and listens to the signal until then. */
   #run(request: RunRequest, end: EndAttempt, { signal, tell, ...how }: Attempt): GatewayRun {
     const { client, newId = randomUUID, onTool } = this.#options;
     let hasHeard = false;
-    const onAbort = (): void => run.abort();
+    let listening: Disposable | undefined;
     const run = new GatewayRun(request, {
       ...this.#limits,
       ...how,
@@ -185,14 +187,13 @@ export class OpenClawAgentProvider implements AgentProvider {
       onTool,
       tell: (fact) => {
         if (fact.kind === 'end') {
-          signal?.removeEventListener('abort', onAbort);
+          listening?.[Symbol.dispose]();
           void end(this.#outcomeOf(fact, hasHeard));
         } else hasHeard = true;
         tell(fact);
       },
     });
-    signal?.addEventListener('abort', onAbort, { once: true });
-    if (signal?.aborted === true) onAbort();
+    listening = onAbort(signal, () => run.abort());
     return run;
   }
 
@@ -204,7 +205,7 @@ export class OpenClawAgentProvider implements AgentProvider {
     return this.#options.circuit?.countAgentErrors === true ? 'failure' : 'success';
   }
 
-  #messageOf(context: AgentTrigger): TriggerMessage {
+  #messageOf(context: AgentTrigger): GatewayMessage {
     return triggerMessage(context, this.#options.prefixSender ?? true);
   }
 
@@ -224,10 +225,6 @@ export class OpenClawAgentProvider implements AgentProvider {
     this.#hasWarned = true;
     this.#logger.warn(`the gateway composes its own prompt: ${parts.join(' and ')} is not sent`);
   }
-}
-
-function notReached(error: string): AgentAnswer {
-  return { status: 'failed', error, reachedAgent: false };
 }
 
 function unsent(message: string): RunEndFact {

@@ -2,9 +2,7 @@ import { definedFields } from '../../kernel/index.js';
 import type { AgentEventPayload } from '../../stream/index.js';
 import type { OtherAgentEvent } from '../protocol/agent-event.js';
 import type { ChatEvent } from '../protocol/chat-event.js';
-import type { RunEndFact, RunFact } from './run-fact.js';
-import { SilentReply } from './silent-reply.js';
-import { toolFactOf } from './tool-fact.js';
+import { type RunEndFact, type RunFact, toolFactOf } from './run-fact.js';
 
 /** Reads what a gateway tells of one run, from both kinds of events: stream §4.3. */
 export class FactReader {
@@ -81,4 +79,27 @@ function reasonOf({ error, message }: Readonly<Record<string, unknown>>): string
 
 function failed(by: 'agent' | 'gateway', message: string): RunEndFact {
   return { kind: 'end', how: 'failed', by, message, reachedAgent: true };
+}
+
+/** What an agent of the gateway answers where it has nothing to say. The gateway hides it from its own chats. */
+const silence = 'NO_REPLY';
+
+/** Holds back a text that may become `NO_REPLY`, until it is clear that it does not. */
+class SilentReply {
+  #held: string | undefined;
+
+  /** Whether a text is to be held back for now. */
+  holds(text: string): boolean {
+    const said = text.trim();
+    const holds = said !== '' && silence.startsWith(said);
+    this.#held = holds ? text : undefined;
+    return holds;
+  }
+
+  /** The text that was held back, unless it is the silence. Forgets it. */
+  take(): string | undefined {
+    const held = this.#held;
+    this.#held = undefined;
+    return held?.trim() === silence ? undefined : held;
+  }
 }

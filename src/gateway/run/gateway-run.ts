@@ -1,11 +1,10 @@
-import { isSluiceError, type Logger, oneLine } from '../../kernel/index.js';
+import { isSluiceError, type Logger, oneLine, Timer } from '../../kernel/index.js';
 import type { AgentEventPayload } from '../../stream/index.js';
 import type { OpenClawClient } from '../client/client.js';
 import { acknowledgementOf } from './acknowledgement.js';
 import { FactReader } from './fact-reader.js';
 import type { RunEndFact, RunFact } from './run-fact.js';
 import { RunRegistrations } from './run-registrations.js';
-import { RunTimers } from './run-timers.js';
 
 /** What a gateway is asked. */
 export interface RunRequest {
@@ -47,7 +46,9 @@ export interface GatewayRunOptions extends RunLimits {
 export class GatewayRun {
   readonly #request: RunRequest;
   readonly #with: GatewayRunOptions;
-  readonly #timers: RunTimers<'run' | 'idle' | 'grace'>;
+  readonly #endTimer: Timer;
+  readonly #idleTimer: Timer;
+  readonly #graceTimer: Timer;
   readonly #registrations: RunRegistrations;
   readonly #waiting = new AbortController();
   /** Its session, until the gateway has named the run: under another id a bridge would not know it. */
@@ -58,7 +59,9 @@ export class GatewayRun {
     const { client, listen, onTool, isDriven } = options;
     this.#request = request;
     this.#with = options;
-    this.#timers = new RunTimers(client.clock);
+    this.#endTimer = new Timer(client.clock);
+    this.#idleTimer = new Timer(client.clock);
+    this.#graceTimer = new Timer(client.clock);
     const facts = new FactReader((fact) => this.#take(fact));
     this.#registrations = new RunRegistrations(client, listen, isDriven, {
       agent: (event) => {
@@ -129,7 +132,7 @@ export class GatewayRun {
     else if (answer.kind === 'failed') this.#failed('agent', answer.message);
     else {
       const { agentTimeoutMs } = this.#with;
-      this.#timers.set('run', agentTimeoutMs, () =>
+      this.#endTimer.set(agentTimeoutMs, () =>
         this.#failed('time', `the agent has not ended within ${agentTimeoutMs} ms`, 'stop'),
       );
       this.#isAlive();
@@ -144,8 +147,8 @@ export class GatewayRun {
 
   #isAlive(): void {
     const { idleTimeoutMs } = this.#with;
-    if (idleTimeoutMs === undefined || this.#isOver) return;
-    this.#timers.set('idle', idleTimeoutMs, () =>
+    if (this.#isOver) return;
+    this.#idleTimer.set(idleTimeoutMs, () =>
       this.#failed('time', `nothing was heard of the agent for ${idleTimeoutMs} ms`, 'stop'),
     );
   }
@@ -176,11 +179,10 @@ export class GatewayRun {
     if (this.#isOver) return;
     const isError = fact.kind === 'end' && fact.how === 'failed' && fact.by === 'agent';
     if (isError && errorGraceMs > 0) {
-      if (!this.#timers.has('grace'))
-        this.#timers.set('grace', errorGraceMs, () => this.#end(fact));
+      if (!this.#graceTimer.isSet) this.#graceTimer.set(errorGraceMs, () => this.#end(fact));
       return;
     }
-    this.#timers.clear('grace'); // it was tried again, or is over
+    this.#graceTimer.clear(); // the agent tries again, or the run is over
     if (fact.kind === 'end') this.#end(fact);
     else tell(fact);
   }
@@ -200,7 +202,7 @@ export class GatewayRun {
     const { sessionKey } = this.#request;
     const wasSent = this.#state !== 'unsent';
     this.#state = 'over';
-    this.#timers.clearAll();
+    for (const timer of [this.#endTimer, this.#idleTimer, this.#graceTimer]) timer.clear();
     this.#waiting.abort();
     const runId = this.#registrations.end();
     this.#sessionClaim?.[Symbol.dispose]();

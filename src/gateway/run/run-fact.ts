@@ -1,4 +1,4 @@
-import type { ToolFact } from './tool-fact.js';
+type Fields = Readonly<Record<string, unknown>>;
 
 /** Text so far, of what is thought or of what is said. */
 export interface SnapshotFact {
@@ -10,6 +10,18 @@ export interface SnapshotFact {
   readonly continues: boolean;
   /** Where snapshots were merged while nobody read: the text that its message began with. */
   readonly opening?: string;
+}
+
+/** Something of a tool call. */
+export interface ToolFact {
+  readonly kind: 'tool';
+  readonly phase: 'start' | 'update' | 'end';
+  readonly toolCallId: string;
+  readonly toolName: string;
+  readonly args: Fields;
+  /** With `update` what there is so far, with `end` the result; absent where the gateway withholds it. */
+  readonly result?: unknown;
+  readonly isError: boolean;
 }
 
 /** The agent makes room in its context. */
@@ -46,4 +58,32 @@ export function isAnotherMessage(
   if (shown === '' || opening === shown) return false;
   if (opens) return true;
   return !continues && !text.startsWith(shown) && !shown.startsWith(text);
+}
+
+/** Reads the data of a `tool` event; nothing where it names no call. */
+export function toolFactOf(data: Fields): ToolFact | undefined {
+  const { toolCallId, name, phase, args, partialResult, result, isError } = data;
+  const known = phases[String(phase)];
+  if (typeof toolCallId !== 'string' || toolCallId === '' || known === undefined) return undefined;
+  const said = known === 'update' ? partialResult : result;
+  return {
+    kind: 'tool',
+    phase: known,
+    toolCallId,
+    toolName: typeof name === 'string' && name !== '' ? name : 'unknown',
+    args: isFields(args) ? args : {},
+    isError: isError === true,
+    ...(known !== 'start' && said !== undefined && { result: said }),
+  };
+}
+
+const phases: Readonly<Record<string, ToolFact['phase']>> = {
+  start: 'start',
+  update: 'update',
+  result: 'end',
+  end: 'end',
+};
+
+function isFields(value: unknown): value is Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

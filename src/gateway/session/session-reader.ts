@@ -1,7 +1,6 @@
 import type { Clock } from '../../kernel/index.js';
 import type { AssistantMessage, SessionEvent, StopReason } from '../../stream/index.js';
-import type { RunEndFact, RunFact, SnapshotFact } from '../run/run-fact.js';
-import type { ToolFact } from '../run/tool-fact.js';
+import type { RunEndFact, RunFact, SnapshotFact, ToolFact } from '../run/run-fact.js';
 import { OpenMessage } from './open-message.js';
 
 /** What is said of each message. */

@@ -1,33 +1,36 @@
-/** What a client has counted since it was made. */
-export interface ClientCounters {
-  /** Times that a gateway let it in. */
-  connections: number;
+/** The counters of a client that was just made. */
+const noCounts = {
+  /** How often a gateway has let the client in. */
+  connections: 0,
   /** Connections that were lost, or never came about. */
-  failedConnections: number;
-  framesReceived: number;
-  framesSent: number;
-  /** No JSON, no frame, or the payload of an `agent` or `chat` event that is none. */
-  malformedFrames: number;
-  /** Longer than `maxFrameBytes` or `maxPayloadBytes`. */
-  oversizedFrames: number;
-  binaryFrames: number;
+  failedConnections: 0,
+  framesReceived: 0,
+  framesSent: 0,
+  /** Texts that are no JSON or no frame, and `agent` and `chat` events with a wrong payload. */
+  malformedFrames: 0,
+  /** Frames longer than `maxFrameBytes` or `maxPayloadBytes`. */
+  oversizedFrames: 0,
+  binaryFrames: 0,
   /** Frames of a type that clients do not get, and answers that nobody waits for. */
-  unknownFrames: number;
-  /** Events that were dropped since their run was further already. */
-  seqRegressions: number;
+  unknownFrames: 0,
+  /** Events that were dropped because their run was further already. */
+  seqRegressions: 0,
   /** Holes in the numbers of a run's events. The next snapshot heals them. */
-  seqGaps: number;
+  seqGaps: 0,
   /** The gateway's own notes that it has missed events. */
-  gapReports: number;
+  gapReports: 0,
   /** Events of runs that nobody had registered. */
-  unroutedEvents: number;
-  /** Of those, the ones that were kept for a run that was about to be registered, and then dropped. */
-  earlyEventsDropped: number;
+  unroutedEvents: 0,
+  /** Unrouted events that were kept for a run about to be registered, and then dropped. */
+  earlyEventsDropped: 0,
   /** Callbacks and listeners that threw. */
-  listenerErrors: number;
-}
+  listenerErrors: 0,
+};
 
-/** What a client has counted, and what it holds now. */
+/** The counts of a client since it was made. */
+export type ClientCounters = typeof noCounts;
+
+/** The counts of a client, and the sizes of what it holds now. */
 export interface ClientStats extends Readonly<ClientCounters> {
   readonly agentRuns: number;
   readonly chatRuns: number;
@@ -37,22 +40,7 @@ export interface ClientStats extends Readonly<ClientCounters> {
   readonly listeners: number;
 }
 
-/** Counters at nought. */
+/** Makes counters at nought. */
 export function newCounters(): ClientCounters {
-  return {
-    connections: 0,
-    failedConnections: 0,
-    framesReceived: 0,
-    framesSent: 0,
-    malformedFrames: 0,
-    oversizedFrames: 0,
-    binaryFrames: 0,
-    unknownFrames: 0,
-    seqRegressions: 0,
-    seqGaps: 0,
-    gapReports: 0,
-    unroutedEvents: 0,
-    earlyEventsDropped: 0,
-    listenerErrors: 0,
-  };
+  return { ...noCounts };
 }

@@ -1,12 +1,12 @@
-import type { Clock, TimerHandle } from '../../../kernel/index.js';
+import { type Clock, Timer } from '../../../kernel/index.js';
 
-/** Events of runs that are not registered yet, at most. */
+/** Bounds the events of runs that are not registered yet. */
 const maxEvents = 1_000;
 
-/** Characters of them, at most. */
+/** Bounds the characters of those events. */
 const maxChars = 4 * 1024 * 1024;
 
-/** How long after an acknowledgement its run may be registered. */
+/** Milliseconds after an acknowledgement in which its run may be registered. */
 const graceMs = 1_000;
 
 interface Early<Event> {
@@ -15,19 +15,18 @@ interface Early<Event> {
 }
 
 /**
- * Events that come before their run is registered: a gateway may begin to tell of a run before it has acknowledged it.
- * They are kept only while an acknowledgement is waited for, and shortly after.
+ * Keeps events that come before their run is registered: a gateway may begin to tell of a run before it has
+ * acknowledged it. They are kept only while somebody waits for an acknowledgement, and shortly after.
  */
 export class EarlyEvents<Event extends { readonly runId: string }> {
-  readonly #clock: Clock;
   readonly #onDrop: () => void;
+  readonly #grace: Timer;
   #kept: Early<Event>[] = [];
   #chars = 0;
   #waiting = 0;
-  #timer: TimerHandle | undefined;
 
   constructor(clock: Clock, onDrop: () => void) {
-    this.#clock = clock;
+    this.#grace = new Timer(clock);
     this.#onDrop = onDrop;
   }
 
@@ -35,23 +34,20 @@ export class EarlyEvents<Event extends { readonly runId: string }> {
     return this.#kept.length;
   }
 
-  /** An acknowledgement is waited for, until what is returned is disposed. */
-  expect(): Disposable {
+  /** Notes that somebody waits for an acknowledgement, until the returned function is called once. */
+  expect(): () => void {
     this.#waiting++;
-    let isOver = false;
-    return {
-      [Symbol.dispose]: () => {
-        if (isOver) return;
-        isOver = true;
-        this.#waiting--;
-        this.#closeSoon();
-      },
+    return () => {
+      if (--this.#waiting > 0) return;
+      this.#grace.setIdly(graceMs, () => {
+        if (this.#waiting === 0) this.clear();
+      });
     };
   }
 
-  /** Keeps an event, if it may be wanted. @param chars the length of its frame. */
+  /** Keeps an event, if its run may still be registered. @param chars the length of its frame. */
   keep(event: Event, chars: number): void {
-    if (this.#waiting === 0 && this.#timer === undefined) return;
+    if (this.#waiting === 0 && !this.#grace.isSet) return;
     this.#kept.push({ event, chars });
     this.#chars += chars;
     while (this.#kept.length > maxEvents || this.#chars > maxChars) {
@@ -62,7 +58,6 @@ export class EarlyEvents<Event extends { readonly runId: string }> {
 
   /** Takes the events of a run out, in the order in which they came. */
   take(runId: string): readonly Event[] {
-    if (this.#kept.length === 0) return [];
     const taken = this.#kept.filter(({ event }) => event.runId === runId);
     if (taken.length === 0) return [];
     this.#kept = this.#kept.filter(({ event }) => event.runId !== runId);
@@ -73,17 +68,6 @@ export class EarlyEvents<Event extends { readonly runId: string }> {
   clear(): void {
     this.#kept = [];
     this.#chars = 0;
-    if (this.#timer !== undefined) this.#clock.clearTimeout(this.#timer);
-    this.#timer = undefined;
-  }
-
-  #closeSoon(): void {
-    if (this.#waiting > 0) return;
-    if (this.#timer !== undefined) this.#clock.clearTimeout(this.#timer);
-    this.#timer = this.#clock.setTimeout(() => {
-      this.#timer = undefined;
-      if (this.#waiting === 0) this.clear();
-    }, graceMs);
-    this.#timer.unref?.();
+    this.#grace.clear();
   }
 }

@@ -1,18 +1,21 @@
 import { gatewayError } from '../../errors.js';
+import type { OtherAgentEvent } from '../../protocol/agent-event.js';
 import type { EarlyEvents } from './early-events.js';
 
-/** A run that is registered, and what it wants to be told. */
+/** A registered run with its callbacks. */
 export interface RegisteredRun<Callback> {
   readonly callback: Callback;
+  /** Hears the `agent` events of streams that seed 003 does not name. */
+  readonly other: ((event: OtherAgentEvent) => void) | undefined;
   /** The number of the last event that was let through; 0 before the first. */
   lastSeq: number;
 }
 
 /** How one kind of events reaches its runs. */
-interface RunCallbacksOptions<Event, Callback> {
+interface RunCallbacksOptions<Event extends { readonly runId: string }, Callback> {
   readonly kind: 'agent' | 'chat';
   readonly maxRuns: number;
-  readonly early: EarlyEvents<Event & { readonly runId: string }>;
+  readonly early: EarlyEvents<Event>;
   /** Gives an event to its run. Does not throw. */
   readonly deliver: (event: Event, run: RegisteredRun<Callback>) => void;
 }
@@ -30,33 +33,38 @@ export class RunCallbacks<Event extends { readonly runId: string }, Callback> {
     return this.#runs.size;
   }
 
+  /** The events of runs that are not registered yet. */
+  get early(): EarlyEvents<Event> {
+    return this.#with.early;
+  }
+
   /** @throws SluiceError `run-registered`, `too-many-runs`. */
-  register(runId: string, callback: Callback): void {
+  register(runId: string, callback: Callback, other?: (event: OtherAgentEvent) => void): void {
     const { kind, maxRuns, early, deliver } = this.#with;
     if (this.#runs.has(runId)) throw gatewayError('run-registered', { runId, kind });
     if (this.#runs.size >= maxRuns)
       throw gatewayError('too-many-runs', { runId, kind, count: maxRuns });
-    const run: RegisteredRun<Callback> = { callback, lastSeq: 0 };
+    const run: RegisteredRun<Callback> = { callback, other, lastSeq: 0 };
     this.#runs.set(runId, run);
     for (const event of early.take(runId)) if (this.#runs.get(runId) === run) deliver(event, run);
   }
 
-  /** @param isOwn whether a run is the caller's; one of another's is left alone. @returns whether it was taken away. */
-  unregister(runId: string, isOwn: (callback: Callback) => boolean): boolean {
+  /** @param callback if it is given, a run with another callback is left alone. @returns true if the run was registered. */
+  unregister(runId: string, callback?: Callback): boolean {
     const run = this.#runs.get(runId);
-    if (run === undefined || !isOwn(run.callback)) return false;
+    if (run === undefined || (callback !== undefined && run.callback !== callback)) return false;
     return this.#runs.delete(runId);
   }
 
-  /** @param chars the length of the event's frame. @returns whether its run is registered. */
+  /** @param chars the length of the event's frame. @returns true if the event's run is registered. */
   route(event: Event, chars: number): boolean {
     const run = this.#runs.get(event.runId);
-    if (run === undefined) this.#with.early.keep(event, chars);
+    if (run === undefined) this.early.keep(event, chars);
     else this.#with.deliver(event, run);
     return run !== undefined;
   }
 
-  /** Takes every run away, each to be told why. */
+  /** Takes every run away. @returns the callbacks, by run. */
   takeAll(): readonly (readonly [runId: string, callback: Callback])[] {
     const all = [...this.#runs].map(([runId, { callback }]) => [runId, callback] as const);
     this.#runs.clear();

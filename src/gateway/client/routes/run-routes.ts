@@ -7,28 +7,21 @@ import {
   readAgentEvent,
   type WireAgentEvent,
 } from '../../protocol/agent-event.js';
-import { type ChatEvent, readChatEvent } from '../../protocol/chat-event.js';
-import type { LostReason } from '../../protocol/lost-reason.js';
+import { type ChatEvent, type LostReason, readChatEvent } from '../../protocol/chat-event.js';
 import type { ClientCounters } from './client-stats.js';
 import { EarlyEvents } from './early-events.js';
 import { type RegisteredRun, RunCallbacks } from './run-callbacks.js';
 
-/** Is told each event of one run whose stream seed 003 names. */
+/** Hears each event of one run whose stream seed 003 names. */
 export type AgentCallback = (event: AgentEventPayload) => void;
 
-/** Is told each `chat` event of one run. */
+/** Hears each `chat` event of one run. */
 export type ChatCallback = (event: ChatEvent) => void;
 
-interface AgentRegistration {
-  readonly callback: AgentCallback;
-  readonly other: ((event: OtherAgentEvent) => void) | undefined;
-}
-
-/** Brings the events of runs to those who have registered them: `agent` and `chat` side by side. */
+/** Brings the events of runs to the callbacks that are registered for them: `agent` and `chat` side by side. */
 export class RunRoutes {
-  readonly #agent: RunCallbacks<WireAgentEvent, AgentRegistration>;
-  readonly #chat: RunCallbacks<ChatEvent, ChatCallback>;
-  readonly #early: { agent: EarlyEvents<WireAgentEvent>; chat: EarlyEvents<ChatEvent> };
+  readonly agent: RunCallbacks<WireAgentEvent, AgentCallback>;
+  readonly chat: RunCallbacks<ChatEvent, ChatCallback>;
   readonly #counters: ClientCounters;
   readonly #clock: Clock;
   readonly #logger: Logger;
@@ -38,69 +31,27 @@ export class RunRoutes {
     this.#clock = clock;
     this.#logger = logger;
     const onDrop = (): void => void counters.earlyEventsDropped++;
-    const agent = new EarlyEvents<WireAgentEvent>(clock, onDrop);
-    const chat = new EarlyEvents<ChatEvent>(clock, onDrop);
-    this.#early = { agent, chat };
-    this.#agent = new RunCallbacks({
+    this.agent = new RunCallbacks({
       kind: 'agent',
       maxRuns,
-      early: agent,
+      early: new EarlyEvents(clock, onDrop),
       deliver: (event, run) => this.#deliverAgent(event, run),
     });
-    this.#chat = new RunCallbacks({
+    this.chat = new RunCallbacks({
       kind: 'chat',
       maxRuns,
-      early: chat,
+      early: new EarlyEvents(clock, onDrop),
       deliver: (event, run) => this.#call(event.runId, () => run.callback(event)),
     });
   }
 
-  get agentRuns(): number {
-    return this.#agent.size;
-  }
-
-  get chatRuns(): number {
-    return this.#chat.size;
-  }
-
-  get earlyEvents(): number {
-    return this.#early.agent.size + this.#early.chat.size;
-  }
-
-  registerAgent(
-    runId: string,
-    callback: AgentCallback,
-    other?: (event: OtherAgentEvent) => void,
-  ): void {
-    this.#agent.register(runId, { callback, other });
-  }
-
-  unregisterAgent(runId: string, callback?: AgentCallback): boolean {
-    return this.#agent.unregister(
-      runId,
-      (own) => callback === undefined || own.callback === callback,
-    );
-  }
-
-  registerChat(runId: string, callback: ChatCallback): void {
-    this.#chat.register(runId, callback);
-  }
-
-  unregisterChat(runId: string, callback?: ChatCallback): boolean {
-    return this.#chat.unregister(runId, (own) => callback === undefined || own === callback);
-  }
-
-  /** Keeps events of runs that nobody has registered, until what is returned is disposed, and a little longer. */
+  /** Keeps the events of unregistered runs, until the returned object is disposed, and a little longer. */
   expect(): Disposable {
-    const expected = [this.#early.agent.expect(), this.#early.chat.expect()];
-    return {
-      [Symbol.dispose]: () => {
-        for (const one of expected) one[Symbol.dispose]();
-      },
-    };
+    const ends = [this.agent.early.expect(), this.chat.early.expect()];
+    return { [Symbol.dispose]: () => ends.forEach((end) => void end()) };
   }
 
-  /** @returns whether somebody was told. */
+  /** @returns true if a callback was told. */
   routeAgent(payload: unknown, chars: number): boolean {
     const event = readAgentEvent(payload);
     if (event === undefined) return this.#malformed();
@@ -112,20 +63,20 @@ export class RunRoutes {
       });
       return false;
     }
-    return this.#counted(this.#agent.route(event, chars));
+    return this.#counted(this.agent.route(event, chars));
   }
 
-  /** @returns whether somebody was told. */
+  /** @returns true if a callback was told. */
   routeChat(payload: unknown, chars: number): boolean {
     const event = readChatEvent(payload);
-    return event === undefined ? this.#malformed() : this.#counted(this.#chat.route(event, chars));
+    return event === undefined ? this.#malformed() : this.#counted(this.chat.route(event, chars));
   }
 
-  /** Ends every run: nothing more can come of it. */
+  /** Ends every run, because no event of it can come any more. */
   endAll(reason: LostReason, error: string): void {
-    for (const entry of Object.values(this.#early)) entry.clear();
-    const chats = this.#chat.takeAll();
-    for (const [runId, { callback }] of this.#agent.takeAll()) {
+    for (const { early } of [this.agent, this.chat]) early.clear();
+    const chats = this.chat.takeAll();
+    for (const [runId, callback] of this.agent.takeAll()) {
       const data = { reason, error };
       const ts = this.#clock.now();
       this.#call(runId, () => callback({ runId, seq: 0, stream: 'error', ts, data }));
@@ -136,23 +87,22 @@ export class RunRoutes {
       );
   }
 
-  #deliverAgent(wire: WireAgentEvent, run: RegisteredRun<AgentRegistration>): void {
+  #deliverAgent(wire: WireAgentEvent, run: RegisteredRun<AgentCallback>): void {
     const { runId, stream, seq, ts = this.#clock.now(), data = {}, sessionKey } = wire;
     if (seq !== undefined && !this.#isNext(runId, seq, run)) return;
     const event: OtherAgentEvent = {
       runId,
-      // one without a number belongs after the one before it
+      // an event without a number belongs after the one before it
       seq: run.lastSeq || 1,
       stream,
       ts,
       data,
       ...definedFields({ sessionKey }),
     };
-    const { callback, other } = run.callback;
-    this.#call(runId, () => (isNamedStream(event) ? callback(event) : other?.(event)));
+    this.#call(runId, () => (isNamedStream(event) ? run.callback(event) : run.other?.(event)));
   }
 
-  #isNext(runId: string, seq: number, run: RegisteredRun<AgentRegistration>): boolean {
+  #isNext(runId: string, seq: number, run: RegisteredRun<AgentCallback>): boolean {
     const { lastSeq } = run;
     if (seq <= lastSeq) {
       this.#counters.seqRegressions++;
