@@ -5,8 +5,13 @@ import {
   normalizeSession,
   subagentOf,
 } from '../../csdk/index.js';
-import { type Clock, definedFields, silentLogger, systemClock } from '../../kernel/index.js';
-import type { AgentProvider, AgentRequest, SessionEvent } from '../../stream/index.js';
+import { type Clock, definedFields, onAbort, silentLogger, systemClock, Timer } from '../../kernel/index.js';
+import {
+  type AgentProvider,
+  type AgentRequest,
+  leavable,
+  type SessionEvent,
+} from '../../stream/index.js';
 import { rememberedFrames } from './claude-frames.js';
 import { ClaudeMemory, type Recalled } from './claude-memory.js';
 import { type ClaudeProviderOptions, checkClaudeOptions } from './claude-options.js';
@@ -48,8 +53,12 @@ export function claudeProvider(options: ClaudeProviderOptions = {}): AgentProvid
     subagentOf,
     run(request) {
       const stop = new AbortController();
-      const answering = { options, memory, turns, stop, load };
-      return stoppable(answer(request, answering), stop);
+      const answering: Answering = { options, memory, turns, stop, load, isRead: false };
+      return leavable(answer(request, answering), {
+        close: () => {
+          if (!answering.isRead) stop.abort();
+        },
+      });
     },
   };
 }
@@ -60,13 +69,16 @@ interface Answering {
   readonly turns: ClaudeTurns;
   /** Ends the process. */
   readonly stop: AbortController;
+  /** The reader has an event, so a query that it leaves can end by itself. */
+  isRead: boolean;
   load(): Promise<ClaudeQuery>;
 }
 
 async function* answer(
   request: AgentRequest,
-  { options, memory, turns, stop, load }: Answering,
+  answering: Answering,
 ): AsyncGenerator<SessionEvent, void> {
+  const { options, memory, turns, stop, load } = answering;
   const { signal, runId, sessionId } = request;
   const { clock = systemClock, logger = silentLogger } = options;
   let run: ClaudeRun | undefined;
@@ -86,7 +98,7 @@ async function* answer(
       options.memory === 'history'
         ? ask({ unheard: request.history })
         : rememberedFrames({ request, memory, logger, ask });
-    yield* normalizeSession(endedBy(frames, signal, stop), {
+    const events = normalizeSession(endedBy(frames, signal, stop), {
       callbacks,
       onSubagent: request.tell,
       end: 'idle',
@@ -96,6 +108,11 @@ async function* answer(
       sessionId,
       ...definedFields({ clock: options.clock, logger: options.logger }),
     });
+    for await (const event of events) {
+      answering.isRead = true;
+      yield event;
+      answering.isRead = false;
+    }
   } finally {
     try {
       await release(run, callbacks);
@@ -115,22 +132,18 @@ function interruptFirst(
   clock: Clock,
   current: () => ClaudeRun | undefined,
 ): Disposable {
-  let timer: ReturnType<Clock['setTimeout']> | undefined;
+  const timer = new Timer(clock);
   const end = (): void => stop.abort(signal.reason);
-  const onAbort = (): void => {
+  const listening = onAbort(signal, () => {
     const run = current();
-    if (run?.interrupt === undefined) end();
-    else {
-      timer = clock.setTimeout(end, graceMs * 0.75);
-      run.interrupt().catch(end);
-    }
-  };
-  signal.addEventListener('abort', onAbort, { once: true });
-  if (signal.aborted) onAbort();
+    if (run?.interrupt === undefined) return end();
+    timer.set(graceMs * 0.75, end);
+    run.interrupt().catch(end);
+  });
   return {
     [Symbol.dispose]: () => {
-      signal.removeEventListener('abort', onAbort);
-      if (timer !== undefined) clock.clearTimeout(timer);
+      listening[Symbol.dispose]();
+      timer.clear();
     },
   };
 }
@@ -155,33 +168,4 @@ async function release(run: ClaudeRun | undefined, callbacks: CallbackQueue): Pr
   callbacks.close();
   run?.close();
   await run?.return();
-}
-
-/** A generator asked to return while it waits would wait on: it is stopped first. */
-function stoppable<T>(
-  source: AsyncGenerator<T, void>,
-  stop: AbortController,
-): AsyncGenerator<T, void> {
-  let waiting = 0;
-  return {
-    async next() {
-      waiting++;
-      try {
-        return await source.next();
-      } finally {
-        waiting--;
-      }
-    },
-    return() {
-      if (waiting > 0) stop.abort();
-      return source.return();
-    },
-    throw: (error) => source.throw(error),
-    [Symbol.asyncIterator]() {
-      return this;
-    },
-    [Symbol.asyncDispose]: async () => {
-      await source.return();
-    },
-  };
 }

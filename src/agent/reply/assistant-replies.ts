@@ -1,28 +1,21 @@
 import type { AssistantMessage, AssistantMessageEvent, MessageUpdate } from '../../stream/index.js';
 import { BlockReplies } from './block-replies.js';
-import type { ReplyEmitter } from './emit/reply-emitter.js';
-import type { ReplyCallbackOptions, ReplyWording } from './emit/reply-options.js';
 import { PartialReplies } from './partial-replies.js';
 import { ReasoningReplies } from './reasoning-replies.js';
-import type { RunTexts } from './run-texts.js';
+import type { ReplyScope } from './reply-scope.js';
 import { withoutOpenDirective } from './text/directives/open-directive.js';
 import { readDirectives, silentReply } from './text/directives/read-directives.js';
 import { HeldTail } from './text/held-tail.js';
 import { readMessage } from './text/message-text.js';
 import { formatReasoning } from './text/reasoning-text.js';
 import { GrowingThoughts } from './text/tagged-thoughts.js';
-import type { MessagingSends } from './tools/messaging-sends.js';
 
 type TextEvent = Extract<AssistantMessageEvent, { type: `text_${string}` }>;
 
 /** What a message of the model makes a host see: its text while it grows, its pieces, its thoughts. */
 export class AssistantReplies {
   readonly blocks: BlockReplies;
-  readonly #options: ReplyCallbackOptions;
-  readonly #emitter: ReplyEmitter;
-  readonly #texts: RunTexts;
-  readonly #sends: MessagingSends;
-  readonly #wording: ReplyWording;
+  readonly #with: ReplyScope;
   readonly #reasoning: ReasoningReplies;
   readonly #partial: PartialReplies;
   readonly #endsWithText: boolean;
@@ -34,21 +27,12 @@ export class AssistantReplies {
   #sentReasoning: string | undefined;
   #isAsking = false;
 
-  constructor(
-    options: ReplyCallbackOptions,
-    emitter: ReplyEmitter,
-    texts: RunTexts,
-    sends: MessagingSends,
-    wording: ReplyWording,
-  ) {
-    this.#options = options;
-    this.#emitter = emitter;
-    this.#texts = texts;
-    this.#sends = sends;
-    this.#wording = wording;
+  constructor(scope: ReplyScope) {
+    const { options, emitter } = scope;
+    this.#with = scope;
     this.#reasoning = new ReasoningReplies(emitter, options.reasoningMode === 'stream');
     this.#partial = new PartialReplies(options, emitter, this.#reasoning);
-    this.blocks = new BlockReplies(options, emitter, texts, sends);
+    this.blocks = new BlockReplies(scope);
     this.#endsWithText = (options.blockReplyBreak ?? 'text_end') === 'text_end';
   }
 
@@ -60,7 +44,7 @@ export class AssistantReplies {
   /** A message begins. */
   start(): void {
     this.#reset();
-    void this.#emitter.call('onAssistantMessageStart');
+    void this.#with.emitter.call('onAssistantMessageStart');
   }
 
   /** The run is tried again. */
@@ -70,7 +54,7 @@ export class AssistantReplies {
   }
 
   #reset(): void {
-    this.#texts.startMessage();
+    this.#with.texts.startMessage();
     this.#sentReasoning = undefined;
     this.#forget();
     this.#reasoning.startMessage();
@@ -104,12 +88,13 @@ export class AssistantReplies {
 
   end(message: AssistantMessage): void {
     if (this.#isAsking) return;
-    const { enforceFinalTag, reasoningMode } = this.#options;
-    const read = readMessage(message, enforceFinalTag === true, this.#wording.formatErroredText);
+    const { options, texts, wording } = this.#with;
+    const { enforceFinalTag, reasoningMode } = options;
+    const read = readMessage(message, enforceFinalTag === true, wording.formatErroredText);
     const text = this.#orWhatWasSent(read.text);
     const reasoning = reasoningMode === 'on' ? formatReasoning(read.thinking) : '';
     this.#showWhole(text);
-    const hadTexts = this.#texts.hasAny;
+    const hadTexts = texts.hasAny;
     this.#settleTexts(text);
     const isNew = reasoning !== '' && reasoning !== this.#sentReasoning;
     const showsReasoning = isNew && this.blocks.isWanted;
@@ -138,19 +123,20 @@ export class AssistantReplies {
   }
 
   #settleTexts(text: string): void {
-    if (this.#options.reasoningMode === 'on' && text !== '' && !this.blocks.isWanted) {
-      if (this.#texts.hasAny) this.#texts.replaceWith(text);
-      else this.#texts.add(text);
+    const { options, texts } = this.#with;
+    if (options.reasoningMode === 'on' && text !== '' && !this.blocks.isWanted) {
+      if (texts.hasAny) texts.replaceWith(text);
+      else texts.add(text);
       this.blocks.silence();
-    } else if (!this.#texts.hasAny && !this.blocks.isCutting && text !== '') {
-      this.#texts.add(text);
+    } else if (!texts.hasAny && !this.blocks.isCutting && text !== '') {
+      texts.add(text);
     }
-    this.#texts.settle();
+    texts.settle();
   }
 
   /** Whoever says nothing after a messaging tool has said what the tool sent. */
   #orWhatWasSent(text: string): string {
-    return text.trim() === silentReply ? (this.#sends.lastText ?? text) : text;
+    return text.trim() === silentReply ? (this.#with.sends.lastText ?? text) : text;
   }
 
   #read(event: TextEvent): void {

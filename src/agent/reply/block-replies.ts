@@ -1,19 +1,14 @@
 import { definedFields } from '../../kernel/index.js';
 import { BlockChunker } from './block-chunker.js';
-import type { ReplyEmitter } from './emit/reply-emitter.js';
-import type { ReplyCallbackOptions } from './emit/reply-options.js';
 import type { BlockReply } from './emit/reply-payload.js';
-import type { RunTexts } from './run-texts.js';
+import type { ReplyScope } from './reply-scope.js';
 import { DirectiveQueue } from './text/directives/directive-queue.js';
 import type { DirectedText } from './text/directives/read-directives.js';
 import { noTags, stripTags, type TagState } from './text/strip-tags.js';
-import type { MessagingSends } from './tools/messaging-sends.js';
 
 /** Hands the finished pieces of a run's messages over, each text once. */
 export class BlockReplies {
-  readonly #emitter: ReplyEmitter;
-  readonly #texts: RunTexts;
-  readonly #sends: MessagingSends;
+  readonly #with: ReplyScope;
   readonly #finalOnly: boolean;
   readonly #chunker: BlockChunker | undefined;
   readonly #isCutAsItComes: boolean;
@@ -24,16 +19,10 @@ export class BlockReplies {
   #last: string | undefined;
   #isSilenced = false;
 
-  constructor(
-    options: ReplyCallbackOptions,
-    emitter: ReplyEmitter,
-    texts: RunTexts,
-    sends: MessagingSends,
-  ) {
+  constructor(scope: ReplyScope) {
+    const { options, emitter } = scope;
     const { blockReplyChunking, blockReplyBreak = 'text_end', enforceFinalTag } = options;
-    this.#emitter = emitter;
-    this.#texts = texts;
-    this.#sends = sends;
+    this.#with = scope;
     this.#finalOnly = enforceFinalTag === true;
     if (blockReplyChunking !== undefined) this.#chunker = new BlockChunker(blockReplyChunking);
     this.#isCutAsItComes = blockReplyBreak === 'text_end' && emitter.has('onBlockReply');
@@ -41,7 +30,7 @@ export class BlockReplies {
 
   /** A host wants block replies. */
   get isWanted(): boolean {
-    return this.#emitter.has('onBlockReply');
+    return this.#with.emitter.has('onBlockReply');
   }
 
   /** Some of the text waits to be cut. */
@@ -86,7 +75,7 @@ export class BlockReplies {
 
   /** Hands the whole text of a message over, unless it was sent. */
   sendWhole(text: string): void {
-    if (text === this.#last || this.#sends.hasSent(text)) return;
+    if (text === this.#last || this.#with.sends.hasSent(text)) return;
     this.#last = text;
     this.#send(this.#directives.push(text, true));
   }
@@ -98,7 +87,7 @@ export class BlockReplies {
 
   /** Hands over what a model thought. */
   sendReasoning(text: string): void {
-    this.#emitter.callLater('onBlockReply', { text, isReasoning: true });
+    this.#with.emitter.callLater('onBlockReply', { text, isReasoning: true });
   }
 
   /** Nothing more of this message is handed over. */
@@ -123,15 +112,16 @@ export class BlockReplies {
     this.#tags = read.state;
     const text = read.text.trimEnd();
     if (text === '' || text === this.#last) return;
-    if (this.#sends.hasSent(text) || this.#texts.isRepeat(text)) return;
+    const { sends, texts } = this.#with;
+    if (sends.hasSent(text) || texts.isRepeat(text)) return;
     this.#last = text;
-    this.#texts.add(text);
+    texts.add(text);
     if (this.isWanted) this.#send(this.#directives.push(text));
   }
 
   #send(read: DirectedText | undefined): void {
     if (read === undefined) return;
-    this.#emitter.callLater('onBlockReply', blockReply(read));
+    this.#with.emitter.callLater('onBlockReply', blockReply(read));
   }
 }
 

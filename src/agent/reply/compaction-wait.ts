@@ -1,11 +1,11 @@
-type Settle = { readonly resolve: () => void; readonly reject: (error: Error) => void };
+import { type Deferred, deferred } from '../../kernel/index.js';
 
 /** Knows when a run's compactions are done, and the tries that follow them. */
 export class CompactionWait {
   #isInFlight = false;
   #retries = 0;
   #isClosed = false;
-  #pending: { readonly promise: Promise<void>; readonly settle: Settle } | undefined;
+  #pending: Deferred<void> | undefined;
 
   get isInFlight(): boolean {
     return this.#isInFlight;
@@ -36,32 +36,20 @@ export class CompactionWait {
     if (this.#isClosed) throw aborted();
     if (!this.isPending) await undefined; // what ends now may begin one
     if (this.#isClosed) throw aborted();
-    if (this.isPending) await this.#promise();
+    if (this.isPending) await (this.#pending ??= deferred()).promise;
   }
 
   close(): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
-    this.#pending?.settle.reject(aborted());
+    this.#pending?.reject(aborted());
     this.#pending = undefined;
   }
 
   #settleIfDone(): void {
     if (this.isPending) return;
-    this.#pending?.settle.resolve();
+    this.#pending?.resolve();
     this.#pending = undefined;
-  }
-
-  #promise(): Promise<void> {
-    if (this.#pending === undefined) {
-      let settle: Settle | undefined;
-      const promise = new Promise<void>((resolve, reject) => {
-        settle = { resolve, reject };
-      });
-      if (settle === undefined) return promise; // the constructor above calls its function at once
-      this.#pending = { promise, settle };
-    }
-    return this.#pending.promise;
   }
 }
 

@@ -11,6 +11,7 @@ import { EventQueue } from './emit/event-queue.js';
 import { ReplyEmitter } from './emit/reply-emitter.js';
 import type { ReplyCallbackOptions } from './emit/reply-options.js';
 import type { ReplyCallbacks } from './reply-callbacks.js';
+import type { ReplyScope } from './reply-scope.js';
 import { RunTexts } from './run-texts.js';
 import { MessagingSends } from './tools/messaging-sends.js';
 import { ToolReplies } from './tools/tool-replies.js';
@@ -31,14 +32,15 @@ import { UsageSum } from './usage-totals.js';
  */
 export function createReplyCallbacks(options: ReplyCallbackOptions): ReplyCallbacks {
   const run = new ReplyRun(options);
+  const { emitter, texts, sends } = run.scope;
   const queue = new EventQueue((event) => run.step(event));
   return {
-    assistantTexts: run.texts.list,
+    assistantTexts: texts.list,
     toolMetas: run.tools.metas,
-    handle: (event) => (run.emitter.isClosed ? undefined : queue.handle(event)),
+    handle: (event) => (emitter.isClosed ? undefined : queue.handle(event)),
     settled: () => queue.settled(),
     unsubscribe() {
-      run.emitter.close();
+      emitter.close();
       run.compaction.close();
       queue.clear();
     },
@@ -48,57 +50,55 @@ export function createReplyCallbacks(options: ReplyCallbackOptions): ReplyCallba
     getCompactionCount: () => run.compactions,
     getUsageTotals: () => run.usage.read(),
     getLastToolError: () => run.tools.failures.last,
-    getMessagingToolSentTexts: () => [...run.sends.texts],
-    getMessagingToolSentMediaUrls: () => [...run.sends.mediaUrls],
-    getMessagingToolSentTargets: () => [...run.sends.targets],
-    didSendViaMessagingTool: () => run.sends.texts.length > 0,
+    getMessagingToolSentTexts: () => [...sends.texts],
+    getMessagingToolSentMediaUrls: () => [...sends.mediaUrls],
+    getMessagingToolSentTargets: () => [...sends.targets],
+    didSendViaMessagingTool: () => sends.texts.length > 0,
     didSendDeterministicApprovalPrompt: () => run.isAsking,
   };
 }
 
 /** All that is known of a run, and what each of its events does. */
 class ReplyRun {
-  readonly texts = new RunTexts();
-  readonly sends = new MessagingSends();
+  readonly scope: ReplyScope;
   readonly usage = new UsageSum();
   readonly compaction = new CompactionWait();
-  readonly emitter: ReplyEmitter;
   readonly tools: ToolReplies;
   readonly #assistant: AssistantReplies;
-  readonly #options: ReplyCallbackOptions;
-  readonly #errorText: (message: AssistantMessage) => string | undefined;
-  readonly #now: () => number;
   #lastMessage: AssistantMessage | undefined;
   compactions = 0;
   isAsking = false;
 
   constructor(options: ReplyCallbackOptions) {
-    const wording = { ...defaultWording, ...options.wording };
-    const traits = { ...defaultTraits, ...options.tools };
-    this.#options = options;
-    this.#now = options.now ?? Date.now;
-    this.#errorText = wording.formatAssistantErrorText;
-    this.emitter = new ReplyEmitter(options);
-    this.tools = new ToolReplies(options, this.emitter, this.sends, wording, traits);
-    this.#assistant = new AssistantReplies(options, this.emitter, this.texts, this.sends, wording);
+    this.scope = {
+      options,
+      emitter: new ReplyEmitter(options),
+      texts: new RunTexts(),
+      sends: new MessagingSends(),
+      wording: { ...defaultWording, ...options.wording },
+      traits: { ...defaultTraits, ...options.tools },
+      now: options.now ?? Date.now,
+    };
+    this.tools = new ToolReplies(this.scope);
+    this.#assistant = new AssistantReplies(this.scope);
   }
 
   /** Handles an event. Returns a promise only where it has to wait. */
   step(event: SessionEvent): Promise<void> | undefined {
-    this.emitter.traceEvent(event.type);
+    this.scope.emitter.traceEvent(event.type);
     const waiting = this.#handle(event);
-    this.emitter.callWaiting();
+    this.scope.emitter.callWaiting();
     return waiting;
   }
 
   #handle(event: SessionEvent): Promise<void> | undefined {
     if (event.type !== 'message_update' || event.assistantMessageEvent.type !== 'text_delta') {
       this.#assistant.release();
-      this.emitter.callWaiting();
+      this.scope.emitter.callWaiting();
     }
     switch (event.type) {
       case 'agent_start':
-        this.emitter.report('lifecycle', { phase: 'start' }, { startedAt: this.#now() });
+        this.scope.emitter.report('lifecycle', { phase: 'start' }, { startedAt: this.scope.now() });
         return undefined;
       case 'message_start':
         if (event.message.role === 'assistant') this.#assistant.start();
@@ -145,57 +145,52 @@ class ReplyRun {
   /** All that was said before has to be handed over first. */
   #afterFlush(effects: () => void): Promise<void> | undefined {
     this.#assistant.blocks.flush();
-    const flushed = this.emitter.call('onBlockReplyFlush');
+    const flushed = this.scope.emitter.call('onBlockReplyFlush');
     if (flushed === undefined) {
-      if (this.emitter.has('onBlockReplyFlush')) this.emitter.callWaiting();
+      if (this.scope.emitter.has('onBlockReplyFlush')) this.scope.emitter.callWaiting();
       effects();
       return undefined;
     }
     return flushed.then(() => {
-      if (this.emitter.isClosed) return;
+      if (this.scope.emitter.isClosed) return;
       effects();
-      this.emitter.callWaiting();
+      this.scope.emitter.callWaiting();
     });
   }
 
   #startCompaction(): void {
+    const { options, emitter } = this.scope;
     this.compaction.start();
-    const { onBeforeCompaction } = this.#options;
-    const tell = (): void => {
-      if (onBeforeCompaction !== undefined)
-        void this.emitter.run('onBeforeCompaction', () => onBeforeCompaction());
-    };
-    if (this.emitter.isSeedOrder) tell();
-    this.emitter.report('compaction', { phase: 'start' });
-    if (!this.emitter.isSeedOrder) tell();
+    const tell = (): void => emitter.runHook('onBeforeCompaction', options.onBeforeCompaction);
+    if (emitter.isSeedOrder) tell();
+    emitter.report('compaction', { phase: 'start' });
+    if (!emitter.isSeedOrder) tell();
   }
 
   #endCompaction(willRetry: boolean, isDone: boolean): void {
+    const { options, emitter, texts, sends } = this.scope;
     if (isDone) this.compactions++;
     if (willRetry) {
-      this.texts.clear();
+      texts.clear();
       this.tools.clear();
-      this.sends.clear();
+      sends.clear();
       this.isAsking = false;
       this.#assistant.startOver();
     }
     this.compaction.end(willRetry);
-    this.emitter.report('compaction', { phase: 'end', willRetry });
-    const { onAfterCompaction } = this.#options;
-    if (!willRetry && onAfterCompaction !== undefined)
-      void this.emitter.run('onAfterCompaction', () =>
-        onAfterCompaction({ compactedCount: this.compactions }),
-      );
+    emitter.report('compaction', { phase: 'end', willRetry });
+    const result = { compactedCount: this.compactions };
+    if (!willRetry) emitter.runHook('onAfterCompaction', options.onAfterCompaction, result);
   }
 
   #endAgent(event: AgentEnd): Promise<void> | undefined {
     const error = this.#errorOf(event);
-    const endedAt = this.#now();
-    if (error === undefined) this.emitter.report('lifecycle', { phase: 'end' }, { endedAt });
-    else this.emitter.report('lifecycle', { phase: 'error', error }, { endedAt });
+    const endedAt = this.scope.now();
+    if (error === undefined) this.scope.emitter.report('lifecycle', { phase: 'end' }, { endedAt });
+    else this.scope.emitter.report('lifecycle', { phase: 'error', error }, { endedAt });
     this.#assistant.blocks.flush();
     this.#assistant.blocks.closeTags();
-    const flushed = this.emitter.call('onBlockReplyFlush');
+    const flushed = this.scope.emitter.call('onBlockReplyFlush');
     this.compaction.agentEnded();
     return flushed;
   }
@@ -204,7 +199,11 @@ class ReplyRun {
   #errorOf({ error, aborted }: AgentEnd): string | undefined {
     const message = this.#lastMessage;
     if (message?.stopReason === 'error')
-      return (this.#errorText(message) ?? message.errorMessage ?? '').trim();
+      return (
+        this.scope.wording.formatAssistantErrorText(message) ??
+        message.errorMessage ??
+        ''
+      ).trim();
     const isStopped = aborted === true || message?.stopReason === 'aborted';
     return isStopped ? undefined : error?.message.trim();
   }

@@ -1,4 +1,4 @@
-import { type Clock, systemClock } from '../../kernel/index.js';
+import { type Clock, deferred, systemClock, Timer } from '../../kernel/index.js';
 
 /** A run that is under way. */
 export interface ActiveRun {
@@ -71,26 +71,23 @@ export class ActiveRuns {
    * @param options.timeoutMs for how many milliseconds; for ever where unsaid.
    * @returns whether that came true in time.
    */
-  ended(
+  async ended(
     sessionKey: string,
     {
       timeoutMs,
       clock = systemClock,
     }: { readonly timeoutMs?: number; readonly clock?: Clock } = {},
   ): Promise<boolean> {
-    return new Promise((resolve) => {
-      const settle = (ended: boolean): void => {
-        this.#waiting.delete(check);
-        if (timer !== undefined) clock.clearTimeout(timer);
-        resolve(ended);
-      };
-      const check = (): void => {
-        if (!this.has(sessionKey)) settle(true);
-      };
-      this.#waiting.add(check);
-      const timer =
-        timeoutMs === undefined ? undefined : clock.setTimeout(() => settle(false), timeoutMs);
-      check();
-    });
+    const { promise, resolve } = deferred<boolean>();
+    const check = (): void => {
+      if (!this.has(sessionKey)) resolve(true);
+    };
+    using timer = new Timer(clock);
+    timer.set(timeoutMs, () => resolve(false));
+    this.#waiting.add(check);
+    check();
+    const hasEnded = await promise;
+    this.#waiting.delete(check);
+    return hasEnded;
   }
 }

@@ -1,6 +1,6 @@
-import type { Clock } from '../../kernel/index.js';
+import { type Clock, onAbort, Timer } from '../../kernel/index.js';
 
-/** The end of what a turn waits for: some time after it was told to stop. */
+/** The end of the waits of a turn: some time after the turn was told to stop. */
 export interface Cut extends Disposable {
   /** Aborted `graceMs` after the turn's signal. */
   readonly signal: AbortSignal;
@@ -9,34 +9,27 @@ export interface Cut extends Disposable {
 /** Makes the cut that follows a signal. Disposing it takes its timer back. */
 export function cutAfter(signal: AbortSignal, clock: Clock, graceMs: number): Cut {
   const cut = new AbortController();
-  let timer: ReturnType<Clock['setTimeout']> | undefined;
-  const onAbort = (): void => {
-    timer = clock.setTimeout(() => cut.abort(signal.reason), graceMs);
-  };
-  signal.addEventListener('abort', onAbort, { once: true });
-  if (signal.aborted) onAbort();
+  const timer = new Timer(clock);
+  const listening = onAbort(signal, () => timer.set(graceMs, () => cut.abort(signal.reason)));
   return {
     signal: cut.signal,
     [Symbol.dispose]: () => {
-      signal.removeEventListener('abort', onAbort);
-      if (timer !== undefined) clock.clearTimeout(timer);
+      listening[Symbol.dispose]();
+      timer.clear();
     },
   };
 }
 
 /**
- * Waits for a promise until a signal aborts. What it comes to later is observed, and lost.
+ * Waits for a promise until a signal aborts. A later result is observed, and lost.
  *
- * @returns its value, or nothing where the signal came first.
- * @throws what the promise rejects with, where that came first.
+ * @returns the value of the promise, or nothing if the signal came first.
+ * @throws the reason of the promise, if it rejects first.
  */
 export function untilCut<T>(promise: Promise<T>, signal: AbortSignal): Promise<T | undefined> {
   return new Promise((resolve, reject) => {
-    const onAbort = (): void => resolve(undefined);
-    if (signal.aborted) onAbort();
-    signal.addEventListener('abort', onAbort, { once: true });
-    const done = (): void => signal.removeEventListener('abort', onAbort);
-    promise.then(resolve, reject).finally(done);
+    const listening = onAbort(signal, () => resolve(undefined));
+    promise.then(resolve, reject).finally(() => listening[Symbol.dispose]());
   });
 }
 
@@ -54,8 +47,7 @@ export async function* cutOff<T>(
 ): AsyncGenerator<T, void> {
   const iterator = source[Symbol.asyncIterator]();
   let wake: (() => void) | undefined; // the read that waits now; one slot, so that nothing piles up per item
-  const onAbort = (): void => wake?.();
-  signal.addEventListener('abort', onAbort, { once: true });
+  using _listening = onAbort(signal, () => wake?.());
   let ended = false;
   try {
     while (!signal.aborted) {
@@ -74,7 +66,6 @@ export async function* cutOff<T>(
       yield next.value;
     }
   } finally {
-    signal.removeEventListener('abort', onAbort);
     // Not awaited: a source that hangs in a read would hang here, too.
     if (!ended) void letGo(iterator).catch(() => undefined);
   }

@@ -1,4 +1,4 @@
-import { definedFields, silentLogger, systemClock } from '../../kernel/index.js';
+import { definedFields, silentLogger, systemClock, Timer } from '../../kernel/index.js';
 import { addUsage, driveRun, RunFailure, Trail } from '../../run/index.js';
 import type { SessionUsage, TranscriptEntry } from '../../stream/index.js';
 import { type AttemptStart, type EndedAttempt, runAttempt } from './attempt.js';
@@ -32,11 +32,11 @@ export async function runAgentTurn(options: AgentTurnOptions): Promise<AgentTurn
   const signal =
     options.signal === undefined ? stop.signal : AbortSignal.any([options.signal, stop.signal]);
   const release = driveRun(kernel, runId);
-  const listed = options.active?.begin({ runId, sessionId, sessionKey }, (why) => stop.abort(why));
-  const timer =
-    timeoutMs === undefined
-      ? undefined
-      : clock.setTimeout(() => stop.abort(tooLong(timeoutMs)), timeoutMs);
+  using _listed = options.active?.begin({ runId, sessionId, sessionKey }, (why) => stop.abort(why));
+  using timer = new Timer(clock);
+  timer.set(timeoutMs, () =>
+    stop.abort(new RunFailure('timed-out', `the turn took longer than ${timeoutMs} ms`)),
+  );
   using cut = cutAfter(signal, clock, graceMs);
   try {
     const trail = new Trail(kernel, after, { agentId, sessionId, ...refs });
@@ -48,14 +48,8 @@ export async function runAgentTurn(options: AgentTurnOptions): Promise<AgentTurn
     const durationMs = Math.max(0, clock.now() - startedAtMs);
     return { ...resultOf(runId, ended, durationMs), providerSessions: Object.fromEntries(kept) };
   } finally {
-    if (timer !== undefined) clock.clearTimeout(timer);
-    listed?.[Symbol.dispose]();
     release();
   }
-}
-
-function tooLong(timeoutMs: number): RunFailure {
-  return new RunFailure('timed-out', `the turn took longer than ${timeoutMs} ms`);
 }
 
 /** Makes the attempts of a turn, one after the other. There is at least one. */

@@ -84,10 +84,7 @@ export class OpenClawAgentProvider implements AgentProvider {
    */
   triggerStream(context: AgentTrigger): AsyncGenerator<StreamDelta> {
     const queue = new DeltaQueue();
-    return leavable(this.#deltas(context, queue), {
-      close: () => queue.close(),
-      release: () => Promise.resolve(),
-    });
+    return leavable(this.#deltas(context, queue), { close: () => queue.close() });
   }
 
   /** Answers whole, from the gateway's own accumulation. Never rejects. */
@@ -111,10 +108,7 @@ export class OpenClawAgentProvider implements AgentProvider {
   /** One turn, as session events. The gate is not asked: the gateway runs its tools. */
   run(request: AgentRequest): AsyncGenerator<SessionEvent> {
     const queue = new FactQueue();
-    return leavable(this.#events(request, queue), {
-      close: () => queue.close(),
-      release: () => Promise.resolve(),
-    });
+    return leavable(this.#events(request, queue), { close: () => queue.close() });
   }
 
   async *#deltas(context: AgentTrigger, queue: DeltaQueue): AsyncGenerator<StreamDelta, void> {

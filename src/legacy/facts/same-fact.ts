@@ -1,6 +1,7 @@
 import {
   type AsyncFamily,
   type Clock,
+  deferred,
   type Kernel,
   type Outcome,
   perKernel,
@@ -154,10 +155,7 @@ class FactRegistry implements SameFact {
     dispatch: () => Promise<Outcome>,
   ): Promise<Outcome> {
     this.#dispatched++;
-    let settle: (outcome: Promise<Outcome>) => void = () => undefined;
-    const outcome = new Promise<Outcome>((resolve) => {
-      settle = resolve;
-    });
+    const { promise: outcome, resolve: settle } = deferred<Outcome>();
     // It is there before the dispatch begins: a handler may announce it on another bus.
     const fact: Fact = { ...about, buses: new Set([bus]), outcome, touchedMs: 0 };
     for (const key of untoldKeys(fact)) {

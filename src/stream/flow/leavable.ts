@@ -1,9 +1,9 @@
-/** What a generator waits for, as those who end it see it. */
+/** The wait of a generator, for a reader that leaves. */
 export interface Waiting {
   /** Ends the wait; the generator must then end by itself. */
   close(): void;
-  /** Lets go of what was read: also where the generator was never started, and has no end of its own. */
-  release(): Promise<unknown>;
+  /** Lets go of the source, also if the generator was never started and so has no end of its own. */
+  release?(): Promise<unknown>;
 }
 
 /**
@@ -15,7 +15,7 @@ export function leavable<T>(events: AsyncGenerator<T>, waiting: Waiting): AsyncG
     try {
       return await end();
     } finally {
-      await waiting.release();
+      await waiting.release?.();
     }
   };
   return {

@@ -70,9 +70,7 @@ export class ReplyEmitter {
     if (emitAgentEvent !== undefined) {
       const session = sessionKey === undefined ? {} : { sessionKey };
       const all = { ...data, ...hidden };
-      void this.run('emitAgentEvent', () =>
-        emitAgentEvent({ runId, ...session, stream, data: all }),
-      );
+      this.runHook('emitAgentEvent', emitAgentEvent, { runId, ...session, stream, data: all });
     }
     if (isForHost) void this.call('onAgentEvent', { stream, data });
   }
@@ -91,6 +89,15 @@ export class ReplyEmitter {
       this.#failed(name, error);
       return undefined;
     }
+  }
+
+  /** Calls a hook of a host that is no callback, if the host gave it. */
+  runHook<Given extends readonly unknown[]>(
+    name: string,
+    hook: ((...given: Given) => unknown) | undefined,
+    ...given: Given
+  ): void {
+    if (hook !== undefined) void this.run(name, () => hook(...given));
   }
 
   close(): void {

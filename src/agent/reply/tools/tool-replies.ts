@@ -5,7 +5,12 @@ import type {
   ToolExecutionUpdate,
 } from '../../../stream/index.js';
 import type { ReplyEmitter } from '../emit/reply-emitter.js';
-import type { ReplyCallbackOptions, ReplyWording, ToolTraits } from '../emit/reply-options.js';
+import type {
+  FinishedToolCall,
+  ReplyCallbackOptions,
+  ReplyWording,
+  ToolTraits,
+} from '../emit/reply-options.js';
 import { readDirectives } from '../text/directives/read-directives.js';
 import type { MessagingSends } from './messaging-sends.js';
 import { ToolFailures } from './tool-failures.js';
@@ -28,70 +33,60 @@ interface Description {
   readonly mutation: ReturnType<ToolTraits['mutationOf']>;
 }
 
-/** What the tools of a run make a host see. */
+/** The parts of a run's replies that tools need. */
+export interface ToolScope {
+  readonly options: ReplyCallbackOptions;
+  readonly emitter: ReplyEmitter;
+  readonly sends: MessagingSends;
+  readonly wording: ReplyWording;
+  readonly traits: ToolTraits;
+  readonly now: () => number;
+}
+
+/** Shows a host the tools of a run. */
 export class ToolReplies {
   /** Live: the finished calls of the run, in order. */
   readonly metas: ToolMeta[] = [];
   readonly failures = new ToolFailures();
-  readonly #options: ReplyCallbackOptions;
-  readonly #emitter: ReplyEmitter;
-  readonly #sends: MessagingSends;
-  readonly #wording: ReplyWording;
-  readonly #traits: ToolTraits;
-  readonly #now: () => number;
+  readonly #with: ToolScope;
   readonly #running = new Map<string, RunningCall>();
   /** What was said of each call that runs, and what it is to change. */
   readonly #described = new Map<string, Description>();
   readonly #summarized = new Set<string>();
 
-  constructor(
-    options: ReplyCallbackOptions,
-    emitter: ReplyEmitter,
-    sends: MessagingSends,
-    wording: ReplyWording,
-    traits: ToolTraits,
-  ) {
-    this.#options = options;
-    this.#emitter = emitter;
-    this.#sends = sends;
-    this.#wording = wording;
-    this.#traits = traits;
-    this.#now = options.now ?? Date.now;
+  constructor(scope: ToolScope) {
+    this.#with = scope;
   }
 
   /** A tool is about to run, and all that came before it was handed over. */
   start(event: ToolExecutionStart): void {
+    const { emitter, sends, wording, traits, now } = this.#with;
     const { toolCallId, args } = event;
-    const name = this.#traits.normalizeName(event.toolName);
-    const meta = this.#wording.describeTool(name, args);
-    this.#running.set(toolCallId, { params: args, startedAt: this.#now() });
-    this.#described.set(toolCallId, {
-      meta,
-      mutation: this.#traits.mutationOf(name, args, meta),
-    });
-    this.#emitter.report('tool', { phase: 'start', name, toolCallId }, { args });
-    if (
-      this.#emitter.has('onToolResult') &&
-      this.#showsCalls() &&
-      !this.#summarized.has(toolCallId)
-    ) {
+    const name = traits.normalizeName(event.toolName);
+    const meta = wording.describeTool(name, args);
+    this.#running.set(toolCallId, { params: args, startedAt: now() });
+    this.#described.set(toolCallId, { meta, mutation: traits.mutationOf(name, args, meta) });
+    emitter.report('tool', { phase: 'start', name, toolCallId }, { args });
+    if (emitter.has('onToolResult') && this.#showsCalls() && !this.#summarized.has(toolCallId)) {
       this.#summarized.add(toolCallId);
       this.#show(name, this.#summary(name, meta));
     }
-    this.#sends.start(toolCallId, name, args);
+    sends.start(toolCallId, name, args);
   }
 
   update({ toolCallId, toolName, partialResult }: ToolExecutionUpdate): void {
-    const name = this.#traits.normalizeName(toolName);
-    const passed = passableResult(partialResult, this.#wording.cutMark);
-    this.#emitter.report('tool', { phase: 'update', name, toolCallId }, { partialResult: passed });
+    const { emitter, wording, traits } = this.#with;
+    const name = traits.normalizeName(toolName);
+    const passed = passableResult(partialResult, wording.cutMark);
+    emitter.report('tool', { phase: 'update', name, toolCallId }, { partialResult: passed });
   }
 
   /** A tool is done. @returns true where it asks people for approval. */
   end(event: ToolExecutionEnd): boolean {
+    const { options, emitter, sends, wording, traits, now } = this.#with;
     const { toolCallId } = event;
-    const name = this.#traits.normalizeName(event.toolName);
-    const result = passableResult(event.result, this.#wording.cutMark);
+    const name = traits.normalizeName(event.toolName);
+    const result = passableResult(event.result, wording.cutMark);
     const isError = event.isError || isFailedResult(result);
     const call = this.#running.get(toolCallId);
     const { meta, mutation = {} } = this.#described.get(toolCallId) ?? {};
@@ -103,21 +98,22 @@ export class ToolReplies {
     const reason = error === undefined ? {} : { error };
     this.metas.push({ toolName: name, ...named });
     this.failures.add({ toolName: name, ...named, ...reason, ...mutation }, isError);
-    this.#sends.end(toolCallId, name, result, isError);
-    this.#emitter.report(
+    sends.end(toolCallId, name, result, isError);
+    emitter.report(
       'tool',
       { phase: 'result', name, toolCallId, ...named, isError },
       result === undefined ? {} : { result },
     );
     const isAsking = this.#showEnd(name, meta, result, event.result, isError);
-    this.#tellAfterCall({
+    const finished: FinishedToolCall = {
       toolName: name,
       toolCallId,
       params: call?.params ?? {},
       ...definedFields({ result }),
       ...reason,
-      ...(call !== undefined && { durationMs: this.#now() - call.startedAt }),
-    });
+      ...(call !== undefined && { durationMs: now() - call.startedAt }),
+    };
+    emitter.runHook('onAfterToolCall', options.onAfterToolCall, finished);
     return isAsking;
   }
 
@@ -129,12 +125,6 @@ export class ToolReplies {
     this.#summarized.clear();
   }
 
-  #tellAfterCall(call: Parameters<NonNullable<ReplyCallbackOptions['onAfterToolCall']>>[0]): void {
-    const { onAfterToolCall } = this.#options;
-    if (onAfterToolCall !== undefined)
-      void this.#emitter.run('onAfterToolCall', () => onAfterToolCall(call));
-  }
-
   #showEnd(
     name: string,
     meta: string | undefined,
@@ -142,10 +132,11 @@ export class ToolReplies {
     whole: unknown,
     isError: boolean,
   ): boolean {
-    if (!this.#emitter.has('onToolResult')) return false;
-    const approval = isError ? undefined : this.#wording.formatApproval(name, whole);
+    const { emitter, wording, traits } = this.#with;
+    if (!emitter.has('onToolResult')) return false;
+    const approval = isError ? undefined : wording.formatApproval(name, whole);
     if (approval !== undefined) {
-      void this.#emitter.call('onToolResult', approval);
+      void emitter.call('onToolResult', approval);
       return true;
     }
     if (this.#showsOutput()) {
@@ -155,21 +146,21 @@ export class ToolReplies {
       return false;
     }
     if (isError) return false;
-    const mediaUrls = toolMedia(result, this.#traits.mayNameFiles(name));
-    if (mediaUrls.length > 0) void this.#emitter.call('onToolResult', { mediaUrls });
+    const mediaUrls = toolMedia(result, traits.mayNameFiles(name));
+    if (mediaUrls.length > 0) void emitter.call('onToolResult', { mediaUrls });
     return false;
   }
 
   #show(name: string, said: string): void {
     const { text, mediaUrls: named } = readDirectives(said);
-    const mediaUrls = allowedMedia(named, this.#traits.mayNameFiles(name));
+    const mediaUrls = allowedMedia(named, this.#with.traits.mayNameFiles(name));
     if (text === '' && mediaUrls.length === 0) return;
     const media = mediaUrls.length === 0 ? {} : { mediaUrls };
-    void this.#emitter.call('onToolResult', { text, ...media });
+    void this.#with.emitter.call('onToolResult', { text, ...media });
   }
 
   #summary(name: string, meta: string | undefined): string {
-    return this.#wording.summarizeTool(name, meta, this.#isMarkdown());
+    return this.#with.wording.summarizeTool(name, meta, this.#isMarkdown());
   }
 
   #framed(text: string): string {
@@ -177,16 +168,16 @@ export class ToolReplies {
   }
 
   #isMarkdown(): boolean {
-    return this.#options.toolResultFormat !== 'plain';
+    return this.#with.options.toolResultFormat !== 'plain';
   }
 
   #showsCalls(): boolean {
-    const { shouldEmitToolResult, verboseLevel = 'off' } = this.#options;
+    const { shouldEmitToolResult, verboseLevel = 'off' } = this.#with.options;
     return shouldEmitToolResult?.() ?? verboseLevel !== 'off';
   }
 
   #showsOutput(): boolean {
-    const { shouldEmitToolOutput, verboseLevel = 'off' } = this.#options;
+    const { shouldEmitToolOutput, verboseLevel = 'off' } = this.#with.options;
     return shouldEmitToolOutput?.() ?? verboseLevel === 'full';
   }
 }
