@@ -1,6 +1,5 @@
 export { attachedFiles } from './attached-files.js';
-export { driveRun, isRunDriven } from './driven-runs.js';
-export { HeldKeys } from './held-keys.js';
+export { driveRun, HeldKeys, isRunDriven } from './driven-runs.js';
 export type { RunFallback } from './run-bounds.js';
 export {
   RunDispatcher,
