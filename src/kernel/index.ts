@@ -89,8 +89,8 @@ export {
 export { onAbort, Timer, withTimeout } from './stage/waits.js';
 export { createKernel } from './surface/kernel.js';
 export { copyPlain } from './value/copy-plain.js';
-export { type DefinedFields, definedFields } from './value/defined-fields.js';
 export { type Deferred, deferred } from './value/deferred.js';
+export { type DefinedFields, definedFields } from './value/defined-fields.js';
 export { freezePlain } from './value/freeze.js';
 export { inertJson, inertText } from './value/inert-text.js';
 export { nearest } from './value/nearest.js';

@@ -5,7 +5,14 @@ import {
   normalizeSession,
   subagentOf,
 } from '../../csdk/index.js';
-import { type Clock, definedFields, onAbort, silentLogger, systemClock, Timer } from '../../kernel/index.js';
+import {
+  type Clock,
+  definedFields,
+  onAbort,
+  silentLogger,
+  systemClock,
+  Timer,
+} from '../../kernel/index.js';
 import {
   type AgentProvider,
   type AgentRequest,
