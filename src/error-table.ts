@@ -20,7 +20,12 @@ export interface ErrorTable
     AgentErrors,
     HostErrors {}
 
-/** Every error code with its row: the meaning, the cause and the cure. */
+/**
+ * Every error code with its row: the meaning, the cause and the cure.
+ *
+ * @example
+ * errorTable['permit-used'].hint;
+ */
 export const errorTable: ErrorTable = {
   ...kernelErrors,
   ...extensionErrors,

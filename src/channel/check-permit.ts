@@ -3,9 +3,6 @@ import { channelError } from './errors.js';
 import type { SendPermit } from './permit.js';
 import type { StreamPermits } from './stream-permits.js';
 
-/** An account's inbox. Nothing is refused before the account was started. */
-type Owner = Pick<ChannelInbox, 'owns'> | undefined;
-
 /**
  * Refuses a permit that the host of an account has not made (spec §14.14). A channel calls it before it takes the message.
  *
@@ -17,7 +14,10 @@ type Owner = Pick<ChannelInbox, 'owns'> | undefined;
  *   const message = permit.take();
  * }
  */
-export function checkPermit(permit: SendPermit, inbox: Owner): void {
+export function checkPermit(
+  permit: SendPermit,
+  inbox: Pick<ChannelInbox, 'owns'> | undefined,
+): void {
   if (inbox?.owns?.(permit) === false)
     throw channelError('permit-foreign', { what: permit?.idempotencyKey }); // JavaScript gives anything
 }
@@ -30,7 +30,10 @@ export function checkPermit(permit: SendPermit, inbox: Owner): void {
  * @example
  * createStreamSender: (permits) => new Sender(checkedPermits(permits, inbox)),
  */
-export function checkedPermits(permits: StreamPermits, inbox: Owner): StreamPermits {
+export function checkedPermits(
+  permits: StreamPermits,
+  inbox: Pick<ChannelInbox, 'owns'> | undefined,
+): StreamPermits {
   const { opening } = permits;
   checkPermit(opening, inbox);
   return {

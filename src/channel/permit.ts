@@ -75,6 +75,11 @@ export class SendPermit {
 /**
  * The approval that a passed `egress.preparing` gives: this message, once. It stays with the host; a channel sees only the
  * permits. A further permit, for a further attempt, is minted when the one before was used up.
+ *
+ * @example
+ * const approval = approveSend(outcome);
+ * let result = await channel.send(approval.mintPermit());
+ * if (result.status === 'retry-after') result = await channel.send(approval.mintPermit());
  */
 export class SendApproval {
   /** Outcomes that were approved. It marks objects that others own, so it outlives no host by anything. */

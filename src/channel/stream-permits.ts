@@ -39,12 +39,6 @@ export interface StreamPermits {
   readonly noteShown: (shown: unknown) => Promise<void>;
 }
 
-/** The options of the approval of a streamed reply, besides its opening. */
-export interface StreamApprovalOptions {
-  /** Keeps what the sender notes. */
-  readonly noteShown?: StreamPermits['noteShown'];
-}
-
 /**
  * The two approvals of one streamed reply (spec §14.6): the opening's, then the final's. It stays with the host; the
  * sender sees the permits.
@@ -62,8 +56,14 @@ export class StreamApproval implements Disposable {
   #final: SendPermit | undefined;
   #reported: SendResult | undefined;
 
-  /** @throws SluiceError `not-streaming` where the approved message does not say that it streams. */
-  constructor(opening: SendApproval, { noteShown }: StreamApprovalOptions = {}) {
+  /**
+   * @param options.noteShown keeps the notes of the sender.
+   * @throws SluiceError `not-streaming` if the approved message does not say that it streams.
+   */
+  constructor(
+    opening: SendApproval,
+    { noteShown }: Partial<Pick<StreamPermits, 'noteShown'>> = {},
+  ) {
     if (!opening.message.streaming)
       throw channelError('not-streaming', { what: opening.idempotencyKey });
     this.opening = opening;

@@ -45,8 +45,9 @@ export { type OrderingChecker, orderingChecker } from './ordering/ordering-check
 export type { OrderingRule, OrderingViolation } from './ordering/ordering-violation.js';
 export { type LiveRunsOptions, liveRuns } from './runs/live-runs.js';
 export { normalizeSession } from './runs/normalize-session.js';
+export type { RunsEnd } from './runs/run-ends.js';
 export { splitRuns } from './runs/split-runs.js';
 export type { NormalizeOptions } from './session/normalize-options.js';
-export type { SessionDiagnostic } from './session/session-diagnostic.js';
+export type { DiagnosticFact, SessionDiagnostic } from './session/session-diagnostic.js';
 export type { ToolPartial } from './session/tool-partial.js';
 export { subagentOf } from './subagents/subagent-of.js';

@@ -1,34 +1,26 @@
 import './errors.js'; // merges the codes of this layer into ErrorCode
 
 export type { ExtensionApi, Register } from './define/api.js';
-export {
-  type ConfigIssue,
-  type ConfigSchema,
-  type ConfigVerdict,
-  readConfig,
-} from './define/config-schema.js';
+export type { ConfigIssue, ConfigSchema, ConfigVerdict } from './define/config-schema.js';
 export type { Declarations } from './define/declarations.js';
 export {
   defineExtension,
   type Extension,
   type ExtensionDefinition,
-  extensionProblem,
 } from './define/extension.js';
 export { fromJsonSchema } from './define/from-json-schema.js';
 export { fromTypebox } from './define/from-typebox.js';
 export type { Manifest } from './define/manifest.js';
-export type { Provision, ProvisionKind, Provisions } from './define/provisions.js';
-export { Scope, type Undo, type UndoFailure, type UndoReport } from './define/scope.js';
-export { defaultSetupTimeoutMs, loadExtension } from './load/load.js';
+export type { ProvisionKind, Provisions } from './define/provisions.js';
 export {
-  type FoundModule,
-  findModule,
-  importableUrl,
-  importError,
-  type LoadModuleOptions,
-  loadExtensionModule,
-  missingIn,
-} from './load/load-module.js';
+  Scope,
+  type ScopeOptions,
+  type Undo,
+  type UndoFailure,
+  type UndoReport,
+} from './define/scope.js';
+export { loadExtension } from './load/load.js';
+export { type LoadModuleOptions, loadExtensionModule } from './load/load-module.js';
 export type {
   DisabledExtension,
   LoadedExtension,
@@ -36,8 +28,6 @@ export type {
   LoadResult,
   UnloadReport,
 } from './load/load-result.js';
-export { moduleFiles } from './load/module-files.js';
-export { syntaxPlace, type TextPlace } from './load/syntax-place.js';
 export { sluiceVersion } from './load/version.js';
 export { ExtensionSet, type ExtensionSetOptions, type ExtensionUser } from './set/extension-set.js';
 export type { ExtensionStatus, ReloadResult } from './set/extension-status.js';

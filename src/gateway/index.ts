@@ -8,7 +8,6 @@ export {
   type AgentTrigger,
   hasReachedAgent,
   type StreamDelta,
-  type StreamSender,
 } from '../stream/index.js';
 export {
   bridgeGateway,

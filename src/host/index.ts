@@ -7,9 +7,8 @@ export type {
   FailureTextOption,
   FailureTexts,
 } from './config/failure-text.js';
-export { type ConfigProblem, placeOf } from './config/problem.js';
-export type { SecretSources } from './config/references.js';
-export type { HostConfig, SluiceConfig } from './config/schema.js';
+export type { SluiceConfig } from './config/schema.js';
+export type { OutgoingMessage } from './egress/prepare-send.js';
 export {
   type HealthServer,
   type HealthServerOptions,
@@ -54,6 +53,8 @@ export type { HostHealth } from './life/host-health.js';
 export type { HostState } from './life/host-state.js';
 export type { StartReport, StopReport } from './life/lifecycle.js';
 export { type LogLevel, type PinoLoggerOptions, pinoLogger } from './logging/pino-logger.js';
+export { ActiveStreams, type StreamPlace } from './parts/active-streams.js';
+export type { HostStats } from './parts/counts.js';
 export type {
   AgentDefinition,
   AmbiguousSend,

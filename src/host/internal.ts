@@ -1,7 +1,8 @@
 // The names of this layer that only the command line and tests use. They are no part of the package.
 
 export { type ConfigVerdict, checkConfig } from './config/check-config.js';
-export { configSchema } from './config/schema.js';
+export { type ConfigProblem, placeOf } from './config/problem.js';
+export { configSchema, type HostConfig } from './config/schema.js';
 export { type OutcomeDifference, outcomeDifferences } from './explain/outcome-differences.js';
 export { type RecordedOutcome, recordedOutcome } from './explain/recorded-outcome.js';
 export {
@@ -24,7 +25,6 @@ export { Slots } from './lanes/slots.js';
 export { type ErrorSummary, errorSummary } from './logging/error-summary.js';
 export { allFields, publicFields } from './logging/public-fields.js';
 export { withoutSecrets } from './logging/without-secrets.js';
-export { ActiveStreams, type StreamPlace } from './parts/active-streams.js';
 export { usualTurnMs } from './parts/options.js';
 export {
   type CommandCall,

@@ -150,7 +150,14 @@ export function errorMaker<Code extends ErrorCode>(rows: Readonly<Record<Code, E
 /** Makes an error of the kernel. */
 export const kernelError = errorMaker(kernelErrors);
 
-/** Whether a value is a `SluiceError`, also one of another installed copy of this package. */
+/**
+ * Whether a value is a `SluiceError`, also one of another installed copy of this package.
+ *
+ * @example
+ * catch (error) {
+ *   if (isSluiceError(error) && error.code === 'bad-config') console.error(error.message);
+ * }
+ */
 export function isSluiceError(value: unknown): value is SluiceError {
   return value instanceof Error && value.name === 'SluiceError' && 'code' in value;
 }

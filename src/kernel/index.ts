@@ -1,4 +1,4 @@
-export { canonicalStages } from './catalog/index.js';
+export { type CanonicalFamilies, canonicalStages } from './catalog/index.js';
 export type * from './contract/contract.js';
 export type { Override } from './contract/contribution.js';
 export type { Instrument } from './contract/instrument.js';
@@ -40,6 +40,7 @@ export type {
   OwnDispatch,
   PreviewOptions,
   PreviewOptionsOf,
+  ResultByClass,
   VetoOptions,
 } from './handler/handler.js';
 export type { Envelope, Metadata, Ref } from './outcome/envelope.js';
@@ -51,6 +52,7 @@ export type { QuarantinedHandler, QuarantineOptions } from './run/services/quara
 export type { Counters, Late, Place, StillRunning, Tap } from './run/services/services.js';
 export { isBegunBy, isOutcome } from './run/state/dispatched.js';
 export type { RunningHandler } from './run/state/running.js';
+export type { ValueOf } from './stage/named.js';
 export {
   type Clock,
   type IdSource,
@@ -71,11 +73,12 @@ export {
   type Stage,
   type StageSpec,
 } from './stage/stage.js';
-export type { FamilyShape, StageTypes } from './stage/stage-types.js';
+export type { FamilyShape, FieldsOf, StageTypes } from './stage/stage-types.js';
 export {
   type Band,
   bands,
   type EmissionSource,
+  type Emitter,
   type ExecutionMode,
   executionModes,
   type FailPolicy,

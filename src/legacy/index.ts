@@ -10,18 +10,8 @@ export {
   type AgentRunContext,
   bridgeAgentEvents,
 } from './agent-events/index.js';
-export { legacyHookNames, pluginHooks } from './hooks/index.js';
-export type {
-  Announcement,
-  Answer,
-  BridgeStatus,
-  Coverage,
-  Ending,
-  HookPart,
-  LegacyHookKind,
-  LegacyHookRow,
-  LegacyView,
-} from './hooks/row.js';
+export { type LegacyHookKindOf, legacyHookNames } from './hooks/index.js';
+export type { BridgeStatus } from './hooks/row.js';
 export type * from './hooks/shapes.js';
 export {
   bridgeInternalHooks,

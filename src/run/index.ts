@@ -1,6 +1,6 @@
 export { attachedFiles } from './attached-files.js';
 export { driveRun, HeldKeys, isRunDriven } from './driven-runs.js';
-export type { RunFallback } from './run-bounds.js';
+export type { RunFallback, RunInput, RunStart } from './run-bounds.js';
 export {
   RunDispatcher,
   type RunDispatcherOptions,

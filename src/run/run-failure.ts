@@ -22,7 +22,12 @@ export function mustPass(outcome: Outcome): void {
     throw new RunFailure('stage-failed', `${outcome.event.family} ${whyNot(outcome)}`);
 }
 
-/** Why an outcome did not pass, in one line: whose cancel, or which failure. */
+/**
+ * Why an outcome did not pass, in one line: whose cancel, or which failure.
+ *
+ * @example
+ * if (outcome.status !== 'passed') logger.warn(whyNot(outcome));
+ */
 export function whyNot(outcome: Outcome): string {
   if (outcome.status === 'cancelled') {
     const { extensionId, contributionId, code, text } = outcome.cancel;

@@ -4,10 +4,8 @@ export type { AgentAnswer } from './agent-answer.js';
 export type { AgentEventPayload, AgentEventStream } from './agent-event.js';
 export type { AgentTrigger } from './agent-trigger.js';
 export type { ChannelCapabilities } from './channel-capabilities.js';
-export { type TracedRun, traceEvent } from './event-trace.js';
 export { leavable, type Waiting } from './flow/leavable.js';
 export { readLines } from './flow/lines.js';
-export { Recent } from './flow/recent.js';
 export { hasReachedAgent, unreachedError } from './flow/unreached.js';
 export {
   isPrompt,

@@ -15,7 +15,12 @@ export interface TranscriptSize {
   readonly prompts: number;
 }
 
-/** Tells whether a message of a transcript is the prompt of a turn: a turn begins with it. */
+/**
+ * Tells whether a message of a transcript is the prompt of a turn: a turn begins with it.
+ *
+ * @example
+ * const turns = transcript.filter(isPrompt).length;
+ */
 export function isPrompt({ role, content }: Pick<TranscriptEntry, 'role' | 'content'>): boolean {
   return role === 'user' && typeof content === 'string';
 }
@@ -23,6 +28,9 @@ export function isPrompt({ role, content }: Pick<TranscriptEntry, 'role' | 'cont
 /**
  * Whether a message of a transcript has one of the shapes that agents here read. A handler of
  * `transcript.message.writing` may have written another; it stays in the transcript, and agents do not see it.
+ *
+ * @example
+ * const history = transcript.filter(isSessionMessage);
  */
 export function isSessionMessage(
   entry: TranscriptEntry,

@@ -1,7 +1,4 @@
-import type { CanonicalFamilies } from '../kernel/catalog/index.js';
-
-/** The payload of a canonical family. */
-type SampleOf<F extends keyof CanonicalFamilies> = CanonicalFamilies[F]['payload'];
+import type { CanonicalFamilies } from '../kernel/index.js';
 
 const sentAtMs = 1_773_532_800_000; // 2026-03-15, midnight in UTC
 
@@ -118,7 +115,9 @@ const toolCall = () => ({
 });
 
 /** One maker per family of a valid payload as a real dispatch would carry it. Each call makes it anew. */
-export const samplePayloads: { readonly [F in keyof CanonicalFamilies]: () => SampleOf<F> } = {
+export const samplePayloads: {
+  readonly [F in keyof CanonicalFamilies]: () => CanonicalFamilies[F]['payload'];
+} = {
   'runtime.started': () => ({ version: '0.1.0', pid: 4242, startedAtMs: sentAtMs, config: {} }),
   'runtime.stopping': () => ({ reason: 'end of input', uptimeMs: 61_000 }),
   'gateway.starting': () => ({ workspaceDir: run.workspaceDir, port: 18_789 }),
@@ -318,6 +317,8 @@ export const samplePayloads: { readonly [F in keyof CanonicalFamilies]: () => Sa
  * @example
  * await kernel.dispatch('egress.preparing', { ...samplePayload('egress.preparing'), content: 'Hi' });
  */
-export function samplePayload<F extends keyof CanonicalFamilies>(family: F): SampleOf<F> {
+export function samplePayload<F extends keyof CanonicalFamilies>(
+  family: F,
+): CanonicalFamilies[F]['payload'] {
   return samplePayloads[family]();
 }

@@ -22,7 +22,12 @@ interface Timer {
   readonly callback: () => void;
 }
 
-/** When a virtual clock starts, where a test does not say: 2026-03-15, midnight in UTC, as in the samples. */
+/**
+ * When a virtual clock starts, where a test does not say: 2026-03-15, midnight in UTC, as in the samples.
+ *
+ * @example
+ * expect(outcome.event.occurredAt).toBe(virtualStartMs);
+ */
 export const virtualStartMs = Date.UTC(2026, 2, 15);
 
 /**

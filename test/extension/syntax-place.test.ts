@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { syntaxPlace } from '../../src/extension/index.js';
+import { syntaxPlace } from '../../src/extension/internal.js';
 
 describe('the place of a mistake in a text', () => {
   it.each([

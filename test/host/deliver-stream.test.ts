@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
+  ActiveStreams,
   type DeliverStreamContext,
   deliverStream,
   type TriggeredAgent,
 } from '../../src/host/index.js';
-import { ActiveStreams } from '../../src/host/internal.js';
 import { allow } from '../../src/kernel/index.js';
 import {
   type AgentAnswer,

@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createKernel, type Envelope } from '../../src/kernel/index.js';
-import { type LegacyHookName, legacyHookNames, pluginHooks } from '../../src/legacy/index.js';
+import { pluginHooks } from '../../src/legacy/hooks/index.js';
+import { type LegacyHookName, legacyHookNames } from '../../src/legacy/index.js';
 import { createTestKernel } from '../../src/testing/index.js';
 import { events } from '../parity/hooks/events.js';
 

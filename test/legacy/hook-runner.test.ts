@@ -4,6 +4,7 @@ import {
   bridgeAgentEvents,
   bridgeInternalHooks,
   createLegacyHookRunner,
+  type LegacyEvent,
   type LegacyHookName,
   registerLegacyHook,
 } from '../../src/legacy/index.js';
@@ -244,7 +245,7 @@ describe('an event that handlers write to', () => {
     const kernel = createKernel({ logger });
     const runner = createLegacyHookRunner(kernel);
     const seen: unknown[] = [];
-    const on = (handler: Handler) =>
+    const on = (handler: (event: LegacyEvent<'message_sending'>) => unknown) =>
       registerLegacyHook(kernel, { pluginId: 'p', hookName: 'message_sending', handler });
     on((event) => {
       event.content = 'in place';

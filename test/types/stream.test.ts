@@ -7,8 +7,8 @@ import type {
   AgentProvider,
   AgentTrigger,
   StreamDelta,
-  StreamSender,
 } from '../../src/gateway/index.js';
+import type { StreamSender } from '../../src/stream/index.js';
 
 type Of<Phase extends StreamDelta['phase']> = Extract<StreamDelta, { phase: Phase }>;
 

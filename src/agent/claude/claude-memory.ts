@@ -1,4 +1,5 @@
-import { type AgentRequest, isPrompt, Recent, type SessionMessage } from '../../stream/index.js';
+import { type AgentRequest, isPrompt, type SessionMessage } from '../../stream/index.js';
+import { Recent } from '../../stream/internal.js';
 import { type KnownSession, readToken } from './claude-token.js';
 
 /** How many sessions are remembered. */

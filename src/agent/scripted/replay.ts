@@ -42,6 +42,8 @@ export function replayProvider(frames: readonly CsdkFrame[]): AgentProvider {
  *
  * @param onMalformed is told each line that is none; the rest is read on.
  * @throws what the file system says: no such file, no permission.
+ * @example
+ * const provider = replayProvider(await readRecording('run.jsonl', warn));
  */
 export async function readRecording(
   path: string,

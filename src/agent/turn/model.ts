@@ -49,6 +49,9 @@ export async function resolveModel(scope: AttemptScope): Promise<ModelChoice> {
  * the place of a model that is not there. A provider that was chosen without a model gets its own default.
  *
  * @returns the choice, or why there is none, with the list of what there is.
+ * @example
+ * const choice = chooseModel({ emitted, resolved }, providers);
+ * if (typeof choice === 'string') throw new Error(choice);
  */
 export function chooseModel(
   wish: ModelWish,

@@ -50,7 +50,10 @@ export async function buildPrompt(scope: AttemptScope): Promise<ComposedPrompt> 
  * @example
  * composePrompt(outcome.payload, outcome.annotations.context ?? []).prompt;
  */
-export function composePrompt(built: Building, context: readonly string[]): ComposedPrompt {
+export function composePrompt(
+  built: Readonly<PayloadOf<'agent.prompt.building'>>,
+  context: readonly string[],
+): ComposedPrompt {
   const files = (built.bootstrapFiles ?? [])
     .filter((file) => file.missing !== true && file.content !== undefined)
     .map((file) => `## ${file.name}\n\n${file.content}`);

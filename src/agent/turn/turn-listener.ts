@@ -1,11 +1,7 @@
 import type { Clock, Logger } from '../../kernel/index.js';
 import type { RunFields } from '../../run/index.js';
-import {
-  type AssistantMessage,
-  type SessionEvent,
-  type SubagentAnswer,
-  traceEvent,
-} from '../../stream/index.js';
+import type { AssistantMessage, SessionEvent, SubagentAnswer } from '../../stream/index.js';
+import { traceEvent } from '../../stream/internal.js';
 import { createReplyCallbacks } from '../reply/create-reply-callbacks.js';
 import type { ReplyCallbacks } from '../reply/reply-callbacks.js';
 import { withResultBlocks } from './tool-result.js';

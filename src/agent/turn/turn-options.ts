@@ -1,5 +1,5 @@
 import type { Clock, Kernel, Logger, Outcome } from '../../kernel/index.js';
-import type { RunError, RunReport, RunSession, TrailRefs } from '../../run/index.js';
+import type { RunReport, RunSession, TrailRefs } from '../../run/index.js';
 import type {
   AgentProvider,
   PromptAttachment,
@@ -102,9 +102,6 @@ export interface AgentTurnOptions {
   readonly clock?: Clock;
   readonly logger?: Logger;
 }
-
-/** Why a turn failed. */
-export interface AgentTurnError extends RunError {}
 
 /** How a turn went: as its last attempt did. What was written, the usage and the time are those of all attempts. */
 export interface AgentTurnResult extends RunReport {

@@ -21,6 +21,12 @@ const spareRows = 3;
  * place; what is typed stays where it is, also half a line of it. What is printed meanwhile appears above the block.
  *
  * The cursor is where the person types, and nobody can ask for its place: all moves are relative to it, and it is put back.
+ *
+ * @example
+ * const screen = new TerminalScreen(terminal);
+ * await screen.show('Lim');
+ * await screen.print('a line above it\n');
+ * await screen.finish('Lima.');
  */
 export class TerminalScreen {
   readonly #terminal: Terminal;

@@ -1,4 +1,4 @@
-import { placeOf } from '../../host/index.js';
+import { placeOf } from '../../host/internal.js';
 import type { DeclaredChannel } from '../pipeline/channel-packages.js';
 import type { LoadedConfig } from '../settings/config-file.js';
 import type { ExtensionSetting } from '../settings/settings.js';

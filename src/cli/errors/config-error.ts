@@ -1,4 +1,4 @@
-import { type ConfigProblem, placeOf } from '../../host/index.js';
+import { type ConfigProblem, placeOf } from '../../host/internal.js';
 import { CommandError } from './command-error.js';
 
 /** A config file that cannot be used, with everything that is wrong in it. */

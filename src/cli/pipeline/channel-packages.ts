@@ -1,10 +1,10 @@
 import type { ChannelDeclaration } from '../../channel/index.js';
 import {
   type Extension,
-  findModule,
   type LoadedExtension,
   loadExtensionModule,
 } from '../../extension/index.js';
+import { findModule } from '../../extension/internal.js';
 import { isSluiceError } from '../../kernel/index.js';
 import { CommandError } from '../errors/command-error.js';
 import type { ExtensionSetting, Settings } from '../settings/settings.js';

@@ -1,6 +1,7 @@
 import { type FSWatcher, watch } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { type ExtensionSet, moduleFiles } from '../../extension/index.js';
+import type { ExtensionSet } from '../../extension/index.js';
+import { moduleFiles } from '../../extension/internal.js';
 
 /** Milliseconds in which changes are taken as one: an editor writes a file in several steps. */
 const settleMs = 150;

@@ -1,7 +1,8 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
-import type { AgentDefinition, HealthServerOptions, HostConfig } from '../../host/index.js';
+import type { AgentDefinition, HealthServerOptions } from '../../host/index.js';
+import type { HostConfig } from '../../host/internal.js';
 import { definedFields } from '../../kernel/index.js';
 import type { Shell } from '../shell/shell.js';
 import { type AgentChoice, agentChoice } from './agent-choice.js';

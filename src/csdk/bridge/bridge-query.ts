@@ -1,7 +1,7 @@
 import type { Kernel } from '../../kernel/index.js';
 import { leavable, type SessionEvent } from '../../stream/index.js';
 import { type CallbackQueue, callbackQueue } from '../frames/callback.js';
-import type { Frames } from '../frames/shared-frames.js';
+import type { CsdkFrame } from '../frames/frame.js';
 import {
   type CsdkHook,
   type CsdkHookMatcher,
@@ -38,7 +38,9 @@ export interface QueryBridge<
    * Reads the query, once: the session events of each run, one run after the other, each bridged as `bridgeCsdk` does. Who
    * leaves a run abandons it alone; who stops reading the runs closes the query.
    */
-  runs(messages: Frames): AsyncGenerator<AsyncGenerator<SessionEvent>>;
+  runs(
+    messages: AsyncIterable<CsdkFrame> | Iterable<CsdkFrame>,
+  ): AsyncGenerator<AsyncGenerator<SessionEvent>>;
 }
 
 /**

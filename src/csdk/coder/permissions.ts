@@ -1,4 +1,4 @@
-import { Recent } from '../../stream/index.js';
+import { Recent } from '../../stream/internal.js';
 import type { CoderBody, PermissionDecision } from './blocks/coder-event.js';
 
 /** A tool call that wants leave. */

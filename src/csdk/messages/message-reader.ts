@@ -1,4 +1,4 @@
-import { Recent } from '../../stream/index.js';
+import { Recent } from '../../stream/internal.js';
 import {
   blockIndex,
   type CsdkBlock,

@@ -36,7 +36,7 @@ const longestStart = 1_000;
  *   for await (const event of normalizeSession(run, { signal })) show(event);
  */
 export function liveRuns(
-  frames: Frames,
+  frames: AsyncIterable<CsdkFrame> | Iterable<CsdkFrame>,
   options: LiveRunsOptions = {},
 ): AsyncGenerator<AsyncIterableIterator<CsdkFrame>> {
   return watchedRuns(frames, options, () => undefined);

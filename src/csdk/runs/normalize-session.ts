@@ -1,5 +1,6 @@
 import { systemClock } from '../../kernel/index.js';
-import { leavable, type SessionEvent, type SubagentFact, traceEvent } from '../../stream/index.js';
+import { leavable, type SessionEvent, type SubagentFact } from '../../stream/index.js';
+import { traceEvent } from '../../stream/internal.js';
 import { type Arrival, Arrivals } from '../frames/arrivals.js';
 import { type CsdkFrame, isFields, textField } from '../frames/frame.js';
 import { refuse } from '../ordering/assert-ordering.js';

@@ -14,7 +14,12 @@ export interface ExtensionSource {
   file?(): string;
 }
 
-/** An extension that is there already. A reload runs its setup again. */
+/**
+ * An extension that is there already. A reload runs its setup again.
+ *
+ * @example
+ * await extensions.add(givenSource(quietHours, { from: '22:00' }));
+ */
 export function givenSource(extension: Extension, config?: unknown): ExtensionSource {
   return {
     name: String((extension as Partial<Extension> | undefined)?.id ?? 'unnamed'),
@@ -28,6 +33,8 @@ export function givenSource(extension: Extension, config?: unknown): ExtensionSo
  * as they are. Node keeps the code of the version before: there is no way to let go of it.
  *
  * @param from the folder that paths and package names are read from.
+ * @example
+ * await extensions.add(moduleSource('./quiet-hours.ts', { config: { from: '22:00' } }));
  */
 export function moduleSource(
   specifier: string,

@@ -1,6 +1,6 @@
 import { type Kernel, type Logger, silentLogger } from '../../kernel/index.js';
 import { isRunDriven } from '../../run/index.js';
-import { Recent } from '../../stream/index.js';
+import { Recent } from '../../stream/internal.js';
 import type { OpenClawClient } from '../client/client.js';
 import { isGapReport, readAgentEvent, type WireAgentEvent } from '../protocol/agent-event.js';
 import { readChatEvent } from '../protocol/chat-event.js';

@@ -1,6 +1,11 @@
 import { isIP } from 'node:net';
 
-/** Says if an address is of this machine alone, so that no other can ask there. */
+/**
+ * Says if an address is of this machine alone, so that no other can ask there.
+ *
+ * @example
+ * isLoopback('127.0.0.1'); // true
+ */
 export function isLoopback(address: string): boolean {
   return (
     address === 'localhost' ||

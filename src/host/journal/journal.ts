@@ -126,6 +126,7 @@ export interface JournalFilter {
   readonly limit?: number;
 }
 
+/** Says which updates to read. */
 export interface UpdateFilter extends JournalFilter {
   readonly states?: readonly UpdateState[];
   /** Of this lane. With states that have not ended it costs no more than what it gives. */
@@ -134,10 +135,12 @@ export interface UpdateFilter extends JournalFilter {
   readonly withoutBody?: boolean;
 }
 
+/** Says which sends to read. */
 export interface SendFilter extends JournalFilter {
   readonly states?: readonly SendState[];
 }
 
+/** Says which dispatches to read. */
 export interface DispatchFilter extends JournalFilter {
   readonly family?: FamilyName;
 }

@@ -14,6 +14,9 @@ import { InOrder, MemoryRows } from './memory-rows.js';
  * A journal in memory: gone with the process, and so no safer than none. For tests, and for hosts that want updates
  * that come twice to be handled once. The cost to keep a message and to find it again does not depend on how many it
  * has kept before; it drops none of them.
+ *
+ * @example
+ * const host = createHost({ agents, channels, journal: memoryJournal() });
  */
 export function memoryJournal({ clock = systemClock }: { readonly clock?: Clock } = {}): Journal {
   const updates = new MemoryRows<UpdateRecord>({

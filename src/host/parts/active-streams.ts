@@ -1,6 +1,10 @@
 /**
  * The conversations in which a reply grows now: at most one each, since two that grow side by side could not be told
  * apart. Whoever streams into the same channels shares one of these.
+ *
+ * @example
+ * const streams = new ActiveStreams();
+ * await deliverStream(provider, channel, { kernel, trigger, streams });
  */
 export class ActiveStreams {
   readonly #conversations = new Set<string>();

@@ -56,7 +56,12 @@ const rows = [
   ...subagentStages,
 ] as const;
 
-/** Every canonical stage, in the order in which a message and a process meet them (spec §2). */
+/**
+ * Every canonical stage, in the order in which a message and a process meet them (spec §2).
+ *
+ * @example
+ * const kernel = createKernel({ stages: [...canonicalStages, billingChecking] });
+ */
 export const canonicalStages: readonly Stage[] = Object.freeze(rows);
 
 /** The types of every canonical family, read off its row. `Families` extends it. */

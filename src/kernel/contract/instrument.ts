@@ -1,4 +1,3 @@
-import type { AnyHandler } from '../outcome/entry.js';
 import type { HandlerClass } from '../stage/vocabulary.js';
 
 /**
@@ -6,11 +5,11 @@ import type { HandlerClass } from '../stage/vocabulary.js';
  * handler returns.
  */
 export type Instrument = (
-  handler: AnyHandler,
+  handler: (call: unknown, own: unknown) => unknown,
   of: {
     readonly extensionId: string;
     readonly contributionId: string;
     readonly family: string;
     readonly class: HandlerClass;
   },
-) => AnyHandler;
+) => (call: unknown, own: unknown) => unknown;

@@ -40,7 +40,12 @@ export interface Logger {
 /** The longest that a timer of the platform can be set for: some 24.8 days. Longer ones fire at once. */
 export const longestTimerMs = 2 ** 31 - 1;
 
-/** The clock of the platform. What is longer than its timers can be is cut to that. */
+/**
+ * The clock of the platform. What is longer than its timers can be is cut to that.
+ *
+ * @example
+ * const startedAtMs = systemClock.now();
+ */
 export const systemClock: Clock = {
   now: Date.now,
   monotonicMs: () => performance.now(),
@@ -50,7 +55,12 @@ export const systemClock: Clock = {
   },
 };
 
-/** A logger that writes nothing. */
+/**
+ * A logger that writes nothing.
+ *
+ * @example
+ * const kernel = createKernel({ logger: silentLogger });
+ */
 export const silentLogger: Logger = {
   debug: () => undefined,
   info: () => undefined,

@@ -1,4 +1,4 @@
-import { Recent } from '../../stream/index.js';
+import { Recent } from '../../stream/internal.js';
 import type { AgentRunContext } from './event.js';
 
 /** What is kept of agent runs. The legacy module keeps it for ever; here the runs longest unheard of are forgotten. */

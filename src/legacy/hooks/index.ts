@@ -26,7 +26,12 @@ export type LegacyHookKindOf<H extends LegacyHookName> = (typeof rows)[H]['kind'
 /** Every plugin hook of profile 2026.3, a row each, in the order in which OpenClaw lists them. */
 export const pluginHooks: LegacyHookRows = rows;
 
-/** The plugin hooks by name, in that order. */
+/**
+ * The plugin hooks by name, in that order.
+ *
+ * @example
+ * const used = legacyHookNames.filter((hook) => runner.hasHooks(hook));
+ */
 export const legacyHookNames = Object.keys(rows) as readonly LegacyHookName[];
 
 /** The plugin hooks of some kinds, in that order. */

@@ -111,7 +111,7 @@ interface Hook<Event, Context, Result = undefined> {
  * Every plugin hook with the types of its event, its context and its result (`undefined` where nothing is read).
  *
  * @example
- * const veto: LegacyHandler<'message_sending'> = (event) => ({ cancel: event.content === '' });
+ * const veto = (event: LegacyEvent<'message_sending'>) => ({ cancel: event.content === '' });
  */
 export interface LegacyHooks {
   before_model_resolve: Hook<{ prompt: string }, LegacyAgentContext, LegacyModelResult>;
@@ -278,9 +278,3 @@ export type LegacyContext<H extends LegacyHookName = LegacyHookName> = LegacyHoo
 
 /** What a hook comes to. */
 export type LegacyResult<H extends LegacyHookName = LegacyHookName> = LegacyHooks[H]['result'];
-
-/** A handler of a plugin hook, as plugins write them. What it returns is not trusted to be of the type. */
-export type LegacyHandler<H extends LegacyHookName = LegacyHookName> = (
-  event: LegacyEvent<H>,
-  ctx: LegacyContext<H>,
-) => unknown;

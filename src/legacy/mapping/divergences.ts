@@ -2,8 +2,8 @@ import { legacyHookNames, legacyHooksOf } from '../hooks/index.js';
 import type { LegacyHookName } from '../hooks/shapes.js';
 
 /** One way in which the bridge deliberately differs from OpenClaw 2026.3. */
-export interface LegacyDivergence {
-  readonly name: string;
+export interface LegacyDivergence<Name extends string = string> {
+  readonly name: Name;
   /** The plugin hooks that it concerns. */
   readonly hooks: readonly LegacyHookName[];
   /** What is different, in a sentence: the legacy behaviour, then ours. */
@@ -16,14 +16,7 @@ const sync = legacyHooksOf('sync');
 const all = legacyHookNames;
 const prompts = ['before_prompt_build', 'before_agent_start'] as const;
 
-/**
- * Every allowed difference between the plugin-hook bridge and the real runner of OpenClaw 2026.3.13, by name. The parity
- * suite runs generated handlers through both: it fails on a difference without a row, and on a row without a difference.
- *
- * @example
- * legacyDivergences.filter(({ hooks }) => hooks.includes('message_sending')).map(({ name }) => name);
- */
-export const legacyDivergences = [
+const rows = [
   {
     name: 'cancel-is-terminal',
     hooks: ['message_sending', 'before_tool_call', 'subagent_spawning'],
@@ -118,4 +111,13 @@ export const legacyDivergences = [
 ] as const satisfies readonly LegacyDivergence[];
 
 /** The name of a divergence. */
-export type LegacyDivergenceName = (typeof legacyDivergences)[number]['name'];
+export type LegacyDivergenceName = (typeof rows)[number]['name'];
+
+/**
+ * Every allowed difference between the plugin-hook bridge and the real runner of OpenClaw 2026.3.13, by name. The parity
+ * suite runs generated handlers through both: it fails on a difference without a row, and on a row without a difference.
+ *
+ * @example
+ * legacyDivergences.filter(({ hooks }) => hooks.includes('message_sending')).map(({ name }) => name);
+ */
+export const legacyDivergences: readonly LegacyDivergence<LegacyDivergenceName>[] = rows;

@@ -1,7 +1,7 @@
 import { basename } from 'node:path';
 import process from 'node:process';
 import { pathToFileURL } from 'node:url';
-import { importableUrl, importError } from '../../extension/index.js';
+import { importableUrl, importError } from '../../extension/internal.js';
 import { legacyError } from '../errors.js';
 import { loadWith } from './load-plugin.js';
 import { neededSdk } from './shape/needed-sdk.js';

@@ -1,4 +1,5 @@
-import { fromJsonSchema, readConfig } from '../../extension/index.js';
+import { fromJsonSchema } from '../../extension/index.js';
+import { readConfig } from '../../extension/internal.js';
 import {
   definedFields,
   isSluiceError,

@@ -10,6 +10,7 @@ import {
 } from '../../kernel/index.js';
 import { legacyHookNames, pluginHooks } from '../hooks/index.js';
 import type { HookPart, LegacyHookRow } from '../hooks/row.js';
+import type { LegacyHookName } from '../hooks/shapes.js';
 import { bridgeOf, type LegacyBridge } from './bridge-state.js';
 import type { LegacyHookRegistration, Registered } from './registration.js';
 
@@ -30,9 +31,9 @@ const systemPromptGrant = 'agent.prompt.building:systemPrompt';
  *   pluginId: 'acme', hookName: 'message_sending', handler: (event) => ({ content: event.content.trim() }),
  * });
  */
-export function registerLegacyHook(
+export function registerLegacyHook<H extends LegacyHookName>(
   kernel: Kernel,
-  registration: LegacyHookRegistration,
+  registration: LegacyHookRegistration<H>,
   { trusted = false }: { readonly trusted?: boolean } = {},
 ): Disposable {
   const bridge = bridgeOf(kernel);

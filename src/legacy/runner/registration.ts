@@ -1,11 +1,11 @@
-import type { LegacyHookName } from '../hooks/shapes.js';
+import type { LegacyContext, LegacyEvent, LegacyHookName } from '../hooks/shapes.js';
 
 /** A handler of a plugin hook, as `api.on` takes it. */
-export interface LegacyHookRegistration {
+export interface LegacyHookRegistration<H extends LegacyHookName = LegacyHookName> {
   readonly pluginId: string;
-  readonly hookName: LegacyHookName;
-  /** What it returns is not trusted to be anything. */
-  readonly handler: (event: never, ctx: never) => unknown;
+  readonly hookName: H;
+  /** Its result is not trusted to be of any type. */
+  handler(event: LegacyEvent<H>, ctx: LegacyContext<H>): unknown;
   /** Higher runs first; 0 where unsaid. */
   readonly priority?: number;
   /** The file that it comes from. */

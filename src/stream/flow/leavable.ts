@@ -8,6 +8,9 @@ export interface Waiting {
 
 /**
  * A generator whose reader can leave while an item is waited for: a generator's own `return` would wait with it.
+ *
+ * @example
+ * const lines = leavable(read(), { close: () => socket.end(), release: async () => socket.destroy() });
  */
 export function leavable<T>(events: AsyncGenerator<T>, waiting: Waiting): AsyncGenerator<T> {
   const leave = async <R>(end: () => Promise<R>): Promise<R> => {

@@ -3,7 +3,12 @@ import type { StreamDelta } from '../stream-delta.js';
 /** Error deltas of runs that never reached their agent. A delta has no field for it: its shape is seed 003's. */
 const unreached = new WeakSet<StreamDelta>();
 
-/** An error delta that says that nothing was asked of the agent: who wants to may ask again. */
+/**
+ * An error delta that says that nothing was asked of the agent: who wants to may ask again.
+ *
+ * @example
+ * yield unreachedError('the gateway refuses the connection');
+ */
 export function unreachedError(error: string): StreamDelta & { phase: 'error' } {
   const delta = { phase: 'error', error } as const;
   unreached.add(delta);

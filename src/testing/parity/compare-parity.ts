@@ -74,6 +74,9 @@ function pipelineOf(setUp: ParityOptions<LegacyHookName>['pipeline']): MakeLegac
  * What differs between two runs. Paths begin with `result`, `thrown`, `event`, `ctx`, `calls`, `log` or `order`.
  *
  * @param sameHandlers compares the calls, the log and the order, too.
+ * @example
+ * const [theirs, ours] = [await recordParityRun(legacy, scenario), await recordParityRun(pipelineRunner(kernel), scenario)];
+ * expect(compareRuns(theirs, ours)).toEqual([]);
  */
 export function compareRuns(
   legacy: ParityRun,

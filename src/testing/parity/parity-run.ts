@@ -84,6 +84,13 @@ export interface ParityScenario<H extends LegacyHookName = LegacyHookName> {
  * what handlers write to them stays there.
  *
  * @throws TypeError where the runner has no method for the hook.
+ * @example
+ * const { ending, calls } = await recordParityRun(pipelineRunner(kernel), {
+ *   hook: 'message_sending',
+ *   event: { to: 'C1', content: 'hi' },
+ *   ctx: { channelId: 'slack' },
+ *   handlers: [{ pluginId: 'acme', handler: () => ({ cancel: true }) }],
+ * });
  */
 export async function recordParityRun<H extends LegacyHookName>(
   makeRunner: MakeLegacyRunner,

@@ -5,6 +5,9 @@ import type { MakeLegacyRunner } from './parity-run.js';
 /**
  * A runner whose handlers are registered on the canonical stages of a kernel. Its plugins are trusted, but for those
  * that `isTrusted` says no to.
+ *
+ * @example
+ * const run = await recordParityRun(pipelineRunner(kernel, (pluginId) => pluginId !== 'guest'), scenario);
  */
 export function pipelineRunner(
   kernel: Kernel,

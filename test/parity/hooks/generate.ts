@@ -1,5 +1,6 @@
 import fc from 'fast-check';
-import { type LegacyHookName, pluginHooks } from '../../../src/legacy/index.js';
+import { pluginHooks } from '../../../src/legacy/hooks/index.js';
+import type { LegacyHookName } from '../../../src/legacy/index.js';
 import { events } from './events.js';
 import {
   type ErrorName,

@@ -1,4 +1,5 @@
-import { type LegacyDivergenceName, pluginHooks } from '../../../src/legacy/index.js';
+import { pluginHooks } from '../../../src/legacy/hooks/index.js';
+import type { LegacyDivergenceName } from '../../../src/legacy/index.js';
 import type { ParityEnding } from '../../../src/testing/index.js';
 import type { HookSet } from '../hooks/hook-set.js';
 import type { Observation } from '../hooks/observe.js';

@@ -1,4 +1,4 @@
-import { Recent } from '../../../stream/index.js';
+import { Recent } from '../../../stream/internal.js';
 
 /** A tool call that has begun. */
 export interface OpenCall {

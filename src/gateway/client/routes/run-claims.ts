@@ -1,5 +1,5 @@
 import { HeldKeys } from '../../../run/index.js';
-import { Recent } from '../../../stream/index.js';
+import { Recent } from '../../../stream/internal.js';
 
 /** Bounds the runs that are remembered after their claim has ended, since events of them may still come. */
 const maxReleased = 1_000;

@@ -1,7 +1,4 @@
-/**
- * The parts of OpenClaw's plugin api that have no place here, and what to use instead. Each is present and refuses.
- */
-export const unsupportedMembers = {
+const rows = {
   'api.registerTool':
     'Tools belong to the agent: give them to its AgentProvider, and judge their calls in before_tool_call.',
   'api.registerHttpRoute': 'Serve it from a service: registerService with a server of your own.',
@@ -33,4 +30,12 @@ export const unsupportedMembers = {
 } as const satisfies Readonly<Record<string, string>>;
 
 /** The name of a part that is not supported. */
-export type UnsupportedMember = keyof typeof unsupportedMembers;
+export type UnsupportedMember = keyof typeof rows;
+
+/**
+ * The parts of OpenClaw's plugin api that have no place here, and what to use instead. Each is present and refuses.
+ *
+ * @example
+ * unsupportedMembers['api.registerTool']; // 'Tools belong to the agent: ...'
+ */
+export const unsupportedMembers: Readonly<Record<UnsupportedMember, string>> = rows;

@@ -1,7 +1,7 @@
 import { readFileSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { missingIn } from '../../../extension/index.js';
+import { missingIn } from '../../../extension/internal.js';
 
 /** The import of OpenClaw's own code that a plugin could not be loaded for. */
 export interface NeededSdk {

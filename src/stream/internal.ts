@@ -1,0 +1,4 @@
+// The names of this layer that other layers and tests use. They are no part of the package.
+
+export { traceEvent } from './event-trace.js';
+export { Recent } from './flow/recent.js';
