@@ -45,7 +45,7 @@ export function anchorsOf(page: string): string[] {
 
 /** The sentences that begin with a word that makes a reader search for the noun. */
 export function riddles(prose: string): string[] {
-  return [...prose.matchAll(/(?:^|[.!?:]\s+|^[-*] )((?:What|Whose|Where)\b[^.\n]*)/gm)].map(
-    ({ 1: sentence = '' }) => sentence,
-  );
+  return [
+    ...prose.matchAll(/(?:^|[.!?:]\s+|^[-*] )((?:What|Whose|Where|Whether|Who)\b[^.\n]*)/gm),
+  ].map(({ 1: sentence = '' }) => sentence);
 }
