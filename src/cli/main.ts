@@ -2,13 +2,13 @@
 import { Console } from 'node:console';
 import process from 'node:process';
 import { TerminalScreen } from '../channel/index.js';
+import { sluiceVersion } from '../extension/index.js';
 import { runCommandLine } from './command-line.js';
 import { defaultWidth } from './print/layout.js';
 import { outputTo } from './shell/output.js';
 import { paletteFor } from './shell/palette.js';
 import { screenOutput } from './shell/screen-output.js';
 import { stopSignal } from './shell/stop-signal.js';
-import { packageVersion } from './shell/version.js';
 
 // what an extension or a plugin prints by itself is no output of a command: a program may read that
 globalThis.console = new Console(process.stderr);
@@ -31,7 +31,7 @@ const exitCode = await runCommandLine({
   stderr: screen === undefined || !process.stderr.isTTY ? stderr : screenOutput(stderr, screen),
   cwd: process.cwd(),
   env: process.env,
-  version: packageVersion(),
+  version: sluiceVersion(),
   isTerminal: { stdin: process.stdin.isTTY === true, stdout: process.stdout.isTTY === true },
   screen,
   get width() {

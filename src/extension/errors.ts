@@ -12,6 +12,13 @@ export const extensionErrors = {
     cause: 'The manifest of the extension names the versions that it was made for.',
     hint: 'Install a version of the extension, or of Sluice, that fits.',
   },
+  'two-copies': {
+    message:
+      'Extension "{extensionId}" was defined by the Sluice in {theirs}, and the host is the Sluice in {own}.',
+    cause:
+      'Two copies of the package are installed: types, permits and errors of the one are foreign to the other.',
+    hint: 'Keep one copy. An extension has "sluice" as a peer dependency; `npm ls sluice` shows who brings another. Start the host from the folder of the copy that stays, by `npx sluice run`.',
+  },
   'duplicate-extension': {
     message: 'Extension "{extensionId}" is loaded already, from {source}.',
     cause:

@@ -115,6 +115,18 @@ describe('the channel of a package (§14.15)', () => {
     );
   });
 
+  it('adds its options to the help of the command', async () => {
+    using folder = installed();
+    const help = async (...args: readonly string[]): Promise<string> => {
+      const { code, stdout } = await runInMemory(['run', ...args], '', { cwd: folder.path });
+      expect(code).toBe(0);
+      expect(stdout).toContain('Usage: sluice run');
+      return stdout;
+    };
+    expect(await help('--channel', 'pigeon', '--help')).toContain('--loft <name>');
+    expect(await help('-h')).not.toContain('--loft <name>');
+  });
+
   it.each([
     ['an option that nothing declares', ['--lotf', 'roof'], "unknown option '--lotf'"],
     ['an option of the channel, misspelt', ['--lofft', 'roof'], 'Did you mean --loft?'],

@@ -42,20 +42,23 @@ export async function problemOf(words: readonly string[]): Promise<string | unde
 
 const helps = new Map<string, Promise<string>>();
 
-/** The help of `sluice NAME`; of `sluice` itself without a name. */
-function helpOf(name: string): Promise<string> {
-  const known = helps.get(name);
+/** The help of `sluice NAME`, with the options of a channel if it is given one; of `sluice` itself without a name. */
+function helpOf(name: string, channel: readonly string[] = []): Promise<string> {
+  const key = [name, ...channel].join(' ');
+  const known = helps.get(key);
   if (known !== undefined) return known;
-  const help = runInMemory([...(name === '' ? [] : [name]), '--help']).then(({ code, stdout }) =>
-    code === 0 && stdout.includes(`sluice ${name}`.trim()) ? stdout : '',
+  const help = runInMemory([...(name === '' ? [] : [name]), ...channel, '--help']).then(
+    ({ code, stdout }) => (code === 0 && stdout.includes(`sluice ${name}`.trim()) ? stdout : ''),
   );
-  helps.set(name, help);
+  helps.set(key, help);
   return help;
 }
 
 async function ofSluice([name = '', ...rest]: readonly string[]): Promise<string | undefined> {
   if (/^[A-Z]/.test(name)) return undefined; // a word such as COMMAND stands for any
-  const help = await helpOf(name.startsWith('-') ? '' : name);
+  const at = rest.indexOf('--channel');
+  const channel = name !== 'run' || at < 0 ? [] : rest.slice(at, at + 2);
+  const help = await helpOf(name.startsWith('-') ? '' : name, channel);
   return help === '' ? `no such command: sluice ${name}` : missingFlag([name, ...rest], help);
 }
 

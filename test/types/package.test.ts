@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { copyFileSync, cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import process from 'node:process';
-import { fileURLToPath } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { canonicalStages } from '../../src/kernel/index.js';
 
@@ -103,6 +103,18 @@ if (loaded.status === 'disabled') throw loaded.error;
 console.log(loaded.labels().join('; '));
 `;
 
+/** Defines an extension by the Sluice of this project, and loads it into a host of the Sluice that is installed. */
+const copies = `
+import { createKernel } from 'sluice';
+import { loadExtension } from 'sluice/extension';
+import { defineExtension } from ${JSON.stringify(pathToFileURL(join(root, 'dist/index.js')).href)};
+
+let ran = false;
+const extension = defineExtension({ id: 'acme', setup: () => { ran = true; } });
+const { error } = await loadExtension(createKernel(), extension);
+console.log(JSON.stringify({ ran, code: error?.code, text: error?.message }));
+`;
+
 /** The name that the compiler is to give, per line: a payload, or a patch. */
 const named = canonicalStages.flatMap(({ family, patch }) => {
   const name = family.replace(/(?:^|[.-])([a-z])/g, (_, letter: string) => letter.toUpperCase());
@@ -150,6 +162,7 @@ beforeAll(() => {
   writeFileSync(join(project, 'consumer.ts'), consumer);
   writeFileSync(join(project, 'host.js'), host);
   writeFileSync(join(project, 'shipped.js'), shipped);
+  writeFileSync(join(project, 'copies.js'), copies);
 });
 
 afterAll(() => rmSync(project, { recursive: true, force: true }));
@@ -192,6 +205,14 @@ describe('the built package, imported by its name (§2, §13)', () => {
     expect(run('shipped.js')).toBe(
       'observer mentions on ingress.normalized; veto owner on egress.preparing',
     );
+  });
+
+  it('refuses an extension that another copy has defined, and names both (§13.12)', () => {
+    expect(JSON.parse(run('copies.js'))).toEqual({
+      ran: false,
+      code: 'two-copies',
+      text: `Extension "acme" was defined by the Sluice in ${root.slice(0, -1)} (0.1.0), and the host is the Sluice in ${join(project, 'node_modules/sluice')} (0.1.0).`,
+    });
   });
 
   it('runs an extension that is a package of its own', () => {

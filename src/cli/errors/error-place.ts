@@ -1,8 +1,10 @@
+import { join, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { thisCopy } from '../../extension/internal.js';
 import { CommandError } from './command-error.js';
 
-/** The folder of this package's own code: what is thrown there was asked for elsewhere. */
-const own = fileURLToPath(new URL('../..', import.meta.url));
+/** The folders of this package's own code: an error that is thrown there has its reason elsewhere. */
+const own = ['dist', 'src'].map((name) => `${join(thisCopy.folder, name)}${sep}`);
 
 /**
  * The file and line that an error of an extension or a plugin comes from: those of the first frame of its innermost cause that is
@@ -31,7 +33,9 @@ function placeIn(stack: string): string | undefined {
   });
   return [...(syntax === undefined ? [] : [syntax]), ...frames]
     .map(pathOf)
-    .find((path) => !path.startsWith(own) && !path.includes('/node_modules/'));
+    .find(
+      (path) => !own.some((folder) => path.startsWith(folder)) && !path.includes('/node_modules/'),
+    );
 }
 
 /** A place without what a reload adds to a URL. */

@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import type { Command } from 'commander';
+import { thisCopy } from '../../extension/internal.js';
 import { definedFields, oneLine } from '../../kernel/index.js';
 import { CommandError } from '../errors/command-error.js';
 import { jsonLine } from '../print/json-line.js';
@@ -50,10 +50,7 @@ export function addInit(program: Command, shell: Shell, done: (code: ExitCode) =
 async function init(dir: string, options: InitOptions, shell: Shell): Promise<ExitCode> {
   const { cwd, stdout, version } = shell;
   const folder = resolve(cwd, dir);
-  const source = packageSource(
-    fileURLToPath(new URL('../../..', import.meta.url)).replace(/[/\\]$/, ''),
-    version,
-  );
+  const source = packageSource(thisCopy.folder, version);
   const wanted = options.channel === 'console' ? undefined : options.channel;
   const channel = wanted === undefined ? undefined : await channelStart(wanted, cwd);
   const files = Object.entries(

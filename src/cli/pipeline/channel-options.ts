@@ -46,6 +46,18 @@ export async function withChannelOptions(settings: Settings, run: Command): Prom
   return { ...settings, givenConfig };
 }
 
+/** Adds the options that the package of a channel declares to a command, for its help. */
+export async function addChannelOptions(
+  run: Command,
+  channel: string | undefined,
+  workspaceDir: string,
+): Promise<void> {
+  const channels = channel === undefined ? [] : [channel];
+  for (const { declaration } of await declaredChannels({ channels, extensions: [], workspaceDir }))
+    for (const { flags, description } of declaration.options ?? [])
+      addTo(run, new Option(flags, description), declaration.id);
+}
+
 /** @throws CommandError `bad-arguments` if the reader has the option already. */
 function addTo(reader: Command, option: Option, channel: string): void {
   try {

@@ -1,14 +1,13 @@
 import { pid } from 'node:process';
 import { type Command, Option } from 'commander';
-import { type ChannelPlugin, consoleChannel } from '../../channel/index.js';
-import { HandlerWatch, type LoadedExtension } from '../../extension/index.js';
+import { consoleChannel } from '../../channel/index.js';
+import { HandlerWatch } from '../../extension/index.js';
 import { createHost, type Host, type HostOptions } from '../../host/index.js';
 import { definedFields } from '../../kernel/index.js';
 import { CommandError } from '../errors/command-error.js';
 import { errorLine } from '../errors/error-line.js';
 import { agentDefinitions } from '../pipeline/agent-definitions.js';
-import { withChannelOptions } from '../pipeline/channel-options.js';
-import { noSuchChannel } from '../pipeline/channel-packages.js';
+import { addChannelOptions, withChannelOptions } from '../pipeline/channel-options.js';
 import { GatewayLink } from '../pipeline/gateway-link.js';
 import { openKept } from '../pipeline/open-kept.js';
 import { openPipeline } from '../pipeline/pipeline.js';
@@ -23,6 +22,7 @@ import {
 import { asCliCommand } from '../shell/cli-command.js';
 import { type ExitCode, exitCodeHelp, exitCodes } from '../shell/exit-codes.js';
 import type { Shell } from '../shell/shell.js';
+import { channelsOf } from './channels-of.js';
 import { consoleInput } from './console-input.js';
 import { openHealthPort } from './health-port.js';
 import { reloadOn } from './reload-on.js';
@@ -34,6 +34,7 @@ interface RunOptions extends PipelineOptions {
   readonly url?: string;
   readonly healthPort?: string;
   readonly quiet?: boolean;
+  readonly help?: boolean;
   readonly strict?: boolean;
   readonly watch?: boolean;
   readonly verbose: 'off' | 'on' | 'full';
@@ -73,7 +74,7 @@ Examples:
 
 A channel is the console, one that an extension provides, or one of a package that is
 named after it: --channel pigeon loads the package sluice-pigeon. The page of a package
-has the options that the channel adds to this command.
+and \`sluice run --channel pigeon --help\` have the options that the channel adds.
 
 A config file, sluice.config.json here; sluice.config.ts has the same in defineConfig:
   {
@@ -118,9 +119,16 @@ export function addRun(program: Command, shell: Shell, done: (code: ExitCode) =>
         .default('off'),
     )
     .addHelpText('after', help)
+    .helpOption(false) // it names the options of a channel as well
+    .option('-h, --help', 'display help for command, with the options of the channel')
     .allowUnknownOption() // a channel may declare it
     .allowExcessArguments()
-    .action(async (options: RunOptions) => done(await run(options, command, shell)));
+    .action(async (options: RunOptions) => {
+      if (options.help !== true) return done(await run(options, command, shell));
+      await addChannelOptions(command, options.channel, shell.cwd);
+      command.outputHelp();
+      return done(exitCodes.ok);
+    });
 }
 
 async function run(options: RunOptions, command: Command, shell: Shell): Promise<ExitCode> {
@@ -224,22 +232,6 @@ function checkUrl(url: string | undefined, { agents }: Settings): void {
     '--url names a gateway, and no agent is behind one',
     'Add --agent openclaw, or leave --url out.',
   );
-}
-
-/**
- * The channels besides those that extensions provide: the console, unless others are asked for.
- *
- * @throws CommandError `bad-arguments` where no extension provides one that is asked for.
- */
-function channelsOf(
-  wanted: readonly string[] = ['console'],
-  extensions: readonly LoadedExtension[],
-  console: () => ChannelPlugin,
-): readonly ChannelPlugin[] {
-  const provided = extensions.flatMap((one) => one.provided('channel')).map(({ id }) => id);
-  const unknown = wanted.find((name) => name !== 'console' && !provided.includes(name));
-  if (unknown !== undefined) throw noSuchChannel(unknown, provided);
-  return wanted.includes('console') ? [console()] : [];
 }
 
 /** Runs the host until its input ends, or somebody wants it to stop. @returns whether every message was done with. */

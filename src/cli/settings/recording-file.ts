@@ -1,8 +1,8 @@
 import { createReadStream, existsSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
-import { resolve } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { join, resolve } from 'node:path';
 import { type CsdkFrame, type MalformedLine, readFrames } from '../../csdk/index.js';
+import { thisCopy } from '../../extension/internal.js';
 import { readLines } from '../../stream/index.js';
 import { CommandError } from '../errors/command-error.js';
 import { fileError } from '../errors/file-error.js';
@@ -12,9 +12,7 @@ import type { Shell } from '../shell/shell.js';
 const hint = 'Name a file with one JSON message a line, or - for stdin.';
 
 /** The recording that comes with this package, by the name `example`. */
-const example = fileURLToPath(
-  new URL('../../../test/fixtures/claude-stream/thinking-text-tool.jsonl', import.meta.url),
-);
+const example = join(thisCopy.folder, 'test/fixtures/claude-stream/thinking-text-tool.jsonl');
 
 /** The path of a recording, as it is named in a folder: `example` is the one that comes with this package, unless a file has that name. */
 export function recordingPath(file: string, folder: string): string {

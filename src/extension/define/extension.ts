@@ -2,6 +2,7 @@ import { definedFields } from '../../kernel/index.js';
 import { extensionError } from '../errors.js';
 import type { ExtensionApi } from './api.js';
 import type { ConfigSchema } from './config-schema.js';
+import { markCopy } from './copy.js';
 import type { Declarations } from './declarations.js';
 import { type Manifest, manifestProblem } from './manifest.js';
 
@@ -55,7 +56,9 @@ export function defineExtension<Config = undefined>(
 ): Extension<Config> {
   const { id, manifest = {}, config, declares, setup } = definition;
   const declared = definedFields({ declares });
-  const extension = Object.freeze({ kind, id, manifest, config, ...declared, setup } as const);
+  const extension = { kind, id, manifest, config, ...declared, setup } as const;
+  markCopy(extension);
+  Object.freeze(extension);
   const problem = extensionProblem(extension);
   if (problem !== undefined)
     throw extensionError('bad-extension', { extensionId: String(id), problem });

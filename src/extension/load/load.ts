@@ -10,6 +10,7 @@ import {
 } from '../../kernel/index.js';
 import type { ExtensionApi } from '../define/api.js';
 import { readConfig } from '../define/config-schema.js';
+import { otherCopyOf, type PackageCopy, thisCopy } from '../define/copy.js';
 import { type Extension, extensionProblem } from '../define/extension.js';
 import { checkSluice } from '../define/manifest.js';
 import { Scope, type UndoReport } from '../define/scope.js';
@@ -18,7 +19,6 @@ import { LiveExtension } from './live-extension.js';
 import type { DisabledExtension, LoadOptions, LoadResult } from './load-result.js';
 import { loggerOf } from './logger.js';
 import { openRegistration, type RegistrationWindow } from './registration-window.js';
-import { sluiceVersion } from './version.js';
 
 /** Milliseconds that setup may take where the host does not say otherwise. */
 export const defaultSetupTimeoutMs = 30_000;
@@ -75,8 +75,10 @@ export async function prepareExtension(
   try {
     const problem = extensionProblem(extension);
     if (problem !== undefined) throw extensionError('bad-extension', { extensionId, problem });
+    const other = otherCopyOf(extension);
+    if (other !== undefined) throw twoCopies(extensionId, other);
     const { manifest = {} } = extension as Partial<Extension>; // none in one that an older copy made
-    checkSluice(extensionId, manifest, sluiceVersion());
+    if (thisCopy.folder !== '') checkSluice(extensionId, manifest, thisCopy.version);
     const config = readConfig(extensionId, extension.config, options.config);
     const window = openRegistration(extensionId, manifest.grants);
     registration = window;
@@ -146,6 +148,12 @@ async function setUp(
   } finally {
     if (timer !== undefined) clock.clearTimeout(timer);
   }
+}
+
+function twoCopies(extensionId: string, other: PackageCopy): SluiceError {
+  const theirs = `${other.folder} (${other.version})`;
+  const own = `${thisCopy.folder} (${thisCopy.version})`;
+  return extensionError('two-copies', { extensionId, theirs, own });
 }
 
 function setupFailed(extensionId: string, thrown: unknown): SluiceError {

@@ -1,13 +1,11 @@
-import { readFileSync } from 'node:fs';
+import { thisCopy } from '../define/copy.js';
 
 /**
- * The version in package.json: two folders up from here, in `src` as in `dist`.
+ * The version of this package.
  *
  * @example
  * sluiceVersion(); // '0.1.0'
  */
 export function sluiceVersion(): string {
-  const file = new URL('../../../package.json', import.meta.url);
-  const { version } = JSON.parse(readFileSync(file, 'utf8')) as { version: string }; // our own file
-  return version;
+  return thisCopy.version;
 }
