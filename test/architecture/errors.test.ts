@@ -78,7 +78,7 @@ describe('every error code', () => {
       hint,
     ]);
     const about =
-      'What is thrown on misuse. Expected failures are values in an outcome, not errors.\n' +
+      'These errors are thrown on misuse. Expected failures are values in an outcome, not errors.\n' +
       'A word in braces stands for a value; an error holds all of them in `details`.';
     expectFresh(
       'spec/errors.md',

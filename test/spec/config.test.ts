@@ -5,7 +5,7 @@ import { everySetting } from '../support/config-settings.js';
 import { expectFresh, heading, table } from '../support/generated.js';
 
 const about =
-  'What `sluice.config.ts`, `.mts`, `.js`, `.mjs` or `.json` may hold (§20 of event-pipeline.md). Every setting may be left out, but\n' +
+  'These are the settings of `sluice.config.ts`, `.mts`, `.js`, `.mjs` or `.json` (§20 of event-pipeline.md). Every setting may be left out, but\n' +
   'for the `id`, `path` and `provider` of what is listed. `[]` stands for each entry of a list, `*` for a name of yours. Paths are read from the folder of the\n' +
   "file. Within `config` and `openclaw`, `{ env: 'NAME' }` or `{ secretFile: 'PATH' }` may stand for a text.\nA secret file that others may read is warned of, at the start and by `sluice doctor`: give it mode 0600. An editor completes the JSON\n" +
   'form by `"$schema": "node_modules/sluice/spec/config.schema.json"`, and the TypeScript form by `defineConfig` of `sluice/host`.';

@@ -72,8 +72,8 @@ describe('the legacy mapping', () => {
 describe('spec/legacy-mapping.md', () => {
   it('shows every source with its families, classes, coverage and reason', () => {
     const about =
-      'What each plugin hook, internal hook key and agent-event stream of OpenClaw 2026.3 is on the pipeline. Read from the\n' +
-      'rows in `src/legacy` that the bridges run on. What differs from the legacy runner is listed, by name, in\n' +
+      'Each plugin hook, internal hook key and agent-event stream of OpenClaw 2026.3 has a place on the pipeline. The tables are read from the\n' +
+      'rows in `src/legacy` that the bridges run on. Each difference from the legacy runner is listed, by name, in\n' +
       '`src/legacy/mapping/divergences.ts`; how long each bus will live, in [retirement.md](retirement.md).';
     const titles: Readonly<Record<string, string>> = {
       pluginHooks: 'Plugin hooks',

@@ -12,7 +12,7 @@ describe('spec/pilots/telegram.md', () => {
 
   it('shows the mapping, what differs and what is retired', () => {
     const about =
-      'What each part of the Telegram path of OpenClaw 2026.3.13 became in `extensions/telegram`, for seed 004\'s "First pilot\n' +
+      'Each part of the Telegram path of OpenClaw 2026.3.13 has its counterpart in `extensions/telegram`, for seed 004\'s "First pilot\n' +
       'focus". `npm run test:parity` gives 2,000 generated messages and 300 replies to the package\'s own code (the context of a\n' +
       'message, its mappers, `deliverReplies`) and to this channel, host and bridge: plugins hear the same, but for the rows\n' +
       'below. It fails on a difference without a row, and on a row that nothing needed.';

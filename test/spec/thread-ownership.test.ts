@@ -19,7 +19,7 @@ describe('spec/pilots/thread-ownership.md', () => {
 
   it('shows the mapping, what differs and what is retired', () => {
     const about =
-      'What each part of the OpenClaw plugin `thread-ownership` (2026.3.13) became in `extensions/thread-ownership`, for seed\n' +
+      'Each part of the OpenClaw plugin `thread-ownership` (2026.3.13) has its counterpart in `extensions/thread-ownership`, for seed\n' +
       '004\'s "First pilot focus". `npm run test:parity` plays 1,500 generated sequences of messages, pauses and answers of the\n' +
       'service to the unmodified plugin on the bridge and to the extension, side by side: the same sends, cancels and\n' +
       'requests, but for the rows below. It fails on a difference without a row, and on a row that nothing needed.';

@@ -2,12 +2,17 @@ import type { Stage } from '../../src/kernel/stage/stage.js';
 import { handlerClasses } from '../../src/kernel/stage/vocabulary.js';
 import { table } from './generated.js';
 
+/** The name of a family as a link to its section. */
+export function stageLink(family: string): string {
+  return `[\`${family}\`](#${anchor(family)})`;
+}
+
 /** The list of all stages: what is needed to choose one. */
 export function stageList(stages: readonly Stage[]): string {
   return table(
     ['family', 'mode', 'classes', 'hot path', 'version', 'purpose'],
     stages.map((stage) => [
-      `[\`${stage.family}\`](#${anchor(stage.family)})`,
+      stageLink(stage.family),
       stage.mode,
       stage.classes.join(', '),
       stage.hotPath ? 'yes' : '',
