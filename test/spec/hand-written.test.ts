@@ -2,18 +2,25 @@ import { describe, expect, it } from 'vitest';
 import { proseOf, riddles } from '../docs/pages.js';
 import { readProjectFile } from '../support/source-tree.js';
 
-describe.each(['durability.md', 'event-pipeline.md', 'stream-plumbing.md'])(
-  'the text of spec/%s',
-  (page) => {
-    const text = readProjectFile(`spec/${page}`);
+const pages = [
+  'callback-order.md',
+  'catalog-decisions.md',
+  'durability.md',
+  'event-pipeline.md',
+  'names.md',
+  'retirement.md',
+  'stream-plumbing.md',
+];
 
-    it('begins no sentence with What, Whose, Where, Whether or Who', () => {
-      expect(riddles(proseOf(text.replace(/^\d+\.\d+(?:\.\d+)? /gm, '')))).toEqual([]);
-    });
+describe.each(pages)('the text of spec/%s', (page) => {
+  const text = readProjectFile(`spec/${page}`);
 
-    it('has lines of at most 120 columns, except in tables', () => {
-      const long = text.split('\n').filter((line) => line.length > 120 && !line.startsWith('|'));
-      expect(long).toEqual([]);
-    });
-  },
-);
+  it('begins no sentence with What, Whose, Where, Whether or Who', () => {
+    expect(riddles(proseOf(text.replace(/^\d+\.\d+(?:\.\d+)? /gm, '')))).toEqual([]);
+  });
+
+  it('has lines of at most 120 columns, except in tables', () => {
+    const long = text.split('\n').filter((line) => line.length > 120 && !line.startsWith('|'));
+    expect(long).toEqual([]);
+  });
+});

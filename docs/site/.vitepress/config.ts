@@ -24,6 +24,7 @@ export default defineConfig({
   title: 'Sluice',
   description: 'A typed event pipeline for agent gateways',
   lang: 'en',
+  head: [['link', { rel: 'icon', href: 'data:,' }]],
   srcDir: 'pages',
   outDir: 'dist',
   metaChunk: true,
