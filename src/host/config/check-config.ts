@@ -2,22 +2,22 @@ import { type ConfigProblem, problemsOf } from './problem.js';
 import { fillReferences, type SecretSources } from './references.js';
 import { configSchema, type HostConfig } from './schema.js';
 
-/** What checking a config comes to: a union by `ok`. */
+/** The verdict on a config: a union by `ok`. */
 export type ConfigVerdict =
   | {
       readonly ok: true;
       readonly config: HostConfig;
-      /** What came from the environment or from files: it must be in no log. */
+      /** The texts that came from the environment or from files. No log may hold them. */
       readonly secrets: readonly string[];
     }
   | { readonly ok: false; readonly problems: readonly ConfigProblem[] };
 
-/** More than this are counted, not told. */
+/** The problems that a verdict names. Those beyond are counted. */
 const toldProblems = 50;
 
 /**
- * Checks a config, and fills in what it takes from the environment. Everything that is wrong with it is told, each
- * with its place and what to do. Takes anything, and never throws (spec §20).
+ * Checks a config, and fills in the values that it takes from the environment. The verdict names every problem, each with
+ * its place and its cure. It takes anything, and never throws (spec §20).
  *
  * @example
  * const verdict = checkConfig(JSON.parse(text), { env: process.env, readSecretFile });
@@ -38,7 +38,7 @@ export function checkConfig(value: unknown, sources: SecretSources): ConfigVerdi
   return { ok: true, config: result.data, secrets: filled.secrets };
 }
 
-/** What could not be filled in is told once, not once more for what is then missing there. */
+/** A place that could not be filled in has one problem; the schema would name it as missing, too. */
 function isWithin(path: readonly PropertyKey[], other: readonly PropertyKey[]): boolean {
   return other.every((key, at) => path[at] === key);
 }

@@ -1,13 +1,14 @@
 import { z } from 'zod';
 import type { FailureTexts } from './failure-text.js';
+import { setting } from './setting.js';
 
 const expected = 'expected a text that is not empty, or false';
 
 const text = (when: string) =>
-  z
-    .union([z.literal(false), z.string().regex(/\S/, expected)], expected)
-    .describe(`a text that the sender of a message gets ${when}, or false: nothing is sent`)
-    .exactOptional();
+  setting(
+    z.union([z.literal(false), z.string().regex(/\S/, expected)], expected),
+    `a text that the sender of a message gets ${when}, or false: nothing is sent`,
+  );
 
 /** The texts for senders of messages that could not be answered, by failure code (event-pipeline §16.19). */
 export const failureText = z.strictObject({

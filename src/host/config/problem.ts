@@ -3,20 +3,20 @@ import { nearest, oneLine } from '../../kernel/index.js';
 import { configSchema } from './schema.js';
 import { describedAt, knownKeysAt } from './schema-node.js';
 
-/** One thing that is wrong with a config: where, what, and what to do. */
+/** One problem of a config, with its place and its cure. */
 export interface ConfigProblem {
-  /** The keys that lead there; none at the top level. */
+  /** The keys that lead to the place; none for the top level. */
   readonly path: readonly PropertyKey[];
-  /** What is wrong, in one line. */
+  /** The problem in one line. */
   readonly message: string;
-  /** What to do. */
+  /** The cure. */
   readonly hint: string;
 }
 
-/** A misspelt key is seldom alone; a thousand of them are another file. */
+/** The unknown keys of one object that are named: an object with more of them is another kind of file. */
 const toldKeys = 20;
 
-/** What an issue of zod's comes to. Each key that is unknown is a problem of its own. */
+/** Turns an issue of zod into problems. Each unknown key is a problem of its own. */
 export function problemsOf(issue: z.core.$ZodIssue): ConfigProblem[] {
   const { path } = issue;
   if (issue.code === 'unrecognized_keys')

@@ -1,9 +1,8 @@
 import { oneLine } from '../../kernel/index.js';
 import type { ConfigProblem } from './problem.js';
 
-/** Where a config's secrets come from. */
+/** The sources of the secrets of a config. */
 export interface SecretSources {
-  /** The environment. */
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Reads a file that holds one secret. The path is as the config has it. */
   readonly readSecretFile: (path: string) => string;
@@ -12,19 +11,19 @@ export interface SecretSources {
 /** A config with its secrets filled in. */
 export interface FilledConfig {
   readonly value: unknown;
-  /** It was given up: nobody writes so much by hand. */
+  /** The config has more values than anybody writes by hand, so it was not filled in. */
   readonly isTooLarge: boolean;
   readonly problems: readonly ConfigProblem[];
-  /** The texts that were filled in: what must be in no log. */
+  /** The texts that were filled in. No log may hold them. */
   readonly secrets: readonly string[];
 }
 
-/** A config is written by hand: what is deeper or larger than this is a mistake, or a cycle. */
+/** The levels and the values of a config at most: one that has more is a mistake, or has a cycle. */
 const deepest = 64;
 const most = 20_000;
 
 /**
- * Fills in what a config takes from elsewhere: `{ env: 'NAME' }` stands for a variable of the environment and
+ * Fills in the references of a config: `{ env: 'NAME' }` stands for a variable of the environment and
  * `{ secretFile: 'PATH' }` for a file's text, anywhere in the config (spec §20). Names of variables are in upper case,
  * so that a setting that happens to be called `env` stays what it is. The config is not written to.
  */
@@ -33,7 +32,7 @@ export function fillReferences(config: unknown, sources: SecretSources): FilledC
   const secrets: string[] = [];
   let values = 0;
   const fill = (value: unknown, path: readonly PropertyKey[]): unknown => {
-    if (++values > most) return undefined; // told below
+    if (++values > most) return undefined; // one problem for all of it follows
     if (!isContainer(value)) return value;
     if (path.length > deepest) {
       const hint = 'Write it flatter.';
@@ -68,7 +67,7 @@ export function fillReferences(config: unknown, sources: SecretSources): FilledC
 
 type Container = Record<string, unknown>;
 
-/** A plain object or a list. What is neither (a text, an instance of somebody's class) is passed on as it is. */
+/** Tells whether a value is a plain object or a list. Any other value, such as an instance of a class, passes as it is. */
 function isContainer(value: unknown): value is Container | unknown[] {
   if (typeof value !== 'object' || value === null) return false;
   if (Array.isArray(value)) return true;

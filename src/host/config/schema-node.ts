@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** The schema of a place in a config, without the wrappers that make it optional. Nothing where it has none. */
+/** Finds the schema of a place in a config, without the wrappers that make it optional. */
 export function schemaNodeAt(
   schema: z.core.$ZodType,
   path: readonly PropertyKey[],
@@ -13,7 +13,7 @@ export function schemaNodeAt(
   return node;
 }
 
-/** What is written under a key of a schema: the keys of an object, whatever key of a record or list. */
+/** Finds the schema under a key: of an object under a key that it has, of a record or a list under any key. */
 function childOf(node: z.core.$ZodType, key: PropertyKey): z.core.$ZodType | undefined {
   if (node instanceof z.ZodObject) {
     const child = Object.hasOwn(node.shape, key) ? node.shape[String(key)] : undefined;
@@ -31,7 +31,7 @@ function bare(schema: z.core.$ZodType): z.core.$ZodType {
   return node;
 }
 
-/** What to write at a place: the description that it, or a wrapper around it, carries. */
+/** Returns the description of a place, which says how the setting is written. */
 export function describedAt(
   schema: z.core.$ZodType,
   path: readonly PropertyKey[],
@@ -40,7 +40,7 @@ export function describedAt(
   return node === undefined ? undefined : z.globalRegistry.get(node)?.description;
 }
 
-/** The keys that an object may have; none where any will do. */
+/** Returns the keys that an object may have; none if it takes any key. */
 export function knownKeysAt(schema: z.core.$ZodType, path: readonly PropertyKey[]): string[] {
   const node = schemaNodeAt(schema, path);
   return node instanceof z.ZodObject ? Object.keys(node.shape) : [];

@@ -1,0 +1,62 @@
+import { z } from 'zod';
+import { atOnce, milliseconds, name, setting } from './setting.js';
+
+/** The agent that answers. */
+export const provider = (text: string) =>
+  z
+    .string()
+    .regex(
+      /^(echo|replay:.+|claude(:.+)?|openclaw(:[\w-]+)?)$/,
+      'expected "echo", "replay:FILE", "claude", "claude:MODEL", "openclaw" or "openclaw:AGENT"',
+    )
+    .describe(
+      `"echo", "replay:FILE" with a recorded stream, "claude", "claude:MODEL", "openclaw" or "openclaw:AGENT": ${text}`,
+    );
+
+/** An agent of several. */
+export const agent = z.strictObject({
+  id: name.describe('the name that routes choose the agent by'),
+  provider: provider('who answers'),
+  systemPrompt: setting(z.string(), 'a text that every prompt of the agent begins with'),
+  timeoutMs: setting(
+    z.union([z.literal(false), milliseconds('how long one of its turns may take')]),
+    'milliseconds, such as 10000: how long one of its turns may take, by default 600000; or false: no limit',
+  ),
+  maxRunning: atOnce('turns of it that run at once, of all conversations'),
+});
+
+/** The OpenClaw gateway that agents are behind. */
+export const gateway = z.strictObject({
+  url: setting(
+    z.string().regex(/^wss?:\/\/./, 'expected an address that begins with "ws://" or "wss://"'),
+    'the address of an OpenClaw gateway, by default "ws://127.0.0.1:18789"',
+  ),
+  token: setting(
+    name,
+    'its token, as { "env": "NAME" }; by default OPENCLAW_GATEWAY_TOKEN of the environment',
+  ),
+  password: setting(
+    name,
+    'its password instead; by default OPENCLAW_GATEWAY_PASSWORD of the environment',
+  ),
+  device: setting(name, 'the path of the file with the key that the gateway knows this host by'),
+});
+
+const bound = z.number().int().min(0);
+
+/** The part of their sessions that agents get. */
+export const session = z.strictObject({
+  history: setting(
+    z.strictObject({
+      maxMessages: setting(
+        bound,
+        'how many messages of its session an agent gets at most, by default 200',
+      ),
+      maxTokens: setting(
+        bound,
+        'how many tokens these may have by estimate, four characters each, by default 100000',
+      ),
+    }),
+    'an object with the bounds of the part of its session that an agent gets',
+  ),
+});

@@ -1,0 +1,52 @@
+import { z } from 'zod';
+import { count, milliseconds, name, setting } from './setting.js';
+
+/** An extension to load. */
+export const extension = z.strictObject({
+  path: name.describe('a path from the folder of this file, or the name of an installed package'),
+  config: setting(z.unknown(), 'what the schema of the extension asks for'),
+  required: setting(
+    z.boolean(),
+    'true, if nothing is to be started without the extension, such as a guard',
+  ),
+});
+
+/** An OpenClaw plugin to load. */
+export const plugin = z.strictObject({
+  path: name.describe('the folder of an OpenClaw plugin: the one with openclaw.plugin.json'),
+  config: setting(
+    z.record(z.string(), z.unknown()),
+    'an object: what the plugin gets as its own configuration',
+  ),
+  trusted: setting(z.boolean(), 'true, if the plugin may set the fields that a stage trusts'),
+  unsupported: setting(
+    z.enum(['refuse', 'skip']),
+    '"skip" (the default) or "refuse": what is done with a call of what is not here; what a skipped call gives is never sent, answered or chosen',
+  ),
+});
+
+/** The operator's settings for one handler. */
+export const override = z.strictObject({
+  disabled: setting(z.boolean(), 'true, so that the handler is not called'),
+  priority: setting(z.number(), 'a number: handlers with a higher one run earlier'),
+  timeoutMs: milliseconds('how long one call of the handler may take').exactOptional(),
+});
+
+/** The thresholds for leaving a handler alone that fails (spec §12.6). */
+export const quarantine = z.strictObject({
+  failures: setting(count, 'how many failures of a handler within the window are too many'),
+  windowMs: milliseconds('the window in which the failures of a handler count').exactOptional(),
+  coolDownMs: milliseconds('how long a handler is left alone before it is tried').exactOptional(),
+});
+
+/** The faults that handlers are watched for (spec §13.11). */
+export const handlerWatch = z.strictObject({
+  attributeRejections: setting(
+    z.boolean(),
+    'true or false: stray rejections are laid at the door of their extension',
+  ),
+  blockedAfterMs: setting(
+    z.union([z.literal(false), z.number().positive()]),
+    'milliseconds of blocking that are told of, or false',
+  ),
+});

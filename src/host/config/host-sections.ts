@@ -1,0 +1,90 @@
+import { z } from 'zod';
+import { atOnce, count, milliseconds, name, setting } from './setting.js';
+
+/** The time that the steps of a host may take. */
+export const budgets = z.strictObject({
+  drainTimeoutMs: milliseconds(
+    'how long running messages may take to end after SIGTERM, before they are aborted',
+  ).exactOptional(),
+  sendTimeoutMs: milliseconds(
+    'how long one send may take before it counts as ambiguous',
+  ).exactOptional(),
+  setupTimeoutMs: milliseconds('how long the setup of one extension may take').exactOptional(),
+});
+
+/** The log. */
+export const logging = z.strictObject({
+  level: setting(
+    z.enum(['debug', 'info', 'warn', 'error']),
+    '"debug", "info", "warn" or "error"; at "debug" texts of messages and errors are in it',
+  ),
+  format: setting(
+    z.enum(['text', 'json']),
+    '"text" for people, or "json": a line of JSON per entry',
+  ),
+  file: setting(name, 'the path of a file that gets the log, as JSON'),
+});
+
+/** The bounds of the messages that wait. */
+export const lanes = z.strictObject({
+  maxRunning: atOnce('messages that run at once, of all conversations; by default 64'),
+  capacity: atOnce('messages of one conversation that may wait before it is full; by default 100'),
+  total: atOnce(
+    'messages of all conversations that may wait before the host is full; by default 10000',
+  ),
+  whenFull: setting(
+    z.enum(['refuse', 'drop', 'wait']),
+    '"refuse", "drop" or "wait": what is done with a message whose conversation is full; by default it waits in the journal, or is refused if there is none',
+  ),
+});
+
+/** The file of the journal. */
+export const journal = z.strictObject({
+  path: name.describe('the path of the journal, a file that is made where it is missing'),
+  maxAttempts: setting(
+    count,
+    'how often a message may be begun before it is a dead letter, such as 3',
+  ),
+  keepForMs: setting(
+    z.number().positive(),
+    'milliseconds, such as 604800000: how long what has ended is kept',
+  ),
+  keepBytes: setting(
+    z.number().positive(),
+    'bytes, such as 268435456: from how large a file on the oldest is dropped',
+  ),
+  dispatches: setting(
+    z.boolean(),
+    'false, if what was dispatched is not to be kept: then nothing can be explained',
+  ),
+  hotPathPayloads: setting(
+    z.boolean(),
+    'true, if payloads of families on a hot path are to be kept as well',
+  ),
+  rawUpdates: setting(
+    z.boolean(),
+    'true, if dispatches are to hold what a provider sent as it came',
+  ),
+  redact: setting(
+    z.array(name),
+    'a list of field names whose values are never written, besides those of secrets',
+  ),
+});
+
+/** The port that a monitor asks. */
+export const health = z.strictObject({
+  port: z
+    .number()
+    .int()
+    .min(0)
+    .max(65_535)
+    .describe('the number of a port, or 0 for one that is free'),
+  address: setting(
+    name,
+    'the address to listen at, by default "127.0.0.1"; any other lets others see it',
+  ),
+  hosts: setting(
+    z.array(name),
+    'names that it may be asked by at a loopback address, beside "localhost": of a proxy before it, say',
+  ),
+});

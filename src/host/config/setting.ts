@@ -1,0 +1,19 @@
+import { z } from 'zod';
+import { longestTimerMs } from '../../kernel/index.js';
+
+/** A setting that a config may leave out. Its text ends the sentence "Write ...". */
+export const setting = <Type extends z.ZodType>(type: Type, text: string) =>
+  type.describe(text).exactOptional();
+
+/** A short text: the name of something, or its path. */
+export const name = z.string().min(1).max(200);
+
+/** A whole number from 1 up. */
+export const count = z.number().int().positive();
+
+/** A length of time in milliseconds. The text says how long it lasts. */
+export const milliseconds = (text: string) =>
+  z.number().positive().max(longestTimerMs).describe(`milliseconds, such as 10000: ${text}`);
+
+/** A number of things that may be there at once. The text says which things. */
+export const atOnce = (text: string) => setting(count, `a number, such as 8: ${text}`);
