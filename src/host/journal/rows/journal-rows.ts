@@ -1,145 +1,141 @@
 import type { SqliteRow } from '../../sqlite/open-sqlite.js';
 import type { DispatchRecord, JournalFilter, SendRecord, UpdateRecord } from '../journal.js';
-import type { SummedTable } from './row-sums.js';
+import { type JournalTable, journalTable } from './journal-table.js';
 
-/** The columns of each table, by the fields of its records. */
-const updateColumns = {
-  seq: 'seq',
-  eventId: 'event_id',
-  channel: 'channel',
-  accountId: 'account_id',
-  updateId: 'update_id',
-  lane: 'lane',
-  receivedAtMs: 'received_at_ms',
-  body: 'body',
-  state: 'state',
-  attempts: 'attempts',
-  acceptedAtMs: 'accepted_at_ms',
-  endedAtMs: 'ended_at_ms',
-  outcome: 'outcome',
-  reason: 'reason',
-} as const satisfies Record<Exclude<keyof UpdateRecord, 'retriedAfterSeq'>, string>;
-
-const sendColumns = {
-  seq: 'seq',
-  sendId: 'send_id',
-  correlationId: 'correlation_id',
-  kind: 'kind',
-  fingerprint: 'fingerprint',
-  channel: 'channel',
-  accountId: 'account_id',
-  body: 'body',
-  shown: 'shown',
-  state: 'state',
-  attempts: 'attempts',
-  preparedAtMs: 'prepared_at_ms',
-  endedAtMs: 'ended_at_ms',
-  providerMessageId: 'provider_message_id',
-  cause: 'cause',
-  reason: 'reason',
-} as const satisfies Record<keyof SendRecord, string>;
-
-const dispatchColumns = {
-  seq: 'seq',
-  eventId: 'event_id',
-  family: 'family',
-  correlationId: 'correlation_id',
-  sessionId: 'session_id',
-  status: 'status',
-  occurredAtMs: 'occurred_at_ms',
-  omitted: 'omitted',
-  body: 'body',
-} as const satisfies Record<keyof DispatchRecord, string>;
-
-/** A table of the journal: how its records are asked for, and made of rows. */
-export interface JournalTable<Row> extends SummedTable {
+/** A table that a reader of the journal may ask for records. */
+export interface RecordTable<Row> extends JournalTable<Row> {
   readonly idColumn: string;
   readonly correlationColumn: string;
   readonly timeColumn: string;
-  record(row: SqliteRow): Row;
 }
 
-/** All columns but the body, which has a sum of its own. */
-function headOf(columns: Readonly<Record<string, string>>): readonly string[] {
-  return Object.values(columns).filter((column) => column !== 'body');
-}
+const seq = 'seq INTEGER PRIMARY KEY AUTOINCREMENT';
 
-/** Columns that are null only where their field is absent. */
-function recordOf<Row>(columns: Readonly<Record<string, string>>, row: SqliteRow): Row {
-  const entries = Object.entries(columns).flatMap(([field, column]) => {
-    const value = row[column] ?? null;
-    return value === null ? [] : [[field, value]];
-  });
-  return Object.fromEntries(entries) as Row; // the tables are STRICT, their sums fit, and their columns are those of the records
-}
+const updates = journalTable<Omit<UpdateRecord, 'retriedAfterSeq'>>('updates', {
+  seq,
+  eventId: 'event_id TEXT NOT NULL UNIQUE',
+  channel: 'channel TEXT NOT NULL',
+  accountId: 'account_id TEXT NOT NULL',
+  updateId: 'update_id TEXT',
+  lane: 'lane TEXT',
+  receivedAtMs: 'received_at_ms REAL NOT NULL',
+  body: 'body TEXT',
+  state: `state TEXT NOT NULL CHECK (state IN ('accepted', 'handling', 'ended', 'dead'))`,
+  attempts: 'attempts INTEGER NOT NULL',
+  acceptedAtMs: 'accepted_at_ms REAL NOT NULL',
+  endedAtMs: 'ended_at_ms REAL',
+  outcome: 'outcome TEXT',
+  reason: 'reason TEXT',
+});
 
-export const updatesTable: JournalTable<UpdateRecord> = {
-  name: 'updates',
-  columns: headOf(updateColumns),
+export const updatesTable: RecordTable<UpdateRecord> = {
+  ...updates,
   idColumn: 'event_id',
   correlationColumn: 'event_id',
   timeColumn: 'accepted_at_ms',
   record: (row) => {
     const retriedAfterSeq = retriedAfterSeqOf(row['outcome']);
-    return retriedAfterSeq === undefined
-      ? recordOf<UpdateRecord>(updateColumns, row)
-      : { ...recordOf<UpdateRecord>(updateColumns, { ...row, outcome: null }), retriedAfterSeq };
+    if (retriedAfterSeq === undefined) return updates.record(row);
+    return { ...updates.record({ ...row, outcome: null }), retriedAfterSeq };
   },
 };
 
 /**
- * An update that is open has no outcome. One that was tried again says in the same column after which of its sends that was,
- * so files of this version need no column more.
+ * An update that is open has no outcome. If an operator had it tried again, its column says after which of its sends that
+ * was, so files of this version need no column more.
  */
 export function outcomeOfRetried(afterSeq: number): string {
   return `retried after send ${afterSeq}`;
 }
 
 function retriedAfterSeqOf(outcome: SqliteRow[string] | undefined): number | undefined {
-  const [, seq] = /^retried after send (\d+)$/.exec(String(outcome)) ?? [];
-  return seq === undefined ? undefined : Number(seq);
+  const [, afterSeq] = /^retried after send (\d+)$/.exec(String(outcome)) ?? [];
+  return afterSeq === undefined ? undefined : Number(afterSeq);
 }
 
-export const sendsTable: JournalTable<SendRecord> = {
-  name: 'sends',
-  columns: headOf(sendColumns),
+export const sendsTable: RecordTable<SendRecord> = {
+  ...journalTable<SendRecord>('sends', {
+    seq,
+    sendId: 'send_id TEXT NOT NULL UNIQUE',
+    correlationId: 'correlation_id TEXT',
+    kind: 'kind TEXT NOT NULL',
+    fingerprint: 'fingerprint TEXT NOT NULL',
+    channel: 'channel TEXT',
+    accountId: 'account_id TEXT',
+    body: 'body TEXT NOT NULL',
+    shown: 'shown TEXT',
+    state: `state TEXT NOT NULL CHECK (state IN ('prepared', 'sending', 'sent', 'cancelled', 'failed'))`,
+    attempts: 'attempts INTEGER NOT NULL',
+    preparedAtMs: 'prepared_at_ms REAL NOT NULL',
+    endedAtMs: 'ended_at_ms REAL',
+    providerMessageId: 'provider_message_id TEXT',
+    cause: 'cause TEXT',
+    reason: 'reason TEXT',
+  }),
   idColumn: 'send_id',
   correlationColumn: 'correlation_id',
   timeColumn: 'prepared_at_ms',
-  record: (row) => recordOf<SendRecord>(sendColumns, row),
 };
 
-export const dispatchesTable: JournalTable<DispatchRecord> = {
-  name: 'dispatches',
-  columns: headOf(dispatchColumns),
+const dispatches = journalTable<DispatchRecord>('dispatches', {
+  seq,
+  eventId: 'event_id TEXT NOT NULL',
+  family: 'family TEXT NOT NULL',
+  correlationId: 'correlation_id TEXT NOT NULL',
+  sessionId: 'session_id TEXT',
+  status: 'status TEXT NOT NULL',
+  occurredAtMs: 'occurred_at_ms REAL NOT NULL',
+  omitted: 'omitted TEXT',
+  body: 'body TEXT NOT NULL',
+});
+
+export const dispatchesTable: RecordTable<DispatchRecord> = {
+  ...dispatches,
   idColumn: 'event_id',
   correlationColumn: 'correlation_id',
   timeColumn: 'occurred_at_ms',
-  record: (row) => ({
-    ...recordOf<Omit<DispatchRecord, 'sessionId'>>(dispatchColumns, row),
-    sessionId: typeof row['session_id'] === 'string' ? row['session_id'] : null, // null is its value
-  }),
+  record: (row) => {
+    const record = dispatches.record(row);
+    return { ...record, sessionId: record.sessionId ?? null }; // null is a value of this field
+  },
 };
 
-/** Sessions, and their transcripts: only their store reads them. */
-export const sessionsTable: SummedTable = {
-  name: 'sessions',
-  columns: ['seq', 'session_key', 'session_id'],
-};
+/** A session; its store alone reads the table. */
+export const sessionsTable = journalTable<{
+  readonly seq: number;
+  readonly sessionKey: string;
+  readonly sessionId: string;
+  readonly body: string;
+}>('sessions', {
+  seq,
+  sessionKey: 'session_key TEXT NOT NULL UNIQUE',
+  sessionId: 'session_id TEXT NOT NULL',
+  body: 'body TEXT NOT NULL',
+});
 
-export const transcriptsTable: SummedTable = {
-  name: 'transcripts',
-  columns: ['seq', 'session_id', 'messages', 'prompts'],
-};
+/** A message of a transcript, with the number of messages, and of prompts among them, up to it. */
+export const transcriptsTable = journalTable<{
+  readonly seq: number;
+  readonly sessionId: string;
+  readonly messages: number;
+  readonly prompts: number;
+  readonly body: string;
+}>('transcripts', {
+  seq,
+  sessionId: 'session_id TEXT NOT NULL',
+  messages: 'messages INTEGER NOT NULL',
+  prompts: 'prompts INTEGER NOT NULL',
+  body: 'body TEXT NOT NULL',
+});
 
 /** Every table of a journal. */
-export const journalTables: readonly SummedTable[] = [
+export const journalTables = [
   updatesTable,
   sendsTable,
   dispatchesTable,
   sessionsTable,
   transcriptsTable,
-];
+] as const;
 
 /** What a reader may ask of a table. */
 export type RowFilter = JournalFilter & {

@@ -2,30 +2,28 @@ import { crc32 } from 'node:zlib';
 import type { StoredRow } from '../../sqlite/sqlite-texts.js';
 import type { SqliteValue } from '../../sqlite/sqlite-values.js';
 
-/** A table of the journal, as far as its sums are concerned. */
+/** The part of a table of the journal that its sums need. */
 export interface SummedTable {
   readonly name: string;
   /** Its columns in their order, without `body` and the two sums; the first is `seq`. */
   readonly columns: readonly string[];
 }
 
-/**
- * Makes the sum that is written beside a row so that damage to it is found: CRC-32. It finds each change of up to 32 bits in a row,
- * and all but one in 4,294,967,296 of any others that come by chance. It is no seal: whoever can write to the file can
- * write a sum that fits. The name of the table and the number of the row are in it, so a good row in a wrong place is
- * found, too. The body has a sum of its own, so that a change of state need not read it.
- */
-export interface RowSums {
-  readonly body_sum: number | null;
-  readonly sum: number;
-}
+/** Values by the names of their columns, without the sums. A column that is absent is null. */
+export type RowValues = Readonly<Record<string, SqliteValue | undefined>>;
 
-/** The sum of a body; `null` where there is none. */
+/**
+ * Returns the sum of a body; `null` for no body. The body has a sum of its own, so that a change of state need not read it.
+ */
 export function bodySum(body: SqliteValue): number | null {
   return body === null ? null : crc32(String(body));
 }
 
-/** The sum of a row's other columns, with that of its body. */
+/**
+ * Returns the sum of a row's other columns, with that of its body: CRC-32. It finds each change of up to 32 bits in a row,
+ * and all but one in 4,294,967,296 of any other changes that come by chance. It is no seal: a writer of the file can write a
+ * sum that fits. The name of the table and the number of the row are in it, so a good row in a wrong place is found, too.
+ */
 export function headSum(
   table: SummedTable,
   row: Readonly<Record<string, SqliteValue | Uint8Array | undefined>>,
@@ -34,7 +32,7 @@ export function headSum(
   return crc32(JSON.stringify([table.name, row['body_sum'] ?? null, ...values]));
 }
 
-/** Says what is wrong with a row, or `undefined` if it is as it was written. A row without `body` is judged without it. */
+/** Names the damage of a row; `undefined` if the row is as it was written. A row without `body` is judged without it. */
 export function rowProblem(table: SummedTable, row: StoredRow): string | undefined {
   const broken = Object.keys(row).filter((column) => row[column] instanceof Uint8Array);
   if (broken.length > 0) return `${broken.join(', ')}: a text that is not UTF-8`;

@@ -4,10 +4,7 @@ import type { SqliteDatabase, SqliteRow, SqliteStatement } from '../../sqlite/op
 import type { StoredRow } from '../../sqlite/sqlite-texts.js';
 import type { SqliteValue } from '../../sqlite/sqlite-values.js';
 import { type CleanText, cleanBody } from '../clean-body.js';
-import { bodySum, headSum, rowProblem, type SummedTable } from './row-sums.js';
-
-/** Values by the names of their columns, without the sums. A column that is absent is null. */
-export type RowValues = Readonly<Record<string, SqliteValue | undefined>>;
+import { bodySum, headSum, type RowValues, rowProblem, type SummedTable } from './row-sums.js';
 
 /** Something of a table that is damaged. */
 export interface Damage {

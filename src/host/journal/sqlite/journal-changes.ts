@@ -1,34 +1,39 @@
 import { hostError } from '../../errors.js';
 import type { SqliteDatabase, SqliteRow } from '../../sqlite/open-sqlite.js';
 import type { CleanText } from '../clean-body.js';
-import type { SendState, UpdateState } from '../journal.js';
-import { outcomeOfRetried, sendsTable, updatesTable } from '../rows/journal-rows.js';
+import type { SendRecord, SendState, UpdateRecord, UpdateState } from '../journal.js';
+import {
+  outcomeOfRetried,
+  type RecordTable,
+  sendsTable,
+  updatesTable,
+} from '../rows/journal-rows.js';
 import { isNotEnded } from '../rows/journal-schema.js';
-import { type RowValues, type TableRows, tableRows } from '../rows/table-rows.js';
+import type { JournalTable } from '../rows/journal-table.js';
+import { type TableRows, tableRows } from '../rows/table-rows.js';
+
+/** The new values of some fields of a record. */
+type Changes<Row> = Parameters<JournalTable<Row>['row']>[0];
+
+/**
+ * Changes the row of an id if it is in one of some states, and returns the row as it was.
+ *
+ * @param wanted the participle for an error: the row cannot be "ended", say.
+ * @throws SluiceError `journal-state` if it is in another state, or not known; `database-damaged`.
+ */
+type Change<Row, State> = (
+  id: string,
+  from: readonly State[],
+  wanted: string,
+  changes: (was: SqliteRow) => Changes<Row>,
+) => SqliteRow;
 
 /** The changes to the rows of a journal. Each row is read, looked at and changed in one transaction of the caller's. */
 export interface JournalChanges {
   readonly updates: TableRows;
   readonly sends: TableRows;
-  /**
-   * Changes an update that is in one of some states.
-   *
-   * @returns what it was.
-   * @throws SluiceError `journal-state` where it is in another, or not known; `database-damaged`.
-   */
-  changeUpdate(
-    eventId: string,
-    from: readonly UpdateState[],
-    wanted: string,
-    changes: (was: SqliteRow) => RowValues,
-  ): SqliteRow;
-  /** The same for a send. */
-  changeSend(
-    sendId: string,
-    from: readonly SendState[],
-    wanted: string,
-    changes: (was: SqliteRow) => RowValues,
-  ): SqliteRow;
+  readonly changeUpdate: Change<UpdateRecord, UpdateState>;
+  readonly changeSend: Change<SendRecord, SendState>;
   /** Has a dead letter handled again. @returns whether it was one. */
   retry(eventId: string): boolean;
   /** Drops a dead letter, or all. @returns how many. */
@@ -40,18 +45,17 @@ export function journalChanges(database: SqliteDatabase, clean?: CleanText): Jou
   const updates = tableRows(database, updatesTable, clean);
   const sends = tableRows(database, sendsTable, clean);
   const changed =
-    <State extends string>(what: 'update' | 'send', rows: TableRows, idColumn: string) =>
-    (
-      id: string,
-      from: readonly State[],
-      wanted: string,
-      changes: (was: SqliteRow) => RowValues,
-    ): SqliteRow => {
-      const was = rows.find(idColumn, id);
+    <Row, State extends string>(
+      what: 'update' | 'send',
+      rows: TableRows,
+      table: RecordTable<Row>,
+    ): Change<Row, State> =>
+    (id, from, wanted, changes) => {
+      const was = rows.find(table.idColumn, id);
       const state = String(was?.['state'] ?? 'not known');
       if (was === undefined || !from.some((one) => one === state))
         throw hostError('journal-state', { what, id, wanted, state });
-      rows.change(was, changes(was));
+      rows.change(was, table.row(changes(was)));
       return was;
     };
   const dead = (eventId: string): SqliteRow | undefined => {
@@ -64,8 +68,8 @@ export function journalChanges(database: SqliteDatabase, clean?: CleanText): Jou
   return {
     updates,
     sends,
-    changeUpdate: changed<UpdateState>('update', updates, 'event_id'),
-    changeSend: changed<SendState>('send', sends, 'send_id'),
+    changeUpdate: changed('update', updates, updatesTable),
+    changeSend: changed('send', sends, sendsTable),
     retry: (eventId) => {
       const row = dead(eventId);
       if (row === undefined) return false;
@@ -75,14 +79,11 @@ export function journalChanges(database: SqliteDatabase, clean?: CleanText): Jou
       return true;
     },
     purge: (eventId) => {
-      const row = eventId === undefined ? undefined : dead(eventId);
       const rows =
         eventId === undefined
           ? updates.read(`state = 'dead' AND ${isNotEnded}`, [])
-          : row === undefined
-            ? []
-            : [row];
-      for (const one of rows) purge(one);
+          : [dead(eventId)].filter((row) => row !== undefined);
+      for (const row of rows) purge(row);
       return rows.length;
     },
   };

@@ -27,6 +27,7 @@ import {
   type UpdateEnd,
   type UpdateState,
 } from '../journal.js';
+import { sendsTable, updatesTable } from '../rows/journal-rows.js';
 import { type JournalChanges, journalChanges } from './journal-changes.js';
 import { JournalGuard } from './journal-guard.js';
 import type { JournalOptions, SqliteJournal } from './journal-options.js';
@@ -133,15 +134,13 @@ class FileJournal extends SqliteReader implements SqliteJournal {
   }
 
   async accept(update: NewUpdate): ReturnType<Journal['accept']> {
-    const { eventId, channel, accountId, updateId, lane, receivedAtMs, body } = update;
-    this.#sweep.grows(body?.length ?? 0);
+    this.#sweep.grows(update.body?.length ?? 0);
     const { updates } = this.#changes;
     const known = await this.#commits.write(() => {
-      const row = updates.find('event_id', eventId);
+      const row = updates.find('event_id', update.eventId);
       if (row !== undefined) return row;
-      const from = { event_id: eventId, channel, account_id: accountId, update_id: updateId, lane };
-      const times = { received_at_ms: receivedAtMs, accepted_at_ms: this.#clock.now() };
-      updates.add({ ...from, ...times, body, state: 'accepted', attempts: 0 });
+      const begun = { state: 'accepted', attempts: 0, acceptedAtMs: this.#clock.now() };
+      updates.add(updatesTable.row({ ...update, ...begun }));
       return undefined;
     });
     if (known === undefined) {
@@ -165,82 +164,69 @@ class FileJournal extends SqliteReader implements SqliteJournal {
   }
 
   giveBack(eventId: string): Promise<void> {
-    return this.#write(() =>
-      this.#changes.changeUpdate(eventId, ['handling'], 'given back', (was) => ({
-        attempts: Math.max(0, Number(was['attempts']) - 1),
-      })),
-    );
+    return this.#changeUpdate(eventId, ['handling'], 'given back', (was) => ({
+      attempts: Math.max(0, Number(was['attempts']) - 1),
+    }));
   }
 
   endUpdate(eventId: string, { isDead, outcome, reason }: UpdateEnd): Promise<void> {
-    const end = { state: isDead ? 'dead' : 'ended', outcome, reason: reason ?? null };
-    return this.#write(() =>
-      this.#changes.changeUpdate(eventId, openUpdates, 'ended', () => ({
-        ...end,
-        ended_at_ms: this.#clock.now(),
-        ...(!isDead && { body: null }), // people's words are not kept longer than they must be
-      })),
-    );
+    return this.#changeUpdate(eventId, openUpdates, 'ended', () => ({
+      state: isDead ? 'dead' : 'ended',
+      outcome,
+      reason,
+      endedAtMs: this.#clock.now(),
+      ...(!isDead && { body: null }), // people's words are not kept longer than they must be
+    }));
   }
 
   prepare(send: NewSend): Promise<void> {
-    const { sendId, correlationId, kind, fingerprint, channel, accountId, body } = send;
-    this.#sweep.grows(body.length);
+    this.#sweep.grows(send.body.length);
     const { sends } = this.#changes;
     return this.#write(() => {
-      const known = sends.find('send_id', sendId)?.['state'];
+      const { sendId: id } = send;
+      const known = sends.find('send_id', id)?.['state'];
       if (known !== undefined)
         throw hostError('journal-state', {
           what: 'send',
-          id: sendId,
+          id,
           wanted: 'prepared',
           state: String(known),
         });
-      const what = { send_id: sendId, correlation_id: correlationId, kind, fingerprint, body };
-      const place = { channel, account_id: accountId };
-      const at = { prepared_at_ms: this.#clock.now() };
-      sends.add({ ...what, ...place, ...at, state: 'prepared', attempts: 0 });
+      const begun = { state: 'prepared', attempts: 0, preparedAtMs: this.#clock.now() };
+      sends.add(sendsTable.row({ ...send, ...begun }));
     });
   }
 
   final(send: Parameters<Journal['final']>[0]): Promise<void> {
-    const { sendId, kind, fingerprint, channel = null, accountId = null, body } = send;
-    const what = { kind, fingerprint, channel, account_id: accountId, body };
-    return this.#write(() =>
-      this.#changes.changeSend(sendId, ['prepared'], 'made final', () => what),
-    );
+    const { sendId, kind, fingerprint, channel, accountId, body } = send;
+    const said = { kind, fingerprint, channel, accountId, body };
+    return this.#changeSend(sendId, ['prepared'], 'made final', () => said);
   }
 
   sending(sendId: string): Promise<void> {
-    return this.#write(() =>
-      this.#changes.changeSend(sendId, openSends, 'sent', (was) => ({
-        state: 'sending',
-        attempts: Number(was['attempts']) + 1,
-      })),
-    );
+    return this.#changeSend(sendId, openSends, 'sent', (was) => ({
+      state: 'sending',
+      attempts: Number(was['attempts']) + 1,
+    }));
   }
 
   unsent(sendId: string): Promise<void> {
-    return this.#write(() =>
-      this.#changes.changeSend(sendId, ['sending'], 'given back', () => ({ state: 'prepared' })),
-    );
+    return this.#changeSend(sendId, ['sending'], 'given back', () => ({ state: 'prepared' }));
   }
 
   shown(sendId: string, shown: string): Promise<void> {
-    return this.#write(() =>
-      this.#changes.changeSend(sendId, openSends, 'shown', () => ({ shown })),
-    );
+    return this.#changeSend(sendId, openSends, 'shown', () => ({ shown }));
   }
 
   endSend(sendId: string, end: SendEndRecord): Promise<void> {
-    const { state, providerMessageId = null, cause = null, reason = null } = end;
-    const how = { state, provider_message_id: providerMessageId, cause, reason };
-    return this.#write(() =>
-      this.#changes.changeSend(sendId, openSends, state, () => ({
-        ...how,
-        ended_at_ms: this.#clock.now(),
-      })),
-    );
+    const { state, providerMessageId, cause, reason } = end;
+    return this.#changeSend(sendId, openSends, state, () => ({
+      state,
+      providerMessageId,
+      cause,
+      reason,
+      endedAtMs: this.#clock.now(),
+    }));
   }
 
   dispatched(dispatch: NewDispatch): void {
@@ -299,5 +285,13 @@ class FileJournal extends SqliteReader implements SqliteJournal {
 
   async #write(work: () => unknown): Promise<void> {
     await this.#commits.write(work);
+  }
+
+  #changeUpdate(...change: Parameters<JournalChanges['changeUpdate']>): Promise<void> {
+    return this.#write(() => this.#changes.changeUpdate(...change));
+  }
+
+  #changeSend(...change: Parameters<JournalChanges['changeSend']>): Promise<void> {
+    return this.#write(() => this.#changes.changeSend(...change));
   }
 }

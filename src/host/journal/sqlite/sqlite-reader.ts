@@ -17,7 +17,7 @@ import {
 } from '../journal.js';
 import {
   dispatchesTable,
-  type JournalTable,
+  type RecordTable,
   type RowFilter,
   sendsTable,
   updatesTable,
@@ -62,7 +62,7 @@ export class SqliteReader implements JournalReader {
 
   /** Many rows are read in slices, and the event loop runs in between: each row is as it was when it was read. */
   async #slices<Row extends { readonly seq: number }>(
-    table: JournalTable<Row>,
+    table: RecordTable<Row>,
     filter: RowFilter,
   ): Promise<Row[]> {
     const most = Math.max(0, Math.trunc(filter.limit ?? defaultLimit));
@@ -92,7 +92,7 @@ export class SqliteReader implements JournalReader {
   }
 
   #rows<Row>(
-    table: JournalTable<Row>,
+    table: RecordTable<Row>,
     filter: RowFilter,
     sawDamaged: (seq: unknown) => void,
   ): Row[] {
@@ -139,7 +139,7 @@ export class SqliteReader implements JournalReader {
     }
   }
 
-  #rowsOf(table: JournalTable<unknown>): TableRows {
+  #rowsOf(table: RecordTable<unknown>): TableRows {
     let rows = this.#tables.get(table.name);
     if (rows === undefined) {
       rows = tableRows(this.#database, table);

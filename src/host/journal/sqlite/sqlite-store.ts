@@ -50,7 +50,7 @@ export function sqliteStore(
       await commits.write(() => {
         const before = sessions.find('session_key', sessionKey);
         if (before === undefined) {
-          sessions.add({ session_key: sessionKey, session_id: sessionId, body });
+          sessions.add(sessionsTable.row({ sessionKey, sessionId, body }));
           return;
         }
         if (before['session_id'] !== sessionId) forget.run(String(before['session_id'])); // what has come meanwhile
@@ -62,7 +62,7 @@ export function sqliteStore(
       await commits.write(() => {
         const { messages, prompts } = sizeOf(sessionId);
         const size = { messages: messages + 1, prompts: prompts + (isPrompt(message) ? 1 : 0) };
-        transcripts.add({ session_id: sessionId, ...size, body });
+        transcripts.add(transcriptsTable.row({ sessionId, ...size, body }));
       });
     },
     readTranscript: async (sessionId, part) => {

@@ -73,20 +73,9 @@ export class WaitingDispatches implements Passenger {
     let written = 0;
     this.#inHand = 0; // a transaction before this one may have been rolled back
     for (const one of this.#waiting) {
-      const { eventId, family, correlationId, sessionId, status, occurredAtMs, omitted, body } =
-        one;
-      written += body.length;
+      written += one.body.length;
       if (this.#inHand > 0 && (written > characters || isSpent())) return;
-      this.#rows.add({
-        event_id: eventId,
-        family,
-        correlation_id: correlationId,
-        session_id: sessionId,
-        status,
-        occurred_at_ms: occurredAtMs,
-        omitted,
-        body,
-      });
+      this.#rows.add(dispatchesTable.row({ ...one }));
       this.#inHand++;
     }
   }
