@@ -1,46 +1,42 @@
 import type { ChannelPlugin } from '../../channel/index.js';
 import { noSuchChannel } from '../pipeline/channel-packages.js';
-import { type Finding, findingOf } from './finding.js';
+import { type Finding, findingsOf } from './finding.js';
 
-/** Looks at the channels that a host would start, and at what their accounts would be started with. Nothing is connected. */
+const findings = findingsOf('channels');
+
+/** Looks at the channels that a host would start, and at the settings of their accounts. Nothing is connected. */
 export async function checkChannels(
   wanted: readonly string[],
   provided: readonly ChannelPlugin[],
 ): Promise<Finding[]> {
-  const findings: Finding[] = [];
+  const found: Finding[] = [];
+  const names = provided.map((one) => one.id);
   for (const id of wanted) {
     const channel = provided.find((one) => one.id === id);
-    if (channel !== undefined) findings.push(...(await checkAccounts(channel)));
-    else if (id === 'console') findings.push(isThere(id));
+    if (channel !== undefined) found.push(...(await checkAccounts(channel)));
+    else if (id === 'console') found.push(isThere(id));
     else
-      findings.push({
-        severity: 'error',
-        check: 'channels',
-        what: 'no extension provides this channel',
-        whose: id,
-        hint: noSuchChannel(
-          id,
-          provided.map((one) => one.id),
-        ).hint,
-      });
+      found.push(
+        findings.error('no extension provides this channel', id, noSuchChannel(id, names).hint),
+      );
   }
-  return findings;
+  return found;
 }
 
 async function checkAccounts(channel: ChannelPlugin): Promise<Finding[]> {
-  const findings: Finding[] = [];
+  const found: Finding[] = [];
   for (const accountId of channel.accounts)
     try {
       await channel.checkAccount?.(accountId);
     } catch (thrown) {
-      findings.push({
-        ...findingOf('channels', thrown, `${channel.id}/${accountId}`),
+      found.push({
+        ...findings.thrown(thrown, `${channel.id}/${accountId}`),
         hint: 'Mend that: the account cannot be started as it is.',
       });
     }
-  return findings.length === 0 ? [isThere(channel.id)] : findings;
+  return found.length === 0 ? [isThere(channel.id)] : found;
 }
 
 function isThere(whose: string): Finding {
-  return { severity: 'ok', check: 'channels', what: 'is there, and was not started', whose };
+  return findings.ok('is there, and was not started', whose);
 }

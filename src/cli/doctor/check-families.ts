@@ -2,10 +2,12 @@ import { hostExtensionId } from '../../host/internal.js';
 import type { EmissionSource, Kernel, StageInfo } from '../../kernel/index.js';
 import type { AgentProvider } from '../../stream/index.js';
 import { counted } from '../shell/text.js';
-import type { Finding } from './finding.js';
+import { type Finding, findingsOf } from './finding.js';
 import { probe } from './probe.js';
 
-/** What of a host decides which events there will be. */
+const findings = findingsOf('families');
+
+/** The parts of a host that decide which events there will be. */
 export interface EmissionFacts {
   readonly kernel: Kernel;
   readonly providers: readonly AgentProvider[];
@@ -14,8 +16,8 @@ export interface EmissionFacts {
 }
 
 /**
- * Looks at every family that a handler listens to: whether the host emits it, whether the handler can do there what it wants to,
- * and, by a probe event, whether the runner gets to it (spec §20.5).
+ * Looks at every family that a handler listens to: the host must emit it, the handler must have an effect there, and a probe
+ * event must reach the handler (spec §20.5).
  */
 export async function checkFamilies(facts: EmissionFacts): Promise<Finding[]> {
   const heard = facts.kernel
@@ -25,51 +27,39 @@ export async function checkFamilies(facts: EmissionFacts): Promise<Finding[]> {
       handlers: handlers.filter(({ extensionId }) => extensionId !== hostExtensionId),
     }))
     .filter(({ handlers }) => handlers.length > 0);
-  const findings: Finding[] = [];
+  const found: Finding[] = [];
   for (const info of heard)
-    findings.push(
+    found.push(
       ...neverEmitted(info, facts),
       ...observeOnly(info, facts),
       ...deprecated(info),
       ...(await neverReached(info)),
     );
-  if (findings.some(({ severity }) => severity !== 'ok')) return findings;
+  if (found.some(({ severity }) => severity !== 'ok')) return found;
   const handlers = heard.reduce((sum, info) => sum + info.handlers.length, 0);
   const what = `a probe event reached ${counted(handlers, 'handler', 'handlers')} in ${counted(heard.length, 'family', 'families')}`;
-  return [...findings, { severity: 'ok', check: 'families', what }];
+  return [...found, findings.ok(what)];
 }
 
 function namesOf(handlers: StageInfo['handlers']): string {
   return handlers.map((one) => `${one.extensionId}/${one.contributionId}`).join(', ');
 }
 
-/** An observer misses nothing where nothing is emitted; a handler that decides or changes there believes that it does. */
+/** Without events an observer misses nothing; a handler that decides or changes is useless, and its author does not know. */
 function neverEmitted({ stage, handlers }: StageInfo, facts: EmissionFacts): Finding[] {
   const why = whyNever(stage.emittedBy, facts);
   if (why === undefined) return [];
   const watching = handlers.filter((one) => one.class === 'observer');
   const deciding = handlers.filter((one) => one.class !== 'observer');
-  return (
-    [
-      ['error', deciding],
-      ['warning', watching],
-    ] as const
-  ).flatMap(([severity, some]) =>
-    some.length === 0
-      ? []
-      : [
-          {
-            severity,
-            check: 'families' as const,
-            what: `"${stage.family}" is never emitted here: ${why}`,
-            whose: namesOf(some),
-            hint: 'Listen to another family; `sluice stages --json` says who emits each, and when.',
-          },
-        ],
-  );
+  const what = `"${stage.family}" is never emitted here: ${why}`;
+  const hint = 'Listen to another family; `sluice stages --json` says who emits each, and when.';
+  return [
+    ...(deciding.length === 0 ? [] : [findings.error(what, namesOf(deciding), hint)]),
+    ...(watching.length === 0 ? [] : [findings.warning(what, namesOf(watching), hint)]),
+  ];
 }
 
-/** Why the host has no source for a family's events, if it has none. */
+/** Says why the host has no source for the events of a family; `undefined` if it has one. */
 function whyNever(source: EmissionSource, facts: EmissionFacts): string | undefined {
   switch (source) {
     case 'nothing':
@@ -91,7 +81,7 @@ function whyNever(source: EmissionSource, facts: EmissionFacts): string | undefi
   }
 }
 
-/** What a source can only tell of afterwards: what is decided there has no effect. */
+/** Finds handlers that decide about events that an agent tells of afterwards: their decisions have no effect. */
 function observeOnly({ stage, handlers }: StageInfo, { providers }: EmissionFacts): Finding[] {
   if (stage.family !== 'agent.tool.calling') return [];
   const deciding = handlers.filter(
@@ -100,37 +90,28 @@ function observeOnly({ stage, handlers }: StageInfo, { providers }: EmissionFact
   if (deciding.length === 0) return [];
   return providers
     .filter(({ toolGate }) => toolGate === 'observe-only')
-    .map(({ id }) => ({
-      severity: 'error',
-      check: 'families',
-      what: `the agent "${id}" tells of tool calls afterwards: a cancel or patch at "${stage.family}" has no effect`,
-      whose: namesOf(deciding),
-      hint: 'Use an agent whose tools can be gated, such as "claude", or observe only.',
-    }));
+    .map(({ id }) =>
+      findings.error(
+        `the agent "${id}" tells of tool calls afterwards: a cancel or patch at "${stage.family}" has no effect`,
+        namesOf(deciding),
+        'Use an agent whose tools can be gated, such as "claude", or observe only.',
+      ),
+    );
 }
 
 function deprecated({ stage, handlers }: StageInfo): Finding[] {
   if (stage.deprecated === undefined) return [];
   const { since, use, removeAfter } = stage.deprecated;
   const end = removeAfter === undefined ? '' : `, and is gone after ${removeAfter}`;
-  return [
-    {
-      severity: 'warning',
-      check: 'families',
-      what: `"${stage.family}" is deprecated since ${since}${end}`,
-      whose: namesOf(handlers),
-      hint: `Listen to "${use}".`,
-    },
-  ];
+  const what = `"${stage.family}" is deprecated since ${since}${end}`;
+  return [findings.warning(what, namesOf(handlers), `Listen to "${use}".`)];
 }
 
-/** Handlers that a probe event did not get to. One that the operator has disabled is as it should be. */
+/** Finds handlers that a probe event does not reach. A handler that the operator has disabled is no problem. */
 async function neverReached(info: StageInfo): Promise<Finding[]> {
-  return (await probe(info)).map(({ name, why, disabled }) => ({
-    severity: disabled ? 'ok' : 'error',
-    check: 'families',
-    what: `a probe event through "${info.stage.family}" does not reach it: ${why}`,
-    whose: name,
-    hint: disabled ? 'Remove its override to enable it.' : 'See `sluice stages` for the order.',
-  }));
+  return (await probe(info)).map(({ name, why, disabled }) => {
+    const what = `a probe event through "${info.stage.family}" does not reach it: ${why}`;
+    if (disabled) return { ...findings.ok(what, name), hint: 'Remove its override to enable it.' };
+    return findings.error(what, name, 'See `sluice stages` for the order.');
+  });
 }

@@ -3,26 +3,28 @@ import { dirname } from 'node:path';
 import { readJournal } from '../../host/index.js';
 import type { Settings } from '../settings/settings.js';
 import { counted } from '../shell/text.js';
-import { type Finding, findingOf } from './finding.js';
+import { type Finding, findingsOf } from './finding.js';
+
+const findings = findingsOf('journal');
 
 /** Dead letters that are counted. */
 const most = 1_000;
 
 /**
- * Looks at the journal without writing to it: whether it can be read, also while a host uses it; whether its place can be
- * written; and what waits in it for an operator.
+ * Looks at the journal without a write to it, also while a host uses it: it must be readable, its place writable, and dead
+ * letters in it wait for an operator.
  */
 export async function checkJournal({ journal }: Pick<Settings, 'journal'>): Promise<Finding[]> {
   if (journal === undefined)
-    return [
-      { severity: 'ok', check: 'journal', what: 'there is none: a crash loses what it interrupts' },
-    ];
+    return [findings.ok('there is none: a crash loses what it interrupts')];
   const { path } = journal;
   const isThere = existsSync(path);
   const problem = whyNotWritable(isThere ? path : dirname(path));
-  if (problem !== undefined) return [{ ...problem, whose: path }];
-  if (!isThere)
-    return [{ severity: 'ok', check: 'journal', what: 'will be made there', whose: path }];
+  if (problem !== undefined) {
+    const hint = 'Make the folder, or give the user of the host the right to write there.';
+    return [findings.error(problem, path, hint)];
+  }
+  if (!isThere) return [findings.ok('will be made there', path)];
   try {
     const reader = await readJournal(path);
     try {
@@ -31,34 +33,25 @@ export async function checkJournal({ journal }: Pick<Settings, 'journal'>): Prom
       await reader.sends({ limit: 1 });
       await reader.dispatches({ limit: 1 });
       const what = `can be read; ${counted(open.length, 'message waits', 'messages wait')} to be handled`;
-      const findings: Finding[] = [{ severity: 'ok', check: 'journal', what, whose: path }];
-      if (dead.length > 0)
-        findings.push({
-          severity: 'warning',
-          check: 'journal',
-          what: `holds ${counted(dead.length, 'dead letter', 'dead letters')}`,
-          whose: path,
-          hint: 'See `sluice journal list --state dead`, and retry or purge them.',
-        });
-      return findings;
+      const letters = counted(dead.length, 'dead letter', 'dead letters');
+      const hint = 'See `sluice journal list --state dead`, and retry or purge them.';
+      return [
+        findings.ok(what, path),
+        ...(dead.length === 0 ? [] : [findings.warning(`holds ${letters}`, path, hint)]),
+      ];
     } finally {
       await reader.close();
     }
   } catch (thrown) {
-    return [findingOf('journal', thrown, path)];
+    return [findings.thrown(thrown, path)];
   }
 }
 
-function whyNotWritable(path: string): Finding | undefined {
+function whyNotWritable(path: string): string | undefined {
   try {
     accessSync(path, constants.R_OK | constants.W_OK);
     return undefined;
   } catch {
-    return {
-      severity: 'error',
-      check: 'journal',
-      what: existsSync(path) ? 'cannot be written' : 'its folder is not there',
-      hint: 'Make the folder, or give the user of the host the right to write there.',
-    };
+    return existsSync(path) ? 'cannot be written' : 'its folder is not there';
   }
 }

@@ -2,11 +2,13 @@ import { placeOf } from '../../host/internal.js';
 import type { DeclaredChannel } from '../pipeline/channel-packages.js';
 import type { LoadedConfig } from '../settings/config-file.js';
 import type { ExtensionSetting } from '../settings/settings.js';
-import type { Finding } from './finding.js';
+import { type Finding, findingsOf } from './finding.js';
+
+const findings = findingsOf('secrets');
 
 const secretName = /(token|secret|password|passphrase|api_?key|credentials?|private_?key)$/i;
 
-/** Tokens that say by their form whose they are. */
+/** The forms of tokens, by the provider that issues them. */
 const knownForms: readonly (readonly [provider: string, form: RegExp])[] = [
   ['a Slack token', /^xox[abeprs]-[\w-]{10,}$/],
   ['an Anthropic key', /^sk-ant-[\w-]{20,}$/],
@@ -19,10 +21,9 @@ const placeholder =
   /^(<.*>|\[.*\]|\$\{.*\}|x{3,}|\.{3}|your[-_ ].*|change[-_ ]?me|todo|token|secret|password)$/i;
 
 /**
- * Looks at the secrets of a config: those that are written in the file, and those whose form cannot be right. No finding
- * holds one.
+ * Finds secrets that are written in a config file, and secrets with a form that cannot be right. No finding holds a secret.
  *
- * @param extensions as the settings name them, those of the config first.
+ * @param extensions the extensions of the settings, those of the config first.
  * @param declared the channels that they declare: the secrets of a channel have a form of their own.
  */
 export function checkSecrets(
@@ -32,17 +33,13 @@ export function checkSecrets(
 ): Finding[] {
   const credentials = declared.flatMap(({ declaration }) => declaration.credentials ?? []);
   const forms = [...credentials.map(({ name, shape }) => [name, shape] as const), ...knownForms];
-  const findings = [...textsIn(config.written)].flatMap(({ path, key, text }) =>
+  const found = [...textsIn(config.written)].flatMap(({ path, key, text }) =>
     writtenOut(config.file, placeOf(path), key, text, forms),
   );
-  for (const [file, mode] of config.exposed)
-    findings.push({
-      severity: 'warning',
-      check: 'secrets',
-      what: `others may read this secret: its mode is ${mode}`,
-      whose: file,
-      hint: `Run \`chmod 600\` on it.`,
-    });
+  for (const [file, mode] of config.exposed) {
+    const what = `others may read this secret: its mode is ${mode}`;
+    found.push(findings.warning(what, file, 'Run `chmod 600` on it.'));
+  }
   const filled = {
     extensions: config.extensions,
     plugins: config.plugins,
@@ -53,15 +50,15 @@ export function checkSecrets(
       (secretName.test(key) ? formProblem(text) : undefined) ??
       shapeProblem(path, text, extensions, declared);
     if (problem === undefined) continue;
-    findings.push({
-      severity: 'error',
-      check: 'secrets',
-      what: `${placeOf(path)} cannot be right: ${problem}`,
-      whose: config.file,
-      hint: 'Copy it anew from where it was made, without quotes or spaces around it.',
-    });
+    found.push(
+      findings.error(
+        `${placeOf(path)} cannot be right: ${problem}`,
+        config.file,
+        'Copy it anew from its provider, without quotes or spaces around it.',
+      ),
+    );
   }
-  return findings;
+  return found;
 }
 
 function writtenOut(
@@ -74,18 +71,12 @@ function writtenOut(
   const form = forms.find(([, known]) => known.test(text))?.[0];
   if (text === '' || placeholder.test(text)) return [];
   if (form === undefined && !secretName.test(key)) return [];
-  return [
-    {
-      severity: 'warning',
-      check: 'secrets',
-      what: `${place} holds ${form ?? 'a secret'}, written out`,
-      whose: file,
-      hint: `Write { "env": "NAME" } there, and set NAME where the host is started.`,
-    },
-  ];
+  const what = `${place} holds ${form ?? 'a secret'}, written out`;
+  const hint = 'Write { "env": "NAME" } there, and set NAME where the host is started.';
+  return [findings.warning(what, file, hint)];
 }
 
-/** Why a secret cannot be one; nothing where it could. */
+/** Says why a text cannot be a secret; `undefined` if it can. */
 function formProblem(text: string): string | undefined {
   if (placeholder.test(text)) return 'it is a placeholder';
   if (text !== text.trim()) return 'there are spaces around it';
@@ -95,7 +86,7 @@ function formProblem(text: string): string | undefined {
   return undefined;
 }
 
-/** Why a text cannot be a secret of its channel: the channel whose extension has it, or whose name leads to it. */
+/** Says why a text cannot be a secret of its channel: the channel of the extension that has it, or of a name that leads to it. */
 function shapeProblem(
   path: readonly PropertyKey[],
   text: string,
@@ -121,7 +112,7 @@ interface FoundText {
   readonly text: string;
 }
 
-/** Every text of plain data, with the keys that lead to it. The data was checked: it is neither deep nor cyclic. */
+/** Yields every text of plain data, with the keys that lead to it. The data was checked: it is neither deep nor cyclic. */
 function* textsIn(value: unknown, path: readonly PropertyKey[] = []): Generator<FoundText> {
   if (typeof value === 'string') yield { path, key: String(path.at(-1) ?? ''), text: value };
   if (typeof value !== 'object' || value === null) return;
@@ -131,7 +122,7 @@ function* textsIn(value: unknown, path: readonly PropertyKey[] = []): Generator<
     yield* textsIn(part, [...path, Array.isArray(value) ? Number(key) : key]);
 }
 
-/** A secret that is named, which is as it should be. */
+/** Tells whether a value names a secret, as it should. */
 function isReference(value: object): boolean {
   const [only, ...others] = Object.keys(value);
   return others.length === 0 && (only === 'env' || only === 'secretFile');

@@ -11,7 +11,7 @@ import {
 import { type ExitCode, exitCodeHelp, exitCodes } from '../shell/exit-codes.js';
 import type { Shell } from '../shell/shell.js';
 import { examine } from './examine.js';
-import { type Finding, findingOf } from './finding.js';
+import { type Finding, findingsOf } from './finding.js';
 import { findingsView } from './findings-view.js';
 
 interface DoctorOptions extends PipelineOptions {
@@ -35,7 +35,7 @@ Examples:
 
 ${exitCodeHelp}`;
 
-/** Adds `sluice doctor`: what is wrong with a host before it runs. */
+/** Adds `sluice doctor`, which finds the mistakes of a host before it runs. */
 export function addDoctor(program: Command, shell: Shell, done: (code: ExitCode) => void): void {
   const command = program.command('doctor').description('check everything a host would run with');
   addPipelineOptions(command)
@@ -65,14 +65,11 @@ function isFindings(settings: Settings | readonly Finding[]): settings is readon
 }
 
 function versions({ version }: Shell): Finding {
-  return {
-    severity: 'ok',
-    check: 'versions',
-    what: `sluice ${version} on Node ${process.versions.node}, ${process.platform} ${process.arch}`,
-  };
+  const { versions: of, platform, arch } = process;
+  return findingsOf('versions').ok(`sluice ${version} on Node ${of.node}, ${platform} ${arch}`);
 }
 
-/** The settings, or all that keeps them from being read. */
+/** Reads the settings; if they cannot be read, returns every reason as a finding. */
 async function settingsOrFindings(
   options: DoctorOptions,
   shell: Shell,
@@ -80,8 +77,8 @@ async function settingsOrFindings(
   try {
     return await readSettings(options, shell);
   } catch (thrown) {
-    if (thrown instanceof ConfigError) return thrown.each.map((one) => findingOf('config', one));
-    if (thrown instanceof CommandError) return [findingOf('config', thrown)];
-    throw thrown;
+    if (!(thrown instanceof CommandError)) throw thrown;
+    const problems = thrown instanceof ConfigError ? thrown.each : [thrown];
+    return problems.map((one) => findingsOf('config').thrown(one));
   }
 }

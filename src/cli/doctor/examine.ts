@@ -14,13 +14,13 @@ import { checkFamilies } from './check-families.js';
 import { checkGrants } from './check-grants.js';
 import { checkJournal } from './check-journal.js';
 import { checkSecrets } from './check-secrets.js';
-import { type Finding, findingOf } from './finding.js';
+import { type Finding, findingsOf } from './finding.js';
 
-/** Looks at all that a host would be made of, without starting it. What was set up is disposed again. */
+/** Looks at all parts of a host without a start of it. Extensions and plugins are set up, and disposed again. */
 export async function examine(settings: Settings, shell: Shell): Promise<Finding[]> {
   const { config } = settings;
   const read = config === undefined ? 'there is no config file; defaults apply' : config.file;
-  const findings: Finding[] = [{ severity: 'ok', check: 'config', what: read }];
+  const findings = [findingsOf('config').ok(read)];
   const declared = config === undefined ? [] : await declaredChannels(settings);
   if (config !== undefined) findings.push(...checkSecrets(config, settings.extensions, declared));
   const providers = await agentsOf(settings, shell, findings);
@@ -29,7 +29,7 @@ export async function examine(settings: Settings, shell: Shell): Promise<Finding
     pipeline = await openPipeline(settings, silentLogger);
   } catch (thrown) {
     if (!(thrown instanceof CommandError)) throw thrown;
-    return [...findings, findingOf('config', thrown)]; // a grant or an override that the kernel refuses
+    return [...findings, findingsOf('config').thrown(thrown)]; // a grant or an override that the kernel refuses
   }
   await using open = pipeline;
   const { kernel, plugins, errors } = open;
@@ -37,7 +37,7 @@ export async function examine(settings: Settings, shell: Shell): Promise<Finding
   const provided = extensions.flatMap((one) => one.provided('channel'));
   const channels = settings.channels ?? ['console', ...provided.map(({ id }) => id)];
   findings.push(
-    ...errors.map((error) => findingOf('extensions', error)),
+    ...errors.map((error) => findingsOf('extensions').thrown(error)),
     ...checkGrants(
       settings,
       statuses,
@@ -54,29 +54,31 @@ export async function examine(settings: Settings, shell: Shell): Promise<Finding
 }
 
 function setUp(check: 'extensions' | 'plugins', whose: string): Finding {
-  return { severity: 'ok', check, what: 'was set up, and disposed again', whose };
+  return findingsOf(check).ok('was set up, and disposed again', whose);
 }
 
-/** Disposes an extension: one that cannot be is found here, and not at night. */
+/** Disposes an extension, and reports what could not be undone. */
 async function undone(extension: LoadedExtension): Promise<Finding[]> {
   const { failures } = await extension.dispose();
   if (failures.length === 0) return [setUp('extensions', extension.extensionId)];
-  return failures.map(({ label, error }) => ({
-    severity: 'error',
-    check: 'extensions',
-    what: `"${label}" could not be undone: ${oneLine(error)}`,
-    whose: extension.extensionId,
-    hint: 'Mend what undoes it: after a reload, what is left would be there twice.',
-  }));
+  return failures.map(({ label, error }) =>
+    findingsOf('extensions').error(
+      `"${label}" could not be undone: ${oneLine(error)}`,
+      extension.extensionId,
+      'Mend what undoes it: after a reload, what is left would be there twice.',
+    ),
+  );
 }
 
-/** Makes the agents, without asking them anything. A gateway is connected to: whether it lets the host in shows only so. */
+/** Makes the agents, without asking them anything. A gateway is connected to, because only that shows that it lets the host in. */
 async function agentsOf(
   settings: Settings,
   { cwd, version, stop }: Shell,
   findings: Finding[],
 ): Promise<AgentProvider[]> {
-  const onMalformed = (error: CommandError): void => void findings.push(findingOf('agents', error));
+  const agentFindings = findingsOf('agents');
+  const onMalformed = (error: CommandError): void =>
+    void findings.push(agentFindings.thrown(error));
   await using gateway = new GatewayLink(settings.gateway, { logger: silentLogger, version, stop });
   try {
     const agents = await agentDefinitions(settings.agents, {
@@ -87,16 +89,11 @@ async function agentsOf(
     });
     for (const { id, provider, timeoutMs = usualTurnMs } of agents) {
       const limit = timeoutMs === false ? 'has no time limit' : `takes ${timeoutMs} ms at most`;
-      findings.push({
-        severity: 'ok',
-        check: 'agents',
-        what: `answered by "${provider.id}", a turn ${limit}`,
-        whose: id,
-      });
+      findings.push(agentFindings.ok(`answered by "${provider.id}", a turn ${limit}`, id));
     }
     return agents.map(({ provider }) => provider);
   } catch (thrown) {
-    findings.push(findingOf('agents', thrown));
+    findings.push(agentFindings.thrown(thrown));
     return [];
   }
 }

@@ -1,11 +1,12 @@
 import { definedFields } from '../../kernel/index.js';
-/** How bad a finding is. `error`: something does not work. `warning`: it works, and should be looked at. `ok`: it is as it should be. */
+
+/** The weight of a finding. `error`: something does not work. `warning`: it works, and should be looked at. `ok`: all is well. */
 export type Severity = 'error' | 'warning' | 'ok';
 
 /** One thing that the doctor has looked at. */
 export interface Finding {
   readonly severity: Severity;
-  /** What was looked at. */
+  /** The part of the host that was looked at. */
   readonly check:
     | 'versions'
     | 'config'
@@ -17,29 +18,45 @@ export interface Finding {
     | 'secrets'
     | 'families'
     | 'journal';
-  /** What is so, in one line. */
+  /** The finding itself, in one line. */
   readonly what: string;
-  /** Whose it is: an extension, a handler, a setting. */
+  /** The subject: an extension, a handler, a setting. */
   readonly whose?: string;
-  /** What to do; with every error and warning. */
+  /** The cure; with every error and warning. */
   readonly hint?: string;
-  /** The code of the error, where there is one. */
+  /** The code of an error that has one. */
   readonly code?: string;
 }
 
-/** What is wrong, from something that was thrown while it was tried. */
-export function findingOf(check: Finding['check'], thrown: unknown, whose?: string): Finding {
-  const { code, hint, message } = Object(thrown) as {
-    readonly code?: unknown;
-    readonly hint?: unknown;
-    readonly message?: unknown;
-  }; // whatever it is, each part is looked at
+/**
+ * Makes findings of one check.
+ *
+ * @example
+ * const journal = findingsOf('journal');
+ * return [journal.warning('holds 2 dead letters', path, 'See `sluice journal list --state dead`.')];
+ */
+export function findingsOf(check: Finding['check']) {
+  const finding =
+    (severity: Severity) =>
+    (what: string, whose?: string, hint?: string): Finding =>
+      definedFields({ severity, check, what, whose, hint });
   return {
-    severity: 'error',
-    check,
-    what: typeof message === 'string' ? message : String(thrown),
-    ...definedFields({ whose }),
-    hint: typeof hint === 'string' ? hint : 'Run it with --debug for the stack trace.',
-    ...(typeof code === 'string' && { code }),
+    ok: finding('ok'),
+    warning: finding('warning'),
+    error: finding('error'),
+    /** Reports something that was thrown while the check was made. */
+    thrown: (thrown: unknown, whose?: string): Finding => {
+      const { code, hint, message } = Object(thrown) as {
+        readonly code?: unknown;
+        readonly hint?: unknown;
+        readonly message?: unknown;
+      }; // anything may be thrown, so the type of each part is looked at
+      const what = typeof message === 'string' ? message : String(thrown);
+      const cure = typeof hint === 'string' ? hint : 'Run it with --debug for the stack trace.';
+      return {
+        ...finding('error')(what, whose, cure),
+        ...(typeof code === 'string' && { code }),
+      };
+    },
   };
 }

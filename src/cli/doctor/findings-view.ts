@@ -2,7 +2,7 @@ import { type Layout, laidOut } from '../print/layout.js';
 import { counted, printable } from '../shell/text.js';
 import type { Finding, Severity } from './finding.js';
 
-/** The findings for people: what is wrong last, so that it is what they see. */
+/** Lays the findings out for people: the errors come last, nearest to the prompt. */
 export function findingsView(findings: readonly Finding[], layout: Layout): string[] {
   const ordered = (['ok', 'warning', 'error'] as const).flatMap((severity) =>
     findings.filter((one) => one.severity === severity),

@@ -7,11 +7,11 @@ import {
   type StageInfo,
 } from '../../kernel/index.js';
 
-/** A handler that a probe event did not get to. */
+/** A handler that a probe event did not reach. */
 export interface Unreached {
   /** `extension/contribution`. */
   readonly name: string;
-  /** Why, as an outcome's `skipped` names it. */
+  /** The reason, as an outcome's `skipped` names it. */
   readonly why: string;
   /** The operator has disabled it. */
   readonly disabled: boolean;
@@ -19,8 +19,8 @@ export interface Unreached {
 
 /**
  * Sends an event through a stage with a stand-in for each handler: the same class, order, budget and policy, and an
- * answer that changes nothing. Nobody's code runs, so nothing is sent, written or asked (spec §20.5): handlers may
- * have any effect, and none of them can tell a probe from the real thing.
+ * answer that changes nothing. No handler runs, so nothing is sent, written or asked (spec §20.5): a handler may
+ * have any effect, and cannot tell a probe from a real event.
  */
 export async function probe({ stage, handlers }: StageInfo): Promise<readonly Unreached[]> {
   const disabled = new Set(handlers.filter((one) => one.disabled).map(nameOf));

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { schema, schemaVersion } from '../../../src/host/journal/rows/journal-schema.js';
 
-describe('the schema of a journal (durability §1.5)', () => {
+describe('the schema of a journal (durability §1.7)', () => {
   it('is the schema that the files of its version were made with, letter by letter', () => {
     expect(schemaVersion).toBe(2);
     const text = JSON.stringify([...schema].sort());
