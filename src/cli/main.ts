@@ -10,7 +10,7 @@ import { paletteFor } from './shell/palette.js';
 import { screenOutput } from './shell/screen-output.js';
 import { stopSignal } from './shell/stop-signal.js';
 
-// what an extension or a plugin prints by itself is no output of a command: a program may read that
+// an extension or a plugin that prints by itself must not write into the output of a command, which a program may read
 globalThis.console = new Console(process.stderr);
 
 const stdout = outputTo(process.stdout);
@@ -49,5 +49,5 @@ const exitCode = await runCommandLine({
 });
 
 await Promise.all([stdout.flush(), stderr.flush()]);
-// said outright: an open stdin or an extension's forgotten timer must not keep a finished command alive
+// an open stdin or a timer that an extension forgot must not keep a finished command alive
 process.exit(exitCode);

@@ -1,11 +1,39 @@
+import { type Stats, statSync } from 'node:fs';
 import { oneLine } from '../../kernel/index.js';
 import { CommandError } from './command-error.js';
 
-/** The error of a file that cannot be read. */
-export function fileError(cause: unknown, file: string, hint: string): CommandError {
+/** Makes the error of a file that cannot be read. The noun says which kind of file it is. */
+export function fileError(
+  cause: unknown,
+  file: string,
+  hint: string,
+  noun: 'file' | 'journal' = 'file',
+): CommandError {
   const code = cause instanceof Error && 'code' in cause ? cause.code : undefined;
   if (code === 'ENOENT')
-    return new CommandError('missing-file', `there is no file "${file}"`, hint, { cause });
+    return new CommandError('missing-file', `there is no ${noun} "${file}"`, hint, { cause });
   const why = code === 'EISDIR' ? 'it is a folder' : oneLine(cause);
   return new CommandError('unreadable-file', `"${file}" cannot be read: ${why}`, hint, { cause });
+}
+
+/**
+ * Looks for a file before anything runs.
+ *
+ * @param file the path as the person wrote it, for the error.
+ * @throws CommandError `missing-file`; `unreadable-file` for a folder, and for a path that this user may not look at.
+ */
+export function checkFile(
+  path: string,
+  file: string,
+  hint: string,
+  noun?: 'file' | 'journal',
+): Stats {
+  let entry: Stats;
+  try {
+    entry = statSync(path);
+  } catch (cause) {
+    throw fileError(cause, file, hint, noun);
+  }
+  if (!entry.isDirectory()) return entry;
+  throw new CommandError('unreadable-file', `"${file}" cannot be read: it is a folder`, hint);
 }

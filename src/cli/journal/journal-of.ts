@@ -1,14 +1,14 @@
-import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { type JournalReader, readJournal } from '../../host/index.js';
 import { CommandError } from '../errors/command-error.js';
+import { checkFile } from '../errors/file-error.js';
 import { readSettings } from '../settings/settings.js';
 import type { Shell } from '../shell/shell.js';
 
-/** How a command is told which journal it is about. */
+/** The options by which a command finds its journal. */
 export interface JournalChoice {
   readonly journal?: string;
-  /** A config file, or `false` where none is to be looked for. */
+  /** A config file; `false` reads none. */
   readonly config?: string | false;
 }
 
@@ -18,43 +18,33 @@ export interface OpenJournal extends AsyncDisposable {
 }
 
 /**
- * The path of the journal that an option names, or else the config.
+ * Finds the file of the journal that an option names, or else the config.
  *
- * @throws CommandError `bad-arguments` where neither does, and what reading the config throws.
+ * @throws CommandError `bad-arguments` if neither names one, `missing-file` or `unreadable-file`; the errors of the config.
  */
-export async function journalPath(
+export async function journalFile(
   { journal: given, config }: JournalChoice,
   shell: Shell,
 ): Promise<string> {
-  if (given !== undefined) return resolve(shell.cwd, given);
-  const settings = await readSettings(config === undefined ? {} : { config }, shell);
-  if (settings.journal !== undefined) return settings.journal.path;
-  throw new CommandError(
-    'bad-arguments',
-    'no journal is named',
-    'Name its file: --journal ./sluice.db, or journal.path in the config file.',
-  );
-}
-
-/**
- * The path of a journal that is there.
- *
- * @throws CommandError `missing-file` or `unreadable-file`, and what `journalPath` throws.
- */
-export async function journalFile(choice: JournalChoice, shell: Shell): Promise<string> {
-  const path = await journalPath(choice, shell);
-  const entry = statSync(path, { throwIfNoEntry: false });
-  if (entry?.isFile() === true) return path;
+  const path =
+    given === undefined
+      ? (await readSettings(config === undefined ? {} : { config }, shell)).journal?.path
+      : resolve(shell.cwd, given);
+  if (path === undefined)
+    throw new CommandError(
+      'bad-arguments',
+      'no journal is named',
+      'Name its file: --journal ./sluice.db, or journal.path in the config file.',
+    );
   const hint = 'Name the file of --journal, or of journal.path in the config.';
-  if (entry === undefined)
-    throw new CommandError('missing-file', `there is no journal "${path}"`, hint);
-  throw new CommandError('unreadable-file', `"${path}" is no file`, hint);
+  if (checkFile(path, path, hint, 'journal').isFile()) return path;
+  throw new CommandError('unreadable-file', `"${path}" cannot be read: it is no file`, hint);
 }
 
 /**
- * Opens a journal to read it. A host may be using it meanwhile.
+ * Opens a journal to read it. A host may use it meanwhile.
  *
- * @throws CommandError `bad-arguments`, or `missing-file`; SluiceError where it is no journal, or damaged.
+ * @throws CommandError as `journalFile`; SluiceError if the file is no journal, or damaged.
  */
 export async function openJournalOf(choice: JournalChoice, shell: Shell): Promise<OpenJournal> {
   const reader = await readJournal(await journalFile(choice, shell));

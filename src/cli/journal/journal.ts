@@ -13,14 +13,12 @@ import { type ExitCode, exitCodeHelp, exitCodes } from '../shell/exit-codes.js';
 import type { Shell } from '../shell/shell.js';
 import { counted, printable } from '../shell/text.js';
 import { sendLine, sendLines, updateLine } from './journal-lines.js';
-import { journalFile } from './journal-of.js';
+import { type JournalChoice, journalFile } from './journal-of.js';
 import { sinceMsOf } from './journal-since.js';
 
 const states = ['accepted', 'handling', 'ended', 'dead'] as const;
 
-interface JournalOptions {
-  readonly journal?: string;
-  readonly config?: string | false;
+interface JournalOptions extends JournalChoice {
   readonly state?: (typeof states)[number];
   readonly since?: string;
   readonly limit: string;
@@ -54,7 +52,7 @@ Examples:
 
 ${exitCodeHelp}`;
 
-/** Adds `sluice journal`: what a host has taken in and sent, and its dead letters. */
+/** Adds `sluice journal`, which shows the messages and sends of a host, and looks after its dead letters. */
 export function addJournal(program: Command, shell: Shell, done: (code: ExitCode) => void): void {
   program
     .command('journal')
@@ -93,14 +91,18 @@ async function journal(
       'Actions: list, show, retry, purge, compact, repair.',
     );
   if (action === 'purge' && id === undefined && options.all === true)
-    return purgeAll(options, shell);
+    return tend(options, shell, async (open) => {
+      const purged = await open.purge();
+      return `${counted(purged, 'dead letter is', 'dead letters are')} dropped`;
+    });
   if (id === undefined)
     throw new CommandError(
       'bad-arguments',
       `${action} needs the id of a message`,
       'See `sluice journal list`.',
     );
-  return action === 'show' ? show(id, options, shell) : tend(action, id, options, shell);
+  if (action === 'show') return show(id, options, shell);
+  return tend(options, shell, (open) => tendOne(open, action, id));
 }
 
 async function list(options: JournalOptions, shell: Shell): Promise<ExitCode> {
@@ -110,16 +112,14 @@ async function list(options: JournalOptions, shell: Shell): Promise<ExitCode> {
     throw new CommandError('bad-arguments', `--limit is "${most}"`, 'Write a number from 1 up.');
   const filter = { limit, ...(since !== undefined && { sinceMs: sinceMsOf(since, Date.now()) }) };
   return readPast(options, shell, async (reader) => {
-    if (sends === true) {
-      const rows = await reader.sends(filter);
-      shell.stdout.lines(rows.map((row) => (json === true ? jsonLine(row) : sendLine(row))));
-      return;
-    }
-    const rows = await reader.updates({
-      ...filter,
-      ...(state !== undefined && { states: [state] }),
-    });
-    shell.stdout.lines(rows.map((row) => (json === true ? jsonLine(row) : updateLine(row))));
+    const states = state === undefined ? {} : { states: [state] };
+    const lines =
+      sends === true
+        ? (await reader.sends(filter)).map(json === true ? jsonLine : sendLine)
+        : (await reader.updates({ ...filter, ...states })).map(
+            json === true ? jsonLine : updateLine,
+          );
+    shell.stdout.lines(lines);
   });
 }
 
@@ -143,7 +143,7 @@ async function show(id: string, options: JournalOptions, shell: Shell): Promise<
   });
 }
 
-/** Reads a journal past what is damaged in it, and names that once on stderr. */
+/** Reads a journal past its damaged rows, and names each damage once on stderr. */
 async function readPast(
   options: JournalOptions,
   shell: Shell,
@@ -202,34 +202,23 @@ async function repair(options: JournalOptions, shell: Shell): Promise<ExitCode> 
   return exitCodes.ok;
 }
 
-async function tend(
+async function tendOne(
+  open: TendedJournal,
   action: 'retry' | 'purge',
   id: string,
-  options: JournalOptions,
-  shell: Shell,
-): Promise<ExitCode> {
-  return tended(options, shell, async (open) => {
-    const [update] = await open.updates({ eventId: id });
-    if (update === undefined) throw unknownId(id);
-    const isDone = action === 'retry' ? await open.retry(id) : (await open.purge(id)) > 0;
-    if (!isDone)
-      throw new CommandError(
-        'bad-arguments',
-        `${id} is no dead letter: it is ${update.state}`,
-        'See `sluice journal list --state dead`.',
-      );
-    return action === 'retry' ? `${id} will be handled again` : `${id} is dropped`;
-  });
+): Promise<string> {
+  const [update] = await open.updates({ eventId: id });
+  if (update === undefined) throw unknownId(id);
+  const isDone = action === 'retry' ? await open.retry(id) : (await open.purge(id)) > 0;
+  if (isDone) return action === 'retry' ? `${id} will be handled again` : `${id} is dropped`;
+  throw new CommandError(
+    'bad-arguments',
+    `${id} is no dead letter: it is ${update.state}`,
+    'See `sluice journal list --state dead`.',
+  );
 }
 
-async function purgeAll(options: JournalOptions, shell: Shell): Promise<ExitCode> {
-  return tended(options, shell, async (open) => {
-    const purged = await open.purge();
-    return `${counted(purged, 'dead letter is', 'dead letters are')} dropped`;
-  });
-}
-
-async function tended(
+async function tend(
   options: JournalOptions,
   shell: Shell,
   work: (open: TendedJournal) => Promise<string>,

@@ -66,7 +66,7 @@ export function addNormalize(program: Command, shell: Shell, done: (code: ExitCo
 }
 
 async function normalize(file: string, options: NormalizeOptions, shell: Shell): Promise<ExitCode> {
-  await checkRecording(file, shell.cwd);
+  checkRecording(file, shell.cwd);
   let failed = false;
   const report = (error: CommandError): void => {
     failed = true;

@@ -6,9 +6,9 @@ import { syncBuiltinESMExports } from 'node:module';
 import net from 'node:net';
 import workerThreads from 'node:worker_threads';
 
-/** While it is set, what would leave the process fails. Disposing it sets things right again. */
+/** A trap that is set: each way out of the process fails. To dispose it opens them again. */
 export interface EffectsTrap extends Disposable {
-  /** What was tried, each once: `network: connect`. */
+  /** The effects that were tried, each once: `network: connect`. */
   readonly attempts: ReadonlySet<string>;
 }
 
@@ -16,6 +16,21 @@ type Methods = Record<string, unknown>;
 
 const fileWrites =
   /^(write|append|mk|rm|unlink|rename|copy|cp|truncate|ftruncate|symlink|link|chmod|fchmod|lchmod|chown|fchown|lchown|utimes|futimes|lutimes|createWrite)/;
+
+const lookups = /^(lookup|resolve|reverse)/;
+
+/** The functions by which something leaves the process: the kind of effect, the module or prototype, the names. */
+const waysOut: readonly (readonly [what: string, on: object, names: RegExp])[] = [
+  ['network', net.Socket.prototype, /^connect$/],
+  ['network', net.Server.prototype, /^listen$/],
+  ['network', dgram.Socket.prototype, /^(bind|connect|send)$/],
+  ['network', dns, lookups],
+  ['network', dns.promises, lookups],
+  ['other processes', childProcess, /^(spawn|exec|execFile)(Sync)?$|^fork$/],
+  ['other threads', workerThreads, /^Worker$/],
+  ['file writes', fs, fileWrites],
+  ['file writes', fs.promises, fileWrites],
+];
 
 /**
  * Makes every way out of the process fail: sockets, name lookups, other processes, threads, and writing files. Reading files goes
@@ -33,41 +48,27 @@ export function trapEffects(): EffectsTrap {
       methods[name] = before;
     });
   };
-  const stop = (what: string, on: object, names: readonly string[]): void => {
-    for (const name of names)
-      if (typeof (on as Methods)[name] === 'function')
-        put(on, name, function trapped(): never {
-          attempts.add(`${what}: ${name}`);
-          throw Object.assign(new Error(`a dry run has no ${what} (${name})`), { code: 'EDRYRUN' });
-        });
+  const refuse = (what: string, name: string): never => {
+    attempts.add(`${what}: ${name}`);
+    throw Object.assign(new Error(`a dry run has no ${what} (${name})`), { code: 'EDRYRUN' });
   };
-  const writing = (on: object): string[] => Object.keys(on).filter((name) => fileWrites.test(name));
-  stop('network', net.Socket.prototype, ['connect']);
-  stop('network', net.Server.prototype, ['listen']);
-  stop('network', dgram.Socket.prototype, ['bind', 'connect', 'send']);
-  stop(
-    'network',
-    dns,
-    Object.keys(dns).filter((name) => /^(lookup|resolve|reverse)/.test(name)),
-  );
-  stop(
-    'network',
-    dns.promises,
-    Object.keys(dns.promises).filter((name) => /^(lookup|resolve|reverse)/.test(name)),
-  );
-  stop('other processes', childProcess, [
-    'spawn',
-    'spawnSync',
-    'exec',
-    'execSync',
-    'execFile',
-    'execFileSync',
-    'fork',
-  ]);
-  stop('other threads', workerThreads, ['Worker']);
-  stop('file writes', fs, writing(fs));
-  stop('file writes', fs.promises, writing(fs.promises));
-  for (const on of [fs, fs.promises]) guardOpen(on, put, attempts);
+  for (const [what, on, names] of waysOut)
+    for (const name of Object.keys(on))
+      if (names.test(name) && typeof (on as Methods)[name] === 'function')
+        put(on, name, function trapped(): never {
+          return refuse(what, name); // a function, because some are called with `new`
+        });
+  for (const on of [fs, fs.promises])
+    for (const name of ['open', 'openSync']) {
+      const before = (on as Methods)[name];
+      if (typeof before !== 'function') continue;
+      put(on, name, function guarded(this: unknown, ...args: unknown[]): unknown {
+        const [, flags = 'r'] = args;
+        const isRead = flags === 'r' || flags === fs.constants.O_RDONLY;
+        if (!isRead && typeof flags !== 'function') refuse('file writes', name);
+        return Reflect.apply(before, this, args);
+      });
+    }
   syncBuiltinESMExports(); // also for those who import { connect } from 'node:net'
   return {
     attempts,
@@ -76,23 +77,4 @@ export function trapEffects(): EffectsTrap {
       syncBuiltinESMExports();
     },
   };
-}
-
-/** Opening a file to read it stays; to write it does not. */
-function guardOpen(
-  on: object,
-  put: (on: object, name: string, value: unknown) => void,
-  attempts: Set<string>,
-): void {
-  for (const name of ['open', 'openSync']) {
-    const before = (on as Methods)[name];
-    if (typeof before !== 'function') continue;
-    put(on, name, function guarded(this: unknown, ...args: unknown[]): unknown {
-      const [, flags = 'r'] = args;
-      if (flags === 'r' || flags === fs.constants.O_RDONLY || typeof flags === 'function')
-        return Reflect.apply(before, this, args);
-      attempts.add(`file writes: ${name}`);
-      throw Object.assign(new Error(`a dry run has no file writes (${name})`), { code: 'EDRYRUN' });
-    });
-  }
 }

@@ -1,6 +1,6 @@
-import type { JournalReader } from '../../host/index.js';
+import type { DispatchRecord, JournalReader } from '../../host/index.js';
 import { hostExtensionId, type ReplayedDispatch, replayDispatches } from '../../host/internal.js';
-import { type Author, definedFields, type HandlerClass, type Kernel } from '../../kernel/index.js';
+import { type Author, definedFields, type Kernel, type PlannedHandler } from '../../kernel/index.js';
 import { jsonLine } from '../print/json-line.js';
 import { laidOut } from '../print/layout.js';
 import type { Shell } from '../shell/shell.js';
@@ -79,14 +79,16 @@ const words: Readonly<Record<string, string>> = {
 async function* allDispatches(
   reader: JournalReader,
   eventId: string | undefined,
-): AsyncGenerator<Awaited<ReturnType<JournalReader['dispatches']>>[number]> {
+): AsyncGenerator<DispatchRecord> {
   const only = eventId === undefined ? {} : { eventId };
-  for (let afterSeq = 0; ; ) {
-    const some = await reader.dispatches({ ...only, afterSeq, limit: page });
+  for (let afterSeq: number | undefined = 0; afterSeq !== undefined; ) {
+    const some: readonly DispatchRecord[] = await reader.dispatches({
+      ...only,
+      afterSeq,
+      limit: page,
+    });
     yield* some;
-    const last = some.at(-1);
-    if (last === undefined || some.length < page) return;
-    afterSeq = last.seq;
+    afterSeq = some.length < page ? undefined : some.at(-1)?.seq;
   }
 }
 
@@ -103,14 +105,13 @@ function dataOf({ recorded, today, notReplayed, differences }: ReplayedDispatch)
   };
 }
 
-/** Who of a kernel's handlers is an observer: it decides nothing, and what it does is an effect. */
+/** Tells which handlers of a kernel are observers: an observer decides nothing, and only has effects. */
 export function observersOf(kernel: Kernel): (author: Author) => boolean {
-  const isObserver = (one: HandlerClass): boolean => one === 'observer';
   const names = new Set(
     kernel
       .stages()
-      .flatMap(({ handlers }) => handlers)
-      .filter((one) => isObserver(one.class) && one.extensionId !== hostExtensionId)
+      .flatMap(({ handlers }): readonly PlannedHandler[] => handlers)
+      .filter((one) => one.class === 'observer' && one.extensionId !== hostExtensionId)
       .map(({ extensionId, contributionId }) => `${extensionId}/${contributionId}`),
   );
   return ({ extensionId, contributionId }) => names.has(`${extensionId}/${contributionId}`);

@@ -67,7 +67,7 @@ async function replay(
       'See `sluice replay --help`.',
     );
   if (options.journal !== undefined) return replayFromJournal(options, shell);
-  for (const file of files) await checkRecording(file, shell.cwd);
+  for (const file of files) checkRecording(file, shell.cwd);
   const settings = await readSettings(options, shell);
   const debug = options.debug === true;
   await using log = openLog(settings, shell, { level: 'error', debug });

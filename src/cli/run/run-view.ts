@@ -7,19 +7,19 @@ import type { Palette } from '../shell/palette.js';
 import type { Shell } from '../shell/shell.js';
 import { WayPrinter } from './way-printer.js';
 
-/** What a running host shows. */
+/** The view of a running host. */
 export interface RunView {
   /** The tap that it listens with. A kernel that nobody listens to is faster. */
   readonly kernelOptions: Pick<KernelOptions, 'tap' | 'trace'>;
-  /** From which level on the log is shown: what the way tells already is not told twice. */
+  /** The lowest level of the log that is shown: the way of a message shows the rest. */
   readonly logLevel: LogLevel;
-  /** What is said when messages can come. */
+  /** The lines that are said when messages can come. */
   readonly greeting: readonly string[];
-  /** What is said when a Ctrl-C has stopped an answer. */
+  /** The lines that are said when a Ctrl-C has stopped an answer. */
   readonly interrupted: readonly string[];
-  /** The line that is said when a Ctrl-C has stopped nothing and the next one ends; empty where the first one does. */
+  /** The lines that are said when a Ctrl-C has stopped nothing and the next one ends; empty if the first one ends. */
   readonly leaving: readonly string[];
-  /** The terminal that replies are shown on while they grow; absent where stdout is none. */
+  /** The terminal that shows replies while they grow; absent if stdout is none. */
   readonly terminal?: ConsoleTerminal;
   /** Writes a reply. */
   write(text: string): void | Promise<void>;
@@ -33,37 +33,38 @@ const invitation =
 const stopping = 'The answer is stopped. Ctrl-C once more ends.';
 const leaving = 'Ctrl-C once more ends.';
 
+/** A view that shows nothing. */
+const silentView: RunView = {
+  kernelOptions: {},
+  logLevel: 'warn',
+  greeting: [],
+  interrupted: [],
+  leaving: [],
+  write: () => undefined,
+  render: ({ content }) => content,
+  messageEnd: () => undefined,
+};
+
+/** Shows each dispatch as a line of JSON. Its `egress.sent` holds a reply. */
+export function jsonView(shell: Shell): RunView {
+  return { ...silentView, kernelOptions: { tap: jsonPrinter(shell).tap, trace: true } };
+}
+
 /** Shows the replies alone, and warnings on stderr. */
 export function quietView(shell: Shell): RunView {
   const { stdout, isTerminal, palettes } = shell;
+  const said = (text: string) => (isTerminal.stdin ? [palettes.stderr.quiet(text)] : []);
   return {
+    ...silentView,
     ...terminalOf(shell),
-    kernelOptions: {},
-    logLevel: 'warn',
-    greeting: [],
-    interrupted: isTerminal.stdin ? [palettes.stderr.quiet(stopping)] : [],
-    leaving: isTerminal.stdin ? [palettes.stderr.quiet(leaving)] : [],
+    interrupted: said(stopping),
+    leaving: said(leaving),
     write: (text) => stdout.write(text),
     render: renderFor(isTerminal.stdout, palettes.stdout),
-    messageEnd: () => undefined,
   };
 }
 
-/** Shows each dispatch as a line of JSON. Replies are in there: `egress.sent` holds them. */
-export function jsonView(shell: Shell): RunView {
-  return {
-    kernelOptions: { tap: jsonPrinter(shell).tap, trace: true },
-    logLevel: 'warn',
-    greeting: [],
-    interrupted: [],
-    leaving: [],
-    write: () => undefined,
-    render: ({ content }) => content,
-    messageEnd: () => undefined,
-  };
-}
-
-/** Shows each reply, and under it the way that its message took: on stderr, where stdout is no terminal. */
+/** Shows each reply, and under it the way that its message took: on stderr if stdout is no terminal. */
 export function wayView(shell: Shell): RunView {
   const { stdout, stderr, palettes, isTerminal } = shell;
   const [output, palette] = isTerminal.stdout
@@ -74,7 +75,7 @@ export function wayView(shell: Shell): RunView {
   const said = (text: string): string[] =>
     isTerminal.stdin ? laidOut(text, 0, palettes.stderr.quiet, shell.width) : [];
   return {
-    ...terminalOf(shell),
+    ...quietView(shell),
     kernelOptions: { tap: { outcome: (outcome) => ways.add(outcome) }, trace: true },
     logLevel: 'error',
     get greeting() {
@@ -86,8 +87,6 @@ export function wayView(shell: Shell): RunView {
     get leaving() {
       return said(leaving);
     },
-    write: (text) => stdout.write(text),
-    render: renderFor(isTerminal.stdout, palettes.stdout),
     messageEnd: (end) => {
       if (!stdout.gone.aborted) ways.end(end);
     },
@@ -110,10 +109,7 @@ function terminalOf({ screen, isTerminal, palettes }: Shell): Pick<RunView, 'ter
 
 /** A terminal sets the lines of tools and of reasoning apart from answers. */
 function renderFor(isTerminal: boolean, palette: Palette): RunView['render'] {
-  return ({ content, kind }) => {
-    if (!isTerminal) return `${content}\n`;
-    return `${paintOf(kind, palette)(content)}\n`;
-  };
+  return ({ content, kind }) => `${isTerminal ? paintOf(kind, palette)(content) : content}\n`;
 }
 
 function paintOf(kind: ApprovedMessage['kind'], palette: Palette): (text: string) => string {

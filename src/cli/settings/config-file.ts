@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { dirname, extname, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -7,7 +7,7 @@ import { checkConfig, type HostConfig, openToOthers } from '../../host/internal.
 import { oneLine } from '../../kernel/index.js';
 import { CommandError } from '../errors/command-error.js';
 import { ConfigError } from '../errors/config-error.js';
-import { fileError } from '../errors/file-error.js';
+import { checkFile, fileError } from '../errors/file-error.js';
 
 /** The files that are a config where none is named, in the folder of the command. */
 export const configNames = ['ts', 'mts', 'js', 'mjs', 'json'].map((end) => `sluice.config.${end}`);
@@ -108,12 +108,7 @@ function jsonProblem(thrown: unknown, text: string): string {
 }
 
 async function readModule(path: string, file: string): Promise<unknown> {
-  const hint = 'Check the path after --config.';
-  const entry = statSync(path, { throwIfNoEntry: false });
-  if (entry === undefined)
-    throw new CommandError('missing-file', `there is no file "${file}"`, hint);
-  if (entry.isDirectory())
-    throw new CommandError('unreadable-file', `"${file}": it is a folder`, hint);
+  checkFile(path, file, 'Check the path after --config.');
   let exported: { readonly default?: unknown };
   try {
     exported = await import(importableUrl(pathToFileURL(path).href));

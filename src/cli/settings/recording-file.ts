@@ -1,11 +1,10 @@
 import { createReadStream, existsSync } from 'node:fs';
-import { stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { type CsdkFrame, type MalformedLine, readFrames } from '../../csdk/index.js';
 import { thisCopy } from '../../extension/internal.js';
 import { readLines } from '../../stream/index.js';
 import { CommandError } from '../errors/command-error.js';
-import { fileError } from '../errors/file-error.js';
+import { checkFile, fileError } from '../errors/file-error.js';
 import { exitCodes } from '../shell/exit-codes.js';
 import type { Shell } from '../shell/shell.js';
 
@@ -25,15 +24,8 @@ export function recordingPath(file: string, folder: string): string {
  *
  * @throws CommandError `missing-file` or `unreadable-file`.
  */
-export async function checkRecording(file: string, cwd: string): Promise<void> {
-  if (file === '-') return;
-  try {
-    const entry = await stat(recordingPath(file, cwd));
-    if (entry.isDirectory())
-      throw new CommandError('unreadable-file', `"${file}" is a folder`, hint);
-  } catch (thrown) {
-    throw thrown instanceof CommandError ? thrown : fileError(thrown, file, hint);
-  }
+export function checkRecording(file: string, cwd: string): void {
+  if (file !== '-') checkFile(recordingPath(file, cwd), file, hint);
 }
 
 /**
@@ -68,8 +60,6 @@ export function lineError(file: string, { number, problem }: MalformedLine): Com
     'bad-line',
     `${file}, line ${number}: ${problem}`,
     'The rest is read on.',
-    {
-      exitCode: exitCodes.failed,
-    },
+    { exitCode: exitCodes.failed },
   );
 }

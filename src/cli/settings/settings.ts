@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
-import type { AgentDefinition, HealthServerOptions } from '../../host/index.js';
-import type { HostConfig } from '../../host/internal.js';
+import type { AgentDefinition } from '../../host/index.js';
+import { configSchema, type HostConfig } from '../../host/internal.js';
 import { definedFields } from '../../kernel/index.js';
 import type { Shell } from '../shell/shell.js';
 import { type AgentChoice, agentChoice } from './agent-choice.js';
@@ -14,13 +14,13 @@ export interface PipelineOptions {
   readonly extension?: readonly string[];
   readonly plugin?: readonly string[];
   readonly strictPlugins?: boolean;
-  /** A file, or `false` where none is to be looked for. */
+  /** A config file; `false` reads none. */
   readonly config?: string | false;
   readonly json?: boolean;
   readonly debug?: boolean;
 }
 
-/** An extension to load: where it is, and what it is configured with. */
+/** An extension to load, with its place and its configuration. */
 export interface ExtensionSetting {
   /** A path or a package name. */
   readonly specifier: string;
@@ -31,7 +31,7 @@ export interface ExtensionSetting {
   readonly required?: boolean;
 }
 
-/** An OpenClaw plugin to load: where it is, and what it is loaded with. */
+/** An OpenClaw plugin to load, with its place and its settings. */
 export interface PluginSetting {
   readonly path: string;
   /** The folder that it is read from. */
@@ -41,47 +41,26 @@ export interface PluginSetting {
   readonly unsupported?: 'refuse' | 'skip';
 }
 
-/** An agent to offer: who it is, and how it is set up. */
+/** An agent to offer, with its choice of a provider. */
 export interface AgentSetting
   extends Pick<AgentDefinition, 'id' | 'systemPrompt' | 'timeoutMs' | 'maxRunning'> {
   readonly choice: AgentChoice;
 }
 
-/** What a command runs with: the config file, and over it the command line. */
+/** The settings of a command: those of the config file, and over them the command line. Without a file its defaults hold. */
 export interface Settings
-  extends Pick<
-    HostConfig,
-    | 'openclaw'
-    | 'overrides'
-    | 'leastPrivilege'
-    | 'quarantine'
-    | 'handlerWatch'
-    | 'strict'
-    | 'grants'
-    | 'budgets'
-    | 'lanes'
-    | 'session'
-    | 'failureText'
-    | 'logging'
-  > {
+  extends Omit<HostConfig, '$schema' | 'agent' | 'agents' | 'extensions' | 'plugins' | 'gateway'> {
   /** The config file that was read, if any. */
   readonly config?: LoadedConfig;
-  /** The first is the default, unless `defaultAgent` says otherwise. */
+  /** The first is the default, unless `defaultAgent` names another. */
   readonly agents: readonly AgentSetting[];
-  readonly defaultAgent?: string;
-  /** The channels to start: `console`, and what extensions provide. All of them where unsaid. */
-  readonly channels?: readonly string[];
   readonly extensions: readonly ExtensionSetting[];
   readonly plugins: readonly PluginSetting[];
-  /** Settings of extensions that the command line gives, by specifier: they go over those of the config file. */
+  /** Settings of extensions that the command line gives, by specifier: they win over those of the config file. */
   readonly givenConfig: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
-  /** Where the agents `openclaw` are. */
+  /** The gateway of the agents `openclaw`. */
   readonly gateway: GatewaySetting;
-  /** The journal, with its path resolved; none where unsaid. */
-  readonly journal?: NonNullable<HostConfig['journal']>;
-  /** The port that a monitor asks; none where unsaid. */
-  readonly health?: HealthServerOptions;
-  /** The texts that must be in no log and in no journal. */
+  /** The texts that no log and no journal may hold. */
   readonly secrets: readonly string[];
   /** The folder that the command was given in. */
   readonly workspaceDir: string;
@@ -105,10 +84,9 @@ export function addPipelineOptions(command: Command): Command {
 }
 
 /**
- * Reads what a command is to run with. Of the config file and the command line, the command line wins; extensions
- * add up, the file's first.
+ * Reads the settings of a command. The command line wins over the config file; extensions add up, those of the file first.
  *
- * @throws CommandError where an option, the file or something in it is wrong.
+ * @throws CommandError if an option, the file or a setting in it is wrong.
  */
 export async function readSettings(
   options: PipelineOptions & {
@@ -127,42 +105,29 @@ export async function readSettings(
   const { token = '', password = '' } = gateway;
   const secrets = [...(config?.secrets ?? []), token, password].filter((text) => text !== '');
   keepSecrets(secrets);
-  const channels = options.channel === undefined ? config?.channels : [options.channel];
+  const written: HostConfig = config ?? configSchema.parse({});
+  const folder = config?.folder ?? cwd;
   return {
-    ...definedFields({ config, channels }),
+    ...written,
+    ...definedFields({ config }),
+    ...(options.channel !== undefined && { channels: [options.channel] }),
     gateway,
     secrets,
     givenConfig: {},
-    ...(config?.health !== undefined && { health: config.health }),
     ...journalSetting(options.journal, config, cwd),
-    agents: agentSettings(options.agent, config, cwd),
-    ...(config?.defaultAgent !== undefined && { defaultAgent: config.defaultAgent }),
+    agents: agentSettings(options.agent, written, folder, cwd),
     extensions: [
-      ...(config?.extensions ?? []).map(({ path, ...rest }) => ({
-        ...rest,
-        ...located(path, config?.folder ?? cwd),
-      })),
+      ...written.extensions.map(({ path, ...rest }) => ({ ...rest, ...located(path, folder) })),
       ...(options.extension ?? []).map((path) => located(path, cwd)),
     ],
     plugins: [
-      ...(config?.plugins ?? []).map((plugin) => ({ ...plugin, from: config?.folder ?? cwd })),
+      ...written.plugins.map((plugin) => ({ ...plugin, from: folder })),
       ...(options.plugin ?? []).map((path) => ({ path, from: cwd })),
     ].map((plugin) =>
       options.strictPlugins === true ? { ...plugin, unsupported: 'refuse' as const } : plugin,
     ),
-    openclaw: config?.openclaw ?? {},
     workspaceDir: cwd,
-    grants: config?.grants ?? {},
-    leastPrivilege: config?.leastPrivilege ?? false,
-    quarantine: config?.quarantine ?? {},
-    handlerWatch: config?.handlerWatch ?? {},
-    strict: options.strict === true || config?.strict === true,
-    overrides: config?.overrides ?? {},
-    budgets: config?.budgets ?? {},
-    lanes: config?.lanes ?? {},
-    session: config?.session ?? {},
-    failureText: config?.failureText ?? {},
-    logging: config?.logging ?? {},
+    strict: options.strict === true || written.strict,
   };
 }
 
@@ -170,7 +135,7 @@ function collect(value: string, before: readonly string[] = []): string[] {
   return [...before, value];
 }
 
-/** The command line names another file; what the config says of the journal holds for it, too. */
+/** The command line may name another file; the other settings of the journal hold for it, too. */
 function journalSetting(
   given: string | undefined,
   config: LoadedConfig | undefined,
@@ -181,26 +146,22 @@ function journalSetting(
   return { journal: { ...config.journal, path: resolve(config.folder, config.journal.path) } };
 }
 
-/** One agent, `main`, where the file lists none. The command line says who answers for the default one. */
+/** Without a list there is one agent, `main`. The command line chooses the provider of the default agent. */
 function agentSettings(
   given: string | undefined,
-  config: LoadedConfig | undefined,
+  { agent = 'echo', agents = [{ id: 'main', provider: agent }], defaultAgent }: HostConfig,
+  folder: string,
   cwd: string,
 ): AgentSetting[] {
-  const folder = config?.folder ?? cwd;
-  const listed = (config?.agents ?? []).map(({ provider, ...agent }) => ({
-    ...agent,
+  const listed = agents.map(({ provider, ...rest }) => ({
+    ...rest,
     choice: agentChoice(provider, folder),
   }));
-  const agents =
-    listed.length > 0
-      ? listed
-      : [{ id: 'main', choice: agentChoice(config?.agent ?? 'echo', folder) }];
-  if (given === undefined) return agents;
+  if (given === undefined) return listed;
   const choice = agentChoice(given, cwd);
   const isDefault = (id: string, at: number): boolean =>
-    config?.defaultAgent === undefined ? at === 0 : id === config.defaultAgent;
-  return agents.map((agent, at) => (isDefault(agent.id, at) ? { ...agent, choice } : agent));
+    defaultAgent === undefined ? at === 0 : id === defaultAgent;
+  return listed.map((one, at) => (isDefault(one.id, at) ? { ...one, choice } : one));
 }
 
 /** A file's path may be written without the leading `./` that sets it apart from a package name. */
