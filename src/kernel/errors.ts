@@ -151,15 +151,16 @@ export function errorMaker<Code extends ErrorCode>(rows: Readonly<Record<Code, E
 export const kernelError = errorMaker(kernelErrors);
 
 /**
- * Whether a value is a `SluiceError`, also one of another installed copy of this package.
+ * Tells whether a value is a `SluiceError`, also one of another installed copy of this package; with a code, one of that code.
  *
  * @example
  * catch (error) {
- *   if (isSluiceError(error) && error.code === 'bad-config') console.error(error.message);
+ *   if (isSluiceError(error, 'bad-config')) console.error(error.message);
  * }
  */
-export function isSluiceError(value: unknown): value is SluiceError {
-  return value instanceof Error && value.name === 'SluiceError' && 'code' in value;
+export function isSluiceError(value: unknown, code?: ErrorCode): value is SluiceError {
+  if (!(value instanceof Error && value.name === 'SluiceError' && 'code' in value)) return false;
+  return code === undefined || value.code === code;
 }
 
 function fill(text: string, details: ErrorDetails): string {

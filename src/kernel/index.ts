@@ -57,6 +57,7 @@ export {
   type Clock,
   type IdSource,
   type Logger,
+  loggerWith,
   longestTimerMs,
   silentLogger,
   sortableIds,

@@ -1,16 +1,16 @@
-import { definedFields, type Outcome, type PayloadOf } from '../kernel/index.js';
+import { definedFields, type PayloadOf } from '../kernel/index.js';
 import type { AnsweredBy, AssistantMessage } from '../stream/index.js';
 import type { RunFields, RunReport } from './run-fields.js';
 import type { Trail } from './trail.js';
 import { usagePayload } from './usage.js';
 
-/** What a run begins with. */
+/** The fields of `agent.starting` beside those of the run. */
 export type RunStart = Omit<PayloadOf<'agent.starting'>, keyof RunFields | 'runId'>;
 
-/** What goes to the model, as far as the run's fields do not say it. */
+/** The fields of `agent.llm.input` beside those of the run. */
 export type RunInput = Omit<PayloadOf<'agent.llm.input'>, keyof RunFields | 'runId'>;
 
-/** That a model other than the one asked for answers. */
+/** The note that another model answers than the one that was asked for. */
 export type RunFallback = NonNullable<PayloadOf<'agent.llm.output'>['fallback']>;
 
 /** The provider and model that answer a run. */
@@ -21,7 +21,7 @@ export interface RunModel {
   readonly fallback?: RunFallback;
 }
 
-/** The model that answered, if the agent went over to another one than the run was opened with. */
+/** Returns the model that answered: the one of the opening, unless the agent went over to another. */
 export function answeredBy(opened: RunModel, by: AnsweredBy | undefined): RunModel {
   if (by === undefined) return opened;
   const { provider, fallback } = opened;
@@ -41,7 +41,7 @@ export function answeredBy(opened: RunModel, by: AnsweredBy | undefined): RunMod
   };
 }
 
-/** What the end of a run is told with, beside its report. */
+/** The facts that end a run. */
 export interface RunEnding {
   readonly report: RunReport;
   readonly startedAtMs: number;
@@ -52,27 +52,7 @@ export interface RunEnding {
   readonly model: RunModel | undefined;
 }
 
-/** Emits `agent.starting`. */
-export function dispatchStarting(
-  trail: Trail,
-  run: RunFields,
-  start: RunStart,
-  signal: AbortSignal,
-): Promise<Outcome<'agent.starting'>> {
-  return trail.dispatch('agent.starting', { ...run, ...start }, { signal });
-}
-
-/** Emits `agent.llm.input`, just before a provider is called. */
-export function dispatchInput(
-  trail: Trail,
-  run: RunFields,
-  input: RunInput,
-  signal: AbortSignal,
-): Promise<Outcome<'agent.llm.input'>> {
-  return trail.dispatch('agent.llm.input', { ...run, ...input }, { signal });
-}
-
-/** Emits what ends a run, `agent.completed` and `agent.llm.output`: facts, so the run's signal does not stop them. */
+/** Emits the end of a run, `agent.completed` and `agent.llm.output`: facts, so the run's signal does not stop them. */
 export async function dispatchEnd(trail: Trail, run: RunFields, ending: RunEnding): Promise<void> {
   const { report, startedAtMs, messages, lastAssistant, model } = ending;
   const { durationMs, error, usage } = report;

@@ -23,8 +23,6 @@ import { OutputDeltas } from './output-deltas.js';
 import {
   answeredBy,
   dispatchEnd,
-  dispatchInput,
-  dispatchStarting,
   type RunFallback,
   type RunInput,
   type RunModel,
@@ -120,7 +118,7 @@ export class RunDispatcher {
     this.#startedAtMs = clock.now();
     const begun = { startedAtMs: this.#startedAtMs, ...start };
     try {
-      return await dispatchStarting(trail, run, begun, signal);
+      return await trail.dispatch('agent.starting', { ...run, ...begun }, { signal });
     } catch (error) {
       this.#release();
       throw error;
@@ -130,7 +128,7 @@ export class RunDispatcher {
   /** Emits `agent.llm.input`. */
   input(input: RunInput): Promise<Outcome<'agent.llm.input'>> {
     const { trail, run, signal } = this.#with;
-    return dispatchInput(trail, run, input, signal);
+    return trail.dispatch('agent.llm.input', { ...run, ...input }, { signal });
   }
 
   /** A provider answers from now on. */

@@ -1,4 +1,4 @@
-import type { Logger } from '../kernel/index.js';
+import { type Logger, loggerWith } from '../kernel/index.js';
 
 /** One thing that was logged. */
 export interface LogEntry {
@@ -25,20 +25,12 @@ export interface CollectingLogger extends Logger {
  */
 export function collectingLogger(): CollectingLogger {
   const entries: LogEntry[] = [];
-  const at =
-    (level: keyof Logger): Logger['info'] =>
-    (message, fields = {}) => {
-      entries.push({ level, message, fields });
-    };
   return {
+    ...loggerWith((level, message, fields = {}) => void entries.push({ level, message, fields })),
     entries,
     messages: (level) =>
       entries
         .filter((entry) => level === undefined || entry.level === level)
         .map((entry) => entry.message),
-    debug: at('debug'),
-    info: at('info'),
-    warn: at('warn'),
-    error: at('error'),
   };
 }

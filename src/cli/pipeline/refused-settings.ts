@@ -11,7 +11,7 @@ export function refusedSettings<T>(make: () => T): T {
   try {
     return make();
   } catch (thrown) {
-    if (!isSluiceError(thrown) || thrown.code !== 'bad-option') throw thrown;
+    if (!isSluiceError(thrown, 'bad-option')) throw thrown;
     throw new CommandError('bad-config', thrown.message, thrown.hint, { cause: thrown });
   }
 }

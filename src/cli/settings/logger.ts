@@ -2,7 +2,7 @@ import { createWriteStream } from 'node:fs';
 import { resolve } from 'node:path';
 import { type LogLevel, pinoLogger } from '../../host/index.js';
 import { allFields, publicFields } from '../../host/internal.js';
-import type { Logger } from '../../kernel/index.js';
+import { type Logger, loggerWith } from '../../kernel/index.js';
 import { jsonLine } from '../print/json-line.js';
 import { type Output, outputTo } from '../shell/output.js';
 import type { Shell } from '../shell/shell.js';
@@ -18,9 +18,9 @@ export interface OpenLog extends AsyncDisposable {
 
 /**
  * Opens the log that the settings ask for: lines for people or lines of JSON on stderr, or a file. The shell's stderr
- * is the one that takes secrets out.
+ * takes secrets out.
  *
- * @param level from which level on where neither the settings nor `--debug` say.
+ * @param level the lowest level that is shown if neither the settings nor `--debug` name one.
  */
 export function openLog(
   { logging, config, workspaceDir, secrets }: Settings,
@@ -54,27 +54,24 @@ export function openLog(
 }
 
 /**
- * A logger that writes one line per entry, from a level up. Fields are shown at level `debug` only; of errors, else,
- * where they come from.
+ * Makes a logger that writes one line per entry, from a level up. At level `debug` it shows all fields; else of an error
+ * the place that it comes from.
  *
- * @param muted once aborted, nothing is written: where the reader of the output is gone, what fails is only that.
+ * @param muted silences the logger: after the reader of the output has gone, each write fails for that reason alone.
  */
 export function lineLogger(output: Output, from: LogLevel, muted: AbortSignal): Logger {
-  const entry =
-    (level: LogLevel): Logger['warn'] =>
-    (message, fields = {}) => {
-      if (muted.aborted || levels.indexOf(level) < levels.indexOf(from)) return;
-      const extra = from === 'debug' ? shownAll(fields) : summed(fields);
-      output.lines([printable(`sluice: ${level}: ${message}${extra}`)]);
-    };
-  return { debug: entry('debug'), info: entry('info'), warn: entry('warn'), error: entry('error') };
+  return loggerWith((level, message, fields = {}) => {
+    if (muted.aborted || levels.indexOf(level) < levels.indexOf(from)) return;
+    const extra = from === 'debug' ? shownAll(fields) : summed(fields);
+    output.lines([printable(`sluice: ${level}: ${message}${extra}`)]);
+  });
 }
 
 function shownAll(fields: Readonly<Record<string, unknown>>): string {
   return Object.keys(fields).length === 0 ? '' : ` ${jsonLine(allFields(fields))}`;
 }
 
-/** Where an error comes from: `(TypeError at /srv/acme.js:12:5)`. */
+/** Shows the place that an error comes from: `(TypeError at /srv/acme.js:12:5)`. */
 function summed(fields: Readonly<Record<string, unknown>>): string {
   const { error, cause = error } = publicFields({ error: fields['error'], cause: fields['cause'] });
   if (cause === undefined) return '';

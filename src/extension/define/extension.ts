@@ -6,16 +6,16 @@ import { markCopy } from './copy.js';
 import type { Declarations } from './declarations.js';
 import { type Manifest, manifestProblem } from './manifest.js';
 
-/** What says that an object is an extension: plain data, so that two installed copies of this package agree. */
+/** The mark of an extension: plain data, so that two installed copies of this package agree. */
 const kind = 'sluice-extension';
 
-/** What `defineExtension` takes. */
+/** The argument of `defineExtension`. */
 export interface ExtensionDefinition<Config> {
   /** The extension's name: no spaces. Outcomes, logs, grants and overrides use it. */
   readonly id: string;
-  /** Its version, what Sluice it needs, and what it asks to be granted. */
+  /** Its version, the Sluice that it needs, and the grants that it asks for. */
   readonly manifest?: Manifest;
-  /** What reads its configuration: a synchronous Standard Schema, or `fromTypebox(schema)`. */
+  /** The schema of its configuration: a synchronous Standard Schema, or `fromTypebox(schema)`. */
   readonly config?: ConfigSchema<Config>;
   /** The facts that a program needs before the setup: of a channel, its options and secrets. */
   readonly declares?: Declarations;
@@ -30,14 +30,14 @@ export interface Extension<Config = unknown> {
   readonly manifest: Manifest;
   readonly config: ConfigSchema<Config> | undefined;
   readonly declares?: Declarations;
-  /** A method, so that extensions of any config fit one list: the loader calls it with what its schema read. */
+  /** A method, so that extensions of any config fit one list: the loader calls it with the config that its schema read. */
   setup(api: ExtensionApi, config: Config): void | Promise<void>;
 }
 
 const idPattern = /^[^\s/\p{Cc}]+$/u;
 
 /**
- * Defines an extension: a name, what configuration it takes, and what it sets up.
+ * Defines an extension: its name, the schema of its configuration, and its setup.
  *
  * @throws SluiceError `bad-extension`.
  * @example
@@ -65,7 +65,12 @@ export function defineExtension<Config = undefined>(
   return extension;
 }
 
-/** Why a value is no extension, or nothing where it is one. Takes anything: it may come from a module. */
+/** Reads the id of a value that should be an extension, and may be anything. */
+export function idOf(value: unknown, otherwise: string): string {
+  return String((value as Partial<Extension> | undefined)?.id ?? otherwise);
+}
+
+/** Says why a value is no extension; `undefined` if it is one. It takes anything, because a module may export anything. */
 export function extensionProblem(value: unknown): string | undefined {
   if (typeof value !== 'object' || value === null) return `it is ${nameOfType(value)}`;
   const given = value as Partial<Record<keyof Extension, unknown>>; // read by its fields, each of them checked

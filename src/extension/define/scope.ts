@@ -7,30 +7,31 @@ import {
   systemClock,
 } from '../../kernel/index.js';
 import { extensionError } from '../errors.js';
+import { inTime } from './in-time.js';
 
-/** How an effect is undone: a disposable, or a function. Either may be async. */
+/** The undo of an effect: a disposable, or a function. Either may be async. */
 export type Undo = Disposable | AsyncDisposable | (() => unknown);
 
-/** An effect that could not be undone, and why. */
+/** An effect that could not be undone, and the reason. */
 export interface UndoFailure {
   readonly label: string;
   readonly error: Error;
 }
 
-/** How a dispose went. Failures do not keep the other effects from being undone. */
+/** The report of a dispose. After a failure the other effects are undone all the same. */
 export interface UndoReport {
-  /** The labels of what was undone, in the order in which it was. */
+  /** The labels of the effects that were undone, in that order. */
   readonly undone: readonly string[];
   readonly failures: readonly UndoFailure[];
 }
 
-/** Milliseconds that one undo may take where nothing else is said. */
-export const defaultUndoTimeoutMs = 5_000;
+/** Milliseconds that one undo may take by default. */
+const defaultUndoTimeoutMs = 5_000;
 
-/** How patient a scope is. */
+/** The time limits of a scope. */
 export interface ScopeOptions {
   readonly clock?: Clock;
-  /** Milliseconds that one undo may take. One that takes longer has failed, and the next is undone. */
+  /** Milliseconds that one undo may take. An undo that takes longer has failed, and the next effect is undone. */
   readonly undoTimeoutMs?: number;
 }
 
@@ -56,14 +57,14 @@ export class Scope implements AsyncDisposable {
   #disposed = false;
   #report: Promise<UndoReport> | undefined;
 
-  /** @param logger where an undo that fails is written. */
+  /** @param logger is told of an undo that fails. */
   constructor(extensionId: string, logger: Logger = silentLogger, options: ScopeOptions = {}) {
     this.#extensionId = extensionId;
     this.#logger = logger;
     this.#options = options;
   }
 
-  /** What the scope holds, in the order in which it came. */
+  /** The labels of the effects that the scope holds, in the order of `add`. */
   labels(): readonly string[] {
     return this.#effects.map(({ label }) => label);
   }
@@ -72,8 +73,8 @@ export class Scope implements AsyncDisposable {
    * Holds an effect until the scope is disposed.
    *
    * @returns the resource, as it came.
-   * @throws SluiceError `scope-disposed` on a scope that is disposed. The effect is undone at once then, because
-   *   nobody else would.
+   * @throws SluiceError `scope-disposed` on a scope that is disposed. The effect is undone at once then, because nothing
+   *   else would undo it.
    */
   add<T extends Undo>(label: string, resource: T): T {
     const effect = { label, undo: undoOf(resource) };
@@ -95,27 +96,17 @@ export class Scope implements AsyncDisposable {
     await this.dispose();
   }
 
-  #inTime(pending: PromiseLike<unknown>): Promise<void> {
-    const { clock = systemClock, undoTimeoutMs = defaultUndoTimeoutMs } = this.#options;
-    return new Promise((resolve, reject) => {
-      const timer = clock.setTimeout(
-        () => reject(new Error(`it did not end within ${undoTimeoutMs} ms`)),
-        undoTimeoutMs,
-      );
-      Promise.resolve(pending)
-        .then(() => resolve(), reject)
-        .finally(() => clock.clearTimeout(timer));
-    });
-  }
-
   async #undo(effects: Effect[]): Promise<UndoReport> {
+    const { clock = systemClock, undoTimeoutMs = defaultUndoTimeoutMs } = this.#options;
+    const late = (): Error => new Error(`it did not end within ${undoTimeoutMs} ms`);
     const undone: string[] = [];
     const failures: UndoFailure[] = [];
     for (let effect = effects.pop(); effect !== undefined; effect = effects.pop()) {
       const { label } = effect;
       try {
         const pending = effect.undo();
-        if (isThenable(pending)) await this.#inTime(pending); // only then: the rest of one turn is undone in one turn
+        // without a needless wait, so that effects which end at once are undone in one turn
+        if (isThenable(pending)) await inTime(pending, clock, undoTimeoutMs, late);
         undone.push(label);
       } catch (thrown) {
         const problem = oneLine(thrown);

@@ -144,7 +144,7 @@ export function importError(
   from: string,
 ): SluiceError {
   // defineExtension has refused it as the module was loaded: that says what is wrong, and importing does not
-  if (isSluiceError(thrown) && thrown.code === 'bad-extension')
+  if (isSluiceError(thrown, 'bad-extension'))
     return extensionError('bad-extension', { ...thrown.details, file }, { cause: thrown });
   const cause = { cause: thrown };
   const code = thrown instanceof Error && 'code' in thrown ? thrown.code : undefined;

@@ -6,12 +6,12 @@ import {
   type SluiceError,
   silentLogger,
   systemClock,
-  type TimerHandle,
 } from '../../kernel/index.js';
 import type { ExtensionApi } from '../define/api.js';
 import { readConfig } from '../define/config-schema.js';
 import { otherCopyOf, type PackageCopy, thisCopy } from '../define/copy.js';
-import { type Extension, extensionProblem } from '../define/extension.js';
+import { type Extension, extensionProblem, idOf } from '../define/extension.js';
+import { inTime } from '../define/in-time.js';
 import { checkSluice } from '../define/manifest.js';
 import { Scope, type UndoReport } from '../define/scope.js';
 import { extensionError } from '../errors.js';
@@ -20,7 +20,7 @@ import type { DisabledExtension, LoadOptions, LoadResult } from './load-result.j
 import { loggerOf } from './logger.js';
 import { openRegistration, type RegistrationWindow } from './registration-window.js';
 
-/** Milliseconds that setup may take where the host does not say otherwise. */
+/** Milliseconds that setup may take by default. */
 export const defaultSetupTimeoutMs = 30_000;
 
 /** An extension whose setup has ended. Nothing of it is live. */
@@ -30,17 +30,16 @@ export interface PreparedExtension {
   /**
    * Makes it live in one synchronous step, in which it takes the place of a predecessor.
    *
-   * @throws SluiceError what the kernel refused a contribution with. The predecessor's are as they were.
+   * @throws SluiceError of the kernel, if it refuses a contribution. The contributions of the predecessor are as they were.
    */
   goLive(predecessor?: LiveExtension): LiveExtension;
-  /** It was refused: undoes what its setup did. */
+  /** Undoes the setup of an extension that was refused. */
   refused(why: unknown): Promise<DisabledExtension>;
 }
 
 /**
- * Loads an extension: reads its configuration, runs its setup, then makes all that it contributed live in one
- * synchronous step (spec §13). Whatever is wrong with the extension disables it, and nothing else: this never
- * rejects.
+ * Loads an extension: reads its configuration, runs its setup, then makes all its contributions live in one
+ * synchronous step (spec §13). A mistake of the extension disables it, and nothing else: this never rejects.
  *
  * @example
  * const result = await loadExtension(kernel, quietHours, { config: { from: '22:00', to: '07:00' }, logger });
@@ -68,7 +67,7 @@ export async function prepareExtension(
   options: LoadOptions,
 ): Promise<PreparedExtension | DisabledExtension> {
   const { logger = silentLogger, clock = systemClock } = options;
-  const extensionId = String((extension as Partial<Extension> | undefined)?.id ?? 'unnamed'); // may be no extension
+  const extensionId = idOf(extension, 'unnamed');
   const log = loggerOf(logger, extensionId);
   const resources = new Scope(extensionId, log, options);
   let registration: RegistrationWindow | undefined;
@@ -95,15 +94,8 @@ export async function prepareExtension(
       extensionId,
       goLive: (predecessor) => {
         window.close();
-        const running = new LiveExtension({
-          kernel,
-          extensionId,
-          manifest,
-          window,
-          resources,
-          log,
-          options,
-        });
+        const parts = { kernel, extensionId, manifest, window, resources, log, options };
+        const running = new LiveExtension(parts);
         running.begin(predecessor);
         return running;
       },
@@ -121,10 +113,18 @@ function disabled(
   { failures: undoFailures }: UndoReport,
   logger: Logger = silentLogger,
 ): DisabledExtension {
-  const error = isSluiceError(thrown) ? thrown : setupFailed(extensionId, thrown);
-  const { code, hint } = error;
-  loggerOf(logger, extensionId).error(`disabled (${code})`, { code, hint, error });
+  const problem = oneLine(thrown);
+  const error = isSluiceError(thrown)
+    ? thrown
+    : extensionError('setup-failed', { extensionId, problem }, { cause: thrown });
+  logDisabled(logger, extensionId, error);
   return { status: 'disabled', extensionId, error, undoFailures };
+}
+
+/** Logs why an extension is disabled. */
+export function logDisabled(logger: Logger, extensionId: string, error: SluiceError): void {
+  const { code, hint } = error;
+  logger.error(`disabled (${code})`, { extensionId, code, hint, error });
 }
 
 /** Runs setup, for as long as it may take. */
@@ -136,30 +136,14 @@ async function setUp(
 ): Promise<void> {
   const { extensionId, clock, log } = api;
   const work = around(extensionId, async () => extension.setup(api, config)); // async: it may throw, or return what it likes
-  let timer: TimerHandle | undefined;
-  const expiry = new Promise<never>((_, expire) => {
-    timer = clock.setTimeout(() => {
-      expire(extensionError('setup-timed-out', { extensionId, timeoutMs }));
-      work.catch((error: unknown) => log.warn('setup failed after its time was up', { error }));
-    }, timeoutMs);
+  await inTime(work, clock, timeoutMs, () => {
+    work.catch((error: unknown) => log.warn('setup failed after its time was up', { error }));
+    return extensionError('setup-timed-out', { extensionId, timeoutMs });
   });
-  try {
-    await Promise.race([work, expiry]);
-  } finally {
-    if (timer !== undefined) clock.clearTimeout(timer);
-  }
 }
 
 function twoCopies(extensionId: string, other: PackageCopy): SluiceError {
   const theirs = `${other.folder} (${other.version})`;
   const own = `${thisCopy.folder} (${thisCopy.version})`;
   return extensionError('two-copies', { extensionId, theirs, own });
-}
-
-function setupFailed(extensionId: string, thrown: unknown): SluiceError {
-  return extensionError(
-    'setup-failed',
-    { extensionId, problem: oneLine(thrown) },
-    { cause: thrown },
-  );
 }

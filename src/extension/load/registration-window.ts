@@ -94,7 +94,7 @@ export function openRegistration(
             const registration = openKernel(kernel).contribute(contribution);
             live.push({ label: `${name} ${id} on ${family}`, registration });
           } catch (refused) {
-            if (!isSluiceError(refused) || refused.code !== 'not-granted') throw refused;
+            if (!isSluiceError(refused, 'not-granted')) throw refused;
             missing.push(`${name}:${family}`); // all of them are told at once
           }
         }

@@ -6,17 +6,17 @@ import {
   type SluiceError,
   silentLogger,
 } from '../../kernel/index.js';
-import type { Extension } from '../define/extension.js';
+import { type Extension, idOf } from '../define/extension.js';
 import type { UndoFailure } from '../define/scope.js';
 import { extensionError } from '../errors.js';
 import type { LiveExtension } from '../load/live-extension.js';
-import { type PreparedExtension, prepareExtension } from '../load/load.js';
+import { logDisabled, type PreparedExtension, prepareExtension } from '../load/load.js';
 import type { DisabledExtension, LoadedExtension, LoadOptions } from '../load/load-result.js';
 import type { ExtensionStatus, ReloadResult } from './extension-status.js';
-import { type Member, newMember, noteReload, statusOf } from './member.js';
+import { type Member, newMember, noteReload, type ReloadEnd, statusOf } from './member.js';
 import type { ExtensionSource } from './source.js';
 
-/** Who uses what the extensions of a set provide, and has to be still while one is replaced: a host. */
+/** The user of the things that extensions provide, which has to be still while one is replaced: a host. */
 export interface ExtensionUser {
   /** Resolves when nothing is under way that a swap would disturb, or when that took too long. Disposing goes on. */
   pause(): Promise<Disposable>;
@@ -26,7 +26,7 @@ export interface ExtensionUser {
   adopt(extension: LoadedExtension): Promise<void>;
 }
 
-/** What a set loads its extensions with. */
+/** The options that a set loads its extensions with. */
 export type ExtensionSetOptions = Omit<LoadOptions, 'config'>;
 
 /**
@@ -52,12 +52,12 @@ export class ExtensionSet implements AsyncDisposable {
     this.#logger = options.logger ?? silentLogger;
   }
 
-  /** Every extension that was added, in that order, whatever became of it. */
+  /** The status of every extension that was added, in that order. */
   get statuses(): readonly ExtensionStatus[] {
     return this.#members.map(statusOf);
   }
 
-  /** Those that are live. */
+  /** The extensions that are live. */
   get live(): readonly LoadedExtension[] {
     return this.#members.flatMap(({ live }) => live ?? []);
   }
@@ -76,12 +76,12 @@ export class ExtensionSet implements AsyncDisposable {
     return files;
   }
 
-  /** Says who uses what the extensions provide from now on, if anybody does. There is one at a time. */
+  /** Sets the user of the things that the extensions provide; there is one at a time, or none. */
   use(user: ExtensionUser | undefined): void {
     this.#user = user;
   }
 
-  /** Loads an extension. Whatever is wrong with it is in its status; this never rejects. */
+  /** Loads an extension. A mistake of it is in its status; this never rejects. */
   add(source: ExtensionSource): Promise<ExtensionStatus> {
     return this.#change(async () => {
       const member = newMember(source);
@@ -92,10 +92,10 @@ export class ExtensionSet implements AsyncDisposable {
   }
 
   /**
-   * Reads extensions anew and puts the new versions in the place of the old, between two messages. One that cannot be read
-   * or set up stays as it was. Never rejects for an extension's sake.
+   * Reads extensions anew and puts the new versions in the place of the old, between two messages. An extension that cannot be
+   * read or set up stays as it was. A mistake of an extension does not reject.
    *
-   * @param extensionId all of them where unsaid.
+   * @param extensionId reloads this extension alone; by default all of them.
    * @throws SluiceError (as a rejection) `unknown-extension`.
    */
   reload(extensionId?: string): Promise<readonly ReloadResult[]> {
@@ -110,12 +110,14 @@ export class ExtensionSet implements AsyncDisposable {
       const read: { readonly member: Member; readonly next: Extension }[] = [];
       for (const member of chosen) {
         const next = await this.#read(member);
-        if (next instanceof Error) results.push(this.#unread(member, next));
+        if (next instanceof Error)
+          results.push(noteReload(this.#logger, member, this.#unread(member, next)));
         else read.push({ member, next });
       }
       if (read.length === 0) return results;
       using _pause = await this.#user?.pause();
-      for (const { member, next } of read) results.push(await this.#replace(member, next));
+      for (const { member, next } of read)
+        results.push(noteReload(this.#logger, member, await this.#replace(member, next)));
       return results;
     });
   }
@@ -150,15 +152,13 @@ export class ExtensionSet implements AsyncDisposable {
     const extension = await this.#read(member);
     if (extension instanceof Error) {
       member.error = extension;
-      const { code, hint } = extension;
-      const { extensionId } = member;
-      this.#logger.error(`disabled (${code})`, { extensionId, code, hint, error: extension });
+      logDisabled(this.#logger, member.extensionId, extension);
       return;
     }
     await this.#start(member, extension, undefined);
   }
 
-  /** Reads the module of an extension, and whether it may take its place. */
+  /** Reads the module of an extension, and checks that it may take its place. */
   async #read(member: Member): Promise<Extension | SluiceError> {
     const { source, extension: before } = member;
     let extension: Extension;
@@ -172,7 +172,7 @@ export class ExtensionSet implements AsyncDisposable {
         { cause: thrown },
       );
     }
-    const extensionId = String((extension as Partial<Extension> | undefined)?.id ?? source.name);
+    const extensionId = idOf(extension, source.name);
     if (before !== undefined && before.id !== extensionId) {
       const problem = `it was "${before.id}" when it was loaded; a reload keeps the id`;
       return extensionError('bad-extension', { extensionId, problem });
@@ -185,16 +185,14 @@ export class ExtensionSet implements AsyncDisposable {
     return extension;
   }
 
-  /** Runs setup and goes live, in the place of what was live. @returns why not. */
+  /** Runs setup and goes live in the place of a predecessor. @returns the error if it could not. */
   async #start(
     member: Member,
     extension: Extension,
     predecessor: LiveExtension | undefined,
   ): Promise<SluiceError | undefined> {
     member.extension = extension;
-    member.extensionId = String(
-      (extension as Partial<Extension> | undefined)?.id ?? member.source.name,
-    );
+    member.extensionId = idOf(extension, member.source.name);
     const prepared = await prepareExtension(this.#kernel, extension, {
       ...this.#options,
       config: member.source.config,
@@ -211,36 +209,30 @@ export class ExtensionSet implements AsyncDisposable {
     return undefined;
   }
 
-  async #replace(member: Member, next: Extension): Promise<ReloadResult> {
+  async #replace(member: Member, next: Extension): Promise<ReloadEnd> {
     const { live: before, extension: old } = member;
     if (before === undefined) {
-      if (member.undoFailures.length > 0)
-        return noteReload(this.#logger, member, 'disabled', member.error);
-      const error = await this.#start(member, next, undefined);
-      return noteReload(this.#logger, member, error === undefined ? 'reloaded' : 'disabled', error);
+      const error =
+        member.undoFailures.length > 0 ? member.error : await this.#start(member, next, undefined);
+      return { result: error === undefined ? 'reloaded' : 'disabled', error };
     }
     await this.#user?.release(before);
     const { failures, abandoned } = await before.retire();
-    if (failures.length > 0) {
+    const error = failures.length > 0 ? undefined : await this.#start(member, next, before);
+    const undoFailures = error === undefined ? failures : member.undoFailures;
+    if (undoFailures.length > 0) {
       before.withdraw();
-      this.#fence(member, failures);
-      return noteReload(this.#logger, member, 'disabled', member.error, abandoned);
+      this.#fence(member, undoFailures);
+      return { result: 'disabled', error: member.error, abandoned };
     }
-    const error = await this.#start(member, next, before);
-    if (error === undefined)
-      return noteReload(this.#logger, member, 'reloaded', undefined, abandoned);
-    if (member.undoFailures.length > 0) {
-      before.withdraw();
-      this.#fence(member, member.undoFailures);
-      return noteReload(this.#logger, member, 'disabled', member.error, abandoned);
-    }
-    // its handlers are still there, and what they need is not: the version before is set up again
+    if (error === undefined) return { result: 'reloaded', error, abandoned };
+    // its handlers are still there, but their resources are gone: the version before is set up again
     const again = old === undefined ? error : await this.#start(member, old, before);
-    if (again === undefined) return noteReload(this.#logger, member, 'kept', error, abandoned);
+    if (again === undefined) return { result: 'kept', error, abandoned };
     before.withdraw();
     member.live = undefined;
     member.error = error;
-    return noteReload(this.#logger, member, 'disabled', error, abandoned);
+    return { result: 'disabled', error, abandoned };
   }
 
   async #unload(member: Member): Promise<void> {
@@ -260,10 +252,10 @@ export class ExtensionSet implements AsyncDisposable {
     member.error = extensionError('not-undone', { extensionId: member.extensionId, problem });
   }
 
-  #unread(member: Member, error: SluiceError): ReloadResult {
-    if (member.live !== undefined) return noteReload(this.#logger, member, 'kept', error);
+  #unread(member: Member, error: SluiceError): ReloadEnd {
+    if (member.live !== undefined) return { result: 'kept', error };
     if (member.error?.code !== 'not-undone') member.error = error;
-    return noteReload(this.#logger, member, 'disabled', error);
+    return { result: 'disabled', error };
   }
 }
 

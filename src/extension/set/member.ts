@@ -5,7 +5,7 @@ import type { LiveExtension } from '../load/live-extension.js';
 import type { ExtensionStatus, ReloadResult } from './extension-status.js';
 import type { ExtensionSource } from './source.js';
 
-/** An extension of a set, whatever became of it. */
+/** An extension of a set, from when it is added. */
 export interface Member {
   readonly source: ExtensionSource;
   extensionId: string;
@@ -19,7 +19,7 @@ export interface Member {
   lastReload: ReloadResult | undefined;
 }
 
-/** An extension that nothing was done with yet. */
+/** Makes the member of an extension that is still to be loaded. */
 export function newMember(source: ExtensionSource): Member {
   return {
     source,
@@ -34,7 +34,7 @@ export function newMember(source: ExtensionSource): Member {
   };
 }
 
-/** What is told of it. */
+/** Returns the status of a member, as others may see it. */
 export function statusOf(member: Member): ExtensionStatus {
   const {
     source,
@@ -59,13 +59,18 @@ export function statusOf(member: Member): ExtensionStatus {
   };
 }
 
-/** Writes down how a reload went: in the status, and in the log. */
+/** The end of a reload. */
+export interface ReloadEnd {
+  readonly result: ReloadResult['result'];
+  readonly error: SluiceError | undefined;
+  readonly abandoned?: ReloadResult['abandoned'];
+}
+
+/** Notes the end of a reload in the status and in the log. */
 export function noteReload(
   logger: Logger,
   member: Member,
-  result: ReloadResult['result'],
-  error?: SluiceError,
-  abandoned: ReloadResult['abandoned'] = [],
+  { result, error, abandoned = [] }: ReloadEnd,
 ): ReloadResult {
   const { extensionId } = member;
   const noted = { extensionId, result, abandoned, ...definedFields({ error }) };

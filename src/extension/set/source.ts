@@ -1,36 +1,36 @@
 import process from 'node:process';
-import type { Extension } from '../define/extension.js';
+import { type Extension, idOf } from '../define/extension.js';
 import { findModule, loadExtensionModule } from '../load/load-module.js';
 
-/** Where an extension comes from, and what it is configured with. */
+/** The source of an extension, with its configuration. */
 export interface ExtensionSource {
-  /** What it is called while its id is not known: its path, its package, or the id itself. */
+  /** Its name while its id is not known: its path, its package, or the id itself. */
   readonly name: string;
   /** Its configuration, as it was written. */
   readonly config?: unknown;
   /** Reads it; each time anew, if it can change. */
   load(): Promise<Extension>;
-  /** The file that it begins in, for whoever watches it. */
+  /** The file that it begins in, for a watcher. */
   file?(): string;
 }
 
 /**
- * An extension that is there already. A reload runs its setup again.
+ * Makes a source of an extension that was imported before. A reload runs its setup again.
  *
  * @example
  * await extensions.add(givenSource(quietHours, { from: '22:00' }));
  */
 export function givenSource(extension: Extension, config?: unknown): ExtensionSource {
   return {
-    name: String((extension as Partial<Extension> | undefined)?.id ?? 'unnamed'),
+    name: idOf(extension, 'unnamed'),
     config,
     load: async () => extension,
   };
 }
 
 /**
- * An extension in a module. A reload reads the module anew, and what it imports by path; packages and CommonJS modules stay
- * as they are. Node keeps the code of the version before: there is no way to let go of it.
+ * Makes a source of a module. A reload reads the module anew, and the modules that it imports by path; packages and CommonJS
+ * modules stay as they are. Node keeps the code of the version before.
  *
  * @param from the folder that paths and package names are read from.
  * @example

@@ -1,18 +1,18 @@
 import { pino } from 'pino';
-import { inertJson, type Logger } from '../../kernel/index.js';
+import { inertJson, type Logger, loggerWith } from '../../kernel/index.js';
 import { allFields, publicFields } from './public-fields.js';
 import { withoutSecrets } from './without-secrets.js';
 
 /** The levels of a log, from the least important up. */
-export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
+export type LogLevel = keyof Logger;
 
-/** Where a log goes, and what is in it. */
+/** The options of a log in JSON. */
 export interface PinoLoggerOptions {
-  /** From which level on; `info` where unsaid. At `debug`, and only there, texts of messages and errors are in it. */
+  /** The lowest level that is written, by default `info`. Texts of messages and errors are written at `debug` alone. */
   readonly level?: LogLevel;
   /** Takes one line, which ends with a line feed. */
   readonly write: (line: string) => void;
-  /** Texts that are in no line, at no level: what came from the environment, say. */
+  /** Texts that no line holds at any level, such as a token from the environment. */
   readonly secrets?: readonly string[];
 }
 
@@ -31,10 +31,7 @@ export function pinoLogger({ level = 'info', write, secrets = [] }: PinoLoggerOp
     { write: (line: string) => write(inertJson(clean(line))) },
   );
   const fieldsFor = level === 'debug' ? allFields : publicFields;
-  const entry =
-    (at: LogLevel): Logger['info'] =>
-    (message, fields = {}) => {
-      if (log.isLevelEnabled(at)) log[at](fieldsFor(fields), message);
-    };
-  return { debug: entry('debug'), info: entry('info'), warn: entry('warn'), error: entry('error') };
+  return loggerWith((at, message, fields = {}) => {
+    if (log.isLevelEnabled(at)) log[at](fieldsFor(fields), message);
+  });
 }

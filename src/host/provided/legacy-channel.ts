@@ -66,8 +66,7 @@ function channelOf(plugin: LegacyPlugin, channel: LegacyChannel): ChannelPlugin 
             deliveries.length === 0
               ? ''
               : `${deliveries.length} of ${parts.length} parts were sent, then: `;
-          const isSkipped = isSluiceError(error) && error.code === 'plugin-unsupported';
-          if (isSkipped && deliveries.length === 0)
+          if (isSluiceError(error, 'plugin-unsupported') && deliveries.length === 0)
             return {
               status: 'rejected',
               reason: `nothing says that it was sent: ${oneLine(error)}`,

@@ -217,8 +217,7 @@ class OpenDatabase implements SqliteDatabase {
         this.#rows('PRAGMA journal_mode = WAL');
         return;
       } catch (error) {
-        if (!isSluiceError(error) || error.code !== 'database-busy') throw error;
-        if (performance.now() >= until) throw error;
+        if (!isSluiceError(error, 'database-busy') || performance.now() >= until) throw error;
         Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 10); // the calls of a database are synchronous
       }
   }

@@ -56,17 +56,33 @@ export const systemClock: Clock = {
 };
 
 /**
+ * Makes a logger of one function that takes the entries of every level.
+ *
+ * @example
+ * const logger = loggerWith((level, message) => console.error(level, message));
+ */
+export function loggerWith(
+  write: (
+    level: keyof Logger,
+    message: string,
+    fields: Readonly<Record<string, unknown>> | undefined,
+  ) => void,
+): Logger {
+  return {
+    debug: (message, fields) => write('debug', message, fields),
+    info: (message, fields) => write('info', message, fields),
+    warn: (message, fields) => write('warn', message, fields),
+    error: (message, fields) => write('error', message, fields),
+  };
+}
+
+/**
  * A logger that writes nothing.
  *
  * @example
  * const kernel = createKernel({ logger: silentLogger });
  */
-export const silentLogger: Logger = {
-  debug: () => undefined,
-  info: () => undefined,
-  warn: () => undefined,
-  error: () => undefined,
-};
+export const silentLogger: Logger = loggerWith(() => undefined);
 
 /**
  * Ids that sort by time, then by order of dispatch, and differ between processes by a random suffix.
@@ -82,21 +98,13 @@ export function sortableIds(random: () => number = Math.random): IdSource {
     `${Math.max(0, Math.trunc(stampMs)).toString(36).padStart(9, '0')}-${sequence.toString(36).padStart(7, '0')}-${suffix}`;
 }
 
-/** A logger that cannot fail, and so cannot take a dispatch down: what the one behind it throws is lost. */
+/** Makes a logger that cannot fail, and so cannot take a dispatch down: an error of the logger behind it is lost. */
 export function unfailing(logger: Logger): Logger {
-  const guard =
-    (level: keyof Logger): Logger['info'] =>
-    (message, fields) => {
-      try {
-        logger[level](message, fields);
-      } catch {
-        // there is nobody left to tell
-      }
-    };
-  return {
-    debug: guard('debug'),
-    info: guard('info'),
-    warn: guard('warn'),
-    error: guard('error'),
-  };
+  return loggerWith((level, message, fields) => {
+    try {
+      logger[level](message, fields);
+    } catch {
+      // nobody is left to tell
+    }
+  });
 }

@@ -5,6 +5,7 @@ import {
   definedFields,
   kernelError,
   type Logger,
+  loggerWith,
   oneLine,
   silentLogger,
 } from '../../kernel/index.js';
@@ -90,14 +91,12 @@ export function newPlugin(definition: PluginDefinition, options: LegacyPluginOpt
 
 /** A logger that writes a plugin's name with every entry, and cannot be made to throw by what it is given. */
 function loggerOf(logger: Logger, pluginId: string): Logger {
-  const entry =
-    (level: keyof Logger): Logger['info'] =>
-    (message, fields) =>
-      logger[level](message.startsWith(`${pluginId}: `) ? message : `${pluginId}: ${message}`, {
-        extensionId: pluginId,
-        ...fields,
-      });
-  return { debug: entry('debug'), info: entry('info'), warn: entry('warn'), error: entry('error') };
+  return loggerWith((level, message, fields) =>
+    logger[level](message.startsWith(`${pluginId}: `) ? message : `${pluginId}: ${message}`, {
+      extensionId: pluginId,
+      ...fields,
+    }),
+  );
 }
 
 /** Plugins log texts; what else they log is made one. */

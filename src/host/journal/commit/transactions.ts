@@ -94,7 +94,7 @@ export class Transactions {
         passenger?.write(this.#room('few'));
       });
     } catch (error) {
-      if (isLocked(error)) throw error;
+      if (isSluiceError(error, 'database-busy')) throw error;
       passenger?.written(false);
       if (passenger !== undefined) return this.writes(waiting, false); // it may have been too much
       for (const one of waiting.splice(0, Math.max(1, taken.length))) one.failed(error);
@@ -113,7 +113,7 @@ export class Transactions {
     try {
       this.#commit(() => passenger?.write(this.#room('many')));
     } catch (error) {
-      if (isLocked(error)) throw error;
+      if (isSluiceError(error, 'database-busy')) throw error;
       passenger?.written(false);
       return;
     }
@@ -127,7 +127,7 @@ export class Transactions {
     try {
       this.#commit(chore.run);
     } catch (error) {
-      if (isLocked(error)) throw error;
+      if (isSluiceError(error, 'database-busy')) throw error;
       chores.shift();
       chore.failed(error);
       return;
@@ -154,8 +154,4 @@ export class Transactions {
     const untilMs = clock.monotonicMs() + ms;
     return () => clock.monotonicMs() >= untilMs;
   }
-}
-
-function isLocked(error: unknown): boolean {
-  return isSluiceError(error) && error.code === 'database-busy';
 }

@@ -1,4 +1,4 @@
-import { isSluiceError, type SluiceError } from '../../../kernel/index.js';
+import { isSluiceError } from '../../../kernel/index.js';
 import type { SqliteDatabase, SqliteStatement } from '../../sqlite/open-sqlite.js';
 import type { StoredRow } from '../../sqlite/sqlite-texts.js';
 import type { SqliteValue } from '../../sqlite/sqlite-values.js';
@@ -59,7 +59,7 @@ function oneByOne(
       rows.push(...select.stored(...values, seq));
       failures = 0;
     } catch (error) {
-      if (!isDamage(error)) throw error;
+      if (!isSluiceError(error, 'database-damaged')) throw error;
       failures++;
     }
   return rows;
@@ -70,7 +70,7 @@ function numbersEnd(database: SqliteDatabase, name: string): number {
   try {
     return numberGiven(database, name) + 1;
   } catch (error) {
-    if (!isDamage(error)) throw error;
+    if (!isSluiceError(error, 'database-damaged')) throw error;
     return Number.MAX_SAFE_INTEGER; // the failures end it
   }
 }
@@ -95,14 +95,10 @@ function walk(
       } else if (limit === 1) return { rows, problem: `row ${last} is out of order` };
       else limit = 1;
     } catch (error) {
-      if (!isDamage(error)) throw error;
+      if (!isSluiceError(error, 'database-damaged')) throw error;
       if (limit === 1) return { rows, problem: String(error.details['problem']) };
       limit = 1; // as near to it as can be
     }
-}
-
-function isDamage(error: unknown): error is SluiceError {
-  return isSluiceError(error) && error.code === 'database-damaged';
 }
 
 function seqOf(row: StoredRow | undefined): number | undefined {

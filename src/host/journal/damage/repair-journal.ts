@@ -9,7 +9,7 @@ import {
   rmSync,
   writeSync,
 } from 'node:fs';
-import { isSluiceError, type SluiceError } from '../../../kernel/index.js';
+import { isSluiceError } from '../../../kernel/index.js';
 import { logDamage } from '../../sqlite/log-damage.js';
 import { openSqlite, type SqliteDatabase } from '../../sqlite/open-sqlite.js';
 import { checkHead, damageOfSchema, numberOf, openJournalFile } from '../file/journal-file.js';
@@ -118,7 +118,7 @@ export function journalProblems(path: string): string[] {
       work();
     } catch (thrown) {
       const error = damageOfSchema(path, thrown);
-      if (!isDamage(error)) throw error;
+      if (!isSluiceError(error, 'database-damaged')) throw error;
       problems.push(String(error.details['problem']));
     }
   };
@@ -165,14 +165,10 @@ function whyNotAdded(add: () => void): string | undefined {
     add();
     return undefined;
   } catch (error) {
-    if (isSluiceError(error) && error.code === 'database-constraint')
+    if (isSluiceError(error, 'database-constraint'))
       return 'its number or its key is that of another row';
     throw error;
   }
-}
-
-function isDamage(error: unknown): error is SluiceError {
-  return isSluiceError(error) && error.code === 'database-damaged';
 }
 
 function sideLine({ table, row = {}, problem }: Damage): string {

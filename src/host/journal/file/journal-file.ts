@@ -56,7 +56,7 @@ export function openJournalFile(path: string, options: JournalFileOptions = {}):
 
 /** Judges an error of a statement of this project. The statement is right, so one that cannot be run does not fit the schema. */
 export function damageOfSchema(path: string, error: unknown): unknown {
-  if (!isSluiceError(error) || error.code !== 'database-failed') return error;
+  if (!isSluiceError(error, 'database-failed')) return error;
   const problem = `its schema cannot be used: ${String(error.details['problem'])}`;
   return hostError('database-damaged', { path, problem }, { cause: error });
 }

@@ -15,7 +15,7 @@ export function lockJournal(path: string): Disposable {
     return lock;
   } catch (error) {
     lock.close();
-    if (isSluiceError(error) && error.code === 'database-busy')
+    if (isSluiceError(error, 'database-busy'))
       throw hostError('journal-in-use', { path }, { cause: error });
     throw error;
   }
@@ -26,7 +26,7 @@ function openLock(path: string): SqliteDatabase {
   try {
     return openSqlite(`${path}-lock`, { busyTimeoutMs: 0, isLock: true });
   } catch (error) {
-    if (!isSluiceError(error) || error.code !== 'database-not-opened') throw error;
-    throw hostError(error.code, { ...error.details, path }, { cause: error });
+    if (!isSluiceError(error, 'database-not-opened')) throw error;
+    throw hostError('database-not-opened', { ...error.details, path }, { cause: error });
   }
 }

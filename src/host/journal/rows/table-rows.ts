@@ -187,9 +187,5 @@ export function damageLine({ table, row, problem }: Damage): string {
 
 /** Tells whether an error is about one damaged row: nothing was written, and the database goes on. */
 export function isOfOneRow(error: unknown): boolean {
-  return (
-    isSluiceError(error) &&
-    error.code === 'database-damaged' &&
-    error.details['table'] !== undefined
-  );
+  return isSluiceError(error, 'database-damaged') && error.details['table'] !== undefined;
 }

@@ -73,8 +73,7 @@ export async function openJournal(
       return journal;
     } catch (error) {
       database?.close();
-      const isBusy = isSluiceError(error) && error.code === 'database-busy';
-      if (!isBusy || clock.monotonicMs() >= untilMs) {
+      if (!isSluiceError(error, 'database-busy') || clock.monotonicMs() >= untilMs) {
         lock?.[Symbol.dispose]();
         throw error;
       }

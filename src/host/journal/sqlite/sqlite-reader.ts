@@ -130,8 +130,7 @@ export class SqliteReader implements JournalReader {
         .read(`${condition} ORDER BY seq LIMIT ?`, [...values, most], { onDamaged, withoutBody })
         .map(table.record);
     } catch (error) {
-      const isDamage = isSluiceError(error) && error.code === 'database-damaged';
-      if (onDamaged === undefined || !isDamage) throw error;
+      if (onDamaged === undefined || !isSluiceError(error, 'database-damaged')) throw error;
       const { rows, problem } = readPastDamage(this.#database, table, condition, values);
       if (problem !== undefined)
         onDamaged({ table: table.name, problem: `${table.name} cannot be read whole: ${problem}` });
@@ -184,7 +183,7 @@ export async function readJournal(
   try {
     if (isCheckedWhole(path, readerCheckBytes)) database.check();
   } catch (error) {
-    if (!isSluiceError(error) || error.code !== 'database-damaged') throw error;
+    if (!isSluiceError(error, 'database-damaged')) throw error;
     onDamaged({ problem: String(error.details['problem']) });
   }
   return new SqliteReader(database, onDamaged);

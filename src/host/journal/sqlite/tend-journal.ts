@@ -3,7 +3,7 @@ import type { Journal, JournalReader } from '../journal.js';
 import { journalChanges } from './journal-changes.js';
 import { SqliteReader } from './sqlite-reader.js';
 
-/** A journal in an operator's hands. */
+/** A journal that an operator looks after. */
 export interface TendedJournal extends JournalReader, Pick<Journal, 'retry' | 'purge'> {}
 
 /**
@@ -21,13 +21,8 @@ export async function tendJournal(path: string): Promise<TendedJournal> {
   openJournalFile(path, { ...how, readonly: true }).close(); // a file that is not there is not made
   const database = openJournalFile(path, { wholeCheckBytes: 0 }); // it was looked at
   const { retry, purge } = journalChanges(database);
-  const reader = new SqliteReader(database);
-  return {
-    updates: (filter) => reader.updates(filter),
-    sends: (filter) => reader.sends(filter),
-    dispatches: (filter) => reader.dispatches(filter),
-    retry: async (eventId) => database.transaction(() => retry(eventId)),
-    purge: async (eventId) => database.transaction(() => purge(eventId)),
-    close: () => reader.close(),
-  };
+  return Object.assign(new SqliteReader(database), {
+    retry: async (eventId: string) => database.transaction(() => retry(eventId)),
+    purge: async (eventId?: string) => database.transaction(() => purge(eventId)),
+  });
 }

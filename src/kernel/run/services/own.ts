@@ -1,5 +1,5 @@
 import { kernelError } from '../../errors.js';
-import type { Logger } from '../../stage/ports.js';
+import { type Logger, loggerWith } from '../../stage/ports.js';
 import { isAbandoned, sourceOf } from './call.js';
 
 /** What belongs to one contribution. `log` and `dispatch` are made when they are read, so that idle ones cost nothing. */
@@ -25,12 +25,7 @@ export class ContributionOwn {
   get log(): Logger {
     const logger = this.#logger;
     const ids = { extensionId: this.#extensionId, contributionId: this.#contributionId };
-    return {
-      debug: (message, fields) => logger.debug(message, { ...ids, ...fields }),
-      info: (message, fields) => logger.info(message, { ...ids, ...fields }),
-      warn: (message, fields) => logger.warn(message, { ...ids, ...fields }),
-      error: (message, fields) => logger.error(message, { ...ids, ...fields }),
-    };
+    return loggerWith((level, message, fields) => logger[level](message, { ...ids, ...fields }));
   }
 
   get dispatch(): (call: unknown, family: string, payload: object) => unknown {
