@@ -1,6 +1,11 @@
 import type { DispatchRecord, JournalReader } from '../../host/index.js';
 import { hostExtensionId, type ReplayedDispatch, replayDispatches } from '../../host/internal.js';
-import { type Author, definedFields, type Kernel, type PlannedHandler } from '../../kernel/index.js';
+import {
+  type Author,
+  definedFields,
+  type Kernel,
+  type PlannedHandler,
+} from '../../kernel/index.js';
 import { jsonLine } from '../print/json-line.js';
 import { laidOut } from '../print/layout.js';
 import type { Shell } from '../shell/shell.js';
