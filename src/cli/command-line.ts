@@ -14,7 +14,7 @@ import { secretKeeper } from './shell/secret-keeper.js';
 import type { Shell } from './shell/shell.js';
 import { addStages } from './stages/stages.js';
 
-/** Registers one command. What it does ends in an exit code. */
+/** Registers one command. Its work ends in an exit code. */
 export type AddCommand = (program: Command, shell: Shell, done: (code: ExitCode) => void) => void;
 
 const commands: readonly AddCommand[] = [
@@ -29,12 +29,11 @@ const commands: readonly AddCommand[] = [
   addJournal,
 ];
 
-/** What the process gives. */
+/** The parts of the process that a command line runs with. */
 export type Surroundings = Omit<Shell, 'keepSecrets'>;
 
 /**
- * Runs a command line: everything after `sluice`. Never rejects: whatever goes wrong is one line on stderr, and
- * an exit code.
+ * Runs a command line: everything after `sluice`. Never rejects: an error is one line on stderr, and an exit code.
  */
 export async function runCommandLine(surroundings: Surroundings): Promise<ExitCode> {
   const { args } = surroundings;
@@ -85,7 +84,7 @@ function programFor(shell: Shell, done: (code: ExitCode) => void): Command {
   return program;
 }
 
-/** What commander refuses, in the words of every other error. */
+/** Tells an error of commander in the form of every other error. */
 function argumentError(
   error: CommanderError,
   program: Command,

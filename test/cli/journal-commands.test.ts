@@ -112,7 +112,7 @@ describe('the commands on a journal', () => {
     [['explain', 'x', '--journal', 'none.db'], 2, 'missing-file: there is no journal'],
     [['explain', 'x', '--journal', 'text.db'], 1, 'sluice: '],
     [['journal', 'list', '--journal', 'none.db'], 2, 'missing-file: there is no journal'],
-    [['journal', 'show', 'x', '--journal', '.'], 2, 'is no file'],
+    [['journal', 'show', 'x', '--journal', '.'], 2, 'it is a folder'],
     [['journal', 'purge', '--all', '--journal', 'none.db'], 2, 'missing-file: there is no journal'],
     [['replay'], 2, 'name recordings, or a journal by --journal, and not both'],
     [['replay', 'a.jsonl', '--journal', 'sluice.db'], 2, 'and not both'],

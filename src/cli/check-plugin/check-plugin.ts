@@ -39,7 +39,7 @@ Examples:
 
 ${exitCodeHelp}`;
 
-/** Adds `sluice check-plugin`: what an OpenClaw plugin becomes, and what of it would not work. */
+/** Adds `sluice check-plugin`, which tells what an OpenClaw plugin becomes here, and which parts of it would not work. */
 export function addCheckPlugin(
   program: Command,
   shell: Shell,
@@ -89,7 +89,7 @@ async function checkPlugin(path: string, options: CheckOptions, shell: Shell): P
   return report.works ? exitCodes.ok : code;
 }
 
-/** The options that `sluice run` loads the plugin at a path with. */
+/** Returns the options with which `sluice run` loads the plugin at a path. */
 function loadOptions(
   path: string,
   config: LoadedConfig | undefined,

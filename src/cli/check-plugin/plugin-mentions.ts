@@ -11,16 +11,16 @@ export interface PluginMention {
   readonly line: number;
 }
 
-/** Files that are read at most: a plugin's folder is not searched for ever. */
+/** The files of a plugin that are read at most: a large folder must not hold the command up. */
 const maxFiles = 500;
 
-/** A member of the api, or of its runtime where the plugin keeps that behind a function: `getAcmeRuntime().tts`. */
+/** A member of the api, or of its runtime if the plugin keeps that behind a function: `getAcmeRuntime().tts`. */
 const pattern =
   /\b(?:api\s*\??\.\s*(?:runtime\s*\??\.\s*)?|get\w*Runtime\(\)\s*\??\.\s*)(?:events\s*\??\.\s*)?(\w+)(?:\??\.(\w+))?/g;
 
 /**
- * Searches a plugin's source for what it would ask for only later, in a handler, a command or a service: by the text
- * alone, so that a comment counts, too, and what goes through another name is missed.
+ * Searches the source of a plugin for members that it would ask for only later, in a handler, a command or a service. It
+ * reads text, so that a comment counts, too, and a member under another name is missed.
  *
  * @param path the plugin's folder, or a file in it.
  */
@@ -40,7 +40,7 @@ export function pluginMentions(path: string): readonly PluginMention[] {
   return [...found.values()];
 }
 
-/** `api.runtime?.tts.speak` as the method that it names, and the part of the api that this belongs to. */
+/** Splits `api.runtime?.tts.speak` into the method that it names and the part of the api that the method belongs to. */
 function namedBy(text: string): { readonly method: string; readonly member: string } {
   const method = text.replace(/[\s?]+/g, '').replace(/^get\w*Runtime\(\)/, 'api.runtime');
   const names = method.split('.');

@@ -13,10 +13,10 @@ import {
 } from '../../legacy/index.js';
 import type { PluginMention } from './plugin-mentions.js';
 
-/** What `check-plugin` finds out about a plugin, as plain data. */
+/** The findings of `check-plugin` about a plugin, as plain data. */
 export interface PluginReport {
   readonly path: string;
-  /** Whether everything that it asked for when it registered, or names in its source, is there. */
+  /** The host has everything that the plugin asked for when it registered, or names in its source. */
   readonly works: boolean;
   readonly plugin?: { readonly id: string; readonly name: string; readonly version?: string };
   readonly error?: { readonly code: string; readonly message: string; readonly hint: string };
@@ -32,12 +32,12 @@ export interface PluginReport {
     readonly reason: string;
   }[];
   readonly unsupported: LegacyPlugin['unsupported'];
-  /** What its source names beside that. */
+  /** The further members that its source names. */
   readonly mentions: readonly PluginMention[];
   readonly diagnostics: LegacyPlugin['diagnostics'];
 }
 
-/** A hook of a plugin, and what it becomes. */
+/** A hook of a plugin, with the contributions that it becomes. */
 export interface HookReport {
   readonly hook: string;
   readonly priority?: number;

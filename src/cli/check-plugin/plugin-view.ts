@@ -2,7 +2,7 @@ import { type Layout, laidOut } from '../print/layout.js';
 import { counted, printable, sentence } from '../shell/text.js';
 import type { HookReport, PluginReport } from './plugin-report.js';
 
-/** A report for people, line by line. */
+/** Lays a report out for people, line by line. */
 export function pluginView(report: PluginReport, { palette, width }: Layout): string[] {
   const line = (text: string, indent: number, paint = palette.plain): string[] =>
     laidOut(printable(text), indent, paint, width);
@@ -70,7 +70,7 @@ function titleOf({ hook, priority }: HookReport): string {
   return priority === undefined ? hook : `${hook}, priority ${priority}`;
 }
 
-/** What a hook becomes: each part once, where two of its contributions are alike. */
+/** Lists the contributions that a hook becomes; two that are alike are listed once. */
 function becomes(hook: HookReport): readonly string[] {
   const parts = hook.becomes.map(
     (part) => `becomes ${part.family}, ${part.class}, ${part.mode ?? 'unknown'}`,

@@ -1,6 +1,6 @@
 import { type ExitCode, exitCodes } from '../shell/exit-codes.js';
 
-/** What can be wrong with a command line, a config or a file, as the error line's code names it. */
+/** The codes of the mistakes of a command line, a config or a file. */
 export type CommandErrorCode =
   | 'bad-arguments'
   | 'unknown-command'
@@ -15,7 +15,7 @@ export type CommandErrorCode =
   | 'unwritable-file';
 
 /**
- * Something that the person at the command line has to change.
+ * A mistake that the person at the command line has to mend.
  *
  * @example
  * throw new CommandError('missing-file', 'there is no file "sluice.json"', 'Check the path after --config.');
@@ -23,7 +23,7 @@ export type CommandErrorCode =
 export class CommandError extends Error {
   override readonly name = 'CommandError';
   readonly code: CommandErrorCode;
-  /** What to do. */
+  /** The cure. */
   readonly hint: string;
   readonly exitCode: ExitCode;
 

@@ -1,9 +1,9 @@
 import { type ConfigProblem, placeOf } from '../../host/internal.js';
 import { CommandError } from './command-error.js';
 
-/** A config file that cannot be used, with everything that is wrong in it. */
+/** The error of a config file that cannot be used, with every problem of it. */
 export class ConfigError extends CommandError {
-  /** One for each problem: each is a line of its own. */
+  /** One error for each problem: each is a line of its own. */
   readonly each: readonly CommandError[];
 
   constructor(file: string, problems: readonly ConfigProblem[]) {

@@ -4,7 +4,7 @@ import { ConfigError } from './config-error.js';
 import { placeOf } from './error-place.js';
 
 /**
- * An error as one line: its code, what is wrong and where, and what to do. With `debug` the stack traces of the
+ * Writes an error as one line: its code, the mistake with its place, and the cure. With `debug` the stack traces of the
  * error and of its causes follow. A config with several mistakes makes a line for each.
  *
  * @example
@@ -32,7 +32,7 @@ interface Parts {
   readonly hint: string;
 }
 
-/** The four parts that every error of the project has; whose it is stands in its text. */
+/** Reads the parts that every error of the project has. */
 function partsOf(thrown: unknown): Parts {
   if (thrown instanceof Error && 'code' in thrown && 'hint' in thrown)
     return { code: String(thrown.code), what: thrown.message, hint: String(thrown.hint) };

@@ -7,13 +7,13 @@ import { CommandError } from './command-error.js';
 const own = ['dist', 'src'].map((name) => `${join(thisCopy.folder, name)}${sep}`);
 
 /**
- * The file and line that an error of an extension or a plugin comes from: those of the first frame of its innermost cause that is
+ * Finds the file and line that an error of an extension or a plugin comes from: the first frame of its innermost cause that is
  * neither Node's nor this package's.
  *
- * @returns such as `/srv/bot/guard.mjs:12:9`; nothing where no frame is.
+ * @returns such as `/srv/bot/guard.mjs:12:9`; `undefined` if there is no such frame.
  */
 export function placeOf(thrown: unknown): string | undefined {
-  if (thrown instanceof CommandError) return undefined; // it names the option or the file that it speaks of
+  if (thrown instanceof CommandError) return undefined; // its text names the option or the file
   const seen = new Set<unknown>();
   let place: string | undefined;
   for (let at = thrown; at instanceof Error && !seen.has(at); at = at.cause) {
@@ -23,7 +23,7 @@ export function placeOf(thrown: unknown): string | undefined {
   return place;
 }
 
-/** A syntax error has its place before its text; every other has it in a frame. */
+/** Finds the place in a stack: a syntax error has it before its text, any other error in a frame. */
 function placeIn(stack: string): string | undefined {
   const lines = stack.split('\n');
   const syntax = /^((?:file:\/\/)?\/[^:]*:\d+)$/.exec(lines[0] ?? '')?.[1];
@@ -38,7 +38,7 @@ function placeIn(stack: string): string | undefined {
     );
 }
 
-/** A place without what a reload adds to a URL. */
+/** Takes away the query that a reload adds to a URL. */
 function pathOf(place: string): string {
   const [, file = '', at = ''] = /^(.*?)(?:\?[^:]*)?((?::\d+)+)$/.exec(place) ?? [];
   try {

@@ -29,7 +29,7 @@ Examples:
 
 ${exitCodeHelp}`;
 
-/** Adds `sluice explain`: who did what in a dispatch that the journal has kept. */
+/** Adds `sluice explain`, which shows the handlers of a dispatch in the journal and what each of them did. */
 export function addExplain(program: Command, shell: Shell, done: (code: ExitCode) => void): void {
   program
     .command('explain')
@@ -84,7 +84,7 @@ async function explain(id: string, options: ExplainOptions, shell: Shell): Promi
   return exitCodes.ok;
 }
 
-/** More than these belong to no message. */
+/** The dispatches of one message that are shown at most. */
 const mostDispatches = 10_000;
 
 function missing(omitted: string | undefined): string {

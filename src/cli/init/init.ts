@@ -33,7 +33,7 @@ Examples:
 
 ${exitCodeHelp}`;
 
-/** Adds `sluice init`: the files of a new host. */
+/** Adds `sluice init`, which writes the files of a new host. */
 export function addInit(program: Command, shell: Shell, done: (code: ExitCode) => void): void {
   program
     .command('init')
@@ -84,7 +84,7 @@ async function init(dir: string, options: InitOptions, shell: Shell): Promise<Ex
   return exitCodes.ok;
 }
 
-/** What is written, and what is left alone. */
+/** Decides which files are written, and which are left alone. */
 function plan(
   folder: string,
   files: readonly (readonly [file: string, text: string])[],
@@ -125,7 +125,7 @@ async function write(path: string, text: string): Promise<void> {
   }
 }
 
-/** A name that npm takes, made of the folder's. */
+/** Makes a name that npm takes of the name of a folder. */
 function packageName(folder: string): string {
   const name = basename(folder)
     .toLowerCase()

@@ -2,9 +2,10 @@ import { existsSync, readFileSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 
 /**
- * How a package.json is to name a package, such as this one, so that `npm install` finds what it was installed from: a version of the registry, a git
- * address, a tarball or a folder. npm notes in `node_modules/.package-lock.json` where it took each package from. Where nothing
- * is noted, as in a clone or with another package manager, it is the folder itself.
+ * Names a package, such as this one, for a package.json, so that `npm install` finds the source that it was installed from: a
+ * version of the registry, a git address, a tarball or a folder. npm notes the source of each package in
+ * `node_modules/.package-lock.json`. Without a note, as in a clone or with another package manager, the name is that of the
+ * folder itself.
  *
  * @param root the folder of the package.
  * @example
@@ -21,7 +22,7 @@ export function packageSource(root: string, version: string): string {
   return /^https?:/.test(resolved) && isOfRegistry ? `^${version}` : resolved;
 }
 
-/** The note of npm about a package that lies in a `node_modules`. */
+/** Reads the note of npm about a package that lies in a `node_modules`. */
 function resolvedFrom(root: string): string | undefined {
   const modules = dirname(root);
   const notes = join(modules, '.package-lock.json');

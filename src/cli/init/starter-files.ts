@@ -1,12 +1,12 @@
 import type { ChannelStart } from './channel-start.js';
 
-/** The files that a new host begins with, by their paths in its folder. Each is complete: its test passes as it is. */
+/** Returns the files that a new host begins with, by their paths in its folder. They are complete: the test passes as it is. */
 export function starterFiles({
   name,
   source,
   channel,
 }: {
-  /** What the folder's package is called. */
+  /** The name of the folder's package. */
   readonly name: string;
   /** The place where npm finds the Sluice that it depends on: a range of versions, or an address. */
   readonly source: string;
@@ -68,14 +68,14 @@ function config(channel: ChannelStart | undefined): string {
   return `import { defineConfig } from 'sluice/host';
 
 export default defineConfig({
-  // Who answers: 'echo' says back what it hears, 'claude' is the Claude Agent SDK
+  // The agent that answers: 'echo' says back what it hears, 'claude' is the Claude Agent SDK
   // (npm install @anthropic-ai/claude-agent-sdk), 'replay:FILE' a recorded stream.
   agent: 'echo',
 
   // Where messages come from: the console, or a channel that an extension or a package provides.
   channels: ['${channel?.declaration.id ?? 'console'}'],
 
-  // What takes part. Paths are read from this folder. A secret is named, not written:
+  // The extensions that take part. Paths are read from this folder. A secret is named, not written:
   // { path: './extensions/other.ts', config: { token: { env: 'OTHER_TOKEN' } } }
   extensions: [
     { path: './extensions/guard.ts', config: { signature: 'sent by Sluice' } },${

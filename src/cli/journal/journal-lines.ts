@@ -1,7 +1,7 @@
 import type { SendRecord, UpdateRecord } from '../../host/index.js';
 import { printable } from '../shell/text.js';
 
-/** An update of the journal in one line: when it came, its id, where it is, and why. */
+/** Writes an update of the journal in one line: its time, its id, its channel, its state and the reason. */
 export function updateLine(record: UpdateRecord): string {
   const { eventId, channel, accountId, state, outcome, attempts, acceptedAtMs, reason } = record;
   const times = attempts > 1 ? ` (begun ${attempts} times)` : '';
@@ -14,7 +14,7 @@ export function updateLine(record: UpdateRecord): string {
   );
 }
 
-/** A send of the journal in one line. */
+/** Writes a send of the journal in one line. */
 export function sendLine(record: SendRecord): string {
   const {
     sendId,
@@ -35,7 +35,7 @@ export function sendLine(record: SendRecord): string {
   );
 }
 
-/** The sends of an update, a line each. If an operator had it tried again, a line says which came before that. */
+/** Writes the sends of an update, a line each. If an operator had it tried again, a mark follows the sends before that. */
 export function sendLines(
   { retriedAfterSeq }: UpdateRecord,
   sends: readonly SendRecord[],
@@ -55,7 +55,7 @@ function because(reason: string | undefined): string {
   return reason === undefined ? '' : `: ${reason}`;
 }
 
-/** A time of a clock that may have been wrong; one that is no time at all is said to be none. */
+/** Writes a time. The clock may have been wrong, so a number that is no time is written as such. */
 function timeOf(ms: number): string {
   const date = new Date(ms);
   return Number.isNaN(date.getTime()) ? 'no time' : date.toISOString();

@@ -3,7 +3,7 @@ import { CommandError } from '../errors/command-error.js';
 const units = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 
 /**
- * A time as it is written after `--since`: so long ago, or a date.
+ * Reads the time after `--since`: a span before now, or a date.
  *
  * @returns milliseconds since 1970.
  * @throws CommandError `bad-arguments`.

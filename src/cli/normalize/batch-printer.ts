@@ -1,17 +1,17 @@
 import type { Output } from '../shell/output.js';
 
-/** So many characters are written at once at the latest. */
+/** The characters that are held at most before they are written. */
 const mostCharacters = 65_536;
 
 /** Prints lines, many at once. */
 export interface BatchPrinter {
   print(line: string): void;
-  /** Writes what is left. */
+  /** Writes the lines that are left. */
   finish(): void;
 }
 
 /**
- * Writes lines together that come in one turn of the event loop: a write for each costs more than making them. None
+ * Writes lines together that come in one turn of the event loop: a write for each costs more than to make them. No line
  * is held for longer, so that a reader of a live stream waits for nothing.
  */
 export function batchPrinter(output: Output): BatchPrinter {

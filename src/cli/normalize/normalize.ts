@@ -44,7 +44,7 @@ Examples:
 
 ${exitCodeHelp}`;
 
-/** Adds `sluice normalize`: recordings as session events or coder events. */
+/** Adds `sluice normalize`, which prints recordings as session events or coder events. */
 export function addNormalize(program: Command, shell: Shell, done: (code: ExitCode) => void): void {
   program
     .command('normalize')
@@ -105,7 +105,7 @@ async function* sessionEvents(frames: AsyncIterable<CsdkFrame>): AsyncGenerator<
     yield* normalizeSession(run, { end: 'idle', idleTimeoutMs: Infinity });
 }
 
-/** The events of a file that holds them, or of the messages that it holds: its first line tells. */
+/** Reads the session events of a file, or makes them of the messages in it: its first line decides. */
 async function* readEvents(
   lines: AsyncIterable<CsdkFrame>,
   file: string,

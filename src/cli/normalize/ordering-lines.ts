@@ -2,13 +2,13 @@ import { type OrderingViolation, orderingChecker } from '../../csdk/index.js';
 import type { SessionEvent } from '../../stream/index.js';
 import { printable } from '../shell/text.js';
 
-/** A violation, and in which run of a recording it is. */
+/** A violation, with the number of its run in a recording. */
 export interface RunViolation extends OrderingViolation {
   /** From 1. */
   readonly run: number;
 }
 
-/** Checks the events of runs that follow each other: one begins after each `agent_end`. */
+/** Checks the events of runs that follow each other: a run begins after each `agent_end`. */
 export async function* runViolations(
   events: AsyncIterable<SessionEvent>,
 ): AsyncGenerator<RunViolation> {
@@ -29,7 +29,7 @@ export async function* runViolations(
   if (!isEmpty) for (const violation of checker.finish()) yield { run, ...violation };
 }
 
-/** A violation as a line for people. Events are counted from 1, as runs are. */
+/** Writes a violation as a line for people. Events are counted from 1, as runs are. */
 export function violationLine({ run, index, rule, message }: RunViolation): string {
   return printable(`run ${run}, event ${index + 1}: ${rule}: ${message}`);
 }

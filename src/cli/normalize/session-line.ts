@@ -2,9 +2,9 @@ import type { CsdkFrame } from '../../csdk/index.js';
 import type { AssistantMessage, AssistantMessageEvent, SessionEvent } from '../../stream/index.js';
 
 /**
- * A session event as it is printed: everything once. An event of a growing message leaves out the message so far,
- * `message_start` is printed without content, and `agent_end` leaves out the messages, each of which its
- * `message_end` has printed. So the output grows with the text, and not with its square.
+ * Shapes a session event for printing, so that everything is printed once. An event of a growing message leaves out the
+ * message so far, `message_start` has no content, and `agent_end` leaves out the messages, each of which its `message_end` has
+ * printed. So the output grows with the text, and not with its square.
  */
 export function sessionLine(event: SessionEvent): object {
   switch (event.type) {
@@ -27,7 +27,7 @@ export function sessionLine(event: SessionEvent): object {
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Of the fields that the order of events is told by, what each type of event has. */
+/** Checks by type the fields of an event that its place in the order depends on. */
 const shapes: Readonly<Record<SessionEvent['type'], (event: Fields) => boolean>> = {
   agent_start: () => true,
   message_start: () => true,
@@ -41,7 +41,7 @@ const shapes: Readonly<Record<SessionEvent['type'], (event: Fields) => boolean>>
   agent_end: () => true,
 };
 
-/** Whether a line of a file is a session event instead of a message of the SDK: they share no type. */
+/** Tells whether a line of a file is a session event and no message of the SDK: they share no type. */
 export function isSessionLine({ type }: CsdkFrame): boolean {
   return Object.hasOwn(shapes, type);
 }
@@ -49,9 +49,9 @@ export function isSessionLine({ type }: CsdkFrame): boolean {
 const noMessage: AssistantMessage = { role: 'assistant', content: [] };
 
 /**
- * A printed session event, for its place in the order: what is not printed is empty.
+ * Reads a printed session event, to check its place in the order. The parts that are not printed are empty.
  *
- * @returns nothing where it is no such event, or its order cannot be told.
+ * @returns `undefined` if the line is no such event, or its place cannot be told.
  */
 export function readSessionLine(line: CsdkFrame): SessionEvent | undefined {
   if (!isSessionLine(line) || !shapes[line.type as SessionEvent['type']](line)) return undefined;

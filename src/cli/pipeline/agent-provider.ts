@@ -13,12 +13,12 @@ import { fileError } from '../errors/file-error.js';
 import type { AgentChoice } from '../settings/agent-choice.js';
 import { lineError } from '../settings/recording-file.js';
 
-/** What making an agent needs of the command. */
+/** The parts of a command that agents are made with. */
 export interface AgentProviderOptions {
   /** The folder that the agent's tools work in. */
   readonly cwd: string;
   readonly logger: Logger;
-  /** Told each line of a recording that holds no message; the rest is used. */
+  /** Is told of each line of a recording that holds no message; the other lines are used. */
   readonly onMalformed: (error: CommandError) => void;
   /** The gateway behind which the agents `openclaw` are, connected. */
   readonly gateway: () => Promise<OpenClawClient>;

@@ -4,14 +4,14 @@ import { loadDeviceIdentity, OpenClawClient } from '../../gateway/index.js';
 import { definedFields, type Logger } from '../../kernel/index.js';
 import type { GatewaySetting } from '../settings/gateway-setting.js';
 
-/** What connecting to a gateway needs of the command. */
+/** The parts of a command that a connection to a gateway is made with. */
 export interface GatewayLinkOptions {
   readonly logger: Logger;
   /** The version that the gateway is told. */
   readonly version: string;
-  /** Aborted when nobody wants to wait any longer. */
+  /** Ends the wait when it aborts. */
   readonly stop: AbortSignal;
-  /** Milliseconds that the gateway has to let the command in; 10,000 where unsaid. */
+  /** Milliseconds that the gateway has to let the command in, by default 10,000. */
   readonly timeoutMs?: number;
 }
 
@@ -27,8 +27,8 @@ export class GatewayLink implements AsyncDisposable {
   }
 
   /**
-   * The client, connected. A gateway that cannot be reached when the command starts is an error; one that goes away
-   * later is waited for.
+   * Returns the client, connected. A gateway that cannot be reached when the command starts is an error; after that the
+   * client connects again by itself.
    *
    * @throws SluiceError `bad-client-option`, `bad-device-key` or `gateway-unreachable`.
    */

@@ -3,15 +3,15 @@ import { type LegacyPlugin, loadLegacyPluginFrom } from '../../legacy/index.js';
 import { CommandError } from '../errors/command-error.js';
 import type { Settings } from '../settings/settings.js';
 
-/** The plugins that were loaded, and what was wrong with them or with others. */
+/** The plugins that were loaded, and the errors of all plugins. */
 export interface LoadedPlugins {
   readonly plugins: readonly LegacyPlugin[];
   readonly errors: readonly unknown[];
 }
 
 /**
- * Loads the OpenClaw plugins of the settings into a kernel. One that cannot be read is left out; one that could not be
- * set up stays with what it had registered, as it does in OpenClaw. Never rejects.
+ * Loads the OpenClaw plugins of the settings into a kernel. A plugin that cannot be read is left out; a plugin that could
+ * not be set up stays with what it had registered, as it does in OpenClaw. Never rejects.
  */
 export async function loadPlugins(
   kernel: Kernel,

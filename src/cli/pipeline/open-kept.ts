@@ -3,7 +3,7 @@ import { bothTaps } from '../../host/internal.js';
 import { definedFields, type KernelOptions } from '../../kernel/index.js';
 import type { Settings } from '../settings/settings.js';
 
-/** What a host keeps over a restart, and how its kernel writes to it. Disposed after both. */
+/** The journal of a host, with the tap by which its kernel writes to it. It is disposed after both. */
 export interface Kept extends AsyncDisposable {
   readonly kernelOptions: Pick<KernelOptions, 'tap' | 'trace'>;
   readonly hostOptions: Pick<HostOptions, 'journal' | 'store' | 'maxAttempts'>;

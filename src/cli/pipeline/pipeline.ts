@@ -15,23 +15,23 @@ import { channelPackages } from './channel-packages.js';
 import { loadPlugins } from './load-plugins.js';
 import { refusedSettings } from './refused-settings.js';
 
-/** A pipeline without a host: a kernel with its extensions and plugins. Disposing it waits for what runs, and undoes all. */
+/** A pipeline without a host: a kernel with its extensions and plugins. To dispose it waits for running handlers, and undoes all. */
 export interface Pipeline extends AsyncDisposable {
   readonly kernel: Kernel;
-  /** Why extensions or plugins are missing. One that is broken is left out, and the others are loaded. */
+  /** The errors of extensions and plugins. A broken one is left out, and the others are loaded. */
   readonly errors: readonly unknown[];
-  /** The extensions that are required and missing, as they are named in the settings. */
+  /** The names in the settings of the required extensions that are missing. */
   readonly missing: readonly string[];
-  /** For a host to use what they provide. */
+  /** The extensions; a host uses what they provide. */
   readonly extensions: ExtensionSet;
-  /** The OpenClaw plugins, for a host to run. One that could not be set up is among them, with what it registered. */
+  /** The OpenClaw plugins for a host to run, also one that could not be set up, with what it registered. */
   readonly plugins: readonly LegacyPlugin[];
 }
 
 /**
  * Makes a kernel as the settings say, and loads their extensions and plugins into it.
  *
- * @throws CommandError `bad-config` where the kernel refuses a setting.
+ * @throws CommandError `bad-config` if the kernel refuses a setting.
  */
 export async function openPipeline(
   settings: Settings,
@@ -99,7 +99,7 @@ export async function openPipeline(
   };
 }
 
-/** Overrides that change nothing, since no handler has that name: a misspelt one leaves its handler as it was. */
+/** Finds overrides that change nothing, because no handler has that name: a misspelt one leaves its handler as it was. */
 function unmatched(kernel: Kernel, keys: readonly string[]): CommandError[] {
   const names = kernel
     .stages()
@@ -119,7 +119,7 @@ function unmatched(kernel: Kernel, keys: readonly string[]): CommandError[] {
     });
 }
 
-/** A logger for loading: why an extension is disabled comes back as an error, and is told once. */
+/** Makes a logger for loading: the reason why an extension is disabled comes back as an error, and is printed once. */
 function withoutRefusals(logger: Logger): Logger {
   return {
     ...logger,

@@ -2,8 +2,7 @@ import { isSluiceError } from '../../kernel/index.js';
 import { CommandError } from '../errors/command-error.js';
 
 /**
- * Makes something that settings go into. An option that is refused there came from the config, and is told as
- * its mistake.
+ * Makes something of settings. An option that is refused came from the config, so the error is one of the config.
  *
  * @throws CommandError `bad-config`, and what `make` throws otherwise.
  */

@@ -4,7 +4,7 @@ import { jsonLine } from './json-line.js';
 import { type Layout, laidOut } from './layout.js';
 import { oneMore, type Watched, watched } from './watched.js';
 
-/** Payload fields that are the same in every dispatch of a run, or nearly. */
+/** The payload fields that are the same in nearly every dispatch of a run. */
 const runFields = new Set([
   'agentId',
   'sessionKey',
@@ -15,9 +15,8 @@ const runFields = new Set([
 ]);
 
 /**
- * Turns dispatches into lines as they come: the family and what it carries, then its handlers and what came of
- * them. Dispatches of one kind that follow one another and that were only watched, such as the deltas of a text, are told as
- * one.
+ * Turns dispatches into lines as they come: the family with its payload, then its handlers with their results. Dispatches of
+ * one kind that follow one another and that handlers only watched, such as the deltas of a text, become one.
  */
 export class DispatchLines {
   readonly #layout: Layout;
@@ -30,7 +29,7 @@ export class DispatchLines {
     this.#layout = layout;
   }
 
-  /** Takes a dispatch. Returns the lines that are finished by it. */
+  /** Takes a dispatch, and returns the lines that it completes. */
   add(outcome: Outcome): string[] {
     const { family, payload } = outcome.event;
     const [verdict = '', ...rest] = explainOutcome(outcome); // safe to print
@@ -47,7 +46,7 @@ export class DispatchLines {
     return [...lines, ...this.flush(), ...this.#below(rest)];
   }
 
-  /** The lines that were kept back because more of their kind might come. */
+  /** Returns the lines that were kept back because more dispatches of their kind might come. */
   flush(): string[] {
     const count = this.#count;
     const one = this.#watched;

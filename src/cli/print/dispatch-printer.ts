@@ -7,7 +7,7 @@ import { layoutOf } from './layout.js';
 /** Prints dispatches while they come. */
 export interface DispatchPrinter {
   readonly tap: Tap;
-  /** Prints what was kept back. */
+  /** Prints the lines that were kept back. */
   finish(): void;
 }
 

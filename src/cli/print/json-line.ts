@@ -1,8 +1,8 @@
 import { inertJson, type Outcome, oneLine } from '../../kernel/index.js';
 
 /**
- * A value as one line of JSON, which does nothing to a terminal. A bigint, which JSON does not have, is written as a text of its
- * digits. A value that cannot be written at all, such as a cyclic raw update, becomes an object that says why.
+ * Writes a value as one line of JSON that does nothing to a terminal. A bigint, which JSON does not have, becomes a text of its
+ * digits. A value that cannot be written at all, such as a cyclic raw update, becomes an object with the reason.
  */
 export function jsonLine(value: unknown): string {
   const written = jsonOf(value);
@@ -10,8 +10,8 @@ export function jsonLine(value: unknown): string {
 }
 
 /**
- * A dispatch as one line of JSON: its outcome as data. A part of it that cannot be written, such as a payload with a cycle,
- * is null there, and `unprintable` says why, by the place of the part. The rest is as it is.
+ * Writes a dispatch as one line of JSON: its outcome as data. A part that cannot be written, such as a payload with a cycle, is
+ * null, and `unprintable` has the reason under the place of the part.
  *
  * @example
  * outcomeLine(outcome); // '{"status":"passed","event":{...,"payload":null},...,"unprintable":{"event.payload":"TypeError: ..."}}'

@@ -1,14 +1,14 @@
 import type { Palette } from '../shell/palette.js';
 import { wrap } from '../shell/text.js';
 
-/** How lines are laid out. */
+/** The layout of lines. */
 export interface Layout {
   readonly palette: Palette;
   /** Characters in a line, as the terminal is now. */
   readonly width: number;
 }
 
-/** The layout of a shell: as wide as its terminal is when a line is laid out. */
+/** Makes the layout of a shell: as wide as its terminal is when a line is laid out. */
 export function layoutOf(shell: { readonly width: number }, palette: Palette): Layout {
   return {
     palette,
@@ -18,10 +18,10 @@ export function layoutOf(shell: { readonly width: number }, palette: Palette): L
   };
 }
 
-/** Characters in a line where no terminal says otherwise. */
+/** The characters in a line without a terminal. */
 export const defaultWidth = 80;
 
-/** A text as lines of a width: indented, wrapped, and painted. The lines after the first are indented further. */
+/** Lays a text out as lines of a width: indented, wrapped, and painted. The lines after the first are indented further. */
 export function laidOut(
   text: string,
   indent: number,

@@ -2,16 +2,16 @@ import type { Outcome, OutcomeRecord, Step } from '../../kernel/index.js';
 
 /**
  * A dispatch that handlers have only watched: it passed, and none of them did anything. Such dispatches that follow one another,
- * as the deltas of a text do, are told as one.
+ * as the deltas of a text do, become one.
  */
 export interface Watched {
-  /** The same for dispatches that can be told as one. */
+  /** Dispatches with the same key can become one. */
   readonly key: string;
   readonly record: OutcomeRecord;
   readonly count: number;
 }
 
-/** A dispatch as one that was only watched; nothing where more is to be told of it. */
+/** Reads a dispatch as one that was only watched; `undefined` if it has other news. */
 export function watched(outcome: Outcome): Watched | undefined {
   const { status, steps, changes, candidates, staleApprovals, skipped, failures, event } = outcome;
   const others = [changes, candidates, staleApprovals, skipped, failures];
@@ -28,7 +28,7 @@ export function watched(outcome: Outcome): Watched | undefined {
   };
 }
 
-/** One more of a kind: the times of each handler add up. */
+/** Adds one more dispatch of a kind: the times of each handler add up. */
 export function oneMore(before: Watched, { record }: Watched): Watched {
   const steps = before.record.steps.map((step, at): Step => {
     const also = record.steps[at]?.durationMs;

@@ -10,7 +10,7 @@ import type { Shell } from '../shell/shell.js';
 import { type EffectsTrap, trapEffects } from './effects-trap.js';
 import { observersOf, replayJournal } from './replay-journal.js';
 
-/** What a replay of a journal is told. */
+/** The options of a replay of a journal. */
 export interface JournalReplayOptions {
   readonly journal?: string;
   readonly event?: string;
@@ -49,11 +49,11 @@ export async function replayFromJournal(
   return differing === 0 && errors.length === 0 ? exitCodes.ok : exitCodes.failed;
 }
 
-/** Observers decide nothing: what they do is an effect, and that alone. */
+/** Observers decide nothing and only have effects, so they are not called. */
 const silentObservers: Instrument = (handler, { class: handlerClass }) =>
   handlerClass === 'observer' ? () => undefined : handler;
 
-/** What extensions tried to do, and could not: what they decided may be another thing for it. */
+/** Names the effects that extensions tried and could not have: their decisions may differ for that. */
 function tellAttempts(trap: EffectsTrap | undefined, { stderr }: Pick<Shell, 'stderr'>): void {
   const attempts = [...(trap?.attempts ?? [])];
   if (attempts.length === 0) return;

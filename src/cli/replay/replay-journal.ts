@@ -11,20 +11,20 @@ import { laidOut } from '../print/layout.js';
 import type { Shell } from '../shell/shell.js';
 import { counted, printable } from '../shell/text.js';
 
-/** What a replay of a journal came to. */
+/** The result of a replay of a journal. */
 export interface JournalReplay {
   readonly replayed: number;
   /** Dispatches that would come to something else today. */
   readonly differing: number;
 }
 
-/** Records that are read at once. */
+/** The number of records that are read at once. */
 const page = 500;
 
 /**
- * Dispatches again what a journal has kept, and prints what would differ.
+ * Dispatches the records of a journal again, and prints the differences.
  *
- * @param isOff says of whom nothing is compared.
+ * @param isOff names the handlers whose results are not compared.
  */
 export async function replayJournal(
   reader: JournalReader,
@@ -80,7 +80,7 @@ const words: Readonly<Record<string, string>> = {
   'does-not-fit': 'that no longer fit',
 };
 
-/** All of a journal, a page at a time: it may be larger than memory. */
+/** Reads all of a journal, a page at a time: it may be larger than memory. */
 async function* allDispatches(
   reader: JournalReader,
   eventId: string | undefined,

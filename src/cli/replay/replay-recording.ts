@@ -3,11 +3,11 @@ import { type CsdkFrame, liveRuns, normalizeSession, subagentOf } from '../../cs
 import type { Kernel, Logger } from '../../kernel/index.js';
 import type { AgentProvider, TranscriptEntry } from '../../stream/index.js';
 
-/** A recording, and what it goes through. */
+/** A recording, with the pipeline that it goes through. */
 export interface Replaying {
   readonly kernel: Kernel;
   readonly logger: Logger;
-  /** What its session and runs are named after. */
+  /** The name of its session and of its runs. */
   readonly name: string;
   readonly frames: AsyncIterable<CsdkFrame>;
   /** Ends it after the run that it has reached. */
@@ -19,8 +19,8 @@ const prompt = '(not recorded)';
 
 /**
  * Carries a recording through the pipeline: each of its runs is an agent turn of one session. Nothing is sent
- * anywhere. It is read as a stream: one frame at a time, as the turn wants it. What a background subagent brings stays in
- * the turn that started it (csdk §12.5).
+ * anywhere. The recording is read as a stream: one frame at a time, as the turn wants it. The frames of a background subagent
+ * stay in the turn that started it (csdk §12.5).
  */
 export async function replayRecording(replaying: Replaying): Promise<void> {
   const { kernel, logger, name, frames, stop } = replaying;

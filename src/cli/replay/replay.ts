@@ -32,7 +32,7 @@ Examples:
 
 ${exitCodeHelp}`;
 
-/** Adds `sluice replay`: recordings through the pipeline, without a channel. */
+/** Adds `sluice replay`, which runs recordings or a journal through the pipeline, without a channel. */
 export function addReplay(program: Command, shell: Shell, done: (code: ExitCode) => void): void {
   const command = program
     .command('replay')

@@ -7,13 +7,13 @@ import type { RunView } from './run-view.js';
 export interface ConsoleInput {
   readonly lines: AsyncIterable<string>;
   /**
-   * Says what a Ctrl-C was meant for: `true` for an answer that it has stopped, or for a line that was being typed. The terminal
-   * drops that line and tells nobody whether there was one, so at a terminal the first Ctrl-C ends nothing.
+   * Judges a Ctrl-C: `true` if it has stopped an answer, or may have dropped a line that was being typed. The terminal
+   * drops such a line and tells nobody, so at a terminal the first Ctrl-C ends nothing.
    */
   interrupted(): boolean;
 }
 
-/** Reads the console of a host. If its input ends and other channels go on, that is said, once. */
+/** Reads the console of a host. If its input ends and other channels go on, a line on stderr says so once. */
 export function consoleInput(
   { stdin, stderr }: Pick<Shell, 'stdin' | 'stderr'>,
   view: Pick<RunView, 'interrupted' | 'leaving'>,

@@ -3,20 +3,20 @@ import { dirname, join } from 'node:path';
 import type { ExtensionSet } from '../../extension/index.js';
 import { moduleFiles } from '../../extension/internal.js';
 
-/** Milliseconds in which changes are taken as one: an editor writes a file in several steps. */
+/** Milliseconds in which several changes count as one: an editor writes a file in several steps. */
 const settleMs = 150;
 
 /**
- * Watches the files of extensions, with what they import by path, and tells which extensions have changed. Folders are
- * watched, not files: an editor may save by renaming.
+ * Watches the files of extensions and the files that they import by path, and names the extensions that have changed. It
+ * watches folders and not files: an editor may save by renaming.
  *
- * @param changed is told each time, after the files have been left alone for a moment. The next time waits for it.
+ * @param changed is called when the files have rested for a moment. The next call waits for the end of this one.
  */
 export class ExtensionWatch implements Disposable {
   readonly #extensions: ExtensionSet;
   readonly #changed: (extensionIds: readonly string[]) => Promise<void>;
   readonly #folders = new Map<string, FSWatcher>();
-  /** Whose file it is. */
+  /** The extensions that each file belongs to. */
   #owners = new Map<string, Set<string>>();
   readonly #pending = new Set<string>();
   #timer: ReturnType<typeof setTimeout> | undefined;
@@ -39,7 +39,7 @@ export class ExtensionWatch implements Disposable {
     this.#folders.clear();
   }
 
-  /** The files of an extension may be others after each change. */
+  /** Reads the files of the extensions anew: a change may add or remove some. */
   #refresh(): void {
     this.#owners = new Map();
     for (const [extensionId, entry] of this.#extensions.files())
@@ -73,7 +73,7 @@ export class ExtensionWatch implements Disposable {
   }
 
   async #tell(): Promise<void> {
-    if (this.#isTelling) return; // what has come meanwhile is told afterwards
+    if (this.#isTelling) return; // the changes that come meanwhile are told afterwards
     this.#isTelling = true;
     const ids = [...this.#pending];
     this.#pending.clear();

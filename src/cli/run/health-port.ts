@@ -5,10 +5,10 @@ import { exitCodes } from '../shell/exit-codes.js';
 import type { Shell } from '../shell/shell.js';
 
 /**
- * Opens the health port that the command line or the config asks for, and says where it is.
+ * Opens the health port that the command line or the config asks for, and prints its address.
  *
  * @param given `--health-port`, which wins.
- * @throws CommandError `bad-arguments` where it is no port; `unusable-port` where it cannot be listened at.
+ * @throws CommandError `bad-arguments` if it is no port; `unusable-port` if nobody can listen at it.
  */
 export async function openHealthPort(
   host: Host,

@@ -5,8 +5,8 @@ import type { Shell } from '../shell/shell.js';
 import { ExtensionWatch } from './extension-watch.js';
 
 /**
- * Reloads extensions when their files change, where that is asked for, and all of them on SIGHUP, unless a person types
- * here: a terminal that is closed sends one, too. Why a reload failed is told on stderr.
+ * Reloads extensions when their files change, if `--watch` asks for it, and all of them on SIGHUP, unless a person types
+ * here: a terminal that is closed sends a SIGHUP, too. The reason of a failed reload goes to stderr.
  */
 export function reloadOn(
   host: Host,

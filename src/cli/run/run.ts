@@ -143,7 +143,7 @@ async function run(options: RunOptions, command: Command, shell: Shell): Promise
   const view = viewFor(options, shell);
   const hasConsole = settings.channels?.includes('console') ?? true;
   const isSeen = hasConsole || options.quiet === true;
-  const level = isSeen ? view.logLevel : 'info'; // nobody sees what goes on elsewhere
+  const level = isSeen ? view.logLevel : 'info'; // nobody sees the messages of other channels here
   await using log = openLog(settings, shell, { level, debug });
   const { logger } = log;
   shell.stderr.lines(
@@ -187,7 +187,7 @@ async function run(options: RunOptions, command: Command, shell: Shell): Promise
     consoleChannel({ ...view, lines: input.lines }),
   );
   const host = createHost({
-    kernel, // with its extensions: they are to see the command itself, too, which goes on when the host has stopped
+    kernel, // the extensions in it are to see the command itself, too, which goes on when the host has stopped
     logger,
     ...kept.hostOptions,
     agents,
@@ -218,7 +218,7 @@ async function run(options: RunOptions, command: Command, shell: Shell): Promise
   });
 }
 
-/** @throws CommandError `bad-arguments` where a gateway is named by no address, or no agent is behind one. */
+/** @throws CommandError `bad-arguments` if the URL is no address of a gateway, or no agent is behind a gateway. */
 function checkUrl(url: string | undefined, { agents }: Settings): void {
   if (url !== undefined && !(URL.canParse(url) && /^wss?:\/\/./.test(url)))
     throw new CommandError(
@@ -234,7 +234,7 @@ function checkUrl(url: string | undefined, { agents }: Settings): void {
   );
 }
 
-/** Runs the host until its input ends, or somebody wants it to stop. @returns whether every message was done with. */
+/** Runs the host until its input ends or the signal aborts. @returns whether every message was done with. */
 async function untilStopped(
   host: Host,
   stop: AbortSignal,
@@ -253,7 +253,7 @@ async function untilStopped(
   return (await host.stopped).drained;
 }
 
-/** The bounds of the config, as the host takes them. */
+/** Names the bounds of the config as the host does. */
 function hostBounds({
   budgets: { sendTimeoutMs },
   lanes: { maxRunning, capacity, total, whenFull },

@@ -5,8 +5,8 @@ import { printable } from '../shell/text.js';
 import { isEventful, stageLines, Way } from './way.js';
 
 /**
- * Sorts dispatches by the message that they belong to, and prints each message's way when it has ended. What
- * belongs to no message (start, drain, accounts) is printed at once, if a handler had a part in it.
+ * Sorts dispatches by the message that they belong to, and prints the way of each message when it has ended. A dispatch of no
+ * message (start, drain, accounts) is printed at once, if a handler had a part in it.
  */
 export class WayPrinter {
   readonly #ways = new Map<string, { readonly way: Way; beganMs: number }>();

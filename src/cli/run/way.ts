@@ -4,10 +4,10 @@ import { oneMore, type Watched, watched } from '../print/watched.js';
 import { counted, span } from '../shell/text.js';
 
 /**
- * The way that one message takes, as lines: every stage in the order in which it ended. Stages that had nothing to
- * tell stand together; the others show their handlers in run order and what came of them. Those of one kind that were
- * only watched are told as one, with the time that each handler took for all of them. It keeps lines, not
- * outcomes, so that a long stream of deltas costs nothing. The kernel must trace, or no handler shows.
+ * The way that one message takes, as lines: every stage in the order in which it ended. Stages without news share a line;
+ * the others show their handlers in run order with their results. Stages of one kind that handlers only watched become one,
+ * with the time that each handler took for all of them. It keeps lines and not outcomes, so that a long stream of deltas
+ * costs nothing. The kernel must trace, or no handler shows.
  */
 export class Way {
   readonly #layout: Layout;
@@ -44,7 +44,7 @@ export class Way {
     else this.#watched = one;
   }
 
-  /** All of it, with a last line that says how it ended and sums up. */
+  /** Returns all lines, with a last line that names the end and sums up. */
   end(ending: string, tookMs: number): string[] {
     this.#flushWatched();
     this.#flushUneventful();
@@ -76,7 +76,7 @@ export class Way {
   }
 }
 
-/** A line before it is laid out: that is done when it is printed, as wide as the terminal is then. */
+/** A line before it is laid out, which is done when it is printed, as wide as the terminal is then. */
 interface Line {
   readonly text: string;
   readonly indent: number;
@@ -92,14 +92,14 @@ function linesOf(outcome: OutcomeRecord, { palette }: Layout, count = 1): Line[]
   ];
 }
 
-/** One dispatch as lines: what came of it, then each handler, change, choice and failure. */
+/** Writes one dispatch as lines: its result, then each handler, change, choice and failure. */
 export function stageLines(outcome: Outcome, layout: Layout): string[] {
   return linesOf(outcome, layout).flatMap(({ text, indent, paint }) =>
     laidOut(text, indent, paint, layout.width),
   );
 }
 
-/** Whether there is more to tell of a dispatch than that it took place. */
+/** Tells whether a dispatch has news beside the fact that it took place. */
 export function isEventful(outcome: Outcome): boolean {
   return (
     outcome.status !== 'passed' ||

@@ -8,12 +8,12 @@ export type AgentChoice =
   | { readonly kind: 'claude'; readonly models: readonly string[] }
   | { readonly kind: 'openclaw'; readonly agentId: string };
 
-/** How agents are written. */
+/** The ways to write an agent. */
 export const agentForms =
   'echo, replay:FILE with a recorded stream, claude, claude:MODEL, openclaw, and openclaw:AGENT';
 
 /**
- * Reads `echo`, `replay:FILE`, `claude`, `claude:MODEL`, `openclaw` or `openclaw:AGENT`. The file is looked for from a folder.
+ * Reads `echo`, `replay:FILE`, `claude`, `claude:MODEL`, `openclaw` or `openclaw:AGENT`. The path of the file starts at a folder.
  *
  * @throws CommandError `bad-arguments`.
  */

@@ -9,24 +9,24 @@ import { CommandError } from '../errors/command-error.js';
 import { ConfigError } from '../errors/config-error.js';
 import { checkFile, fileError } from '../errors/file-error.js';
 
-/** The files that are a config where none is named, in the folder of the command. */
+/** The names of a config file in the folder of the command, if the command line names none. */
 export const configNames = ['ts', 'mts', 'js', 'mjs', 'json'].map((end) => `sluice.config.${end}`);
 
 /** A config file, read and checked. */
 export interface LoadedConfig extends HostConfig {
   /** The file's path. */
   readonly file: string;
-  /** The folder that its paths are read from. */
+  /** The folder of the file, from which its paths are read. */
   readonly folder: string;
-  /** What it holds as it is written: with the references, and without the secrets. */
+  /** The config as it is written: with the references, and without the secrets. */
   readonly written: unknown;
-  /** What came from the environment or from files: it must be in no log. */
+  /** The texts that came from the environment or from files. No log may hold them. */
   readonly secrets: readonly string[];
-  /** Files of secrets that others than their owner may read, with their modes in octal digits. */
+  /** The secret files that others than their owner may read, with their modes in octal digits. */
   readonly exposed: ReadonlyMap<string, string>;
 }
 
-/** Where a config is looked for. */
+/** The place of a command, in which it looks for a config. */
 export interface ConfigPlace {
   /** The folder of the command. */
   readonly cwd: string;
@@ -36,7 +36,7 @@ export interface ConfigPlace {
 /**
  * Finds the config file of a folder.
  *
- * @throws CommandError `bad-config` where there are several.
+ * @throws CommandError `bad-config` if there are several.
  */
 export function findConfigFile(cwd: string): string | undefined {
   const [found, other] = configNames.filter((name) => existsSync(resolve(cwd, name)));
@@ -51,7 +51,7 @@ export function findConfigFile(cwd: string): string | undefined {
 /**
  * Reads a config file: JSON, or a module whose default export is the config.
  *
- * @throws CommandError `missing-file` or `unreadable-file`; ConfigError with everything that is wrong in it.
+ * @throws CommandError `missing-file` or `unreadable-file`; ConfigError with every problem of the config.
  */
 export async function readConfigFile(
   file: string,
@@ -91,7 +91,7 @@ async function readJson(path: string, file: string): Promise<unknown> {
   }
 }
 
-/** Where and why, but not the text around it that the error may quote: it may be a secret. */
+/** Names the place and the reason, but not the text around the place that the error may quote: it may be a secret. */
 function jsonProblem(thrown: unknown, text: string): string {
   const [, what = '', position] =
     /^(.*?)(?:, (?:\.\.\.)?".*)?(?: in JSON)?(?: at position (\d+).*)?$/s.exec(

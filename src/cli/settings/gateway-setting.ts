@@ -8,16 +8,16 @@ export interface GatewaySetting {
   readonly url: string;
   readonly token?: string;
   readonly password?: string;
-  /** The file of the key that this host is known by. It is made where there is none. */
+  /** The file of the key that this host is known by. It is made if it is missing. */
   readonly device: string;
 }
 
-/** Where a gateway listens unless it was told otherwise. */
+/** The usual address of a gateway. */
 const usualUrl = 'ws://127.0.0.1:18789';
 
 /**
- * Reads where the gateway is and how it is entered: the command line over the config file, and for what is secret the
- * file over `OPENCLAW_GATEWAY_TOKEN` and `OPENCLAW_GATEWAY_PASSWORD` of the environment.
+ * Reads the address of the gateway, from the command line or else the config file, and its token and password, from the file
+ * or else `OPENCLAW_GATEWAY_TOKEN` and `OPENCLAW_GATEWAY_PASSWORD` of the environment.
  */
 export function gatewaySetting(
   url: string | undefined,

@@ -13,14 +13,14 @@ const hint = 'Name a file with one JSON message a line, or - for stdin.';
 /** The recording that comes with this package, by the name `example`. */
 const example = join(thisCopy.folder, 'test/fixtures/claude-stream/thinking-text-tool.jsonl');
 
-/** The path of a recording, as it is named in a folder: `example` is the one that comes with this package, unless a file has that name. */
+/** Resolves the path of a recording: `example` is the recording of this package, unless a file has that name. */
 export function recordingPath(file: string, folder: string): string {
   const path = resolve(folder, file);
   return file === 'example' && !existsSync(path) ? example : path;
 }
 
 /**
- * Checks that a recording is there, before anything runs.
+ * Looks for a recording before anything runs.
  *
  * @throws CommandError `missing-file` or `unreadable-file`.
  */
@@ -29,10 +29,10 @@ export function checkRecording(file: string, cwd: string): void {
 }
 
 /**
- * The frames of a recording, read as a stream.
+ * Reads the frames of a recording as a stream.
  *
- * @param onMalformed is told each line that holds none, as an error that names the file and the line.
- * @throws CommandError `unreadable-file`, where reading fails on the way.
+ * @param onMalformed is told of each line that holds no frame, as an error that names the file and the line.
+ * @throws CommandError `unreadable-file` if reading fails on the way.
  */
 export async function* readRecordingFile(
   file: string,
@@ -46,7 +46,7 @@ export async function* readRecordingFile(
       onMalformed(lineError(named, line)),
     )) {
       yield frame;
-      await stdout.flush(); // read on when the reader has what this frame made: a slow one fills no memory
+      await stdout.flush(); // waits for the reader of the output, so that a slow one fills no memory
     }
   } catch (thrown) {
     const { code, message, hint: mend } = fileError(thrown, named, hint);
@@ -54,7 +54,7 @@ export async function* readRecordingFile(
   }
 }
 
-/** The error of a line that holds no message. */
+/** Makes the error of a line that holds no message. */
 export function lineError(file: string, { number, problem }: MalformedLine): CommandError {
   return new CommandError(
     'bad-line',

@@ -5,10 +5,11 @@ import type { Shell } from './shell.js';
 import { printable } from './text.js';
 
 /**
- * Does a command's work between `command.received` and `command.completed`, so that extensions audit the command
- * line as they do the commands of a chat. Lines that handlers want to be seen go to stderr.
+ * Does the work of a command between `command.received` and `command.completed`, so that extensions audit the command
+ * line as they do the commands of a chat. The replies of handlers go to stderr.
  *
- * @returns the exit code of the work. What it throws is thrown on, after `command.completed`.
+ * @returns the exit code of the work.
+ * @throws the error of the work, after `command.completed`.
  */
 export async function asCliCommand(
   kernel: Kernel,

@@ -1,8 +1,8 @@
 /**
- * What a command's exit code means. Each command's `--help` says the same.
+ * The exit codes of the commands. The `--help` of each command lists them, too.
  *
- * - `ok`: everything that was asked has been done. A drain after the first Ctrl-C is one.
- * - `failed`: something failed on the way; a line on stderr says what.
+ * - `ok`: the command has done everything. A drain after the first Ctrl-C ends so, too.
+ * - `failed`: something failed on the way, which a line on stderr names.
  * - `usage`: nothing ran, because the command line, the config or a file that they name is wrong.
  * - `interrupted`: a second signal ended the process at once.
  */

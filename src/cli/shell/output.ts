@@ -2,13 +2,13 @@ import type { Writable } from 'node:stream';
 
 /** A stream to write to, whose reader may go away. */
 export interface Output {
-  /** Aborted when the reader is gone: `| head -1` has read its line. What is written then is dropped. */
+  /** Aborts when the reader is gone: `| head -1` has read its line. Later output is dropped. */
   readonly gone: AbortSignal;
-  /** Writes a text as it is. Resolves when it has been handed on; rejects where it never will be. */
+  /** Writes a text as it is. Resolves when it has been handed on; rejects if it never will be. */
   write(text: string): Promise<void>;
-  /** Writes lines. What becomes of them is nobody's concern: a failure shows as `gone`. */
+  /** Writes lines. A failure shows as `gone` alone. */
   lines(lines: readonly string[]): void;
-  /** Resolves when everything has been handed on, or cannot be. */
+  /** Resolves when all output has been handed on, or cannot be. */
   flush(): Promise<void>;
 }
 
@@ -33,7 +33,7 @@ export function outputTo(stream: Writable): Output {
     lines: (lines) => {
       if (lines.length > 0) void writeOrDrop(`${lines.join('\n')}\n`);
     },
-    // an empty write costs as much as any: readers of files flush once a line
+    // an empty write costs as much as any other, and readers of files flush once a line
     flush: () => (stream.writableLength === 0 ? Promise.resolve() : writeOrDrop('')),
   };
 }

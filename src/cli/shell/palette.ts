@@ -2,19 +2,19 @@ import { styleText } from 'node:util';
 
 type Paint = (text: string) => string;
 
-/** How output is painted: by what a text is, not by a colour. */
+/** The paints of output, by the meaning of a text and not by a colour. */
 export interface Palette {
-  /** What is as it should be. */
+  /** Ordinary text. */
   readonly plain: Paint;
-  /** What matters least. */
+  /** The least important text. */
   readonly quiet: Paint;
   /** Headings and totals. */
   readonly strong: Paint;
-  /** Something was changed or chosen. */
+  /** A change or a choice. */
   readonly changed: Paint;
-  /** Something was cancelled, skipped or deprecated. */
+  /** Something that was cancelled, skipped or is deprecated. */
   readonly warning: Paint;
-  /** Something failed. */
+  /** A failure. */
   readonly failure: Paint;
 }
 
@@ -39,7 +39,7 @@ const colourPalette: Palette = {
   failure: painted('red'),
 };
 
-/** The palette for a stream: colours on a terminal only, and none where NO_COLOR is set or TERM is `dumb`. */
+/** Chooses the palette for a stream: colours on a terminal only, and none if NO_COLOR is set or TERM is `dumb`. */
 export function paletteFor(
   stream: { readonly isTTY?: boolean },
   env: Readonly<Record<string, string | undefined>>,
@@ -48,7 +48,7 @@ export function paletteFor(
   return wanted ? colourPalette : plainPalette;
 }
 
-/** Node would ask stdout whether it is a terminal; the stream in question may be stderr, and has been asked. */
+/** Makes a paint. Node would look whether stdout is a terminal; the stream may be stderr, and was looked at before. */
 function painted(format: 'dim' | 'bold' | 'cyan' | 'yellow' | 'red'): Paint {
   return (text) => styleText(format, text, { validateStream: false });
 }

@@ -1,10 +1,10 @@
 import { withoutSecrets } from '../../host/internal.js';
 import type { Output } from './output.js';
 
-/** An output that says no secret, once it knows them. */
+/** An output that writes none of the secrets that it knows. */
 export interface SecretKeeper {
   readonly output: Output;
-  /** Adds secrets: from now on they are taken out of what is written. */
+  /** Adds secrets: from now on they are taken out of all output. */
   keep(secrets: readonly string[]): void;
 }
 

@@ -1,17 +1,17 @@
 import { exitCodes } from './exit-codes.js';
 
-/** Of the process, what stopping needs. */
+/** The parts of the process that a stop needs. */
 export interface SignalSource {
   on(signal: 'SIGINT' | 'SIGTERM', listener: () => void): unknown;
   exit(code: number): void;
 }
 
 /**
- * Listens for Ctrl-C and SIGTERM. The first aborts the signal, with its name as the reason: the command finishes
- * what it has begun. The second ends the process at once, whatever it is doing.
+ * Listens for Ctrl-C and SIGTERM. The first aborts the signal, with its name as the reason: the command finishes the work
+ * that it has begun. The second ends the process at once.
  *
- * @param interrupted is asked first where it is a Ctrl-C: `true` says that it was meant for something smaller than the
- *   command, which has been stopped. It then counts as neither.
+ * @param interrupted is asked first about a Ctrl-C: `true` says that it has stopped something smaller than the command.
+ *   Such a Ctrl-C counts as neither.
  */
 export function stopSignal(
   source: SignalSource,

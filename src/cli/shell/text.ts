@@ -1,7 +1,7 @@
 import { inertText } from '../../kernel/index.js';
 
 /**
- * A text on one line, safe to print: control characters, which could move a terminal's cursor or paint over
+ * Puts a text on one line that is safe to print: control characters, which could move a terminal's cursor or paint over
  * other lines, become spaces.
  */
 export function printable(text: string): string {
@@ -24,30 +24,30 @@ export function wrap(text: string, width: number): string[] {
   return line.length === 0 ? lines : [...lines, line.join('').trimEnd()];
 }
 
-/** A word's characters, cut to a length. An empty word, which a double space leaves, stays one. */
+/** Cuts the characters of a word to a length. An empty word, which a double space leaves, stays one. */
 function pieces(characters: readonly string[], length: number): string[][] {
   const count = Math.max(1, Math.ceil(characters.length / length));
   return Array.from({ length: count }, (_, at) => characters.slice(at * length, (at + 1) * length));
 }
 
-/** A span of time in few characters: `0.04 ms`, `12 ms`, `1.5 s`. */
+/** Writes a span of time in few characters: `0.04 ms`, `12 ms`, `1.5 s`. */
 export function span(milliseconds: number): string {
   if (milliseconds >= 1_000) return `${(milliseconds / 1_000).toFixed(1)} s`;
   return `${milliseconds.toFixed(milliseconds >= 10 ? 0 : milliseconds >= 1 ? 1 : 2)} ms`;
 }
 
-/** A number with its noun: `1 stage`, `2 stages`. */
+/** Writes a number with its noun: `1 stage`, `2 stages`. */
 export function counted(count: number, one: string, many: string): string {
   return `${count} ${count === 1 ? one : many}`;
 }
 
-/** A text cut to a number of characters, with an ellipsis where something is missing. */
+/** Cuts a text to a number of characters; an ellipsis stands for the rest. */
 export function cut(text: string, length: number): string {
   const characters = [...text];
   return characters.length <= length ? text : `${characters.slice(0, length - 1).join('')}…`;
 }
 
-/** A text with a full stop at its end, so that another sentence can follow. */
+/** Ends a text with a full stop, so that another sentence can follow. */
 export function sentence(text: string): string {
   return /[.!?]$/.test(text) ? text : `${text}.`;
 }

@@ -1,6 +1,6 @@
 /**
- * The values of a source until a signal says stop, also while one is waited for: an input that a person types may
- * never end. The value that was waited for is lost then.
+ * Yields the values of a source until a signal aborts, also during a wait: input that a person types may never end. The
+ * value of such a wait is lost.
  */
 export async function* untilStopped<T>(
   source: AsyncIterable<T>,
@@ -14,7 +14,7 @@ export async function* untilStopped<T>(
   try {
     while (!stop.aborted) {
       isReading = true;
-      // not a race with one promise for the stop: that would keep something for every value
+      // a race with one promise for the stop would keep memory for every value
       const next = await new Promise<IteratorResult<T> | undefined>((resolve, reject) => {
         giveUp = () => resolve(undefined);
         reader.next().then(resolve, reject);
@@ -28,7 +28,7 @@ export async function* untilStopped<T>(
     stop.removeEventListener('abort', onStop);
     const closed = reader.return?.();
     if (isReading)
-      closed?.catch(() => undefined); // it ends when its input does, if ever
+      closed?.catch(() => undefined); // the source ends with its input, if ever
     else await closed;
   }
 }

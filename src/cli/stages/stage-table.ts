@@ -7,7 +7,7 @@ import {
 import type { Layout } from '../print/layout.js';
 import { printable, span, wrap } from '../shell/text.js';
 
-/** What `stages` shows beside the catalog itself. */
+/** The options of the table of stages. */
 export interface StageTableOptions extends Layout {
   /** Families that the chosen agent only reports: a cancel or patch there has no effect. */
   readonly observeOnly: ReadonlySet<string>;
@@ -15,7 +15,7 @@ export interface StageTableOptions extends Layout {
 
 const heading = { family: 'FAMILY', mode: 'MODE', classes: 'CLASSES' };
 
-/** The catalog as a table: a row for each stage, its marks, and its handlers in run order under it. */
+/** Lays the catalog out as a table: a row for each stage, with its marks and its handlers in run order under it. */
 export function stageTable(stages: readonly StageInfo[], options: StageTableOptions): string[] {
   const widths = {
     family: widest(stages.map(({ stage }) => stage.family)),
@@ -37,7 +37,7 @@ export function stageTable(stages: readonly StageInfo[], options: StageTableOpti
   ];
 }
 
-/** One stage as plain data, for a line of JSON. */
+/** Turns a stage into plain data for a line of JSON. */
 export function stageData(
   { stage, handlers }: StageInfo,
   observeOnly: ReadonlySet<string>,
