@@ -10,7 +10,14 @@ export {
   type AgentRunContext,
   bridgeAgentEvents,
 } from './agent-events/index.js';
-export { type LegacyHookKindOf, legacyHookNames } from './hooks/index.js';
+export {
+  type LegacyContext,
+  type LegacyEvent,
+  type LegacyHookName,
+  type LegacyHooks,
+  type LegacyResult,
+  legacyHookNames,
+} from './hooks/index.js';
 export type { BridgeStatus } from './hooks/row.js';
 export type * from './hooks/shapes.js';
 export {

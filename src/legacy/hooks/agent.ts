@@ -1,13 +1,20 @@
 import { definedFields, type PayloadOf } from '../../kernel/index.js';
 import { knownAmount, knownCount } from '../facts/known.js';
-import { observes } from './observes.js';
-import type { LegacyHookRows } from './row.js';
+import { voidHook } from './make-row.js';
 import { agentContextOf, payloadOf, runOf, runRefs } from './run-context.js';
-import type { LegacyEvent } from './shapes.js';
+import type { LegacyAgentContext } from './shapes.js';
 
 type Usage = NonNullable<PayloadOf<'agent.llm.output'>['usage']>;
 
-const usageOf = (usage: NonNullable<LegacyEvent<'llm_output'>['usage']>): Usage =>
+type LegacyUsage = {
+  input?: number;
+  output?: number;
+  cacheRead?: number;
+  cacheWrite?: number;
+  total?: number;
+};
+
+const usageOf = (usage: LegacyUsage): Usage =>
   definedFields({
     inputTokens: knownCount(usage.input),
     outputTokens: knownCount(usage.output),
@@ -16,7 +23,7 @@ const usageOf = (usage: NonNullable<LegacyEvent<'llm_output'>['usage']>): Usage 
     totalTokens: knownCount(usage.total),
   });
 
-const legacyUsageOf = (usage: Usage): NonNullable<LegacyEvent<'llm_output'>['usage']> =>
+const legacyUsageOf = (usage: Usage): LegacyUsage =>
   definedFields({
     input: usage.inputTokens,
     output: usage.outputTokens,
@@ -35,8 +42,19 @@ function stopReasonOf(messages: readonly unknown[]): string | undefined {
 
 /** The hooks that watch a run and its session's reset. */
 export const agentHooks = {
-  llm_input: {
-    ...observes,
+  llm_input: voidHook<
+    {
+      runId: string;
+      sessionId: string;
+      provider: string;
+      model: string;
+      systemPrompt?: string;
+      prompt: string;
+      historyMessages: unknown[];
+      imagesCount: number;
+    },
+    LegacyAgentContext
+  >({
     parts: [{ family: 'agent.llm.input', class: 'observer' }],
     why: 'The same moment: just before the provider is called, with the composed prompt.',
     announce: (event, ctx) => {
@@ -56,9 +74,19 @@ export const agentHooks = {
         ctx: agentContextOf(envelope),
       };
     },
-  },
-  llm_output: {
-    ...observes,
+  }),
+  llm_output: voidHook<
+    {
+      runId: string;
+      sessionId: string;
+      provider: string;
+      model: string;
+      assistantTexts: string[];
+      lastAssistant?: unknown;
+      usage?: LegacyUsage;
+    },
+    LegacyAgentContext
+  >({
     parts: [{ family: 'agent.llm.output', class: 'observer' }],
     why: 'The same moment: after agent_end, once per attempt.',
     announce: (event, ctx) => {
@@ -89,9 +117,11 @@ export const agentHooks = {
       // a bridged note of a fallback is no answer: nothing was called, so nothing took time
       return fallback === undefined || assistantTexts.length > 0 || durationMs !== undefined;
     },
-  },
-  agent_end: {
-    ...observes,
+  }),
+  agent_end: voidHook<
+    { messages: unknown[]; success: boolean; error?: string; durationMs?: number },
+    LegacyAgentContext
+  >({
     parts: [{ family: 'agent.completed', class: 'observer' }],
     why: "Not in the seed's table; the family names this capture as its purpose. The legacy caller reports success where the provider failed: the stop reason of the last message is carried beside it.",
     announce: (event, ctx) => {
@@ -109,9 +139,17 @@ export const agentHooks = {
         ctx: agentContextOf(envelope),
       };
     },
-  },
-  before_compaction: {
-    ...observes,
+  }),
+  before_compaction: voidHook<
+    {
+      messageCount: number;
+      compactingCount?: number;
+      tokenCount?: number;
+      messages?: unknown[];
+      sessionFile?: string;
+    },
+    LegacyAgentContext
+  >({
     parts: [{ family: 'compaction.before', class: 'observer' }],
     why: 'One compaction is told of on up to three buses: it becomes one event. A count of -1 means that the source does not know; the payload leaves it out.',
     announce: (event, ctx) => {
@@ -135,9 +173,11 @@ export const agentHooks = {
         ctx: agentContextOf(envelope),
       };
     },
-  },
-  after_compaction: {
-    ...observes,
+  }),
+  after_compaction: voidHook<
+    { messageCount: number; tokenCount?: number; compactedCount: number; sessionFile?: string },
+    LegacyAgentContext
+  >({
     parts: [{ family: 'compaction.after', class: 'observer' }],
     why: 'As before_compaction. Not told of a compaction that will be retried, as in the legacy system.',
     announce: (event, ctx) => {
@@ -159,9 +199,11 @@ export const agentHooks = {
       };
     },
     wants: (envelope) => payloadOf<PayloadOf<'compaction.after'>>(envelope).willRetry !== true,
-  },
-  before_reset: {
-    ...observes,
+  }),
+  before_reset: voidHook<
+    { sessionFile?: string; messages?: unknown[]; reason?: string },
+    LegacyAgentContext
+  >({
     parts: [{ family: 'session.resetting', class: 'observer' }],
     why: 'The legacy caller leaves it out where it cannot read the old transcript; the stage is there on every reset.',
     announce: (event, ctx) => {
@@ -177,5 +219,5 @@ export const agentHooks = {
         ctx: agentContextOf(envelope),
       };
     },
-  },
-} as const satisfies Partial<LegacyHookRows>;
+  }),
+};

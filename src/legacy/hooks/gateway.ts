@@ -1,12 +1,11 @@
 import { definedFields, type PayloadOf } from '../../kernel/index.js';
-import { observes } from './observes.js';
-import type { LegacyHookRows } from './row.js';
+import { voidHook } from './make-row.js';
 import { payloadOf } from './run-context.js';
+import type { LegacyGatewayContext } from './shapes.js';
 
 /** The hooks of the gateway. */
 export const gatewayHooks = {
-  gateway_start: {
-    ...observes,
+  gateway_start: voidHook<{ port: number }, LegacyGatewayContext>({
     parts: [{ family: 'gateway.started', class: 'observer' }],
     why: 'The same moment: when messages can come. A host without a port says 0.',
     announce: ({ port }) => [
@@ -16,9 +15,8 @@ export const gatewayHooks = {
       const { port = 0 } = payloadOf<PayloadOf<'gateway.started'>>(envelope);
       return { event: { port }, ctx: { port } };
     },
-  },
-  gateway_stop: {
-    ...observes,
+  }),
+  gateway_stop: voidHook<{ reason?: string }, LegacyGatewayContext>({
     parts: [{ family: 'gateway.stopping', class: 'observer' }],
     why: 'The same moment: when the host begins to drain.',
     announce: ({ reason }, { port }) => [
@@ -28,5 +26,5 @@ export const gatewayHooks = {
       const { reason, port } = payloadOf<PayloadOf<'gateway.stopping'>>(envelope);
       return { event: definedFields({ reason }), ctx: definedFields({ port }) };
     },
-  },
-} as const satisfies Partial<LegacyHookRows>;
+  }),
+};

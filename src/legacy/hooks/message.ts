@@ -1,6 +1,7 @@
 import { cancel, definedFields, type PayloadOf } from '../../kernel/index.js';
 import { knownAmount } from '../facts/known.js';
-import { anyGives, extrasOf, type Fields, isGiven, type LegacyHookRows, lastGiven } from './row.js';
+import { modifyingHook, voidHook } from './make-row.js';
+import { anyGives, extrasOf, type Fields, isGiven, lastGiven } from './row.js';
 import { payloadOf, writable } from './run-context.js';
 import type { LegacyMessageContext } from './shapes.js';
 
@@ -81,14 +82,12 @@ const outbound = (ctx: LegacyMessageContext, event: { to: string; content: strin
 
 /** The hooks of messages that come in and go out. */
 export const messageHooks = {
-  message_received: {
-    kind: 'void',
+  message_received: voidHook<
+    { from: string; content: string; timestamp?: number; metadata?: Record<string, unknown> },
+    LegacyMessageContext
+  >({
     parts: [{ family: 'ingress.normalized', class: 'observer' }],
-    coverage: ['observe'],
-    status: 'bridged',
     why: 'The first moment at which a message is known by its fields. The internal key message:received tells of the same fact: it becomes one event. A thread is also given as threadTs and channelId, which plugins of the Slack path read.',
-    merge: 'none: nothing is returned',
-    instead: 'nothing: this hook only observes',
     announce: (event, ctx) => {
       const metadata: Fields = event.metadata ?? {};
       const received = receivedOf(metadata);
@@ -138,10 +137,12 @@ export const messageHooks = {
         ctx: messageContextOf(payload),
       };
     },
-    result: () => undefined,
-  },
-  message_sending: {
-    kind: 'modifying',
+  }),
+  message_sending: modifyingHook<
+    { to: string; content: string; metadata?: Record<string, unknown> },
+    LegacyMessageContext,
+    { content?: string; cancel?: boolean }
+  >({
     parts: [
       {
         family: 'egress.preparing',
@@ -158,7 +159,6 @@ export const messageHooks = {
       },
     ],
     coverage: ['mutate', 'veto'],
-    status: 'bridged',
     why: 'One handler that may change and cancel: a mutator and a veto over a single call of it. The legacy hook ran on two of the send paths; the stage is on all of them, streamed replies among them.',
     merge: 'content: the last; cancel: ends the stage',
     instead: '{ content }',
@@ -199,18 +199,16 @@ export const messageHooks = {
         ...(isKept ? { cancel: said || true } : isGiven(said) && { cancel: said && false }),
       };
     },
-  },
-  message_sent: {
-    kind: 'void',
+  }),
+  message_sent: voidHook<
+    { to: string; content: string; success: boolean; error?: string },
+    LegacyMessageContext
+  >({
     parts: [
       { family: 'egress.sent', class: 'observer' },
       { family: 'egress.failed', class: 'observer' },
     ],
-    coverage: ['observe'],
-    status: 'bridged',
     why: 'success decides the family. The internal key message:sent tells of the same fact: it becomes one event.',
-    merge: 'none: nothing is returned',
-    instead: 'nothing: this hook only observes',
     announce: (event, ctx) => {
       const sent = { ...outbound(ctx, event), attachments: [], metadata: {} };
       const given = refsOf(ctx);
@@ -228,6 +226,5 @@ export const messageHooks = {
         ctx: messageContextOf(payload),
       };
     },
-    result: () => undefined,
-  },
-} as const satisfies Partial<LegacyHookRows>;
+  }),
+};

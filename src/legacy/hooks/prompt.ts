@@ -4,16 +4,10 @@ import {
   type Outcome,
   type PayloadOf,
 } from '../../kernel/index.js';
-import {
-  type Answer,
-  type Ending,
-  extrasOf,
-  isGiven,
-  type LegacyHookRows,
-  type PayloadsAtCall,
-} from './row.js';
+import { modifyingHook } from './make-row.js';
+import { type Answer, type Ending, extrasOf, isGiven, type PayloadsAtCall } from './row.js';
 import { agentContextOf, payloadOf, runOf, runRefs } from './run-context.js';
-import type { LegacyAgentContext } from './shapes.js';
+import type { LegacyAgentContext, LegacyModelResult, LegacyPromptResult } from './shapes.js';
 
 type Pieces = PayloadOf<'agent.prompt.building'>['guidance'];
 
@@ -154,11 +148,9 @@ const known = Object.keys(modelFields);
 
 /** The hooks that choose the model and compose the prompt. */
 export const promptHooks = {
-  before_model_resolve: {
-    kind: 'modifying',
+  before_model_resolve: modifyingHook<{ prompt: string }, LegacyAgentContext, LegacyModelResult>({
     parts: [modelPart],
     coverage: ['mutate'],
-    status: 'bridged',
     why: 'The stage of the same moment: once per run, before the model is looked up.',
     merge: 'first defined, by field',
     instead: '{ modelOverride, providerOverride }',
@@ -168,12 +160,14 @@ export const promptHooks = {
       ctx: agentContextOf(envelope),
     }),
     result: (ending) => answered(ending, known, modelResult(ending.outcomes[0])),
-  },
-  before_prompt_build: {
-    kind: 'modifying',
+  }),
+  before_prompt_build: modifyingHook<
+    { prompt: string; messages: unknown[] },
+    LegacyAgentContext,
+    LegacyPromptResult
+  >({
     parts: promptParts,
     coverage: ['mutate'],
-    status: 'bridged',
     why: 'Its texts become guidance (system side) and additions (user side). A system prompt of its own needs the grant of a trusted plugin.',
     merge: 'systemPrompt: the last; the others joined by a blank line, in order',
     instead: '{ systemPrompt, prependContext, prependSystemContext, appendSystemContext }',
@@ -183,14 +177,16 @@ export const promptHooks = {
       return { event: { prompt, messages }, ctx: agentContextOf(envelope) };
     },
     result: (ending) => answered(ending, promptFields, promptResult(ending.outcomes[0])),
-  },
-  before_agent_start: {
-    kind: 'modifying',
+  }),
+  before_agent_start: modifyingHook<
+    { prompt: string; messages?: unknown[] },
+    LegacyAgentContext,
+    LegacyModelResult & LegacyPromptResult
+  >({
     parts: agentStartParts,
     band: 'last',
     oncePerRun: true,
     coverage: ['mutate'],
-    status: 'bridged',
     why: 'One handler for two stages, after all others of both. What it answers in the model stage stands for the prompt stage; only if nobody answered there is it called again, with the messages.',
     merge: 'as before_model_resolve and before_prompt_build together',
     instead: '{ modelOverride, providerOverride, systemPrompt, prependContext, ... }',
@@ -210,5 +206,5 @@ export const promptHooks = {
         ...modelResult(ending.outcomes[0]),
         ...promptResult(ending.outcomes[1] ?? ending.outcomes[0]),
       }),
-  },
-} as const satisfies Partial<LegacyHookRows>;
+  }),
+};

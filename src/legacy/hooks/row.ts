@@ -1,5 +1,4 @@
 import type { Envelope, FamilyName, Given, HandlerClass, Outcome } from '../../kernel/index.js';
-import type { LegacyContext, LegacyEvent, LegacyHookName } from './shapes.js';
 
 /** A record that nobody has checked. */
 export type Fields = Readonly<Record<string, unknown>>;
@@ -14,9 +13,9 @@ export type Coverage = 'observe' | 'mutate' | 'veto' | 'resolve';
 export type BridgeStatus = 'bridged' | 'observe-only' | 'retired';
 
 /** What the handlers of a hook are called with. */
-export interface LegacyView<H extends LegacyHookName = LegacyHookName> {
-  readonly event: LegacyEvent<H>;
-  readonly ctx: LegacyContext<H>;
+export interface LegacyView<Event = object, Context = object> {
+  readonly event: Event;
+  readonly ctx: Context;
 }
 
 /** What one handler answered, and what it changed of its event's parameters in place. */
@@ -63,11 +62,25 @@ export interface Ending {
   readonly canonicalWrites: readonly string[];
 }
 
+/** The types of a hook. */
+export interface HookShape<Event, Context, Result, Kind> {
+  readonly event: Event;
+  readonly ctx: Context;
+  readonly result: Result;
+  readonly kind: Kind;
+}
+
 /**
- * One row of the mapping: everything that the bridge knows about a plugin hook. Adding a hook is adding a row.
+ * One row of the mapping: everything that the bridge knows about a plugin hook, with the shapes of profile 2026.3. A handler is
+ * called with `Event` and `Context`, and may return `Result` (`undefined` if nothing is read). Adding a hook is adding a row.
  */
-export interface LegacyHookRow<H extends LegacyHookName = LegacyHookName> {
-  readonly kind: LegacyHookKind;
+export interface LegacyHookRow<
+  Event = object,
+  Context = object,
+  Result = unknown,
+  Kind extends LegacyHookKind = LegacyHookKind,
+> {
+  readonly kind: Kind;
   /** The contributions of one handler, in run order. */
   readonly parts: readonly HookPart[];
   /** `last`: after all other handlers of its stages, whatever their priority. */
@@ -87,17 +100,16 @@ export interface LegacyHookRow<H extends LegacyHookName = LegacyHookName> {
   /** What a handler that writes to its event is told to return instead. */
   readonly instead: string;
   /** The legacy event and context as canonical dispatches. */
-  announce(event: LegacyEvent<H>, ctx: LegacyContext<H>): readonly Announcement[];
+  announce(event: Event, ctx: Context): readonly Announcement[];
   /** A canonical envelope as the legacy event and context. */
-  view(envelope: Envelope): LegacyView<H>;
+  view(envelope: Envelope): LegacyView<Event, Context>;
   /** Whether the legacy hook tells of this event at all; every event where unsaid. Asked of canonical events only. */
   wants?(envelope: Envelope): boolean;
   /** What the legacy runner returns; `undefined` as a void hook does. */
   result(ending: Ending): unknown;
+  /** For the compiler alone: no row has it. */
+  readonly '~shape'?: HookShape<Event, Context, Result, Kind>;
 }
-
-/** A row for each plugin hook. */
-export type LegacyHookRows = { readonly [H in LegacyHookName]: LegacyHookRow<H> };
 
 /** An object that is no list. */
 export function isFields(value: unknown): value is Fields {

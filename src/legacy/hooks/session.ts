@@ -1,7 +1,6 @@
 import { definedFields, type PayloadOf } from '../../kernel/index.js';
 import { knownAmount, knownCount } from '../facts/known.js';
-import { observes } from './observes.js';
-import type { LegacyHookRows } from './row.js';
+import { voidHook } from './make-row.js';
 import { payloadOf, runRefs } from './run-context.js';
 import type { LegacySessionContext } from './shapes.js';
 
@@ -21,8 +20,10 @@ const sessionContextOf = (payload: {
 
 /** The hooks of a session. */
 export const sessionHooks = {
-  session_start: {
-    ...observes,
+  session_start: voidHook<
+    { sessionId: string; sessionKey?: string; resumedFrom?: string },
+    LegacySessionContext
+  >({
     parts: [{ family: 'session.started', class: 'observer' }],
     why: "Not in the seed's table. Told when a new session id is made; the stage also tells of sessions that go on, and a legacy handler is not called then.",
     announce: (event, ctx) => {
@@ -39,9 +40,11 @@ export const sessionHooks = {
       };
     },
     wants: (envelope) => payloadOf<PayloadOf<'session.started'>>(envelope).isNew,
-  },
-  session_end: {
-    ...observes,
+  }),
+  session_end: voidHook<
+    { sessionId: string; sessionKey?: string; messageCount: number; durationMs?: number },
+    LegacySessionContext
+  >({
     parts: [{ family: 'session.ended', class: 'observer' }],
     why: "Not in the seed's table, and no family of its own there: session.ended was added for it. The legacy caller always counts 0 messages; the stage counts them.",
     announce: (event, ctx) => {
@@ -62,5 +65,5 @@ export const sessionHooks = {
         ctx: sessionContextOf(payload),
       };
     },
-  },
-} as const satisfies Partial<LegacyHookRows>;
+  }),
+};

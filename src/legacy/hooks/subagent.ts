@@ -6,15 +6,24 @@ import {
   select,
 } from '../../kernel/index.js';
 import { known, knownAmount } from '../facts/known.js';
-import { observes } from './observes.js';
-import { type Answer, extrasOf, isGiven, type LegacyHookRows, lastGiven } from './row.js';
+import { modifyingHook, voidHook } from './make-row.js';
+import { type Answer, extrasOf, isGiven, lastGiven } from './row.js';
 import { payloadOf } from './run-context.js';
-import type { LegacyEvent, LegacyPlace, LegacySubagentContext } from './shapes.js';
+import type { LegacyPlace, LegacySubagentContext } from './shapes.js';
 
 const placeOf = ({ channel, accountId, to, threadId }: LegacyPlace): LegacyPlace =>
   known({ channel, accountId, to, threadId });
 
-const spawnOf = (event: LegacyEvent<'subagent_spawning'>, ctx: LegacySubagentContext) => {
+type SpawnEvent = {
+  childSessionKey: string;
+  agentId: string;
+  label?: string;
+  mode: 'run' | 'session';
+  requester?: LegacyPlace;
+  threadRequested: boolean;
+};
+
+const spawnOf = (event: SpawnEvent, ctx: LegacySubagentContext) => {
   const { childSessionKey, agentId, label, mode, requester, threadRequested } = event;
   const { requesterSessionKey } = ctx;
   return {
@@ -29,7 +38,7 @@ const spawnOf = (event: LegacyEvent<'subagent_spawning'>, ctx: LegacySubagentCon
 
 type SpawnPayload = PayloadOf<'subagent.spawning'>;
 
-const legacySpawnOf = (payload: SpawnPayload): LegacyEvent<'subagent_spawning'> => {
+const legacySpawnOf = (payload: SpawnPayload): SpawnEvent => {
   const { childSessionKey, agentId, label, spawnMode, requester, threadRequested } = payload;
   const known = { childSessionKey, agentId, mode: spawnMode, threadRequested };
   return { ...known, ...definedFields({ label, requester: requester && { ...requester } }) };
@@ -51,14 +60,16 @@ const readError = ({ value }: Answer) => {
 
 /** The hooks of an agent's children. */
 export const subagentHooks = {
-  subagent_spawning: {
-    kind: 'modifying',
+  subagent_spawning: modifyingHook<
+    SpawnEvent,
+    LegacySubagentContext,
+    { status: 'ok'; threadBindingReady?: boolean } | { status: 'error'; error: string }
+  >({
     parts: [
       { family: 'subagent.spawning', class: 'augmenter', read: readReady },
       { family: 'subagent.spawning', class: 'veto', read: readError },
     ],
     coverage: ['observe', 'veto'],
-    status: 'bridged',
     why: "Not in the seed's table. An error refuses the child, so it is a veto; readiness is an annotation. The caller fails a spawn with a thread that nobody made ready.",
     merge: 'the first error ends the stage; else ok, ready if any is',
     instead: "{ status: 'ok', threadBindingReady } or { status: 'error', error }",
@@ -91,9 +102,19 @@ export const subagentHooks = {
         return { ...extras, status: 'ok', threadBindingReady: ready };
       return { ...answers[0] };
     },
-  },
-  subagent_delivery_target: {
-    kind: 'modifying',
+  }),
+  subagent_delivery_target: modifyingHook<
+    {
+      childSessionKey: string;
+      requesterSessionKey: string;
+      requesterOrigin?: LegacyPlace;
+      childRunId?: string;
+      spawnMode?: 'run' | 'session';
+      expectsCompletionMessage: boolean;
+    },
+    LegacySubagentContext,
+    { origin?: LegacyPlace }
+  >({
     parts: [
       {
         family: 'subagent.delivery.resolving',
@@ -102,7 +123,6 @@ export const subagentHooks = {
       },
     ],
     coverage: ['resolve'],
-    status: 'bridged',
     why: "An answer is a candidate without rank: the first in run order wins, and an explicit candidate of an extension beats it. Without one the answer goes to the requester's place.",
     merge: 'the first origin; the later handlers still run',
     instead: '{ origin }',
@@ -137,9 +157,8 @@ export const subagentHooks = {
       if (answers.length === 0 && origin === undefined) return undefined;
       return { ...extrasOf(answers, ['origin']), ...definedFields({ origin }) };
     },
-  },
-  subagent_spawned: {
-    ...observes,
+  }),
+  subagent_spawned: voidHook<SpawnEvent & { runId: string }, LegacySubagentContext>({
     parts: [{ family: 'subagent.spawned', class: 'observer' }],
     why: "Not in the seed's table. Told when the child runs.",
     announce: (event, ctx) => [
@@ -156,9 +175,21 @@ export const subagentHooks = {
         ctx: spawnContextOf(payload),
       };
     },
-  },
-  subagent_ended: {
-    ...observes,
+  }),
+  subagent_ended: voidHook<
+    {
+      targetSessionKey: string;
+      targetKind: 'subagent' | 'acp';
+      reason: string;
+      sendFarewell?: boolean;
+      accountId?: string;
+      runId?: string;
+      endedAt?: number;
+      outcome?: 'ok' | 'error' | 'timeout' | 'killed' | 'reset' | 'deleted';
+      error?: string;
+    },
+    LegacySubagentContext
+  >({
     parts: [{ family: 'subagent.completed', class: 'observer' }],
     why: "Not in the seed's table. Also told when a session is reset or deleted, with that outcome.",
     announce: (event, ctx) => {
@@ -181,5 +212,5 @@ export const subagentHooks = {
         ctx: definedFields({ runId, childSessionKey: targetSessionKey, requesterSessionKey }),
       };
     },
-  },
-} as const satisfies Partial<LegacyHookRows>;
+  }),
+};

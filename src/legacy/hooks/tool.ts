@@ -1,14 +1,7 @@
 import { cancel, definedFields, type PayloadOf } from '../../kernel/index.js';
 import { knownAmount } from '../facts/known.js';
-import {
-  type Answer,
-  extrasOf,
-  type Fields,
-  isFields,
-  isGiven,
-  type LegacyHookRows,
-  lastGiven,
-} from './row.js';
+import { modifyingHook, voidHook } from './make-row.js';
+import { type Answer, extrasOf, type Fields, isFields, isGiven, lastGiven } from './row.js';
 import { payloadOf, runRefs, writable } from './run-context.js';
 import type { LegacyToolContext } from './shapes.js';
 
@@ -68,14 +61,16 @@ function paramsSet(
 
 /** The hooks around a tool call. */
 export const toolHooks = {
-  before_tool_call: {
-    kind: 'modifying',
+  before_tool_call: modifyingHook<
+    { toolName: string; params: Record<string, unknown>; runId?: string; toolCallId?: string },
+    LegacyToolContext,
+    { params?: Record<string, unknown>; block?: boolean; blockReason?: string }
+  >({
     parts: [
       { family: 'agent.tool.calling', class: 'mutator', read: readParams },
       { family: 'agent.tool.calling', class: 'veto', read: readBlock },
     ],
     coverage: ['mutate', 'veto'],
-    status: 'bridged',
     why: 'One handler that may change and block: a mutator and a veto over a single call of it. What it sets of params in place counts, as in the legacy caller; a key that it deletes stays.',
     merge: 'params: by key, the last of each; block: ends the stage',
     honoursInPlace: 'params',
@@ -111,14 +106,21 @@ export const toolHooks = {
         ...(isGiven(reason) && { blockReason: reason }),
       };
     },
-  },
-  after_tool_call: {
-    kind: 'void',
+  }),
+  after_tool_call: voidHook<
+    {
+      toolName: string;
+      params: Record<string, unknown>;
+      runId?: string;
+      toolCallId?: string;
+      result?: unknown;
+      error?: string;
+      durationMs?: number;
+    },
+    LegacyToolContext
+  >({
     parts: [{ family: 'agent.tool.called', class: 'observer' }],
-    coverage: ['observe'],
-    status: 'bridged',
     why: 'Told when a tool has answered, failed or been refused. It is not waited for.',
-    merge: 'none: nothing is returned',
     instead: 'nothing: this hook only observes; tool_result_persist changes what is written',
     announce: (event, ctx) => {
       const { params, result, error } = event;
@@ -141,6 +143,5 @@ export const toolHooks = {
         ctx: toolContextOf(payload),
       };
     },
-    result: () => undefined,
-  },
-} as const satisfies Partial<LegacyHookRows>;
+  }),
+};

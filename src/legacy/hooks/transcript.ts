@@ -1,18 +1,26 @@
 import { cancel, definedFields, type PayloadOf } from '../../kernel/index.js';
-import { type Answer, isGiven, type LegacyHookRows } from './row.js';
+import { syncHook } from './make-row.js';
+import { type Answer, isGiven } from './row.js';
 import { payloadOf, runRefs } from './run-context.js';
+import type { LegacyAgentMessage, LegacyToolResultContext, LegacyWriteContext } from './shapes.js';
 
 /** A message that a handler answered. The legacy runner passes over whatever is falsy. */
 const readMessage = ({ value }: Answer) => (value.message ? { message: value.message } : undefined);
 
 /** The synchronous hooks: each handler gets what the one before it left. */
 export const transcriptHooks = {
-  tool_result_persist: {
-    kind: 'sync',
+  tool_result_persist: syncHook<
+    {
+      toolName?: string;
+      toolCallId?: string;
+      message: LegacyAgentMessage;
+      isSynthetic?: boolean;
+    },
+    LegacyToolResultContext,
+    { message?: LegacyAgentMessage }
+  >({
     parts: [{ family: 'transcript.tool-result.persisting', class: 'mutator', read: readMessage }],
-    chains: 'message',
     coverage: ['mutate'],
-    status: 'bridged',
     why: 'Synchronous on both sides. The message passes by reference.',
     merge: 'chained: each gets what the one before it left',
     instead: '{ message }',
@@ -41,9 +49,12 @@ export const transcriptHooks = {
     result: ({ outcomes: [outcome] }) => ({
       message: (outcome.payload as PayloadOf<'transcript.tool-result.persisting'>).message,
     }),
-  },
-  before_message_write: {
-    kind: 'sync',
+  }),
+  before_message_write: syncHook<
+    { message: LegacyAgentMessage; sessionKey?: string; agentId?: string },
+    LegacyWriteContext,
+    { message?: LegacyAgentMessage; block?: boolean }
+  >({
     parts: [
       { family: 'transcript.message.writing', class: 'mutator', read: readMessage },
       {
@@ -52,9 +63,7 @@ export const transcriptHooks = {
         read: ({ value }) => (value.block ? cancel('suppressed') : undefined),
       },
     ],
-    chains: 'message',
     coverage: ['mutate', 'veto'],
-    status: 'bridged',
     why: 'Synchronous on both sides. The message passes by reference. A block drops whatever was changed before it.',
     merge: 'chained: each gets what the one before it left; block: ends the stage',
     instead: '{ message } or { block: true }',
@@ -84,5 +93,5 @@ export const transcriptHooks = {
       const { message } = outcome.payload as PayloadOf<'transcript.message.writing'>;
       return { message };
     },
-  },
-} as const satisfies Partial<LegacyHookRows>;
+  }),
+};

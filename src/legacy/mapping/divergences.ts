@@ -1,5 +1,4 @@
-import { legacyHookNames, legacyHooksOf } from '../hooks/index.js';
-import type { LegacyHookName } from '../hooks/shapes.js';
+import { type LegacyHookName, legacyHookNames, legacyHooksOf } from '../hooks/index.js';
 
 /** One way in which the bridge deliberately differs from OpenClaw 2026.3. */
 export interface LegacyDivergence<Name extends string = string> {

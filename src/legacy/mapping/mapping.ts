@@ -1,8 +1,7 @@
 import type { FamilyName, HandlerClass } from '../../kernel/index.js';
 import { agentEventRows } from '../agent-events/rows.js';
-import { pluginHooks } from '../hooks/index.js';
+import { type LegacyHookName, pluginHooks } from '../hooks/index.js';
 import type { BridgeStatus } from '../hooks/row.js';
-import type { LegacyHookName } from '../hooks/shapes.js';
 import { internalHookRows } from '../internal/rows.js';
 
 /** Where a handler of a legacy source takes part in the pipeline. */

@@ -1,7 +1,6 @@
 import { type Author, type Envelope, type Own, perKernel } from '../../kernel/index.js';
-import { pluginHooks } from '../hooks/index.js';
+import { type LegacyHookName, pluginHooks } from '../hooks/index.js';
 import type { LegacyHookRow } from '../hooks/row.js';
-import type { LegacyHookName } from '../hooks/shapes.js';
 import { LegacyCall } from './legacy-call.js';
 import type { Registered } from './registration.js';
 

@@ -1,6 +1,6 @@
 import { isSluiceError } from '../../kernel/index.js';
+import type { LegacyHookName } from '../hooks/index.js';
 import type { LegacyHookKind } from '../hooks/row.js';
-import type { LegacyHookName } from '../hooks/shapes.js';
 import type { LegacyHookRunnerOptions } from './hook-runner-options.js';
 import type { CallListener } from './legacy-call.js';
 import type { Registered } from './registration.js';

@@ -1,7 +1,6 @@
 import type { Band, FamilyName, Kernel, PlannedHandler } from '../../kernel/index.js';
-import { legacyHookNames, pluginHooks } from '../hooks/index.js';
+import { type LegacyHookName, legacyHookNames, pluginHooks } from '../hooks/index.js';
 import type { LegacyHookRow } from '../hooks/row.js';
-import type { LegacyHookName } from '../hooks/shapes.js';
 import type { LegacyBridge } from './bridge-state.js';
 
 type Row = Pick<LegacyHookRow, 'band' | 'parts'>;

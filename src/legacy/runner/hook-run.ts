@@ -8,10 +8,14 @@ import {
 import { announce } from '../facts/announce.js';
 import { known } from '../facts/known.js';
 import { type SameFact, sameFact } from '../facts/same-fact.js';
-import { pluginHooks } from '../hooks/index.js';
+import {
+  type LegacyContext,
+  type LegacyEvent,
+  type LegacyHookName,
+  pluginHooks,
+} from '../hooks/index.js';
 import { plainRecords } from '../hooks/plain-records.js';
 import { type Announcement, isFields, type LegacyHookRow } from '../hooks/row.js';
-import type { LegacyContext, LegacyEvent, LegacyHookName } from '../hooks/shapes.js';
 import { bridgeOf, type LegacyBridge } from './bridge-state.js';
 import { FacadeListener } from './facade-listener.js';
 import { bandOf, HookReach } from './hook-reach.js';
@@ -75,7 +79,7 @@ export class HookRun {
   }
 
   #begin(hook: LegacyHookName, event: LegacyEvent, ctx: LegacyContext) {
-    const row = pluginHooks[hook] as LegacyHookRow; // called with its own hook's event and context
+    const row: LegacyHookRow = pluginHooks[hook];
     const listener = new FacadeListener(hook, row.kind, this.#options);
     const call = new LegacyCall(hook, row, { event, ctx }, this.#bridge.tellInPlace, listener);
     const count = this.count(hook);

@@ -1,14 +1,21 @@
 import type { Kernel } from '../../kernel/index.js';
 import { sameFact } from '../facts/same-fact.js';
-import { type LegacyHookKindOf, legacyHookNames, pluginHooks } from '../hooks/index.js';
-import type { LegacyContext, LegacyEvent, LegacyHookName, LegacyResult } from '../hooks/shapes.js';
+import {
+  type LegacyContext,
+  type LegacyEvent,
+  type LegacyHookName,
+  type LegacyHooks,
+  type LegacyResult,
+  legacyHookNames,
+  pluginHooks,
+} from '../hooks/index.js';
 import { HookRun } from './hook-run.js';
 import type { LegacyHookRunnerOptions } from './hook-runner-options.js';
 
 type Run<H extends LegacyHookName> = (
   event: LegacyEvent<H>,
   ctx: LegacyContext<H>,
-) => LegacyHookKindOf<H> extends 'sync'
+) => LegacyHooks[H]['kind'] extends 'sync'
   ? LegacyResult<H> | undefined
   : Promise<LegacyResult<H> | undefined>;
 

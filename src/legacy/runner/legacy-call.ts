@@ -1,4 +1,5 @@
 import { type Call, definedFields, isThenable, type Own } from '../../kernel/index.js';
+import type { LegacyHookName } from '../hooks/index.js';
 import type {
   Answer,
   Fields,
@@ -7,7 +8,6 @@ import type {
   LegacyView,
   PayloadsAtCall,
 } from '../hooks/row.js';
-import type { LegacyHookName } from '../hooks/shapes.js';
 import { answeredFields } from './answered-fields.js';
 import { EventWatch, fieldsWritten } from './event-watch.js';
 import type { Registered } from './registration.js';

@@ -8,9 +8,8 @@ import {
   type Own,
   openKernel,
 } from '../../kernel/index.js';
-import { legacyHookNames, pluginHooks } from '../hooks/index.js';
+import { type LegacyHookName, legacyHookNames, pluginHooks } from '../hooks/index.js';
 import type { HookPart, LegacyHookRow } from '../hooks/row.js';
-import type { LegacyHookName } from '../hooks/shapes.js';
 import { bridgeOf, type LegacyBridge } from './bridge-state.js';
 import type { LegacyHookRegistration, Registered } from './registration.js';
 
@@ -41,7 +40,7 @@ export function registerLegacyHook<H extends LegacyHookName>(
   const { handler: answer, ...named } = registration;
   const { pluginId, hookName } = named;
   checkRegistration(registration);
-  const row = pluginHooks[hookName] as LegacyHookRow; // its own hook's event and context reach its handlers
+  const row: LegacyHookRow = pluginHooks[hookName];
   const registered: Registered = { ...named, answer, index: bridge.index(pluginId) };
   const ids = row.parts.map((_, part) => idOf(registered, row, part));
   const undo: Disposable[] = [{ [Symbol.dispose]: () => bridge.remove(registered, ids) }];

@@ -1,4 +1,4 @@
-import type { LegacyContext, LegacyEvent, LegacyHookName } from '../hooks/shapes.js';
+import type { LegacyContext, LegacyEvent, LegacyHookName } from '../hooks/index.js';
 
 /** A handler of a plugin hook, as `api.on` takes it. */
 export interface LegacyHookRegistration<H extends LegacyHookName = LegacyHookName> {

@@ -5,8 +5,7 @@ import {
   nearest,
   oneLine,
 } from '../../../kernel/index.js';
-import { legacyHookNames, pluginHooks } from '../../hooks/index.js';
-import type { LegacyHookName } from '../../hooks/shapes.js';
+import { type LegacyHookName, legacyHookNames, pluginHooks } from '../../hooks/index.js';
 import { registerLegacyHook } from '../../runner/register-hook.js';
 import { promptHookNames, withoutPromptFields } from './prompt-fields.js';
 import type { Registering } from './registering.js';

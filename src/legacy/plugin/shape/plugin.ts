@@ -7,7 +7,7 @@ import type {
   Logger,
   SluiceError,
 } from '../../../kernel/index.js';
-import type { LegacyHookName } from '../../hooks/shapes.js';
+import type { LegacyHookName } from '../../hooks/index.js';
 import type { LegacyManifest } from './manifest.js';
 import type { LegacyChannel, LegacyCommand, LegacyService } from './shapes.js';
 
