@@ -34,6 +34,7 @@ describe('the commands of the pages', () => {
 describe('the check of commands', () => {
   it.each([
     ['npx sluice rum', 'no such command: sluice rum'],
+    ['sluice run --channel telegram --api-rot a', 'no such flag: --api-rot'],
     ['sluice run --jurnal ./a.db', 'no such flag: --jurnal'],
     ['npm start -- --extention ./a.ts', 'no such flag: --extention'],
     ['npm run tset', 'no such script: tset'],

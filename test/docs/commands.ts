@@ -42,13 +42,13 @@ export async function problemOf(words: readonly string[]): Promise<string | unde
 
 const helps = new Map<string, Promise<string>>();
 
-/** The help of `sluice NAME`, with the options of a channel if it is given one; of `sluice` itself without a name. */
-function helpOf(name: string, channel: readonly string[] = []): Promise<string> {
-  const key = [name, ...channel].join(' ');
+/** The help of a command; with a channel, also the options that the channel adds. Empty if there is no such command. */
+function helpOf(command: readonly string[]): Promise<string> {
+  const key = command.join(' ');
   const known = helps.get(key);
   if (known !== undefined) return known;
-  const help = runInMemory([...(name === '' ? [] : [name]), ...channel, '--help']).then(
-    ({ code, stdout }) => (code === 0 && stdout.includes(`sluice ${name}`.trim()) ? stdout : ''),
+  const help = runInMemory([...command, '--help']).then(({ code, stdout }) =>
+    code === 0 && stdout.includes(['sluice', ...command.slice(0, 1)].join(' ')) ? stdout : '',
   );
   helps.set(key, help);
   return help;
@@ -56,9 +56,12 @@ function helpOf(name: string, channel: readonly string[] = []): Promise<string> 
 
 async function ofSluice([name = '', ...rest]: readonly string[]): Promise<string | undefined> {
   if (/^[A-Z]/.test(name)) return undefined; // a word such as COMMAND stands for any
+  const command = name === '' || name.startsWith('-') ? [] : [name];
   const at = rest.indexOf('--channel');
-  const channel = name !== 'run' || at < 0 ? [] : rest.slice(at, at + 2);
-  const help = await helpOf(name.startsWith('-') ? '' : name, channel);
+  const channel = rest.slice(at, at + 2);
+  const isOfPackage =
+    name === 'run' && at >= 0 && existsSync(join(root, 'extensions', channel[1] ?? '-'));
+  const help = await helpOf(isOfPackage ? [...command, ...channel] : command);
   return help === '' ? `no such command: sluice ${name}` : missingFlag([name, ...rest], help);
 }
 

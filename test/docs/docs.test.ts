@@ -8,6 +8,7 @@ import { anchorsOf, codeBlocks, linksOf, proseOf, riddles } from './pages.js';
 
 const docs = readdirSync(join(root, 'docs')).filter((name) => name.endsWith('.md'));
 const pages = ['README.md', 'CONTRIBUTING.md', ...docs.map((name) => `docs/${name}`)];
+const readmes = readdirSync(join(root, 'extensions')).map((name) => `extensions/${name}/README.md`);
 const specs = readdirSync(join(root, 'spec')).filter((name) => name.endsWith('.md'));
 const examples = readdirSync(join(root, 'docs/examples'));
 const exampleText = new Map(
@@ -53,9 +54,12 @@ describe('the pages', () => {
     },
   );
 
-  it.each(pages)('begin in %s no sentence with What, Whose, Where, Whether or Who', (page) => {
-    expect(riddles(proseOf(readProjectFile(page)))).toEqual([]);
-  });
+  it.each([...pages, ...readmes])(
+    'begin in %s no sentence with What, Whose, Where, Whether or Who',
+    (page) => {
+      expect(riddles(proseOf(readProjectFile(page)))).toEqual([]);
+    },
+  );
 
   it('tell the limits that matter most in the README', () => {
     const readme = readProjectFile('README.md');
