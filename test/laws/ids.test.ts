@@ -28,6 +28,23 @@ function sorted(ids: readonly string[]): readonly string[] {
 }
 
 describe('event ids', () => {
+  it('have the text of their time and sequence in base 36, for 100,000 pairs (§1.3)', () => {
+    const id = sortableIds(() => 0.5);
+    const plain = (stampMs: number, sequence: number): string =>
+      `${Math.max(0, Math.trunc(stampMs)).toString(36).padStart(9, '0')}-${sequence.toString(36).padStart(7, '0')}-i00000`;
+    const wrong: string[] = [];
+    const check = (stampMs: number, sequence: number): void => {
+      const made = id(stampMs, sequence);
+      if (made !== plain(stampMs, sequence)) wrong.push(made);
+    };
+    for (let i = 0; i < 60_000; i++) check(1_773_532_800_000 + (i >> 4), i);
+    const ends = [0, 35, 36, 1_295, 1_296, 1_297, 36 ** 7 - 1, 36 ** 7, 2 ** 53 - 1];
+    const times = [-1, 0, 0.5, 1_773_532_800_000.9, 36 ** 9, 1e17];
+    for (const stampMs of times) for (const sequence of ends) check(stampMs, sequence);
+    for (let i = 0; i < 40_000; i++) check((i * 7_919) % 1e13, (i * 104_729) % 36 ** 8); // forth and back
+    expect(wrong).toEqual([]);
+  });
+
   it('sort by order of dispatch, however the clock jumps and whenever they are read (§1.3, §1.2)', () => {
     fc.assert(
       fc.property(fc.array(around, { minLength: 2 }), fc.boolean(), (times, backwards) => {

@@ -85,7 +85,8 @@ export function loggerWith(
 export const silentLogger: Logger = loggerWith(() => undefined);
 
 /**
- * Ids that sort by time, then by order of dispatch, and differ between processes by a random suffix.
+ * Ids that sort by time, then by order of dispatch, and differ between processes by a random suffix. The text of the time and
+ * of the high digits is kept from one id to the next: both change seldom.
  *
  * @example
  * sortableIds()(Date.now(), 1); // '0mf3k1q2a-0000001-x8w3kz'
@@ -94,8 +95,29 @@ export function sortableIds(random: () => number = Math.random): IdSource {
   const suffix = Math.floor(random() * 36 ** 6)
     .toString(36)
     .padStart(6, '0');
-  return (stampMs, sequence) =>
-    `${Math.max(0, Math.trunc(stampMs)).toString(36).padStart(9, '0')}-${sequence.toString(36).padStart(7, '0')}-${suffix}`;
+  const tail = `-${suffix}`;
+  let stamp = Number.NaN;
+  let high = Number.NaN;
+  let head = '';
+  return (stampMs, sequence) => {
+    const low = sequence % lowCount;
+    const above = (sequence - low) / lowCount;
+    if (stampMs !== stamp || above !== high) {
+      stamp = stampMs;
+      high = above;
+      head = `${base36(Math.max(0, Math.trunc(stampMs)), 9)}-${base36(above, 5)}`;
+    }
+    return head + digits.charAt(low / 36) + digits.charAt(low % 36) + tail;
+  };
+}
+
+/** How many sequence numbers share the digits above the last two. */
+const lowCount = 36 ** 2;
+
+const digits = '0123456789abcdefghijklmnopqrstuvwxyz';
+
+function base36(value: number, length: number): string {
+  return value.toString(36).padStart(length, '0');
 }
 
 /** Makes a logger that cannot fail, and so cannot take a dispatch down: an error of the logger behind it is lost. */
