@@ -50,8 +50,8 @@ export type * from './outcome/outcome.js';
 export { hasGrant } from './registry/grants.js';
 export type { QuarantinedHandler, QuarantineOptions } from './run/services/quarantine.js';
 export type { Counters, Late, Place, StillRunning, Tap } from './run/services/services.js';
-export { isBegunBy, isOutcome } from './run/state/dispatched.js';
 export type { RunningHandler } from './run/state/running.js';
+export { isBegunBy, isOutcome } from './run/state/unheard.js';
 export type { ValueOf } from './stage/named.js';
 export {
   type Clock,

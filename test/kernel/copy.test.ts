@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { Copier, spreadCopy } from '../../src/kernel/merge/copy.js';
-import { canGenerateCode, generatedCopy } from '../../src/kernel/merge/generated.js';
+import { plainShape, Shapes } from '../../src/kernel/merge/copy.js';
+import { canGenerateCode, generatedShape } from '../../src/kernel/merge/generated.js';
 
 const odd = fc.constantFrom(
   'constructor',
@@ -30,45 +30,92 @@ const sources = fc.tuple(keys, fc.boolean()).map(([names, freeze]) => {
   return freeze ? Object.freeze(source) : source;
 });
 
+const makers = [generatedShape, plainShape];
+
+/** Ways to write an object that show on it; each leaves a mark. */
+const writes = fc.constantFrom<(target: Record<string, unknown>, key: string) => void>(
+  (target, key) => {
+    target[key] = 'written';
+  },
+  (target) => {
+    target.planted = undefined;
+  },
+  (target, key) => {
+    delete target[key];
+  },
+  (target, key) => {
+    delete target[key];
+    target.planted = undefined;
+  },
+  (target, key) => void Object.defineProperty(target, key, { get: () => 'another' }),
+  (target, key) => void Object.defineProperty(target, key, { enumerable: false }),
+  (target) => void Object.setPrototypeOf(target, { planted: true }),
+  (target) => void Object.setPrototypeOf(target, null),
+);
+
 describe('a copy', () => {
   it('has the keys, their order and the values of its source, generated or not (§6.5)', () => {
-    const copier = new Copier(generatedCopy);
+    const shapes = new Shapes(generatedShape);
     fc.assert(
       fc.property(sources, (source) => {
-        for (const copy of [copier.for(source)(source), spreadCopy(source)]) {
+        for (const shape of [shapes.of(source), plainShape(Object.keys(source))]) {
+          const copy = shape.copy(source);
           expect(Object.keys(copy)).toEqual(Object.keys(source));
           for (const key of Object.keys(source)) expect(copy[key]).toBe(source[key]);
           expect(Object.isFrozen(copy) && Object.keys(copy).length > 0).toBe(false);
           expect(Object.getPrototypeOf(copy)).toBe(Object.prototype);
+          expect(shape.isSame(copy, source)).toBe(true);
         }
       }),
     );
   });
 
+  it('that was written is not the same any more, however it was written (§5.7)', () => {
+    fc.assert(
+      fc.property(sources, writes, fc.nat(), (source, write, nth) => {
+        const keys = Object.keys(source);
+        if (keys.length === 0) return;
+        for (const make of makers) {
+          const shape = make(keys);
+          const copy = shape.copy(source);
+          write(copy, keys[nth % keys.length] as string);
+          expect(shape.isSame(copy, source), make.name).toBe(false);
+        }
+      }),
+      { numRuns: 500 },
+    );
+  });
+
   it('of an own __proto__ is an own __proto__, and no prototype (§6.3)', () => {
     const source = JSON.parse('{"__proto__":{"polluted":true},"a":1}') as object;
-    for (const make of [generatedCopy, undefined]) {
-      const copy = new Copier(make).for(source)(source);
+    for (const make of makers) {
+      const copy = new Shapes(make).of(source).copy(source);
       expect(Object.getPrototypeOf(copy)).toBe(Object.prototype);
       expect(Object.keys(copy)).toEqual(['__proto__', 'a']);
     }
   });
 
   it('is by a function of its shape, the same for the same shape', () => {
-    const copier = new Copier(generatedCopy);
-    expect(copier.for({ a: 1, b: 2 })).toBe(copier.for({ a: 3, b: 4 }));
-    expect(copier.for({ a: 1, b: 2 })).not.toBe(copier.for({ b: 2, a: 1 }));
+    const shapes = new Shapes(generatedShape);
+    expect(shapes.of({ a: 1, b: 2 })).toBe(shapes.of({ a: 3, b: 4 }));
+    expect(shapes.of({ a: 1, b: 2 })).not.toBe(shapes.of({ b: 2, a: 1 }));
+    expect(shapes.of({ a: 1, b: 2 })).not.toBe(shapes.of({ a: 1 }));
   });
 
-  it('of a stage that meets many shapes is by the spread, so that memory is bounded', () => {
-    const copier = new Copier(generatedCopy);
-    const made = Array.from({ length: 40 }, (_, i) => copier.for({ [`k${i}`]: i }));
-    expect(made.at(-1)).toBe(spreadCopy);
-    expect(copier.for({ k0: 1 })).toBe(made[0]);
+  it('of a stage that meets many shapes is by the reference, so that memory is bounded', () => {
+    const made: string[][] = [];
+    const shapes = new Shapes((keys) => {
+      made.push([...keys]);
+      return generatedShape(keys);
+    });
+    for (let i = 0; i < 40; i++) shapes.of({ [`k${i}`]: i });
+    expect(made).toHaveLength(16);
+    shapes.of({ k0: 1 });
+    expect(made).toHaveLength(16);
   });
 
-  it('is by the spread where code is not to be generated', () => {
-    expect(new Copier().for({ a: 1 })).toBe(spreadCopy);
+  it('is by the reference where code is not to be generated', () => {
+    expect(new Shapes().of({ a: 1 }).copy({ a: 1 })).toEqual({ a: 1 });
     expect(canGenerateCode()).toBe(true);
   });
 });

@@ -15,7 +15,7 @@ function watching(
 
 describe('what a veto judged', () => {
   it.each(['lab.sequential', 'lab.sync'])(
-    'is what happens, on %s: the last payload that each saw is the outcome’s (§8.3)',
+    'is what happens, on %s: the last payload that each saw says what the outcome’s does (§8.3)',
     async (family) => {
       let judged = 0;
       await fc.assert(
@@ -29,7 +29,7 @@ describe('what a veto judged', () => {
           for (const program of list) {
             if (program.class !== 'veto' || failed.has(program.id)) continue;
             judged++;
-            expect(seen.get(program.id)).toBe(outcome.payload);
+            expect(seen.get(program.id)).toEqual(outcome.payload);
           }
         }),
         { numRuns: 200 },

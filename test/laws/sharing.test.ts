@@ -47,19 +47,38 @@ describe('what patches leave', () => {
     );
   });
 
-  it('is frozen, every version of it (§6.4, §6.5)', () => {
+  it('is frozen where two can read it: the outcome’s, the emitted one, and every part (§1.5, §6.4)', () => {
     fc.assert(
       fc.property(programs(['mutator']), payloads, (list, payload) => {
         const { kernel } = createLab();
         const versions: Bag[] = [];
         install(kernel, 'lab.sync', list, () => 0, recording(versions));
-        const outcome = kernel.dispatchSync('lab.sync', structuredClone(payload));
-        for (const version of [...versions, outcome.payload as Bag]) {
-          if (list.length > 0) expect(Object.isFrozen(version)).toBe(true);
-          for (const value of Object.values(version))
-            expect(Object.isFrozen(value)).toBe(list.length > 0 || Object.isFrozen(value));
+        const emitted = structuredClone(payload);
+        const outcome = kernel.dispatchSync('lab.sync', emitted);
+        if (list.length === 0) return;
+        expect(Object.isFrozen(emitted)).toBe(true);
+        expect(Object.isFrozen(outcome.payload)).toBe(true);
+        const readers = new Map<Bag, number>();
+        for (const version of versions) readers.set(version, (readers.get(version) ?? 0) + 1);
+        for (const [version, count] of readers) {
+          if (count > 1) expect(Object.isFrozen(version)).toBe(true);
+          if (version !== emitted) expect(version).not.toBe(outcome.payload);
+          for (const value of Object.values(version)) expect(Object.isFrozen(value)).toBe(true);
         }
       }),
+    );
+  });
+
+  it('is frozen for each reader with validate: always (§1.5)', () => {
+    fc.assert(
+      fc.property(programs(['mutator']), payloads, (list, payload) => {
+        const { kernel } = createLab({ validate: 'always' });
+        const versions: Bag[] = [];
+        install(kernel, 'lab.sync', list, () => 0, recording(versions));
+        kernel.dispatchSync('lab.sync', structuredClone(payload));
+        for (const version of versions) expect(Object.isFrozen(version)).toBe(true);
+      }),
+      { numRuns: 50 },
     );
   });
 });

@@ -16,6 +16,11 @@ export interface Refusal {
   readonly needs?: string;
 }
 
+/** A type that a schema can ask for alone. */
+export type PlainType = (typeof plainTypes)[number];
+
+const plainTypes = ['string', 'boolean', 'number', 'integer'] as const;
+
 /** One field that handlers may write: its law and its checks, compiled. */
 export interface Field {
   readonly key: string;
@@ -28,8 +33,8 @@ export interface Field {
   readonly shared: boolean;
   /** The law is `replace` and nothing else has to be looked at: the generated merge writes it directly. */
   readonly direct: boolean;
-  /** The schema asks for a text or a flag and nothing more: the generated merge tests for it in place. */
-  readonly plain: 'string' | 'boolean' | undefined;
+  /** The schema asks for a type and nothing more: the generated merge tests for it in place. */
+  readonly plain: PlainType | undefined;
   /** Whether the written value fits the schema of the patch or annotations. */
   readonly accepts: (value: unknown) => boolean;
   /** Whether what the law made of it fits the payload's schema. */
@@ -184,10 +189,10 @@ function isList(schema: TSchema): boolean {
   return (schema as { type?: unknown }).type === 'array';
 }
 
-function plainType(schema: TSchema): Field['plain'] {
+function plainType(schema: TSchema): PlainType | undefined {
   const { type, ...limits } = bare(schema) as { type?: unknown };
-  const isPlainType = type === 'string' || type === 'boolean';
-  return isPlainType && Object.keys(limits).length === 0 ? type : undefined;
+  if (Object.keys(limits).length > 0) return undefined;
+  return plainTypes.find((name) => name === type);
 }
 
 function isOptional(object: TObject, key: string): boolean {

@@ -1,5 +1,5 @@
-import type { Copier, Copy } from './copy.js';
-import { type Field, type Refusal, refusalOf } from './field.js';
+import type { Shape } from './copy.js';
+import { type Field, type PlainType, type Refusal, refusalOf } from './field.js';
 import type { Merge, MergeTarget } from './merge.js';
 import { Batch, refuseOdd, unknownField } from './reference.js';
 
@@ -13,84 +13,99 @@ export function canGenerateCode(): boolean {
 }
 
 /**
- * The reference merge as code made for one stage: a switch over the declared names, each plain field a store of its
- * own. It reads each property once, as the reference does, and leaves every field that is not plain to `Batch`.
+ * The reference merge as code made for one stage: a switch over the declared names, each plain field a variable of its
+ * own, stored when all are accepted. It reads each property once, as the reference does, and leaves a patch with a field that is
+ * not plain to `Batch`.
  */
-export function generatedMerge(fields: readonly Field[], copier: Copier): Merge {
+export function generatedMerge(fields: readonly Field[]): Merge {
   const direct = fields.filter((field) => field.direct);
+  const names = direct.map((field) => JSON.stringify(field.key));
+  const values = direct.map((_, i) => `v${i}`);
   const cases = direct.map((field, i) => {
-    const name = JSON.stringify(field.key);
-    const misfits = field.plain === undefined ? `!a${i}(v)` : `typeof v !== '${field.plain}'`;
-    const odd =
-      field.plain === undefined
-        ? `if (v !== null && typeof v !== 'string' && typeof v !== 'number' && typeof v !== 'boolean')
-          return rest(target, written, keys, i, v, before, after, grew);`
-        : '';
-    return `case ${name}: {
-      const v = written[${name}];
-      if (v === undefined) break;
-      const old = before[${name}];
-      if (Object.is(v, old)) break;
-      ${odd}      if (${misfits}) return refuse(f${i}, v);
-      if (after === before) after = (target.copy ??= copier.for(before))(before);
-      if (old === undefined) grew = true;
-      after[${name}] = v;
-      break;
-    }`;
+    const test = field.plain === undefined ? undefined : tests[field.plain];
+    const rest = `return rest(target, written, read, [${values.join(', ')}]);`;
+    const odd = `if (v${i} !== null && typeof v${i} !== 'string' && typeof v${i} !== 'number' && typeof v${i} !== 'boolean') ${rest}`;
+    return `case ${names[i]}:
+        v${i} = written[${names[i]}];
+        if (v${i} === undefined) break;
+        ${test === undefined ? `${odd} if (!a${i}(v${i}))` : `if (!(${test(`v${i}`)}))`} return refuse(f${i}, v${i});
+        break;`;
   });
+  const stores = direct.map(
+    (
+      _,
+      i,
+    ) => `if (v${i} !== undefined) { const old = now[${names[i]}]; if (!Object.is(v${i}, old)) {
+      open ??= target.open(); open[${names[i]}] = v${i}; target.wrote(${names[i]}, old, false); } }`,
+  );
   const body = `${direct.map((_, i) => `const f${i} = direct[${i}], a${i} = f${i}.accepts;`).join('\n')}
   return (target, written) => {
-    const keys = Object.keys(written);
-    const n = keys.length;
-    if (n === 0 || Object.getPrototypeOf(written) !== Object.prototype) { const r = odd(written); if (r !== undefined) return r; if (n === 0) return true; }
-    const before = target.value;
-    let after = before, grew = false;
-    for (let i = 0; i < n; i++) {
-      switch (keys[i]) {
+    if (Object.getPrototypeOf(written) !== Object.prototype) { const r = odd(written); if (r !== undefined) return r; }
+    ${direct.length === 0 ? '' : `let ${values.join(', ')};`}
+    let read = 0;
+    for (const key in written) {
+      if (!has.call(written, key)) continue;
+      switch (key) {
         ${cases.join('\n')}
-        default: return rest(target, written, keys, i, written[keys[i]], before, after, grew);
+        default: return rest(target, written, read, [${values.join(', ')}]);
       }
+      read++;
     }
-    if (after !== before) { if (grew) target.copy = undefined; target.value = Object.freeze(after); }
+    const now = target.value;
+    let open;
+    ${stores.join('\n')}
+    if (open !== undefined) target.commit();
     return true;
   };`;
-  const make = new Function('direct', 'copier', 'refuse', 'odd', 'rest', body) as (
+  const make = new Function('direct', 'refuse', 'odd', 'rest', 'has', body) as (
     ...parts: unknown[]
   ) => Merge; // names in it are quoted as JSON
   const byKey = new Map(fields.map((field) => [field.key, field]));
+  const places = new Map(direct.map((field, i) => [field.key, i]));
   const rest = (
     target: MergeTarget,
     written: object,
-    keys: readonly string[],
-    from: number,
-    first: unknown,
-    before: object,
-    after: Record<string, unknown>,
-    grew: boolean,
+    read: number,
+    values: readonly unknown[],
   ): true | Refusal => {
-    const batch = new Batch(target, copier);
-    if (after !== before)
-      for (let i = 0; i < from; i++) {
-        const key = keys[i] as string;
-        const value = after[key];
-        if (!Object.is(value, (before as Record<string, unknown>)[key]))
-          batch.set(key, value, grew ? undefined : true);
-      }
-    for (let i = from; i < keys.length; i++) {
-      const key = keys[i] as string;
+    const batch = new Batch(target);
+    const keys = Object.keys(written);
+    for (const [i, key] of keys.entries()) {
       const field = byKey.get(key);
       if (field === undefined) return unknownField(key, fields);
-      const value = i === from ? first : (written as Record<string, unknown>)[key];
+      const place = places.get(key);
+      const wasRead = place !== undefined && (i < read || values[place] !== undefined);
+      const value = wasRead ? values[place] : (written as Record<string, unknown>)[key];
       const refusal = batch.write(field, value);
       if (refusal !== undefined) return refusal;
     }
     return batch.commit();
   };
-  return make(direct, copier, refusalOf, refuseOdd, rest);
+  return make(direct, refusalOf, refuseOdd, rest, Object.prototype.hasOwnProperty);
 }
 
-/** Makes the copy of one shape: an object literal with its keys. */
-export function generatedCopy(keys: readonly string[]): Copy {
-  const fields = keys.map((key) => `${JSON.stringify(key)}:s[${JSON.stringify(key)}]`);
-  return new Function('s', `return {${fields.join(',')}}`) as Copy; // keys are quoted as JSON
+/** The tests of schemas that ask for a type and nothing more, made in place. */
+const tests: Readonly<Record<PlainType, (value: string) => string>> = {
+  string: (value) => `typeof ${value} === 'string'`,
+  boolean: (value) => `typeof ${value} === 'boolean'`,
+  number: (value) => `typeof ${value} === 'number' && Number.isFinite(${value})`,
+  integer: (value) => `Number.isInteger(${value})`,
+};
+
+/** What serves one shape: an object literal with its keys, and a comparison of each. */
+export function generatedShape(keys: readonly string[]): Shape {
+  const names = keys.map((key) => JSON.stringify(key));
+  const fields = names.map((name) => `${name}:s[${name}]`);
+  const same = names.map((name) => ` && Object.is(c[${name}], o[${name}])`);
+  const copy = new Function('s', `return {${fields.join(',')}}`) as Shape['copy']; // keys are quoted as JSON
+  const isSame = new Function(
+    'has',
+    `return (c, o) => {
+      if (Object.getPrototypeOf(c) !== Object.prototype) return false;
+      let n = 0;
+      for (const key in c) if (has.call(c, key)) n++;
+      return n === ${keys.length}${same.join('')};
+    }`,
+  )(Object.prototype.hasOwnProperty) as Shape['isSame']; // as above
+  return { keys, copy, isSame };
 }

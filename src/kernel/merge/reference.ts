@@ -1,19 +1,18 @@
 import { nearest } from '../value/nearest.js';
 import { isPlain, shapeOf } from '../value/plain.js';
-import type { Copier } from './copy.js';
 import { type Field, type Refusal, writeField } from './field.js';
 import type { FieldState } from './laws.js';
 import type { Merge, MergeTarget } from './merge.js';
 
 /** The reference: reads the fields of what was written one by one. */
-export function referenceMerge(fields: readonly Field[], copier: Copier): Merge {
+export function referenceMerge(fields: readonly Field[]): Merge {
   const byKey = new Map(fields.map((field) => [field.key, field]));
   return (target, written) => {
     const keys = Object.keys(written);
     const odd = refuseOdd(written);
     if (odd !== undefined) return odd;
     if (keys.length === 0) return true;
-    const batch = new Batch(target, copier);
+    const batch = new Batch(target);
     for (const key of keys) {
       const field = byKey.get(key);
       if (field === undefined) return unknownField(key, fields);
@@ -27,48 +26,52 @@ export function referenceMerge(fields: readonly Field[], copier: Copier): Merge 
 /** The writes of one patch, kept apart until all of them are accepted. */
 export class Batch {
   readonly #target: MergeTarget;
-  readonly #copier: Copier;
-  #after: Record<string, unknown> | undefined;
+  readonly #writes: { readonly field: Field; readonly value: unknown }[] = [];
   #states: { readonly key: string; readonly state: FieldState }[] | undefined;
   #overruled: string[] | undefined;
-  #grew = false;
 
-  constructor(target: MergeTarget, copier: Copier) {
+  constructor(target: MergeTarget) {
     this.#target = target;
-    this.#copier = copier;
   }
 
-  /** A field whose law looks back, or that is trusted. */
+  /** Reads a field's value, and refuses it or keeps it for the commit. */
   write(field: Field, value: unknown): Refusal | undefined {
     if (value === undefined) return undefined;
-    const current = (this.#target.value as Record<string, unknown>)[field.key];
+    const current = valueAt(this.#target.value, field.key);
     const granted = !field.trusted || this.#target.granted(field.key);
     const next = writeField(field, this.#target, current, value, granted);
     if ('kind' in next) return next;
     if (field.name === 'first-defined' && this.#target.states?.get(field.key) === next)
       (this.#overruled ??= []).push(field.key);
     if (field.name !== 'replace') (this.#states ??= []).push({ key: field.key, state: next });
-    if (!Object.is(next.value, current)) this.set(field.key, next.value, current);
+    this.set(field, next.value);
     return undefined;
   }
 
-  set(key: string, value: unknown, current: unknown): void {
-    this.#after ??= (this.#target.copy ??= this.#copier.for(this.#target.value))(
-      this.#target.value,
-    );
-    if (current === undefined) this.#grew = true;
-    this.#after[key] = value;
+  /** Keeps a value that is accepted. */
+  set(field: Field, value: unknown): void {
+    if (!Object.is(value, valueAt(this.#target.value, field.key)))
+      this.#writes.push({ field, value });
   }
 
   commit(): true {
     const target = this.#target;
     for (const { key, state } of this.#states ?? []) (target.states ??= new Map()).set(key, state);
     for (const key of this.#overruled ?? []) target.overruled(key);
-    if (this.#after === undefined) return true;
-    if (this.#grew) target.copy = undefined; // another shape from here on
-    target.value = Object.freeze(this.#after);
+    if (this.#writes.length === 0) return true;
+    const open = target.open();
+    for (const { field, value } of this.#writes) {
+      const before = open[field.key];
+      open[field.key] = value;
+      target.wrote(field.key, before, field.name === 'merge-keys');
+    }
+    target.commit();
     return true;
   }
+}
+
+function valueAt(value: object, key: string): unknown {
+  return (value as Readonly<Record<string, unknown>>)[key];
 }
 
 /** Why what was written is no plain object, if it is none. */

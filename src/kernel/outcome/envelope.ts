@@ -43,3 +43,8 @@ export const refFields = ['accountRef', 'conversationRef', 'threadRef', 'message
 
 /** The ids that go on downstream. */
 export const idFields = ['workspaceId', 'agentId', 'sessionId'] as const;
+
+/** What goes on downstream. A chain of dispatches shares one as long as none of them is given anything else. */
+export type Upstream = Readonly<
+  Pick<Envelope, (typeof idFields)[number] | (typeof refFields)[number] | 'correlationId'>
+>;

@@ -21,6 +21,7 @@ export type FailureKind =
   | 'aborted'
   | 'async-in-sync'
   | 'bad-output'
+  | 'wrote-payload'
   | 'untrusted'
   | 'observe-only'
   | 'quarantined'

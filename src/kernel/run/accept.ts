@@ -1,4 +1,6 @@
+import { Notes } from '../merge/notes.js';
 import { beats } from '../merge/selection.js';
+import { Work } from '../merge/work.js';
 import { codes, type Entry, nameOf } from '../outcome/entry.js';
 import type { CancelRecord, Candidate, Step } from '../outcome/outcome.js';
 import { copyPlain } from '../value/copy-plain.js';
@@ -7,7 +9,7 @@ import { oneLine } from '../value/one-line.js';
 import { shapeOf } from '../value/plain.js';
 import { changesOf } from './state/changes.js';
 import { failed, noted } from './state/failures.js';
-import { MergeSlot, type Run } from './state/run.js';
+import type { Run } from './state/run.js';
 import { stepOf } from './state/step-of.js';
 
 /**
@@ -40,23 +42,37 @@ export function accept(run: Run, entry: Entry, at: number, result: unknown): boo
   }
 }
 
+/**
+ * Takes what a handler returned that has written the payload it was called with: the write had no effect on anybody, and is a failure
+ * by the handler's policy (spec §5.7). Nothing else it returned counts, but for a cancel, which stands.
+ */
+export function wrote(run: Run, entry: Entry, result: unknown): boolean {
+  const problem =
+    'it wrote to the payload it was called with; that has no effect: a mutator returns what it wants to change';
+  const isVeto = entry.code === codes.veto || entry.code === codes.strictVeto;
+  const { kind } = (typeof result === 'object' && result !== null ? result : {}) as Verdict;
+  if (!isVeto || kind !== 'cancel') return failed(run, entry, 'wrote-payload', new Error(problem));
+  noted(run, entry, 'wrote-payload', problem);
+  return judge(run, entry, result);
+}
+
 function patch(run: Run, entry: Entry, at: number, result: unknown): boolean {
   if (typeof result !== 'object' || result === null)
     return bad(run, entry, `a mutator returns a patch, and it returned ${shapeOf(result)}`);
-  if (run.observeOnly) return observeOnly(run, entry, 'a patch');
-  const slot = (run.patches ??= new MergeSlot(run, run.payload, entry));
-  slot.entry = entry;
-  const verdict = run.merges.patch(slot, result);
+  if (run.terms.observeOnly) return observeOnly(run, entry, 'a patch');
+  const merges = run.merges;
+  const work = (run.work ??= new Work(run.emitted, merges.shapes, run.services.strict, entry));
+  const before = work.written.length;
+  work.entry = entry;
+  const verdict = merges.patch(work, result);
   if (verdict !== true) {
     const problem = `its patch was refused as a whole: ${verdict.problem}${writers(run, verdict.unfit)}`;
     const grant = verdict.needs === undefined ? '' : grantHint(run, entry, verdict.needs);
     return failed(run, entry, verdict.kind, new Error(`${problem}${grant}`));
   }
-  if (slot.value !== run.payload) {
-    run.payload = slot.value;
-    (run.versions ??= []).push(entry, slot.value);
+  if (work.written.length > before) {
     run.lastChangeAt = at;
-    run.renewCall();
+    run.call = undefined;
   }
   return step(run, entry, 'patched');
 }
@@ -78,9 +94,9 @@ function writers(run: Run, field: string | undefined): string {
 function annotate(run: Run, entry: Entry, result: unknown): boolean {
   if (typeof result !== 'object' || result === null)
     return bad(run, entry, `an augmenter returns annotations, and it returned ${shapeOf(result)}`);
-  const slot = (run.notes ??= new MergeSlot(run, run.annotations, entry));
-  slot.entry = entry;
-  const verdict = run.merges.annotations(slot, result);
+  const notes = (run.cold.notes ??= new Notes(run.annotations, entry));
+  notes.entry = entry;
+  const verdict = run.merges.annotations(notes, result);
   if (verdict !== true)
     return failed(
       run,
@@ -88,10 +104,7 @@ function annotate(run: Run, entry: Entry, result: unknown): boolean {
       verdict.kind,
       new Error(`its annotations were refused as a whole: ${verdict.problem}`),
     );
-  if (slot.value !== run.annotations) {
-    run.annotations = slot.value;
-    run.renewContext();
-  }
+  if (notes.value !== run.annotations) run.renew(notes.value, run.selection);
   return step(run, entry, 'annotated');
 }
 
@@ -105,7 +118,7 @@ function judge(run: Run, entry: Entry, result: unknown): boolean {
       entry,
       `a veto returns cancel() or allow(), and it returned ${shapeOf(result)}`,
     );
-  if (run.observeOnly) return observeOnly(run, entry, 'a cancel');
+  if (run.terms.observeOnly) return observeOnly(run, entry, 'a cancel');
   const declared = run.plan.stage.cancelCodes;
   const code = textOf(() => verdict.code) ?? 'unreadable';
   const known = declared.includes(code);
@@ -127,7 +140,7 @@ function judge(run: Run, entry: Entry, result: unknown): boolean {
   };
   if (text !== undefined) record.text = text;
   if (details !== undefined) record.details = details;
-  run.cancel = Object.freeze(record);
+  run.cold.cancel = Object.freeze(record);
   step(run, entry, 'cancelled');
   return true;
 }
@@ -168,7 +181,7 @@ function unreadable(why: string): Readonly<Record<string, unknown>> {
 }
 
 function propose(run: Run, entry: Entry, at: number, result: unknown): boolean {
-  if (run.observeOnly) return observeOnly(run, entry, 'a candidate');
+  if (run.terms.observeOnly) return observeOnly(run, entry, 'a candidate');
   const proposals: readonly unknown[] = Array.isArray(result) ? result : [result];
   const candidates: Candidate[] = [];
   for (const proposal of proposals) {
@@ -176,15 +189,15 @@ function propose(run: Run, entry: Entry, at: number, result: unknown): boolean {
     if (typeof read === 'string') return bad(run, entry, read);
     candidates.push(read);
   }
-  const before = run.selection;
+  let best = run.selection;
   for (const candidate of candidates) {
-    (run.candidates ??= []).push(candidate);
-    if (beats(candidate, run.selection)) run.selection = candidate;
+    (run.cold.candidates ??= []).push(candidate);
+    if (beats(candidate, best)) best = candidate;
   }
-  if (run.selection !== before) {
-    (run.choosers ??= []).push(entry);
+  if (best !== run.selection) {
+    run.renew(run.annotations, best);
+    (run.cold.choosers ??= []).push(entry);
     run.lastChangeAt = at;
-    run.renewContext();
   }
   return step(run, entry, 'proposed');
 }
@@ -214,7 +227,7 @@ function candidateOf(run: Run, entry: Entry, proposal: unknown): Candidate | str
 }
 
 function refusedByHost(run: Run, target: unknown): string | undefined {
-  const valid = run.valid as ((target: unknown) => unknown) | undefined; // typed per family at dispatch
+  const valid = run.terms.valid as ((target: unknown) => unknown) | undefined; // typed per family at dispatch
   if (valid === undefined) return undefined;
   try {
     const verdict = valid(target);

@@ -1,13 +1,20 @@
 import type { Entry } from '../outcome/entry.js';
 import { whenSettled } from '../value/thenable.js';
+import type { HandlerCall } from './services/call.js';
 import { failureOf, report } from './state/failures.js';
 import type { Run } from './state/run.js';
 import { stepOf } from './state/step-of.js';
+import { letGo } from './wait.js';
 
 /** Lets a detached observer go on by itself; its failure is reported to the tap and the log (spec §4.7). */
-export function awaitDetached(run: Run, entry: Entry, pending: PromiseLike<unknown>): void {
+export function awaitDetached(
+  run: Run,
+  entry: Entry,
+  pending: PromiseLike<unknown>,
+  call: HandlerCall,
+): void {
   run.steps?.push(stepOf(entry, 'detached'));
-  run.renewCall(); // the one it was called with is its own from here on
+  letGo(run, call);
   whenSettled(
     pending,
     () => undefined,

@@ -2,7 +2,7 @@ import type { Outcome } from '../outcome/outcome.js';
 import { freezePlain } from '../value/freeze.js';
 import { runParallel } from './parallel.js';
 import { runSequential } from './sequential.js';
-import { SequentialWait } from './sequential-wait.js';
+import { waitingFor } from './sequential-wait.js';
 import type { Plan } from './services/plan.js';
 import { Dispatched } from './state/dispatched.js';
 import { stageFailed } from './state/failures.js';
@@ -35,8 +35,8 @@ function proceed(run: Run, plan: Plan, from: number): void {
     end(run);
     return;
   }
-  run.rechecking = true;
-  run.rechecked = again.size;
+  run.cold.rechecking = true;
+  run.cold.rechecked = again.size;
   if (run.stopped === undefined) proceed(run, again, 0);
   else {
     stopSpent(run, again, 0); // §10.2: no time is left to judge again
@@ -50,22 +50,23 @@ function callHandlers(run: Run, plan: Plan, from: number): boolean {
     case 'parallel':
       return runParallel(run, plan, from, proceed);
     case 'sequential':
-      if (runSequential(run, plan, from)) return true;
-      void new SequentialWait(run, plan, proceed).begin();
-      return false;
+      return runSequential(run, plan, from, waitFor);
     case 'sync-sequential':
       return runSync(run, plan, from);
   }
 }
 
+const waitFor = waitingFor(proceed);
+
 /** Ends a run: a missing selection is a failure where the stage says so; then the outcome stands. */
 export function end(run: Run): Outcome {
   const { services, plan } = run;
-  if (run.signal?.aborted === true && run.status === 'passed')
+  if (run.terms.signal?.aborted === true && run.status === 'passed')
     stopAborted(run, run.rechecking ? run.rechecked : run.reached);
   if (plan.stage.selection !== undefined && run.selection === undefined) missingSelection(run);
   run.ended = true;
-  if (run.isOpen) services.deadlines.remove(run);
+  if (run.wait !== undefined) services.deadlines.remove(run.wait);
+  run.wait = undefined;
   services.counters.handlerCalls += run.reached + run.rechecked;
   services.counters[run.status]++;
   const outcome = new Dispatched(run) as Outcome; // serves each member of the union, by its status
@@ -89,7 +90,7 @@ function freezeLists(run: Run): void {
 function noteSkipped(run: Run, outcome: Outcome): void {
   const entries = [
     ...run.plan.entries,
-    ...run.passedOver,
+    ...run.terms.passedOver,
     ...run.plan.otherBand,
     ...run.plan.absent,
   ];
@@ -104,7 +105,7 @@ function noteSkipped(run: Run, outcome: Outcome): void {
 }
 
 function missingSelection(run: Run): void {
-  if (run.status !== 'passed' || run.settled || run.observeOnly) return;
+  if (run.status !== 'passed' || run.terms.settled || run.terms.observeOnly) return;
   if (run.stopped !== undefined && run.stopped !== 'budget-spent') return;
   const { onError } = run.plan.stage;
   const proposed = run.candidates?.length ?? 0;

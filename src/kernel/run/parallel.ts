@@ -17,9 +17,9 @@ import { type Resume, timeStep } from './wait.js';
  */
 export function runParallel(run: Run, plan: Plan, from: number, resume: Resume): boolean {
   const { handlers, owns, entries, size } = plan;
-  const { signal, steps } = run;
+  const { steps } = run;
+  const { signal } = run.terms;
   const quiet = steps === undefined && !plan.hasStrict; // nothing to write down where nothing is returned
-  let call = run.call;
   let pending: Pending | undefined;
   for (let i = from; i < size; i++) {
     if (signal?.aborted === true) {
@@ -27,18 +27,17 @@ export function runParallel(run: Run, plan: Plan, from: number, resume: Resume):
       break;
     }
     const beganMs = steps === undefined ? 0 : run.services.clock.monotonicMs();
+    const call = run.call ?? run.newCall();
     try {
       const result = (handlers[i] as AnyHandler)(call, owns[i]);
       if (result === undefined && quiet) continue;
       const entry = entries[i] as Entry;
       if (typeof result === 'object' && result !== null && isThenable(result)) {
         if (entry.code === codes.detached) {
-          awaitDetached(run, entry, result);
-          call = run.call;
+          awaitDetached(run, entry, result, call);
         } else {
           pending ??= new Pending(run, plan, resume);
-          pending.add(i, result, beganMs);
-          call = run.call;
+          pending.add(i, result, call, beganMs);
         }
         continue;
       }

@@ -7,70 +7,78 @@ import type { StillRunning } from './services/services.js';
 import { failed, late } from './state/failures.js';
 import type { Run } from './state/run.js';
 import { stopAborted } from './stop.js';
-import { abandon, beginWait, type Cuts, endWait, guarded, type Resume, timeStep } from './wait.js';
+import { abandon, guarded, type Resume, timeStep, Wait } from './wait.js';
 
 /** The observers of one dispatch that returned promises. */
-export class Pending implements Cuts {
-  readonly #run: Run;
+export class Pending extends Wait {
   readonly #plan: Plan;
   readonly #resume: Resume;
-  readonly #nowMs: number;
-  /** Of the handlers that returned promises: their places in the plan. */
-  readonly #ats: number[] = [];
-  /** Their calls, until they settle or are given up. */
-  readonly #calls: (HandlerCall | undefined)[] = [];
-  /** Those that were given up, by their place among the unsettled. */
-  #running: Map<number, StillRunning> | undefined;
+  /** By place in the plan: the calls of the handlers that have not settled. */
+  readonly #calls: (HandlerCall | undefined)[];
+  /** Those that were given up, by their place in the plan. */
+  #running: Map<number, StillRunning> | undefined = undefined;
   #left = 0;
-  #earliestMs = Number.POSITIVE_INFINITY;
+  #shortestMs = Number.POSITIVE_INFINITY;
 
   constructor(run: Run, plan: Plan, resume: Resume) {
-    this.#run = run;
+    super(run);
     this.#plan = plan;
     this.#resume = resume;
-    this.#nowMs = run.services.clock.monotonicMs();
+    this.#calls = new Array<HandlerCall | undefined>(plan.size).fill(undefined);
   }
 
-  add(at: number, promise: PromiseLike<unknown>, beganMs: number): void {
-    const run = this.#run;
-    const entry = this.#plan.entries[at] as Entry;
-    const slot = this.#ats.push(at) - 1;
-    this.#calls.push(run.call);
-    const deadlineMs = this.#nowMs + entry.timeoutMs;
-    if (deadlineMs < this.#earliestMs) this.#earliestMs = deadlineMs;
+  add(at: number, promise: PromiseLike<unknown>, call: HandlerCall, beganMs: number): void {
+    const { run } = this;
+    const { timeoutMs } = this.#plan.entries[at] as Entry;
+    this.#calls[at] = call;
+    if (timeoutMs < this.#shortestMs) this.#shortestMs = timeoutMs;
     this.#left++;
-    run.renewCall(); // the one it was called with is its own from here on
+    run.call = undefined; // the one it was called with is its own from here on
     whenSettled(
       promise,
-      (value) => {
-        if (this.#calls[slot] === undefined)
-          return late(run, entry, this.#running?.get(slot), 'fulfilled');
-        if (value !== undefined || run.steps !== undefined) {
-          guarded(run, entry, at, value);
-          if (run.steps !== undefined) timeStep(run, beganMs);
-        }
-        this.#settled(slot);
-      },
-      (reason) => {
-        if (this.#calls[slot] === undefined)
-          return late(run, entry, this.#running?.get(slot), 'rejected', reason);
-        failed(run, entry, 'threw', reason);
-        if (run.steps !== undefined) timeStep(run, beganMs);
-        this.#settled(slot);
-      },
+      (value) => this.#fulfilled(at, value, beganMs),
+      (reason) => this.#rejected(at, reason, beganMs),
     );
   }
 
   /** Starts to wait. `false`: there is something to wait for. */
   begin(): false {
-    beginWait(this.#run, this.#nowMs, this.#earliestMs, this);
+    this.open(this.#shortestMs);
     return false;
   }
 
+  protected get handlerMs(): number {
+    return this.#shortestMs;
+  }
+
+  #fulfilled(at: number, value: unknown, beganMs: number): void {
+    const { run } = this;
+    const { steps } = run;
+    if (this.#calls[at] === undefined) {
+      late(run, this.#entryOf(at), this.#running?.get(at), 'fulfilled');
+      return;
+    }
+    if (value !== undefined || steps !== undefined) {
+      guarded(run, this.#entryOf(at), at, value);
+      if (steps !== undefined) timeStep(run, beganMs);
+    }
+    this.#settled(at);
+  }
+
+  #rejected(at: number, reason: unknown, beganMs: number): void {
+    const { run } = this;
+    if (this.#calls[at] === undefined) {
+      late(run, this.#entryOf(at), this.#running?.get(at), 'rejected', reason);
+      return;
+    }
+    failed(run, this.#entryOf(at), 'threw', reason);
+    if (run.steps !== undefined) timeStep(run, beganMs);
+    this.#settled(at);
+  }
+
   /** Gives up on the handlers whose time is up, on all of them once the stage's is. */
-  deadline(nowMs: number): void {
-    const run = this.#run;
-    if (nowMs >= run.stageDeadlineMs)
+  protected deadline(nowMs: number): void {
+    if (this.isSpent(nowMs))
       this.#giveUp(
         'timed-out',
         () => `the stage's budget of ${this.#plan.stageTimeoutMs} ms was spent`,
@@ -80,46 +88,42 @@ export class Pending implements Cuts {
       this.#end();
       return;
     }
-    let earliest = run.stageDeadlineMs;
-    this.#calls.forEach((call, slot) => {
-      if (call !== undefined) earliest = Math.min(earliest, this.#deadlineOf(slot));
-    });
-    run.deadlineMs = earliest;
+    this.#shortestMs = Math.min(...this.waitsFor().map(({ timeoutMs }) => timeoutMs));
   }
 
   abort(): void {
     this.#giveUp('aborted', () => 'the dispatch was aborted');
-    if (this.#run.stopped === undefined) stopAborted(this.#run, this.#plan.size);
+    if (this.run.stopped === undefined) stopAborted(this.run, this.#plan.size);
     this.#end();
   }
 
   waitsFor(): readonly Entry[] {
-    return this.#calls.flatMap((call, slot) => (call === undefined ? [] : [this.#entryOf(slot)]));
+    return this.#calls.flatMap((call, at) => (call === undefined ? [] : [this.#entryOf(at)]));
   }
 
-  #entryOf(slot: number): Entry {
-    return this.#plan.entries[this.#ats[slot] as number] as Entry;
+  #entryOf(at: number): Entry {
+    return this.#plan.entries[at] as Entry;
   }
 
-  #deadlineOf(slot: number): number {
-    return this.#nowMs + this.#entryOf(slot).timeoutMs;
+  #deadlineOf(at: number): number {
+    return (this.began?.ms ?? 0) + this.#entryOf(at).timeoutMs;
   }
 
-  #settled(slot: number): void {
-    this.#calls[slot] = undefined;
-    this.#run.services.deadlines.waitEnded();
+  #settled(at: number): void {
+    this.#calls[at] = undefined;
+    this.run.services.deadlines.waitEnded();
     if (--this.#left === 0) this.#end();
   }
 
   #end(): void {
-    endWait(this.#run);
+    this.shut();
     this.#inRunOrder();
-    this.#resume(this.#run, this.#plan, this.#plan.size);
+    this.#resume(this.run, this.#plan, this.#plan.size);
   }
 
   /** What failed, and the steps, in the order of the plan, whatever settled first (spec §4.2). */
   #inRunOrder(): void {
-    const { failures, steps } = this.#run;
+    const { failures, steps } = this.run;
     if (failures === undefined && steps === undefined) return;
     const names = this.#plan.entries.map(nameOf);
     const placeOf = ({ extensionId, contributionId }: Partial<Author>): number =>
@@ -137,15 +141,15 @@ export class Pending implements Cuts {
     why: (timeoutMs: number) => string,
     dueMs = Number.POSITIVE_INFINITY,
   ): void {
-    this.#calls.forEach((call, slot) => {
-      if (call === undefined || this.#deadlineOf(slot) > dueMs) return;
-      const entry = this.#entryOf(slot);
+    this.#calls.forEach((call, at) => {
+      if (call === undefined || this.#deadlineOf(at) > dueMs) return;
+      const entry = this.#entryOf(at);
       const reason = new Error(`${why(entry.timeoutMs)}; its result, should it come, is dropped`);
-      this.#calls[slot] = undefined;
+      this.#calls[at] = undefined;
       this.#left--;
       this.#running ??= new Map();
-      this.#running.set(slot, abandon(this.#run, call, entry, reason));
-      failed(this.#run, entry, kind, reason);
+      this.#running.set(at, abandon(this.run, call, entry, reason));
+      failed(this.run, entry, kind, reason);
     });
   }
 }

@@ -1,76 +1,85 @@
 import type { Entry } from '../outcome/entry.js';
-import { runSequential } from './sequential.js';
+import { whenSettled } from '../value/thenable.js';
+import { runSequential, type WaitFor } from './sequential.js';
 import type { HandlerCall } from './services/call.js';
 import type { Plan } from './services/plan.js';
 import type { StillRunning } from './services/services.js';
 import { failed, late } from './state/failures.js';
-import type { Cuts, Run } from './state/run.js';
+import type { Run } from './state/run.js';
 import { stop, stopAborted, stopSpent } from './stop.js';
-import { abandon, beginWait, endWait, guarded, type Resume, timeStep } from './wait.js';
+import { abandon, guarded, type Resume, timeStep, Wait } from './wait.js';
+
+/** How a sequential plan waits: `resume` is called when it is done. */
+export function waitingFor(resume: Resume): WaitFor {
+  return (run, plan, at, pending, call) => {
+    const wait =
+      run.wait instanceof SequentialWait ? run.wait : new SequentialWait(run, plan, call, resume);
+    wait.begin(plan, at, pending, call);
+  };
+}
 
 /**
  * The waits of a sequential plan, one after the other: each until its handler settles, its time is up, or the
- * dispatch is aborted, whichever is first. One loop awaits them all; a handler that is given up keeps its loop, which
- * then only sees it settle late, and another loop goes on.
+ * dispatch is aborted, whichever is first. One pair of callbacks serves them all, since one handler is waited for at a time;
+ * after a handler was given up the pair is left to it, and another takes its place.
  */
-export class SequentialWait implements Cuts {
-  readonly #run: Run;
-  readonly #plan: Plan;
+class SequentialWait extends Wait {
   readonly #resume: Resume;
-  /** Which wait is on: what settles for another is late. */
-  #ticket = 0;
+  #plan: Plan;
   #at = 0;
+  /** The call of the handler that is waited for. */
   #call: HandlerCall;
-  #beganMs = 0;
-  #givenUp: Map<number, StillRunning> | undefined;
+  #callbacks: Callbacks;
 
-  constructor(run: Run, plan: Plan, resume: Resume) {
-    this.#run = run;
+  constructor(run: Run, plan: Plan, call: HandlerCall, resume: Resume) {
+    super(run);
     this.#plan = plan;
+    this.#call = call;
     this.#resume = resume;
-    this.#call = run.call;
+    this.#callbacks = new Callbacks(this);
   }
 
-  /** Waits for the handler that the run stopped at, and for those after it. */
-  async begin(): Promise<void> {
-    const run = this.#run;
-    for (;;) {
-      const at = run.pendingAt;
-      const entry = this.#plan.entries[at] as Entry;
-      const ticket = this.#open(at, entry);
-      let ends: boolean;
-      try {
-        const value = await run.pending; // of a thenable only the first settlement counts, whatever it does
-        if (ticket !== this.#ticket) {
-          late(run, entry, this.#givenUp?.get(ticket), 'fulfilled');
-          return;
-        }
-        endWait(run);
-        ends = guarded(run, entry, run.rechecking ? -1 : at, value);
-      } catch (reason) {
-        if (ticket !== this.#ticket) {
-          late(run, entry, this.#givenUp?.get(ticket), 'rejected', reason);
-          return;
-        }
-        endWait(run);
-        ends = failed(run, entry, 'threw', reason);
-      }
-      if (this.#isDone(ends)) return;
-    }
+  /** Waits for the handler that a plan stopped at, and goes on with those after it. */
+  begin(plan: Plan, at: number, pending: PromiseLike<unknown>, call: HandlerCall): void {
+    this.#plan = plan;
+    this.#at = at;
+    this.#call = call;
+    const { settled, rejected } = this.#callbacks;
+    this.open(this.handlerMs);
+    whenSettled(pending, settled, rejected); // after an abort within `open` they are the late ones
   }
 
-  deadline(nowMs: number): void {
-    const run = this.#run;
-    const entry = this.#plan.entries[this.#at] as Entry;
-    const isSpent = nowMs >= run.stageDeadlineMs;
+  protected get handlerMs(): number {
+    return this.#entry.timeoutMs;
+  }
+
+  get #entry(): Entry {
+    return this.#plan.entries[this.#at] as Entry;
+  }
+
+  settled(value: unknown): void {
+    const { run } = this;
+    this.shut();
+    this.#goOn(guarded(run, this.#entry, run.rechecking ? -1 : this.#at, value));
+  }
+
+  rejected(reason: unknown): void {
+    this.shut();
+    this.#goOn(failed(this.run, this.#entry, 'threw', reason));
+  }
+
+  protected deadline(nowMs: number): void {
+    const { run } = this;
+    const entry = this.#entry;
+    const isSpent = this.isSpent(nowMs);
     const budget = isSpent
       ? `the stage's budget of ${this.#plan.stageTimeoutMs} ms was spent`
       : `it took longer than ${entry.timeoutMs} ms`;
     const reason = new Error(`${budget}; its result, should it come, is dropped`);
-    this.#giveUp(entry, reason);
+    this.#giveUp(reason);
     const ends = failed(run, entry, 'timed-out', reason);
     if (ends || !isSpent) {
-      if (!this.#isDone(ends)) void this.begin();
+      this.#goOn(ends);
       return;
     }
     stopSpent(run, this.#plan, this.#at + 1);
@@ -78,45 +87,60 @@ export class SequentialWait implements Cuts {
   }
 
   abort(): void {
-    const run = this.#run;
-    const entry = this.#plan.entries[this.#at] as Entry;
+    const { run } = this;
     const reason = new Error('the dispatch was aborted');
-    this.#giveUp(entry, reason);
-    failed(run, entry, 'aborted', reason);
+    this.#giveUp(reason);
+    failed(run, this.#entry, 'aborted', reason);
     stopAborted(run, this.#at + 1);
     this.#resume(run, this.#plan, this.#plan.size);
   }
 
   waitsFor(): readonly Entry[] {
-    return [this.#plan.entries[this.#at] as Entry];
+    return [this.#entry];
   }
 
-  #open(at: number, entry: Entry): number {
-    const run = this.#run;
-    this.#at = at;
-    this.#call = run.call; // the handler's own from here on: those after it get another
-    this.#beganMs = run.pendingBeganMs;
-    const ticket = ++this.#ticket;
-    const nowMs = run.services.clock.monotonicMs();
-    beginWait(run, nowMs, nowMs + entry.timeoutMs, this);
-    return ticket;
+  #giveUp(reason: Error): void {
+    this.shut();
+    this.#callbacks.leaveTo(this.#entry, abandon(this.run, this.#call, this.#entry, reason));
+    this.#callbacks = new Callbacks(this);
   }
 
-  #giveUp(entry: Entry, reason: Error): void {
-    endWait(this.#run);
-    this.#givenUp ??= new Map();
-    this.#givenUp.set(this.#ticket, abandon(this.#run, this.#call, entry, reason));
-    this.#ticket++;
-  }
-
-  /** Goes on with the handlers after the one that was waited for; `false` where it has to wait again. */
-  #isDone(ends: boolean): boolean {
-    const run = this.#run;
-    if (run.steps !== undefined) timeStep(run, this.#beganMs);
-    if (run.call === this.#call) run.renewCall();
+  /** Goes on with the handlers after the one that was waited for. */
+  #goOn(ends: boolean): void {
+    const { run } = this;
+    if (run.steps !== undefined) timeStep(run, run.beganMs);
     if (ends) stop(run, this.#at);
-    else if (!runSequential(run, this.#plan, this.#at + 1)) return false;
+    else if (!runSequential(run, this.#plan, this.#at + 1, waitAgain)) return;
     this.#resume(run, this.#plan, this.#plan.size);
-    return true;
+  }
+}
+
+/** The wait of the run goes on with another handler. */
+const waitAgain: WaitFor = (run, plan, at, pending, call) => {
+  (run.wait as SequentialWait).begin(plan, at, pending, call); // opened by the first wait
+};
+
+/** A pair of callbacks, and the handler that it was left to. */
+class Callbacks {
+  readonly #run: Run;
+  #late: { readonly entry: Entry; readonly running: StillRunning } | undefined = undefined;
+  readonly settled: (value: unknown) => void;
+  readonly rejected: (reason: unknown) => void;
+
+  constructor(wait: SequentialWait) {
+    this.#run = wait.run;
+    this.settled = (value) => {
+      if (this.#late === undefined) wait.settled(value);
+      else late(this.#run, this.#late.entry, this.#late.running, 'fulfilled');
+    };
+    this.rejected = (reason) => {
+      if (this.#late === undefined) wait.rejected(reason);
+      else late(this.#run, this.#late.entry, this.#late.running, 'rejected', reason);
+    };
+  }
+
+  /** The handler that was waited for is late from here on. */
+  leaveTo(entry: Entry, running: StillRunning): void {
+    this.#late = { entry, running };
   }
 }

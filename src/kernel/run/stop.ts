@@ -25,7 +25,7 @@ export function stopAborted(run: Run, at: number): true {
 export function stopSpent(run: Run, plan: Plan, at: number): true {
   run.stopped = 'budget-spent';
   reach(run, at);
-  if (run.rechecking) run.stale = [...(run.stale ?? []), ...plan.entries.slice(at)];
+  if (run.rechecking) run.cold.stale = [...(run.stale ?? []), ...plan.entries.slice(at)];
   for (const entry of plan.entries.slice(at)) {
     const error = new Error(`the stage's budget of ${plan.stageTimeoutMs} ms was spent before it`);
     if (entry.code === codes.strictVeto) failed(run, entry, 'not-run', error);
@@ -36,6 +36,6 @@ export function stopSpent(run: Run, plan: Plan, at: number): true {
 
 /** How many handlers of the plan that is under way were called. */
 function reach(run: Run, count: number): void {
-  if (run.rechecking) run.rechecked = count;
+  if (run.rechecking) run.cold.rechecked = count;
   else run.reached = count;
 }

@@ -1,6 +1,6 @@
 import type { AnyHandler, Entry } from '../outcome/entry.js';
 import { isThenable, whenSettled } from '../value/thenable.js';
-import { accept } from './accept.js';
+import { accept, wrote } from './accept.js';
 import type { Plan } from './services/plan.js';
 import { failed, late } from './state/failures.js';
 import type { Run } from './state/run.js';
@@ -15,16 +15,16 @@ import { timeStep } from './wait.js';
  */
 export function runSync(run: Run, plan: Plan, from: number): true {
   const { handlers, owns, entries, size } = plan;
-  const { signal, steps } = run;
+  const { steps } = run;
+  const { signal } = run.terms;
   const quiet = steps === undefined && !plan.hasStrict; // nothing to write down where nothing is returned
-  let call = run.call;
   for (let i = from; i < size; i++) {
     if (signal?.aborted === true) return stopAborted(run, i);
-    const beganMs = steps === undefined ? 0 : run.services.clock.monotonicMs();
+    if (steps !== undefined) run.beganMs = run.services.clock.monotonicMs();
+    const call = run.call ?? run.newCall();
     let ends = false;
     try {
       const result = (handlers[i] as AnyHandler)(call, owns[i]);
-      if (result === undefined && quiet) continue;
       const entry = entries[i] as Entry;
       if (typeof result === 'object' && result !== null && isThenable(result)) {
         whenSettled(
@@ -38,12 +38,13 @@ export function runSync(run: Run, plan: Plan, from: number): true {
           'async-in-sync',
           new Error('it returned a promise on a sync-sequential stage; the value is not used'),
         );
-      } else ends = accept(run, entry, run.rechecking ? -1 : i, result);
+      } else if (!run.isIntact) ends = wrote(run, entry, result);
+      else if (result === undefined && quiet) continue;
+      else ends = accept(run, entry, run.rechecking ? -1 : i, result);
     } catch (thrown) {
       ends = failed(run, entries[i] as Entry, 'threw', thrown);
     }
-    call = run.call;
-    if (steps !== undefined) timeStep(run, beganMs);
+    if (steps !== undefined) timeStep(run, run.beganMs);
     if (ends) return stop(run, i);
   }
   return true;

@@ -1,61 +1,115 @@
 import { authorOf, type Entry } from '../outcome/entry.js';
-import { accept } from './accept.js';
+import { accept, wrote } from './accept.js';
 import { abandonCall, type HandlerCall } from './services/call.js';
+import type { Moment, Waiting } from './services/deadlines.js';
 import type { Plan } from './services/plan.js';
 import type { StillRunning } from './services/services.js';
 import { failed } from './state/failures.js';
-import type { Cuts, Run } from './state/run.js';
-
-export type { Cuts };
+import type { Run, RunWait } from './state/run.js';
 
 /** Goes on with a plan at an index, once what it waited for has settled. */
 export type Resume = (run: Run, plan: Plan, from: number) => void;
 
-/** Starts to wait until a deadline, or until the caller aborts. */
-export function beginWait(run: Run, nowMs: number, handlerDeadlineMs: number, cuts: Cuts): void {
-  if (run.stageDeadlineMs === Number.POSITIVE_INFINITY)
-    run.stageDeadlineMs = nowMs + run.plan.stageTimeoutMs; // §10.3: counted from the first wait
-  run.deadlineMs = Math.min(handlerDeadlineMs, run.stageDeadlineMs);
-  run.cuts = cuts;
-  const { deadlines } = run.services;
-  if (run.isOpen) deadlines.arm(run.deadlineMs);
-  else {
-    run.isOpen = true;
-    deadlines.add(run);
+/** The waits of one dispatch: it is made at the first, and the kernel's deadlines hold it until the dispatch ends. */
+export abstract class Wait implements Waiting, RunWait {
+  readonly run: Run;
+  before: Waiting | undefined = undefined;
+  after: Waiting | undefined = undefined;
+  isOn = false;
+  /** When the present wait began. */
+  protected began: Moment | undefined = undefined;
+  /** §10.3: the stage's budget is counted from the first wait. */
+  #stageBegan: Moment | undefined = undefined;
+  #onAbort: (() => void) | undefined = undefined;
+
+  constructor(run: Run) {
+    this.run = run;
   }
-  if (run.signal === undefined) return;
-  if (run.signal.aborted) {
-    cuts.abort(); // aborted by the handler that is waited for
-    return;
+
+  /** Milliseconds from when the present wait began until a handler's time is up. */
+  protected abstract get handlerMs(): number;
+  /** The deadline is reached: it ends the wait, or goes on with what is left. */
+  protected abstract deadline(nowMs: number): void;
+  /** The caller has aborted, or the kernel closes: it ends the wait. */
+  abstract abort(): void;
+  /** The handlers that have not settled. */
+  abstract waitsFor(): readonly Entry[];
+
+  get deadlineMs(): number {
+    if (!this.isOn || this.began === undefined) return Number.POSITIVE_INFINITY;
+    return Math.min(this.began.ms + this.handlerMs, this.#stageDeadlineMs);
   }
-  run.onAbort = () => cuts.abort();
-  run.signal.addEventListener('abort', run.onAbort, { once: true });
+
+  expire(nowMs: number): void {
+    if (this.isOn) this.deadline(nowMs);
+  }
+
+  protected isSpent(nowMs: number): boolean {
+    return nowMs >= this.#stageDeadlineMs;
+  }
+
+  /** Starts to wait until a deadline, or until the caller aborts. */
+  protected open(shortestMs: number): void {
+    const { run } = this;
+    const { deadlines } = run.services;
+    const { stageTimeoutMs } = run.plan;
+    if (run.wait === undefined) {
+      run.wait = this;
+      deadlines.add(this);
+    }
+    this.isOn = true;
+    this.began = deadlines.begin(
+      this.#stageBegan === undefined && stageTimeoutMs < shortestMs ? stageTimeoutMs : shortestMs,
+    );
+    this.#stageBegan ??= this.began;
+    const { signal } = run.terms;
+    if (signal === undefined) return;
+    if (signal.aborted) {
+      this.abort(); // aborted by the handler that is waited for
+      return;
+    }
+    this.#onAbort = () => this.abort();
+    signal.addEventListener('abort', this.#onAbort, { once: true });
+  }
+
+  /** Ends the wait. */
+  protected shut(): void {
+    this.isOn = false;
+    this.run.services.deadlines.waitEnded();
+    if (this.#onAbort === undefined) return;
+    this.run.terms.signal?.removeEventListener('abort', this.#onAbort);
+    this.#onAbort = undefined;
+  }
+
+  get #stageDeadlineMs(): number {
+    return this.#stageBegan === undefined
+      ? Number.POSITIVE_INFINITY
+      : this.#stageBegan.ms + this.run.plan.stageTimeoutMs;
+  }
 }
 
-/** Ends the wait. */
-export function endWait(run: Run): void {
-  run.cuts = undefined;
-  run.deadlineMs = Number.POSITIVE_INFINITY;
-  run.services.deadlines.waitEnded();
-  if (run.onAbort === undefined) return;
-  run.signal?.removeEventListener('abort', run.onAbort);
-  run.onAbort = undefined;
-}
-
-/** Gives a handler up: aborts its signal, and lists it as running until `settledLate` takes it off. */
+/** Gives a handler up: aborts its signal, and lists it as running until it settles. What it reads stays as it is. */
 export function abandon(run: Run, call: HandlerCall, entry: Entry, reason: Error): StillRunning {
   const { services } = run;
   const sinceMs = services.clock.monotonicMs();
   const running: StillRunning = { ...authorOf(entry), family: run.family, sinceMs };
   services.stillRunning.add(running);
+  letGo(run, call);
   abandonCall(call, reason);
   return running;
+}
+
+/** Leaves a call to a handler that goes on beside the others. */
+export function letGo(run: Run, call: HandlerCall): void {
+  void call.payload; // as it stands: what the others make of it is not for this one
+  run.give(call);
+  run.forget();
 }
 
 /** Takes a late-coming result; what goes wrong with it (a hostile getter, say) is the handler's failure. */
 export function guarded(run: Run, entry: Entry, at: number, result: unknown): boolean {
   try {
-    return accept(run, entry, at, result);
+    return run.isIntact ? accept(run, entry, at, result) : wrote(run, entry, result);
   } catch (thrown) {
     return failed(run, entry, 'threw', thrown);
   }

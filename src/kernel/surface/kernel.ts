@@ -11,7 +11,7 @@ import type {
 import type { RawContribution } from '../contract/contribution.js';
 import { kernelError, type SluiceError } from '../errors.js';
 import { nameOf } from '../outcome/entry.js';
-import type { Envelope } from '../outcome/envelope.js';
+import type { Upstream } from '../outcome/envelope.js';
 import { type Given, takeGiven } from '../outcome/given.js';
 import type { Author, Outcome } from '../outcome/outcome.js';
 import { type FamilyState, Registry } from '../registry/registry.js';
@@ -29,8 +29,10 @@ import {
   type Tap,
 } from '../run/services/services.js';
 import { stageFailed } from '../run/state/failures.js';
-import { type Nested, Run } from '../run/state/run.js';
+import { inherited, ownOrigin } from '../run/state/origin.js';
+import { type Nested, nothing, Run, type RunWait, termsOf } from '../run/state/run.js';
 import { quietWithin, runningHandlers } from '../run/state/running.js';
+import { Unheard, upstreamOf } from '../run/state/unheard.js';
 import { freezeOrThrow, takePayload } from '../stage/payload.js';
 import {
   type Clock,
@@ -94,6 +96,8 @@ class PipelineKernel implements Services {
   surface: object | undefined;
   readonly #registry: Registry;
   readonly #depth: number;
+  /** Nobody but handlers wants to see a dispatch. */
+  readonly #mayBeUnheard: boolean;
   #sequence = 0;
   #stampMs = 0;
   #closed = false;
@@ -108,6 +112,7 @@ class PipelineKernel implements Services {
     this.strict = options.validate === 'always';
     this.deadlines = new Deadlines(this.clock);
     this.#depth = limits.depth;
+    this.#mayBeUnheard = this.tap === undefined && !this.trace && !this.strict;
     this.#registry = new Registry({
       stages: options.stages ?? canonicalStages,
       grants: options.grants ?? {},
@@ -148,6 +153,8 @@ class PipelineKernel implements Services {
     try {
       const slot = this.#registry.slot(family);
       if (slot.stage.mode === 'sync-sequential') throw wrongMode(slot.stage, 'dispatchSync');
+      const unheard = this.#unheard(slot, payload, given);
+      if (unheard !== undefined) return Promise.resolve(unheard);
       return this.#settled(this.#start(slot, payload, given, undefined));
     } catch (thrown) {
       return Promise.reject(thrown);
@@ -157,11 +164,14 @@ class PipelineKernel implements Services {
   dispatchSync(family: string, payload: object, given?: Given): Outcome {
     const slot = this.#registry.slot(family);
     if (slot.stage.mode !== 'sync-sequential') throw wrongMode(slot.stage, 'dispatch');
-    return begin(this.#start(slot, payload, given, undefined)) as Outcome; // a sync stage never waits
+    return (
+      this.#unheard(slot, payload, given) ??
+      (begin(this.#start(slot, payload, given, undefined)) as Outcome) // a sync stage never waits
+    );
   }
 
   nest(
-    parent: { readonly event: object; readonly depth: number },
+    parent: { readonly downstream: Upstream; readonly depth: number },
     author: Author,
     family: string,
     payload: object,
@@ -169,9 +179,8 @@ class PipelineKernel implements Services {
     const slot = this.#registry.slot(family);
     this.#registry.checkDispatch(author, slot);
     const depth = parent.depth + 1;
-    const event = parent.event as Envelope; // made by this kernel
     const by = nameOf(author);
-    const run = this.#start(slot, payload, undefined, { event, depth, by });
+    const run = this.#start(slot, payload, undefined, { upstream: parent.downstream, depth, by });
     const isSync = slot.stage.mode === 'sync-sequential';
     if (depth <= this.#depth) return isSync ? (begin(run) as Outcome) : this.#settled(run); // a sync stage never waits
     const problem = `${by} dispatched "${family}" ${depth} levels deep; ${this.#depth} are allowed`;
@@ -219,9 +228,9 @@ class PipelineKernel implements Services {
     await new Promise<void>((resolve) => {
       const timer = this.clock.setTimeout(() => {
         for (const waiting of [...this.deadlines]) {
-          const run = waiting as Run; // only runs are open
-          abandoned.push(run.family);
-          run.cuts?.abort();
+          const wait = waiting as RunWait; // only runs wait
+          abandoned.push(wait.run.family);
+          if (wait.isOn) wait.abort();
         }
         resolve();
       }, timeoutMs);
@@ -244,6 +253,27 @@ class PipelineKernel implements Services {
     });
   }
 
+  /** The outcome of a dispatch that no handler and no tap hears, and that can only pass. */
+  #unheard(slot: FamilyState, payload: object, given: Given | undefined): Outcome | undefined {
+    if (this.#closed || !this.#mayBeUnheard) return undefined;
+    const plan = slot.plan ?? this.#registry.planOf(slot);
+    if (plan.size > 0 || mustSelect(slot.stage)) return undefined;
+    if (given !== undefined && !isSimple(given)) return undefined;
+    const nowMs = this.#stamp();
+    if (nowMs < this.#stampMs) return undefined; // the clock went back
+    const { counters } = this;
+    counters.dispatches++;
+    counters.passed++;
+    return new Unheard(this, plan, payload, given, nowMs, ++this.#sequence) as Outcome; // of the row's payload
+  }
+
+  /** Reads the clock. §1.3: ids never go back, whatever the clock does. */
+  #stamp(): number {
+    const nowMs = this.clock.now();
+    if (nowMs > this.#stampMs) this.#stampMs = nowMs;
+    return nowMs;
+  }
+
   #start(
     slot: FamilyState,
     payload: object,
@@ -257,13 +287,25 @@ class PipelineKernel implements Services {
       given?.band === undefined
         ? (slot.plan ?? this.#registry.planOf(slot))
         : this.#registry.bandOf(slot, given.band);
-    const nowMs = this.clock.now();
-    if (nowMs > this.#stampMs) this.#stampMs = nowMs; // §1.3: ids never go back, whatever the clock does
-    const occurredAt = given?.occurredAt ?? nowMs;
+    const nowMs = this.#stamp();
     const sequence = ++this.#sequence;
     const taken = this.#take(slot, plan, payload);
     if (given !== undefined) takeGiven(stage, given);
-    const run = new Run(this, plan, taken, given, occurredAt, this.#stampMs, sequence, nested);
+    const after = given?.after;
+    const upstream = after === undefined ? nested?.upstream : inherited(given, upstreamOf(after));
+    const run = new Run(
+      this,
+      plan,
+      taken,
+      given === undefined ? nested && { sourceContributionId: nested.by } : ownOrigin(given),
+      upstream,
+      after?.annotations ?? nothing,
+      termsOf(plan, taken, given),
+      given?.occurredAt ?? nowMs,
+      this.#stampMs,
+      sequence,
+      nested?.depth ?? 0,
+    );
     this.counters.dispatches++;
     return run;
   }
@@ -279,6 +321,21 @@ class PipelineKernel implements Services {
     this.counters.payloadsFrozen++;
     return payload;
   }
+}
+
+/** Whether a stage fails if nothing is selected (spec §9.4). */
+function mustSelect({ selection, onError }: Stage): boolean {
+  return selection !== undefined && onError.resolver === 'closed';
+}
+
+/** Whether what a dispatch is given says where its event comes from, and nothing about how it runs. */
+function isSimple({ after, band, occurredAt, signal }: Given): boolean {
+  return (
+    band === undefined &&
+    occurredAt === undefined &&
+    signal?.aborted !== true &&
+    (after === undefined || after.annotations === nothing)
+  );
 }
 
 function wrongMode(stage: Stage, use: string): SluiceError {

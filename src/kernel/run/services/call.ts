@@ -4,8 +4,12 @@ import type { Author, Outcome } from '../../outcome/outcome.js';
 export interface CallSource {
   /** The envelope; made when first read. */
   readonly event: object;
+  /** The payload as it stands, for one handler to read. */
+  readonly payload: object;
   /** No handler of it may dispatch any more. */
   readonly ended: boolean;
+  /** The next handler gets another call: this one is its handler's own. */
+  give(call: object): void;
   nest(author: Author, family: string, payload: object): Outcome | Promise<Outcome>;
 }
 
@@ -23,20 +27,20 @@ export let isAbandoned: (call: unknown) => boolean;
 export let abandonCall: (call: HandlerCall, reason: Error) => void;
 
 /**
- * What handlers are called with. It never changes: after a patch the next handlers get another. Handlers that
- * return synchronously share one; a handler that returns a promise keeps it for itself, so that its signal is its
- * own. Read-only by accessors, which costs less than freezing.
+ * What handlers are called with. It never changes: after a patch the next handlers get another. Handlers that return
+ * synchronously share one as long as the payload is one that all may read. Read-only by accessors, which costs less than
+ * freezing.
  */
 export class HandlerCall {
   readonly #source: CallSource;
-  readonly #payload: object;
   readonly #context: CallContext;
-  /** The controller of its signal, once that is read; why its handler was given up, where it was not read before. */
-  #cut: AbortController | Error | undefined;
+  /** Taken when it is first read. */
+  #payload: object | undefined = undefined;
+  /** The controller of its signal, once that is read; the reason if its handler was given up before. */
+  #cut: AbortController | Error | undefined = undefined;
 
-  constructor(source: CallSource, payload: object, context: CallContext) {
+  constructor(source: CallSource, context: CallContext) {
     this.#source = source;
-    this.#payload = payload;
     this.#context = context;
   }
 
@@ -45,7 +49,7 @@ export class HandlerCall {
   }
 
   get payload(): object {
-    return this.#payload;
+    return (this.#payload ??= this.#source.payload);
   }
 
   get annotations(): object {
@@ -61,6 +65,7 @@ export class HandlerCall {
     const controller = new AbortController();
     if (this.#cut !== undefined) controller.abort(this.#cut);
     this.#cut = controller;
+    this.#source.give(this);
     return controller.signal;
   }
 

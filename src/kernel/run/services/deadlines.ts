@@ -1,10 +1,18 @@
 import { type Clock, longestTimerMs, type TimerHandle } from '../../stage/ports.js';
 
+/**
+ * When waits began. The waits of one turn of the event loop share one, and the clock is read once, at the end of the turn: a
+ * deadline can come late by what the turn took, and never early. Until then the time is not known, and is infinite.
+ */
+export interface Moment {
+  ms: number;
+}
+
 /** A dispatch that has waited for a handler, and has not ended. The links are the list's own. */
 export interface Waiting {
   /** When it has to be looked at, on the monotonic clock; infinite while it does not wait. */
-  deadlineMs: number;
-  /** Called when the deadline is reached; it may set a later one and stay, or leave. */
+  readonly deadlineMs: number;
+  /** Called when the deadline is reached; it may go on to wait, or leave. */
   expire(nowMs: number): void;
   before: Waiting | undefined;
   after: Waiting | undefined;
@@ -18,9 +26,14 @@ export class Deadlines {
   readonly #clock: Clock;
   #first: Waiting | undefined;
   #timer: TimerHandle | undefined;
+  #keepsAlive = false;
   #dueMs = Number.POSITIVE_INFINITY;
   #size = 0;
   #watchers: Set<() => void> | undefined;
+  /** The turn that goes on, if a wait has begun in it. */
+  #turn: Moment | undefined;
+  /** Milliseconds of the shortest wait that began in it. */
+  #shortestMs = Number.POSITIVE_INFINITY;
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -36,8 +49,7 @@ export class Deadlines {
     waiting.after = this.#first;
     if (this.#first !== undefined) this.#first.before = waiting;
     this.#first = waiting;
-    if (this.#size++ === 0) this.#timer?.ref?.();
-    this.arm(waiting.deadlineMs);
+    this.#size++;
   }
 
   remove(waiting: Waiting): void {
@@ -46,19 +58,24 @@ export class Deadlines {
     if (waiting.after !== undefined) waiting.after.before = waiting.before;
     waiting.before = undefined;
     waiting.after = undefined;
-    if (--this.#size > 0) return;
-    this.#timer?.unref?.();
+    if (--this.#size === 0) this.#keepAlive(false);
   }
 
-  /** Makes sure that a deadline will be noticed. */
-  arm(deadlineMs: number): void {
-    if (deadlineMs >= this.#dueMs) return;
-    if (this.#timer !== undefined) this.#clock.clearTimeout(this.#timer);
-    this.#dueMs = deadlineMs;
-    const leftMs = Math.ceil(deadlineMs - this.#clock.monotonicMs());
-    const delayMs = Math.min(longestTimerMs, Math.max(0, leftMs)); // a sweep that comes early sets the next
-    this.#timer = this.#clock.setTimeout(() => this.#sweep(), delayMs);
-    if (this.#size === 0) this.#timer.unref?.();
+  /**
+   * A wait of an open dispatch begins now.
+   *
+   * @param ms from when on it has to be looked at.
+   * @returns the moment, which is known once the turn has ended.
+   */
+  begin(ms: number): Moment {
+    if (ms < this.#shortestMs) this.#shortestMs = ms;
+    if (this.#turn !== undefined) return this.#turn;
+    const moment: Moment = { ms: Number.POSITIVE_INFINITY };
+    this.#turn = moment;
+    const end = (): void => this.#endTurn(moment);
+    if (this.#clock.afterTurn === undefined) end();
+    else this.#clock.afterTurn(end);
+    return moment;
   }
 
   /** A handler that was waited for has settled, or was given up. */
@@ -93,6 +110,35 @@ export class Deadlines {
     }
   }
 
+  #endTurn(moment: Moment): void {
+    const shortestMs = this.#shortestMs;
+    this.#turn = undefined;
+    this.#shortestMs = Number.POSITIVE_INFINITY;
+    if (this.#size === 0) return; // every wait of the turn has ended in it
+    moment.ms = this.#clock.monotonicMs();
+    this.#arm(moment.ms + shortestMs, moment.ms);
+    this.#keepAlive(true);
+  }
+
+  /** Makes sure that a deadline will be noticed. */
+  #arm(deadlineMs: number, nowMs: number): void {
+    if (deadlineMs >= this.#dueMs) return;
+    if (this.#timer !== undefined) this.#clock.clearTimeout(this.#timer);
+    this.#dueMs = deadlineMs;
+    const leftMs = Math.ceil(deadlineMs - nowMs);
+    const delayMs = Math.min(longestTimerMs, Math.max(0, leftMs)); // a sweep that comes early sets the next
+    this.#timer = this.#clock.setTimeout(() => this.#sweep(), delayMs);
+    this.#keepsAlive = true;
+    if (this.#size === 0) this.#keepAlive(false);
+  }
+
+  #keepAlive(wanted: boolean): void {
+    if (this.#timer === undefined || this.#keepsAlive === wanted) return;
+    this.#keepsAlive = wanted;
+    if (wanted) this.#timer.ref?.();
+    else this.#timer.unref?.();
+  }
+
   #sweep(): void {
     this.#timer = undefined;
     this.#dueMs = Number.POSITIVE_INFINITY;
@@ -100,6 +146,6 @@ export class Deadlines {
     for (const waiting of [...this]) if (waiting.deadlineMs <= nowMs) waiting.expire(nowMs);
     let earliest = Number.POSITIVE_INFINITY;
     for (const waiting of this) earliest = Math.min(earliest, waiting.deadlineMs);
-    if (earliest < Number.POSITIVE_INFINITY) this.arm(earliest);
+    if (earliest < Number.POSITIVE_INFINITY) this.#arm(earliest, this.#clock.monotonicMs());
   }
 }

@@ -1,7 +1,7 @@
 import { Compile } from 'typebox/compile';
-import { Copier } from '../../merge/copy.js';
+import { Shapes } from '../../merge/copy.js';
 import { annotationFields, type Field, patchFields } from '../../merge/field.js';
-import { canGenerateCode, generatedCopy, generatedMerge } from '../../merge/generated.js';
+import { canGenerateCode, generatedMerge, generatedShape } from '../../merge/generated.js';
 import type { Merge } from '../../merge/merge.js';
 import { referenceMerge } from '../../merge/reference.js';
 import type { Stage } from '../../stage/stage.js';
@@ -13,11 +13,13 @@ import type { StageMerges } from './services.js';
  * @param generate uses generated code, if the process allows it; the reference merges serve otherwise.
  */
 export function compileMerges(stage: Stage, generate: boolean): StageMerges {
-  const mergeOf = generate && canGenerateCode() ? generated : reference;
+  const mayGenerate = generate && canGenerateCode();
+  const mergeOf = mayGenerate ? generated : referenceMerge;
   const selection = stage.selection === undefined ? undefined : Compile(stage.selection);
   return {
     patch: mergeOf(patchFields(stage)),
     annotations: mergeOf(annotationFields(stage)),
+    shapes: new Shapes(mayGenerate ? generatedShape : undefined),
     misfit: (target) => {
       if (selection === undefined || selection.Check(target)) return undefined;
       const error = selection.Errors(target)[0];
@@ -26,7 +28,5 @@ export function compileMerges(stage: Stage, generate: boolean): StageMerges {
   };
 }
 
-const reference = (fields: readonly Field[]): Merge => referenceMerge(fields, new Copier());
-
 const generated = (fields: readonly Field[]): Merge =>
-  fields.length === 0 ? reference(fields) : generatedMerge(fields, new Copier(generatedCopy));
+  fields.length === 0 ? referenceMerge(fields) : generatedMerge(fields);

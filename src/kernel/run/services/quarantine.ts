@@ -49,6 +49,7 @@ const counted: readonly FailureKind[] = [
   'timed-out',
   'async-in-sync',
   'bad-output',
+  'wrote-payload',
   'untrusted',
 ];
 

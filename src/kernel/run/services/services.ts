@@ -1,4 +1,6 @@
+import type { Shapes } from '../../merge/copy.js';
 import type { Merge } from '../../merge/merge.js';
+import type { Upstream } from '../../outcome/envelope.js';
 import type { Author, Failure, Outcome } from '../../outcome/outcome.js';
 import type { Clock, IdSource, Logger } from '../../stage/ports.js';
 import type { Deadlines } from './deadlines.js';
@@ -76,6 +78,8 @@ export interface StillRunning extends Author {
 export interface StageMerges {
   readonly patch: Merge;
   readonly annotations: Merge;
+  /** The payloads that were patched. */
+  readonly shapes: Shapes;
   /** Why a selection target does not fit the stage's schema, or nothing. */
   readonly misfit: (target: unknown) => string | undefined;
 }
@@ -99,7 +103,7 @@ export interface Services {
   readonly strict: boolean;
   merges(family: string): StageMerges;
   nest(
-    parent: { readonly event: object; readonly depth: number },
+    parent: { readonly downstream: Upstream; readonly depth: number },
     author: Author,
     family: string,
     payload: object,

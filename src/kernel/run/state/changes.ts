@@ -1,36 +1,37 @@
+import type { InnerWrite } from '../../merge/work.js';
+import type { Entry } from '../../outcome/entry.js';
 import { authorOf } from '../../outcome/entry.js';
 import type { Change } from '../../outcome/outcome.js';
-import { type Run, versionsOf } from './run.js';
+import type { Run } from './run.js';
 
-/**
- * Who wrote what, in order: read from the versions of the payload that the patches left, which are frozen, so that
- * the answer cannot be changed afterwards by a handler that kept its patch (spec §6.5).
- */
-export function changesOf(run: Run): Change[] {
+/** Who wrote what, in order (spec §5.5). */
+export function changesOf({ work }: Run): Change[] {
+  if (work === undefined) return [];
   const changes: Change[] = [];
-  const versions = versionsOf(run);
-  const overruled = run.overruled ?? [];
-  let before = run.emitted;
-  for (let i = 0; i <= versions.length; i++) {
+  const overruled = work.overrulings ?? [];
+  const { written } = work;
+  for (let i = 0; i <= written.length; i += 2) {
     for (const { entry, path, at } of overruled)
       if (at === i) changes.push({ path, ...authorOf(entry), overruled: true });
-    const version = versions[i];
-    if (version === undefined) continue;
-    for (const path of changedPaths(run, before, version.payload))
-      changes.push({ path, ...authorOf(version.entry) });
-    before = version.payload;
+    const [entry, what] = [written[i] as Entry | undefined, written[i + 1]] as const; // written in pairs
+    if (entry === undefined) continue;
+    for (const path of pathsOf(what as string | InnerWrite))
+      changes.push({ path, ...authorOf(entry) });
   }
   return changes.map((change) => Object.freeze(change));
 }
 
-function changedPaths(run: Run, before: object, after: object): string[] {
-  return changedKeys(before, after).flatMap((key) => {
-    const old = valueAt(before, key);
-    const now = valueAt(after, key);
-    if (run.plan.stage.laws[key]?.law !== 'merge-keys' || !isRecord(now)) return [key];
-    const inner = changedKeys(isRecord(old) ? old : {}, now);
-    return inner.length === 0 ? [key] : inner.map((name) => `${key}${segment(name)}`);
-  });
+/** Who wrote, in order, once for each write. */
+export function writersOf({ work }: Run): Entry[] {
+  return (work?.written ?? []).filter((_, i) => i % 2 === 0) as Entry[]; // written in pairs
+}
+
+function pathsOf(what: string | InnerWrite): string[] {
+  if (typeof what === 'string') return [what];
+  const { field, before, after } = what;
+  if (!isRecord(after)) return [field];
+  const inner = changedKeys(isRecord(before) ? before : {}, after);
+  return inner.length === 0 ? [field] : inner.map((name) => `${field}${segment(name)}`);
 }
 
 function changedKeys(before: object, after: object): string[] {

@@ -17,21 +17,8 @@ import type { Run } from './run.js';
 
 const none: readonly never[] = Object.freeze([]);
 
-/**
- * Whether a value is an outcome that this copy of the kernel made: nothing else passes, however alike it looks.
- *
- * @example
- * if (isOutcome(value) && value.status === 'passed') approve(value);
- */
-export let isOutcome: (value: unknown) => value is Outcome;
-
-/**
- * Tells whether an outcome is of a dispatch that somebody who holds a kernel began: not one of another kernel, nor one that a
- * handler made with `own.dispatch` (spec §14.1).
- *
- * @param kernel of any kernel where unsaid.
- */
-export let isBegunBy: (outcome: Outcome, kernel?: object) => boolean;
+/** The run of an outcome, if it is of this class. */
+export let runOf: (outcome: object) => Run | undefined;
 
 /**
  * The outcome of a run, read from it when asked: a dispatch that nobody looks at computes nothing. The class
@@ -62,7 +49,7 @@ export class Dispatched {
   }
 
   get cancel(): CancelRecord | undefined {
-    return this.#run.cancel;
+    return this.#run.hasCold ? this.#run.cold.cancel : undefined;
   }
 
   get selection(): Selection | undefined {
@@ -75,9 +62,7 @@ export class Dispatched {
 
   get changes(): readonly Change[] {
     return (this.#changes ??=
-      this.#run.versions === undefined && this.#run.overruled === undefined
-        ? none
-        : Object.freeze(changesOf(this.#run)));
+      this.#run.work === undefined ? none : Object.freeze(changesOf(this.#run)));
   }
 
   get staleApprovals(): readonly StaleApproval[] {
@@ -90,7 +75,7 @@ export class Dispatched {
     if (stopped !== undefined)
       for (const entry of plan.entries.slice(reached))
         skipped.push({ ...authorOf(entry), why: stopped });
-    for (const entry of this.#run.passedOver)
+    for (const entry of this.#run.terms.passedOver)
       if (entry.code === codes.resolver)
         skipped.push({ ...authorOf(entry), why: 'explicit-target' });
     for (const entry of plan.otherBand) skipped.push({ ...authorOf(entry), why: 'other-band' });
@@ -125,13 +110,7 @@ export class Dispatched {
   }
 
   static {
-    isOutcome = (value): value is Outcome =>
-      typeof value === 'object' && value !== null && #run in value;
-    isBegunBy = (outcome, kernel) => {
-      if (!(#run in outcome)) return false;
-      const { depth, services } = outcome.#run;
-      return depth === 0 && (kernel === undefined || services.surface === kernel);
-    };
+    runOf = (outcome) => (#run in outcome ? outcome.#run : undefined);
     Object.freeze(Dispatched.prototype); // nobody can change what others read from an outcome
   }
 }

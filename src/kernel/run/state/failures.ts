@@ -35,6 +35,7 @@ export function failed(run: Run, entry: Entry, kind: FailureKind, thrown: unknow
       ...(run.rechecking && { recheck: true as const }),
     }),
   );
+  run.forget(); // what it has read, it may write from here on
   if (policy === 'open') return false;
   run.status = 'failed';
   return true;
@@ -119,6 +120,6 @@ export function late(
 }
 
 function record(run: Run, failure: Failure): void {
-  (run.failures ??= []).push(Object.freeze(failure));
+  (run.cold.failures ??= []).push(Object.freeze(failure));
   report(run, failure);
 }

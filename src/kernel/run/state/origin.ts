@@ -1,56 +1,47 @@
-import type { Envelope, idFields, Metadata, Ref, refFields } from '../../outcome/envelope.js';
+import type { Upstream } from '../../outcome/envelope.js';
 import type { Given } from '../../outcome/given.js';
 
-/** Who and where an event is about: what was given, else what came from upstream, else nothing. */
-export interface Origin {
-  readonly eventId: string | undefined;
-  readonly workspaceId: string | null;
-  readonly agentId: string | null;
-  readonly sessionId: string | null;
-  readonly accountRef: Ref | null;
-  readonly conversationRef: Ref | null;
-  readonly threadRef: Ref | null;
-  readonly messageRef: Ref | null;
-  readonly sourceContributionId: string | null;
-  /** Absent on an event that nothing came before: it correlates with itself. */
-  readonly correlationId: string | undefined;
-  readonly metadata: Metadata;
-  readonly providerMetadata: Metadata;
+/** What a dispatch keeps of what it was given for its event. Never the outcome before: chains hold nothing. */
+export type OwnOrigin = Omit<Given, 'after'>;
+
+/** What a dispatch keeps of what it was given, where `upstream` has taken up what goes on downstream. */
+export function ownOrigin(given: Given): OwnOrigin | undefined {
+  if (given.after === undefined) return given;
+  const { eventId, sourceContributionId, metadata, providerMetadata } = given;
+  if (
+    eventId === undefined &&
+    sourceContributionId === undefined &&
+    metadata === undefined &&
+    providerMetadata === undefined
+  )
+    return undefined;
+  const own: Mutable<OwnOrigin> = {};
+  if (eventId !== undefined) own.eventId = eventId;
+  if (sourceContributionId !== undefined) own.sourceContributionId = sourceContributionId;
+  if (metadata !== undefined) own.metadata = metadata;
+  if (providerMetadata !== undefined) own.providerMetadata = providerMetadata;
+  return own;
 }
 
-/** What goes on downstream. A copy of it is kept, and never the dispatch before: chains hold nothing. */
-export type Upstream = Pick<
-  Envelope,
-  (typeof idFields)[number] | (typeof refFields)[number] | 'correlationId'
->;
+type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };
 
-const empty: Metadata = Object.freeze({});
+/** What goes on downstream of a dispatch: the same object where it is given nothing else (spec §1.8). */
+export function inherited(given: Given | undefined, upstream: Upstream): Upstream {
+  if (given === undefined || addsNothing(given, upstream)) return upstream;
+  return goesOn(given, upstream, given.correlationId ?? upstream.correlationId);
+}
 
-/** The origin of an event that is given nothing, and that nothing came before. */
-export const noOrigin: Origin = Object.freeze({
-  eventId: undefined,
-  workspaceId: null,
-  agentId: null,
-  sessionId: null,
-  accountRef: null,
-  conversationRef: null,
-  threadRef: null,
-  messageRef: null,
-  sourceContributionId: null,
-  correlationId: undefined,
-  metadata: empty,
-  providerMetadata: empty,
-});
+/** What goes on downstream of a dispatch that nothing came before. */
+export function begun(given: Given | undefined, eventId: string): Upstream {
+  return goesOn(given, undefined, given?.correlationId ?? eventId);
+}
 
-/** Takes from what a dispatch is given, and from upstream, what its event says of where it comes from (spec §1.8). */
-export function originOf(
-  given: Given | undefined,
+function goesOn(
+  given: OwnOrigin | undefined,
   upstream: Upstream | undefined,
-  sourceContributionId: string | null,
-): Origin {
-  if (given === undefined && upstream === undefined) return noOrigin;
+  correlationId: string,
+): Upstream {
   return {
-    eventId: given?.eventId,
     workspaceId: own(given?.workspaceId, upstream?.workspaceId),
     agentId: own(given?.agentId, upstream?.agentId),
     sessionId: own(given?.sessionId, upstream?.sessionId),
@@ -58,14 +49,28 @@ export function originOf(
     conversationRef: own(given?.conversationRef, upstream?.conversationRef),
     threadRef: own(given?.threadRef, upstream?.threadRef),
     messageRef: own(given?.messageRef, upstream?.messageRef),
-    sourceContributionId: given?.sourceContributionId ?? sourceContributionId,
-    correlationId: given?.correlationId ?? upstream?.correlationId,
-    metadata: given?.metadata ?? empty,
-    providerMetadata: given?.providerMetadata ?? empty,
+    correlationId,
   };
 }
 
+function addsNothing(given: Given, upstream: Upstream): boolean {
+  return (
+    isSame(given.workspaceId, upstream.workspaceId) &&
+    isSame(given.agentId, upstream.agentId) &&
+    isSame(given.sessionId, upstream.sessionId) &&
+    isSame(given.accountRef, upstream.accountRef) &&
+    isSame(given.conversationRef, upstream.conversationRef) &&
+    isSame(given.threadRef, upstream.threadRef) &&
+    isSame(given.messageRef, upstream.messageRef) &&
+    isSame(given.correlationId, upstream.correlationId)
+  );
+}
+
+function isSame<T>(given: T | undefined, upstream: T): boolean {
+  return given === undefined || given === upstream;
+}
+
 /** An own value beats an inherited one; an explicit `null` clears it. */
-function own<T>(given: T | null | undefined, inherited: T | null | undefined): T | null {
+export function own<T>(given: T | null | undefined, inherited: T | null | undefined): T | null {
   return given === undefined ? (inherited ?? null) : given;
 }

@@ -1,7 +1,8 @@
 import { authorOf, type Entry, nameOf } from '../../outcome/entry.js';
 import type { StaleApproval } from '../../outcome/outcome.js';
 import { isVeto, type Plan, subPlan } from '../services/plan.js';
-import { type Run, versionsOf } from './run.js';
+import { writersOf } from './changes.js';
+import type { Run } from './run.js';
 
 /**
  * The vetoes that allowed before a later patch or choice, in run order: they judge again, on what stands in the end. Those that
@@ -16,7 +17,7 @@ export function recheckPlan(run: Run): Plan | undefined {
     .slice(0, run.lastChangeAt)
     .filter((entry) => isVeto(entry) && !hasFailed(run, entry));
   const declining = allowed.filter((entry) => !entry.recheck);
-  if (declining.length > 0) run.stale = declining;
+  if (declining.length > 0) run.cold.stale = declining;
   const again = allowed.filter((entry) => entry.recheck);
   return again.length === 0 ? undefined : subPlan(plan, again);
 }
@@ -25,7 +26,7 @@ export function recheckPlan(run: Run): Plan | undefined {
 export function staleApprovals(run: Run): StaleApproval[] {
   return (run.stale ?? []).map((entry) => {
     const at = run.plan.entries.indexOf(entry);
-    const changers = [...versionsOf(run).map((version) => version.entry), ...(run.choosers ?? [])];
+    const changers = [...writersOf(run), ...(run.cold.choosers ?? [])];
     const later = changers.filter((changer) => run.plan.entries.indexOf(changer) > at);
     const authors = new Map(later.map((changer) => [nameOf(changer), changer]));
     return { ...authorOf(entry), changedBy: [...authors.values()].map(authorOf) };

@@ -1,7 +1,7 @@
 import { authorOf } from '../../outcome/entry.js';
 import type { Author } from '../../outcome/outcome.js';
 import type { Services } from '../services/services.js';
-import type { Run } from './run.js';
+import type { RunWait } from './run.js';
 
 /** A handler that was called and has not settled. */
 export interface RunningHandler extends Author {
@@ -16,11 +16,11 @@ export interface RunningHandler extends Author {
  */
 export function runningHandlers({ deadlines, stillRunning }: Services): RunningHandler[] {
   const waited = [...deadlines].flatMap((waiting) => {
-    const run = waiting as Run; // only runs are open
-    const entries = run.cuts?.waitsFor() ?? [];
+    const wait = waiting as RunWait; // only runs wait
+    const entries = wait.isOn ? wait.waitsFor() : [];
     return entries.map((entry) => ({
       ...authorOf(entry),
-      family: run.family,
+      family: wait.run.family,
       isGivenUp: false,
     }));
   });

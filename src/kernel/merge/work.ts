@@ -1,0 +1,120 @@
+import type { Entry } from '../outcome/entry.js';
+import type { Shape, Shapes } from './copy.js';
+import type { FieldState } from './laws.js';
+import type { MergeTarget } from './merge.js';
+
+/** A write that came second to a first-defined field; `at` is how much was written before. */
+export interface Overruled {
+  readonly entry: Entry;
+  readonly path: string;
+  readonly at: number;
+}
+
+/** A record that was written key by key. */
+export interface InnerWrite {
+  readonly field: string;
+  readonly before: unknown;
+  readonly after: unknown;
+}
+
+/**
+ * What patches make of a payload (spec §5.5, §6.5). The values are kept in an object that no handler gets: the one who reads gets
+ * a copy, which is compared when the handler has returned. A copy that a second handler is to read is frozen.
+ */
+export class Work implements MergeTarget {
+  readonly #emitted: object;
+  readonly #shapes: Shapes;
+  /** Freezes each copy, so that a write throws where it is made. */
+  readonly #isStrict: boolean;
+  #values: Record<string, unknown> | undefined = undefined;
+  #shape: Shape | undefined = undefined;
+  /** What was read since the last write, and by one handler alone unless it is frozen. */
+  #shown: object | undefined = undefined;
+  /** What was read is frozen: any handler may read it. */
+  isShared = false;
+  #wasRead = false;
+  #written: (Entry | string | InnerWrite)[] | undefined = undefined;
+  overrulings: Overruled[] | undefined = undefined;
+  states: Map<string, FieldState> | undefined = undefined;
+  /** Whose patch is merged. */
+  entry: Entry;
+
+  constructor(emitted: object, shapes: Shapes, isStrict: boolean, entry: Entry) {
+    this.#emitted = emitted;
+    this.#shapes = shapes;
+    this.#isStrict = isStrict;
+    this.entry = entry;
+  }
+
+  /** The values as they stand. Nobody outside may get them. */
+  get value(): object {
+    return this.#values ?? this.#emitted;
+  }
+
+  /** Pairs of who wrote and what, in order. */
+  get written(): readonly (Entry | string | InnerWrite)[] {
+    return this.#written ?? none;
+  }
+
+  /** The payload as it stands, for one handler to read. */
+  get shown(): object {
+    if (this.#values === undefined) return this.#emitted;
+    if (this.#shown !== undefined) return this.#shown;
+    const copy = this.#shapeNow.copy(this.#values);
+    this.isShared = this.#wasRead || this.#isStrict;
+    this.#shown = this.isShared ? Object.freeze(copy) : copy;
+    return this.#shown;
+  }
+
+  /** The payload as the patches have left it. Only once no patch can come any more. */
+  get final(): object {
+    return this.#values === undefined ? this.#emitted : Object.freeze(this.#values);
+  }
+
+  /** Whether the handler that has read it left it as it was. The next one does not get the same object, unless it is frozen. */
+  get isIntact(): boolean {
+    const shown = this.#shown;
+    if (shown === undefined || this.isShared || this.#values === undefined) return true;
+    this.forget();
+    return this.#shapeNow.isSame(shown, this.#values);
+  }
+
+  /** Leaves what was read to the handler that has read it. */
+  forget(): void {
+    if (this.#shown === undefined || this.isShared) return;
+    this.#shown = undefined;
+    this.#wasRead = true;
+  }
+
+  open(): Record<string, unknown> {
+    this.#values ??= this.#shapeNow.copy(this.#emitted);
+    return this.#values;
+  }
+
+  wrote(field: string, before: unknown, inner: boolean): void {
+    if (before === undefined) this.#shape = undefined; // it may be a new key
+    this.#written ??= [];
+    this.#written.push(this.entry, inner ? { field, before, after: this.#values?.[field] } : field);
+  }
+
+  commit(): void {
+    this.#shown = undefined;
+    this.isShared = false;
+    this.#wasRead = false;
+  }
+
+  granted(field: string): boolean {
+    return this.entry.grants.includes(field);
+  }
+
+  overruled(path: string): void {
+    (this.overrulings ??= []).push({ entry: this.entry, path, at: this.written.length });
+  }
+
+  get #shapeNow(): Shape {
+    this.#shape ??= this.#shapes.of(this.value);
+    return this.#shape;
+  }
+}
+
+const none: readonly never[] = Object.freeze([]);

@@ -1,0 +1,159 @@
+import type { Envelope, Upstream } from '../../outcome/envelope.js';
+import type { Given } from '../../outcome/given.js';
+import type { Outcome } from '../../outcome/outcome.js';
+import type { Plan } from '../services/plan.js';
+import type { Services } from '../services/services.js';
+import { Dispatched, runOf } from './dispatched.js';
+import { inherited, type OwnOrigin, ownOrigin } from './origin.js';
+import { nothing, Run, usualTerms } from './run.js';
+
+/**
+ * Whether a value is an outcome that this copy of the kernel made: nothing else passes, however alike it looks.
+ *
+ * @example
+ * if (isOutcome(value) && value.status === 'passed') approve(value);
+ */
+export function isOutcome(value: unknown): value is Outcome {
+  return (
+    typeof value === 'object' && value !== null && (servicesOf(value) ?? runOf(value)) !== undefined
+  );
+}
+
+/**
+ * Tells whether an outcome is of a dispatch that somebody who holds a kernel began: not one of another kernel, nor one that a
+ * handler made with `own.dispatch` (spec §14.1).
+ *
+ * @param kernel of any kernel where unsaid.
+ */
+export function isBegunBy(outcome: Outcome, kernel?: object): boolean {
+  const run = runOf(outcome);
+  if (run !== undefined && run.depth > 0) return false;
+  const services = servicesOf(outcome) ?? run?.services;
+  return services !== undefined && (kernel === undefined || services.surface === kernel);
+}
+
+/** What goes on from an outcome to the dispatch after it. */
+export function upstreamOf(outcome: Outcome): Upstream {
+  return followed(outcome) ?? runOf(outcome)?.downstream ?? outcome.event;
+}
+
+let servicesOf: (value: object) => Services | undefined;
+let followed: (value: object) => Upstream | undefined;
+
+/**
+ * The outcome of a dispatch that no handler heard. It is the dispatch as well: what somebody reads of it is made then, and
+ * it stands for nothing else (spec §1.5).
+ */
+export class Unheard {
+  readonly #services: Services;
+  readonly #plan: Plan;
+  readonly #payload: object;
+  readonly #given: OwnOrigin | undefined;
+  #upstream: Upstream | undefined;
+  /** When it occurred, which is the time in its id as well. */
+  readonly #stampMs: number;
+  readonly #sequence: number;
+  #whole: Dispatched | undefined = undefined;
+
+  constructor(
+    services: Services,
+    plan: Plan,
+    payload: object,
+    given: Given | undefined,
+    stampMs: number,
+    sequence: number,
+  ) {
+    this.#services = services;
+    this.#plan = plan;
+    this.#payload = payload;
+    this.#given = given === undefined ? undefined : ownOrigin(given);
+    this.#upstream =
+      given?.after === undefined ? undefined : inherited(given, upstreamOf(given.after));
+    this.#stampMs = stampMs;
+    this.#sequence = sequence;
+  }
+
+  get status(): 'passed' {
+    return 'passed';
+  }
+
+  get payload(): object {
+    return this.#payload;
+  }
+
+  get event(): Envelope {
+    return this.#read.event;
+  }
+
+  get annotations(): Dispatched['annotations'] {
+    return nothing;
+  }
+
+  get cancel(): Dispatched['cancel'] {
+    return undefined;
+  }
+
+  get selection(): Dispatched['selection'] {
+    return undefined;
+  }
+
+  get candidates(): Dispatched['candidates'] {
+    return this.#read.candidates;
+  }
+
+  get changes(): Dispatched['changes'] {
+    return this.#read.changes;
+  }
+
+  get staleApprovals(): Dispatched['staleApprovals'] {
+    return this.#read.staleApprovals;
+  }
+
+  get skipped(): Dispatched['skipped'] {
+    return this.#read.skipped;
+  }
+
+  get failures(): Dispatched['failures'] {
+    return this.#read.failures;
+  }
+
+  get steps(): Dispatched['steps'] {
+    return this.#read.steps;
+  }
+
+  toJSON(): Record<string, unknown> {
+    return this.#read.toJSON();
+  }
+
+  /** The outcome as a dispatch with handlers has it. */
+  get #read(): Dispatched {
+    if (this.#whole !== undefined) return this.#whole;
+    const run = new Run(
+      this.#services,
+      this.#plan,
+      this.#payload,
+      this.#given,
+      this.#upstream,
+      nothing,
+      usualTerms,
+      this.#stampMs,
+      this.#stampMs,
+      this.#sequence,
+      0,
+    );
+    run.ended = true;
+    this.#whole = new Dispatched(run);
+    return this.#whole;
+  }
+
+  static {
+    servicesOf = (value) => (#services in value ? value.#services : undefined);
+    followed = (value) => {
+      if (!(#services in value)) return undefined;
+      if (value.#given === undefined && value.#upstream !== undefined) return value.#upstream;
+      value.#upstream = runOf(value.#read)?.downstream;
+      return value.#upstream;
+    };
+    Object.freeze(Unheard.prototype); // nobody can change what others read from an outcome
+  }
+}
