@@ -65,9 +65,9 @@ describe('a dispatch that nobody hears', () => {
   it('freezes nothing, makes no envelope, and is counted (§1.5, §12.4)', () => {
     const { kernel } = createLab();
     const payload = labSample();
-    const given = { metadata: { a: 1 } };
+    const given = { accountRef: ref('a') };
     const outcome = kernel.dispatchSync('lab.sync', payload, given);
-    expect([payload, given, given.metadata].map((one) => Object.isFrozen(one))).toEqual([
+    expect([payload, given, given.accountRef].map((one) => Object.isFrozen(one))).toEqual([
       ...[false, false, false],
     ]);
     expect(kernel.stats()).toMatchObject({

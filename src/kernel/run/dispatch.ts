@@ -24,6 +24,15 @@ export function begin(run: Run): Outcome | undefined {
   return run.outcome;
 }
 
+/** A promise of a run's outcome; of one that is there already where the stage did not wait. */
+export function settled(run: Run): Promise<Outcome> {
+  const outcome = begin(run);
+  if (outcome !== undefined) return Promise.resolve(outcome);
+  return new Promise((resolve) => {
+    run.resolve = resolve;
+  });
+}
+
 function proceed(run: Run, plan: Plan, from: number): void {
   if (!callHandlers(run, plan, from)) return;
   if (run.rechecking || (run.stopped !== undefined && run.stopped !== 'budget-spent')) {

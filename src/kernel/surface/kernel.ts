@@ -15,7 +15,7 @@ import type { Upstream } from '../outcome/envelope.js';
 import { type Given, takeGiven } from '../outcome/given.js';
 import type { Author, Outcome } from '../outcome/outcome.js';
 import { type FamilyState, Registry } from '../registry/registry.js';
-import { begin, end } from '../run/dispatch.js';
+import { begin, end, settled } from '../run/dispatch.js';
 import { Deadlines } from '../run/services/deadlines.js';
 import { InFlight } from '../run/services/in-flight.js';
 import type { Plan } from '../run/services/plan.js';
@@ -29,10 +29,10 @@ import {
   type Tap,
 } from '../run/services/services.js';
 import { stageFailed } from '../run/state/failures.js';
-import { inherited, ownOrigin } from '../run/state/origin.js';
-import { type Nested, nothing, Run, type RunWait, termsOf } from '../run/state/run.js';
-import { quietWithin, runningHandlers } from '../run/state/running.js';
-import { Unheard, upstreamOf } from '../run/state/unheard.js';
+import type { Nested, Run } from '../run/state/run.js';
+import { abortRunning, quietWithin, runningHandlers } from '../run/state/running.js';
+import { startedRun } from '../run/state/started-run.js';
+import { passesUnheard, Unheard } from '../run/state/unheard.js';
 import { freezeOrThrow, takePayload } from '../stage/payload.js';
 import {
   type Clock,
@@ -155,7 +155,7 @@ class PipelineKernel implements Services {
       if (slot.stage.mode === 'sync-sequential') throw wrongMode(slot.stage, 'dispatchSync');
       const unheard = this.#unheard(slot, payload, given);
       if (unheard !== undefined) return Promise.resolve(unheard);
-      return this.#settled(this.#start(slot, payload, given, undefined));
+      return settled(this.#start(slot, payload, given, undefined));
     } catch (thrown) {
       return Promise.reject(thrown);
     }
@@ -182,7 +182,7 @@ class PipelineKernel implements Services {
     const by = nameOf(author);
     const run = this.#start(slot, payload, undefined, { upstream: parent.downstream, depth, by });
     const isSync = slot.stage.mode === 'sync-sequential';
-    if (depth <= this.#depth) return isSync ? (begin(run) as Outcome) : this.#settled(run); // a sync stage never waits
+    if (depth <= this.#depth) return isSync ? (begin(run) as Outcome) : settled(run); // a sync stage never waits
     const problem = `${by} dispatched "${family}" ${depth} levels deep; ${this.#depth} are allowed`;
     stageFailed(run, 'too-deep', problem);
     run.stopped = 'after-failure';
@@ -227,11 +227,7 @@ class PipelineKernel implements Services {
     const abandoned: string[] = [];
     await new Promise<void>((resolve) => {
       const timer = this.clock.setTimeout(() => {
-        for (const waiting of [...this.deadlines]) {
-          const wait = waiting as RunWait; // only runs wait
-          abandoned.push(wait.run.family);
-          if (wait.isOn) wait.abort();
-        }
+        abandoned.push(...abortRunning(this));
         resolve();
       }, timeoutMs);
       this.inFlight.whenIdle(() => {
@@ -244,21 +240,11 @@ class PipelineKernel implements Services {
     return { drained: abandoned.length === 0, abandoned };
   }
 
-  /** A promise of a run's outcome; of one that is there already where the stage did not wait. */
-  #settled(run: Run): Promise<Outcome> {
-    const outcome = begin(run);
-    if (outcome !== undefined) return Promise.resolve(outcome);
-    return new Promise((resolve) => {
-      run.resolve = resolve;
-    });
-  }
-
   /** The outcome of a dispatch that no handler and no tap hears, and that can only pass. */
   #unheard(slot: FamilyState, payload: object, given: Given | undefined): Outcome | undefined {
     if (this.#closed || !this.#mayBeUnheard) return undefined;
     const plan = slot.plan ?? this.#registry.planOf(slot);
-    if (plan.size > 0 || mustSelect(slot.stage)) return undefined;
-    if (given !== undefined && !isSimple(given)) return undefined;
+    if (plan.size > 0 || !passesUnheard(slot.stage, given)) return undefined;
     const nowMs = this.#stamp();
     if (nowMs < this.#stampMs) return undefined; // the clock went back
     const { counters } = this;
@@ -291,21 +277,7 @@ class PipelineKernel implements Services {
     const sequence = ++this.#sequence;
     const taken = this.#take(slot, plan, payload);
     if (given !== undefined) takeGiven(stage, given);
-    const after = given?.after;
-    const upstream = after === undefined ? nested?.upstream : inherited(given, upstreamOf(after));
-    const run = new Run(
-      this,
-      plan,
-      taken,
-      given === undefined ? nested && { sourceContributionId: nested.by } : ownOrigin(given),
-      upstream,
-      after?.annotations ?? nothing,
-      termsOf(plan, taken, given),
-      given?.occurredAt ?? nowMs,
-      this.#stampMs,
-      sequence,
-      nested?.depth ?? 0,
-    );
+    const run = startedRun(this, plan, taken, given, nested, nowMs, this.#stampMs, sequence);
     this.counters.dispatches++;
     return run;
   }
@@ -321,21 +293,6 @@ class PipelineKernel implements Services {
     this.counters.payloadsFrozen++;
     return payload;
   }
-}
-
-/** Whether a stage fails if nothing is selected (spec §9.4). */
-function mustSelect({ selection, onError }: Stage): boolean {
-  return selection !== undefined && onError.resolver === 'closed';
-}
-
-/** Whether what a dispatch is given says where its event comes from, and nothing about how it runs. */
-function isSimple({ after, band, occurredAt, signal }: Given): boolean {
-  return (
-    band === undefined &&
-    occurredAt === undefined &&
-    signal?.aborted !== true &&
-    (after === undefined || after.annotations === nothing)
-  );
 }
 
 function wrongMode(stage: Stage, use: string): SluiceError {

@@ -33,6 +33,15 @@ export function runningHandlers({ deadlines, stillRunning }: Services): RunningH
   return [...waited, ...givenUp];
 }
 
+/** Aborts every dispatch that waits. Returns the families of all that were open. */
+export function abortRunning({ deadlines }: Services): string[] {
+  return [...deadlines].map((waiting) => {
+    const wait = waiting as RunWait; // only runs wait
+    if (wait.isOn) wait.abort();
+    return wait.run.family;
+  });
+}
+
 /**
  * Waits until no handler of an extension runs.
  *

@@ -1,6 +1,7 @@
 import type { Envelope, Upstream } from '../../outcome/envelope.js';
 import type { Given } from '../../outcome/given.js';
 import type { Outcome } from '../../outcome/outcome.js';
+import type { Stage } from '../../stage/stage.js';
 import type { Plan } from '../services/plan.js';
 import type { Services } from '../services/services.js';
 import { Dispatched, runOf } from './dispatched.js';
@@ -35,6 +36,24 @@ export function isBegunBy(outcome: Outcome, kernel?: object): boolean {
 /** What goes on from an outcome to the dispatch after it. */
 export function upstreamOf(outcome: Outcome): Upstream {
   return followed(outcome) ?? runOf(outcome)?.downstream ?? outcome.event;
+}
+
+/**
+ * Whether a dispatch that no handler hears can only pass, and nothing but its origin has to be kept: data that it is given is checked,
+ * and an aborted one fails.
+ */
+export function passesUnheard({ selection, onError }: Stage, given: Given | undefined): boolean {
+  if (selection !== undefined && onError.resolver === 'closed') return false; // §9.4
+  if (given === undefined) return true;
+  const { after, band, occurredAt, signal, metadata, providerMetadata } = given;
+  return (
+    band === undefined &&
+    occurredAt === undefined &&
+    signal?.aborted !== true &&
+    metadata === undefined &&
+    providerMetadata === undefined &&
+    (after === undefined || after.annotations === nothing)
+  );
 }
 
 let servicesOf: (value: object) => Services | undefined;
