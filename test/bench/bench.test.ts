@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { workOfFrames } from './frames.mjs';
 import { runOnce } from './once.mjs';
+import { type Steps, stepsOf } from './steps.mjs';
 
 const contenders = ['sluice', 'tapable', 'hookable', 'openclaw-style'];
 const scenarios = [
@@ -26,7 +27,9 @@ describe('the benchmark', () => {
   it('does what its scenarios say', async () => {
     const text = 'the quick brown fox';
     expect(await runOnce('observers-5', 'floor', loadKernel)).toEqual({ calls: 5, chars: 95 });
-    expect((await runOnce('mutators-5', 'floor', loadKernel)).content).toBe(`${text}abcde`);
+    expect((await runOnce('mutators-5', 'floor', loadKernel)).texts).toEqual(
+      [`${text}a`, 'consoleb', 'mainc', 'u-17d', 'Adae', 'c-4', 'm-1', 't-1'], // a field each
+    );
     const veto = await runOnce('veto', 'floor', loadKernel);
     expect([veto.calls, veto.cancelled]).toEqual([5, 'quiet-hours']);
     expect(await runOnce('mixed', 'floor', loadKernel)).toMatchObject({
@@ -36,6 +39,21 @@ describe('the benchmark', () => {
       route: 'console',
     });
   });
+
+  const counted: Readonly<Record<string, Omit<Steps, 'wall'>>> = {
+    'observers-0': { freezes: 0, monotonic: 0, promises: 1 },
+    'observers-20': { freezes: 1, monotonic: 0, promises: 1 },
+    'async-observers-20': { freezes: 1, monotonic: 0, promises: 41 }, // two for each handler: its own, and what `then` makes
+    'sync-mutators-20': { freezes: 1, monotonic: 0, promises: 0 },
+    'mutators-20': { freezes: 1, monotonic: 0, promises: 1 },
+    'async-mutators-20': { freezes: 1, monotonic: 0, promises: 3 }, // up to the first wait
+  };
+  it.each(Object.entries(counted))(
+    '%s: one dispatch freezes, waits and reads the clock as often as it should',
+    async (id, expected) => {
+      expect(await stepsOf(id, loadKernel)).toMatchObject(expected);
+    },
+  );
 
   it('takes the same frames, whatever it makes of them', async () => {
     const csdk = await import('../../src/csdk/index.js');

@@ -1,17 +1,29 @@
 import { contenderNamed } from './contenders/index.mjs';
 import { frameFigures } from './frames.mjs';
 import { dispatchAlone, growth, promises, registration, scenarioFigures } from './jobs.mjs';
+import { stepsOf } from './steps.mjs';
 
 /**
  * Measures one thing, of one contender, and prints it as a line of JSON. Each runs in a process of its own, so
  * that no contender profits or suffers from what V8 has learned about another.
  */
-const jobs = { scenario: scenarioFigures, alone: dispatchAlone, growth, promises, registration };
+const jobs = {
+  scenario: scenarioFigures,
+  alone: dispatchAlone,
+  growth,
+  promises,
+  registration,
+  steps: (_, task) => stepsOf(task.id, loadKernel),
+};
 
 const task = JSON.parse(process.argv[2]);
-const loadKernel = () => import('../../dist/kernel/index.js');
+const dist = task.dist ?? new URL('../../dist/', import.meta.url).href;
+const loadKernel = () => import(new URL('kernel/index.js', dist).href);
 const measured =
   task.job === 'frames'
-    ? await frameFigures(task, await import('../../dist/csdk/index.js'))
-    : await jobs[task.job](await contenderNamed(task.contender, loadKernel), task);
+    ? await frameFigures(task, await import(new URL('csdk/index.js', dist).href))
+    : await jobs[task.job](
+        task.job === 'steps' ? undefined : await contenderNamed(task.contender, loadKernel),
+        task,
+      );
 process.stdout.write(`\n@@${JSON.stringify(measured)}`);

@@ -26,15 +26,28 @@ export function observers(parameter, n, isAsync = false) {
   return Array.from({ length: n }, () => mint(parameter, body, isAsync));
 }
 
-/** Each puts a letter of its own behind the text. */
+/** The fields that mutators write, one each: different extensions write different fields, so their patches differ in shape. */
+export const patchKeys = [
+  'content',
+  'channel',
+  'accountId',
+  'senderId',
+  'senderName',
+  'conversationId',
+  'messageId',
+  'threadId',
+];
+
+/** Each puts a letter of its own behind a text: the first behind the first field, the ninth behind that again. */
 export function mutators(parameter, n, isAsync = false) {
-  return Array.from({ length: n }, (_, i) =>
-    mint(
+  return Array.from({ length: n }, (_, i) => {
+    const key = patchKeys[i % patchKeys.length];
+    return mint(
       parameter,
-      `${count} return { content: payload.content + '${letters[i % 26]}' };`,
+      `${count} return { ${key}: payload.${key} + '${letters[i % 26]}' };`,
       isAsync,
-    ),
-  );
+    );
+  });
 }
 
 /** All look at the text; the one at `cancelAt` (from 1) cancels. */

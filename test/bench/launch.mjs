@@ -4,7 +4,8 @@ import { median } from './timing.mjs';
 
 const child = fileURLToPath(new URL('child.mjs', import.meta.url));
 
-function once(task) {
+/** Runs one task in a fresh process. */
+export function once(task) {
   const { stdout, status } = spawnSync(
     process.execPath,
     ['--expose-gc', '--no-warnings', child, JSON.stringify(task)],

@@ -1,12 +1,9 @@
+import { writeFileSync } from 'node:fs';
 import { readOptions } from './options.mjs';
 import { asMarkdown, asText } from './print.mjs';
 import { measureAll } from './run.mjs';
 
-const forms = {
-  text: asText,
-  markdown: asMarkdown,
-  json: (figures) => JSON.stringify(figures, null, 2),
-};
+const forms = { text: asText, markdown: asMarkdown };
 
 try {
   const options = readOptions(process.argv.slice(2));
@@ -17,6 +14,8 @@ try {
       process.stderr.write(`[${((performance.now() - began) / 1_000).toFixed(0)} s] ${what}\n`);
     };
     const figures = measureAll(options, say);
+    if (options.json !== undefined)
+      writeFileSync(options.json, `${JSON.stringify(figures, null, 2)}\n`);
     process.stdout.write(`${forms[options.form](figures)}\n`);
   }
 } catch (error) {

@@ -3,6 +3,7 @@ export interface Work {
   readonly calls: number;
   readonly chars: number;
   readonly content?: string;
+  readonly texts?: readonly string[];
   readonly cancelled?: string;
   readonly topic?: string;
   readonly route?: string;

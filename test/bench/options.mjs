@@ -10,7 +10,7 @@ const help = `npm run bench -- [options]
                        "callbacks" and "promises" name the other parts: ${scenarios.map(({ id }) => id).join(', ')}
   --launches N         fresh processes per figure (3; quick: 1); the median counts
   --markdown           prints the table that the README shows, and nothing else
-  --json               prints every figure as JSON, and nothing else
+  --json FILE          writes every figure to a file as JSON, too
   --help               this text
 
 Compare only ratios within one run: machines are noisy.
@@ -26,7 +26,7 @@ export function readOptions(args) {
       scenarios: { type: 'string' },
       launches: { type: 'string' },
       markdown: { type: 'boolean', default: false },
-      json: { type: 'boolean', default: false },
+      json: { type: 'string' },
       help: { type: 'boolean', default: false },
     },
   });
@@ -45,6 +45,7 @@ export function readOptions(args) {
     launches,
     pace: values.quick ? { warmMs: 150, rounds: 2, ms: 20 } : { warmMs: 400, rounds: 3, ms: 50 },
     quick: values.quick,
-    form: values.json ? 'json' : values.markdown ? 'markdown' : 'text',
+    json: values.json,
+    form: values.markdown ? 'markdown' : 'text',
   };
 }

@@ -7,7 +7,7 @@ let made = 0;
 /** The text that handlers read and change. */
 export const text = 'the quick brown fox';
 
-/** Ten flat fields. */
+/** Eleven flat fields. */
 export function freshPayload() {
   made = (made + 1) | 0;
   return {
@@ -18,13 +18,14 @@ export function freshPayload() {
     senderName: 'Ada',
     conversationId: 'c-4',
     messageId: 'm-1',
+    threadId: 't-1',
     isGroup: false,
     receivedAt: made,
     replyTo: null,
   };
 }
 
-/** Ten fields of which two hold objects: three objects to freeze instead of one. */
+/** Eleven fields of which two hold objects: three objects to freeze instead of one. */
 export function nestedPayload() {
   made = (made + 1) | 0;
   return {
@@ -34,6 +35,7 @@ export function nestedPayload() {
     sender: { id: 'u-17', name: 'Ada' },
     conversationId: 'c-4',
     messageId: 'm-1',
+    threadId: 't-1',
     isGroup: false,
     receivedAt: made,
     replyTo: null,

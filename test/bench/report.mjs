@@ -32,6 +32,7 @@ export function tablesOf(figures) {
       ['async-observers', 'each further async observer'],
       ['sync-mutators', 'each further mutator, sync-sequential'],
       ['mutators', 'each further mutator, sequential'],
+      ['async-mutators', 'each further async mutator, sequential'],
     ]) {
       const base = slope(figures, prefix, 'floor');
       if (base === undefined) continue;
@@ -114,6 +115,17 @@ export function tablesOf(figures) {
         `${figure(row.value)} ${row.unit}${row.note === '' ? '' : ` (${row.note})`}`,
         `${row.atLeast ? 'at least' : 'at most'} ${row.limit} ${row.unit}`,
         row.met ? 'ok' : 'MISSED',
+      ]),
+    });
+  const missed = targets.filter(({ met }) => !met);
+  if (missed.length > 0)
+    tables.push({
+      title: `Missed: ${missed.length} of ${targets.length} targets`,
+      head: ['', 'measured', 'target'],
+      rows: missed.map(({ what, value, unit, limit, atLeast }) => [
+        what,
+        `${figure(value)} ${unit}`,
+        `${atLeast ? 'at least' : 'at most'} ${limit} ${unit}`,
       ]),
     });
   return tables;

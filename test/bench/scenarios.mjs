@@ -1,4 +1,4 @@
-import { mutators, observers, oneOfEach, vetoes } from './handlers.mjs';
+import { mutators, observers, oneOfEach, patchKeys, vetoes } from './handlers.mjs';
 
 const sync = 'sync-sequential';
 
@@ -11,8 +11,8 @@ export const scenarios = [
   ...[0, 1, 5, 20].map((n) =>
     scenario(`observers-${n}`, `${n} sync observer${n === 1 ? '' : 's'}`, n, { kind: 'observers' }),
   ),
-  ...[5, 20].map((n) =>
-    scenario(`async-observers-${n}`, `${n} async observers, parallel`, n, {
+  ...[1, 5, 20].map((n) =>
+    scenario(`async-observers-${n}`, `${n} async observer${n === 1 ? '' : 's'}, parallel`, n, {
       kind: 'observers',
       isAsync: true,
     }),
@@ -26,10 +26,14 @@ export const scenarios = [
   ...[5, 20].map((n) =>
     scenario(`mutators-${n}`, `${n} sync mutators, sequential stage`, n, { kind: 'mutators' }),
   ),
-  scenario('async-mutators-5', '5 async mutators, sequential stage', 5, {
-    kind: 'mutators',
-    isAsync: true,
-  }),
+  ...[1, 5, 20].map((n) =>
+    scenario(
+      `async-mutators-${n}`,
+      `${n} async mutator${n === 1 ? '' : 's'}, sequential stage`,
+      n,
+      { kind: 'mutators', isAsync: true },
+    ),
+  ),
   scenario('veto', 'veto by the 5th of 10, sequential stage', 10, { kind: 'vetoes', cancelAt: 5 }),
   scenario('mixed', 'one handler of each of 5 classes, sequential stage', 5, { kind: 'mixed' }),
 ];
@@ -64,7 +68,10 @@ export function readResult(one, result) {
   const cancel =
     outcome !== undefined ? outcome.cancel : one.kind === 'vetoes' ? result : result.cancel;
   if (one.kind === 'vetoes') return { cancelled: cancel?.code };
-  if (one.kind === 'mutators') return { content: (outcome?.payload ?? result).content };
+  if (one.kind === 'mutators') {
+    const payload = outcome?.payload ?? result;
+    return { texts: patchKeys.map((key) => payload[key]) };
+  }
   return {
     content: result.payload.content,
     topic: result.annotations.topic,

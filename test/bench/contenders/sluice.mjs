@@ -1,4 +1,5 @@
 import { Type } from 'typebox';
+import { patchKeys } from '../handlers.mjs';
 
 const text = Type.String();
 const payload = Type.Object({
@@ -9,14 +10,17 @@ const payload = Type.Object({
   senderName: text,
   conversationId: text,
   messageId: text,
+  threadId: text,
   isGroup: Type.Boolean(),
   receivedAt: Type.Integer(),
   replyTo: Type.Union([text, Type.Null()]),
 });
-const patch = Type.Object({
-  content: Type.Optional(text),
-  replyTo: Type.Optional(Type.Union([text, Type.Null()])),
-});
+const patch = Type.Partial(
+  Type.Object({
+    ...Object.fromEntries(patchKeys.map((key) => [key, text])),
+    replyTo: Type.Union([text, Type.Null()]),
+  }),
+);
 const annotations = Type.Object({ topic: Type.Optional(text) });
 const selection = Type.Object({ route: text });
 

@@ -1,0 +1,9 @@
+/** What one dispatch does, counted. */
+export interface Steps {
+  readonly freezes: number;
+  readonly wall: number;
+  readonly monotonic: number;
+  readonly promises: number;
+}
+
+export function stepsOf(scenarioId: string, loadKernel: () => Promise<object>): Promise<Steps>;
