@@ -26,26 +26,8 @@ export {
   loadClaudeSdk,
 } from './claude/claude-sdk.js';
 export { createReplyCallbacks } from './reply/create-reply-callbacks.js';
-export type {
-  BlockReplyBreak,
-  BlockReplyChunking,
-  CompactionHooks,
-  FinishedToolCall,
-  ReasoningMode,
-  ReplyCallbackFunctions,
-  ReplyCallbackOptions,
-  ReplyWording,
-  ToolTraits,
-  VerboseLevel,
-} from './reply/emit/reply-options.js';
-export type {
-  AgentEventRecord,
-  AgentEventReport,
-  BlockReply,
-  PartialReply,
-  ReplyEventStream,
-  ToolResultReply,
-} from './reply/emit/reply-payload.js';
+export type * from './reply/emit/reply-options.js';
+export type * from './reply/emit/reply-payload.js';
 export type { ReplyCallbacks } from './reply/reply-callbacks.js';
 export type { MessagingTarget } from './reply/tools/messaging-sends.js';
 export type { ToolFailure } from './reply/tools/tool-failures.js';
@@ -59,13 +41,4 @@ export { chooseModel, type ModelChoice, type ModelWish } from './turn/model.js';
 export { type ComposedPrompt, composePrompt } from './turn/prompt.js';
 export { runAgentTurn } from './turn/turn.js';
 export type { AgentTurnCallbacks } from './turn/turn-callbacks.js';
-export type {
-  AgentAttempt,
-  AgentMessage,
-  AgentRetry,
-  AgentSession,
-  AgentTurnOptions,
-  AgentTurnResult,
-  ModelRef,
-  ProviderSessions,
-} from './turn/turn-options.js';
+export type * from './turn/turn-options.js';

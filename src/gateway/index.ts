@@ -17,12 +17,7 @@ export {
 } from './bridge/bridge-gateway.js';
 export { OpenClawClient } from './client/client.js';
 export type { OpenClawClientOptions, ReconnectOptions } from './client/client-options.js';
-export type {
-  ClientState,
-  ClientStateChange,
-  RequestOptions,
-  RunsLost,
-} from './client/client-state.js';
+export type * from './client/client-state.js';
 export type { ClientCounters, ClientStats } from './client/routes/client-stats.js';
 export type { AgentCallback, ChatCallback } from './client/routes/run-routes.js';
 export { createDeviceIdentity, type DeviceIdentity } from './device/device-identity.js';

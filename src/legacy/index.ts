@@ -1,15 +1,8 @@
 import './errors.js'; // merges the codes of this layer into ErrorCode
 
-export {
-  type AgentEvent,
-  type AgentEventInput,
-  type AgentEventListener,
-  type AgentEvents,
-  type AgentEventsOptions,
-  type AgentEventsStats,
-  type AgentRunContext,
-  bridgeAgentEvents,
-} from './agent-events/index.js';
+export type * from './agent-events/agent-events.js';
+export { bridgeAgentEvents } from './agent-events/bridge-agent-events.js';
+export type * from './agent-events/event.js';
 export {
   type LegacyContext,
   type LegacyEvent,
@@ -20,16 +13,9 @@ export {
 } from './hooks/index.js';
 export type { BridgeStatus } from './hooks/row.js';
 export type * from './hooks/shapes.js';
-export {
-  bridgeInternalHooks,
-  createInternalHookEvent,
-  type InternalHookEvent,
-  type InternalHookHandler,
-  type InternalHookOptions,
-  type InternalHookStats,
-  type InternalHooks,
-  type InternalHookType,
-} from './internal/index.js';
+export { bridgeInternalHooks } from './internal/bridge-internal-hooks.js';
+export * from './internal/event.js';
+export type * from './internal/internal-hooks.js';
 export {
   type BusDivergence,
   type BusDivergenceName,
@@ -50,26 +36,8 @@ export { type UnsupportedMember, unsupportedMembers } from './plugin/api/unsuppo
 export { loadLegacyPlugin } from './plugin/load-plugin.js';
 export { type LoadPluginFromOptions, loadLegacyPluginFrom } from './plugin/load-plugin-from.js';
 export type { LegacyManifest } from './plugin/shape/manifest.js';
-export type {
-  LegacyPlugin,
-  LegacyPluginOptions,
-  PluginDiagnostic,
-  PluginHook,
-  PluginInternalHook,
-  UnsupportedCall,
-} from './plugin/shape/plugin.js';
-export type {
-  LegacyChannel,
-  LegacyCommand,
-  LegacyCommandContext,
-  LegacyDelivery,
-  LegacyLogger,
-  LegacyOutbound,
-  LegacyReply,
-  LegacySendContext,
-  LegacyService,
-  LegacyServiceContext,
-} from './plugin/shape/shapes.js';
+export type * from './plugin/shape/plugin.js';
+export type * from './plugin/shape/shapes.js';
 export { createLegacyHookRunner, type LegacyHookRunner } from './runner/hook-runner.js';
 export type { LegacyHookRunnerOptions } from './runner/hook-runner-options.js';
 export { registerLegacyHook } from './runner/register-hook.js';

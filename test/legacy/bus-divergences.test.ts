@@ -1,7 +1,8 @@
 import { expect, it, vi } from 'vitest';
-import { bridgeAgentEvents } from '../../src/legacy/agent-events/index.js';
+import { bridgeAgentEvents } from '../../src/legacy/agent-events/bridge-agent-events.js';
 import { createLegacyHookRunner, registerLegacyHook } from '../../src/legacy/index.js';
-import { bridgeInternalHooks, createInternalHookEvent } from '../../src/legacy/internal/index.js';
+import { bridgeInternalHooks } from '../../src/legacy/internal/bridge-internal-hooks.js';
+import { createInternalHookEvent } from '../../src/legacy/internal/event.js';
 import {
   type BusDivergenceName,
   busDivergences,

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { agentEventRows } from '../../src/legacy/agent-events/index.js';
-import { internalHookRows } from '../../src/legacy/internal/index.js';
+import { agentEventRows } from '../../src/legacy/agent-events/rows.js';
+import { internalHookRows } from '../../src/legacy/internal/rows.js';
 
 const text = readFileSync(new URL('../../spec/retirement.md', import.meta.url), 'utf8');
 

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { echoProvider, runAgentTurn } from '../../src/agent/index.js';
-import { type AgentEvent, bridgeAgentEvents } from '../../src/legacy/agent-events/index.js';
-import { bridgeInternalHooks } from '../../src/legacy/internal/index.js';
+import { bridgeAgentEvents } from '../../src/legacy/agent-events/bridge-agent-events.js';
+import type { AgentEvent } from '../../src/legacy/agent-events/event.js';
+import { bridgeInternalHooks } from '../../src/legacy/internal/bridge-internal-hooks.js';
 import { createTestKernel } from '../../src/testing/index.js';
 
 function lab() {

@@ -1,9 +1,8 @@
 import type { CsdkFrame } from '../../csdk/index.js';
 import type { Logger } from '../../kernel/index.js';
 import type { AgentRequest } from '../../stream/index.js';
-import type { ClaudeMemory, Recalled } from './claude-memory.js';
+import { type ClaudeMemory, type KnownSession, type Recalled, tokenOf } from './claude-memory.js';
 import type { ClaudeRun } from './claude-sdk.js';
-import { type KnownSession, tokenOf } from './claude-token.js';
 
 /** A request, and what its frames need. */
 interface Remembering {

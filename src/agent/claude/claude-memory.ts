@@ -1,8 +1,25 @@
 import { type AgentRequest, isPrompt, type SessionMessage } from '../../stream/index.js';
 import { Recent } from '../../stream/internal.js';
-import { type KnownSession, readToken } from './claude-token.js';
 
-/** How many sessions are remembered. */
+/** The knowledge of a session of the SDK, when a turn in it has ended. Numbers count the prompts of our session, from 1. */
+export interface KnownSession {
+  /** The SDK's id of it. */
+  readonly session: string;
+  /** The last prompt that it was asked. */
+  readonly heard: number;
+  /** The SDK has written the turn of that prompt down. */
+  readonly isWhole: boolean;
+  /** The places from which the session can go on: the last message of a turn that ended well. Oldest first, two at most. */
+  readonly points: readonly SessionPoint[];
+}
+
+interface SessionPoint {
+  readonly uuid: string;
+  /** The last prompt before it. */
+  readonly heard: number;
+}
+
+/** Bounds the sessions that are remembered. */
 const maxSessions = 1_000;
 
 /** The place at which a turn goes on. */
@@ -98,4 +115,31 @@ function after(
     const isCutOff = message.role === 'assistant' && message.stopReason === 'aborted';
     return turns > heard || (turns === heard && isCutOff && !isWhole);
   });
+}
+
+/** A known session as one text, for `keepSession` of a request. */
+export function tokenOf({ session, heard, isWhole, points }: KnownSession): string {
+  return JSON.stringify({ session, heard, isWhole, points });
+}
+
+/** Reads a token back. One that is not understood, such as one of another version, is none. */
+function readToken(token: string | undefined): KnownSession | undefined {
+  if (token === undefined) return undefined;
+  const { session, heard, isWhole, points } = fieldsOf(token);
+  if (typeof session !== 'string' || typeof heard !== 'number' || !Array.isArray(points))
+    return undefined;
+  return { session, heard, isWhole: isWhole === true, points: points.filter(isPoint) };
+}
+
+function fieldsOf(token: string): Readonly<Record<string, unknown>> {
+  try {
+    return Object(JSON.parse(token));
+  } catch {
+    return {};
+  }
+}
+
+function isPoint(value: unknown): value is SessionPoint {
+  const { uuid, heard } = Object(value);
+  return typeof uuid === 'string' && typeof heard === 'number';
 }

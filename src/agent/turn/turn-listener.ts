@@ -1,10 +1,14 @@
 import type { Clock, Logger } from '../../kernel/index.js';
-import type { RunFields } from '../../run/index.js';
-import type { AssistantMessage, SessionEvent, SubagentAnswer } from '../../stream/index.js';
+import { type RunFields, resultText } from '../../run/index.js';
+import type {
+  AssistantMessage,
+  SessionEvent,
+  SubagentAnswer,
+  ToolExecutionEnd,
+} from '../../stream/index.js';
 import { traceEvent } from '../../stream/internal.js';
 import { createReplyCallbacks } from '../reply/create-reply-callbacks.js';
 import type { ReplyCallbacks } from '../reply/reply-callbacks.js';
-import { withResultBlocks } from './tool-result.js';
 import type { AgentTurnCallbacks } from './turn-callbacks.js';
 
 /** What a listener needs of its attempt. */
@@ -176,4 +180,18 @@ function isOfProvider(event: SessionEvent): boolean {
     default:
       return false;
   }
+}
+
+/**
+ * A tool's end with its result in the shape that the reply callbacks read: an object whose `content` is a list of blocks.
+ * Agents answer with what they like: a text, a list of blocks, an object of their own.
+ */
+function withResultBlocks(end: ToolExecutionEnd): ToolExecutionEnd {
+  const { result } = end;
+  if (result === undefined || result === null) return end;
+  if (Array.isArray(result)) return { ...end, result: { content: result as readonly unknown[] } };
+  if (typeof result === 'object' && 'content' in result && Array.isArray(result.content))
+    return end;
+  const content = [{ type: 'text', text: resultText(result) }];
+  return { ...end, result: { content, ...(typeof result === 'object' && { details: result }) } };
 }

@@ -49,28 +49,15 @@ export function loadWith(
       hint: error.hint,
       error,
     });
-  const { running, scope, refusals, internalHookList, version, description } = plugin;
+  const { running, scope } = plugin;
   const dispose: LegacyPlugin['dispose'] = async () => {
     await running.stop();
     return scope.dispose();
   };
   return {
-    pluginId: plugin.pluginId,
-    name: plugin.name,
-    ...definedFields({ version, description }),
-    source: plugin.source,
+    ...plugin.shown,
     status: error === undefined ? 'loaded' : 'error',
     ...definedFields({ error }),
-    kernel: plugin.kernel,
-    config: plugin.config,
-    logger: plugin.logger,
-    hooks: plugin.hooks,
-    internalHooks: internalHookList,
-    services: plugin.services,
-    commands: plugin.commands,
-    channels: plugin.channels,
-    unsupported: refusals.calls,
-    diagnostics: plugin.diagnostics,
     start: () => running.start(),
     stop: () => running.stop(),
     dispose,

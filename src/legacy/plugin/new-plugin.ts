@@ -14,14 +14,18 @@ import { type Refusals, refusalsOf } from './api/refusals.js';
 import type { Registering } from './api/registering.js';
 import { PluginServices } from './api/services.js';
 import type { PluginDefinition } from './shape/module-shape.js';
-import type { LegacyPluginOptions, PluginDiagnostic } from './shape/plugin.js';
+import type { LegacyPlugin, LegacyPluginOptions, PluginDiagnostic } from './shape/plugin.js';
 import { pluginEntryOf } from './shape/plugin-entry.js';
 import type { LegacyLogger } from './shape/shapes.js';
 
-/** A plugin that is about to register, and what its host will need. */
+/** A plugin that is about to register, with the parts that its host will need. */
 export interface NewPlugin extends Registering {
   readonly logger: Logger;
-  readonly diagnostics: readonly PluginDiagnostic[];
+  /** The fields that the loaded plugin shows. Their lists grow as the plugin registers. */
+  readonly shown: Omit<
+    LegacyPlugin,
+    'status' | 'error' | 'start' | 'stop' | 'dispose' | typeof Symbol.asyncDispose
+  >;
   readonly running: PluginServices;
 }
 
@@ -63,27 +67,32 @@ export function newPlugin(definition: PluginDefinition, options: LegacyPluginOpt
   });
   const version = definition.version ?? manifest?.version;
   const description = definition.description ?? manifest?.description;
-  return {
+  const shown = {
     pluginId,
     name: definition.name ?? manifest?.name ?? pluginId,
     ...definedFields({ version, description }),
     source: options.source ?? pluginId,
     kernel,
+    config,
+    logger,
+    hooks: [],
+    internalHooks: [],
+    services,
+    commands: [],
+    channels: [],
+    unsupported: refusals.calls,
+    diagnostics,
+  };
+  return {
+    ...shown,
+    shown,
     trusted: options.trusted === true,
     allowPromptInjection: (options.hooks ?? entry.hooks)?.allowPromptInjection !== false,
-    config,
     pluginConfig: options.pluginConfig ?? entry.config,
-    logger,
     legacyLogger,
     scope: new Scope(pluginId, logger),
     refusals,
     buses: () => pluginBuses(kernel),
-    hooks: [],
-    internalHookList: [],
-    services,
-    commands: [],
-    channels: [],
-    diagnostics,
     running,
     tell,
   };

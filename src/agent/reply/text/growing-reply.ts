@@ -1,8 +1,8 @@
 import { OpenDirective } from './directives/open-directive.js';
 import { silentReply } from './directives/read-directives.js';
 import { type EvenRules, EvenText, plainRules, rulesWith } from './even-text.js';
-import { MediaStage } from './media-stage.js';
-import { finalOnlyRule, finalRule, TagStage, thinkRule } from './tag-stage.js';
+import { mediaStage } from './media-stage.js';
+import { finalOnlyRule, finalRule, tagStage, thinkRule } from './tag-stage.js';
 
 /** How a reply's text changed. */
 export interface ReplyChange {
@@ -26,9 +26,9 @@ interface Shown {
  * only the first directive of each kind reads the text again, since it changes the space in all of it.
  */
 export class GrowingReply {
-  readonly #think = new TagStage(thinkRule);
-  readonly #final: TagStage;
-  readonly #media = new MediaStage();
+  readonly #think = tagStage(thinkRule);
+  readonly #final: ReturnType<typeof tagStage>;
+  readonly #media = mediaStage();
   #rules: EvenRules = plainRules;
   #even = new EvenText(plainRules);
   readonly #directive = new OpenDirective();
@@ -40,14 +40,14 @@ export class GrowingReply {
   #grown: string | undefined = '';
 
   constructor(finalOnly: boolean) {
-    this.#final = new TagStage(finalOnly ? finalOnlyRule : finalRule);
+    this.#final = tagStage(finalOnly ? finalOnlyRule : finalRule);
   }
 
   /** Adds a piece. Nothing where nothing is visible yet. */
   append(piece: string): ReplyChange | undefined {
     const visible = this.#fromStart(this.#final.push(this.#think.push(piece)));
     this.#isVisible ||= visible !== '';
-    this.#take(this.#media.push(this.#directive.push(visible)), this.#media.hasMedia);
+    this.#take(this.#media.push(this.#directive.push(visible)), this.#media.place.hasMedia);
     const shown = this.#read();
     if (shown === undefined) return undefined;
     const change = this.#changeTo(shown);
@@ -86,10 +86,10 @@ export class GrowingReply {
 
   /** What is not sure yet is read as if nothing followed. */
   #read(): Shown | undefined {
-    const visible = this.#fromStart(this.#final.peek(this.#think.peek('')));
+    const visible = this.#fromStart(this.#final.peek(this.#think.peek('').kept).kept);
     if (!this.#isVisible && visible === '') return undefined;
-    const { kept, hasMedia } = this.#media.peek(this.#directive.peek(visible));
-    const rules = rulesWith(this.#rules, kept, hasMedia);
+    const { kept, place } = this.#media.peek(this.#directive.peek(visible));
+    const rules = rulesWith(this.#rules, kept, place.hasMedia);
     let shown: Shown;
     if (rules === this.#rules) {
       const tail = this.#even.peek(kept);

@@ -1,48 +1,26 @@
 import { closesFence, type FenceLine, fenceLine } from './directives/fence-line.js';
 import { longestMediaLine, mayBeMediaLine, readMediaLine } from './directives/media-line.js';
+import { GrowingStage, type StageRead } from './growing-stage.js';
 
-/** Where a text stands that is read line by line. */
-interface Place {
+/** The place of a text that is read line by line. */
+interface MediaPlace {
   fence: FenceLine | undefined;
   /** The line is known to be an ordinary one. */
   isOrdinary: boolean;
   hasMedia: boolean;
 }
 
-/** What comes of a piece: what of it stays, and whether media were named by then. */
-export interface MediaRead {
-  readonly kept: string;
-  readonly hasMedia: boolean;
-}
-
 const fenceBegin = /^ {0,3}(?:`{1,2}|~{1,2}|`{3}.*|~{3}.*)?$/;
 
 /** Takes `MEDIA:` lines out of a growing text, outside of code blocks. A line that may be one is held until it ends. */
-export class MediaStage {
-  #place: Place = { fence: undefined, isOrdinary: false, hasMedia: false };
-  #held = '';
-
-  get hasMedia(): boolean {
-    return this.#place.hasMedia;
-  }
-
-  /** Adds a piece; what of the text is sure to stay. */
-  push(piece: string): string {
-    const text = this.#held + piece;
-    const { kept, end } = read(text, this.#place, false);
-    this.#held = text.slice(end);
-    return kept;
-  }
-
-  /** What would stay besides, were this the end of the text: after `piece`, which is not added. */
-  peek(piece: string): MediaRead {
-    const place = { ...this.#place };
-    const { kept } = read(this.#held + piece, place, true);
-    return { kept, hasMedia: place.hasMedia };
-  }
+export function mediaStage(): GrowingStage<MediaPlace> {
+  return new GrowingStage<MediaPlace>(
+    { fence: undefined, isOrdinary: false, hasMedia: false },
+    read,
+  );
 }
 
-function read(text: string, place: Place, isEnd: boolean): { kept: string; end: number } {
+function read(text: string, place: MediaPlace, isEnd: boolean): StageRead {
   let kept = '';
   let at = 0;
   while (at < text.length) {
@@ -65,7 +43,7 @@ function isOpen(line: string): boolean {
 }
 
 /** What stays of a line that begins here. */
-function readLine(line: string, withEnd: string, place: Place): string {
+function readLine(line: string, withEnd: string, place: MediaPlace): string {
   const fence = fenceLine(line);
   if (fence !== undefined) {
     if (place.fence === undefined) place.fence = fence;

@@ -1,4 +1,4 @@
-import { finalOnlyRule, finalRule, TagStage, thinkRule } from './tag-stage.js';
+import { finalOnlyRule, finalRule, tagStage, thinkRule } from './tag-stage.js';
 
 /** What was open where a piece of text ended, so that the next piece is read as its continuation. */
 export interface TagState {
@@ -24,23 +24,23 @@ export function stripTags(
   finalOnly: boolean,
 ): { text: string; state: TagState } {
   if (isPlain(piece, state, finalOnly)) return { text: piece, state };
-  const think = new TagStage(thinkRule, { isInside: state.thinking, ticks: state.ticks });
+  const think = tagStage(thinkRule, { isInside: state.thinking, ticks: state.ticks });
   const visible = think.push(piece) + think.finish();
-  const final = new TagStage(finalOnly ? finalOnlyRule : finalRule, {
+  const final = tagStage(finalOnly ? finalOnlyRule : finalRule, {
     isInside: state.final,
     ticks: state.ticks,
   });
   const text = final.push(visible) + final.finish();
-  const ticks = finalOnly ? ticksAfter(text, state.ticks) : final.ticks;
-  return { text, state: { thinking: think.isInside, final: final.isInside, ticks } };
+  const ticks = finalOnly ? ticksAfter(text, state.ticks) : final.place.ticks;
+  return { text, state: { thinking: think.place.isInside, final: final.place.isInside, ticks } };
 }
 
 /** The inline code that is open after what was kept of a piece. */
 function ticksAfter(text: string, ticks: number): number {
-  const stage = new TagStage(finalRule, { ticks });
+  const stage = tagStage(finalRule, { ticks });
   stage.push(text);
   stage.finish();
-  return stage.ticks;
+  return stage.place.ticks;
 }
 
 /** Nothing in it can open or close anything, and nothing is open. */

@@ -1,7 +1,8 @@
 import { closesFence, type FenceLine, fenceLine } from './directives/fence-line.js';
+import { GrowingStage, type StageRead } from './growing-stage.js';
 
-/** Where a text stands that is read piece by piece: what is code, and which tag is open. */
-interface Place {
+/** The place of a text that is read piece by piece: its open code, and its open tag. */
+export interface TagPlace {
   isLineStart: boolean;
   /** The code block that it is in. */
   fence: FenceLine | undefined;
@@ -52,115 +53,78 @@ export function mayBecomeTag(text: string, names: readonly string[]): boolean {
 }
 
 /**
- * Takes tags out of a growing text, outside of code. Each piece costs what it is long, and what may yet become a tag
- * or a fence is held back until it is known.
+ * Takes tags out of a growing text, outside of code. It holds back the end that may yet become a tag or a fence.
+ *
+ * @param start the tag and the inline code that the text begins in.
  */
-export class TagStage {
-  readonly #rule: TagRule;
-  #place: Place;
-  /** What is not decided yet. */
-  #held = '';
+export function tagStage(
+  rule: TagRule,
+  { isInside = false, ticks = 0 }: Partial<Pick<TagPlace, 'isInside' | 'ticks'>> = {},
+): GrowingStage<TagPlace> {
+  const place: TagPlace = { isLineStart: true, fence: undefined, ticks, isInside };
+  return new GrowingStage(place, (text, at, isEnd) => readTags(rule, text, at, isEnd));
+}
 
-  constructor(rule: TagRule, start: { isInside?: boolean; ticks?: number } = {}) {
-    this.#rule = rule;
-    this.#place = {
-      isLineStart: true,
-      fence: undefined,
-      ticks: start.ticks ?? 0,
-      isInside: start.isInside ?? false,
-    };
-  }
-
-  get isInside(): boolean {
-    return this.#place.isInside;
-  }
-
-  /** How many back-ticks opened the inline code that is open. */
-  get ticks(): number {
-    return this.#place.ticks;
-  }
-
-  /** Adds a piece; what of the text is sure to stay. */
-  push(piece: string): string {
-    const text = this.#held + piece;
-    const read = this.#read(text, this.#place, false);
-    this.#held = text.slice(read.end);
-    return read.kept;
-  }
-
-  /** What would stay besides, were this the end of the text: after `piece`, which is not added. */
-  peek(piece: string): string {
-    const text = this.#held + piece;
-    return text === '' ? '' : this.#read(text, { ...this.#place }, true).kept;
-  }
-
-  /** Ends the text: what of it stays besides. */
-  finish(): string {
-    const text = this.#held;
-    this.#held = '';
-    return this.#read(text, this.#place, true).kept;
-  }
-
-  #read(text: string, place: Place, isEnd: boolean): { kept: string; end: number } {
-    let kept = '';
-    let from = 0;
-    let at = 0;
-    const keep = (to: number): void => {
-      if (this.#isKept(place)) kept += text.slice(from, to);
-    };
-    while (at < text.length) {
-      if (place.isLineStart) {
-        const next = readLineStart(text, at, place, isEnd);
-        if (next === undefined) break;
-        place.isLineStart = false;
-        if (next > at) {
-          at = next;
-          continue;
-        }
-      }
-      if (place.fence !== undefined) {
-        const newline = text.indexOf('\n', at);
-        place.isLineStart = newline >= 0;
-        at = newline < 0 ? text.length : newline + 1;
+function readTags(rule: TagRule, text: string, place: TagPlace, isEnd: boolean): StageRead {
+  let kept = '';
+  let from = 0;
+  let at = 0;
+  const keep = (to: number): void => {
+    if (rule.keep === 'all' || place.isInside === (rule.keep === 'inside'))
+      kept += text.slice(from, to);
+  };
+  while (at < text.length) {
+    if (place.isLineStart) {
+      const next = readLineStart(text, at, place, isEnd);
+      if (next === undefined) break;
+      place.isLineStart = false;
+      if (next > at) {
+        at = next;
         continue;
       }
-      at = nextSign(text, at);
-      const sign = text[at];
-      if (sign === '\n') {
-        place.isLineStart = true;
-        at++;
-      } else if (sign === '`') {
-        const end = endOfRun(text, at, '`');
-        if (end === text.length && !isEnd) break;
-        if (place.ticks === 0) place.ticks = end - at;
-        else if (place.ticks === end - at) place.ticks = 0;
-        at = end;
-      } else if (sign === '<' && place.ticks > 0) {
-        at++;
-      } else if (sign === '<') {
-        const ahead = text.slice(at);
-        const tag = this.#rule.tag.exec(ahead);
-        if (tag !== null) {
-          keep(at);
-          place.isInside = tag[1] !== '/';
-          at += tag[0].length;
-          from = at;
-        } else if (!isEnd && mayBecomeTag(ahead, this.#rule.names)) break;
-        else at++;
-      }
     }
-    keep(at);
-    return { kept, end: at };
+    if (place.fence !== undefined) {
+      const newline = text.indexOf('\n', at);
+      place.isLineStart = newline >= 0;
+      at = newline < 0 ? text.length : newline + 1;
+      continue;
+    }
+    at = nextSign(text, at);
+    const sign = text[at];
+    if (sign === '\n') {
+      place.isLineStart = true;
+      at++;
+    } else if (sign === '`') {
+      const end = endOfRun(text, at, '`');
+      if (end === text.length && !isEnd) break;
+      if (place.ticks === 0) place.ticks = end - at;
+      else if (place.ticks === end - at) place.ticks = 0;
+      at = end;
+    } else if (sign === '<' && place.ticks > 0) {
+      at++;
+    } else if (sign === '<') {
+      const ahead = text.slice(at);
+      const tag = rule.tag.exec(ahead);
+      if (tag !== null) {
+        keep(at);
+        place.isInside = tag[1] !== '/';
+        at += tag[0].length;
+        from = at;
+      } else if (!isEnd && mayBecomeTag(ahead, rule.names)) break;
+      else at++;
+    }
   }
-
-  #isKept(place: Place): boolean {
-    const { keep } = this.#rule;
-    return keep === 'all' || place.isInside === (keep === 'inside');
-  }
+  keep(at);
+  return { kept, end: at };
 }
 
 /** Goes past a line that is a fence. Nothing where it is not known yet whether it is one. */
-function readLineStart(text: string, at: number, place: Place, isEnd: boolean): number | undefined {
+function readLineStart(
+  text: string,
+  at: number,
+  place: TagPlace,
+  isEnd: boolean,
+): number | undefined {
   const indent = endOfRun(text, at, ' ', 3);
   const sign = text[indent];
   if (sign === undefined) return isEnd ? at : undefined;

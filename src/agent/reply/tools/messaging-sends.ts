@@ -1,6 +1,6 @@
 import { definedFields } from '../../../kernel/index.js';
 import { comparable, saysTheSame } from '../text/comparable.js';
-import { sentMedia } from './sent-media.js';
+import { isFields, parsed, textBlocks } from './tool-result.js';
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -96,4 +96,22 @@ function readTarget(tool: string, args: Fields): MessagingTarget | undefined {
 function said(args: Fields, name: string): string | undefined {
   const value = args[name];
   return typeof value === 'string' && value.trim() !== '' ? value.trim() : undefined;
+}
+
+const mediaFields = ['media', 'mediaUrl', 'path', 'filePath'];
+
+/** The media that a messaging tool was given, and that its answer says it sent; each once. */
+function sentMedia(args: unknown, result: unknown): readonly string[] {
+  const records = [args, result, isFields(result) ? result['details'] : undefined];
+  for (const text of textBlocks(result)) records.push(parsed(text));
+  return [...new Set(records.flatMap(mediaIn))];
+}
+
+function mediaIn(record: unknown): readonly string[] {
+  if (!isFields(record)) return [];
+  const many = record['mediaUrls'];
+  const named = [...mediaFields.map((name) => record[name]), ...(Array.isArray(many) ? many : [])];
+  const urls: string[] = [];
+  for (const url of named) if (typeof url === 'string' && url.trim() !== '') urls.push(url.trim());
+  return urls;
 }

@@ -14,8 +14,14 @@ import type {
 import { readDirectives } from '../text/directives/read-directives.js';
 import type { MessagingSends } from './messaging-sends.js';
 import { ToolFailures } from './tool-failures.js';
-import { allowedMedia, toolMedia } from './tool-media.js';
-import { failureReason, isFailedResult, passableResult, resultText } from './tool-result.js';
+import {
+  allowedMedia,
+  failureReason,
+  isFailedResult,
+  passableResult,
+  resultText,
+  toolMedia,
+} from './tool-result.js';
 
 /** A tool call, as a host's summary names it. */
 export interface ToolMeta {

@@ -1,3 +1,5 @@
+import { readDirectives } from '../text/directives/read-directives.js';
+
 type Fields = Readonly<Record<string, unknown>>;
 
 /** Longer texts of tools are cut. In UTF-16 code units. */
@@ -10,11 +12,9 @@ const tellingState = /error|fail|timeout|timed|denied|cancel|invalid|forbidden/i
 
 /** A tool's answer as it can be passed on: long texts cut, pictures left out. The answer itself stays as it is. */
 export function passableResult(result: unknown, cutMark: string): unknown {
-  if (!isFields(result) || !Array.isArray(result['content'])) return result;
-  const content = (result['content'] as readonly unknown[]).map((block) =>
-    passable(block, cutMark),
-  );
-  return { ...result, content };
+  const blocks = blocksIn(result);
+  if (blocks === undefined) return result;
+  return { ...Object(result), content: blocks.map((block) => passable(block, cutMark)) };
 }
 
 function passable(block: unknown, cutMark: string): unknown {
@@ -34,24 +34,38 @@ export function resultText(result: unknown): string | undefined {
 
 /** The text blocks of a tool's answer that say something. */
 export function textBlocks(result: unknown): readonly string[] {
-  if (!isFields(result) || !Array.isArray(result['content'])) return [];
-  const texts: string[] = [];
-  for (const block of result['content'] as readonly unknown[]) {
-    if (!isFields(block) || block['type'] !== 'text' || typeof block['text'] !== 'string') continue;
-    const text = block['text'].trim();
-    if (text !== '') texts.push(text);
-  }
-  return texts;
+  return (blocksIn(result) ?? [])
+    .filter(isFields)
+    .flatMap(({ type, text }) => (type === 'text' && typeof text === 'string' ? [text.trim()] : []))
+    .filter((text) => text !== '');
+}
+
+/** The media that a tool's answer names; at a path of this machine only where the tool may name files. */
+export function toolMedia(result: unknown, mayNameFiles: boolean): readonly string[] {
+  const named = textBlocks(result).flatMap((text) => readDirectives(text).mediaUrls);
+  const path = named.length === 0 ? picturePath(result) : undefined;
+  const media = path === undefined ? named : [path];
+  return allowedMedia(media, mayNameFiles);
+}
+
+/** Leaves the media out that a tool may not name. */
+export function allowedMedia(media: readonly string[], mayNameFiles: boolean): readonly string[] {
+  return media.filter((url) => mayNameFiles || /^https?:\/\//i.test(url));
 }
 
 /** The file that a tool's picture was written to, where it says so. */
-export function picturePath(result: unknown): string | undefined {
-  if (!isFields(result) || !Array.isArray(result['content'])) return undefined;
-  const hasPicture = (result['content'] as readonly unknown[]).some(
+function picturePath(result: unknown): string | undefined {
+  const hasPicture = blocksIn(result)?.some(
     (block) => isFields(block) && block['type'] === 'image',
   );
-  const path = isFields(result['details']) ? result['details']['path'] : undefined;
+  const path: unknown = Object(Object(result).details).path;
   return hasPicture && typeof path === 'string' && path.trim() !== '' ? path.trim() : undefined;
+}
+
+/** The content blocks of a tool's answer; none if its content is no list. */
+function blocksIn(result: unknown): readonly unknown[] | undefined {
+  const content: unknown = isFields(result) ? result['content'] : undefined;
+  return Array.isArray(content) ? content : undefined;
 }
 
 /** A tool's answer says that it failed, whatever its event says. */
@@ -80,7 +94,8 @@ function reasonIn(value: unknown): string | undefined {
   return typeof status === 'string' && tellingState.test(status) ? oneLine(status) : undefined;
 }
 
-function parsed(text: string): unknown {
+/** The value of a text that is JSON of an object; nothing for any other text. */
+export function parsed(text: string): unknown {
   if (!text.startsWith('{')) return undefined;
   try {
     return JSON.parse(text);

@@ -1,10 +1,11 @@
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
-import type { AgentEventListener } from '../../agent-events/index.js';
+import type { AgentEventListener } from '../../agent-events/event.js';
 import { registerInternal } from './register-internal.js';
 import { registerOn } from './register-on.js';
 import { registerChannel, registerCommand, registerService } from './register-rest.js';
 import type { Registering } from './registering.js';
+import { type UnsupportedMember, unsupportedMembers } from './unsupported.js';
 
 /** The release whose plugins the api is for, as plugins read it. */
 const apiVersion = '2026.3.13';
@@ -13,6 +14,14 @@ const apiVersion = '2026.3.13';
 export function apiOf(plugin: Registering): object {
   const { pluginId: id, name, version, description, source, config, pluginConfig } = plugin;
   const { method, part } = plugin.refusals;
+  const missing = Object.keys(unsupportedMembers) as UnsupportedMember[]; // the table's own keys
+  /** The members of an object of the api that the table lists, each with its stand-in. */
+  const standIns = (owner: string, make: (member: UnsupportedMember) => unknown): object =>
+    Object.fromEntries(
+      missing
+        .filter((member) => member.replace(/\.\w+$/, '') === owner)
+        .map((member) => [member.slice(owner.length + 1), make(member)]),
+    );
   const bound =
     <Args extends readonly unknown[], Result>(
       run: (plugin: Registering, ...args: Args) => Result,
@@ -21,21 +30,8 @@ export function apiOf(plugin: Registering): object {
       run(plugin, ...args);
   const runtime = {
     version: apiVersion,
-    config: part('api.runtime.config'),
-    subagent: part('api.runtime.subagent'),
-    system: part('api.runtime.system'),
-    media: part('api.runtime.media'),
-    tts: part('api.runtime.tts'),
-    stt: part('api.runtime.stt'),
-    tools: part('api.runtime.tools'),
-    channel: part('api.runtime.channel'),
-    events: {
-      onAgentEvent: bound(onAgentEvent),
-      onSessionTranscriptUpdate: method('api.runtime.events.onSessionTranscriptUpdate'),
-    },
-    logging: part('api.runtime.logging'),
-    state: part('api.runtime.state'),
-    modelAuth: part('api.runtime.modelAuth'),
+    ...standIns('api.runtime', part),
+    events: { onAgentEvent: bound(onAgentEvent), ...standIns('api.runtime.events', method) },
   };
   return {
     id,
@@ -52,13 +48,7 @@ export function apiOf(plugin: Registering): object {
     registerService: bound(registerService),
     registerCommand: bound(registerCommand),
     registerChannel: bound(registerChannel),
-    registerTool: method('api.registerTool'),
-    registerHttpRoute: method('api.registerHttpRoute'),
-    registerHttpHandler: method('api.registerHttpHandler'),
-    registerGatewayMethod: method('api.registerGatewayMethod'),
-    registerCli: method('api.registerCli'),
-    registerProvider: method('api.registerProvider'),
-    registerContextEngine: method('api.registerContextEngine'),
+    ...standIns('api', method),
     get runtime() {
       plugin.refusals.ask();
       return runtime;

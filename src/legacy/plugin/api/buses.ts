@@ -1,10 +1,9 @@
 import { type Kernel, perKernel } from '../../../kernel/index.js';
-import {
-  type AgentEventListener,
-  type AgentEvents,
-  bridgeAgentEvents,
-} from '../../agent-events/index.js';
-import { bridgeInternalHooks, type InternalHooks } from '../../internal/index.js';
+import type { AgentEvents } from '../../agent-events/agent-events.js';
+import { bridgeAgentEvents } from '../../agent-events/bridge-agent-events.js';
+import type { AgentEventListener } from '../../agent-events/event.js';
+import { bridgeInternalHooks } from '../../internal/bridge-internal-hooks.js';
+import type { InternalHooks } from '../../internal/internal-hooks.js';
 
 /** The legacy buses that the plugins of one kernel share. */
 export interface PluginBuses {

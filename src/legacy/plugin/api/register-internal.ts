@@ -1,5 +1,5 @@
 import { isThenable } from '../../../kernel/index.js';
-import type { InternalHookHandler } from '../../internal/index.js';
+import type { InternalHookHandler } from '../../internal/event.js';
 import type { Registering } from './registering.js';
 
 /** What a plugin says of a handler for internal hooks. */
@@ -48,7 +48,7 @@ export function registerInternal(
   } else if (!isOn)
     tell('info', `"${name}" is not attached: config.hooks.internal.enabled is not true`);
   const description = options.entry?.hook.description ?? options.description ?? '';
-  plugin.internalHookList.push({ name, description, events: keys, attached });
+  plugin.internalHooks.push({ name, description, events: keys, attached });
 }
 
 /** The handler, of whose answers none comes of a member that is not there: it is taken back, and the handler has failed. */

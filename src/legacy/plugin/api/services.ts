@@ -1,4 +1,4 @@
-import { type Clock, systemClock, type TimerHandle } from '../../../kernel/index.js';
+import { type Clock, systemClock, withTimeout } from '../../../kernel/index.js';
 import type { LegacyService, LegacyServiceContext } from '../shape/shapes.js';
 
 /** What the services of a plugin are run with. */
@@ -50,22 +50,19 @@ export class PluginServices {
 
   async #call(service: LegacyService, verb: 'start' | 'stop'): Promise<'done' | 'failed' | 'slow'> {
     const { context, clock = systemClock, onFailure } = this.#options;
-    const fail = (thrown: unknown): 'failed' => {
-      onFailure(`service "${service.id}": ${verb} failed`, thrown);
-      return 'failed';
+    const name = `service "${service.id}": ${verb}`;
+    const work = async (): Promise<'done' | 'failed' | 'slow'> => {
+      try {
+        await service[verb]?.(context);
+        return 'done';
+      } catch (thrown) {
+        onFailure(`${name} failed`, thrown);
+        return 'failed';
+      }
     };
-    const work = (async () => service[verb]?.(context))().then(() => 'done' as const, fail);
-    let timer: TimerHandle | undefined;
-    const slow = new Promise<'slow'>((resolve) => {
-      timer = clock.setTimeout(() => {
-        onFailure(
-          `service "${service.id}": ${verb} has not ended after ${serviceTimeoutMs} ms; the others go on`,
-        );
-        resolve('slow');
-      }, serviceTimeoutMs);
+    return withTimeout(work(), serviceTimeoutMs, clock, () => {
+      onFailure(`${name} has not ended after ${serviceTimeoutMs} ms; the others go on`);
+      return 'slow';
     });
-    const verdict = await Promise.race([work, slow]);
-    if (timer !== undefined) clock.clearTimeout(timer);
-    return verdict;
   }
 }
