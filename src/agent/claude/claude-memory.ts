@@ -1,7 +1,10 @@
 import { type AgentRequest, isPrompt, type SessionMessage } from '../../stream/index.js';
 import { Recent } from '../../stream/internal.js';
 
-/** The knowledge of a session of the SDK, when a turn in it has ended. Numbers count the prompts of our session, from 1. */
+/**
+ * The knowledge of a session of the SDK, when a turn in it has ended. Numbers count the prompts of our session, from
+ * 1.
+ */
 export interface KnownSession {
   /** The SDK's id of it. */
   readonly session: string;
@@ -9,7 +12,10 @@ export interface KnownSession {
   readonly heard: number;
   /** The SDK has written the turn of that prompt down. */
   readonly isWhole: boolean;
-  /** The places from which the session can go on: the last message of a turn that ended well. Oldest first, two at most. */
+  /**
+   * The places from which the session can go on: the last message of a turn that ended well. Oldest first, two at
+   * most.
+   */
   readonly points: readonly SessionPoint[];
 }
 
@@ -26,9 +32,11 @@ const maxSessions = 1_000;
 export interface Recalled {
   /** The SDK's session, to be resumed. */
   readonly resume?: string;
-  /** The message of that session to go on after; the session's last one where unsaid. */
+  /** The message of that session to go on after; the session's last one by default. */
   readonly resumeAt?: string;
-  /** The messages that the resumed session does not hold: everything, or what another provider has answered meanwhile. */
+  /**
+   * The messages that the resumed session does not hold: everything, or what another provider has answered meanwhile.
+   */
   readonly unheard: readonly SessionMessage[];
 }
 

@@ -2,32 +2,34 @@ import type { Clock, Logger } from '../../kernel/index.js';
 import { agentError } from '../errors.js';
 import { type ClaudePermissionMode, type ClaudeQuery, sdkPackage } from './claude-sdk.js';
 
-/** What `claudeProvider` can be told. Everything may be left out. */
+/** The options of `claudeProvider`. Each may be left out. */
 export interface ClaudeProviderOptions {
-  /** `query()` of the SDK; `loadClaudeSdk()` finds it when the first turn comes, where unsaid. */
+  /** `query()` of the SDK; `loadClaudeSdk()` finds it when the first turn comes, by default. */
   readonly query?: ClaudeQuery;
   /**
    * The models on offer, as the SDK names them; `default` leaves the choice to the SDK. `default`, `opus`, `sonnet`
-   * and `haiku` where unsaid.
+   * and `haiku` by default.
    */
   readonly models?: readonly string[];
-  /** The folder that its tools work in; the process's own where unsaid. */
+  /** The folder that its tools work in; the process's own by default. */
   readonly cwd?: string;
-  /** The whole environment of its process; this process's own where unsaid. */
+  /** The whole environment of its process; this process's own by default. */
   readonly env?: Readonly<Record<string, string | undefined>>;
-  /** `default` where unsaid. In every mode each tool call passes `agent.tool.calling` first. */
+  /** `default` by default. In every mode each tool call passes `agent.tool.calling` first. */
   readonly permissionMode?: ClaudePermissionMode;
-  /** Whether a turn's system prompt comes after Claude Code's own (`append`, the default) or stands in its place. */
+  /**
+   * `append` (the default): a turn's system prompt comes after Claude Code's own. `replace`: it stands in its place.
+   */
   readonly systemPrompt?: 'append' | 'replace';
   /**
-   * What the turns of a session share. `resume` (the default): the SDK's own session, with its tool calls, on disk;
-   * it holds what was said as it was said, whatever `transcript.message.writing` made of it. `history`: the
+   * The memory that the turns of a session share. `resume` (the default): the SDK's own session, with its tool calls,
+   * on disk; it holds each message as it was said, before `transcript.message.writing` changed it. `history`: the
    * transcript alone, as text before the prompt; the SDK keeps nothing.
    */
   readonly memory?: 'resume' | 'history';
-  /** Milliseconds that a tool call may be judged for, a person's approval included; 600 000 where unsaid. */
+  /** Milliseconds that a tool call may be judged for, a person's approval included; 600 000 by default. */
   readonly gateTimeoutMs?: number;
-  /** Milliseconds that a run waits for background tasks after an answer; 600 000 where unsaid. */
+  /** Milliseconds that a run waits for background tasks after an answer; 600 000 by default. */
   readonly idleTimeoutMs?: number;
   /** Further options of `query()`, by their own names: `maxTurns`, `mcpServers`, `tools`, `settingSources`, ... */
   readonly sdk?: Readonly<Record<string, unknown>>;

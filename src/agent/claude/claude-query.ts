@@ -17,7 +17,7 @@ const unfitTools = [
   'ScheduleWakeup',
 ];
 
-/** What a query needs beside the request. */
+/** The parts of a query beside its request. */
 interface QueryScope {
   readonly options: ClaudeProviderOptions;
   readonly recalled: Recalled;

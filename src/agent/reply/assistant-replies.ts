@@ -12,7 +12,7 @@ import { GrowingThoughts } from './text/tagged-thoughts.js';
 
 type TextEvent = Extract<AssistantMessageEvent, { type: `text_${string}` }>;
 
-/** What a message of the model makes a host see: its text while it grows, its pieces, its thoughts. */
+/** Shows a host a message of the model: its text while it grows, its pieces, its thoughts. */
 export class AssistantReplies {
   readonly blocks: BlockReplies;
   readonly #with: ReplyScope;
@@ -36,7 +36,7 @@ export class AssistantReplies {
     this.#endsWithText = (options.blockReplyBreak ?? 'text_end') === 'text_end';
   }
 
-  /** A tool asked people for approval: what the model says besides would only confuse them. */
+  /** Shows nothing more of the model: a tool asked people for approval, and other texts would only confuse them. */
   silence(): void {
     this.#isAsking = true;
   }
@@ -80,7 +80,7 @@ export class AssistantReplies {
     }
   }
 
-  /** What was held back of the text is part of it after all, now that something else comes. */
+  /** Shows the end of the text that was held back: something else comes, so no tag can be made of it. */
   release(): void {
     if (this.#tail.isEmpty || this.#isAsking) return;
     this.#append(this.#tail.release(), false);
@@ -134,7 +134,7 @@ export class AssistantReplies {
     texts.settle();
   }
 
-  /** Whoever says nothing after a messaging tool has said what the tool sent. */
+  /** Gives the text that a messaging tool sent, if the model says nothing after it. */
   #orWhatWasSent(text: string): string {
     return text.trim() === silentReply ? (this.#with.sends.lastText ?? text) : text;
   }
@@ -154,7 +154,7 @@ export class AssistantReplies {
     }
   }
 
-  /** What a block's end says that its pieces did not. */
+  /** Gives the part of a block's whole text that its pieces did not have. */
   #newIn(content: string): string {
     const known = this.#text;
     if (content === '' || content === known) return '';

@@ -1,14 +1,14 @@
 import type { BlockReplyChunking } from './emit/reply-options.js';
 import { type FenceSpan, fenceAround, fenceSpans } from './text/directives/fence-line.js';
 
-/** Where to cut, counted from where the next block begins. */
+/** The place of a cut, counted from the beginning of the next block. */
 interface Cut {
   readonly at: number;
   /** The code block that the cut goes through. */
   readonly fence?: FenceSpan;
 }
 
-/** What is cut in one go: the text, its code blocks, and how far it is cut. */
+/** A text that is cut in one go, with its code blocks. */
 interface Sheet {
   readonly text: string;
   readonly fences: readonly FenceSpan[];
@@ -136,7 +136,9 @@ export class BlockChunker {
     }
   }
 
-  /** @param softly only at the first paragraph or line that ends, or the last sentence: what is left could go as it is. */
+  /**
+   * @param softly only at the first paragraph or line that ends, or the last sentence: what is left could go as it is.
+   */
   #findCut(sheet: Sheet, least: number, softly: boolean): Cut | undefined {
     const { text, fences, start } = sheet;
     const most = Math.max(least, this.#maxChars);

@@ -13,7 +13,7 @@ export class BlockReplies {
   readonly #chunker: BlockChunker | undefined;
   readonly #isCutAsItComes: boolean;
   readonly #directives = new DirectiveQueue();
-  /** What was not handed over yet, where texts are not cut. */
+  /** The text that waits to be handed over, if texts are not cut. */
   #pending = '';
   #tags: TagState = noTags;
   #last: string | undefined;
@@ -101,7 +101,7 @@ export class BlockReplies {
     this.closeTags();
   }
 
-  /** What a tag opened is over: with its message, or with the run. */
+  /** Forgets the open tags: their message, or the run, is over. */
   closeTags(): void {
     this.#tags = noTags;
   }

@@ -13,7 +13,7 @@ const tellingArguments = [
 ];
 const longestDescription = 120;
 
-/** What people read unless the host words it otherwise. */
+/** The words for people, unless the host has its own. */
 export const defaultWording: ReplyWording = {
   describeTool(_toolName, args) {
     if (typeof args !== 'object' || args === null) return undefined;
@@ -38,7 +38,7 @@ export const defaultWording: ReplyWording = {
   formatApproval: () => undefined,
 };
 
-/** What tools are taken for unless the host knows them better. */
+/** The traits of tools, unless the host knows them better. */
 export const defaultTraits: ToolTraits = {
   normalizeName: (toolName) => toolName.trim(),
   mayNameFiles: () => false,

@@ -39,7 +39,7 @@ export class PartialReplies {
     this.endMessage();
   }
 
-  /** What comes now is a text of its own. */
+  /** Ends the text: the next piece begins another. */
   endMessage(): void {
     this.#reply = new GrowingReply(this.#finalOnly);
     this.#shown = new ShownText();

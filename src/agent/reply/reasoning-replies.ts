@@ -7,7 +7,7 @@ type ThinkingEvent = Extract<
   { type: `thinking_${string}` }
 >;
 
-/** Where thoughts come from: blocks of thinking, tags in the text, or the message when it is whole. */
+/** The source of thoughts: blocks of thinking, tags in the text, or the message when it is whole. */
 type ThoughtSource = 'blocks' | 'tags' | 'message';
 
 /** Shows what a model thinks while it does, in reasoning mode `stream`. */
@@ -16,7 +16,7 @@ export class ReasoningReplies {
   /** Thoughts are shown as they come: the mode asks for it, and somebody listens. */
   readonly isStreaming: boolean;
   #growing = new GrowingReasoning();
-  /** What was shown last, formatted. */
+  /** The formatted thoughts that were shown last. */
   #shown: string | undefined;
   #source: ThoughtSource | undefined;
   /** The last block of thinking says something: what it grows by can be shown as it comes. */

@@ -6,7 +6,7 @@ import type { UsageTotals } from './usage-totals.js';
 
 /** A run's callbacks at work. */
 export interface ReplyCallbacks {
-  /** What the model said, text by text, as it was handed over. Live: the same array for the whole run. */
+  /** The texts of the model, as they were handed over. Live: the same array for the whole run. */
   readonly assistantTexts: readonly string[];
   /** The tool calls that are done. Live. */
   readonly toolMetas: readonly ToolMeta[];
@@ -27,7 +27,7 @@ export interface ReplyCallbacks {
   isCompactionInFlight(): boolean;
   /** How many compactions made room. */
   getCompactionCount(): number;
-  /** What all messages used; nothing where none said so. */
+  /** The usage of all messages; nothing if no message named its usage. */
   getUsageTotals(): UsageTotals | undefined;
   /** The last tool call that failed and was not made good. */
   getLastToolError(): ToolFailure | undefined;

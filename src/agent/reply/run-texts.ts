@@ -1,6 +1,6 @@
 import { comparable } from './text/comparable.js';
 
-/** The texts that a run answered with, as they were handed over, and what tells a repeated one. */
+/** The texts of a run's answer, as they were handed over, and the last one, to find a repeat. */
 export class RunTexts {
   /** Live: the same array for the whole run. */
   readonly list: string[] = [];
@@ -43,7 +43,7 @@ export class RunTexts {
     this.#last = { message: this.#message, text: text.trimEnd(), compared: comparable(text) };
   }
 
-  /** What comes now counts as new. */
+  /** Ends the texts of the message: the next text counts as new. */
   settle(): void {
     this.#baseline = this.list.length;
   }

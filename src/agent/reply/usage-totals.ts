@@ -1,6 +1,6 @@
 import type { SessionUsage } from '../../stream/index.js';
 
-/** What a run's messages used, in tokens. A count that is zero is absent. */
+/** The usage of a run's messages, in tokens. A count that is zero is absent. */
 export interface UsageTotals {
   readonly input?: number;
   readonly output?: number;
@@ -28,7 +28,7 @@ export class UsageSum {
     this.#sum.total += total;
   }
 
-  /** Nothing where no message said what it used. */
+  /** The sum; nothing if no message named its usage. */
   read(): UsageTotals | undefined {
     if (!this.#isKnown) return undefined;
     return Object.fromEntries(Object.entries(this.#sum).filter(([, count]) => count > 0));

@@ -93,7 +93,7 @@ function piece(type: 'text' | 'thinking', grown: string): AssistantContent {
 
 type Update = Extract<SessionEvent, { type: 'message_update' }>['assistantMessageEvent'];
 
-/** What a model would have been sent, as text. */
+/** The whole request to a model, as text. */
 function everything(request: AgentRequest): string {
   return [
     ...(request.systemPrompt === undefined ? [] : [`system: ${request.systemPrompt}`]),

@@ -43,13 +43,13 @@ export class ActiveRuns {
     };
   }
 
-  /** Whether a run of a session is under way. */
+  /** Tells whether a run of a session is under way. */
   has(sessionKey: string): boolean {
     return [...this.#entries].some(({ run }) => run.sessionKey === sessionKey);
   }
 
   /**
-   * Stops the runs of a session; of every session where none is named.
+   * Stops the runs of a session; those of every session if none is named.
    *
    * @returns how many runs it has stopped: those that had been stopped before are not counted again.
    */
@@ -68,8 +68,8 @@ export class ActiveRuns {
   /**
    * Waits until no run of a session is under way.
    *
-   * @param options.timeoutMs for how many milliseconds; for ever where unsaid.
-   * @returns whether that came true in time.
+   * @param options.timeoutMs for how many milliseconds; for ever by default.
+   * @returns true if none is under way, false if the time is over.
    */
   async ended(
     sessionKey: string,

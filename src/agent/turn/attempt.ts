@@ -14,14 +14,14 @@ import type { AttemptScope, TurnScope } from './turn-fields.js';
 import { TurnListener } from './turn-listener.js';
 import type { AgentAttempt } from './turn-options.js';
 
-/** What an attempt begins with. */
+/** The beginning of an attempt. */
 export interface AttemptStart {
   /** From 1. */
   readonly attempt: number;
   /** The model to call; resolved where absent. */
   readonly choice?: ModelChoice;
   readonly fallback?: RunFallback;
-  /** What the attempts before have written, the prompt first. */
+  /** The messages that the attempts before have written, the prompt first. */
   readonly written: readonly TranscriptEntry[];
 }
 
@@ -32,7 +32,7 @@ export interface EndedAttempt {
   readonly replyTexts: readonly string[] | undefined;
 }
 
-/** A provider that is called, with what. */
+/** The call of a provider. */
 interface Called {
   readonly choice: ModelChoice;
   readonly request: AgentRequest;
@@ -75,7 +75,7 @@ class Attempt {
       logger,
       signal,
     });
-    // Whatever became of an attempt before, the prompt is in the transcript once, and goes to the model once.
+    // The prompt is in the transcript once and goes to the model once, also after attempts that failed.
     const prompt = written.find(isPrompt);
     const isFirst = attempt === 1 && session.begun === undefined;
     const begun = isFirst ? undefined : written.filter((entry) => entry !== prompt);
@@ -193,7 +193,9 @@ class Attempt {
     return this.#scope.run.gate(call, signal);
   };
 
-  /** What subagents do is dispatched; whose answer comes now is told to the callbacks, before the next event. */
+  /**
+   * Dispatches the facts of subagents. Before the next event, the callbacks hear which subagents the answer is about.
+   */
   readonly #tell: AgentRequest['tell'] = (fact) => {
     const { run } = this.#scope;
     const told = run.tell(fact);

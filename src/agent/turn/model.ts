@@ -8,7 +8,7 @@ export interface ModelChoice {
   readonly model: string;
 }
 
-/** What `agent.model.resolving` was emitted with, and what it came to. */
+/** The model that `agent.model.resolving` was emitted with, and the model that its handlers chose. */
 export interface ModelWish {
   readonly emitted: { readonly provider: string; readonly model: string };
   readonly resolved: { readonly provider: string; readonly model: string };

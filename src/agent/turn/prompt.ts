@@ -5,7 +5,7 @@ import type { AttemptScope } from './turn-fields.js';
 type Building = Readonly<PayloadOf<'agent.prompt.building'>>;
 type Piece = Building['guidance'][number];
 
-/** What a provider is to be sent, made of what `agent.prompt.building` passed. */
+/** The prompt for a provider, made of the pieces that `agent.prompt.building` passed. */
 export interface ComposedPrompt {
   readonly systemPrompt: string | undefined;
   readonly prompt: string;

@@ -4,14 +4,14 @@ import { untilCut } from './cut-off.js';
 import { chooseModel, type ModelChoice } from './model.js';
 import type { AgentAttempt, AgentTurnOptions, ModelRef } from './turn-options.js';
 
-/** What the next attempt of a turn is made with. */
+/** The model of the next attempt of a turn. */
 export interface NextAttempt {
   readonly choice: ModelChoice;
   /** It answers in the place of the model that was resolved. */
   readonly fallback?: RunFallback;
 }
 
-/** Of a turn, what decides about another attempt. */
+/** The parts of a turn that decide about another attempt. */
 export interface RetryScope {
   readonly options: Pick<AgentTurnOptions, 'provider' | 'providers' | 'retry'>;
   /** The model that was resolved for the turn. */

@@ -1,7 +1,10 @@
 import type { SessionEvent, SubagentAnswer } from '../../stream/index.js';
 import type { ReplyCallbackOptions } from '../reply/emit/reply-options.js';
 
-/** What the turn itself says to the reply callbacks, or does in their place: it dispatches the stages of those hooks. */
+/**
+ * The options that the turn itself gives to the reply callbacks, and the hooks whose stages it dispatches in their
+ * place.
+ */
 type TurnsOwn =
   | 'runId'
   | 'sessionId'
@@ -13,8 +16,8 @@ type TurnsOwn =
   | 'onAfterToolCall';
 
 /**
- * What a host may listen to while a turn runs: the reply callbacks, with the names and payloads of the legacy system, and
- * how they are gated; and the session events as they are. Each attempt of a turn begins them anew.
+ * The callbacks of a host while a turn runs: the reply callbacks, with the names and payloads of the legacy system and
+ * the options that gate them; and the session events as they are. Each attempt of a turn begins them anew.
  */
 export interface AgentTurnCallbacks extends Omit<ReplyCallbackOptions, TurnsOwn> {
   /** Each session event, when the reply callbacks have had it. Awaited. One that throws is logged and stops nothing. */

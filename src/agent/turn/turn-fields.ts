@@ -3,7 +3,7 @@ import type { RunDispatcher, RunFields, Trail } from '../../run/index.js';
 import type { TranscriptEntry } from '../../stream/index.js';
 import type { AgentTurnOptions } from './turn-options.js';
 
-/** What the attempts of a turn share. */
+/** The parts that the attempts of a turn share. */
 export interface TurnScope {
   readonly options: AgentTurnOptions;
   readonly trail: Trail;
@@ -20,7 +20,7 @@ export interface TurnScope {
   readonly kept: Map<string, string>;
 }
 
-/** What the steps of an attempt share, before its provider is called. */
+/** The parts that the steps of an attempt share before its provider is called. */
 export interface AttemptScope extends TurnScope {
   readonly run: RunDispatcher;
   /** From 1. */

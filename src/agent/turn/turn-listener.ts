@@ -11,7 +11,7 @@ import { createReplyCallbacks } from '../reply/create-reply-callbacks.js';
 import type { ReplyCallbacks } from '../reply/reply-callbacks.js';
 import type { AgentTurnCallbacks } from './turn-callbacks.js';
 
-/** What a listener needs of its attempt. */
+/** The parts of an attempt that its listener needs. */
 export interface TurnListenerOptions {
   readonly callbacks: AgentTurnCallbacks | undefined;
   readonly fields: RunFields;
@@ -50,7 +50,7 @@ export class TurnListener {
     this.#replies = createReplyCallbacks({ ...replies, runId, sessionId, sessionKey, logger, now });
   }
 
-  /** `openclaw` where unsaid: which of two orders is kept, where the seed and the real system disagree. */
+  /** `openclaw` by default: which of two orders is kept, where the seed and the real system disagree. */
   get order(): 'openclaw' | 'seed' {
     return this.#callbacks.order ?? 'openclaw';
   }

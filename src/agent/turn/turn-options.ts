@@ -14,8 +14,8 @@ export interface AgentSession extends RunSession, Partial<SessionContext> {
   /** The transcript so far, oldest first, or as much of its end as the agent is to get. */
   readonly history: readonly TranscriptEntry[];
   /**
-   * What a turn that was asked the same message, and was cut off by the end of its process, has added to the transcript
-   * after `history`. The prompt is its first, unless that was not written. Absent if the message is new.
+   * The messages after `history` of a turn that was asked the same, and was cut off by the end of its process. The
+   * prompt is the first, unless it was not written. Absent if the message is new.
    */
   readonly begun?: readonly TranscriptEntry[];
   /** The texts that providers had kept with the session, by their ids. */
@@ -27,7 +27,7 @@ export interface AgentSession extends RunSession, Partial<SessionContext> {
 /** The texts that providers have kept with a session, by their ids. */
 export type ProviderSessions = Readonly<Record<string, string>>;
 
-/** What the agent is asked. */
+/** The message that the agent is asked. */
 export interface AgentMessage {
   readonly text: string;
   readonly attachments?: readonly PromptAttachment[];
@@ -46,15 +46,15 @@ export interface ModelRef {
 export interface AgentAttempt extends RunReport {
   /** From 1. */
   readonly attempt: number;
-  /** What was called; absent where it did not come to that. */
+  /** The model that was called; absent if the attempt ended before. */
   readonly model?: ModelRef;
   /** Tool calls that began, whatever became of them. */
   readonly toolCalls: number;
 }
 
-/** What is done about an attempt whose provider failed. Nothing else gets better by being repeated. */
+/** The policy for an attempt whose provider failed. No other failure gets better by being repeated. */
 export interface AgentRetry {
-  /** Attempts in all, the first included; one more than there are fallbacks where unsaid. */
+  /** Attempts in all, the first included; one more than there are fallbacks by default. */
   readonly maxAttempts?: number;
   /**
    * The models of the second attempt and those after it, in order; then the last of them again. Without any, the
@@ -62,42 +62,45 @@ export interface AgentRetry {
    */
   readonly fallbacks?: readonly ModelRef[];
   /**
-   * Whether there is to be another attempt. It may wait before it answers; an abort ends that. Where unsaid: if the
-   * attempt has said nothing and called no tool, so that nothing happens twice.
+   * Decides about another attempt. It may wait before it answers; an abort ends the wait. By default there is another
+   * attempt if the failed one has said nothing and called no tool, so that nothing happens twice.
    */
   readonly shouldRetry?: (failed: AgentAttempt) => boolean | Promise<boolean>;
 }
 
-/** What a turn is run with. */
+/** The options of a turn. */
 export interface AgentTurnOptions {
   readonly kernel: Kernel;
   /** The provider that answers unless `agent.model.resolving` says otherwise. */
   readonly provider: AgentProvider;
-  /** Every provider on offer; the one above alone where unsaid. */
+  /** Every provider on offer; the one above alone by default. */
   readonly providers?: readonly AgentProvider[];
-  /** The model to use unless `agent.model.resolving` says otherwise; the provider's first where unsaid. */
+  /** The model to use unless `agent.model.resolving` says otherwise; the provider's first by default. */
   readonly model?: string;
   readonly systemPrompt?: string;
   readonly session: AgentSession;
   readonly message: AgentMessage;
   /** Names the run in every event of it. */
   readonly runId: string;
-  /** What started it: user, heartbeat, cron, ...; `user` where unsaid. */
+  /** The trigger of the turn: user, heartbeat, cron, ...; `user` by default. */
   readonly trigger?: string;
   readonly workspaceDir?: string;
   /** The dispatch that the turn follows: its refs, correlation and annotations go on. */
   readonly after?: Outcome;
-  /** What every dispatch of the turn carries besides. */
+  /** Further refs of every dispatch of the turn. */
   readonly refs?: TrailRefs;
   readonly callbacks?: AgentTurnCallbacks;
   readonly retry?: AgentRetry;
-  /** Where the turn is listed while it runs. */
+  /** Lists the turn while it runs. */
   readonly active?: ActiveRuns;
   /** Stops the turn. */
   readonly signal?: AbortSignal;
-  /** Milliseconds that the turn may take, all attempts together, before it is stopped as `timed-out`; no end where unsaid. */
+  /**
+   * Milliseconds that the turn may take, all attempts together, before it is stopped as `timed-out`; no end by
+   * default.
+   */
   readonly timeoutMs?: number;
-  /** Milliseconds that the provider and the callbacks have to end by themselves when stopped; 1 000 where unsaid. */
+  /** Milliseconds that the provider and the callbacks have to end by themselves when stopped; 1 000 by default. */
   readonly graceMs?: number;
   readonly clock?: Clock;
   readonly logger?: Logger;
@@ -109,6 +112,6 @@ export interface AgentTurnResult extends RunReport {
   readonly attempts: readonly AgentAttempt[];
   /** The texts to keep with the session for its next turn: those kept before, with the changes of providers. */
   readonly providerSessions: ProviderSessions;
-  /** The texts as the reply callbacks have cleaned them; absent where the turn had none. */
+  /** The texts as the reply callbacks have cleaned them; absent if the turn had none. */
   readonly replyTexts?: readonly string[];
 }

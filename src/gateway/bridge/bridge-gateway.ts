@@ -9,22 +9,22 @@ import { BridgedGatewayRun } from './bridged-run.js';
 
 /** How runs of a gateway are bridged. */
 export interface GatewayBridgeOptions {
-  /** Runs at once; the others are counted and left out. 50 where unsaid. */
+  /** Runs at once; the others are counted and left out. 50 by default. */
   readonly maxRuns?: number;
-  /** A run of which nothing is heard for so long, in milliseconds, is told as failed; 600,000 where unsaid. */
+  /** A run of which nothing is heard for so long, in milliseconds, is told as failed; 600,000 by default. */
   readonly idleTimeoutMs?: number;
-  /** What answers: the gateway does not say. `default` where unsaid. */
+  /** The model that answers, since the gateway does not name it; `default` by default. */
   readonly model?: string;
   readonly logger?: Logger;
 }
 
 /** Runs of a gateway, on their way into the pipeline. Disposing it ends them, told as aborted, and waits for that. */
 export interface GatewayBridge extends AsyncDisposable {
-  /** What it holds now, and has counted. */
+  /** The runs that the bridge holds now, and its counts. */
   stats(): GatewayBridgeStats;
 }
 
-/** What a bridge holds now, and has counted. */
+/** The runs that a bridge holds now, and its counts. */
 export interface GatewayBridgeStats {
   /** Under way. */
   readonly runs: number;

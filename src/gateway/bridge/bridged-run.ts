@@ -8,7 +8,7 @@ import { FactReader } from '../run/fact-reader.js';
 import type { RunEndFact } from '../run/run-fact.js';
 import { SessionReader } from '../session/session-reader.js';
 
-/** What a run of a gateway is bridged with. */
+/** The options of a bridged run. */
 interface BridgedRunOptions {
   readonly runId: string;
   readonly sessionKey: string;
@@ -23,7 +23,9 @@ interface BridgedRunOptions {
   readonly redact: (text: string) => string;
 }
 
-/** One run that others have started, on its way into the pipeline: a dispatcher of its own, each fact once (stream §7). */
+/**
+ * One run that others have started, on its way into the pipeline: a dispatcher of its own, each fact once (stream §7).
+ */
 export class BridgedGatewayRun {
   readonly #run: RunDispatcher;
   readonly #queue = new FactQueue();

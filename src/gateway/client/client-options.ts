@@ -3,21 +3,21 @@ import type { DeviceIdentity } from '../device/device-identity.js';
 import { gatewayError } from '../errors.js';
 import type { ClientIntroduction } from '../protocol/connect-params.js';
 
-/** What a client of a gateway is made with. Times are in milliseconds. */
+/** The options of a client of a gateway. Times are in milliseconds. */
 export interface OpenClawClientOptions {
   /** `ws://` for this machine, `wss://` for any. */
   readonly url: string;
   /** The gateway's shared token. It reaches no log and no error. */
   readonly token?: string;
-  /** The gateway's password, where it has one instead. */
+  /** The gateway's password, if it has one instead of a token. */
   readonly password?: string;
   /** Without one a gateway lets the client in, and then refuses it every request. See `loadDeviceIdentity`. */
   readonly device?: DeviceIdentity;
-  /** What the client may do; `operator.read` and `operator.write` where unsaid. */
+  /** The permissions that the client asks for; `operator.read` and `operator.write` by default. */
   readonly scopes?: readonly string[];
-  /** One of the ids that the gateway knows; `gateway-client` where unsaid. */
+  /** One of the ids that the gateway knows; `gateway-client` by default. */
   readonly clientId?: string;
-  /** One of the modes that the gateway knows; `backend` where unsaid. */
+  /** One of the modes that the gateway knows; `backend` by default. */
   readonly clientMode?: string;
   readonly displayName?: string;
   readonly version?: string;
@@ -25,20 +25,20 @@ export interface OpenClawClientOptions {
   readonly locale?: string;
   /** Takes `ws://` to another machine, which sends the token in the clear. */
   readonly allowPlaintext?: boolean;
-  /** From the start of a connection to the gateway's welcome; 10,000 where unsaid. */
+  /** From the start of a connection to the gateway's welcome; 10,000 by default. */
   readonly handshakeTimeoutMs?: number;
-  /** What an answer to a request may take, unless the request says; 30,000 where unsaid. */
+  /** The time for an answer, unless the request has its own; 30,000 by default. */
   readonly requestTimeoutMs?: number;
   readonly reconnect?: Partial<ReconnectOptions>;
-  /** How long a run waits for a lost connection to come back; 30,000 where unsaid. */
+  /** How long a run waits for a lost connection to come back; 30,000 by default. */
   readonly resumeWindowMs?: number;
-  /** Frames longer than this are counted and dropped, in bytes; 4 MiB where unsaid. */
+  /** Frames longer than this are counted and dropped, in bytes; 4 MiB by default. */
   readonly maxFrameBytes?: number;
-  /** A frame longer than this costs the connection, in bytes; 25 MiB where unsaid. */
+  /** A frame longer than this costs the connection, in bytes; 25 MiB by default. */
   readonly maxPayloadBytes?: number;
-  /** What may wait to be sent, in bytes; 4 MiB where unsaid. */
+  /** The most bytes that may wait to be sent; 4 MiB by default. */
   readonly maxBufferedBytes?: number;
-  /** Runs that may be registered at once, for `agent` and for `chat` events each; 50 where unsaid. */
+  /** Runs that may be registered at once, for `agent` and for `chat` events each; 50 by default. */
   readonly maxRuns?: number;
   readonly clock?: Clock;
   /** From 0 to 1, without 1: for jitter. */
@@ -48,13 +48,13 @@ export interface OpenClawClientOptions {
 
 /** How a client comes back, in milliseconds. */
 export interface ReconnectOptions {
-  /** 800 where unsaid. */
+  /** 800 by default. */
   readonly firstDelayMs: number;
-  /** What the delay grows by with each attempt; 1.7 where unsaid. */
+  /** The factor by which the delay grows with each attempt; 1.7 by default. */
   readonly factor: number;
-  /** 15,000 where unsaid. */
+  /** 15,000 by default. */
   readonly maxDelayMs: number;
-  /** How much of the delay, at most, is added by chance; 0.25 where unsaid. */
+  /** How much of the delay, at most, is added by chance; 0.25 by default. */
   readonly jitter: number;
 }
 

@@ -1,14 +1,14 @@
 import type { LostReason } from '../protocol/chat-event.js';
 
 /**
- * Where a client stands. `idle`: it was not started. `connecting`: until the gateway has let it in. `connected`.
+ * The state of a client. `idle`: it was not started. `connecting`: until the gateway has let it in. `connected`.
  * `waiting`: the connection was lost, or none came about, and the next attempt is to come. `stopped`: for good.
  */
 export type ClientState = 'idle' | 'connecting' | 'connected' | 'waiting' | 'stopped';
 
-/** What bounds one request. */
+/** The bounds of one request. */
 export interface RequestOptions {
-  /** Milliseconds; the client's `requestTimeoutMs` where unsaid. */
+  /** Milliseconds; the client's `requestTimeoutMs` by default. */
   readonly timeoutMs?: number;
   /** Ends the wait. What the gateway has received, it has. */
   readonly signal?: AbortSignal;

@@ -105,7 +105,7 @@ export class OpenClawClient implements AsyncDisposable {
       this.#logger.warn('the gateway client has no device identity: its requests will be refused');
   }
 
-  /** Where it stands (stream §2.1). */
+  /** The state of the client (stream §2.1). */
   get state(): ClientState {
     return this.#connection.state;
   }
@@ -118,7 +118,7 @@ export class OpenClawClient implements AsyncDisposable {
   /**
    * Waits until the gateway has let the client in.
    *
-   * @param options.timeoutMs for how long; for ever where unsaid.
+   * @param options.timeoutMs for how long; for ever by default.
    * @throws SluiceError `gateway-unreachable`, also at once where the gateway refuses this client, or nobody has
    * started it; `client-stopped`, `request-aborted`.
    */
@@ -189,7 +189,11 @@ export class OpenClawClient implements AsyncDisposable {
     this.#routes.agent.register(runId, callback, other);
   }
 
-  /** @param callback where given, the run is left alone if it is another's. @returns whether it was registered. */
+  /**
+   * @param callback if it is given, a run with another callback is left alone.
+   *
+   * @returns true if the run was registered.
+   */
   unregisterAgentAccumulation(runId: string, callback?: AgentCallback): boolean {
     return this.#routes.agent.unregister(runId, callback);
   }
@@ -199,7 +203,11 @@ export class OpenClawClient implements AsyncDisposable {
     this.#routes.chat.register(runId, callback);
   }
 
-  /** @param callback where given, the run is left alone if it is another's. @returns whether it was registered. */
+  /**
+   * @param callback if it is given, a run with another callback is left alone.
+   *
+   * @returns true if the run was registered.
+   */
   unregisterChatAccumulation(runId: string, callback?: ChatCallback): boolean {
     return this.#routes.chat.unregister(runId, callback);
   }
@@ -224,12 +232,12 @@ export class OpenClawClient implements AsyncDisposable {
     return this.#claims.addSession(sessionKey);
   }
 
-  /** Whether somebody dispatches a run. */
+  /** Tells whether somebody dispatches a run. */
   isClaimed(runId: string): boolean {
     return this.#claims.has(runId);
   }
 
-  /** Whether a run is no bridge's to tell: it is claimed, it was lately, or its session is. */
+  /** Tells whether bridges leave a run alone: it is claimed, was claimed lately, or belongs to a claimed session. */
   isCovered(runId: string, sessionKey?: string): boolean {
     return this.#claims.covers(runId, sessionKey);
   }
@@ -244,7 +252,9 @@ export class OpenClawClient implements AsyncDisposable {
     return this.#states.add(listener);
   }
 
-  /** Hears when every run of the gateway is lost to this client (stream §2.6), also those that nobody has registered. */
+  /**
+   * Hears when every run of the gateway is lost to this client (stream §2.6), also those that nobody has registered.
+   */
   onRunsLost(listener: (loss: RunsLost) => void): Disposable {
     return this.#losses.add(listener);
   }
@@ -254,7 +264,7 @@ export class OpenClawClient implements AsyncDisposable {
     return this.#redact(text);
   }
 
-  /** What it has counted, and what it holds now. */
+  /** The counts of the client, and the sizes of what it holds now. */
   stats(): ClientStats {
     const { agent, chat } = this.#routes;
     return {

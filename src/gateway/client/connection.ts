@@ -17,7 +17,7 @@ import type { ClientCounters } from './routes/client-stats.js';
 /** A gateway that has sent nothing for so many of its ticks is gone, whatever the platform says. */
 const silentTicks = 2.5;
 
-/** What a connection is made with. */
+/** The options of a connection. */
 export interface ConnectionOptions {
   readonly url: URL;
   readonly introduction: ClientIntroduction;
@@ -30,7 +30,7 @@ export interface ConnectionOptions {
   readonly listener: ConnectionListener;
 }
 
-/** What a connection tells. */
+/** Hears a connection. */
 export interface ConnectionListener {
   /** The state has changed. `problem`: why it was lost, or did not come about. */
   state(state: ClientState, problem?: string): void;

@@ -4,7 +4,7 @@ import type { Clock } from '../../kernel/index.js';
 /** How long the other side may take to close, once it was told. */
 const goodbyeMs = 1_000;
 
-/** What a socket tells. Nothing comes after `closed`. */
+/** Hears a socket. Nothing comes after `closed`. */
 export interface SocketListener {
   text(text: string): void;
   /** A frame that is not looked at. */
@@ -48,7 +48,7 @@ export class GatewaySocket {
     });
   }
 
-  /** What waits to be sent, in bytes. */
+  /** The number of bytes that wait to be sent. */
   get bufferedBytes(): number {
     return this.#socket.bufferedAmount;
   }

@@ -25,7 +25,10 @@ export class ResumeWindow {
     );
   }
 
-  /** Ends the window: the connection is there again. A gateway that has begun since the last welcome knows none of its runs. */
+  /**
+   * Ends the window: the connection is there again. A gateway that has begun since the last welcome knows none of its
+   * runs.
+   */
   close(hello: Hello): void {
     this.clear();
     const now = this.#clock.monotonicMs();

@@ -8,8 +8,8 @@ import {
 } from 'node:crypto';
 
 /**
- * Who a client is: an Ed25519 key. The private half stays inside; it is in no field, and so in no log. Without an
- * identity a gateway takes the client's scopes away.
+ * The identity of a client: an Ed25519 key. The private half is in no field, and so in no log. A gateway takes the
+ * scopes away from a client without an identity.
  */
 export interface DeviceIdentity {
   /** The SHA-256 of the raw public key, in hex. */
@@ -38,7 +38,7 @@ export function newKeyText(): string {
     .toString();
 }
 
-/** The identity of a private key's PEM text; nothing where that is no Ed25519 key. */
+/** The identity of a private key's PEM text; nothing if that is no Ed25519 key. */
 export function identityOfText(text: string): DeviceIdentity | undefined {
   try {
     const key = createPrivateKey(text);

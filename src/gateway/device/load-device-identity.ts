@@ -10,7 +10,7 @@ import { type DeviceIdentity, identityOfText, newKeyText } from './device-identi
 const maxKeyFileBytes = 16_384;
 
 /**
- * The identity that a file holds. The file is made where there is none: at once and whole, readable by its owner
+ * The identity that a file holds. The file is made if there is none: at once and whole, readable by its owner
  * only; of several processes that make it at the same time, all get the same one. A file that others can read, or that
  * is somebody else's, is refused: whoever has the key can speak as this client.
  *

@@ -6,7 +6,7 @@ import type { AgentEventPayload, AgentEventStream } from '../../stream/index.js'
 const wireAgentEvent = Type.Object({
   runId: Type.String({ minLength: 1 }),
   stream: Type.String(),
-  /** Absent where the gateway itself reports something of the run. */
+  /** Absent if the gateway itself reports something of the run. */
   seq: Type.Optional(Type.Integer({ minimum: 1 })),
   ts: Type.Optional(Type.Number()),
   data: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
@@ -23,7 +23,7 @@ export interface OtherAgentEvent extends Omit<AgentEventPayload, 'stream'> {
   stream: string;
 }
 
-/** Reads the payload of an `agent` event; nothing where it is none. */
+/** Reads the payload of an `agent` event; nothing if it is none. */
 export function readAgentEvent(payload: unknown): WireAgentEvent | undefined {
   return isAgentEvent.Check(payload) ? payload : undefined;
 }
@@ -36,14 +36,14 @@ const streams: ReadonlySet<string> = new Set<AgentEventStream>([
   'error',
 ]);
 
-/** Whether an event is of one of the streams that seed 003 names. */
+/** Tells whether an event is of one of the streams that seed 003 names. */
 export function isNamedStream(event: OtherAgentEvent): event is AgentEventPayload {
   return streams.has(event.stream);
 }
 
 /**
- * Whether an event is the gateway's note that it has missed events of the run. The run goes on, and the next
- * snapshot has what was missed.
+ * Tells whether an event is the gateway's note that it has missed events of the run. The run goes on, and the
+ * next snapshot heals the gap.
  */
 export function isGapReport({ stream, data }: WireAgentEvent): boolean {
   return stream === 'error' && data?.reason === 'seq gap';

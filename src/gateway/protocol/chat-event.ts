@@ -9,7 +9,7 @@ export type LostReason = 'gateway-disconnected' | 'gateway-restarted' | 'client-
 export interface ChatEvent {
   readonly runId: string;
   readonly state: 'delta' | 'final' | 'aborted' | 'error';
-  /** The text of the whole run so far; absent where the event holds no message. */
+  /** The text of the whole run so far; absent if the event holds no message. */
   readonly text?: string;
   readonly errorMessage?: string;
   readonly stopReason?: string;
@@ -34,7 +34,7 @@ const wireChatEvent = Type.Object({
 
 const isChatEvent = Compile(wireChatEvent);
 
-/** Reads the payload of a `chat` event; nothing where it is none. */
+/** Reads the payload of a `chat` event; nothing if it is none. */
 export function readChatEvent(payload: unknown): ChatEvent | undefined {
   if (!isChatEvent.Check(payload)) return undefined;
   const { runId, state, message, errorMessage, stopReason, sessionKey } = payload;

@@ -46,7 +46,7 @@ export function connectParams(client: ClientIntroduction, nonce: string, signedA
   };
 }
 
-/** What proves that the client has the key: a signature over all that it says of itself. */
+/** Proves that the client has the key, by a signature over all that it says of itself. */
 function proofOf(
   device: DeviceIdentity,
   { clientId, clientMode, platform, scopes, token }: ClientIntroduction,

@@ -15,7 +15,7 @@ const eventFrame = Type.Object({
   type: Type.Literal('event'),
   event: Type.String(),
   payload: Type.Optional(Type.Unknown()),
-  /** Its number among what this gateway broadcasts; absent where it was meant for some connections only. */
+  /** Its number among what this gateway broadcasts; absent if it was meant for some connections only. */
   seq: Type.Optional(Type.Integer()),
 });
 
@@ -28,7 +28,9 @@ export type ResponseFrame = Static<typeof responseFrame>;
 /** Something that the gateway tells. */
 export type GatewayEvent = Static<typeof eventFrame>;
 
-/** What a text from the gateway is. `malformed`: no frame. `unknown`: a frame of a type that clients do not get. */
+/**
+ * The reading of a text from the gateway. `malformed`: no frame. `unknown`: a frame of a type that clients do not get.
+ */
 export type ReadFrame =
   | { readonly kind: 'response'; readonly frame: ResponseFrame }
   | { readonly kind: 'event'; readonly frame: GatewayEvent }

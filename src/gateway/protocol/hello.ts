@@ -27,7 +27,7 @@ const hello = Type.Object({
 const isChallenge = Compile(challenge);
 const isHello = Compile(hello);
 
-/** What a gateway says when it has let a client in. */
+/** The welcome of a gateway that lets a client in. */
 export type Hello = Static<typeof hello>;
 
 /** The nonce of a `connect.challenge`. */
@@ -35,7 +35,7 @@ export function nonceOf(payload: unknown): string | undefined {
   return isChallenge.Check(payload) ? payload.nonce : undefined;
 }
 
-/** Reads the answer to `connect`; nothing where it is not one that this client understands. */
+/** Reads the answer to `connect`; nothing if it is not one that this client understands. */
 export function readHello(payload: unknown): Hello | undefined {
   return isHello.Check(payload) ? payload : undefined;
 }

@@ -10,9 +10,9 @@ import type { Clock } from '../../kernel/index.js';
 
 /** When a circuit opens, and for how long. */
 export interface CircuitOptions {
-  /** Failures in a row that open it; 3 where unsaid. */
+  /** Failures in a row that open it; 3 by default. */
   readonly threshold?: number;
-  /** Milliseconds before one trial; 30,000 where unsaid. */
+  /** Milliseconds before one trial; 30,000 by default. */
   readonly cooldownMs?: number;
 }
 
@@ -50,13 +50,13 @@ export class Circuit {
     });
   }
 
-  /** Whether messages go through, do not, or one is on trial. */
+  /** `closed`: messages go through. `open`: none does. `trial`: one is tried. */
   get state(): 'closed' | 'open' | 'trial' {
     if (this.#policy.state === CircuitState.HalfOpen) return 'trial';
     return this.#policy.state === CircuitState.Open ? 'open' : 'closed';
   }
 
-  /** Begins an attempt. @returns nothing where none may go through now. */
+  /** Begins an attempt. @returns nothing if none may go through now. */
   enter(): EndAttempt | undefined {
     if (this.state === 'trial') return undefined; // one at a time; nobody queues behind it
     let settle: (outcome: AttemptOutcome) => void = () => undefined;

@@ -5,7 +5,7 @@ import { isAnotherMessage, type RunEndFact, type RunFact } from '../run/run-fact
 /** The longest text of a delta, in UTF-16 code units; of a longer one the end is kept. */
 const maxTextLength = 256 * 1024;
 
-/** What was thought, as content and final carry it. */
+/** The thoughts that content and final carry. */
 interface Thought {
   thinking?: string;
   thinkingDurationMs?: number;

@@ -4,29 +4,29 @@ import type { OpenClawClient } from '../client/client.js';
 import { gatewayError } from '../errors.js';
 import type { CircuitOptions } from './circuit.js';
 
-/** What an agent behind a gateway is made with. Times are in milliseconds. */
+/** The options of an agent behind a gateway. Times are in milliseconds. */
 export interface OpenClawAgentProviderOptions {
   readonly client: OpenClawClient;
   /** The agent's id on the gateway: letters, digits, `_` and `-`. */
   readonly agentId: string;
-  /** From the acknowledgement to the end of a run; 120,000 where unsaid. */
+  /** From the acknowledgement to the end of a run; 120,000 by default. */
   readonly agentTimeoutMs?: number;
-  /** For the connection, and again for the acknowledgement; 10,000 where unsaid. */
+  /** For the connection, and again for the acknowledgement; 10,000 by default. */
   readonly sendAckTimeoutMs?: number;
-  /** How long a run may say nothing; for ever where unsaid. */
+  /** How long a run may say nothing; for ever by default. */
   readonly idleTimeoutMs?: number;
-  /** How long an error of the agent waits for its retry, which the gateway makes under the same id; 0 where unsaid. */
+  /** How long an error of the agent waits for its retry, which the gateway makes under the same id; 0 by default. */
   readonly errorGraceMs?: number;
   readonly circuit?: CircuitOptions & {
     /** Errors of the agent open the circuit, too. A gateway that tells them works, so by default they do not. */
     readonly countAgentErrors?: boolean;
   };
   /**
-   * What content and final of `triggerStream` hold where the agent says several messages in a run, as it does around its
-   * tools: the `last`, as seed 003 has it, or `all`, with a blank line between them. `last` where unsaid.
+   * The messages that content and final of `triggerStream` hold if the agent says several in a run, as it does around
+   * its tools: the `last` (the default, as seed 003 has it), or `all`, with a blank line between them.
    */
   readonly messages?: 'last' | 'all';
-  /** Puts the sender's name before what was said; yes where unsaid. A turn's prompt is sent as it is. */
+  /** Puts the sender's name before what was said; yes by default. A turn's prompt is sent as it is. */
   readonly prefixSender?: boolean;
   /** The key of a session on the gateway. @param id the session's, or else the chat's. */
   readonly sessionKey?: (id: string) => string;

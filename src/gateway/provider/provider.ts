@@ -73,13 +73,13 @@ export class OpenClawAgentProvider implements AgentProvider {
     this.#logger = options.logger ?? silentLogger;
   }
 
-  /** Whether messages go to the gateway (`closed`), do not (`open`), or one is on trial (stream §5). */
+  /** `closed`: messages go to the gateway. `open`: none does. `trial`: one is tried (stream §5). */
   get circuit(): 'closed' | 'open' | 'trial' {
     return this.#circuit.state;
   }
 
   /**
-   * Answers as deltas: thinking, content, then one `final` or `error`; nothing where the trigger says nothing. Nothing is
+   * Answers as deltas: thinking, content, then one `final` or `error`; nothing if the trigger says nothing. Nothing is
    * sent before the first `next()`. Who leaves early stops the agent. Never throws.
    */
   triggerStream(context: AgentTrigger): AsyncGenerator<StreamDelta> {

@@ -28,7 +28,7 @@ export class FactReader {
     this.#tell({ kind: 'compaction', phase: data.phase, willRetry: data.willRetry === true });
   }
 
-  /** What only `chat` events say: the end of what is no agent run, such as a command, and an abort. */
+  /** Reads the ends that only `chat` events tell: of a command, which is no agent run, and of an abort. */
   chat({ state, text, errorMessage, lost }: ChatEvent): void {
     if (state === 'final') this.#end({ kind: 'end', how: 'done', ...definedFields({ text }) });
     else if (state === 'aborted') this.#end({ kind: 'end', how: 'aborted' });
@@ -81,14 +81,14 @@ function failed(by: 'agent' | 'gateway', message: string): RunEndFact {
   return { kind: 'end', how: 'failed', by, message, reachedAgent: true };
 }
 
-/** What an agent of the gateway answers where it has nothing to say. The gateway hides it from its own chats. */
+/** The answer of an agent that has nothing to say. The gateway hides it from its own chats. */
 const silence = 'NO_REPLY';
 
 /** Holds back a text that may become `NO_REPLY`, until it is clear that it does not. */
 class SilentReply {
   #held: string | undefined;
 
-  /** Whether a text is to be held back for now. */
+  /** Tells whether a text is held back for now. */
   holds(text: string): boolean {
     const said = text.trim();
     const holds = said !== '' && silence.startsWith(said);

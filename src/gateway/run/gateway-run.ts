@@ -6,13 +6,13 @@ import { FactReader } from './fact-reader.js';
 import type { RunEndFact, RunFact } from './run-fact.js';
 import { RunRegistrations } from './run-registrations.js';
 
-/** What a gateway is asked. */
+/** A message for an agent of the gateway. */
 export interface RunRequest {
   readonly sessionKey: string;
   readonly message: string;
 }
 
-/** What bounds a run, in milliseconds. */
+/** The bounds of a run, in milliseconds. */
 export interface RunLimits {
   /** For the connection, and again for the acknowledgement. */
   readonly sendAckTimeoutMs: number;

@@ -8,7 +8,7 @@ export interface SnapshotFact {
   readonly opens: boolean;
   /** The gateway says that it goes on, or does not say. */
   readonly continues: boolean;
-  /** Where snapshots were merged while nobody read: the text that its message began with. */
+  /** The text that its message began with, if snapshots were merged while nobody read. */
   readonly opening?: string;
 }
 
@@ -19,7 +19,7 @@ export interface ToolFact {
   readonly toolCallId: string;
   readonly toolName: string;
   readonly args: Fields;
-  /** With `update` what there is so far, with `end` the result; absent where the gateway withholds it. */
+  /** With `update` what there is so far, with `end` the result; absent if the gateway withholds it. */
   readonly result?: unknown;
   readonly isError: boolean;
 }
@@ -43,14 +43,14 @@ export type RunEndFact =
       readonly how: 'failed';
       readonly by: 'agent' | 'gateway' | 'time' | 'reader';
       readonly message: string;
-      /** Whether the agent may have worked on it. */
+      /** The agent may have worked on the message. */
       readonly reachedAgent: boolean;
     };
 
 /** One thing that a gateway tells of a run. Narrow by `kind`. The last one is an `end`. */
 export type RunFact = SnapshotFact | ToolFact | CompactionFact | RunEndFact;
 
-/** Whether a text begins another message: it is new, or has nothing in common with what was shown. */
+/** Tells whether a text begins another message: it is new, or has nothing in common with the text that was shown. */
 export function isAnotherMessage(
   shown: string,
   { text, opens, continues, opening = text }: SnapshotFact,
@@ -60,7 +60,7 @@ export function isAnotherMessage(
   return !continues && !text.startsWith(shown) && !shown.startsWith(text);
 }
 
-/** Reads the data of a `tool` event; nothing where it names no call. */
+/** Reads the data of a `tool` event; nothing if it names no call. */
 export function toolFactOf(data: Fields): ToolFact | undefined {
   const { toolCallId, name, phase, args, partialResult, result, isError } = data;
   const known = phases[String(phase)];

@@ -3,7 +3,7 @@ import type { OpenClawClient } from '../client/client.js';
 import type { OtherAgentEvent } from '../protocol/agent-event.js';
 import type { ChatEvent } from '../protocol/chat-event.js';
 
-/** What a run hears. */
+/** Hears the events of a run. */
 interface RunListener {
   readonly agent: (event: AgentEventPayload) => void;
   readonly other: (event: OtherAgentEvent) => void;
@@ -12,7 +12,7 @@ interface RunListener {
   readonly connected: () => void;
 }
 
-/** What one run holds of a client: its callbacks, its claim, its listener. `end` gives all of it back. */
+/** The things that one run holds of a client: its callbacks, its claim, its listener. `end` gives all of them back. */
 export class RunRegistrations {
   readonly #client: OpenClawClient;
   readonly #listen: 'agent' | 'chat';

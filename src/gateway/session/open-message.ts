@@ -21,10 +21,10 @@ interface OpenBlock {
 export class OpenMessage {
   readonly #content: AssistantContent[] = [];
   readonly #message: Writable<AssistantMessage>;
-  /** What was shown of each kind, in all blocks of it. */
+  /** The text that was shown of each kind, in all its blocks. */
   readonly #shown: Record<Kind, string> = { text: '', thinking: '' };
   #open: OpenBlock | undefined;
-  /** The whole text, where the gateway has corrected what was shown. */
+  /** The whole text, if the gateway has corrected the text that was shown. */
   #truth: string | undefined;
 
   constructor(about: Pick<AssistantMessage, 'provider' | 'model' | 'timestamp'>) {
@@ -35,12 +35,14 @@ export class OpenMessage {
     return { type: 'message_start', message: this.#message };
   }
 
-  /** Whether a snapshot is of another message: it begins anew, and the gateway does not say that it goes on. */
+  /**
+   * Tells whether a snapshot belongs to another message: it begins anew, and the gateway does not say that it goes on.
+   */
   isAnother(fact: SnapshotFact): boolean {
     return fact.kind === 'text' && isAnotherMessage(this.#truth ?? this.#shown.text, fact);
   }
 
-  /** The events of a snapshot that grows. One that takes something back changes what the message holds in the end. */
+  /** The events of a snapshot that grows. A snapshot that takes something back changes the final message only. */
   *take({ kind, text, opens }: SnapshotFact): Generator<SessionEvent> {
     const shown = this.#shown[kind];
     const isNewThought = kind === 'thinking' && opens && shown !== '' && text !== shown;
@@ -96,7 +98,7 @@ export class OpenMessage {
     yield this.#update({ type: `${block.kind}_end`, content: block.text, ...this.#at(block) });
   }
 
-  /** What was shown is not taken back; the message says what is true. */
+  /** Puts the corrected text into the message. The deltas that were shown stay. */
   #correct(): void {
     if (this.#truth === undefined) return;
     const at = this.#content.findIndex(({ type }) => type === 'text');

@@ -3,7 +3,7 @@ import type { AssistantMessage, SessionEvent, StopReason } from '../../stream/in
 import type { RunEndFact, RunFact, SnapshotFact, ToolFact } from '../run/run-fact.js';
 import { OpenMessage } from './open-message.js';
 
-/** What is said of each message. */
+/** The facts that each message names. */
 interface SessionReaderOptions {
   readonly provider: string;
   readonly model: string;

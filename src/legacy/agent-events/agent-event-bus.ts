@@ -27,7 +27,7 @@ import { agentEventSinks } from './sinks.js';
 /** Before every handler that may wait: a listener hears of a thing when it begins. */
 const sinkPriority = 1_000_000;
 
-/** The bus itself: one per kernel. What it promises is said at `AgentEvents`. */
+/** The bus itself: one per kernel. `AgentEvents` describes it. */
 export class AgentEventBus implements AgentEvents {
   readonly #kernel: OpenKernel;
   readonly #facts: SameFact;
@@ -124,7 +124,7 @@ export class AgentEventBus implements AgentEvents {
       }
   }
 
-  /** An event with its number, its time and its session: none where the run is not to be seen. */
+  /** Adds the number, the time and the session of an event. A run that is not to be seen gets no session. */
   #enriched(event: AgentEventInput, said: unknown, ts: number): AgentEvent {
     const context = this.#runs.context(event.runId);
     const own = typeof said === 'string' && said.trim() !== '' ? said : undefined;
@@ -175,7 +175,7 @@ export class AgentEventBus implements AgentEvents {
     void pending.finally(() => this.#pending.delete(pending));
   }
 
-  /** What a tool was called with is told with its start, and needed with its result. */
+  /** Keeps the arguments of a tool call, which its start tells and its result needs. */
   #paramsOf({ runId, stream, data }: AgentEvent): unknown {
     if (stream !== 'tool' || typeof data?.toolCallId !== 'string') return undefined;
     if (data.phase === 'start') this.#runs.keepParams(runId, data.toolCallId, data.args);
@@ -190,7 +190,7 @@ export class AgentEventBus implements AgentEvents {
     this.#logger.warn(`the agent event ${what} was not dispatched`, { error });
   }
 
-  /** A dispatch that somebody else made: the run is theirs, and listeners hear of it. */
+  /** Tells the listeners of a dispatch that somebody else made. That one drives the run. */
   #observe(sink: AgentEventSink, event: Envelope): void {
     if (isOfLegacyHost(event)) return; // this bus dispatched it, or its host emits an event for it itself
     const { payload, occurredAt } = event;

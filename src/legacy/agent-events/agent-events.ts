@@ -3,18 +3,18 @@ import type { AgentEventInput, AgentEventListener, AgentRunContext } from './eve
 
 /** How the agent event bus is bridged. */
 export interface AgentEventsOptions {
-  /** The extension that it listens to the pipeline as; `agent-events` where unsaid. */
+  /** The extension that it listens to the pipeline as; `agent-events` by default. */
   readonly extensionId?: string;
   readonly logger?: Logger;
   readonly clock?: Clock;
   /**
-   * Runs whose numbers and contexts are remembered at most; 10,000 where unsaid. The legacy module forgets none: a run
+   * Runs whose numbers and contexts are remembered at most; 10,000 by default. The legacy module forgets none: a run
    * that is forgotten here and heard of again counts from 1 again.
    */
   readonly maxRuns?: number;
 }
 
-/** What a bridge has counted. */
+/** The counts of a bridge. */
 export interface AgentEventsStats {
   /** Listeners that are registered now. */
   readonly listeners: number;

@@ -1,4 +1,4 @@
-/** What is emitted on the agent event bus. Further fields go on to the listeners as they are. */
+/** An event as it is emitted on the agent event bus. Further fields go on to the listeners as they are. */
 export interface AgentEventInput {
   runId: string;
   /** lifecycle, tool, assistant, thinking, compaction, error, or any other: the set is open. */
@@ -19,7 +19,7 @@ export interface AgentEvent extends Omit<AgentEventInput, 'sessionKey'> {
 /** Hears agent events, in the stack of whoever emits them. */
 export type AgentEventListener = (event: AgentEvent) => void;
 
-/** What is known of a run. */
+/** The context of a run, as far as it is known. */
 export interface AgentRunContext {
   sessionKey?: string;
   verboseLevel?: 'off' | 'on' | 'full';

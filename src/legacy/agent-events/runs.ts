@@ -1,13 +1,13 @@
 import { Recent } from '../../stream/internal.js';
 import type { AgentRunContext } from './event.js';
 
-/** What is kept of agent runs. The legacy module keeps it for ever; here the runs longest unheard of are forgotten. */
+/** The memory for agent runs. The legacy module forgets none; here the runs that were silent longest are forgotten. */
 export class Runs {
   readonly #seqs: Recent<string, number>;
   readonly #contexts: Recent<string, AgentRunContext>;
   /** Runs whose agent.* events somebody else dispatches. */
   readonly #driven: Recent<string, true>;
-  /** What tools were called with, until they answer. */
+  /** The arguments of tool calls, until the tools answer. */
   readonly #params: Recent<string, unknown>;
 
   constructor(maxRuns: number) {

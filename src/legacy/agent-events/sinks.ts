@@ -1,7 +1,7 @@
 import { definedFields } from '../../kernel/index.js';
 import { type AgentEventSink, sink } from './row.js';
 
-/** What listeners hear of canonical dispatches, family by family: the way back of the rows. */
+/** The events that listeners hear of canonical dispatches, family by family: the way back of the rows. */
 export const agentEventSinks: readonly AgentEventSink[] = [
   sink('agent.starting', ({ startedAtMs }) => ({
     stream: 'lifecycle',

@@ -11,8 +11,8 @@ export type SharedFactFamily =
   | 'gateway.started';
 
 /**
- * What a fact is about, by the canonical payload that a bus makes of it. It uses only what every bus says: a received
- * message by channel, account, conversation and message id, or where it has none by sender, text and time; a sent one
+ * Finds the subject of a fact in the canonical payload of a bus. It uses only the fields that every bus fills: a received
+ * message by channel, account, conversation and message id, or if it has none by sender, text and time; a sent one
  * by its place and text, since the plugin hook names no message; a compaction by its session and run, and by nothing
  * where the hook names neither; a gateway's start by being one.
  *
@@ -26,7 +26,7 @@ export function factOf<F extends SharedFactFamily>(
   return { family, names: namesOf[family](payload) };
 }
 
-/** Whether more than one legacy bus tells of the facts of a family. */
+/** Tells whether more than one legacy bus announces the facts of a family. */
 export function isSharedFact(family: string): family is SharedFactFamily {
   return Object.hasOwn(namesOf, family);
 }

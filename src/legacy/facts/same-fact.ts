@@ -11,7 +11,7 @@ import {
 /** The legacy buses that may tell of one fact. */
 export type FactBus = 'plugin-hooks' | 'internal-hooks' | 'agent-events';
 
-/** What a fact is about. `factOf` in fact-identity.ts makes it of a canonical payload. */
+/** The subject of a fact. `factOf` in fact-identity.ts makes it of a canonical payload. */
 export interface FactIdentity<F extends AsyncFamily = AsyncFamily> {
   /** The canonical family that the fact is dispatched to. */
   readonly family: F;
@@ -22,16 +22,16 @@ export interface FactIdentity<F extends AsyncFamily = AsyncFamily> {
   readonly names: readonly string[];
 }
 
-/** How much is remembered, and for how long. */
+/** The bounds of the memory for facts. */
 export interface SameFactOptions {
   readonly clock?: Clock;
-  /** Facts that are remembered at most; 4,096 where unsaid. The one that was touched longest ago goes first. */
+  /** Facts that are remembered at most; 4,096 by default. The one that was touched longest ago goes first. */
   readonly maxFacts?: number;
-  /** Milliseconds that another bus may come later than the end of the dispatch; 60,000 where unsaid. */
+  /** Milliseconds that another bus may come later than the end of the dispatch; 60,000 by default. */
   readonly maxAgeMs?: number;
 }
 
-/** What a registry has counted. */
+/** The counts of a registry. */
 export interface SameFactStats {
   /** Facts that are remembered now. */
   readonly remembered: number;
@@ -48,7 +48,7 @@ export interface SameFact {
    * outcome of that dispatch and dispatches nothing. A bus's n-th announcement of an identity is the same fact as
    * another bus's n-th; one bus that tells twice has told two facts.
    *
-   * Where the first dispatch is refused (a bad payload, a closed kernel), the next bus dispatches itself.
+   * If the first dispatch is refused (a bad payload, a closed kernel), the next bus dispatches itself.
    */
   announce<F extends AsyncFamily>(
     bus: FactBus,

@@ -11,13 +11,13 @@ export function copyFiles(files: BootstrapFiles): BootstrapFiles {
 
 /**
  * Keeps the file list of a legacy event and that of a payload together, while handlers of both kinds take turns.
- * What the payload's schema refuses stays in the event, for the legacy handlers after it.
+ * A file that the payload's schema refuses stays in the event, for the legacy handlers after it.
  */
 export class BootstrapView {
   readonly #event: InternalHookEvent;
-  /** The payload's list as it was when it was last looked at. */
+  /** The payload's list at the last look. */
   #seen: BootstrapFiles;
-  /** What it was to become by the last patch, which the kernel may have refused. */
+  /** The list of the last patch, which the kernel may have refused. */
   #offered: readonly unknown[];
 
   constructor(event: InternalHookEvent, files: BootstrapFiles) {

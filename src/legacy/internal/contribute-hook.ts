@@ -12,15 +12,15 @@ export interface Registration {
   readonly handler: InternalHookHandler;
   /** How many were registered on this bus before it. */
   readonly index: number;
-  /** Whose it is, for contribution ids; such as a plugin. */
+  /** The owner's name for contribution ids, such as that of a plugin. */
   readonly owner: string | undefined;
 }
 
-/** What the contributions of a bus share. */
+/** The parts that the contributions of a bus share. */
 export interface HookScope {
   readonly extensionId: string;
   readonly timeoutMs: number;
-  /** The firing of a row in a dispatch, or nothing where the legacy system would fire none. */
+  /** The firing of a row in a dispatch, or nothing if the legacy system would fire none. */
   firingOf(row: InternalHookRow, sink: InternalHookSink, call: Call): Firing | undefined;
 }
 
@@ -71,7 +71,7 @@ function runner(
   };
 }
 
-/** What a handler's settling comes to, without a wait where it did not wait. */
+/** Reads the result of a handler once it has settled; at once if the handler did not wait. */
 function after<T>(settling: void | Promise<void>, read: () => T): T | Promise<T> {
   return settling === undefined ? read() : settling.then(read);
 }

@@ -4,10 +4,10 @@ export type InternalHookType = 'command' | 'session' | 'agent' | 'gateway' | 'me
 /** An event of the internal hook bus. All handlers of one trigger share it, and may write to it. */
 export interface InternalHookEvent {
   type: InternalHookType;
-  /** What happened, such as `new` or `compact:before`. */
+  /** The action that happened, such as `new` or `compact:before`. */
   action: string;
   sessionKey: string;
-  /** What the key says beyond that. */
+  /** Further data of the key. */
   context: Record<string, unknown>;
   timestamp: Date;
   /** Lines to answer the source with; handlers push them. */
@@ -20,7 +20,7 @@ export type InternalHookHandler = (event: InternalHookEvent) => Promise<void> | 
 /**
  * Makes an event, as the legacy function of that name does.
  *
- * @param now milliseconds since 1970; the time of the platform where unsaid.
+ * @param now milliseconds since 1970; the time of the platform by default.
  * @example
  * createInternalHookEvent('command', 'new', 'agent:main:main', { commandSource: 'telegram' });
  */

@@ -2,7 +2,7 @@ import { isThenable, type Logger } from '../../kernel/index.js';
 import type { BootstrapView } from './bootstrap-files.js';
 import type { InternalHookEvent, InternalHookHandler } from './event.js';
 
-/** Who hears what a handler has thrown. */
+/** Hears the errors of handlers. */
 export interface FiringLog {
   readonly logger: Logger;
   failed(): void;
@@ -14,7 +14,7 @@ export class Firing {
   /** The file list of an agent:bootstrap event, once a handler has been called with it. */
   files: BootstrapView | undefined;
   readonly #log: FiringLog;
-  /** What handlers have returned as replies so far, in order. */
+  /** The replies of the handlers so far, in order. */
   readonly #replied: string[] = [];
   /** The handlers that were called so far, one after the other, where nobody waits for them in between. */
   #tail: Promise<void> | undefined;

@@ -34,7 +34,7 @@ interface Origin {
   readonly firing: Firing;
 }
 
-/** The bus itself: one per kernel. What it promises is said at `InternalHooks`. */
+/** The bus itself: one per kernel. `InternalHooks` describes it. */
 export class InternalHookBus implements InternalHooks {
   readonly #kernel: OpenKernel;
   readonly #facts: SameFact;
@@ -119,7 +119,7 @@ export class InternalHookBus implements InternalHooks {
     this.clearInternalHooks();
   }
 
-  /** The dispatches that a trigger becomes, their payloads checked; nothing where it becomes none. */
+  /** Checks the payloads of the dispatches that a trigger becomes; nothing if it becomes none. */
   #checked(row: InternalHookRow, event: InternalHookEvent): SourceStep[] | undefined {
     try {
       return row.source?.(event).map((step) => ({
@@ -138,7 +138,7 @@ export class InternalHookBus implements InternalHooks {
     }
   }
 
-  /** Dispatches a trigger. Gives the replies of its stages, or nothing where its handlers have not been reached. */
+  /** Dispatches a trigger. Gives the replies of its stages, or nothing if its handlers were not reached. */
   async #dispatch(
     row: InternalHookRow,
     firing: Firing,
@@ -183,7 +183,7 @@ export class InternalHookBus implements InternalHooks {
       }
   }
 
-  /** What a dispatch is to the handlers of a row: its own trigger, or an event made of the envelope, once. */
+  /** Finds the firing of a dispatch for a row: that of its own trigger, or one made of the envelope, once. */
   #firingOf(row: InternalHookRow, sink: InternalHookSink, call: Call): Firing | undefined {
     const { event } = call;
     const origin = this.#origins.get(event.metadata);

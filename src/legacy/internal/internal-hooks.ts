@@ -3,18 +3,18 @@ import type { InternalHookEvent, InternalHookHandler, InternalHookType } from '.
 
 /** How the internal hook bus is bridged. */
 export interface InternalHookOptions {
-  /** The extension that its handlers are contributed as; `internal-hooks` where unsaid. */
+  /** The extension that its handlers are contributed as; `internal-hooks` by default. */
   readonly extensionId?: string;
   /** Hears `Hook error [type:action]`, with what was thrown in the field `error` (spec §20.3). */
   readonly logger?: Logger;
   readonly clock?: Clock;
   /**
-   * Milliseconds that a handler may take where its caller waits; 60,000 where unsaid. The legacy bus waits for ever.
+   * Milliseconds that a handler may take where its caller waits; 60,000 by default. The legacy bus waits for ever.
    */
   readonly handlerTimeoutMs?: number;
 }
 
-/** What a bridge has counted. */
+/** The counts of a bridge. */
 export interface InternalHookStats {
   /** Handlers that are registered now. */
   readonly handlers: number;

@@ -1,7 +1,7 @@
 import type { AsyncFamily, Call, Given, PayloadOf } from '../../kernel/index.js';
 import type { InternalHookEvent, InternalHookType } from './event.js';
 
-/** What an event says beyond its type and action. */
+/** The content of an event beyond its type and action. */
 export type InternalHookContent = Pick<InternalHookEvent, 'sessionKey' | 'context'>;
 
 /** A canonical dispatch that a trigger becomes. The payload is checked before it is dispatched. */
@@ -11,33 +11,33 @@ export interface SourceStep {
   readonly given?: Given;
 }
 
-/** Where the handlers of a key take part in the pipeline, and what they are called with there. */
+/** The family in which the handlers of a key take part, and their event there. */
 export interface InternalHookSink {
   readonly family: AsyncFamily;
   /** Observers where handlers only watch; augmenters where their messages are replies; mutators of bootstrapFiles. */
   readonly class: 'observer' | 'augmenter' | 'mutator';
-  /** The event of a dispatch that another made, or nothing where the legacy system would fire none. */
+  /** The event of a dispatch that another made, or nothing if the legacy system would fire none. */
   content(call: Call): InternalHookContent | undefined;
 }
 
-/** One key of the internal hook bus, and what it is in the pipeline. */
+/** One key of the internal hook bus, and its place in the pipeline. */
 export interface InternalHookRow {
   readonly type: InternalHookType;
   readonly action: string;
-  /** Whether the legacy caller waits for the handlers. Where it does not, they delay no dispatch either. */
+  /** The legacy caller waits for the handlers. If it does not, they delay no dispatch either. */
   readonly awaited: boolean;
   /**
-   * The canonical dispatches that a trigger becomes, one after the other. Absent where it becomes none: its handlers
+   * The canonical dispatches that a trigger becomes, one after the other. Absent if it becomes none: its handlers
    * then get the event by themselves.
    */
   readonly source?: (event: InternalHookEvent) => readonly SourceStep[];
   readonly sinks: readonly InternalHookSink[];
   /** In a legacy host its handlers get the event of this bus only: what another bus announces says too little. */
   readonly ownEventOnly?: true;
-  /** What its handlers can do. */
+  /** The power of its handlers. */
   readonly coverage: 'observe' | 'reply' | 'mutate';
   readonly status: 'bridged' | 'observe-only';
-  /** What is to be known of it. */
+  /** Notes about the key. */
   readonly why: string;
 }
 

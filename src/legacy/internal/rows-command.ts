@@ -7,8 +7,8 @@ type Received = PayloadOf<'command.received'>;
 const sources: readonly unknown[] = ['chat', 'native', 'cli', 'rpc'] satisfies Received['source'][];
 
 /**
- * Where a command came from. The legacy event has only the surface in `commandSource`; one that this bridge made has
- * `source` beside it. A client's call names itself `gateway:...`; what names nothing is a chat line.
+ * Finds the source of a command. The legacy event has only the surface in `commandSource`; an event of this bridge has
+ * `source` beside it. A client's call names itself `gateway:...`. A command without a source is a chat line.
  */
 function sourceOf({ source, commandSource }: Record<string, unknown>): unknown {
   if (sources.includes(source)) return source;

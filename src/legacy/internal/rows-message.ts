@@ -84,7 +84,7 @@ function receivedContent(message: Message): InternalHookContent {
   };
 }
 
-/** What the two keys after media processing share: the message as the ingress stages have left it. */
+/** The content of the two keys after media processing: the message as the ingress stages have left it. */
 function processed({ message, sessionKey }: PayloadOf<'routing.resolved'>): InternalHookContent {
   const { from, to, body, conversationId, messageId, sender, provider, surface } = message;
   const [media] = message.attachments;

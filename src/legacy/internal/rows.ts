@@ -57,7 +57,7 @@ export const internalHookRows: readonly InternalHookRow[] = [
   ...messageRows,
 ];
 
-/** The row of an event, or nothing where the pipeline has no family for it. */
+/** The row of an event, or nothing if the pipeline has no family for it. */
 export function rowOf(type: string, action: string): InternalHookRow | undefined {
   return internalHookRows.find((row) => row.type === type && row.action === action);
 }

@@ -2,7 +2,7 @@
 export interface BusDivergence<Name extends string = string> {
   readonly name: Name;
   readonly bus: 'internal-hooks' | 'agent-events';
-  /** What is different, in a sentence: the legacy behaviour, then ours. */
+  /** The difference in a sentence: the legacy behaviour, then ours. */
   readonly what: string;
   readonly reason: string;
 }

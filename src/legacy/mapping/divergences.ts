@@ -5,7 +5,7 @@ export interface LegacyDivergence<Name extends string = string> {
   readonly name: Name;
   /** The plugin hooks that it concerns. */
   readonly hooks: readonly LegacyHookName[];
-  /** What is different, in a sentence: the legacy behaviour, then ours. */
+  /** The difference in a sentence: the legacy behaviour, then ours. */
   readonly what: string;
   readonly reason: string;
 }

@@ -4,7 +4,7 @@ import { type LegacyHookName, pluginHooks } from '../hooks/index.js';
 import type { BridgeStatus } from '../hooks/row.js';
 import { internalHookRows } from '../internal/rows.js';
 
-/** Where a handler of a legacy source takes part in the pipeline. */
+/** A part of a legacy handler in the pipeline. */
 export interface MappedPart {
   readonly family: FamilyName;
   readonly class: HandlerClass;
@@ -15,7 +15,7 @@ export interface MappedSource {
   /** The hook, key or stream, as its bus writes it. */
   readonly source: string;
   readonly parts: readonly MappedPart[];
-  /** What its handlers can do to what happens. */
+  /** The ways in which its handlers can change an event. */
   readonly coverage: readonly ('observe' | 'mutate' | 'veto' | 'resolve' | 'reply')[];
   readonly status: BridgeStatus;
   /** How the answers of several handlers become one. */

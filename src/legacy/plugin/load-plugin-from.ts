@@ -12,11 +12,11 @@ import { readPluginFolder } from './shape/plugin-folder.js';
 const instead =
   'Install the version of openclaw that the plugin asks for beside it: `npm install openclaw@VERSION --ignore-scripts --omit=optional --legacy-peer-deps`.';
 
-/** Where a plugin is looked for, and how it is imported. */
+/** The options of loading a plugin from its folder. */
 export interface LoadPluginFromOptions extends Omit<LegacyPluginOptions, 'manifest' | 'source'> {
-  /** The folder that a relative path is read from; the working folder where unsaid. */
+  /** The folder that a relative path is read from; the working folder by default. */
   readonly from?: string;
-  /** Imports a file's URL: `import()` where unsaid. For hosts that transform modules, and tests. */
+  /** Imports a file's URL: `import()` by default. For hosts that transform modules, and tests. */
   readonly importModule?: (url: string) => Promise<unknown>;
 }
 

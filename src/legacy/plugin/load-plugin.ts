@@ -18,7 +18,7 @@ import type { LegacyPlugin, LegacyPluginOptions } from './shape/plugin.js';
  * hooks go on the kernel's stages. A plugin that cannot be set up has the status `error`; what it had registered before
  * stays, as it does in OpenClaw, and its dispose takes it back.
  *
- * @param module what importing the plugin gives: its default export counts, where it has one.
+ * @param module what importing the plugin gives: its default export counts, if it has one.
  * @throws SluiceError `bad-option` where nothing says what its id is. What is wrong with the plugin is in the result.
  * @example
  * const plugin = loadLegacyPlugin(await import('./thread-ownership/index.js'), {

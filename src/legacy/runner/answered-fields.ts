@@ -2,8 +2,8 @@ import { withoutLive } from '../hooks/plain-records.js';
 import { type Fields, isFields, type LegacyHookRow } from '../hooks/row.js';
 
 /**
- * What a handler returned, each field read once; `undefined` where it is no object. Live objects that its event holds
- * already are left out of what it hands back: plugins write `{ params: { ...event.params, path } }`.
+ * Reads a handler's result, each field once; `undefined` if it is no object. Live objects that the event holds already
+ * are left out: plugins return `{ params: { ...event.params, path } }`.
  *
  * @throws what an accessor of it throws.
  */
@@ -20,7 +20,7 @@ export function answeredFields(
   return { ...value, [honoursInPlace]: withoutLive(record, (event as Fields)[honoursInPlace]) };
 }
 
-/** Whether an object is of no class: its own fields are then all that it says. */
+/** Tells whether an object has no class: its own fields are then its whole content. */
 function isBare(value: object): boolean {
   const prototype: unknown = Object.getPrototypeOf(value);
   return prototype === Object.prototype || prototype === null;

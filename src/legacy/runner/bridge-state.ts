@@ -7,10 +7,10 @@ import type { Registered } from './registration.js';
 /** Runs whose early answers are remembered: more than a host has under way. The oldest goes first. */
 const maxRuns = 1_000;
 
-/** What the plugin-hook bridge keeps of one kernel. The runner and every loaded plugin of the kernel share it. */
+/** The state of the plugin-hook bridge on one kernel. The runner and every loaded plugin of the kernel share it. */
 export class LegacyBridge {
   readonly #indexes = new Map<string, { next: number; live: number }>();
-  /** Whose the contributions are, by `extension/contribution`. */
+  /** The registered handlers, by `extension/contribution`. */
   readonly #contributions = new Map<string, Registered>();
   /** The calls that a host has made on the legacy runner, by the metadata of their dispatches. */
   readonly #announced = new WeakMap<object, LegacyCall>();
@@ -43,22 +43,22 @@ export class LegacyBridge {
     if (indexes !== undefined && --indexes.live === 0) this.#indexes.delete(pluginId);
   }
 
-  /** Whose a contribution is; `undefined` where it is of no legacy handler. */
+  /** The registered handler of a contribution; `undefined` if the contribution is not of the bridge. */
   ownerOf({ extensionId, contributionId }: Author): Registered | undefined {
     return this.#contributions.get(`${extensionId}/${contributionId}`);
   }
 
-  /** Whether a contribution belongs to a legacy handler. */
+  /** Tells whether a contribution belongs to a legacy handler. */
   isLegacy(author: Author): boolean {
     return this.ownerOf(author) !== undefined;
   }
 
-  /** Says which call the dispatches with these metadata are. */
+  /** Notes the call behind the dispatches with these metadata. */
   announce(metadata: object, call: LegacyCall): void {
     this.#announced.set(metadata, call);
   }
 
-  /** Whether a dispatch was made by the legacy runner for a hook. */
+  /** Tells whether the legacy runner made a dispatch for a hook. */
   isAnnounced(hook: LegacyHookName, event: Envelope): boolean {
     return this.#announced.get(event.metadata)?.hook === hook;
   }
@@ -93,7 +93,7 @@ export class LegacyBridge {
     return new LegacyCall(hook, row, row.view(event), this.tellInPlace);
   }
 
-  /** What was answered in the first stage stands for the later ones; if nobody answered, they are asked again. */
+  /** Keeps the answers of the first stage for the later ones. If no handler answered, all are asked again. */
   #callOfRun(hook: LegacyHookName, row: LegacyHookRow, event: Envelope): LegacyCall {
     const { runId } = event.payload as { readonly runId?: string };
     const key = `${hook} ${runId ?? event.correlationId}`;

@@ -2,11 +2,11 @@ import { copyPlain, sameData } from '../../kernel/index.js';
 import { isPlainValue } from '../hooks/plain-records.js';
 import { type Fields, isFields } from '../hooks/row.js';
 
-/** What a handler did to its event. */
+/** The changes of a handler to its event. */
 export interface InPlace {
   /** The fields that it wrote, `params.path` for one key. */
   readonly fields: readonly string[];
-  /** The keys of `params` that it set, with copies of their values; absent where it set none. */
+  /** The keys of `params` that it set, with copies of their values; absent if it set none. */
   readonly params: Fields | undefined;
 }
 
@@ -34,7 +34,7 @@ export class EventWatch {
     this.#copies = this.#copy();
   }
 
-  /** What was written since the last time; `undefined` where nothing was. */
+  /** Takes the changes since the last time; `undefined` if there are none. */
   take(): InPlace | undefined {
     const now = this.#event;
     const fields = namesOf(this.#fields, now).filter((name) => now[name] !== this.#fields[name]);

@@ -58,7 +58,7 @@ export class FacadeListener implements CallListener {
     if (this.#first !== undefined) throw this.#first;
   }
 
-  /** What keeps a call from being dispatched at all: logged, or thrown on. */
+  /** Logs, or throws on, the error that keeps a call from being dispatched. */
   refuse(error: unknown): undefined {
     if (!this.catchErrors) throw this.#first ?? error;
     const text = isSluiceError(error) ? error.message : textOf(error);

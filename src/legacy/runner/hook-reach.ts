@@ -18,7 +18,10 @@ export function bandOf(row: Row, family: FamilyName): Band | undefined {
   return row.band ?? (shared.has(family) ? 'main' : undefined);
 }
 
-/** Who a call of a hook would reach. Counted anew only when the plans change: hosts ask before every call. */
+/**
+ * Counts the handlers that a call of a hook would reach. Hosts ask before every call, so it counts only after a change
+ * of the plans.
+ */
 export class HookReach {
   readonly #kernel: Kernel;
   readonly #bridge: LegacyBridge;

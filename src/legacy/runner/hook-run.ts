@@ -1,5 +1,6 @@
 import {
   definedFields,
+  type Given,
   type Kernel,
   type OpenKernel,
   type Outcome,
@@ -63,12 +64,9 @@ export class HookRun {
     const { row, call, listener, count } = this.#begin(hook, event, ctx);
     const outcomes: Outcome[] = [];
     try {
-      for (const { family, payload, given } of announcementsOf(row, event, ctx)) {
-        const parsed = this.#kernel.parsePayload(family, plainRecords(payload));
-        const metadata = { legacyHook: hook };
-        this.#bridge.announce(metadata, call);
-        const all = { ...given, ...definedFields({ signal: listener.signal }), metadata };
-        outcomes.push(this.#kernel.dispatchSync(family, parsed, all));
+      for (const announcement of announcementsOf(row, event, ctx)) {
+        const { family, payload, given } = this.#prepared(row, call, listener, announcement);
+        outcomes.push(this.#kernel.dispatchSync(family, payload, given));
         listener.throwFirst();
       }
       if (count === 0) return undefined; // as the legacy runner, which gives back no message then
@@ -92,18 +90,25 @@ export class HookRun {
     row: LegacyHookRow,
     call: LegacyCall,
     listener: FacadeListener,
-    { family, payload, given }: Announcement,
+    announcement: Announcement,
   ): Promise<Outcome> {
+    const { family, payload, given } = this.#prepared(row, call, listener, announcement);
+    const dispatch = () => this.#kernel.dispatch(family, payload, given);
+    return announce(this.#facts, 'plugin-hooks', family, payload, dispatch);
+  }
+
+  /** Checks the payload of an announcement, and notes that its dispatch is this call. */
+  #prepared(
+    row: LegacyHookRow,
+    call: LegacyCall,
+    { signal }: FacadeListener,
+    { family, payload, given }: Announcement,
+  ): { readonly family: typeof family; readonly payload: object; readonly given: Given } {
     const parsed = this.#kernel.parsePayload(family, plainRecords(payload));
     const metadata = { legacyHook: call.hook };
     this.#bridge.announce(metadata, call);
-    const all = {
-      ...given,
-      ...definedFields({ band: bandOf(row, family), signal: listener.signal }),
-      metadata,
-    };
-    const dispatch = () => this.#kernel.dispatch(family, parsed, all);
-    return announce(this.#facts, 'plugin-hooks', family, parsed, dispatch);
+    const ours = { ...definedFields({ band: bandOf(row, family), signal }), metadata };
+    return { family, payload: parsed, given: { ...given, ...ours } };
   }
 
   /** Waits for the slowest handler, also where another bus's dispatch called it. */
@@ -151,7 +156,7 @@ export class HookRun {
   }
 }
 
-/** What a call announces. Of a required field that is missing, the check of the payload tells. */
+/** Gives the announcements of a call. The check of the payload finds a required field that is missing. */
 function announcementsOf(
   row: LegacyHookRow,
   event: LegacyEvent,

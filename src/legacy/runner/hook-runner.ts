@@ -33,7 +33,7 @@ type Runs = { [H in LegacyHookName as `run${Pascal<H>}`]: Run<H> };
  * handlers alone: the other handlers of both stages run with their own hooks.
  */
 export interface LegacyHookRunner extends Runs {
-  /** Whether a call of this hook would reach anybody: a legacy handler, or a canonical one of its stages. */
+  /** Tells whether a call of this hook would reach a handler: a legacy one, or a canonical one of its stages. */
   hasHooks(hook: LegacyHookName): boolean;
   /** How many handlers a call of this hook would reach. */
   getHookCount(hook: LegacyHookName): number;

@@ -12,7 +12,7 @@ import { answeredFields } from './answered-fields.js';
 import { EventWatch, fieldsWritten } from './event-watch.js';
 import type { Registered } from './registration.js';
 
-/** Who hears what became of the handlers: the host that called the legacy runner. */
+/** Hears the failures of handlers, for the host that called the legacy runner. */
 export interface CallListener {
   /** A handler threw, or its promise was rejected. */
   failed(registered: Registered, error: unknown): void;
@@ -20,12 +20,20 @@ export interface CallListener {
   promised(registered: Registered): void;
 }
 
-/** What one handler did in this dispatch. It is called once, however many contributions it has. */
+/** The state of one handler in this dispatch. It is called once, however many contributions it has. */
 type Memo =
   | { readonly state: 'open' | 'failed' }
   | ({ readonly state: 'answered' } & Partial<Answer>);
 
-/** What a call tells of its handlers that wrote to the event where nobody reads it. */
+/** One contribution of a handler while it is called. */
+interface Taking {
+  readonly registered: Registered;
+  readonly part: HookPart;
+  readonly own: Own;
+  readonly payloads: PayloadsAtCall;
+}
+
+/** Hears which fields of the event a handler wrote in vain: nobody reads them there. */
 export type TellInPlace = (registered: Registered, fields: readonly string[], own: Own) => void;
 
 /**
@@ -42,7 +50,7 @@ export class LegacyCall {
   readonly #memos = new Map<Registered, Memo>();
   /** By envelope: a call that is kept for its run must not keep the transcripts of its stages. */
   #payloads: WeakMap<object, PayloadsAtCall> | undefined;
-  /** Whose handlers of a void hook have failed, and how, where nobody listens. */
+  /** The failures of a void hook's handlers, if nobody listens. */
   readonly failures: { readonly registered: Registered; readonly error: unknown }[] = [];
   /** One promise per handler that returned one: each settles with it, and rejects with what the listener made of it. */
   readonly settling: Promise<unknown>[] = [];
@@ -83,8 +91,8 @@ export class LegacyCall {
    */
   take(registered: Registered, part: HookPart, call: Call, own: Own): unknown {
     const memo = this.#memos.get(registered);
-    const payloads = this.#payloadsOf(call);
-    if (memo?.state === 'answered') return this.#read(registered, part, memo, own, payloads);
+    const taking: Taking = { registered, part, own, payloads: this.#payloadsOf(call) };
+    if (memo?.state === 'answered') return this.#read(taking, memo);
     if (memo !== undefined || this.isCarried) return undefined; // it failed, or was given up: that is told already
     this.#memos.set(registered, { state: 'open' });
     const { event, ctx } = this.#view;
@@ -101,7 +109,7 @@ export class LegacyCall {
       throw error;
     }
     if (chained !== undefined) this.#tellLost(registered, fieldsWritten(chained, given), own);
-    if (!isPromise) return this.#answer(registered, part, result, own, payloads);
+    if (!isPromise) return this.#answer(taking, result);
     if (this.#row.kind === 'void') this.#written(registered, own); // before the next handler writes
     if (this.#row.kind === 'sync') {
       this.#memos.set(registered, { state: 'failed' });
@@ -112,7 +120,7 @@ export class LegacyCall {
     const answered = Promise.resolve(result).then(
       (value) => {
         this.#disown();
-        if (signal?.aborted !== true) return this.#answer(registered, part, value, own, payloads);
+        if (signal?.aborted !== true) return this.#answer(taking, value);
         this.#memos.set(registered, { state: 'failed' }); // too late for this stage, and for the next
         return undefined;
       },
@@ -126,13 +134,8 @@ export class LegacyCall {
     return answered;
   }
 
-  #answer(
-    registered: Registered,
-    part: HookPart,
-    result: unknown,
-    own: Own,
-    payloads: PayloadsAtCall,
-  ): unknown {
+  #answer(taking: Taking, result: unknown): unknown {
+    const { registered, own } = taking;
     const written = this.#written(registered, own);
     if (this.#row.kind === 'void') {
       this.#memos.set(registered, { state: 'answered' });
@@ -149,25 +152,16 @@ export class LegacyCall {
       this.#memos.set(registered, { state: this.#row.kind === 'sync' ? 'answered' : 'failed' });
       return this.#row.kind === 'sync' ? undefined : result; // the kernel refuses it, and says what it is
     }
-    const memo: Memo = {
-      state: 'answered',
-      ...definedFields({ value }),
-      inPlace: written,
-    };
+    const memo: Memo = { state: 'answered', ...definedFields({ value }), inPlace: written };
     this.#memos.set(registered, memo);
-    return this.#read(registered, part, memo, own, payloads);
+    return this.#read(taking, memo);
   }
 
   /** The part of an answer that a contribution may return. It can still throw: an answer may have accessors. */
-  #read(
-    registered: Registered,
-    part: HookPart,
-    memo: Partial<Answer>,
-    own: Own,
-    payloads: PayloadsAtCall,
-  ): unknown {
+  #read({ registered, part, own, payloads }: Taking, { value, inPlace }: Partial<Answer>): unknown {
+    if (value === undefined && inPlace === undefined) return undefined;
     try {
-      return read(part, memo, payloads);
+      return part.read?.({ value: value ?? {}, inPlace }, payloads);
     } catch (error) {
       this.#fail(registered, error, own);
       throw error;
@@ -190,14 +184,14 @@ export class LegacyCall {
     else if (this.#row.kind === 'void') this.failures.push({ registered, error });
   }
 
-  /** Where others of a void hook are still at it, nobody can say who wrote to the event: it is told of nobody. */
+  /** Forgets the writes of a void hook while several handlers run: nobody can say which of them wrote. */
   #disown(): void {
     if (this.#row.kind !== 'void') return;
     const open = [...this.#memos.values()].filter(({ state }) => state === 'open');
     if (open.length > 1) this.#watch?.take();
   }
 
-  /** What the handler wrote in place, where that counts; where it does not, it is told. */
+  /** Gives the fields that the handler wrote in place, if they count. Fields that do not count are told. */
   #written(registered: Registered, own: Own): Fields | undefined {
     const written = this.#watch?.take();
     if (written === undefined) return undefined;
@@ -223,13 +217,7 @@ export class LegacyCall {
   }
 }
 
-function read(part: HookPart, memo: Partial<Answer>, payloads: PayloadsAtCall): unknown {
-  if (part.read === undefined) return undefined;
-  if (memo.value === undefined && memo.inPlace === undefined) return undefined;
-  return part.read({ value: memo.value ?? {}, inPlace: memo.inPlace }, payloads);
-}
-
-/** What the handlers before have left of the message. */
+/** The message as the handlers before have left it. */
 function messageOf(call: Call): { readonly message: unknown } {
   return { message: (call.payload as { readonly message?: unknown }).message }; // the transcript families have one
 }

@@ -4,9 +4,9 @@ import type { LegacyContext, LegacyEvent, LegacyHookName } from '../hooks/index.
 export interface LegacyHookRegistration<H extends LegacyHookName = LegacyHookName> {
   readonly pluginId: string;
   readonly hookName: H;
-  /** Its result is not trusted to be of any type. */
+  /** Its result may be anything. */
   handler(event: LegacyEvent<H>, ctx: LegacyContext<H>): unknown;
-  /** Higher runs first; 0 where unsaid. */
+  /** Higher runs first; 0 by default. */
   readonly priority?: number;
   /** The file that it comes from. */
   readonly source?: string;

@@ -16,7 +16,7 @@ export class EventQueue {
     this.#step = step;
   }
 
-  /** Resolves once the event is handled; nothing where it is already. */
+  /** Resolves once the event is handled; nothing if it is already. */
   handle(event: SessionEvent): Promise<void> | undefined {
     this.#waiting.push(event);
     if (this.#busy === undefined && !this.#isStepping) {

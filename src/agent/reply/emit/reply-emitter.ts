@@ -40,7 +40,7 @@ export class ReplyEmitter {
     return this.#options[name] !== undefined;
   }
 
-  /** Calls a callback. What it returns settles with it, and never rejects; nothing where it is not async. */
+  /** Calls a callback. What it returns settles with it, and never rejects; nothing if it is not async. */
   call<Name extends CallbackName>(
     name: Name,
     ...payload: Payload<Name>

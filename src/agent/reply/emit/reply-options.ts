@@ -11,7 +11,7 @@ import type {
 /** How much of the tools' work is shown: nothing, a line for each call, or their output too. */
 export type VerboseLevel = 'off' | 'on' | 'full';
 
-/** Whether a model's thoughts are shown: not at all, as one block for each message, or as they come. */
+/** How a model's thoughts are shown: not at all, as one block for each message, or as they come. */
 export type ReasoningMode = 'off' | 'on' | 'stream';
 
 /** When a block reply is complete: where a text ends, or where the message does. */
@@ -23,13 +23,16 @@ export interface BlockReplyChunking {
   readonly minChars: number;
   /** In UTF-16 code units. Signs that close and open a cut code block come on top. */
   readonly maxChars: number;
-  /** Where to cut first of all; `paragraph` where unsaid. */
+  /** The place to cut first of all; `paragraph` by default. */
   readonly breakPreference?: 'paragraph' | 'newline' | 'sentence';
   /** Each paragraph is a block of its own, however short. */
   readonly flushOnParagraph?: boolean;
 }
 
-/** What people are told of a run while it goes on. Each may be async; one that throws is logged and stops nothing. */
+/**
+ * Callbacks that tell people of a run while it goes on. Each may be async. One that throws is logged and stops
+ * nothing.
+ */
 export interface ReplyCallbackFunctions {
   /** A message of the model begins. */
   readonly onAssistantMessageStart?: () => unknown;
@@ -37,19 +40,19 @@ export interface ReplyCallbackFunctions {
   readonly onPartialReply?: (reply: PartialReply) => unknown;
   /** A finished piece of the reply. */
   readonly onBlockReply?: (reply: BlockReply) => unknown;
-  /** What was handed over so far must be out before a tool runs. Awaited. */
+  /** A tool is about to run: everything that was handed over must be out first. Awaited. */
   readonly onBlockReplyFlush?: () => unknown;
   /** The thoughts of the message so far, in reasoning mode `stream`. */
   readonly onReasoningStream?: (reply: PartialReply) => unknown;
   /** The model has stopped thinking. In every reasoning mode. */
   readonly onReasoningEnd?: () => unknown;
-  /** What a tool does, its output, or media from it. */
+  /** The call of a tool, its output, or its media. */
   readonly onToolResult?: (reply: ToolResultReply) => unknown;
-  /** What happens in the run, without what tools are called with and answer. */
+  /** An event of the run, without the arguments and results of tools. */
   readonly onAgentEvent?: (event: AgentEventReport) => unknown;
 }
 
-/** What a compaction is told its hook with. */
+/** Hooks that hear of compactions. */
 export interface CompactionHooks {
   /** The agent began to make room. Not awaited. */
   readonly onBeforeCompaction?: () => unknown;
@@ -64,19 +67,19 @@ export interface FinishedToolCall {
   readonly params: Readonly<Record<string, unknown>>;
   readonly result?: unknown;
   readonly error?: string;
-  /** Milliseconds; absent where its start was not seen. */
+  /** Milliseconds; absent if its start was not seen. */
   readonly durationMs?: number;
 }
 
 /** The words for people that are not the model's. */
 export interface ReplyWording {
-  /** What a call does, in a few words: a path, a command. */
+  /** Describes a call in a few words: a path, a command. */
   describeTool(toolName: string, args: unknown): string | undefined;
   /** The line that names a call. */
   summarizeTool(toolName: string, description: string | undefined, markdown: boolean): string;
   /** Stands at the end of an output that was cut. */
   readonly cutMark: string;
-  /** What people read where a message ended with an error. */
+  /** The text that people read if a message ended with an error. */
   formatAssistantErrorText(message: AssistantMessage): string | undefined;
   /**
    * Words the text of a message that ended with an error: a provider's own error stands in it.
@@ -84,17 +87,19 @@ export interface ReplyWording {
    * @returns what people read instead, or `undefined` if the text may be shown as it is.
    */
   formatErroredText(text: string): string | undefined;
-  /** What people are asked where a tool wants their approval. The run's own texts are then held back. */
+  /** The question for people if a tool wants their approval. The run's own texts are then held back. */
   formatApproval(toolName: string, result: unknown): ToolResultReply | undefined;
 }
 
-/** What tools are, as far as a reply depends on it. */
+/** The traits of tools that a reply depends on. */
 export interface ToolTraits {
   /** The name that a tool goes by. */
   normalizeName(toolName: string): string;
   /** Media at a path of this machine may be sent where the tool names them. */
   mayNameFiles(toolName: string): boolean;
-  /** Whether a call changes something, and what tells it from another: its failure stands until it succeeds. */
+  /**
+   * Tells whether a call changes something, and marks the action: its failure stands until the same action succeeds.
+   */
   mutationOf(
     toolName: string,
     args: unknown,
@@ -102,24 +107,24 @@ export interface ToolTraits {
   ): { readonly mutatingAction: boolean; readonly actionFingerprint?: string };
 }
 
-/** What `createReplyCallbacks` is made with. */
+/** The options of `createReplyCallbacks`. */
 export interface ReplyCallbackOptions extends ReplyCallbackFunctions, CompactionHooks {
   readonly runId: string;
   readonly sessionId?: string;
   readonly sessionKey?: string;
-  /** `off` where unsaid. */
+  /** `off` by default. */
   readonly verboseLevel?: VerboseLevel;
-  /** `off` where unsaid. */
+  /** `off` by default. */
   readonly reasoningMode?: ReasoningMode;
-  /** `markdown` where unsaid. */
+  /** `markdown` by default. */
   readonly toolResultFormat?: 'markdown' | 'plain';
   /** Asked for each call instead of the verbose level. */
   readonly shouldEmitToolResult?: () => boolean;
   /** Asked for each call instead of the verbose level. */
   readonly shouldEmitToolOutput?: () => boolean;
-  /** `text_end` where unsaid. */
+  /** `text_end` by default. */
   readonly blockReplyBreak?: BlockReplyBreak;
-  /** Texts are not cut where unsaid. */
+  /** Texts are not cut by default. */
   readonly blockReplyChunking?: BlockReplyChunking;
   /** Only what stands between final tags is shown. */
   readonly enforceFinalTag?: boolean;
@@ -136,6 +141,6 @@ export interface ReplyCallbackOptions extends ReplyCallbackFunctions, Compaction
   readonly tools?: Partial<ToolTraits>;
   /** Each session event and each callback is logged at `debug`, with the run and the session. */
   readonly logger?: Logger;
-  /** Milliseconds since 1970; the platform's where unsaid. */
+  /** Milliseconds since 1970; the platform's by default. */
   readonly now?: () => number;
 }

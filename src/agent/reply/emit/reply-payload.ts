@@ -20,24 +20,24 @@ export interface BlockReply {
   readonly replyToCurrent?: boolean;
 }
 
-/** What people see of a tool. */
+/** The part of a tool's work that people see. */
 export interface ToolResultReply {
   readonly text?: string;
   readonly mediaUrls?: readonly string[];
-  /** What a channel may use besides, by name. */
+  /** Further data for a channel, by name. */
   readonly channelData?: Readonly<Record<string, unknown>>;
 }
 
 /** The streams of a run's events. */
 export type ReplyEventStream = 'lifecycle' | 'assistant' | 'thinking' | 'tool' | 'compaction';
 
-/** What happened in a run, as `onAgentEvent` has it. */
+/** An event of a run, for `onAgentEvent`. */
 export interface AgentEventReport {
   readonly stream: ReplyEventStream;
   readonly data: Readonly<Record<string, unknown>>;
 }
 
-/** What happened in a run, with all of its data. */
+/** An event of a run, with all of its data. */
 export interface AgentEventRecord extends AgentEventReport {
   readonly runId: string;
   readonly sessionKey?: string;

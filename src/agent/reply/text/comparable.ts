@@ -15,7 +15,7 @@ export function comparable(text: string): string {
     .trim();
 }
 
-/** Whether one of two texts contains the other. Both have to be long enough to say something. */
+/** Tells whether one of two texts contains the other. Short texts never do: they say too little. */
 export function saysTheSame(text: string, other: string): boolean {
   if (text.length < shortest || other.length < shortest) return false;
   return text.includes(other) || other.includes(text);

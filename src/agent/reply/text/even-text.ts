@@ -30,12 +30,12 @@ export class EvenText {
     this.#rules = rules;
   }
 
-  /** What was added so far, up to the last word. */
+  /** The text so far, up to the last word. */
   get text(): string {
     return this.#text;
   }
 
-  /** Adds a piece; what the text grew by. */
+  /** Adds a piece. Gives the growth of the text. */
   push(piece: string): string {
     const { words, gap } = this.#split(piece);
     this.#gap = gap;
@@ -44,7 +44,7 @@ export class EvenText {
     return added;
   }
 
-  /** What the text would grow by: `piece` is not added. */
+  /** Gives the growth that `piece` would bring. `piece` is not added. */
   peek(piece: string): string {
     return this.#even(this.#split(piece).words);
   }

@@ -36,14 +36,14 @@ export class GrowingReply {
   #source = '';
   #isVisible = false;
   #shown: Shown = { text: '', tail: '' };
-  /** What the sure text grew by since it was shown; nothing where it was read again. */
+  /** The growth of the sure text since it was shown; `undefined` if the text was read again. */
   #grown: string | undefined = '';
 
   constructor(finalOnly: boolean) {
     this.#final = tagStage(finalOnly ? finalOnlyRule : finalRule);
   }
 
-  /** Adds a piece. Nothing where nothing is visible yet. */
+  /** Adds a piece. Nothing if nothing is visible yet. */
   append(piece: string): ReplyChange | undefined {
     const visible = this.#fromStart(this.#final.push(this.#think.push(piece)));
     this.#isVisible ||= visible !== '';
@@ -84,7 +84,7 @@ export class GrowingReply {
     this.#grown = undefined;
   }
 
-  /** What is not sure yet is read as if nothing followed. */
+  /** Reads the part that is not sure yet as if nothing followed. */
   #read(): Shown | undefined {
     const visible = this.#fromStart(this.#final.peek(this.#think.peek('').kept).kept);
     if (!this.#isVisible && visible === '') return undefined;

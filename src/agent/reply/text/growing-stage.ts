@@ -9,7 +9,7 @@ export interface StageRead {
  * known what becomes of it. A piece costs what it is long, not what came before it.
  */
 export class GrowingStage<Place extends object> {
-  /** Where the text stands that was read so far. */
+  /** The place that was reached in the text. */
   readonly place: Place;
   readonly #read: (text: string, place: Place, isEnd: boolean) => StageRead;
   /** The end of the text that is not decided yet. */

@@ -11,7 +11,7 @@ export class HeldTail {
   #held = '';
   /** The line is known to name no media. */
   #isOrdinary = false;
-  /** What is held is a line that is empty so far, or that names media: the rest of it need not be read to hold it. */
+  /** The held line is empty so far, or names media: it is held without reading the rest of it. */
   #line: 'empty' | 'media' | undefined;
 
   get isEmpty(): boolean {

@@ -37,12 +37,12 @@ function read(text: string, place: MediaPlace, isEnd: boolean): StageRead {
   return { kept, end: at };
 }
 
-/** Whether more of a line may make a `MEDIA:` line or a fence of it. */
+/** Tells whether a line may still become a `MEDIA:` line or a fence. */
 function isOpen(line: string): boolean {
   return mayBeMediaLine(line) || fenceBegin.test(line);
 }
 
-/** What stays of a line that begins here. */
+/** Gives the part of a whole line that stays. */
 function readLine(line: string, withEnd: string, place: MediaPlace): string {
   const fence = fenceLine(line);
   if (fence !== undefined) {

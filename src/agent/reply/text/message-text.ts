@@ -4,15 +4,15 @@ import { noTags, stripTags } from './strip-tags.js';
 import { stripWhole } from './strip-whole.js';
 import { taggedThoughts, thinkTags } from './tagged-thoughts.js';
 
-/** What people see of a whole message, and what the model thought. */
+/** The part of a whole message that people see, and the thoughts of the model. */
 export interface MessageText {
   readonly text: string;
-  /** The blocks of thinking, joined by lines; empty where there are none. */
+  /** The blocks of thinking, joined by lines; empty if there are none. */
   readonly thinking: string;
 }
 
 const finalTags = /<\s*(?:\/\s*)?final\s*>/gi;
-/** The ones that a text begins with. */
+/** The empty lines that a text begins with. */
 const emptyLines = /^(?:[ \t]*\r?\n)+/;
 
 /**

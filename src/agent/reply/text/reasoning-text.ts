@@ -3,12 +3,12 @@ const title = 'Reasoning:';
 /** How a growing text of reasoning changed. */
 export interface ReasoningChange {
   readonly text: string;
-  /** What was added; all of it where the text does not begin with the one before. */
+  /** The growth; the whole text if it does not begin with the one before. */
   readonly delta: string;
 }
 
 /**
- * A model's thoughts as people see them: under a title, each line in italics. Empty where there are none.
+ * A model's thoughts as people see them: under a title, each line in italics. Empty if there are none.
  *
  * @example
  * formatReasoning('one\ntwo'); // 'Reasoning:\n_one_\n_two_'
@@ -24,7 +24,7 @@ export class GrowingReasoning {
   /** The space that it ends with, which waits for the word that follows. */
   #gap = '';
 
-  /** Adds a piece. Nothing where that changes nothing. */
+  /** Adds a piece. Nothing if that changes nothing. */
   append(piece: string): ReasoningChange | undefined {
     if (piece.trim() === '') {
       this.#gap += piece; // a long gap is read once

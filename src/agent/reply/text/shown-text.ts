@@ -1,21 +1,21 @@
 import type { ReplyChange } from './growing-reply.js';
 
 /**
- * What people saw of a text that grows. A text can lose again what was shown of it (a tag is known as one only when
- * the tag within it is gone): it is shown once more when it goes on from there. What that costs depends on the change,
- * not on the text.
+ * The shown part of a text that grows. A text can lose a part that was shown: a tag is known as one only when the tag
+ * within it is gone. Such a text is shown once more when it goes on from the shown part. The cost depends on the
+ * change, not on the text.
  */
 export class ShownText {
   #text = '';
   /** The text from `#from` on, apart: to read that out of a text that grew piece by piece would join all of it. */
   #end = '';
   #from = 0;
-  /** How much of what was shown the text begins with now. */
+  /** The length of the shown text that the text begins with now. */
   #matched = 0;
-  /** What the text has besides, where it begins with all that was shown. */
+  /** The rest of the text, if it begins with all that was shown. */
   #more = '';
 
-  /** Takes a change; what it adds to what was shown. Nothing where it cannot be shown. */
+  /** Takes a change. Gives the growth of the shown text; nothing if the change cannot be shown. */
   grow(change: ReplyChange): string | undefined {
     const wasShown = this.#matched === this.#text.length && this.#more === '';
     this.#match(change);

@@ -1,6 +1,6 @@
 import { finalOnlyRule, finalRule, tagStage, thinkRule } from './tag-stage.js';
 
-/** What was open where a piece of text ended, so that the next piece is read as its continuation. */
+/** The tags and the code that a piece of text leaves open, so that the next piece is read as its continuation. */
 export interface TagState {
   readonly thinking: boolean;
   readonly final: boolean;
@@ -8,7 +8,7 @@ export interface TagState {
   readonly ticks: number;
 }
 
-/** Where a message begins. */
+/** The state at the beginning of a message. */
 export const noTags: TagState = { thinking: false, final: false, ticks: 0 };
 
 /**

@@ -43,7 +43,7 @@ export const finalRule: TagRule = {
 /** Leaves the final answer alone. */
 export const finalOnlyRule: TagRule = { ...finalRule, keep: 'inside' };
 
-/** Whether a text that begins with `<` may become a tag of one of these names. */
+/** Tells whether a text that begins with `<` may become a tag of one of these names. */
 export function mayBecomeTag(text: string, names: readonly string[]): boolean {
   const found = text.length > longestTag ? null : /^<\s*\/?\s*([a-z]*)(\s*)$/i.exec(text);
   if (found === null) return false;
@@ -118,7 +118,7 @@ function readTags(rule: TagRule, text: string, place: TagPlace, isEnd: boolean):
   return { kept, end: at };
 }
 
-/** Goes past a line that is a fence. Nothing where it is not known yet whether it is one. */
+/** Goes past a line that is a fence. Nothing if it is not known yet whether it is one. */
 function readLineStart(
   text: string,
   at: number,

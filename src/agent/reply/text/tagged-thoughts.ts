@@ -5,7 +5,7 @@ const wholeTag = thinkRule.tag;
 export const thinkTags = /<\s*(?:(\/)\s*)?(?:think(?:ing)?|thought|antthinking)\s*>/gi;
 
 /**
- * What a whole text thinks between tags that are closed, in code too.
+ * The thoughts of a whole text: the text between closed tags, in code too.
  *
  * @example
  * taggedThoughts('<think>Hm.</think>Yes.'); // 'Hm.'
@@ -19,9 +19,9 @@ export function taggedThoughts(text: string): string {
 
 /** How the thoughts of a text changed. */
 export interface ThoughtsChange {
-  /** What is closed; while nothing is, what the last tag opened. */
+  /** The closed thoughts; the open one as long as none is closed. */
   readonly text: string;
-  /** What was added; nothing where the text was replaced. */
+  /** The growth; `undefined` if the text was replaced. */
   readonly added: string | undefined;
 }
 
@@ -31,10 +31,10 @@ export class GrowingThoughts {
   #hasClosed = false;
   #open = '';
   #isInside = false;
-  /** What the text ends with that may become a tag. It counts as a thought until it does. */
+  /** The end of the text that may become a tag. It counts as a thought until it does. */
   #tail = '';
 
-  /** What stands between tags that are closed. */
+  /** The text between closed tags. */
   get closed(): string {
     return this.#closed;
   }
@@ -51,7 +51,7 @@ export class GrowingThoughts {
     };
   }
 
-  /** Reads a piece; what the thoughts grew by, or nothing where they were replaced. */
+  /** Reads a piece. Gives the growth of the thoughts; nothing if they were replaced. */
   #read(piece: string): string | undefined {
     let added: string | undefined = '';
     let from = 0;

@@ -4,7 +4,7 @@ import { isFields, parsed, textBlocks } from './tool-result.js';
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Where a messaging tool sent something. */
+/** The address of something that a messaging tool sent. */
 export interface MessagingTarget {
   readonly tool: string;
   readonly provider: string;
@@ -12,17 +12,17 @@ export interface MessagingTarget {
   readonly to?: string;
 }
 
-/** What one call of a messaging tool sends. */
+/** The content of one call of a messaging tool. */
 interface Send {
   readonly text?: string;
   readonly target?: MessagingTarget;
   readonly args: Fields;
 }
 
-/** How many are remembered: the newest of each. */
+/** Bounds each list: the newest entries stay. */
 const most = 200;
 
-/** What the run's messaging tools have sent, so that the same is not sent again as a reply. */
+/** Remembers what the run's messaging tools have sent, so that the same is not sent again as a reply. */
 export class MessagingSends {
   readonly texts: string[] = [];
   readonly mediaUrls: string[] = [];
@@ -35,7 +35,7 @@ export class MessagingSends {
     return this.texts.at(-1);
   }
 
-  /** Whether a text says what was sent. */
+  /** Tells whether a text was sent already. */
   hasSent(text: string): boolean {
     if (this.#compared.length === 0) return false;
     const compared = comparable(text);

@@ -3,20 +3,22 @@ export interface ToolFailure {
   readonly toolName: string;
   readonly meta?: string;
   readonly error?: string;
-  /** It was to change something; absent where its start was not seen. */
+  /** It was to change something; absent if its start was not seen. */
   readonly mutatingAction?: boolean;
   /** Tells what it was to change from another. */
   readonly actionFingerprint?: string;
 }
 
-/** Whether a call makes good what another failed to do: the same action, or the same words for it. */
+/** Tells whether a call makes a failed one good: it is the same action, or has the same words. */
 function makesGood(failed: ToolFailure, call: ToolFailure): boolean {
   if (failed.actionFingerprint !== undefined || call.actionFingerprint !== undefined)
     return failed.actionFingerprint === call.actionFingerprint;
   return failed.toolName === call.toolName && failed.meta === call.meta;
 }
 
-/** Keeps the run's last failure: of a call that changes nothing until the next that succeeds, else until the same does. */
+/**
+ * Keeps the run's last failure: of a call that changes nothing until the next that succeeds, else until the same does.
+ */
 export class ToolFailures {
   #last: ToolFailure | undefined;
 

@@ -56,7 +56,7 @@ export class ToolReplies {
   readonly failures = new ToolFailures();
   readonly #with: ToolScope;
   readonly #running = new Map<string, RunningCall>();
-  /** What was said of each call that runs, and what it is to change. */
+  /** The description of each call that runs, and its mutation. */
   readonly #described = new Map<string, Description>();
   readonly #summarized = new Set<string>();
 

@@ -27,7 +27,7 @@ function passable(block: unknown, cutMark: string): unknown {
   return { type, ...rest, ...bytes, omitted: true };
 }
 
-/** The texts of a tool's answer, joined; nothing where it has none. */
+/** The texts of a tool's answer, joined; nothing if it has none. */
 export function resultText(result: unknown): string | undefined {
   return textBlocks(result).join('\n') || undefined;
 }
@@ -75,7 +75,7 @@ export function isFailedResult(result: unknown): boolean {
   return typeof status === 'string' && badStates.has(status.trim().toLowerCase());
 }
 
-/** Why a tool failed, in one line; nothing where its answer does not say. */
+/** Why a tool failed, in one line; nothing if its answer does not say. */
 export function failureReason(result: unknown): string | undefined {
   if (!isFields(result)) return undefined;
   const said = reasonIn(result['details']) ?? reasonIn(result);

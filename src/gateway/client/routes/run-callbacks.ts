@@ -49,7 +49,11 @@ export class RunCallbacks<Event extends { readonly runId: string }, Callback> {
     for (const event of early.take(runId)) if (this.#runs.get(runId) === run) deliver(event, run);
   }
 
-  /** @param callback if it is given, a run with another callback is left alone. @returns true if the run was registered. */
+  /**
+   * @param callback if it is given, a run with another callback is left alone.
+   *
+   * @returns true if the run was registered.
+   */
   unregister(runId: string, callback?: Callback): boolean {
     const run = this.#runs.get(runId);
     if (run === undefined || (callback !== undefined && run.callback !== callback)) return false;

@@ -2,7 +2,7 @@ import { isThenable } from '../../../kernel/index.js';
 import type { InternalHookHandler } from '../../internal/event.js';
 import type { Registering } from './registering.js';
 
-/** What a plugin says of a handler for internal hooks. */
+/** A plugin's options for a handler of internal hooks. */
 interface InternalHookOptions {
   readonly name?: string;
   readonly description?: string;
@@ -51,7 +51,10 @@ export function registerInternal(
   plugin.internalHooks.push({ name, description, events: keys, attached });
 }
 
-/** The handler, of whose answers none comes of a member that is not there: it is taken back, and the handler has failed. */
+/**
+ * The handler, of whose answers none comes of a member that is not there: it is taken back, and the handler has
+ * failed.
+ */
 function judgedHandler(
   { refusals }: Registering,
   handler: InternalHookHandler,

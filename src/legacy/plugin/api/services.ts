@@ -1,10 +1,10 @@
 import { type Clock, systemClock, withTimeout } from '../../../kernel/index.js';
 import type { LegacyService, LegacyServiceContext } from '../shape/shapes.js';
 
-/** What the services of a plugin are run with. */
+/** The options of a plugin's services. */
 export interface ServicesOptions {
   readonly context: LegacyServiceContext;
-  /** The platform's where unsaid. */
+  /** The platform's by default. */
   readonly clock?: Clock;
   /** Told of what failed. */
   readonly onFailure: (message: string, thrown?: unknown) => void;

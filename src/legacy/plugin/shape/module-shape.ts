@@ -1,6 +1,6 @@
 import { oneLine } from '../../../kernel/index.js';
 
-/** What a plugin's object may say of itself. */
+/** The names that a plugin's object may have. */
 export interface PluginDefinition {
   readonly id?: string;
   readonly name?: string;
@@ -8,7 +8,7 @@ export interface PluginDefinition {
   readonly description?: string;
 }
 
-/** What a module exports: a function that registers, and what it says of itself; or why it is no plugin. */
+/** The export of a module: the register function and its names, or the reason why it is no plugin. */
 export interface PluginExport {
   readonly register?: (api: unknown) => unknown;
   readonly definition: PluginDefinition;
@@ -16,7 +16,7 @@ export interface PluginExport {
   readonly problem?: string;
 }
 
-/** Reads a plugin's module: its default export where it has one, a function or an object with `register` or `activate`. */
+/** Reads a plugin's module: its default export if it has one, a function or an object with `register` or `activate`. */
 export function pluginExportOf(module: unknown): PluginExport {
   try {
     return read(defaultOf(module));

@@ -13,10 +13,10 @@ const entrySchema = z
   })
   .catch({});
 
-/** What an OpenClaw configuration says of one plugin: `plugins.entries.<id>`. */
+/** The entry of one plugin in an OpenClaw configuration: `plugins.entries.<id>`. */
 export type PluginEntry = Readonly<z.output<typeof entrySchema>>;
 
-/** Reads a plugin's entry; an empty one where there is none, or none that can be read. */
+/** Reads a plugin's entry; an empty one if there is none, or none that can be read. */
 export function pluginEntryOf(config: Readonly<Record<string, unknown>>, id: string): PluginEntry {
   const entries = z.looseObject({ plugins: z.looseObject({ entries: fields }) }).safeParse(config);
   const all = entries.data?.plugins.entries ?? {};

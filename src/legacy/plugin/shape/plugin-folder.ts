@@ -4,7 +4,7 @@ import type { SluiceError } from '../../../kernel/index.js';
 import { legacyError } from '../../errors.js';
 import { type LegacyManifest, manifestName, notJson, parseLegacyManifest } from './manifest.js';
 
-/** What a plugin's folder holds, before its code runs. */
+/** The content of a plugin's folder, before its code runs. */
 export interface PluginFolder {
   readonly manifest: LegacyManifest;
   /** Its entry files, as full paths. The first one is the plugin. */
@@ -35,7 +35,9 @@ export function readPluginFolder(path: string, from: string): PluginFolder {
   return { manifest, entries: isEntry ? [full] : entriesOf(path, folder) };
 }
 
-/** The folder that an entry file belongs to: the manifest lies beside it, or above it up to the package's own folder. */
+/**
+ * The folder that an entry file belongs to: the manifest lies beside it, or above it up to the package's own folder.
+ */
 function folderWithManifest(from: string): string | undefined {
   if (isFile(join(from, manifestName))) return from;
   const above = dirname(from);
@@ -86,7 +88,7 @@ function namedEntries(folder: string): string[] {
     .filter((entry) => entry !== '');
 }
 
-/** The text of a file; nothing where there is none. */
+/** The text of a file; nothing if there is none. */
 function textOf(file: string): string | undefined {
   return isFile(file) ? readFileSync(file, 'utf8') : undefined;
 }

@@ -27,7 +27,7 @@ export interface PluginInternalHook {
   readonly description: string;
   /** `type` or `type:action`. */
   readonly events: readonly string[];
-  /** Whether it is called: the config must switch internal hooks on. */
+  /** The handler is called: the config switches internal hooks on. */
   readonly attached: boolean;
 }
 
@@ -35,7 +35,7 @@ export interface PluginInternalHook {
 export interface UnsupportedCall {
   /** As the plugin names it: `api.registerTool`, `api.runtime.tts.speak`. */
   readonly method: string;
-  /** What to use instead, in a sentence. */
+  /** A sentence about the thing to use instead. */
   readonly instead: string;
 }
 
@@ -45,19 +45,19 @@ export interface PluginDiagnostic {
   readonly message: string;
 }
 
-/** What a plugin is loaded with. */
+/** The options of loading a plugin. */
 export interface LegacyPluginOptions {
   /** The kernel that its hooks go on. A host that is to run it must have the same. */
   readonly kernel: Kernel;
-  /** The name that it goes by; that of its manifest or export where unsaid. */
+  /** The name that it goes by; that of its manifest or export by default. */
   readonly pluginId?: string;
   /** Its `openclaw.plugin.json`: `pluginConfig` is judged by its schema. Without one nothing is. */
   readonly manifest?: LegacyManifest;
   /** The OpenClaw configuration that it is shown. It is read for this plugin's entry, too. */
   readonly config?: Fields;
-  /** The plugin's own configuration; `config.plugins.entries.<id>.config` where unsaid. */
+  /** The plugin's own configuration; `config.plugins.entries.<id>.config` by default. */
   readonly pluginConfig?: Fields;
-  /** `config.plugins.entries.<id>.hooks` where unsaid. */
+  /** `config.plugins.entries.<id>.hooks` by default. */
   readonly hooks?: {
     /** `false` keeps `before_prompt_build`, and the prompt fields of `before_agent_start`, from it. */
     readonly allowPromptInjection?: boolean;
@@ -71,9 +71,9 @@ export interface LegacyPluginOptions {
   readonly clock?: Clock;
   /** The file that it comes from, for messages. */
   readonly source?: string;
-  /** The folder that its services are told; the working folder where unsaid. */
+  /** The folder that its services are told; the working folder by default. */
   readonly workspaceDir?: string;
-  /** The folder that its services keep things in; `.sluice/<id>` in the workspace where unsaid. */
+  /** The folder that its services keep things in; `.sluice/<id>` in the workspace by default. */
   readonly stateDir?: string;
   /**
    * `skip` (the default) writes down that it asked for a member that is not there, and goes on: what that call gives can
@@ -105,7 +105,7 @@ export interface LegacyPlugin extends AsyncDisposable {
   readonly services: readonly LegacyService[];
   readonly commands: readonly LegacyCommand[];
   readonly channels: readonly LegacyChannel[];
-  /** What it asked for in vain so far: once per method. */
+  /** The members that it asked for in vain so far, once per method. */
   readonly unsupported: readonly UnsupportedCall[];
   readonly diagnostics: readonly PluginDiagnostic[];
   /** Starts its services, one after the other. One that fails is told of and left out. Never rejects. */

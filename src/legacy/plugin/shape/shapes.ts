@@ -1,8 +1,8 @@
-/** What an OpenClaw plugin registers beside hooks, profile 2026.3: as it hands it over, and as it is called. */
+/** The shapes that an OpenClaw plugin registers beside hooks, and those that it is called with; profile 2026.3. */
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Where a plugin writes. */
+/** The logger of a plugin. */
 export interface LegacyLogger {
   debug(message: string): void;
   info(message: string): void;
@@ -10,7 +10,7 @@ export interface LegacyLogger {
   error(message: string): void;
 }
 
-/** What a service is started and stopped with. */
+/** The context of a service when it starts and stops. */
 export interface LegacyServiceContext {
   readonly config: Fields;
   readonly workspaceDir: string;
@@ -26,13 +26,13 @@ export interface LegacyService {
   stop?(context: LegacyServiceContext): unknown;
 }
 
-/** What a command is called with. */
+/** The context of a command. */
 export interface LegacyCommandContext {
   readonly senderId?: string;
   readonly channel: string;
   readonly channelId?: string;
   readonly isAuthorizedSender: boolean;
-  /** What follows the name, as it was written. */
+  /** The text after the name, as it was written. */
   readonly args?: string;
   readonly commandBody: string;
   readonly config: Fields;
@@ -48,24 +48,24 @@ export interface LegacyCommand {
   readonly description: string;
   /** Without it the command is refused where something follows its name. */
   readonly acceptsArgs?: boolean;
-  /** Only senders who may give commands; so where unsaid. */
+  /** Only senders who may give commands; so by default. */
   readonly requireAuth?: boolean;
   /** Returns a `LegacyReply`, or a promise of one. It is not trusted to. */
   handler(context: LegacyCommandContext): unknown;
 }
 
-/** What is said in a chat. */
+/** A reply in a chat. */
 export interface LegacyReply {
   readonly text?: string;
   readonly mediaUrl?: string;
   readonly mediaUrls?: readonly string[];
   readonly audioAsVoice?: boolean;
   readonly isError?: boolean;
-  /** What only its channel understands. */
+  /** Data that only its channel understands. */
   readonly channelData?: Fields;
 }
 
-/** What a channel is to send. */
+/** A message for a channel to send. */
 export interface LegacySendContext {
   readonly cfg: Fields;
   readonly to: string;
@@ -80,7 +80,7 @@ export interface LegacySendContext {
   readonly payload?: LegacyReply;
 }
 
-/** What a channel says of a delivery. Read field by field: it comes from outside. */
+/** A channel's report of a delivery. Read field by field: it comes from outside. */
 export interface LegacyDelivery {
   readonly messageId?: unknown;
   readonly chatId?: unknown;
@@ -108,6 +108,6 @@ export interface LegacyChannel {
   readonly config?: { listAccountIds?(config: Fields): readonly string[] };
   readonly capabilities?: { readonly media?: boolean; readonly threads?: boolean };
   readonly outbound?: LegacyOutbound;
-  /** What would take messages in. */
+  /** The member that would take messages in. */
   readonly gateway?: { readonly startAccount?: unknown };
 }

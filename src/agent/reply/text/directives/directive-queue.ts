@@ -18,7 +18,7 @@ export class DirectiveQueue {
   #last = '';
   #target: ReplyTarget = { isCurrent: false, isSaid: false };
 
-  /** Adds a piece. Nothing where there is nothing to show of it. @param isLast what is open is read as it is. */
+  /** Adds a piece. Nothing if there is nothing to show of it. @param isLast what is open is read as it is. */
   push(piece: string, isLast = false): DirectedText | undefined {
     if (this.#open !== '' && !isLast && !hasBrackets(this.#last + piece)) {
       this.#open += piece; // not read again: it may be long
@@ -57,7 +57,7 @@ function hasBrackets(text: string): boolean {
   return text.includes('[[') || text.includes(']]');
 }
 
-/** Where the directive begins that a text leaves open: its length where it leaves none. */
+/** Finds the directive that a text leaves open; the text's length if it leaves none. */
 function openAt(text: string): number {
   const begin = text.lastIndexOf('[[');
   return begin >= 0 && !text.includes(']]', begin) ? begin : text.length;

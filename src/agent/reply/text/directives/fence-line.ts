@@ -10,7 +10,7 @@ export interface FenceLine {
 /** A fenced code block within a text. */
 export interface FenceSpan extends FenceLine {
   readonly start: number;
-  /** Where its closing line ends, before the line's end; the text's length where nothing closes it. */
+  /** The end of its closing line, before the line's end; the text's length if no line closes it. */
   readonly end: number;
 }
 
@@ -24,7 +24,10 @@ export function fenceLine(line: string): FenceLine | undefined {
   return { indent, marker, line };
 }
 
-/** Whether a fence closes the block that another opened: the same sign, at least as often. Words after it do not matter. */
+/**
+ * Tells whether a fence closes the block of another: it has the same sign at least as often. Words after it do not
+ * matter.
+ */
 export function closesFence(open: FenceLine, line: FenceLine): boolean {
   return line.marker[0] === open.marker[0] && line.marker.length >= open.marker.length;
 }

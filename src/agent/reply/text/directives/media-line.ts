@@ -1,12 +1,15 @@
-/** What a `MEDIA:` line holds. */
+/** The content of a `MEDIA:` line. */
 export interface MediaLine {
-  /** Where the media are: addresses, or paths as written. */
+  /** Addresses of media, or paths as written. */
   readonly mediaUrls: readonly string[];
-  /** What else stands on the line; empty where nothing does. */
+  /** The other words of the line. */
   readonly rest: string;
 }
 
-/** A line that is longer than this, in UTF-16 code units, names no media in a text that grows: nobody waits for its end. */
+/**
+ * A line that is longer than this, in UTF-16 code units, names no media in a text that grows: nobody waits for its
+ * end.
+ */
 export const longestMediaLine = 8192;
 const longestSource = 4096;
 const mediaStart = /^\s*MEDIA:/;
@@ -14,14 +17,14 @@ const address = /^https?:\/\//i;
 const localPath = /^(?:\/|\.{1,2}\/|~|[a-z]:[\\/]|\\\\|file:\/\/)/i;
 const fileName = /^(?!\w+:\/\/).*\.\w{1,10}$/s;
 
-/** Whether a line, or the beginning of one, may be a `MEDIA:` line. */
+/** Tells whether a line, or the beginning of one, may be a `MEDIA:` line. */
 export function mayBeMediaLine(line: string): boolean {
   const text = line.trimStart();
   return text.startsWith('MEDIA:') || 'MEDIA:'.startsWith(text);
 }
 
 /**
- * Reads a line that names media for the reply. Nothing where it does not.
+ * Reads a line that names media for the reply. Nothing if it does not.
  *
  * @example
  * readMediaLine('MEDIA: https://example.org/a.png'); // { mediaUrls: ['https://example.org/a.png'], rest: '' }
@@ -45,7 +48,7 @@ function all(url: string): MediaLine {
   return { mediaUrls: [url], rest: '' };
 }
 
-/** A source as it is used, or nothing where the text is none. A bare file name is one only where it stands alone. */
+/** A source as it is used, or nothing if the text is none. A bare file name is one only where it stands alone. */
 function source(text: string, isAlone = true): string | undefined {
   const bare = unquoted(text) ?? text.replace(/^[`"'[{(]+|[`"'\]}),]+$/g, '');
   const url = bare.startsWith('file://') ? bare.slice('file://'.length) : bare;

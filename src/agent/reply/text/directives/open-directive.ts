@@ -16,7 +16,7 @@ export class OpenDirective {
   #isDirective = false;
   #hasOpened = false;
 
-  /** Adds a piece; what of the text is no open directive. */
+  /** Adds a piece. Gives the part of the text that is no open directive. */
   push(piece: string): string {
     const { at, begins = false } = this.#cut(piece);
     this.#hasOpened ||= begins || (this.#open + piece).includes('[[');
@@ -32,7 +32,7 @@ export class OpenDirective {
     return text.slice(0, at);
   }
 
-  /** What is no open directive if nothing follows `piece`, which is not added. */
+  /** Gives the text without an open directive, as if it ended after `piece`, which is not added. */
   peek(piece: string): string {
     const { at, isSingle } = this.#cut(piece);
     if (at === undefined) return '';
@@ -41,7 +41,9 @@ export class OpenDirective {
     return isSingle && hasOpened ? text : text.slice(0, at);
   }
 
-  /** Where the open directive begins, in what is held and the piece; nowhere where it is the one that was open. */
+  /**
+   * Finds the open directive in the held text and the piece. `at` is undefined if the directive that was open goes on.
+   */
   #cut(piece: string): Cut {
     if (this.#open === '' && !piece.includes('[')) return { at: piece.length };
     const seam = this.#isDirective ? this.#last + piece : this.#open + piece;

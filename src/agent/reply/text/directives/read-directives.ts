@@ -22,7 +22,7 @@ export const silentReply = 'NO_REPLY';
 const audioTag = /\[\[\s*audio_as_voice\s*\]\]/gi;
 const replyTag = /\[\[\s*(?:reply_to_current|reply_to\s*:\s*([^\]\n]+))\s*\]\]/gi;
 
-/** Whether a text holds a directive of a kind. */
+/** Finds which kinds of directives a text holds. */
 export function directivesIn(text: string): { audio: boolean; reply: boolean } {
   if (!text.includes(']]')) return { audio: false, reply: false };
   return { audio: text.search(audioTag) >= 0, reply: text.search(replyTag) >= 0 };
