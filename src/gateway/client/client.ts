@@ -49,11 +49,12 @@ import { untilReady } from './until-ready.js';
 export class OpenClawClient implements AsyncDisposable {
   /** The time as this client reads it. */
   readonly clock: Clock;
+  /** Makes a text of the gateway fit to be shown: on one line, bounded, without this client's secrets. */
+  readonly redact: (text: string) => string;
   readonly #limits: ClientLimits;
   readonly #logger: Logger;
   readonly #counters = newCounters();
   readonly #connection: Connection;
-  readonly #redact: (text: string) => string;
   readonly #pending: PendingRequests;
   readonly #routes: RunRoutes;
   readonly #claims = new RunClaims();
@@ -68,7 +69,7 @@ export class OpenClawClient implements AsyncDisposable {
     const url = urlOf(options);
     const redact = redactor([token, password]);
     this.clock = clock;
-    this.#redact = redact;
+    this.redact = redact;
     this.#limits = limitsOf(options);
     this.#logger = unfailing(logger);
     const onError = (error: unknown): void => {
@@ -189,11 +190,7 @@ export class OpenClawClient implements AsyncDisposable {
     this.#routes.agent.register(runId, callback, other);
   }
 
-  /**
-   * @param callback if it is given, a run with another callback is left alone.
-   *
-   * @returns true if the run was registered.
-   */
+  /** @param callback leaves a run with another callback alone. @returns true if the run was registered. */
   unregisterAgentAccumulation(runId: string, callback?: AgentCallback): boolean {
     return this.#routes.agent.unregister(runId, callback);
   }
@@ -203,11 +200,7 @@ export class OpenClawClient implements AsyncDisposable {
     this.#routes.chat.register(runId, callback);
   }
 
-  /**
-   * @param callback if it is given, a run with another callback is left alone.
-   *
-   * @returns true if the run was registered.
-   */
+  /** @param callback leaves a run with another callback alone. @returns true if the run was registered. */
   unregisterChatAccumulation(runId: string, callback?: ChatCallback): boolean {
     return this.#routes.chat.unregister(runId, callback);
   }
@@ -252,16 +245,9 @@ export class OpenClawClient implements AsyncDisposable {
     return this.#states.add(listener);
   }
 
-  /**
-   * Hears when every run of the gateway is lost to this client (stream §2.6), also those that nobody has registered.
-   */
+  /** Hears when all runs of the gateway are lost to this client (stream §2.6), also unregistered ones. */
   onRunsLost(listener: (loss: RunsLost) => void): Disposable {
     return this.#losses.add(listener);
-  }
-
-  /** A text of the gateway as it may be shown: on one line, bounded, without this client's secrets. */
-  redact(text: string): string {
-    return this.#redact(text);
   }
 
   /** The counts of the client, and the sizes of what it holds now. */
