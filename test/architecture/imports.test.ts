@@ -8,6 +8,9 @@ import { packageOf, wrongExtensionImports, wrongImports } from './layers.js';
 
 const src = sourceFiles('src');
 
+/** Packages whose code is in the published files: nobody installs them, and no declaration names them. */
+const bundled = ['cockatiel', 'commander', 'p-limit', 'pino', 'semver', 'string-width', 'ws'];
+
 interface PackageJson {
   readonly dependencies?: Readonly<Record<string, string>>;
   readonly devDependencies?: Readonly<Record<string, string>>;
@@ -37,9 +40,11 @@ describe('the imports of src', () => {
     expect(lost).toEqual([]);
   });
 
-  it('name only Node and run-time dependencies of the package', () => {
+  it('name only Node, run-time dependencies of the package and those whose code it bundles', () => {
     const manifest = dependenciesOf('package.json');
+    expect(Object.keys(manifest.devDependencies ?? {})).toEqual(expect.arrayContaining(bundled));
     const known = Object.keys({ ...manifest.dependencies, ...manifest.peerDependencies });
+    known.push(...bundled);
     const unknown = src.flatMap((file) =>
       importsOf(file)
         .filter(({ specifier }) => !/^(\.|node:|<computed>)/.test(specifier))

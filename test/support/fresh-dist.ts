@@ -1,4 +1,4 @@
-import { readdirSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { basename, dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
@@ -15,13 +15,18 @@ const folders = [
 /**
  * Compiles into `dist` each file of source that is newer than its output, so that a test can start the compiled command
  * line: that takes a quarter of the time that a compiler in each process takes. Only `npm run build` writes declarations.
+ * If `dist` holds the bundle that is published, it compiles every file in its place.
  */
 export default async function freshDist(): Promise<void> {
+  const chunks = join(root, 'dist/chunks');
+  const isBundled = existsSync(chunks);
   for (const { from, to } of folders) {
     const source = join(root, from);
     const output = join(root, to);
     const stale = sourcesIn(source).filter(
-      (file) => changedMs(file) > changedMs(outputOf(file, source, output)),
+      (file) =>
+        (isBundled && from === 'src') ||
+        changedMs(file) > changedMs(outputOf(file, source, output)),
     );
     if (stale.length === 0) continue;
     await build({
@@ -33,6 +38,7 @@ export default async function freshDist(): Promise<void> {
       platform: 'node',
     });
   }
+  rmSync(chunks, { recursive: true, force: true });
 }
 
 function sourcesIn(folder: string): string[] {

@@ -1,6 +1,14 @@
 import { spawnSync } from 'node:child_process';
-import { copyFileSync, cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import {
+  copyFileSync,
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
 import process from 'node:process';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -205,6 +213,31 @@ describe('the built package, imported by its name (§2, §13)', () => {
     expect(run('shipped.js')).toBe(
       'observer mentions on ingress.normalized; veto owner on egress.preparing',
     );
+  });
+
+  it('declares its entry points with nothing but what is installed with it', () => {
+    const { exports, dependencies } = JSON.parse(
+      readFileSync(join(root, 'package.json'), 'utf8'),
+    ) as {
+      readonly exports: Readonly<Record<string, { readonly types?: string }>>;
+      readonly dependencies: Readonly<Record<string, string>>;
+    };
+    const installed = join(project, 'node_modules/sluice');
+    const files = new Set(
+      Object.values(exports).flatMap(({ types }) =>
+        types === undefined ? [] : join(installed, types),
+      ),
+    );
+    const packages = new Set<string>();
+    for (const file of files)
+      for (const [, name = ''] of readFileSync(file, 'utf8')
+        .replace(/\/\*[\s\S]*?\*\//g, '')
+        .matchAll(/(?:\bfrom|\bimport)\s*\(?\s*['"]([^'"]+)['"]/g))
+        if (name.startsWith('.')) files.add(join(dirname(file), name.replace(/\.js$/, '.d.ts')));
+        else if (!name.startsWith('node:')) packages.add(name.split('/')[0] ?? '');
+    expect(files.size).toBeGreaterThan(100);
+    const known = Object.keys(dependencies);
+    expect([...packages].filter((name) => !known.includes(name))).toEqual([]);
   });
 
   it('refuses an extension that another copy has defined, and names both (§13.12)', () => {

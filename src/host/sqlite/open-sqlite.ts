@@ -1,7 +1,8 @@
 import { isUtf8 } from 'node:buffer';
+import { createRequire } from 'node:module';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import Driver from 'libsql';
+import type Driver from 'libsql';
 import { isSluiceError, type SluiceError } from '../../kernel/index.js';
 import { hostError } from '../errors.js';
 import { logDamage } from './log-damage.js';
@@ -15,6 +16,11 @@ import {
   shortened,
   withoutQuotes,
 } from './sqlite-values.js';
+
+/** Loads the native library when the first database is opened: a host without a journal does not need it. */
+function loadDriver(): typeof Driver {
+  return createRequire(import.meta.url)('libsql') as typeof Driver; // a CommonJS module, typed by its own declarations
+}
 
 /** Bytes that the write-ahead log keeps on the disk once what it holds is in the file. */
 const mostLogBytes = 16 * 1024 * 1024;
@@ -114,7 +120,7 @@ class OpenDatabase implements SqliteDatabase {
     if (inLog !== undefined) throw this.#damaged(inLog);
     if (!readonly && path !== ':memory:') makePrivate(path);
     this.#driver = this.#guarded(
-      () => new Driver(nameOf(path, readonly), { timeout: busyTimeoutMs }),
+      () => new (loadDriver())(nameOf(path, readonly), { timeout: busyTimeoutMs }),
     );
     try {
       if (options.isDamageExpected === true) this.exec('PRAGMA writable_schema = ON'); // reads a file that was cut off

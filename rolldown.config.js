@@ -1,0 +1,53 @@
+import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { defineConfig } from 'rolldown';
+
+const manifest = JSON.parse(readFileSync('package.json', 'utf8'));
+/** Packages that stay outside: those that users install with this one, as its declarations name them, or that are native. */
+const outside = ['libsql', 'esbuild', ...Object.keys(manifest.peerDependencies)];
+const layers = readdirSync('src').filter((name) => existsSync(`src/${name}/index.ts`));
+
+/** Takes away the files of the build that this bundle replaces. The declarations stay. */
+const withoutBuild = {
+  name: 'without-build',
+  generateBundle() {
+    rmSync('dist/chunks', { recursive: true, force: true });
+    for (const entry of readdirSync('dist', { recursive: true }))
+      if (String(entry).endsWith('.js')) rmSync(join('dist', String(entry)));
+  },
+};
+
+/** Writes the licences of the packages whose code is in the bundle. */
+const licences = {
+  name: 'licences',
+  generateBundle(_options, bundle) {
+    const modules = Object.values(bundle).flatMap((file) => Object.keys(file.modules ?? {}));
+    const found = modules.map((id) => /^(.*node_modules\/(?:@[^/]+\/)?[^/]+)\//.exec(id)?.[1]);
+    const folders = [...new Set(found.filter((folder) => folder !== undefined))].sort();
+    const texts = folders.map((folder) => {
+      const { name, version, license } = JSON.parse(
+        readFileSync(join(folder, 'package.json'), 'utf8'),
+      );
+      const file = readdirSync(folder).find((entry) => /^licen[cs]e/i.test(entry));
+      const text = file === undefined ? '' : readFileSync(join(folder, file), 'utf8').trim();
+      return `${name} ${version} (${license})\n\n${text}`;
+    });
+    const source = `The code of these packages is in the files of this folder.\n\n${texts.join(`\n\n${'-'.repeat(72)}\n\n`)}\n`;
+    this.emitFile({ type: 'asset', fileName: 'LICENCES.txt', source });
+  },
+};
+
+/** The published package: one file for each entry point, and the parts that they share. One kernel serves all of them. */
+export default defineConfig({
+  input: {
+    index: 'src/index.ts',
+    'cli/main': 'src/cli/main.ts',
+    ...Object.fromEntries(layers.map((name) => [`${name}/index`, `src/${name}/index.ts`])),
+  },
+  platform: 'node',
+  external: (id) =>
+    id.startsWith('node:') || outside.some((name) => id === name || id.startsWith(`${name}/`)),
+  transform: { target: 'node20' },
+  plugins: [withoutBuild, licences],
+  output: { dir: 'dist', format: 'esm', chunkFileNames: 'chunks/[name]-[hash].js' },
+});
