@@ -109,8 +109,8 @@ export interface ChannelPlugin {
   /** Makes a message of an update, when it comes: its lane depends on its conversation. Pure, and does not throw. */
   decodeIngress(raw: unknown, accountId: string): DecodedIngress;
   /**
-   * Tells the provider that an update needs not come again. Called when its message has been handled to its end, whatever
-   * that was; with a journal, as soon as it is kept, and again when it comes again.
+   * Tells the provider that an update need not come again. If the host's journal outlives the host (a file does), it is called
+   * when the update is kept, and again when the update comes again. Otherwise it is called when the update has ended.
    */
   ack?(accountId: string, update: InboundUpdate): Promise<void>;
   /** Sends one message: the one that the permit holds, once. */

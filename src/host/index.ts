@@ -35,7 +35,7 @@ export type {
   UpdateRecord,
   UpdateState,
 } from './journal/journal.js';
-export { memoryJournal } from './journal/memory-journal.js';
+export { type MemoryJournalOptions, memoryJournal } from './journal/memory-journal.js';
 export type { MessageEnd, SendReport } from './journal/message-end.js';
 export type { Damage } from './journal/rows/table-rows.js';
 export type { JournalOptions, SqliteJournal } from './journal/sqlite/journal-options.js';

@@ -38,6 +38,7 @@ export function mortalJournal(
       return isDead ? unanswered : result;
     };
   return {
+    outlivesHost: journal.outlivesHost,
     updates: (filter) => journal.updates(filter),
     sends: (filter) => journal.sends(filter),
     dispatches: (filter) => journal.dispatches(filter),

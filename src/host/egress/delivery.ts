@@ -2,7 +2,7 @@ import type { Trail } from '../../agent/index.js';
 import { approveSend, type SendApproval } from '../../channel/index.js';
 import { definedFields, oneLine } from '../../kernel/index.js';
 import type { SendReport } from '../journal/message-end.js';
-import type { DeliveryParts } from '../parts/parts.js';
+import type { SendParts } from '../parts/parts.js';
 import { pause } from '../parts/pause.js';
 import type { RunningAccount } from '../provided/accounts.js';
 import { endOfUnpassed, endSend, type FailureCause, type SendEnd } from './end-send.js';
@@ -20,7 +20,7 @@ export type Attempt = (account: RunningAccount, approval: SendApproval) => Promi
  * @param signal gives up waiting. A send that is under way then counts as failed: nobody knows its end.
  */
 export async function deliver(
-  parts: DeliveryParts,
+  parts: SendParts,
   trail: Trail,
   outgoing: OutgoingMessage,
   signal: AbortSignal,
@@ -35,7 +35,7 @@ export async function deliver(
  * @param first makes the first attempt in another way than by the channel's `send`.
  */
 export async function deliverPrepared(
-  parts: DeliveryParts,
+  parts: SendParts,
   trail: Trail,
   prepared: PreparedSend,
   signal: AbortSignal,
@@ -55,20 +55,20 @@ export async function deliverPrepared(
  * had it. The final of a stream that goes by `send` leaves what was shown: that says nothing of where it is any more.
  */
 async function keepSending(
-  { outbox }: DeliveryParts,
+  { outbox }: SendParts,
   outcome: PreparedSend['outcome'],
   isBySend: boolean,
 ): Promise<string | undefined> {
   const leavesPreview = isBySend && outcome.event.payload.openedBy !== undefined;
   const unkept = await Promise.all([
-    leavesPreview ? outbox?.noteShown(outcome, null) : undefined,
-    outbox?.sending(outcome),
+    leavesPreview ? outbox.noteShown(outcome, null) : undefined,
+    outbox.sending(outcome),
   ]);
   return unkept.find((one) => one !== undefined);
 }
 
 async function attemptAll(
-  parts: DeliveryParts,
+  parts: SendParts,
   trail: Trail,
   { outcome }: PreparedSend,
   signal: AbortSignal,
@@ -121,7 +121,7 @@ async function attemptAll(
         const { retryAfterMs, reason = 'the provider asks to wait' } = result;
         waitedMs += retryAfterMs;
         if (isLast || !(waitedMs <= maxWaitMs)) return fail('retry-after', reason, retryAfterMs);
-        await parts.outbox?.unsent(outcome); // if the host ends while it waits, everybody knows that nothing is out
+        await parts.outbox.unsent(outcome); // if the host ends while it waits, everybody knows that nothing is out
         if (!(await pause(parts.clock, retryAfterMs, signal)))
           return fail('aborted', reason, retryAfterMs);
         break;

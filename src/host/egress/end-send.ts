@@ -3,7 +3,7 @@ import type { ApprovedMessage, DeliveryReceipt } from '../../channel/index.js';
 import { type CancelRecord, definedFields, oneLine, type PayloadOf } from '../../kernel/index.js';
 import type { SendEndRecord } from '../journal/journal.js';
 import type { SendReport } from '../journal/message-end.js';
-import type { DeliveryParts } from '../parts/parts.js';
+import type { SendParts } from '../parts/parts.js';
 import { problemOfText } from '../sqlite/sqlite-values.js';
 import type { PreparedSend } from './prepare-send.js';
 
@@ -34,14 +34,14 @@ export type SendEnd = { readonly attempts: number } & (
  * ended. Never rejects.
  */
 export async function endSend(
-  parts: DeliveryParts,
+  parts: SendParts,
   trail: Trail,
   prepared: PreparedSend,
   end: SendEnd,
 ): Promise<SendReport> {
   const { outcome, startedAtMs } = prepared;
   const isKept = prepared.unkept === undefined || outcome.event.payload.openedBy !== undefined; // by its opening
-  if (isKept) await parts.outbox?.end(outcome, recordOf(end));
+  if (isKept) await parts.outbox.end(outcome, recordOf(end));
   const durationMs = Math.max(0, parts.clock.now() - startedAtMs);
   let indexKeys: readonly string[] = [];
   try {
@@ -75,7 +75,7 @@ export function endOfUnpassed({ outcome, unkept }: PreparedSend): SendEnd | unde
 
 /** @returns the keys that handlers filed it under. */
 async function tellEnd(
-  parts: DeliveryParts,
+  parts: SendParts,
   trail: Trail,
   { outcome }: PreparedSend,
   end: SendEnd,
@@ -111,7 +111,7 @@ async function tellEnd(
 
 /** A receipt comes from outside. What it says wrongly is left out: the message was sent all the same. */
 function withReceipt(
-  parts: DeliveryParts,
+  parts: SendParts,
   payload: Omit<PayloadOf<'egress.sent'>, 'receipt'>,
   receipt: DeliveryReceipt,
 ): PayloadOf<'egress.sent'> {
@@ -124,7 +124,7 @@ function withReceipt(
 }
 
 function reportOf(
-  parts: DeliveryParts,
+  parts: SendParts,
   { outcome }: PreparedSend,
   end: SendEnd,
 ): Omit<SendReport, 'indexKeys'> {

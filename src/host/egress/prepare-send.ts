@@ -1,6 +1,6 @@
 import type { Trail } from '../../agent/index.js';
 import { definedFields, type Outcome, type PayloadOf } from '../../kernel/index.js';
-import type { DeliveryParts } from '../parts/parts.js';
+import type { SendParts } from '../parts/parts.js';
 
 /** A message that is to go out, before anybody has judged it. */
 export type OutgoingMessage = Omit<
@@ -35,7 +35,7 @@ export interface PrepareOptions {
  * @throws what the kernel throws where it cannot dispatch: nothing is prepared then.
  */
 export async function prepareSend(
-  parts: DeliveryParts,
+  parts: SendParts,
   trail: Trail,
   outgoing: OutgoingMessage,
   { streaming, signal, again, keptAs }: PrepareOptions,
@@ -43,7 +43,7 @@ export async function prepareSend(
   const accounts = parts.accounts.offered();
   const startedAtMs = parts.clock.now();
   const correlationId = trail.last?.event.correlationId;
-  const eventId = again ?? parts.outbox?.nextId(correlationId, outgoing.openedBy);
+  const eventId = again ?? parts.outbox.nextId(correlationId, outgoing.openedBy);
   const outcome = await trail.dispatch(
     'egress.preparing',
     { attachments: [], metadata: {}, ...outgoing, streaming, accounts },
@@ -53,7 +53,7 @@ export async function prepareSend(
       ...definedFields({ eventId }),
     },
   );
-  const unkept = again === undefined ? await parts.outbox?.prepare(outcome, keptAs) : undefined;
+  const unkept = again === undefined ? await parts.outbox.prepare(outcome, keptAs) : undefined;
   return { outcome, startedAtMs, ...definedFields({ unkept }) };
 }
 

@@ -28,7 +28,7 @@ export async function replyTo(
   signal: AbortSignal,
   address: ReplyAddress = addressOf(message),
 ): Promise<SendReport> {
-  const before = parts.outbox?.takeSentBefore(trail.last?.event.correlationId, reply);
+  const before = parts.outbox.takeSentBefore(trail.last?.event.correlationId, reply);
   if (before !== undefined) return before;
   const outgoing = { ...address, ...reply };
   return deliver(parts, trail.fork(), outgoing, signal);

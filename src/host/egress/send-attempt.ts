@@ -1,6 +1,6 @@
 import type { Trail } from '../../agent/index.js';
 import type { SendApproval, SendPermit, SendResult } from '../../channel/index.js';
-import type { DeliveryParts } from '../parts/parts.js';
+import type { SendParts } from '../parts/parts.js';
 import { type CallEnd, callWithin } from '../parts/within-time.js';
 import type { RunningAccount } from '../provided/accounts.js';
 
@@ -18,7 +18,7 @@ export type AttemptResult =
  * @param send what the channel does with it; its `send` where unsaid.
  */
 export async function attemptSend(
-  parts: DeliveryParts,
+  parts: SendParts,
   trail: Trail,
   account: RunningAccount,
   approval: SendApproval,
@@ -28,8 +28,8 @@ export async function attemptSend(
   if (signal.aborted) return { status: 'aborted' };
   const permit = approval.mintPermit();
   if (!(await tellSending(trail, approval, permit, signal))) return { status: 'aborted' };
-  const { sendTimeoutMs = 60_000 } = parts.options;
-  const end = await callWithin(() => send(permit), parts.clock, sendTimeoutMs, signal);
+  const { clock, sendTimeoutMs } = parts;
+  const end = await callWithin(() => send(permit), clock, sendTimeoutMs, signal);
   const result = resultOf(end, sendTimeoutMs);
   if (permit.used) return result;
   permit.take(); // so that a channel that answered too early cannot send now
@@ -90,14 +90,14 @@ function resultOf(end: CallEnd<SendResult>, timeoutMs: number): AttemptResult {
 
 /** Whether an ambiguous send may go out again: as its channel declares, never blindly. */
 export async function mayResend(
-  parts: DeliveryParts,
+  parts: SendParts,
   { channel, accountId }: RunningAccount,
   approval: Pick<SendApproval, 'idempotencyKey' | 'attempts'>,
   reason: string,
 ): Promise<boolean> {
   const policy = channel.resendPolicy.ambiguous;
   if (policy === 'resend') return channel.capabilities.deduplicatesSends === true;
-  const { onAmbiguousSend } = parts.options;
+  const { onAmbiguousSend } = parts;
   if (policy === 'fail' || onAmbiguousSend === undefined) return false;
   const { idempotencyKey, attempts } = approval;
   const asked = { channel: channel.id, accountId, idempotencyKey, attempt: attempts, reason };

@@ -11,7 +11,7 @@ type Policy = 'park' | 'refuse' | 'drop' | 'wait';
 function policyOf({ options, journal }: HostParts, { channel }: RunningAccount): Policy {
   if (options.whenLaneFull !== undefined) return options.whenLaneFull;
   if (channel.capabilities.canWait === true) return 'wait';
-  return journal === undefined ? 'refuse' : 'park';
+  return journal.outlivesHost ? 'park' : 'refuse';
 }
 
 /** Says what becomes of an update of a lane, and counts it. Of a crowd that is refused one is told, until there is room again. */

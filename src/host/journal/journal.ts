@@ -18,7 +18,7 @@ export interface NewUpdate {
   readonly lane?: string;
   /** Milliseconds since 1970. */
   readonly receivedAtMs: number;
-  /** As its channel gave it: JSON, and no larger than the journal keeps; or nothing. */
+  /** As its channel gave it, in JSON; absent if it is larger than the journal keeps, or if the journal does not outlive its host. */
   readonly body?: string;
 }
 
@@ -174,6 +174,12 @@ export interface JournalStats {
  * not go on as if it were.
  */
 export interface Journal extends JournalReader {
+  /**
+   * Tells whether a later host goes on with what this journal keeps. If so, an update is acknowledged when it is kept, and may
+   * be left to that host. If not, an update is acknowledged at its end, and the journal is given no body and no send
+   * (durability §6.8).
+   */
+  readonly outlivesHost: boolean;
   /** Takes an update in, unless it is known: then nothing changes, and its state is told. */
   accept(
     update: NewUpdate,

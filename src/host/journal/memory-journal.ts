@@ -8,17 +8,34 @@ import {
   type SendRecord,
   type UpdateRecord,
 } from './journal.js';
-import { InOrder, MemoryRows } from './memory-rows.js';
+import { InOrder, MemoryRows, Newest } from './memory-rows.js';
+
+/** The options of a journal in memory. */
+export interface MemoryJournalOptions {
+  readonly clock?: Clock;
+  /** If it is `false`, no later host gets the journal (durability §6.8); `true` if absent. */
+  readonly outlivesHost?: boolean;
+  /**
+   * The number of ended updates that are kept, each with its sends; so many ended sends of no update, and so many dispatches
+   * are kept, too. 10 000 if absent, 0 if the journal does not outlive its host.
+   */
+  readonly keepRows?: number;
+}
 
 /**
- * A journal in memory: gone with the process, and so no safer than none. For tests, and for hosts that want updates
- * that come twice to be handled once. The cost to keep a message and to find it again does not depend on how many it
- * has kept before; it drops none of them.
+ * A journal in memory: it is gone with the process. A host that is given no journal makes one that does not outlive it.
+ * The cost to keep a message and to find it again does not depend on how many were kept before. The oldest rows that have
+ * ended are dropped, dead letters among them (durability §1.16).
  *
  * @example
- * const host = createHost({ agents, channels, journal: memoryJournal() });
+ * const journal = memoryJournal();
+ * const host = createHost({ agents, channels, journal });
  */
-export function memoryJournal({ clock = systemClock }: { readonly clock?: Clock } = {}): Journal {
+export function memoryJournal({
+  clock = systemClock,
+  outlivesHost = true,
+  keepRows = outlivesHost ? 10_000 : 0,
+}: MemoryJournalOptions = {}): Journal {
   const updates = new MemoryRows<UpdateRecord>({
     idOf: ({ eventId }) => eventId,
     groupOf: ({ lane, state }) => (includes(openUpdates, state) ? lane : undefined),
@@ -30,8 +47,17 @@ export function memoryJournal({ clock = systemClock }: { readonly clock?: Clock 
     isOpen: ({ state }) => includes(openSends, state),
   });
   const dispatches = new InOrder<DispatchRecord>();
-  const counted = { accepted: 0, duplicates: 0, dispatchesDropped: 0, charactersWaiting: 0 };
+  const counted = {
+    ...{ accepted: 0, duplicates: 0, dispatches: 0 },
+    ...{ dispatchesDropped: 0, charactersWaiting: 0 },
+  };
   let seq = 0;
+  const endedUpdates = new Newest(keepRows, (eventId) => {
+    updates.delete(eventId);
+    for (const { sendId, state } of sends.inGroup(eventId))
+      if (!includes(openSends, state)) sends.delete(sendId);
+  });
+  const endedSends = new Newest(keepRows, (sendId) => sends.delete(sendId)); // those of no update that is kept
 
   const changeUpdate = (
     eventId: string,
@@ -57,6 +83,7 @@ export function memoryJournal({ clock = systemClock }: { readonly clock?: Clock 
   };
 
   return {
+    outlivesHost,
     accept: async (update) => {
       const known = updates.get(update.eventId);
       if (known !== undefined) {
@@ -94,6 +121,7 @@ export function memoryJournal({ clock = systemClock }: { readonly clock?: Clock 
         state: isDead ? 'dead' : 'ended',
         endedAtMs: clock.now(),
       }));
+      endedUpdates.add(eventId);
     },
     prepare: async (send) => {
       const known = sends.get(send.sendId);
@@ -119,16 +147,21 @@ export function memoryJournal({ clock = systemClock }: { readonly clock?: Clock 
       sends.set({ ...was, state: 'prepared' });
     },
     shown: async (sendId, shown) => changeSend(sendId, 'shown', (was) => ({ ...was, shown })),
-    endSend: async (sendId, end) =>
-      changeSend(sendId, end.state, (was) => ({ ...was, ...end, endedAtMs: clock.now() })),
+    endSend: async (sendId, end) => {
+      changeSend(sendId, end.state, (was) => ({ ...was, ...end, endedAtMs: clock.now() }));
+      const { correlationId = '' } = sends.get(sendId) ?? {};
+      if (updates.get(correlationId) === undefined) endedSends.add(sendId);
+    },
     dispatched: (dispatch) => {
-      dispatches.set({ ...dispatch, seq: dispatches.size + 1 });
+      dispatches.set({ ...dispatch, seq: ++counted.dispatches });
+      if (dispatches.size > keepRows) dispatches.dropFirst(Math.max(1, keepRows >> 3)); // many at once cost as much as one
     },
     retry: async (eventId) => {
       const was = updates.get(eventId);
       if (was?.state !== 'dead') return false;
       const { endedAtMs: _at, outcome: _outcome, reason: _reason, ...rest } = was;
       updates.set({ ...rest, state: 'accepted', attempts: 0, retriedAfterSeq: seq });
+      endedUpdates.delete(eventId);
       return true;
     },
     purge: async (eventId) => {
@@ -169,7 +202,7 @@ export function memoryJournal({ clock = systemClock }: { readonly clock?: Clock 
       })),
     changedOutside: () => false,
     problem: () => undefined,
-    stats: () => ({ ...counted, dispatches: dispatches.size }),
+    stats: () => ({ ...counted }),
     close: async () => undefined,
   };
 }

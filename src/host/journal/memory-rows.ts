@@ -20,6 +20,10 @@ export class InOrder<Row extends Numbered> {
     return this.#rows.length;
   }
 
+  get rows(): Row[] {
+    return [...this.#rows];
+  }
+
   /** Puts a row in its place, or in that of the row with its number. */
   set(row: Row): void {
     const at = this.#after(row.seq - 1);
@@ -29,6 +33,11 @@ export class InOrder<Row extends Numbered> {
   delete({ seq }: Row): void {
     const at = this.#after(seq - 1);
     if (this.#rows[at]?.seq === seq) this.#rows.splice(at, 1);
+  }
+
+  /** Drops the oldest rows. */
+  dropFirst(count: number): void {
+    this.#rows.splice(0, count);
   }
 
   /** The rows that a filter fits. No row is looked at before `afterSeq`, or behind the last that is wanted. */
@@ -105,6 +114,20 @@ export class MemoryRows<Row extends Numbered> {
     this.#groups.set(group, others);
   }
 
+  /** Drops a row, if it is there. */
+  delete(id: string): void {
+    const row = this.#byId.get(id);
+    if (row === undefined) return;
+    this.#leave(row);
+    this.#all.delete(row);
+    this.#byId.delete(id);
+  }
+
+  /** The rows of one group, in their order. */
+  inGroup(group: string): Row[] {
+    return this.#groups.get(group)?.rows ?? [];
+  }
+
   /**
    * The rows that a filter fits, of the fewest that are sure to hold them all.
    *
@@ -136,5 +159,29 @@ export class MemoryRows<Row extends Numbered> {
     if (group === undefined || others === undefined) return;
     others.delete(row);
     if (others.size === 0) this.#groups.delete(group);
+  }
+}
+
+/** The ids of what has ended, in the order of their ends. Of more than the limit the oldest is dropped. */
+export class Newest {
+  readonly #limit: number;
+  readonly #drop: (id: string) => void;
+  readonly #ids = new Set<string>();
+
+  constructor(limit: number, drop: (id: string) => void) {
+    this.#limit = limit;
+    this.#drop = drop;
+  }
+
+  add(id: string): void {
+    this.#ids.add(id);
+    const [oldest] = this.#ids;
+    if (this.#ids.size <= this.#limit || oldest === undefined) return;
+    this.#ids.delete(oldest);
+    this.#drop(oldest);
+  }
+
+  delete(id: string): void {
+    this.#ids.delete(id);
   }
 }

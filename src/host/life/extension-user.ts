@@ -1,6 +1,5 @@
 import type { ExtensionUser } from '../../extension/index.js';
 import { attempt } from '../parts/attempt.js';
-import { keeps } from '../parts/keeping.js';
 import type { HostParts } from '../parts/parts.js';
 import { isToStart } from '../parts/start-only.js';
 import { startAccount, stopAccount } from '../receive/account.js';
@@ -52,7 +51,7 @@ export function extensionUser(
           for (const accountId of channel.accounts)
             await startAccount(parts, channel, accountId, opened, intake);
       // what has waited for them (durability §7.1)
-      if (keeps(parts)) await attempt(parts, 'taking up', () => resumeWaiting(parts));
+      await attempt(parts, 'taking up', () => resumeWaiting(parts));
     },
   };
 }

@@ -24,7 +24,7 @@ export interface HostHealth {
     /** Why it is disabled, as an error code. */
     readonly code?: string;
   }[];
-  /** Absent without a journal. */
+  /** Absent if the journal does not outlive the host. */
   readonly journal?: {
     /** Why it takes nothing in now, as an error code. */
     readonly code?: ErrorCode;
@@ -42,7 +42,7 @@ export function healthOf(
   { startedMonotonicMs }: { readonly startedMonotonicMs?: number },
 ): HostHealth {
   const { clock, conversationLanes, turns, accounts, kernel, extensions, journal, counts } = parts;
-  const problem = journal?.problem();
+  const problem = journal.problem();
   return {
     state,
     uptimeMs:
@@ -59,7 +59,7 @@ export function healthOf(
       status,
       ...(error !== undefined && { code: error.code }),
     })),
-    ...(journal !== undefined && {
+    ...(journal.outlivesHost && {
       journal: { refused: counts.refused, ...(problem !== undefined && { code: problem.code }) },
     }),
     kernel: kernel.stats(),

@@ -187,7 +187,7 @@ class MessageHost implements Host {
       conversations: conversationLanes.size,
       waiting: conversationLanes.jobs,
       running: running.taken,
-      ...(journal !== undefined && { journal: journal.stats() }),
+      ...(journal.outlivesHost && { journal: journal.stats() }),
     };
   }
 

@@ -6,10 +6,9 @@ import {
 } from '../../extension/index.js';
 import { definedFields } from '../../kernel/index.js';
 import { hostError } from '../errors.js';
-import { giveBackAll } from '../ingress/handle-kept.js';
+import { giveBackAll } from '../ingress/begin-update.js';
 import { closeBacklog } from '../lanes/backlog.js';
 import { attempt } from '../parts/attempt.js';
-import { keeps } from '../parts/keeping.js';
 import type { HostParts } from '../parts/parts.js';
 import { isToStart } from '../parts/start-only.js';
 import { callWithin } from '../parts/within-time.js';
@@ -119,11 +118,9 @@ export async function startAll(
     }
   for (const plugin of options.plugins ?? []) await plugin.start();
   await kernel.dispatch('gateway.started', { ...about, startedAtMs: clock.now() });
-  if (keeps(parts)) {
-    parts.running.onTaken = () => void feed(parts);
-    await resumeAll(parts); // it takes its places in the lanes before anything new does
-    watches.push(watchJournal(parts));
-  }
+  parts.running.onTaken = () => void feed(parts);
+  await resumeAll(parts); // it takes its places in the lanes before anything new does
+  watches.push(watchJournal(parts));
   open();
   const accounts = parts.accounts.offered();
   if (accounts.length === 0) {
@@ -165,7 +162,7 @@ export async function stopAll(
     logger.warn(`${abandoned} messages were not done in time and are aborted`);
     await idleWithin(parts, windUpMs);
   }
-  if (keeps(parts)) await callWithin(() => giveBackAll(parts), clock, windUpMs);
+  await callWithin(() => giveBackAll(parts), clock, windUpMs);
   for (const account of accounts) await stopAccount(parts, account, reason);
   for (const plugin of (parts.options.plugins ?? []).toReversed())
     await attempt(parts, `stopping ${plugin.pluginId}`, () => plugin.stop());
@@ -185,7 +182,7 @@ export async function release(parts: HostParts): Promise<void> {
   if (options.kernel === undefined)
     await attempt(parts, 'kernel.close', () => kernel.close({ timeoutMs: windUpMs }));
   await attempt(parts, 'store.close', async () => store.close?.());
-  await attempt(parts, 'journal.close', async () => journal?.close());
+  await attempt(parts, 'journal.close', () => journal.close());
 }
 
 /** Undoes `loadAll`, in reverse. Extensions that somebody else loaded stay: they are told of no host any more. */

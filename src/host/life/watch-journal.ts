@@ -1,5 +1,5 @@
 import type { ErrorCode, TimerHandle } from '../../kernel/index.js';
-import type { KeepingParts } from '../parts/keeping.js';
+import type { HostParts } from '../parts/parts.js';
 import { feed, freeHeldUp, rewind } from '../recovery/feeder.js';
 
 /** Milliseconds between two looks. */
@@ -10,7 +10,7 @@ const lookEveryMs = 1_000;
  * or a message that had to wait because the journal could not be written to. A journal that takes nothing in is told of
  * once, and once when it does again. A look costs one read of a counter, and one look at each of its files.
  */
-export function watchJournal(parts: KeepingParts): Disposable {
+export function watchJournal(parts: HostParts): Disposable {
   const { clock, journal, outbox, leftOpen, backlog, logger } = parts;
   let timer: TimerHandle;
   let isOver = false;

@@ -36,8 +36,8 @@ const maxBodyLength = 16 * 1024 * 1024;
 const maxNoteLength = 16 * 1024;
 
 /**
- * Keeps a host's sends in its journal (spec durability §3). Its promises do not reject: a write that failed is
- * a reason in one line, and the send does not go out.
+ * Keeps a host's sends in its journal (spec durability §3), if the journal outlives the host: nobody else needs them
+ * (§6.8). Its promises do not reject: a write that failed is a reason in one line, and the send does not go out.
  */
 export class Outbox {
   readonly #journal: Journal;
@@ -53,6 +53,7 @@ export class Outbox {
 
   /** A message begins to be handled. Its earlier sends are not said again. */
   open(correlationId: string, earlier: readonly SendRecord[]): Disposable {
+    if (!this.#journal.outlivesHost) return { [Symbol.dispose]: () => undefined };
     const before = earlier.filter(mayBeOut);
     // not their number: one that could not be kept has left a gap
     const count = earlier.reduce((most, { sendId }) => Math.max(most, numberOf(sendId)), 0);
@@ -85,48 +86,51 @@ export class Outbox {
    *
    * @param kind what it is of its message, where its payload says another: the final of a stream.
    */
-  async prepare(
+  prepare(
     { event, payload, selection }: Prepared,
     kind: Payload['kind'] = event.payload.kind,
   ): Promise<string | undefined> {
-    const { accounts: _, ...emitted } = event.payload;
-    const body = boundedJson(emitted, { maxLength: maxBodyLength });
-    if (!('json' in body)) return `the journal cannot keep it: ${body.problem}`;
-    const { channel, accountId } = { ...payload, ...selection?.target };
     const { eventId, correlationId } = event;
-    const said = {
-      sendId: emitted.openedBy ?? eventId,
-      kind,
-      fingerprint: fingerprintOf(emitted),
-      ...definedFields({ channel, accountId }),
-      body: body.json,
-    };
-    const owner = correlationId === eventId ? {} : { correlationId };
-    return this.#write(said.sendId, () =>
-      emitted.openedBy === undefined
-        ? this.#journal.prepare({ ...said, ...owner })
-        : this.#journal.final(said),
-    );
+    const { accounts: _, ...emitted } = event.payload;
+    return this.#write(emitted.openedBy ?? eventId, async (sendId) => {
+      const body = boundedJson(emitted, { maxLength: maxBodyLength });
+      if (!('json' in body)) return `the journal cannot keep it: ${body.problem}`;
+      const { channel, accountId } = { ...payload, ...selection?.target };
+      const fingerprint = fingerprintOf(emitted);
+      const said = definedFields({
+        sendId,
+        kind,
+        fingerprint,
+        channel,
+        accountId,
+        body: body.json,
+      });
+      const owner = correlationId === eventId ? {} : { correlationId };
+      if (emitted.openedBy !== undefined) await this.#journal.final(said);
+      else await this.#journal.prepare({ ...said, ...owner });
+      return undefined;
+    });
   }
 
   /** Keeps the note of what is shown of it at its provider: plain data of its channel. */
-  async noteShown(prepared: Prepared, shown: unknown): Promise<string | undefined> {
-    const id = sendIdOf(prepared);
-    const noted = boundedJson(shown, { maxLength: maxNoteLength });
-    if (!('json' in noted)) return `the journal cannot keep what is shown of it: ${noted.problem}`;
-    return this.#write(id, () => this.#journal.shown(id, noted.json));
+  noteShown(prepared: Prepared, shown: unknown): Promise<string | undefined> {
+    return this.#write(sendIdOf(prepared), async (id) => {
+      const noted = boundedJson(shown, { maxLength: maxNoteLength });
+      if (!('json' in noted))
+        return `the journal cannot keep what is shown of it: ${noted.problem}`;
+      await this.#journal.shown(id, noted.json);
+      return undefined;
+    });
   }
 
   /** Its channel is about to have it. */
   sending(prepared: Prepared): Promise<string | undefined> {
-    const id = sendIdOf(prepared);
-    return this.#write(id, () => this.#journal.sending(id));
+    return this.#write(sendIdOf(prepared), (id) => this.#journal.sending(id));
   }
 
   /** Its channel says that nothing of it is out. */
   unsent(prepared: Prepared): Promise<string | undefined> {
-    const id = sendIdOf(prepared);
-    return this.#write(id, () => this.#journal.unsent(id));
+    return this.#write(sendIdOf(prepared), (id) => this.#journal.unsent(id));
   }
 
   /** It has come to its end. If the journal cannot keep that it went out, `keepSent` tries again. */
@@ -169,10 +173,12 @@ export class Outbox {
     });
   }
 
-  async #write(id: string, write: () => Promise<void>): Promise<string | undefined> {
+  /** @param write resolves to the reason why the send cannot be kept, if there is one. */
+  async #write(id: string, write: (id: string) => Promise<unknown>): Promise<string | undefined> {
+    if (!this.#journal.outlivesHost) return undefined;
     try {
-      await write();
-      return undefined;
+      const problem = await write(id);
+      return typeof problem === 'string' ? problem : undefined;
     } catch (error) {
       logJournalFailure(this.#logger, 'the journal could not keep a send', { sendId: id, error });
       return `the journal could not keep it: ${oneLine(error)}`;

@@ -1,9 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import { ActiveRuns } from '../../agent/index.js';
 import { ExtensionSet } from '../../extension/index.js';
-import { createKernel, type KernelOptions, silentLogger, systemClock } from '../../kernel/index.js';
+import {
+  createKernel,
+  definedFields,
+  type KernelOptions,
+  silentLogger,
+  systemClock,
+} from '../../kernel/index.js';
 import { hostError } from '../errors.js';
 import { bothTaps, dispatchTap } from '../journal/dispatch-tap.js';
+import { memoryJournal } from '../journal/memory-journal.js';
 import { newBacklog } from '../lanes/backlog.js';
 import { ReloadGate } from '../lanes/gate.js';
 import { Lanes } from '../lanes/lanes.js';
@@ -18,7 +25,7 @@ import { memoryStore } from '../transcript/store.js';
 import { ActiveStreams } from './active-streams.js';
 import { AgentSlots } from './agent-slots.js';
 import { newCounts } from './counts.js';
-import type { HostOptions } from './options.js';
+import { type HostOptions, usualSendMs } from './options.js';
 import type { HostParts } from './parts.js';
 import { Provided } from './provided.js';
 
@@ -32,7 +39,8 @@ const arrivalsPerTurn = 64;
  * @throws SluiceError as `createHost` says.
  */
 export function partsOf(options: HostOptions, signal: AbortSignal): HostParts {
-  const { logger = silentLogger, clock = systemClock, journal } = options;
+  const { logger = silentLogger, clock = systemClock, onAmbiguousSend } = options;
+  const { journal = memoryJournal({ clock, outlivesHost: false }) } = options;
   const { laneCapacity = 100, capacity = 10_000, maxRunning = 64 } = options;
   const { maxAttempts = 3, lastAttemptAfterMs = 10_000 } = options;
   const gate = new ReloadGate(clock);
@@ -67,7 +75,9 @@ export function partsOf(options: HostOptions, signal: AbortSignal): HostParts {
     logger,
     store: options.store ?? memoryStore(),
     journal,
-    outbox: journal && new Outbox(journal, logger),
+    outbox: new Outbox(journal, logger),
+    sendTimeoutMs: options.sendTimeoutMs ?? usualSendMs,
+    ...definedFields({ onAmbiguousSend }),
     inHand: new Set(),
     leftOpen: new Set(),
     backlog: newBacklog({ clock, maxAttempts, lastAttemptAfterMs }),

@@ -16,6 +16,9 @@ import type { ReplyOptions } from './reply-options.js';
 /** Milliseconds that a turn may take where its agent does not say: ten minutes. */
 export const usualTurnMs = 600_000;
 
+/** Milliseconds that one send may take if the options do not say: one minute. */
+export const usualSendMs = 60_000;
+
 /** An agent that the host offers. */
 export interface AgentDefinition {
   /** The name that routes choose it by. */
@@ -85,8 +88,8 @@ export interface HostOptions {
     readonly history?: HistoryBounds;
   };
   /**
-   * Keeps what was accepted and what is sent, so that it outlives the process (spec/durability.md). The host closes it.
-   * Without one a message lives as long as the process.
+   * Keeps updates and sends, so that they outlive the process (spec/durability.md). The host closes it. If absent, the host
+   * keeps in memory what has not ended (`memoryJournal`), and acknowledges each update at its end.
    */
   readonly journal?: Journal;
   /** What the journal gets of each dispatch of the host's own kernel; `false` is nothing. A given `kernel` has its own tap. */
@@ -124,8 +127,8 @@ export interface HostOptions {
   readonly capacity?: number;
   /**
    * What is done with a message whose conversation, or the host, is full: its sender is told so (`refuse`), nobody is (`drop`),
-   * or its channel waits (`wait`), and takes nothing in meanwhile. By default a channel that can wait does; of others
-   * a message waits in the journal, or is refused where there is none (durability §8.2).
+   * or its channel waits (`wait`), and takes nothing in meanwhile. By default a channel that can wait does. A message of another
+   * channel waits in the journal, or is refused if the journal does not outlive the host (durability §8.2).
    */
   readonly whenLaneFull?: 'refuse' | 'drop' | 'wait';
   /** What `runtime.started` and the runs of agents tell of this process. */

@@ -18,20 +18,30 @@ import type { Counts } from './counts.js';
 import type { AgentDefinition, HostOptions } from './options.js';
 import type { Provided } from './provided.js';
 
-/** What the steps of a message's way share. Made once, by `createHost`. */
-export interface HostParts {
+/** The services that a send uses. `deliverStream` has these alone, and no host. */
+export interface SendParts {
   readonly kernel: Kernel;
   readonly clock: Clock;
   readonly logger: Logger;
+  readonly accounts: Accounts;
+  /** Keeps each step of a send in the journal. */
+  readonly outbox: Outbox;
+  /** The conversations in which a reply grows now. */
+  readonly streams: ActiveStreams;
+  /** Milliseconds that one call of a channel may take. */
+  readonly sendTimeoutMs: number;
+  readonly onAmbiguousSend?: HostOptions['onAmbiguousSend'];
+}
+
+/** The services that the steps of a message's way share. `createHost` makes them once. */
+export interface HostParts extends SendParts {
   readonly store: Store;
-  readonly journal: Journal | undefined;
-  /** What the sends have to do with the journal; absent where there is none. */
-  readonly outbox: Outbox | undefined;
-  /** Updates of the journal that are in a lane here, by their event ids. */
+  readonly journal: Journal;
+  /** The event ids of the updates that run or wait in a lane. */
   readonly inHand: Set<string>;
-  /** Of those that are not, any that had to be left open because the journal failed: they are taken up again. */
+  /** The event ids of updates that stayed open because the journal failed. The host tries them again. */
   readonly leftOpen: Set<string>;
-  /** The updates that wait in the journal; a host without one has none. */
+  /** The updates that wait in the journal. */
   readonly backlog: Backlog;
   readonly counts: Counts;
   /** Those of the options, and those that extensions provide. */
@@ -41,13 +51,10 @@ export interface HostParts {
   readonly commands: Map<string, ChatCommand>;
   /** Those of the options, those of the plugins, and those that extensions provide. */
   readonly channels: ChannelPlugin[];
-  readonly accounts: Accounts;
   readonly extensions: ExtensionSet;
   readonly provided: Provided;
   /** What carries a message passes it, so that extensions can be replaced between two of them. */
   readonly gate: ReloadGate;
-  /** The conversations in which a reply grows now. */
-  readonly streams: ActiveStreams;
   /** Updates that come in are taken a few at a time, so that a crowd does not hold up the event loop. */
   readonly arrivals: Slots;
   /** The messages that run at once. */
@@ -65,12 +72,3 @@ export interface HostParts {
   readonly signal: AbortSignal;
   readonly options: HostOptions;
 }
-
-/** What a send needs of them. */
-export type DeliveryParts = Pick<
-  HostParts,
-  'kernel' | 'clock' | 'logger' | 'accounts' | 'streams'
-> &
-  Partial<Pick<HostParts, 'outbox'>> & {
-    readonly options: Pick<HostOptions, 'sendTimeoutMs' | 'onAmbiguousSend'>;
-  };

@@ -1,12 +1,10 @@
 import { type ChannelPlugin, SendPermit } from '../../channel/index.js';
 import { oneLine } from '../../kernel/index.js';
-import { receiveUpdate } from '../ingress/inbound.js';
 import { attempt } from '../parts/attempt.js';
-import { keeps } from '../parts/keeping.js';
 import type { HostParts } from '../parts/parts.js';
 import type { RunningAccount } from '../provided/accounts.js';
 import type { Intake } from './intake.js';
-import { receiveKept } from './kept-updates.js';
+import { receiveUpdate } from './receive-update.js';
 
 /**
  * Starts an account. Updates that come before all is up wait.
@@ -33,10 +31,7 @@ export async function startAccount(
         await opened;
         await parts.arrivals.take();
         parts.arrivals.give();
-        if (parts.accounts.all().includes(account))
-          return keeps(parts)
-            ? receiveKept(parts, account, update)
-            : receiveUpdate(parts, account, update);
+        if (parts.accounts.all().includes(account)) return receiveUpdate(parts, account, update);
         logger.warn('an update came after its account was stopped; it is not taken in', named);
         return 'refused';
       },

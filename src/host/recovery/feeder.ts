@@ -1,10 +1,11 @@
+import { isLeftToNext } from '../ingress/begin-update.js';
 import { decodeUpdate, laneOf, runsAtOnce } from '../ingress/decode-update.js';
-import { isOver, type Worked } from '../ingress/handle-kept.js';
+import type { Worked } from '../ingress/handle-update.js';
 import { openUpdates, type UpdateRecord } from '../journal/journal.js';
 import { type KeptLane, tellIdle } from '../lanes/backlog.js';
 import type { Place } from '../lanes/place.js';
 import { mayPass } from '../outbox/journal-failure.js';
-import type { KeepingParts } from '../parts/keeping.js';
+import type { HostParts } from '../parts/parts.js';
 import { isDamageTold, readOpen } from './open-rows.js';
 import { resumeUpdate, updateOf } from './resume.js';
 
@@ -26,7 +27,7 @@ interface Job {
  *
  * @param mayPark it may be parked although nothing of its conversation is: its channel is not to wait for it.
  */
-export function admit(parts: KeepingParts, job: Job, mayPark: boolean): void {
+export function admit(parts: HostParts, job: Job, mayPark: boolean): void {
   const { backlog, counts } = parts;
   const { lane } = job;
   const known = backlog.lanes.get(lane);
@@ -52,9 +53,13 @@ export function admit(parts: KeepingParts, job: Job, mayPark: boolean): void {
   void feed(parts);
 }
 
-/** Reads the journal from its first row, for what is open and in nobody's hand. Resolves when what may run next is in hand. */
-export async function rewind(parts: KeepingParts): Promise<void> {
-  const { backlog } = parts;
+/**
+ * Reads the journal from its first row, for what is open and in nobody's hand. Resolves when what may run next is in hand.
+ * A journal that does not outlive its host is not read: all of it is in hand.
+ */
+export async function rewind(parts: HostParts): Promise<void> {
+  const { backlog, journal } = parts;
+  if (!journal.outlivesHost) return;
   backlog.rewinds++;
   backlog.waiting.clear();
   backlog.afterSeq = 0;
@@ -66,19 +71,19 @@ export async function rewind(parts: KeepingParts): Promise<void> {
  * Has the next reading take up the conversations that are held up. One of which something is still in hand stays held up:
  * that came after the update that could not be begun (durability §6.6).
  */
-export function freeHeldUp({ backlog, conversationLanes }: KeepingParts): void {
+export function freeHeldUp({ backlog, conversationLanes }: HostParts): void {
   const { heldUp, lanes } = backlog;
   backlog.freed = [...heldUp].filter((lane) => !lanes.has(lane) && conversationLanes.isIdle(lane));
   for (const lane of backlog.freed) heldUp.delete(lane);
 }
 
 /** Takes up what is next, as long as few wait. Never rejects. */
-export async function feed(parts: KeepingParts): Promise<void> {
+export async function feed(parts: HostParts): Promise<void> {
   const { backlog, logger } = parts;
   if (backlog.isReading || !backlog.isBehind) return;
   backlog.isReading = true;
   try {
-    while (backlog.isBehind && !isOver(parts) && !isCrowded(parts)) {
+    while (backlog.isBehind && !isLeftToNext(parts) && !isCrowded(parts)) {
       const { afterSeq, rewinds } = backlog;
       backlog.hasGrown = false;
       const { rows, areLast } = await readOpen(parts, { afterSeq, limit: page });
@@ -103,12 +108,12 @@ export async function feed(parts: KeepingParts): Promise<void> {
  * No more are taken in hand: as many wait as run, or the host is full of those that have begun and wait for their session
  * or for their agent.
  */
-function isCrowded({ running, conversationLanes }: KeepingParts): boolean {
+function isCrowded({ running, conversationLanes }: HostParts): boolean {
   return running.waiting >= running.limit || conversationLanes.areFull;
 }
 
 /** Looks at the next open row. @returns whether to go on behind it. */
-function meet(parts: KeepingParts, row: UpdateRecord): boolean {
+function meet(parts: HostParts, row: UpdateRecord): boolean {
   const { backlog } = parts;
   if (isCrowded(parts) || backlog.arriving.has(row.eventId)) return false;
   backlog.afterSeq = row.seq;
@@ -127,7 +132,7 @@ function meet(parts: KeepingParts, row: UpdateRecord): boolean {
 }
 
 function isFree(
-  { inHand, leftOpen, backlog, outbox }: KeepingParts,
+  { inHand, leftOpen, backlog, outbox }: HostParts,
   { eventId, seq }: UpdateRecord,
 ): boolean {
   const isElsewhere = inHand.has(eventId) || leftOpen.has(eventId) || backlog.waiting.has(eventId);
@@ -135,7 +140,7 @@ function isFree(
 }
 
 /** The lane of an update; nothing where its account does not run: it waits for that. */
-function laneOfRow(parts: KeepingParts, row: UpdateRecord): string | undefined {
+function laneOfRow(parts: HostParts, row: UpdateRecord): string | undefined {
   const { eventId, channel, accountId } = row;
   const account = parts.accounts.find(channel, accountId);
   if (account === undefined) {
@@ -147,7 +152,7 @@ function laneOfRow(parts: KeepingParts, row: UpdateRecord): string | undefined {
 }
 
 /** Takes an update of the journal in hand. It is read again when its turn comes: a body is not held while it waits. */
-function takeUp(parts: KeepingParts, lane: string, row: UpdateRecord): void {
+function takeUp(parts: HostParts, lane: string, row: UpdateRecord): void {
   const { eventId, attempts } = row;
   const { leftOpen, counts, options, backlog, logger } = parts;
   const { maxAttempts = 3 } = options;
@@ -184,7 +189,7 @@ function takeUp(parts: KeepingParts, lane: string, row: UpdateRecord): void {
 
 /** Has work done in its lane; then what is next in that lane is taken up. */
 function hold(
-  parts: KeepingParts,
+  parts: HostParts,
   { eventId, lane, work }: Job,
   when: (run: () => Promise<void>) => Promise<void> = (run) => run(),
 ): void {
@@ -211,7 +216,7 @@ function hold(
     .finally(() => tellIdle(backlog));
 }
 
-function laneIn({ backlog }: KeepingParts, lane: string): KeptLane {
+function laneIn({ backlog }: HostParts, lane: string): KeptLane {
   let known = backlog.lanes.get(lane);
   if (known === undefined) {
     known = { held: 0, hasMore: false, hasGrown: false, unnamed: [] };
@@ -221,10 +226,10 @@ function laneIn({ backlog }: KeepingParts, lane: string): KeptLane {
 }
 
 /** Takes up what is next in a lane; one of which nothing waits is forgotten. */
-async function next(parts: KeepingParts, lane: string, known: KeptLane): Promise<void> {
+async function next(parts: HostParts, lane: string, known: KeptLane): Promise<void> {
   const { backlog, logger } = parts;
   try {
-    while (known.hasMore && !backlog.heldUp.has(lane) && !isOver(parts)) {
+    while (known.hasMore && !backlog.heldUp.has(lane) && !isLeftToNext(parts)) {
       known.hasGrown = false;
       const row = await firstOf(parts, lane, known);
       if (row !== undefined) return takeUp(parts, lane, row);
@@ -240,7 +245,7 @@ async function next(parts: KeepingParts, lane: string, known: KeptLane): Promise
 
 /** The oldest update of a lane that is open and in nobody's hand. */
 async function firstOf(
-  parts: KeepingParts,
+  parts: HostParts,
   lane: string,
   known: KeptLane,
 ): Promise<UpdateRecord | undefined> {
@@ -268,7 +273,7 @@ async function firstOf(
  * An update is being written down: it is new, or it has come again while it waits. Which of the two is known soon. Until then
  * neither it nor what is behind it is taken up.
  */
-function readAgainFrom({ backlog }: KeepingParts, { seq }: UpdateRecord): undefined {
+function readAgainFrom({ backlog }: HostParts, { seq }: UpdateRecord): undefined {
   backlog.rewinds++;
   backlog.afterSeq = Math.min(backlog.afterSeq, seq - 1);
   backlog.isBehind = true;

@@ -2,7 +2,7 @@ import type { Trail } from '../../agent/index.js';
 import { definedFields, type PayloadOf } from '../../kernel/index.js';
 import type { PreparedSend } from '../egress/prepare-send.js';
 import type { SendRecord } from '../journal/journal.js';
-import type { KeepingParts } from '../parts/keeping.js';
+import type { HostParts } from '../parts/parts.js';
 import type { RunningAccount } from '../provided/accounts.js';
 
 /** A send as it was emitted: what the journal keeps of it. */
@@ -21,7 +21,7 @@ export function whyNotAgain(
 
 /** Ends a send as failed, without judging it again. */
 export async function giveUp(
-  parts: KeepingParts,
+  parts: HostParts,
   trail: Trail,
   { sendId, attempts, channel, accountId }: SendRecord,
   emitted: Emitted,

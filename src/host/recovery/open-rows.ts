@@ -1,6 +1,6 @@
 import { isSluiceError } from '../../kernel/index.js';
 import { openUpdates, type UpdateFilter, type UpdateRecord } from '../journal/journal.js';
-import type { KeepingParts } from '../parts/keeping.js';
+import type { HostParts } from '../parts/parts.js';
 
 /** Some of the open updates, in their order. */
 export interface OpenRows {
@@ -17,7 +17,7 @@ export interface OpenRows {
  * @throws what the journal throws else.
  */
 export async function readOpen(
-  parts: KeepingParts,
+  parts: HostParts,
   filter: Pick<UpdateFilter, 'lane'> & { readonly afterSeq: number; readonly limit: number },
 ): Promise<OpenRows> {
   const { journal } = parts;
@@ -45,7 +45,7 @@ export async function readOpen(
 }
 
 /** Tells of a damaged update, once, if that is what an error is about: it is not read again. @returns whether it is. */
-export function isDamageTold({ backlog, logger }: KeepingParts, error: unknown): boolean {
+export function isDamageTold({ backlog, logger }: HostParts, error: unknown): boolean {
   const damaged = damagedRowOf(error);
   if (damaged === undefined) return false;
   if (!backlog.damaged.has(damaged)) {

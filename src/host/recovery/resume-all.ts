@@ -1,5 +1,5 @@
 import { openSends, openUpdates, type SendRecord } from '../journal/journal.js';
-import type { KeepingParts } from '../parts/keeping.js';
+import type { HostParts } from '../parts/parts.js';
 import { rewind } from './feeder.js';
 import { settleSend } from './settle-send.js';
 
@@ -11,7 +11,7 @@ const page = 1_000;
  * them. As many updates as may run next take their places before it resolves. An update of an account that does not run
  * waits for it.
  */
-export async function resumeAll(parts: KeepingParts): Promise<void> {
+export async function resumeAll(parts: HostParts): Promise<void> {
   const { logger, counts, backlog } = parts;
   await rewind(parts);
   const sends = await resumeSends(parts);
@@ -25,7 +25,7 @@ export async function resumeAll(parts: KeepingParts): Promise<void> {
 }
 
 /** Takes up updates, and sends of no update, that have waited for an account that a reload has started (durability §7.1). */
-export async function resumeWaiting(parts: KeepingParts): Promise<void> {
+export async function resumeWaiting(parts: HostParts): Promise<void> {
   const { journal, backlog } = parts;
   await rewind(parts);
   for (const eventId of [...backlog.waitingSends]) {
@@ -36,7 +36,7 @@ export async function resumeWaiting(parts: KeepingParts): Promise<void> {
 }
 
 /** Brings the open sends that belong to no open update to their end, one after the other. @returns how many. */
-async function resumeSends(parts: KeepingParts): Promise<number> {
+async function resumeSends(parts: HostParts): Promise<number> {
   const { journal } = parts;
   let taken = 0;
   for (let afterSeq = 0; ; ) {
@@ -52,7 +52,7 @@ async function resumeSends(parts: KeepingParts): Promise<number> {
 }
 
 /** Settles a send when those before it of its account are. One whose account does not run waits for it. */
-function settleLater(parts: KeepingParts, record: SendRecord): void {
+function settleLater(parts: HostParts, record: SendRecord): void {
   const { backlog, conversationLanes, logger } = parts;
   const { sendId, channel, accountId } = record;
   const settle = async (): Promise<void> => {
@@ -67,7 +67,7 @@ function settleLater(parts: KeepingParts, record: SendRecord): void {
 }
 
 async function hasOpenUpdate(
-  { journal, inHand }: KeepingParts,
+  { journal, inHand }: HostParts,
   { correlationId }: SendRecord,
 ): Promise<boolean> {
   if (correlationId === undefined) return false;

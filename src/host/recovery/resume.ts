@@ -1,19 +1,14 @@
 import type { InboundUpdate } from '../../channel/index.js';
 import { definedFields } from '../../kernel/index.js';
+import { beginUpdate, giveBack, isLeftToNext } from '../ingress/begin-update.js';
 import { decodeUpdate } from '../ingress/decode-update.js';
-import {
-  beginKept,
-  endKept,
-  giveBack,
-  handleKept,
-  isOver,
-  type Worked,
-} from '../ingress/handle-kept.js';
+import { endUpdate } from '../ingress/end-update.js';
+import { handleUpdate, type Worked } from '../ingress/handle-update.js';
 import { openUpdates, type SendRecord, type UpdateRecord } from '../journal/journal.js';
 import { endOf, type MessageEnd } from '../journal/message-end.js';
 import type { Place } from '../lanes/place.js';
 import { reportOfRecord } from '../outbox/outbox.js';
-import type { KeepingParts } from '../parts/keeping.js';
+import type { HostParts } from '../parts/parts.js';
 import { giveUpSend, settleSend } from './settle-send.js';
 
 /** More sends than one message makes. */
@@ -28,59 +23,60 @@ const allSends = 100_000;
  * @throws what the journal throws.
  */
 export async function resumeUpdate(
-  parts: KeepingParts,
+  parts: HostParts,
   eventId: string,
   { place, isOnly }: { readonly place: Place; readonly isOnly: boolean },
 ): Promise<Worked> {
   const { journal, accounts, options } = parts;
   const { maxAttempts = 3 } = options;
-  if (isOver(parts)) return 'done';
+  if (isLeftToNext(parts)) return 'done';
   const [record] = await journal.updates({ eventId, states: openUpdates });
   if (record === undefined) return 'done'; // it has come to its end meanwhile
-  const { attempts, body, channel, accountId, updateId } = record;
+  const { attempts, body, channel, accountId, updateId, receivedAtMs } = record;
   const account = accounts.find(channel, accountId);
   if (account === undefined) {
     parts.backlog.waiting.add(eventId); // it was stopped meanwhile
     return 'done';
   }
-  const about = { channel, accountId, ...definedFields({ updateId }) };
-  const named: Omit<MessageEnd, 'status'> = { ...about, correlationId: eventId, sends: [] };
+  const update = updateOf(record);
+  const taken = { eventId, account, update, receivedAtMs };
+  const about = definedFields({ channel, accountId, updateId, correlationId: eventId });
+  const named: Omit<MessageEnd, 'status'> = { ...about, sends: [] };
   const earlier = await journal.sends({ correlationId: eventId, limit: allSends });
   const isAnswered = !earlier.some(isOpen) && endOfAnswered(record, earlier) !== undefined; // only its end was not kept
   if (attempts >= (isOnly ? maxAttempts : maxAttempts + 1) && !isAnswered) {
     const reason = `it was begun ${attempts} times, and never came to an end`;
     for (const send of earlier) if (isOpen(send)) await giveUpSend(parts, send, reason);
-    await endKept(parts, eventId, { ...named, status: 'failed', reason });
+    await endUpdate(parts, taken, { ...named, status: 'failed', reason });
     return 'done';
   }
   const settled = await settle(parts, record, earlier);
   if (typeof settled === 'string') return settled;
   const end = endOfAnswered(record, settled);
-  if (end !== undefined) await endKept(parts, eventId, { ...named, ...end });
+  if (end !== undefined) await endUpdate(parts, taken, { ...named, ...end });
   else if (body === undefined) {
     const reason = 'its body could not be kept, and the host ended before it was handled';
-    await endKept(parts, eventId, { ...named, status: 'failed', reason });
+    await endUpdate(parts, taken, { ...named, status: 'failed', reason });
   } else {
-    const update = updateOf(record);
     const decoded = decodeUpdate(parts, account, update);
-    return handleKept(parts, { eventId, account, update, decoded, place, earlier: settled });
+    return handleUpdate(parts, { ...taken, decoded }, { place, earlier: settled });
   }
   return 'done';
 }
 
 /** Brings what an update has left open to its end. @returns all its sends; otherwise it has to wait. */
 async function settle(
-  parts: KeepingParts,
+  parts: HostParts,
   { eventId }: UpdateRecord,
   earlier: readonly SendRecord[],
 ): Promise<readonly SendRecord[] | Worked> {
   const open = earlier.filter(isOpen);
   if (open.length === 0) return earlier;
-  if (!(await beginKept(parts, eventId))) return 'held up'; // also a send may end the process
+  if (!(await beginUpdate(parts, eventId))) return 'held up'; // also a send may end the process
   for (const send of open)
     if (!(await settleSend(parts, send))) {
       parts.backlog.waiting.add(eventId); // its account does not run
-      if (!isOver(parts)) await giveBack(parts, eventId);
+      if (!isLeftToNext(parts)) await giveBack(parts, eventId);
       return 'done';
     }
   return parts.journal.sends({ correlationId: eventId, limit: allSends });

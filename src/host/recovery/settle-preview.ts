@@ -6,7 +6,7 @@ import { prepareSend } from '../egress/prepare-send.js';
 import { attemptSend } from '../egress/send-attempt.js';
 import type { SendRecord } from '../journal/journal.js';
 import { finalIdOf } from '../outbox/outbox.js';
-import type { KeepingParts } from '../parts/keeping.js';
+import type { HostParts } from '../parts/parts.js';
 import { callWithin } from '../parts/within-time.js';
 import type { RunningAccount } from '../provided/accounts.js';
 import { noteShownOf } from '../streaming/note-shown.js';
@@ -33,7 +33,7 @@ export function shownOf({ shown }: SendRecord): unknown {
  * @returns whether it has ended.
  */
 export async function settlePreview(
-  parts: KeepingParts,
+  parts: HostParts,
   trail: Trail,
   record: SendRecord,
   emitted: Emitted,
@@ -74,12 +74,12 @@ export async function settlePreview(
 
 /** Takes back what a send has shown. Never rejects. @returns whether nothing of it is shown any more. */
 export async function takeBackPreview(
-  { clock, options, signal, logger }: KeepingParts,
+  { clock, sendTimeoutMs, signal, logger }: HostParts,
   { sendId }: SendRecord,
   { account, previews, shown }: PreviewPlace,
 ): Promise<boolean> {
   const call = () => previews.takeBack(shown, account.accountId);
-  const end = await callWithin(call, clock, options.sendTimeoutMs ?? 60_000, signal);
+  const end = await callWithin(call, clock, sendTimeoutMs, signal);
   const isGone = end.status === 'returned' && end.value === true;
   if (!isGone) logger.warn('what a send has shown could not be taken back', { sendId });
   return isGone;

@@ -6,7 +6,7 @@ import { prepareSend } from '../egress/prepare-send.js';
 import { mayResend } from '../egress/send-attempt.js';
 import type { SendRecord } from '../journal/journal.js';
 import { finalIdOf } from '../outbox/outbox.js';
-import type { KeepingParts } from '../parts/keeping.js';
+import type { HostParts } from '../parts/parts.js';
 import { refOf } from '../parts/refs.js';
 import { type Emitted, giveUp, whyNotAgain } from './left-send.js';
 import { settlePreview, shownOf, takeBackPreview, takenBack } from './settle-preview.js';
@@ -19,7 +19,7 @@ import { settlePreview, shownOf, takeBackPreview, takenBack } from './settle-pre
  * @returns whether it has ended; not where its account does not run.
  * @throws what the journal throws.
  */
-export async function settleSend(parts: KeepingParts, record: SendRecord): Promise<boolean> {
+export async function settleSend(parts: HostParts, record: SendRecord): Promise<boolean> {
   const { sendId, state, channel = '', accountId = '', correlationId, attempts } = record;
   if (parts.signal.aborted) return false;
   const emitted = JSON.parse(record.body) as Emitted; // as the outbox wrote it
@@ -80,11 +80,7 @@ export async function settleSend(parts: KeepingParts, record: SendRecord): Promi
  *
  * @throws what the journal throws.
  */
-export async function giveUpSend(
-  parts: KeepingParts,
-  record: SendRecord,
-  why: string,
-): Promise<void> {
+export async function giveUpSend(parts: HostParts, record: SendRecord, why: string): Promise<void> {
   const { channel = '', accountId = '', correlationId } = record;
   const trail = new Trail(parts.kernel, undefined, {
     ...definedFields({ correlationId }),

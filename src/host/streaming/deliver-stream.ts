@@ -13,9 +13,11 @@ import type { AgentProvider, AgentTrigger } from '../../stream/index.js';
 import { deliver } from '../egress/delivery.js';
 import type { OutgoingMessage } from '../egress/prepare-send.js';
 import { hostError } from '../errors.js';
+import { memoryJournal } from '../journal/memory-journal.js';
 import { endOf, type SendReport } from '../journal/message-end.js';
+import { Outbox } from '../outbox/outbox.js';
 import type { ActiveStreams } from '../parts/active-streams.js';
-import type { HostOptions } from '../parts/options.js';
+import { type HostOptions, usualSendMs } from '../parts/options.js';
 import { callWithin } from '../parts/within-time.js';
 import { Accounts } from '../provided/accounts.js';
 import { type Heard, hearStream, type StreamDelivery } from './hear-stream.js';
@@ -129,7 +131,7 @@ function answerOf({ status, reason, answers, all: sends }: Heard): StreamedAnswe
 
 function deliveryOf(channel: ChannelPlugin, context: DeliverStreamContext): StreamDelivery {
   const { kernel, trigger, streams, after, reasoning = 'off' } = context;
-  const { clock = systemClock, logger = silentLogger, sendTimeoutMs, onAmbiguousSend } = context;
+  const { clock = systemClock, logger = silentLogger, onAmbiguousSend } = context;
   const { instanceId: accountId, chatId, threadId, messageId } = trigger.source;
   const accounts = new Accounts();
   accounts.add({ channel, accountId, startedMonotonicMs: clock.monotonicMs() });
@@ -138,9 +140,9 @@ function deliveryOf(channel: ChannelPlugin, context: DeliverStreamContext): Stre
   return {
     parts: {
       ...{ kernel, clock, logger, accounts, streams },
-      options: {
-        ...definedFields({ sendTimeoutMs, onAmbiguousSend }),
-      },
+      outbox: new Outbox(memoryJournal({ clock, outlivesHost: false }), logger),
+      sendTimeoutMs: context.sendTimeoutMs ?? usualSendMs,
+      ...definedFields({ onAmbiguousSend }),
     },
     trail: new Trail(kernel, after),
     trigger: { ...trigger, signal },

@@ -3,12 +3,12 @@ import { oneLine } from '../../kernel/index.js';
 import { type AgentTrigger, hasReachedAgent, type StreamDelta } from '../../stream/index.js';
 import type { OutgoingMessage } from '../egress/prepare-send.js';
 import type { SendReport } from '../journal/message-end.js';
-import type { DeliveryParts } from '../parts/parts.js';
+import type { SendParts } from '../parts/parts.js';
 import { StreamedReply } from './streamed-reply.js';
 
 /** Where an answer goes, and how. */
 export interface StreamDelivery {
-  readonly parts: DeliveryParts;
+  readonly parts: SendParts;
   readonly trail: Trail;
   readonly trigger: AgentTrigger;
   readonly message: Omit<OutgoingMessage, 'content' | 'kind'>;

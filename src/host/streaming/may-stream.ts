@@ -1,12 +1,9 @@
 import { previewObstacles } from '../../kernel/index.js';
 import type { OutgoingMessage } from '../egress/prepare-send.js';
-import type { DeliveryParts } from '../parts/parts.js';
+import type { SendParts } from '../parts/parts.js';
 
 /** Whether a reply may be shown while it grows: its channel can, and nobody has to see the whole first (spec §14.7). */
-export function mayStream(
-  parts: DeliveryParts,
-  message: Omit<OutgoingMessage, 'content'>,
-): boolean {
+export function mayStream(parts: SendParts, message: Omit<OutgoingMessage, 'content'>): boolean {
   const { channel = '', accountId } = message;
   const isAble = parts.accounts
     .all()
@@ -21,6 +18,6 @@ export function mayStream(
 }
 
 /** Whether nobody has to see the whole of a text before parts of it are shown. */
-export function isPreviewOk({ kernel }: DeliveryParts): boolean {
+export function isPreviewOk({ kernel }: SendParts): boolean {
   return previewObstacles(kernel.plan('egress.preparing')).length === 0;
 }

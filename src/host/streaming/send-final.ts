@@ -1,7 +1,7 @@
 import type { Trail } from '../../agent/index.js';
 import type { SendApproval, StreamApproval } from '../../channel/index.js';
 import { type AttemptResult, answerOf, tellSending } from '../egress/send-attempt.js';
-import type { DeliveryParts } from '../parts/parts.js';
+import type { SendParts } from '../parts/parts.js';
 import type { RunningAccount } from '../provided/accounts.js';
 import type { SenderDriver } from './sender-driver.js';
 
@@ -21,7 +21,7 @@ export interface FinalSend {
  * preview of what was not delivered is taken back.
  */
 export async function sendFinal(
-  parts: DeliveryParts,
+  parts: SendParts,
   trail: Trail,
   { account, final, driver, approval, signal }: FinalSend,
 ): Promise<AttemptResult> {
@@ -54,7 +54,7 @@ export async function sendFinal(
 /** What the end of `onFinal` says by itself, where the permit was taken. */
 function impliedBy(
   end: Awaited<ReturnType<SenderDriver['finish']>>,
-  { options }: DeliveryParts,
+  { sendTimeoutMs }: SendParts,
 ): AttemptResult {
   switch (end.status) {
     case 'returned':
@@ -62,12 +62,10 @@ function impliedBy(
     case 'threw':
     case 'aborted':
       return end;
-    case 'late': {
-      const { sendTimeoutMs = 60_000 } = options;
+    case 'late':
       return {
         status: 'ambiguous',
         reason: `the stream sender did not answer within ${sendTimeoutMs} ms`,
       };
-    }
   }
 }

@@ -6,7 +6,7 @@ import { endOfUnpassed, endSend, type SendEnd } from '../egress/end-send.js';
 import { type OutgoingMessage, type PreparedSend, prepareSend } from '../egress/prepare-send.js';
 import { tellSending } from '../egress/send-attempt.js';
 import type { SendReport } from '../journal/message-end.js';
-import type { DeliveryParts } from '../parts/parts.js';
+import type { SendParts } from '../parts/parts.js';
 import { isPreviewOk } from './may-stream.js';
 import { noteShownOf } from './note-shown.js';
 import { sendFinal } from './send-final.js';
@@ -14,7 +14,7 @@ import { SenderDriver, type StreamPart } from './sender-driver.js';
 
 /** What a streamed reply is made with. */
 export interface StreamedReplyOptions {
-  readonly parts: DeliveryParts;
+  readonly parts: SendParts;
   /** What its dispatches follow: forked for each of them. */
   readonly trail: Trail;
   /** The reply, but for its text. Its kind is that of a plain send: `block`, `reply`, `reasoning`. */
@@ -207,8 +207,7 @@ export class StreamedReply {
       return undefined;
     try {
       const sender = channel.createStreamSender?.(approval.permits);
-      const { clock, logger, options } = parts;
-      const { sendTimeoutMs: timeoutMs = 60_000 } = options;
+      const { clock, logger, sendTimeoutMs: timeoutMs } = parts;
       return sender && new SenderDriver(sender, { clock, logger, timeoutMs, signal });
     } catch (error) {
       parts.logger.error(`channel "${channel.id}" made no stream sender`, { error });

@@ -61,3 +61,62 @@ describe('a journal in memory that is long', () => {
     expect(perMessage.at(-1)).toBeLessThanOrEqual((perMessage[1] ?? 0) + 1);
   });
 });
+
+describe('a journal in memory that has kept many', () => {
+  /** Takes an update through to its end, with one send and one dispatch. */
+  const handle = async (journal: Journal, eventId: string, isDead = false): Promise<void> => {
+    const about = { channel: 'scripted', accountId: 'default', receivedAtMs: 0, body: '{}' };
+    await journal.accept({ eventId, ...about });
+    await journal.begin(eventId);
+    const said = { kind: 'reply', fingerprint: 'f', body: '{"content":"hi"}' };
+    await journal.prepare({ sendId: `${eventId}.1`, correlationId: eventId, ...said });
+    await journal.sending(`${eventId}.1`);
+    await journal.endSend(`${eventId}.1`, { state: 'sent' });
+    const dispatch = { family: 'egress.sent', correlationId: eventId, sessionId: null } as const;
+    journal.dispatched({ eventId, ...dispatch, status: 'passed', occurredAtMs: 0, body: '{}' });
+    await journal.endUpdate(eventId, { isDead, outcome: isDead ? 'failed' : 'answered' });
+  };
+  const idsOf = async (journal: Journal): Promise<readonly string[]> =>
+    (await journal.updates()).map(({ eventId }) => eventId);
+
+  it('keeps the newest that have ended, each with its sends, and as many dispatches (durability §1.16)', async () => {
+    const journal = memoryJournal({ keepRows: 3 });
+    for (let at = 0; at < 50; at++) await handle(journal, `u-${at}`, at % 2 === 0);
+    expect(await idsOf(journal)).toEqual(['u-47', 'u-48', 'u-49']);
+    const sends = await journal.sends();
+    expect(sends.map(({ sendId }) => sendId)).toEqual(['u-47.1', 'u-48.1', 'u-49.1']);
+    const dispatches = await journal.dispatches();
+    expect(dispatches.map(({ eventId }) => eventId)).toEqual(['u-47', 'u-48', 'u-49']);
+    expect(journal.stats()).toMatchObject({ accepted: 50, dispatches: 50 });
+  });
+
+  it('keeps the newest ended sends of no update (durability §1.16)', async () => {
+    const journal = memoryJournal({ keepRows: 3 });
+    for (let at = 0; at < 50; at++) {
+      const said = { kind: 'unprompted', fingerprint: 'f', body: '{}' };
+      await journal.prepare({ sendId: `s-${at}`, ...said });
+      await journal.endSend(`s-${at}`, { state: 'failed' });
+    }
+    expect((await journal.sends()).map(({ sendId }) => sendId)).toEqual(['s-47', 's-48', 's-49']);
+  });
+
+  it('keeps all that has not ended, also a dead letter that is tried again (durability §1.16)', async () => {
+    const journal = memoryJournal({ keepRows: 2 });
+    const about = { channel: 'scripted', accountId: 'default', receivedAtMs: 0 };
+    for (let at = 0; at < 5; at++) await journal.accept({ eventId: `open-${at}`, ...about });
+    await handle(journal, 'dead', true);
+    expect(await journal.retry('dead')).toBe(true);
+    for (let at = 0; at < 5; at++) await handle(journal, `u-${at}`);
+    expect(await idsOf(journal)).toEqual(
+      ['open-0', 'open-1', 'open-2', 'open-3', 'open-4'].concat(['dead', 'u-3', 'u-4']),
+    );
+    expect(await journal.sends({ correlationId: 'dead' })).toHaveLength(1);
+  });
+
+  it('keeps nothing that has ended, if it does not outlive its host (durability §1.16)', async () => {
+    const journal = memoryJournal({ outlivesHost: false });
+    for (let at = 0; at < 5; at++) await handle(journal, `u-${at}`, at === 0);
+    const rows = [await journal.updates(), await journal.sends(), await journal.dispatches()];
+    expect(rows).toEqual([[], [], []]);
+  });
+});

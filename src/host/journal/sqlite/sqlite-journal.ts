@@ -84,6 +84,7 @@ export async function openJournal(
 
 class FileJournal extends SqliteReader implements SqliteJournal {
   readonly path: string;
+  readonly outlivesHost = true;
   readonly store: Store;
   readonly #database: SqliteDatabase;
   readonly #lock: Disposable | undefined;

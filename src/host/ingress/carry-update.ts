@@ -1,0 +1,161 @@
+import { Trail, whyNot } from '../../agent/index.js';
+import { definedFields, type Outcome, oneLine } from '../../kernel/index.js';
+import { tellFailure } from '../egress/reply.js';
+import { type MessageEnd, stopped } from '../journal/message-end.js';
+import type { Place } from '../lanes/place.js';
+import type { HostParts } from '../parts/parts.js';
+import { refOf, refsOf } from '../parts/refs.js';
+import { parseCommandLine } from '../provided/commands.js';
+import { inSession } from '../session/in-session.js';
+import {
+  conversationOf,
+  type RoutedMessage,
+  type Routing,
+  routeMessage,
+} from '../session/routing.js';
+import { answerMessage } from '../turn/answer.js';
+import { runChatCommand } from './chat.js';
+import { guarded } from './guarded.js';
+import { carryInteraction } from './interactions.js';
+import type { TakenUpdate } from './taken-update.js';
+import type { Fate } from './when-full.js';
+
+type Routed = Extract<Routing, { status: 'routed' }>;
+type Ending = Pick<MessageEnd, 'status' | 'reason'> &
+  Partial<Pick<MessageEnd, 'sends' | 'agentId' | 'sessionKey'>>;
+
+/**
+ * Carries an update through every stage: routing, its command or its turn, and the sends. Never rejects: whatever happens to
+ * it, there is an end.
+ */
+export async function carryToEnd(
+  parts: HostParts,
+  taken: TakenUpdate,
+  place: Place,
+  fate: Fate = 'handled',
+): Promise<MessageEnd> {
+  const { eventId, account, update } = taken;
+  const channel = account.channel.id;
+  let ending: Ending;
+  try {
+    ending = await carry(parts, taken, place, fate);
+  } catch (error) {
+    ending = { status: 'failed', reason: oneLine(error) };
+    if (place.isLost === true)
+      parts.logger.debug('a message could not go on, and is taken up again later', {
+        ...{ channel, eventId, error },
+      });
+    else parts.logger.error('a message failed', { channel, eventId, error });
+  }
+  const { accountId } = account;
+  const { updateId } = update;
+  const named = definedFields({ channel, accountId, updateId, correlationId: eventId });
+  return { ...named, sends: [], ...ending };
+}
+
+const full = {
+  status: 'failed',
+  reason: 'it was not taken in: too many messages wait',
+} as const satisfies Ending;
+
+async function carry(
+  parts: HostParts,
+  taken: TakenUpdate,
+  place: Place,
+  fate: Fate,
+): Promise<Ending> {
+  if (parts.signal.aborted) return stopped;
+  const received = await tellReceived(parts, taken);
+  if (parts.signal.aborted) return stopped;
+  if (fate === 'dropped') return full;
+  const { account, decoded } = taken;
+  const channel = account.channel.id;
+  if (decoded.kind === 'ignored') {
+    parts.logger.debug('an update was ignored', { channel, detail: decoded.reason });
+    return { status: 'ignored', reason: decoded.reason };
+  }
+  if (decoded.kind === 'undecodable') {
+    const reason = `${decoded.problem}${decoded.path === undefined ? '' : ` (at ${decoded.path})`}`;
+    parts.logger.warn('an update could not be decoded', {
+      channel,
+      accountId: account.accountId,
+      eventId: received.event.eventId,
+      ...definedFields({ path: decoded.path }),
+      detail: reason,
+    });
+    return { status: 'undecodable', reason };
+  }
+  if (decoded.kind !== 'message')
+    return fate === 'refused' ? full : carryInteraction(parts, received, decoded, place);
+  const trail = new Trail(
+    parts.kernel,
+    received,
+    refsOf(decoded.message.channel, conversationOf(decoded.message), decoded.message),
+  );
+  const normalized = await trail.dispatch('ingress.normalized', decoded.message, {
+    signal: parts.signal,
+  });
+  if (parts.signal.aborted) return stopped;
+  if (normalized.status !== 'passed') {
+    const reason = `ingress.normalized ${whyNot(normalized)}`;
+    parts.logger.error('a message failed at ingress.normalized', { channel, detail: reason });
+    return { status: 'failed', reason };
+  }
+  const { raw: _raw, config: _config, ...message } = normalized.payload;
+  const routing = await routeMessage(parts, trail, message, decoded.route);
+  if (parts.signal.aborted) return stopped;
+  if (routing.status === 'failed') {
+    const failure = { code: 'routing', message: routing.reason } as const;
+    return { ...routing, sends: await tellFailure(parts, trail, message, failure) };
+  }
+  if (routing.status === 'cancelled') {
+    parts.logger.info('a message was cancelled', { channel, detail: routing.reason });
+    return routing;
+  }
+  const { agent, sessionKey } = routing;
+  const ending =
+    fate === 'refused'
+      ? {
+          ...full,
+          sends: await tellFailure(parts, trail, message, { code: 'busy', message: full.reason }),
+        }
+      : await answerOrRun(parts, trail, routing, message, place);
+  return { ...ending, agentId: agent.id, sessionKey };
+}
+
+/** Dispatches `ingress.received`, under the id of the update. */
+function tellReceived(
+  { kernel }: HostParts,
+  { eventId, account, update, receivedAtMs }: TakenUpdate,
+): Promise<Outcome<'ingress.received'>> {
+  const { channel, accountId } = account;
+  const { raw, updateId } = update;
+  const named = definedFields({ channel: channel.id, accountId, updateId });
+  return kernel.dispatch(
+    'ingress.received',
+    { ...named, receivedAtMs, raw },
+    { accountRef: refOf(channel.id, accountId), eventId },
+  );
+}
+
+async function answerOrRun(
+  parts: HostParts,
+  trail: Trail,
+  routing: Routed,
+  message: RoutedMessage,
+  place: Place,
+): Promise<Ending> {
+  const { agent, sessionKey } = routing;
+  const line = parseCommandLine(message.content);
+  if (line === undefined)
+    return inSession(parts, place, { sessionKey, agent }, () =>
+      guarded(parts, trail, message, () => answerMessage(parts, trail, routing, message)),
+    );
+  const run = () =>
+    guarded(parts, trail, message, async () => {
+      const by = { agentId: agent.id, sessionKey };
+      return (await runChatCommand(parts, trail, by, message, line)).ending;
+    });
+  if (parts.commands.get(line.name)?.runsAtOnce === true) return run();
+  return inSession(parts, place, { sessionKey }, run);
+}

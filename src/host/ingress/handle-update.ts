@@ -1,0 +1,60 @@
+import type { SendRecord } from '../journal/journal.js';
+import type { Place } from '../lanes/place.js';
+import type { HostParts } from '../parts/parts.js';
+import { beginUpdate, giveBack, isLeftToNext } from './begin-update.js';
+import { carryToEnd } from './carry-update.js';
+import { endUpdate } from './end-update.js';
+import type { TakenUpdate } from './taken-update.js';
+
+/** `held up`: it could not be begun. What comes after it in its conversation waits, too. */
+export type Worked = 'done' | 'held up';
+
+/**
+ * Handles an update whose turn has come, to its end. It is begun first: whatever it ends this process by, it is known to
+ * have run. One that the journal fails is left as it is, and tried again later.
+ *
+ * @param how.earlier the sends that it made when it was handled before.
+ */
+export async function handleUpdate(
+  parts: HostParts,
+  taken: TakenUpdate,
+  how: { readonly place: Place; readonly earlier: readonly SendRecord[] },
+): Promise<Worked> {
+  const { eventId } = taken;
+  if (isLeftToNext(parts)) return 'done';
+  if (!(await beginUpdate(parts, eventId))) return 'held up';
+  using _sends = parts.outbox.open(eventId, how.earlier);
+  const place = countedPlace(parts, eventId, how.place);
+  const end = await carryToEnd(parts, taken, place);
+  if (place.isLost === true) return 'held up';
+  await endUpdate(parts, taken, end);
+  return 'done';
+}
+
+/**
+ * The place of an update that is kept. While it waits for its session or its agent it runs nothing, so what ends the host
+ * meanwhile is not counted against it (durability §7.7).
+ */
+function countedPlace(parts: HostParts, eventId: string, place: Place): Place {
+  let isLost = false;
+  let givenBack: Promise<boolean> | undefined;
+  return {
+    get isLost() {
+      return isLost;
+    },
+    leave: () => {
+      place.leave();
+      givenBack = giveBack(parts, eventId);
+    },
+    enter: async () => {
+      await place.enter();
+      if (parts.signal.aborted) return; // it ends here, and is not counted
+      if ((await givenBack) === false)
+        parts.backlog.begun.add(eventId); // it is still counted
+      else if (!(await beginUpdate(parts, eventId))) {
+        isLost = true;
+        throw new Error('it waited, and could not be begun again: it is taken up later');
+      }
+    },
+  };
+}

@@ -1,0 +1,124 @@
+import type { InboundUpdate } from '../../channel/index.js';
+import { definedFields, oneLine } from '../../kernel/index.js';
+import { carryToEnd } from '../ingress/carry-update.js';
+import { decodeUpdate, laneOf } from '../ingress/decode-update.js';
+import { acknowledge, endUpdate, tellMessageEnd } from '../ingress/end-update.js';
+import { handleUpdate } from '../ingress/handle-update.js';
+import type { TakenUpdate } from '../ingress/taken-update.js';
+import { fateOf, mayPark, roomFor } from '../ingress/when-full.js';
+import { boundedJson } from '../journal/bounded-json.js';
+import { eventIdOf } from '../journal/event-id.js';
+import { type Journal, openUpdates } from '../journal/journal.js';
+import { noPlace, type Place } from '../lanes/place.js';
+import { logJournalFailure } from '../outbox/journal-failure.js';
+import type { HostParts } from '../parts/parts.js';
+import type { RunningAccount } from '../provided/accounts.js';
+import { admit, feed } from '../recovery/feeder.js';
+
+type Accepted = Awaited<ReturnType<Journal['accept']>>;
+
+/**
+ * Takes an update in: the journal keeps it, then it takes its place in the lane of its conversation, waits in the journal,
+ * or is refused (durability §6, §8.2). One that the journal knows is not handled again. One that could not be kept is neither
+ * handled nor acknowledged, so that its provider brings it again.
+ *
+ * @returns when the channel may bring another. Never rejects.
+ */
+export async function receiveUpdate(
+  parts: HostParts,
+  account: RunningAccount,
+  update: InboundUpdate,
+): Promise<'refused' | undefined> {
+  parts.counts.received++;
+  const { arriving } = parts.backlog;
+  const eventId = eventIdOf(account.channel.id, account.accountId, update.updateId);
+  const receivedAtMs = update.receivedAtMs ?? parts.clock.now();
+  const decoded = decodeUpdate(parts, account, update);
+  const taken = { eventId, account, update, receivedAtMs, decoded };
+  const lane = laneOf(parts, account, decoded);
+  arriving.add(eventId); // before it is kept: nobody who looks for what is left may take it up
+  const accepted = await keep(parts, taken, lane);
+  if (accepted?.status === 'accepted') takePlace(parts, taken, lane);
+  arriving.delete(eventId);
+  void feed(parts); // it may have waited for this one to be written down
+  if (accepted === undefined) return 'refused';
+  if (isToAcknowledge(parts, accepted)) await acknowledge(parts, account, update);
+  await roomFor(parts, account, lane);
+  return undefined;
+}
+
+/** Tells whether an update is acknowledged now, and not at its end. */
+function isToAcknowledge({ journal }: HostParts, accepted: Accepted): boolean {
+  if (journal.outlivesHost) return true;
+  return accepted.status === 'known' && !openUpdates.some((state) => state === accepted.state);
+}
+
+/** An update that was just kept takes its place, waits in the journal, or is refused. */
+function takePlace(parts: HostParts, taken: TakenUpdate, lane: string): void {
+  const { inHand, logger, conversationLanes } = parts;
+  const { account, eventId } = taken;
+  const fate = fateOf(parts, account, lane);
+  if (fate === 'handled') {
+    const work = (place: Place) => handleUpdate(parts, taken, { place, earlier: [] });
+    admit(parts, { eventId, lane, work }, mayPark(parts, account));
+    return;
+  }
+  inHand.add(eventId);
+  const refuse = async (): Promise<void> => {
+    try {
+      await endUpdate(parts, taken, await carryToEnd(parts, taken, noPlace, fate));
+    } finally {
+      inHand.delete(eventId);
+    }
+  };
+  // the answer to a sender who is refused goes out in a lane of its own
+  const refusals = JSON.stringify(['refused', account.channel.id, account.accountId]);
+  const refused =
+    fate === 'dropped' ? refuse() : conversationLanes.run(refusals, refuse, { runsAtOnce: true });
+  refused.catch((error: unknown) => logger.error('a message failed', { eventId, error }));
+}
+
+/** Keeps an update. Never rejects. @returns nothing if the journal could not keep it. */
+async function keep(
+  parts: HostParts,
+  { eventId, account, update, receivedAtMs }: TakenUpdate,
+  lane: string,
+): Promise<Accepted | undefined> {
+  const { journal, logger, counts } = parts;
+  const { channel, accountId } = account;
+  const named = definedFields({ channel: channel.id, accountId, updateId: update.updateId });
+  const body = journal.outlivesHost ? bodyOf(parts, update.raw, { ...named, eventId }) : undefined;
+  try {
+    const accepted = await journal.accept(
+      definedFields({ eventId, ...named, lane, receivedAtMs, body }),
+    );
+    if (accepted.status === 'known') {
+      counts.duplicates++;
+      logger.debug('an update came again', { ...named, eventId });
+    }
+    return accepted;
+  } catch (error) {
+    counts.refused++;
+    const reason = `the journal could not keep it: ${oneLine(error)}`;
+    const message = 'an update was not taken in: the journal could not keep it';
+    logJournalFailure(logger, message, { ...named, eventId, error });
+    const end = { ...named, correlationId: eventId, status: 'failed', reason, sends: [] } as const;
+    tellMessageEnd(parts, end, 'debug'); // it is told above, and again each time that it comes
+    return undefined;
+  }
+}
+
+/** The body of an update as a journal keeps it; nothing if it cannot be kept. */
+function bodyOf(
+  { logger, options }: HostParts,
+  raw: unknown,
+  named: Readonly<Record<string, unknown>>,
+): string | undefined {
+  const body = boundedJson(raw, { maxLength: options.maxUpdateLength ?? 1_048_576 });
+  if ('json' in body) return body.json;
+  logger.warn(
+    `an update is kept without its body, which is ${body.problem}: after a restart it cannot be handled`,
+    named,
+  );
+  return undefined;
+}
