@@ -22,7 +22,7 @@ const accepted: Readonly<Record<string, readonly string[]>> = {
   'src/gateway/provider/provider.ts': ["parts.join(' and ')"], // names of fields
   'src/host/parts/attempt.ts': ['what'], // a step of a stop
   'src/host/outbox/journal-failure.ts': ['message'], // of whoever calls it: read there
-  'src/host/receive/kept-updates.ts': ['body.problem'], // one of two words
+  'src/host/receive/receive-update.ts': ['body.problem'], // one of two words
   'src/host/logging/pino-logger.ts': ['fieldsFor(fields)'], // of pino, which takes the fields first
   'src/host/parts/provided.ts': ['what'], // a kind and an id
   'src/kernel/run/state/failures.ts': ['who', 'what'], // names; the failures of some kinds, which quote nobody

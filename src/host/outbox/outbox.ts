@@ -36,8 +36,8 @@ const maxBodyLength = 16 * 1024 * 1024;
 const maxNoteLength = 16 * 1024;
 
 /**
- * Keeps a host's sends in its journal (spec durability §3), if the journal outlives the host: nobody else needs them
- * (§6.8). Its promises do not reject: a write that failed is a reason in one line, and the send does not go out.
+ * Keeps a host's sends in its journal (durability §3), if the journal outlives the host: nobody else needs them
+ * (durability §6.8). Its promises do not reject: a write that failed is a reason in one line, and the send does not go out.
  */
 export class Outbox {
   readonly #journal: Journal;

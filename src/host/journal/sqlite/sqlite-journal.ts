@@ -104,24 +104,21 @@ class FileJournal extends SqliteReader implements SqliteJournal {
     this.path = database.path;
     this.#database = database;
     this.#lock = lock;
-    this.#clock = options.clock ?? systemClock;
-    const clean = withoutSecrets(options.secrets ?? []);
+    const { clock = systemClock, secrets = [] } = options;
+    this.#clock = clock;
+    const clean = withoutSecrets(secrets);
     this.#changes = journalChanges(database, clean);
-    this.#dispatches = new WaitingDispatches(
-      database,
-      this.#clock,
-      () => this.#commits.carry(),
-      clean,
-    );
+    const carry = () => this.#commits.carry();
+    this.#dispatches = new WaitingDispatches(database, clock, carry, clean);
     this.#guard = new JournalGuard(database);
     this.#commits = new GroupCommit(database, {
-      clock: this.#clock,
+      clock,
       passenger: this.#dispatches,
       guard: this.#guard,
       probe: () => this.#guard.probe(),
     });
     this.store = sqliteStore(database, this.#commits, clean);
-    this.#sweep = new RetentionSweep(database, this.#commits, this.#clock, options);
+    this.#sweep = new RetentionSweep(database, this.#commits, clock, options);
     this.#sweep.start();
     this.#dataVersion = this.#readDataVersion();
   }
