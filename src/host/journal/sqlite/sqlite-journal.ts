@@ -56,11 +56,8 @@ export async function openJournal(
 ): Promise<SqliteJournal> {
   const { maxPages, wholeCheckBytes, clock = systemClock } = options;
   const lock = path === ':memory:' ? undefined : lockJournal(path);
-  const how = {
-    isOwner: true,
-    busyTimeoutMs: openBusyMs,
-    ...definedFields({ maxPages, wholeCheckBytes }),
-  };
+  const bounds = definedFields({ maxPages, wholeCheckBytes });
+  const how = { isOwner: true, busyTimeoutMs: openBusyMs, ...bounds };
   const untilMs = clock.monotonicMs() + openLockWaitMs;
   const isWhole = isCheckedWhole(path, wholeCheckBytes);
   for (;;) {
