@@ -14,11 +14,11 @@ export interface InboundUpdate {
    * journal, one that has come before is not handled again. Leave it out where there is none.
    */
   readonly updateId?: string;
-  /** Milliseconds since 1970; the host's clock where absent. */
+  /** Milliseconds since 1970, by default those of the host's clock. */
   readonly receivedAtMs?: number;
 }
 
-/** What `decodeIngress` makes of an update. Failures are values: they end that message visibly, and no other. */
+/** The result of `decodeIngress`. Failures are values: they end that message visibly, and no other. */
 export type DecodedIngress =
   | {
       readonly kind: 'message';
@@ -43,7 +43,7 @@ export type DecodedIngress =
   /** It should have been a message, and cannot be read. */
   | { readonly kind: 'undecodable'; readonly problem: string; readonly path?: string };
 
-/** What the host does about sends that did not go through. Declared, so that nothing is ever resent blindly. */
+/** The host's policy for sends that did not go through. It is declared, so that nothing is ever resent blindly. */
 export interface ResendPolicy {
   /**
    * An ambiguous send: give it up (`fail`), send it again under its idempotency key, which the provider knows
@@ -56,14 +56,14 @@ export interface ResendPolicy {
   readonly maxWaitMs: number;
 }
 
-/** What a channel tells the host of one of its accounts. */
+/** The inbox of one account: a channel tells the host through it. */
 export interface ChannelInbox {
   /**
    * Hands an update over. The order of calls is kept within a conversation. Resolves when the channel may bring more: of
    * one that can wait (`capabilities.canWait`) when there is room, of others soon, whatever a conversation does. Never
    * rejects.
    *
-   * @returns `refused` where the host could not take the update in: it is not acknowledged, and should be brought again.
+   * @returns `refused` if the host could not take the update in: it is not acknowledged, and should be brought again.
    */
   // biome-ignore lint/suspicious/noConfusingVoidType: an inbox that refuses nothing returns nothing
   receive(update: InboundUpdate): Promise<void | 'refused'>;

@@ -8,10 +8,10 @@ import {
 import { channelError } from './errors.js';
 import type { ApprovedMessage } from './message.js';
 
-/** Known to this file alone: nothing else can make a permit. */
+/** The key that only this file knows, so that nothing else can make a permit. */
 const mint = Symbol('mint');
 
-/** A message that may be sent, and the outcome that says so. */
+/** A message that may be sent, with the outcome that approves it. */
 interface Approved {
   readonly outcome: Outcome<'egress.preparing'>;
   readonly message: ApprovedMessage;
@@ -44,7 +44,7 @@ export class SendPermit {
     this.attempt = attempt;
   }
 
-  /** Says if a value is a permit that an outcome of this kernel has approved. A lookalike is none, nor is a primitive. */
+  /** Tells whether a value is a permit that an outcome of this kernel has approved. A lookalike is none, nor is a primitive. */
   static isOf(value: unknown, kernel: Kernel): boolean {
     if (typeof value !== 'object' || value === null || !(#approved in value)) return false;
     return isBegunBy(value.#approved.outcome, kernel);
@@ -100,7 +100,7 @@ export class SendApproval {
     return this.#of.id;
   }
 
-  /** How many permits were minted. */
+  /** The number of permits that were minted. */
   get attempts(): number {
     return this.#last?.attempt ?? 0;
   }
@@ -141,7 +141,7 @@ export class SendApproval {
  * Turns a passed `egress.preparing` outcome into the approval to send it. The only source of permits. An outcome that a handler
  * has dispatched approves nothing, nor does one of another kernel than the given (spec §14.14).
  *
- * @param kernel the one that has to have made the outcome: a host names its own. Any where unsaid.
+ * @param kernel the kernel that must have made the outcome: a host names its own. By default any.
  * @throws SluiceError `not-approved`, `no-target` or `approved-before`.
  * @example
  * const outcome = await kernel.dispatch('egress.preparing', payload);

@@ -1,7 +1,7 @@
 import type { SendPermit } from './permit.js';
 import type { SendResult } from './send-result.js';
 
-/** A preview that a host before this one has left, and what it stands for. */
+/** A preview that a host before this one has left. */
 export interface LeftPreview {
   /** The last note that its stream sender gave to `permits.noteShown`: read it as something from outside. */
   readonly shown: unknown;
@@ -26,7 +26,7 @@ export interface LeftPreview {
  * }
  */
 export interface ChannelPreviews {
-  /** Takes a preview back. @returns whether nothing of it is shown any more; also where somebody else has removed it. */
+  /** Takes a preview back. @returns whether nothing of it is shown any more, also if somebody else has removed it. */
   takeBack(shown: unknown, accountId: string): Promise<boolean>;
   /**
    * Puts the permit's message in the place of a preview, which may show it already. It may go elsewhere than the preview:

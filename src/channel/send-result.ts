@@ -1,6 +1,6 @@
 import type { DeliveryReceipt } from './message.js';
 
-/** How a send went. A send that throws is taken as one that nobody knows the end of, and is not repeated. */
+/** The result of a send. A send that throws counts as `ambiguous`, and is not repeated. */
 export type SendResult =
   | { readonly status: 'sent'; readonly receipt: DeliveryReceipt }
   /** The provider refused it for good. It was not delivered. */

@@ -3,7 +3,7 @@ import type { SendApproval, SendPermit } from './permit.js';
 import type { SendResult } from './send-result.js';
 
 /**
- * What the sender of one streamed reply holds. Each of the two permits can be used once.
+ * The permits of the sender of one streamed reply. Each of the two can be used once.
  *
  * @example
  * async onFinal() {
@@ -26,14 +26,14 @@ export interface StreamPermits {
    */
   readonly final: () => SendPermit | undefined;
   /**
-   * Says how the final went, before `onFinal` settles: its receipt, or why it was not delivered. The last report
-   * counts. Without one it was sent where `onFinal` has taken the final's permit and resolves, and nobody knows its end
-   * where it has and rejects. A final whose permit was not taken was not shown: it goes out by `send`.
+   * Reports the result of the final before `onFinal` settles: its receipt, or the reason why it was not delivered. The last
+   * report counts. Without one the final counts as sent if `onFinal` has taken its permit and resolves, and as ambiguous if it
+   * has taken it and rejects. A final whose permit was not taken was not shown: it goes out by `send`.
    */
   readonly report: (result: SendResult) => void;
   /**
-   * Notes what is shown at the provider, as soon as that is known, and again where it changes: plain data as JSON has it,
-   * by which `ChannelPlugin.previews` finds it after a crash. The last one stands. Resolves when it is kept; rejects where
+   * Notes what is shown at the provider, as soon as that is known, and again when it changes: plain data as JSON has it,
+   * by which `ChannelPlugin.previews` finds it after a crash. The last note stands. Resolves when it is kept; rejects if
    * it cannot be. Without a journal nothing is kept.
    */
   readonly noteShown: (shown: unknown) => Promise<void>;
@@ -77,12 +77,12 @@ export class StreamApproval implements Disposable {
     });
   }
 
-  /** What the sender said of the final. */
+  /** The sender's report of the final. */
   get reported(): SendResult | undefined {
     return this.#reported;
   }
 
-  /** Whether a final goes where the stream is: to the same channel, account, address and thread, in reply to the same. */
+  /** Tells whether a final goes to the place of the stream: the same channel, account, address and thread, in reply to the same. */
   fits({ message: final }: SendApproval): boolean {
     const { message } = this.opening;
     return (
@@ -97,7 +97,7 @@ export class StreamApproval implements Disposable {
   /**
    * Lets the sender show a final. Parts of it can be shown no more.
    *
-   * @throws SluiceError `stream-moved` where it goes elsewhere, `permit-unused` where its last permit can still be used.
+   * @throws SluiceError `stream-moved` if it goes elsewhere, `permit-unused` if its last permit can still be used.
    */
   admitFinal(final: SendApproval): SendPermit {
     if (!this.fits(final)) throw channelError('stream-moved', { what: final.idempotencyKey });
@@ -107,7 +107,7 @@ export class StreamApproval implements Disposable {
     return this.#final;
   }
 
-  /** Uses the permits up: a sender that is late shows nothing. */
+  /** Uses the permits up, so that a late sender shows nothing. */
   [Symbol.dispose](): void {
     this.#end(this.permits.opening);
     this.#end(this.#final);

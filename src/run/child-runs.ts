@@ -26,7 +26,7 @@ const outcomes = {
 interface Child {
   readonly toolCallId: string;
   fields: Omit<PayloadOf<'subagent.spawning'>, 'runId'>;
-  /** `subagent.spawning`, dispatched once; what refused the child. */
+  /** The one dispatch of `subagent.spawning`, with the reason if the child was refused. */
   spawning?: Promise<string | undefined>;
   childRunId: string | undefined;
   state: 'asked' | 'runs' | 'ended';
@@ -57,14 +57,14 @@ export class ChildRuns {
     this.#open(call);
   }
 
-  /** Asks whether a call may start its subagent. @returns why not. */
+  /** Asks whether a call may start its subagent. @returns the reason if it may not. */
   ask(call: ChildCall, gate: Gate, signal?: AbortSignal): Promise<string | undefined> {
     const child = this.#open(call);
     if (child.spawning === undefined) child.fields = { ...child.fields, ...named(call) }; // as its gate passed it
     return this.#spawning(child, gate, signal);
   }
 
-  /** A subagent runs. Where it could belong to several calls, nothing is told until the source names one. */
+  /** A subagent runs. If it could belong to several calls, nothing is told until the source names one. */
   async runs(start: RunningSubagent): Promise<void> {
     const { childRunId, toolCallId, agentId, isBackground } = start;
     const child =
@@ -105,7 +105,7 @@ export class ChildRuns {
     else await this.#end(child, 'completed', 'ok');
   }
 
-  /** The subagents of the main thread among these runs. */
+  /** Returns the subagents of the main thread among these runs. */
   answering(childRunIds: readonly string[]): readonly SubagentAnswer[] {
     const { sessionKey: requesterSessionKey } = this.#session;
     return childRunIds.flatMap((childRunId) => {
@@ -116,7 +116,7 @@ export class ChildRuns {
     });
   }
 
-  /** The run is over, and with it whatever of it still runs. */
+  /** Ends the run, and each subagent that still runs. */
   async close(): Promise<void> {
     for (const child of this.#byCall.values())
       if (child.state === 'runs')
@@ -161,7 +161,7 @@ export class ChildRuns {
     const outcome = await this.#trail.dispatch('subagent.spawning', { ...child.fields }, how);
     if (outcome.status === 'passed') return undefined;
     if (signal?.aborted === true) {
-      delete child.spawning; // a judgement that its asker gave up is none: who asks again gets one
+      delete child.spawning; // a judgement that its asker gave up does not count: the next question gets a new one
       return `the subagent ${whyNot(outcome)}`;
     }
     child.state = 'ended'; // nothing that runs can be this one
@@ -200,8 +200,8 @@ export class ChildRuns {
   }
 
   /**
-   * The one call that a subagent whose source names no call can belong to. Nothing starts by a call that nobody was asked about:
-   * a subagent that starts otherwise must not pass for it, or its own `subagent.spawning` would only be observed.
+   * Finds the one call that a subagent can belong to whose source names no call. A call that nobody was asked about starts
+   * nothing: a subagent that starts otherwise must not pass for it, or its own `subagent.spawning` would only be observed.
    */
   #only(agentId: string | undefined): Child | undefined {
     const fitting = [...this.#byCall.values()].filter(

@@ -25,7 +25,7 @@ export class Compactions {
   }
 
   /**
-   * @param messages what the run has of the transcript, where it is known.
+   * @param messages the part of the transcript that the run has, if it is known.
    * @param before how many messages of the transcript are before them.
    */
   started(
@@ -50,7 +50,7 @@ export class Compactions {
     );
   }
 
-  /** Each end is told, also one that is tried again: `willRetry` says so. */
+  /** Tells each end, also of a compaction that is tried again: `willRetry` says so. */
   ended({ result, willRetry, aborted, errorMessage }: AutoCompactionEnd): void {
     const trail = this.#trail;
     const cause = this.#cause;
@@ -67,7 +67,7 @@ export class Compactions {
     );
   }
 
-  /** Waits for what is under way. */
+  /** Waits for the dispatches that are under way. */
   drained(): Promise<void> {
     return this.#last;
   }
@@ -84,7 +84,7 @@ export class Compactions {
 
 const counts = ['tokensBefore', 'tokensAfter', 'compactedCount', 'messageCount'] as const;
 
-/** What a compaction's result says, as far as it says it in the pipeline's words. */
+/** Picks the fields of a compaction's result that the pipeline has names for. */
 function told(result: unknown) {
   const fields = new Map(Object.entries(Object(result)));
   const numbers = counts.flatMap((name) => {

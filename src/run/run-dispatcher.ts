@@ -36,9 +36,9 @@ import type { Trail } from './trail.js';
 import { TranscriptWriter } from './transcript-writer.js';
 import { addUsage } from './usage.js';
 
-/** What a run is dispatched with. */
+/** The options of a run's dispatches. */
 export interface RunDispatcherOptions {
-  /** What the run's dispatches follow, and carry. */
+  /** The dispatches before the run, with the refs that each of its dispatches carries. */
   readonly trail: Trail;
   readonly run: RunFields;
   readonly session: RunSession;
@@ -51,12 +51,12 @@ export interface RunDispatcherOptions {
   readonly signal: AbortSignal;
 }
 
-/** What answers a run. */
+/** The provider that answers a run. */
 export interface RunProvider {
   readonly id: string;
-  /** Where unsaid: the model that its last message names. */
+  /** The model; by default the one that its last message names. */
   readonly model?: string;
-  /** Whether it asks the gate before a tool runs. */
+  /** `enforce` if it asks the gate before a tool runs. */
   readonly toolGate: Gate;
   /** It answers in the place of another model. */
   readonly fallback?: RunFallback;
@@ -64,11 +64,11 @@ export interface RunProvider {
   readonly subagentOf?: AgentProvider['subagentOf'];
 }
 
-/** What ended a run from outside: something was thrown, or nobody wanted the rest of it. */
+/** The end of a run from outside: something was thrown, or nobody wanted the rest of it. */
 export type RunStop = { readonly error: unknown } | 'abandoned';
 
 /**
- * Turns what happens in one run into canonical dispatches, in the order of seed 001: `start`, `input`, `open`, then
+ * Turns the events of one run into canonical dispatches, in the order of seed 001: `start`, `input`, `open`, then
  * `take` (and `told`) for each session event, `complete` last. An agent turn and the bridges emit a run through it
  * and through nothing else, so each family of a run has one emission site.
  *
@@ -106,7 +106,7 @@ export class RunDispatcher {
     this.#compactions = new Compactions(trail, run, logger);
   }
 
-  /** `agent_end` was taken: nothing that comes after it belongs to the run. */
+  /** True after `agent_end`: no later event belongs to the run. */
   get ended(): boolean {
     return this.#end !== undefined;
   }
@@ -138,7 +138,7 @@ export class RunDispatcher {
     this.#subagents.subagentOf = provider.subagentOf;
   }
 
-  /** Writes a message that no session event brings: what the agent was asked. */
+  /** Writes a message that no session event brings, such as the prompt. */
   write(message: SessionMessage): Promise<void> {
     return this.#writer.write(message);
   }
@@ -154,20 +154,20 @@ export class RunDispatcher {
   }
 
   /**
-   * Dispatches what subagents do: one fact after the other, and each before the next event that is taken and does not
+   * Dispatches a fact of a subagent: one fact after the other, and each before the next event that is taken and does not
    * grow. Never rejects.
    */
   tell(fact: SubagentFact): Promise<void> {
     return this.ended ? Promise.resolve() : this.#subagents.tell(fact);
   }
 
-  /** The subagents of the main thread among these runs, as far as they were told. */
+  /** Returns the subagents of the main thread among these runs, as far as they were told. */
   answering(childRunIds: readonly string[]): readonly SubagentAnswer[] {
     return this.#subagents.answering(childRunIds);
   }
 
   /**
-   * Dispatches what a session event says, before a listener is told of it.
+   * Dispatches the facts of a session event, before a listener is told of it.
    *
    * @throws RunFailure `not-written`.
    */
@@ -211,16 +211,16 @@ export class RunDispatcher {
     }
   }
 
-  /** Dispatches what comes after a listener was told of an event. */
+  /** Dispatches the facts of an event that come after its listener was told. */
   told(event: SessionEvent): void {
     if (event.type === 'auto_compaction_end') this.#compactions.ended(event);
   }
 
   /**
-   * Ends the run, once: waits for what is under way, then emits `agent.completed` and `agent.llm.output`. Never
+   * Ends the run, once: waits for the dispatches under way, then emits `agent.completed` and `agent.llm.output`. Never
    * rejects.
    *
-   * @param stop what ended it from outside; else its `agent_end` says how it went.
+   * @param stop the end from outside; without it `agent_end` tells how the run went.
    */
   complete(stop?: RunStop): Promise<RunReport> {
     this.#report ??= this.#complete(stop);

@@ -6,11 +6,11 @@ import type { RunError, RunReport } from './run-fields.js';
 type RunEnd = Pick<RunReport, 'status' | 'error'>;
 
 /**
- * How a run ended that nothing was thrown in.
+ * Judges the end of a run in which nothing was thrown.
  *
  * @param end its `agent_end`, if that came.
- * @param signal what stops the run.
- * @param isAbandoned nobody wanted the rest of it.
+ * @param signal stops the run.
+ * @param isAbandoned nobody wanted the rest of the run.
  */
 export function endOfRun(
   end: AgentEnd | undefined,
@@ -25,7 +25,7 @@ export function endOfRun(
   return failed('provider-failed', `${error.subtype}: ${error.message}`);
 }
 
-/** How a run ended that something was thrown in. */
+/** Judges the end of a run in which something was thrown. */
 export function endByFailure(thrown: unknown, signal: AbortSignal): RunEnd {
   if (signal.aborted) return stoppedBy(signal);
   if (thrown instanceof RunFailure) return failed(thrown.code, thrown.message);

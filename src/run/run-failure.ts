@@ -1,7 +1,7 @@
 import type { Outcome } from '../kernel/index.js';
 import type { RunError } from './run-fields.js';
 
-/** Ends a run from inside it. Who drives the run turns it into a `RunError`; nobody else sees it. */
+/** Ends a run from inside it. The driver of the run turns it into a `RunError`; nobody else sees it. */
 export class RunFailure extends Error {
   override readonly name = 'RunFailure';
   readonly code: RunError['code'];

@@ -1,7 +1,7 @@
 import type { Outcome } from '../kernel/index.js';
 import type { SessionUsage, TranscriptEntry, TranscriptSize } from '../stream/index.js';
 
-/** What every payload of a run says of it. */
+/** The fields of a run in each of its payloads. */
 export interface RunFields {
   readonly agentId: string;
   readonly sessionKey: string;
@@ -18,18 +18,18 @@ export interface RunSession {
   readonly agentId: string;
   readonly sessionKey: string;
   readonly sessionId: string;
-  /** The transcript before the run, oldest first, or its end; absent where nobody here knows it. */
+  /** The transcript before the run, oldest first, or its end; absent if it is not known here. */
   readonly history?: readonly TranscriptEntry[];
-  /** How much of the transcript is before `history`; absent where nothing is. */
+  /** The size of the transcript before `history`; absent if there is none. */
   readonly beforeHistory?: TranscriptSize;
   /**
-   * Writes a message that `transcript.message.writing` passed; a rejection fails the run. Absent where another
+   * Writes a message that `transcript.message.writing` passed; a rejection fails the run. Absent if another
    * system writes the transcript: the two transcript stages can then only observe.
    */
   append?(message: TranscriptEntry): void | Promise<void>;
 }
 
-/** Why a run failed. */
+/** The reason why a run failed. */
 export interface RunError {
   /** `no-model`: nothing valid was chosen. `stage-failed`: a stage failed closed. `provider-failed`: it threw, or
    * ended with an error. `not-written`: the transcript could not be written. `timed-out`: it took longer than it may. */
@@ -38,17 +38,17 @@ export interface RunError {
   readonly message: string;
 }
 
-/** How a run went. */
+/** The report of a run. */
 export interface RunReport {
   readonly status: 'completed' | 'aborted' | 'failed';
   /** The texts that the agent wrote for people, in order, whatever the status. */
   readonly assistantTexts: readonly string[];
-  /** What was written to the transcript. */
+  /** The messages that were written to the transcript. */
   readonly written: readonly TranscriptEntry[];
   /** With `failed` only. */
   readonly error?: RunError;
   readonly usage?: SessionUsage;
   readonly durationMs: number;
-  /** The run's last dispatch: what comes next follows it. */
+  /** The run's last dispatch, which the next one follows. */
   readonly last: Outcome | undefined;
 }

@@ -15,13 +15,13 @@ interface SubagentsOptions {
   readonly logger: Logger;
 }
 
-/** The subagents of one run: that they come and go, and the tools that they call. */
+/** The subagents of one run, with the tools that they call. */
 export class Subagents {
   /** Tells which subagent a call starts, if it starts one. */
   subagentOf: AgentProvider['subagentOf'];
   readonly #tools: ToolCalls;
   readonly #children: ChildRuns;
-  /** Their calls that were seen, and which have ended: a source may tell of one twice. */
+  /** The calls of subagents that were seen, with their states: a source may tell of one twice. */
   readonly #calls = new Map<string, 'runs' | 'ended'>();
 
   readonly #logger: Logger;
@@ -35,12 +35,12 @@ export class Subagents {
     this.#runId = run.runId;
   }
 
-  /** Settles when every fact so far has been dispatched; nothing if every fact has been. */
+  /** Settles when every fact so far has been dispatched; `undefined` if none waits. */
   get telling(): Promise<void> | undefined {
     return this.#telling;
   }
 
-  /** Asks whether a call may start its subagent, if it starts one. @returns why not. */
+  /** Asks whether a call may start its subagent, if it starts one. @returns the reason if it may not. */
   async ask(call: ToolCall, signal: AbortSignal): Promise<string | undefined> {
     const child = this.#childOf(call);
     return child && this.#children.ask(child, 'enforce', signal);
@@ -73,12 +73,12 @@ export class Subagents {
     return telling;
   }
 
-  /** The subagents of the main thread among these runs. */
+  /** Returns the subagents of the main thread among these runs. */
   answering(childRunIds: readonly string[]): readonly SubagentAnswer[] {
     return this.#children.answering(childRunIds);
   }
 
-  /** The run is over: what was told is dispatched, and with the run ends each subagent that still runs. */
+  /** Ends the run: dispatches the facts that wait, and ends each subagent that still runs. */
   async close(): Promise<void> {
     await this.#telling;
     await this.#children.close();

@@ -9,23 +9,23 @@ interface ActiveCall {
   call: ToolCall;
   readonly startedAtMs: number;
   params: Readonly<Record<string, unknown>>;
-  /** Why it may not run; its result then says the same. */
+  /** The reason why it may not run; its result then says the same. */
   refusal?: string;
   /** `agent.tool.calling` was dispatched for it. */
   judged: boolean;
-  /** What the gate says of it, however often it is asked. */
+  /** The one answer of the gate to every question about the call. */
   decision?: Promise<ToolDecision>;
 }
 
-/** What the tool calls of a run need. */
+/** The parts that the tool calls of a run work with. */
 interface ToolCallsOptions {
   readonly trail: Trail;
   readonly run: RunFields;
   readonly writer: TranscriptWriter;
   readonly clock: Clock;
-  /** Stops a decision that is under way; what has happened is told all the same. */
+  /** Stops a decision that is under way; facts are told all the same. */
   readonly signal: AbortSignal;
-  /** Asked about a call that the pipeline passed, with the arguments that it passed. Gives why the call may not run. */
+  /** Is asked about a call that the pipeline passed, with those arguments. Returns the reason if the call may not run. */
   readonly mayRun: (call: ToolCall, signal: AbortSignal) => Promise<string | undefined>;
 }
 
@@ -34,7 +34,7 @@ interface ToolCallsOptions {
  * announced: by the gate that its provider asks, or, where nobody can stop it, by its events (`observe-only`).
  */
 export class ToolCalls {
-  /** Whether somebody asks the gate before a call runs. */
+  /** `enforce` if the provider asks the gate before a call runs. */
   toolGate: Gate = 'enforce';
   readonly #with: ToolCallsOptions;
   readonly #active = new Map<string, ActiveCall>();
@@ -51,7 +51,7 @@ export class ToolCalls {
       return Promise.resolve({ allowed: false, reason: 'the run has ended' });
     const active = this.#open(call);
     if (active.decision === undefined) {
-      active.call = call; // what is asked about is judged, whatever an event has said of it before
+      active.call = call; // the question counts, whatever an event has said of the call before
       active.params = call.args;
       const deciding = this.#decide(active, signal);
       active.decision = deciding;
@@ -76,7 +76,7 @@ export class ToolCalls {
     const { toolCallId, toolName, result, isError, subagentId } = end;
     const caller = subagentId === undefined ? {} : { subagentId };
     const active = this.#open({ toolCallId, toolName, args: {}, ...caller });
-    // A call that never came by the gate, such as one that the model's own server ran, has run unjudged.
+    // a call that never came by the gate, such as one that the model's own server ran, has run unjudged
     if (!active.judged) await this.#observe(active);
     this.#active.delete(toolCallId);
     const text = resultText(result);
@@ -132,7 +132,7 @@ export class ToolCalls {
       active.refusal = `the call could not be judged: ${oneLine(error)}`;
       return { allowed: false, reason: active.refusal };
     } finally {
-      // A judgement that its asker gave up is none: who asks again gets one.
+      // a judgement that its asker gave up does not count: the next question gets a new one
       if (signal?.aborted === true) delete active.decision;
     }
   }
@@ -202,7 +202,7 @@ function whose({ subagentId }: ToolCall) {
   return subagentId === undefined ? {} : { metadata: { subagentId } };
 }
 
-/** A tool's result as text: as it is, or as JSON, or, where JSON cannot say it, as what it is. */
+/** Turns the result of a tool into text: a text as it is, anything else as JSON, or a note if JSON cannot write it. */
 export function resultText(result: unknown): string {
   if (typeof result === 'string') return result;
   try {

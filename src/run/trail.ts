@@ -8,7 +8,7 @@ import {
   type SyncFamily,
 } from '../kernel/index.js';
 
-/** What every dispatch of a trail carries in its envelope. */
+/** The refs that every dispatch of a trail carries in its envelope. */
 export type TrailRefs = Pick<
   Given,
   | 'agentId'

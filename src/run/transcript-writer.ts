@@ -5,9 +5,9 @@ import type { RunSession } from './run-fields.js';
 import type { Trail } from './trail.js';
 
 /**
- * Writes a run's messages through the two transcript stages: exactly what they pass, in order, and nothing of
- * what they cancel. A tool's result waits until the message that called it is whole, whichever comes first. Where
- * another system writes the transcript (the session has no `append`), the stages can only observe.
+ * Writes a run's messages through the two transcript stages: exactly the messages that they pass, in order, and none that
+ * they cancel. A tool's result waits until the message that called it is whole, whichever comes first. If another system
+ * writes the transcript (the session has no `append`), the stages can only observe.
  */
 export class TranscriptWriter {
   readonly written: TranscriptEntry[] = [];
@@ -70,9 +70,9 @@ export class TranscriptWriter {
       { ...this.#ids(), message },
       { gate: this.#gate },
     );
-    if (outcome.status !== 'passed') return; // a cancel, or a veto that failed closed: the outcome says whose
+    if (outcome.status !== 'passed') return; // a cancel, or a veto that failed closed: the outcome names it
     const { message: passed } = outcome.payload;
-    this.written.push(passed); // before the wait: who reads it meanwhile finds what is being written
+    this.written.push(passed); // before the wait, so that a reader meanwhile finds the message
     try {
       await this.#session.append?.(passed);
     } catch (error) {

@@ -1,7 +1,7 @@
 import { definedFields, type PayloadOf } from '../kernel/index.js';
 import type { SessionUsage } from '../stream/index.js';
 
-/** Usage as events of the pipeline carry it. */
+/** Turns usage into the form of the pipeline's events. */
 export function usagePayload(
   usage: SessionUsage,
 ): NonNullable<PayloadOf<'agent.completed'>['usage']> {
@@ -15,7 +15,7 @@ export function usagePayload(
   };
 }
 
-/** Adds usages up; nothing where there is none. */
+/** Adds usages up; `undefined` if there is none. */
 export function addUsage(usages: readonly (SessionUsage | undefined)[]): SessionUsage | undefined {
   let sum: SessionUsage | undefined;
   for (const usage of usages) {

@@ -1,6 +1,5 @@
 /**
- * What makes an agent answer, as a provider with its own sessions needs it (seed 003): the message, who sent it,
- * and where it came from.
+ * The trigger of an answer, for a provider with its own sessions (seed 003): the message, its sender and its source.
  */
 export interface AgentTrigger {
   readonly type: 'dm' | 'mention' | 'reply' | 'reaction' | 'command' | 'name_match';
@@ -19,11 +18,11 @@ export interface AgentTrigger {
   };
   readonly content: {
     readonly text?: string;
-    /** The reaction, where `type` is `reaction`. */
+    /** The reaction, if `type` is `reaction`. */
     readonly emoji?: string;
     readonly referencedMessageId?: string;
   };
-  /** The session to answer in; the chat's id serves where it is empty. */
+  /** The session to answer in; if it is empty, the chat's id serves. */
   readonly sessionId: string;
   readonly traceId?: string;
   /** Stops the run. */

@@ -1,4 +1,4 @@
-/** What a channel can do, so that nobody has to find out by trying. Absent means it cannot. */
+/** The abilities of a channel, so that nobody has to try them. An absent one means that the channel cannot. */
 export interface ChannelCapabilities {
   /** It renders a reply while it grows: `createStreamSender` is there, too. */
   readonly canStreamResponse?: boolean;

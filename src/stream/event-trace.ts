@@ -1,13 +1,13 @@
 import type { Logger } from '../kernel/index.js';
 import type { SessionEvent } from './session-event.js';
 
-/** Whose events they are. */
+/** The run that events belong to. */
 export interface TracedRun {
   readonly runId: string | undefined;
   readonly sessionId: string | undefined;
 }
 
-/** Writes one line for an event, at level debug: its type and ids, never what it says (seed 001; csdk §9.2). */
+/** Writes one line for an event, at level debug: its type and ids, never its text (seed 001; csdk §9.2). */
 export function traceEvent(logger: Logger, run: TracedRun, event: SessionEvent): void {
   logger.debug('session event', {
     runId: run.runId,

@@ -1,17 +1,17 @@
 import type { SessionMessage } from './session-message.js';
 
-/** A message as a transcript holds it: a role, a content, and whatever its writer keeps beside them. */
+/** A message as a transcript holds it: a role, a content, and further fields of its writer. */
 export interface TranscriptEntry {
   readonly role: string;
   readonly content?: unknown;
   readonly [field: string]: unknown;
 }
 
-/** How much a transcript holds, or a part of one. */
+/** The size of a transcript, or of a part of one. */
 export interface TranscriptSize {
   /** All of its messages. */
   readonly messages: number;
-  /** Those of people: each is what one turn was asked. */
+  /** The messages of people: each is the question of one turn. */
   readonly prompts: number;
 }
 
@@ -26,7 +26,7 @@ export function isPrompt({ role, content }: Pick<TranscriptEntry, 'role' | 'cont
 }
 
 /**
- * Whether a message of a transcript has one of the shapes that agents here read. A handler of
+ * Tells whether a message of a transcript has one of the shapes that agents here read. A handler of
  * `transcript.message.writing` may have written another; it stays in the transcript, and agents do not see it.
  *
  * @example

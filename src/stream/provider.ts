@@ -16,7 +16,7 @@ export interface PromptAttachment {
   readonly name?: string;
 }
 
-/** What has been bound to a session, for its agent to read. */
+/** The context that was bound to a session, for its agent to read. */
 export interface SessionContext {
   readonly context: Readonly<Record<string, unknown>>;
   readonly memoryKeys: readonly string[];
@@ -33,12 +33,12 @@ export interface AgentRequest {
   readonly model: string;
   /** The system prompt, guidance included. */
   readonly systemPrompt?: string;
-  /** What is asked, with this turn's additions. */
+  /** The question, with this turn's additions. */
   readonly prompt: string;
   readonly attachments: readonly PromptAttachment[];
-  /** The transcript before the prompt, oldest first: its end, where it is longer than agents get. */
+  /** The transcript before the prompt, oldest first; only its end if it is longer than agents get. */
   readonly history: readonly SessionMessage[];
-  /** How much of the transcript is before `history`; absent where nothing is. */
+  /** The size of the transcript before `history`; absent if there is none. */
   readonly beforeHistory?: TranscriptSize;
   /**
    * The messages about this prompt from before, by another attempt or in a host that was killed, oldest first. It comes after the
@@ -59,12 +59,12 @@ export interface AgentRequest {
   readonly tell: (fact: SubagentFact) => void;
   /** Aborted when the turn is to stop: end the stream soon, or be cut off. */
   readonly signal: AbortSignal;
-  /** Milliseconds that the turn waits for the end of the stream when it is stopped; not known where unsaid. */
+  /** Milliseconds that the turn waits for the end of the stream when it is stopped; absent if not known. */
   readonly graceMs?: number;
 }
 
 /**
- * What drives a model: the one thing an agent turn needs of an agent (seed 003's `IAgentProvider`).
+ * The driver of a model: the one thing an agent turn needs of an agent (seed 003's `IAgentProvider`).
  *
  * `run` yields session events of one run, from `agent_start` to `agent_end`. It may throw instead; the turn ends
  * then, with that error. The iterator's `return()` must let go of everything it holds.
@@ -82,7 +82,7 @@ export interface AgentProvider {
   readonly models: readonly string[];
   /**
    * `enforce`: it asks `request.gate` before a tool runs, and obeys. `observe-only`: its tool calls have run
-   * already, or run where nobody can stop them, as in a recording.
+   * already, or nobody can stop them, as in a recording.
    */
   readonly toolGate: 'enforce' | 'observe-only';
   /** The subagent that a tool call starts, if it starts one: `subagent.spawning` is asked about that call, too. */

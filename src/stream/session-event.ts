@@ -12,12 +12,12 @@ interface BlockEvent<Type extends string> {
 }
 
 interface BlockDelta<Type extends string> extends BlockEvent<Type> {
-  /** What was added. */
+  /** The text that was added. */
   readonly delta: string;
 }
 
 interface BlockEnd<Type extends string> extends BlockEvent<Type> {
-  /** The whole block: what its deltas add up to. */
+  /** The whole block: the sum of its deltas. */
   readonly content: string;
 }
 
@@ -35,13 +35,13 @@ export interface AgentStart {
   readonly type: 'agent_start';
 }
 
-/** That another model answered than the one that was asked. */
+/** The note that another model answered than the one that was asked. */
 export interface AnsweredBy {
   /** The model that was asked. */
   readonly fromModel: string;
   /** The model that answered. */
   readonly toModel: string;
-  /** Why, in the agent's words. */
+  /** The reason in the agent's words. */
   readonly reason?: string;
 }
 
@@ -50,7 +50,7 @@ export interface AgentEnd {
   readonly type: 'agent_end';
   /** The messages that the run added. */
   readonly messages: readonly SessionMessage[];
-  /** What ended it early; absent where it ended well. */
+  /** The error that ended it early; absent if it ended well. */
   readonly error?: { readonly subtype: string; readonly message: string };
   /** Someone stopped it. */
   readonly aborted?: boolean;
@@ -126,7 +126,7 @@ export interface AutoCompactionEnd {
 }
 
 /**
- * What an agent reports while it works: the ten normalized types of seed 000. Narrow by `type`.
+ * A report of an agent at work: the ten normalized types of seed 000. Narrow by `type`.
  *
  * Order: `agent_start` first, `agent_end` last; blocks within their message; a tool's start before its end.
  *

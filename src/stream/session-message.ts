@@ -4,7 +4,7 @@ export interface TextContent {
   readonly text: string;
 }
 
-/** What a model thought. Where it is hidden, the text is empty and the signature stands for it. */
+/** A thought of a model. If the provider hides it, the text is empty and the signature stands for it. */
 export interface ThinkingContent {
   readonly type: 'thinking';
   readonly thinking: string;
@@ -32,14 +32,14 @@ export interface SessionUsage {
   readonly cacheRead: number;
   readonly cacheWrite: number;
   readonly totalTokens: number;
-  /** US dollars, where the provider says. */
+  /** US dollars, if the provider says. */
   readonly costUsd?: number;
 }
 
-/** Why an assistant message ended. */
+/** The reason why an assistant message ended. */
 export type StopReason = 'stop' | 'length' | 'toolUse' | 'error' | 'aborted';
 
-/** What a person, or the host for them, said. */
+/** The words of a person, or of the host for a person. */
 export interface UserMessage {
   readonly role: 'user';
   readonly content: string;
@@ -73,7 +73,7 @@ export interface AssistantMessage {
   readonly timestamp?: number;
 }
 
-/** What a tool answered. */
+/** The answer of a tool. */
 export interface ToolResultMessage {
   readonly role: 'toolResult';
   readonly toolCallId: string;
@@ -90,7 +90,7 @@ export interface ToolResultMessage {
 export type SessionMessage = UserMessage | AssistantMessage | ToolResultMessage;
 
 /**
- * The text of a message that people see: its text blocks, joined.
+ * Joins the text blocks of a message, which people see.
  *
  * @example
  * textOf({ role: 'assistant', content: [{ type: 'text', text: 'Lima.' }] }); // 'Lima.'

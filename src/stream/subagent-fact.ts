@@ -16,7 +16,7 @@ export interface RunningSubagent extends Partial<SubagentStart> {
   readonly toolCallId?: string;
 }
 
-/** How a subagent ended. */
+/** The end of a subagent. */
 export type SubagentStatus = 'completed' | 'failed' | 'stopped' | 'killed';
 
 /** A subagent whose answer came on its own, after what was asked had been answered. */
@@ -27,7 +27,7 @@ export interface SubagentAnswer {
   readonly spawnMode: 'run' | 'session';
 }
 
-/** How a tool call ended. */
+/** The end of a tool call. */
 export interface ToolEnd extends Omit<ToolExecutionEnd, 'type'> {
   /** The subagent whose call it was. */
   readonly subagentId?: string;

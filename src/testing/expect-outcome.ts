@@ -9,7 +9,7 @@ import {
 } from '../kernel/index.js';
 
 /**
- * What a dispatch came to and who did what, as lines of text.
+ * Explains the result of a dispatch and the work of each handler, as lines of text.
  *
  * @example
  * console.log(explain(outcome));
@@ -59,7 +59,7 @@ export function expectCancelled<F extends FamilyName>(
 /**
  * Asserts that a dispatch failed: that something in it failed closed.
  *
- * @param kind how; any way where unsaid.
+ * @param kind the kind of the failure, by default any.
  * @returns the outcome, as a failed one.
  * @throws Error that explains the outcome.
  * @example

@@ -18,16 +18,16 @@ import {
 import { samplePayloads } from './samples.js';
 import { createTestKernel, type TestKernel, type TestKernelOptions } from './test-kernel.js';
 
-/** What an extension is loaded with for a test: the kernel's options, and the extension's own. */
+/** The options of an extension under test: the kernel's, and its own. */
 export interface LoadForTestOptions
   extends TestKernelOptions,
     Pick<LoadOptions, 'config' | 'setupTimeoutMs'> {}
 
 /** One extension, loaded into a kernel of its own. */
 export interface LoadedForTest extends TestKernel, AsyncDisposable {
-  /** What the extension holds. */
+  /** The labels of the extension's resources and contributions. */
   labels(): readonly string[];
-  /** What it gave with `api.provide`, of one kind. */
+  /** The things of one kind that it gave with `api.provide`. */
   provided<K extends ProvisionKind>(kind: K): readonly Provisions[K][];
   /**
    * Dispatches the sample payload of a family, with some fields of your own. A custom family has no sample: its
@@ -51,7 +51,7 @@ export interface LoadedForTest extends TestKernel, AsyncDisposable {
 /**
  * Loads one extension for a test.
  *
- * @throws SluiceError (as a rejection) what the extension was disabled with.
+ * @throws SluiceError (as a rejection) of the extension, if it is disabled.
  * @example
  * await using test = await loadForTest(quietHours, { config: { from: '22:00', to: '07:00' } });
  * const outcome = await test.dispatch('egress.preparing', { content: 'Good night.' });
@@ -86,7 +86,7 @@ export async function loadForTest(
 
 const samples: Readonly<Record<string, (() => object) | undefined>> = samplePayloads;
 
-/** The kernel checks every payload of a test, so that what is missing here is found there. */
+/** Fills a sample with fields. The kernel checks every payload of a test, so that it finds a field that is missing here. */
 function sampleWith<F extends FamilyName>(
   family: F,
   fields: Partial<PayloadOf<F>> | undefined,

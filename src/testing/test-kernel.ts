@@ -10,13 +10,13 @@ import { type CollectingLogger, collectingLogger } from './collecting-logger.js'
 import { sequentialIds } from './sequential-ids.js';
 import { type VirtualClock, virtualClock } from './virtual-clock.js';
 
-/** What a test kernel is made with: what a kernel is, but that its clock is virtual and its tap is taken. */
+/** The options of a test kernel: those of a kernel, but for its clock, which is virtual, and its tap, which is taken. */
 export interface TestKernelOptions extends Omit<KernelOptions, 'clock' | 'logger' | 'tap'> {
   /** To share one with something else. */
   readonly clock?: VirtualClock;
 }
 
-/** A kernel in a test's hands, with what it wrote and what it tapped so far, in order. */
+/** A kernel in a test's hands, with its log and its outcomes so far, in order. */
 export interface TestKernel {
   readonly kernel: Kernel;
   readonly clock: VirtualClock;
@@ -28,7 +28,7 @@ export interface TestKernel {
 
 /**
  * Makes a kernel for tests: virtual time, the same ids in every run, every payload checked and every step traced,
- * where the options do not say otherwise.
+ * unless the options say otherwise.
  *
  * @example
  * const { kernel, clock, outcomes } = createTestKernel();

@@ -12,7 +12,7 @@ export interface VirtualClock extends Clock {
    * moment. Before the first and after each of them everything that waits for a promise goes on.
    *
    * @param ms from 0 up; 0 only lets promises go on.
-   * @throws what a timer's callback throws; time then stands at that timer.
+   * @throws the error of a timer's callback; time then stands at that timer.
    */
   advance(ms: number): Promise<void>;
 }

@@ -5,20 +5,20 @@ import type { ApprovedMessage } from '../message.js';
 import type { TerminalScreen } from './terminal-screen.js';
 import { type TerminalLook, terminalSender } from './terminal-sender.js';
 
-/** What the console channel reads from and writes to. Nothing global is touched. */
+/** The input and output of the console channel. It touches nothing global. */
 export interface ConsoleChannelOptions {
   /** Lines without their ends: `readLines(process.stdin)`, or a test's own. */
   readonly lines: AsyncIterable<string>;
   /** Writes what goes out. A rejection means that it was not written. */
   readonly write: (text: string) => void | Promise<void>;
-  /** Makes the text of a message; its content and a line end where unsaid. The content that it gets is inert (spec §20.11). */
+  /** Makes the text of a message, by default its content and a line end. The content that it gets is inert (spec §20.11). */
   readonly render?: (message: ApprovedMessage) => string;
   /**
-   * The terminal that replies are shown on, while they grow: `write` and `render` are then not used. Without one each is
+   * The terminal that shows replies while they grow; `write` and `render` are then not used. Without one each reply is
    * written when it is whole, as to a pipe.
    */
   readonly terminal?: ConsoleTerminal;
-  /** Who types; `local` where unsaid. */
+  /** The person who types, by default `local`. */
   readonly sender?: { readonly id: string; readonly name?: string };
 }
 
@@ -29,7 +29,7 @@ export interface ConsoleTerminal extends TerminalLook {
   readonly showsInput: boolean;
 }
 
-/** What one line is, before it is decoded. */
+/** A line before it is decoded. */
 interface ConsoleLine {
   readonly line: string;
   /** From 1. */
@@ -118,7 +118,7 @@ export function consoleChannel(options: ConsoleChannelOptions): ChannelPlugin {
   };
 }
 
-/** A message as it is shown: an agent's text does nothing to the terminal of who reads it, nor to one behind a pipe. */
+/** Makes a message inert: an agent's text must do nothing to the terminal of its reader, nor to one behind a pipe. */
 function inertMessage(message: ApprovedMessage): ApprovedMessage {
   return { ...message, content: inertText(message.content) };
 }

@@ -2,18 +2,18 @@ import stringWidth from 'string-width';
 
 const graphemes = new Intl.Segmenter(undefined, { granularity: 'grapheme' });
 const tab = '    ';
-/** What colours a text: it takes no place. */
+/** The escapes that colour a text: they take no place. */
 const colour = /(\p{Cc}\[[\d;]*m)/u;
 
 /**
- * Cuts a text into the rows that a terminal shows it in, as it does itself: at line ends, and where a character does not
- * fit any more. A wide character takes two columns, one that joins the one before it none; a tab becomes four spaces.
+ * Cuts a text into the rows of a terminal, as the terminal itself does: at line ends, and before a character that does not
+ * fit. A wide character takes two columns, a character that joins the one before it none; a tab becomes four spaces.
  */
 export function screenRows(text: string, columns: number): string[] {
   return text.split('\n').flatMap((line) => lineRows(line, columns));
 }
 
-/** The rows at the end of a text: no more than these, and at no more cost. */
+/** Cuts the end of a text into rows, at the cost of those rows alone. */
 export function lastScreenRows(text: string, columns: number, count: number): string[] {
   const enough = columns * count * 2; // code units; a row that is cut off at its front is one of those that are left out
   const cut = text.length <= enough ? text : text.slice(-enough).replace(/^[\uDC00-\uDFFF]/, '');

@@ -48,7 +48,7 @@ export class TerminalScreen {
     return this.#write(around.join('') + this.#replace(shown));
   }
 
-  /** Shows what the block is now; of one that is higher than the screen, its end. */
+  /** Shows the text of the block now; of a block that is higher than the screen, its end. */
   show(text: string, paint: PaintLine = plain): Promise<void> {
     const { columns, rows } = this.#size();
     this.#leaveBehind(rows);
@@ -80,7 +80,7 @@ export class TerminalScreen {
     if (this.#shown.length > 0) this.#typed += screenRows(line, this.#size().columns).length;
   }
 
-  /** Whether a text stands there as it is to stay: no row of it is a part of a line. */
+  /** Tells whether a text is shown as it is to stay: no row of it is a part of a line. */
   #isShown(text: string, paint: PaintLine): boolean {
     const lines = text.split('\n');
     const { columns } = this.#size();
@@ -159,7 +159,7 @@ export class TerminalScreen {
 const csi = '\u001b[';
 const save = '\u001b7';
 const restore = '\u001b8';
-/** Down one row; the screen scrolls where there is none. */
+/** Moves down one row; at the last one the screen scrolls. */
 const index = '\u001bD';
 /** Before a row is written: after a full one the cursor is still on its last character. */
 const eraseRow = `${csi}2K`;

@@ -4,15 +4,15 @@ import type { ApprovedMessage } from '../message.js';
 import type { StreamPermits } from '../stream-permits.js';
 import type { PaintLine, TerminalScreen } from './terminal-screen.js';
 
-/** How a console shows messages on a terminal. */
+/** The look of messages on a terminal. */
 export interface TerminalLook {
   /** The text of a message, whose content is inert (spec §20.11). */
   readonly text: (message: ApprovedMessage) => string;
-  /** How its lines are coloured. */
+  /** The colour of its lines. */
   readonly paint: (message: ApprovedMessage) => PaintLine;
 }
 
-/** What a sender on a terminal needs of its channel. */
+/** The parts that a sender on a terminal needs of its channel. */
 export interface TerminalSenderOptions {
   readonly screen: TerminalScreen;
   readonly look: TerminalLook;

@@ -27,8 +27,8 @@ export interface Register<C extends HandlerClass> {
 }
 
 /**
- * What an extension's `setup` is given (spec §13). What it registers goes live together, once setup has ended;
- * everything that hangs on it is undone by one dispose. The methods may be taken out of the object.
+ * The argument of an extension's `setup` (spec §13). Its registrations go live together when setup has ended, and one dispose
+ * undoes all of them with their resources. The methods may be taken out of the object.
  */
 export interface ExtensionApi {
   readonly extensionId: string;
@@ -73,7 +73,7 @@ export interface ExtensionApi {
    */
   readonly resolve: Register<'resolver'>;
   /**
-   * Gives the host something that is no handler: a channel, an agent, a chat command. Like handlers it goes live when
+   * Gives the host something besides handlers: a channel, an agent, a chat command. Like a handler it goes live when
    * setup has ended; the host lets go of it when the extension is unloaded.
    *
    * @throws SluiceError `setup-ended` once setup has ended.
@@ -83,9 +83,9 @@ export interface ExtensionApi {
   provide<K extends ProvisionKind>(kind: K, value: Provisions[K]): void;
   /**
    * Hangs a resource on the extension: it is undone when the extension is unloaded, or when its setup fails.
-   * What is owned last is undone first.
+   * The last resource is undone first.
    *
-   * @param label what it is, for people who ask who holds what.
+   * @param label a name of the resource for people.
    * @param resource a disposable, or the function that undoes it. Undoing may be async.
    * @returns the resource, as it came.
    * @throws SluiceError `scope-disposed` when the extension is gone; the resource is then undone at once.

@@ -2,7 +2,7 @@ import { oneLine, type SluiceError } from '../../kernel/index.js';
 import { extensionError } from '../errors.js';
 
 /**
- * What reads an extension's configuration: a Standard Schema (version 1), as zod and others make them, written
+ * The schema of an extension's configuration: a Standard Schema (version 1), as zod and others make them, written
  * out here so that no schema library is imported. It must answer synchronously.
  *
  * @example
@@ -18,12 +18,12 @@ export interface ConfigSchema<Output = unknown> {
   };
 }
 
-/** What a schema answers: the value, with defaults applied, or what is wrong with it. */
+/** The answer of a schema: the value with its defaults, or the issues. */
 export type ConfigVerdict<Output> =
   | { readonly value: Output; readonly issues?: undefined }
   | { readonly issues: readonly ConfigIssue[] };
 
-/** One thing that is wrong with a configuration, and where. */
+/** One mistake of a configuration, with its place. */
 export interface ConfigIssue {
   readonly message: string;
   readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined;
@@ -32,7 +32,7 @@ export interface ConfigIssue {
 const shownIssues = 5;
 
 /**
- * Reads an extension's configuration. None at all is read as an empty one, so that defaults apply and an error
+ * Reads an extension's configuration. A missing one is read as an empty one, so that defaults apply and an error
  * names the setting that is missing (spec §13).
  *
  * @throws SluiceError `bad-config`, one line that names each path, or `bad-config-schema`.
@@ -68,7 +68,7 @@ function judge<Output>(
   }
   if (typeof verdict !== 'object' || verdict === null) return refuse('it gives no verdict');
   if (!('then' in verdict)) return verdict;
-  verdict.then(undefined, () => undefined); // its answer is not used, so a rejection is nobody's to handle
+  verdict.then(undefined, () => undefined); // its answer is not used, so nobody else handles a rejection
   return refuse('it answers asynchronously');
 }
 
@@ -84,7 +84,7 @@ function badConfig(extensionId: string, issues: readonly ConfigIssue[]): SluiceE
   });
 }
 
-/** `config.days[0].from`, as a program would write it. */
+/** Writes the path of an issue as a program would: `config.days[0].from`. */
 function pathOf(issue: ConfigIssue): string {
   let path = 'config';
   for (const segment of issue.path ?? []) {

@@ -34,7 +34,7 @@ export function fromTypebox<Schema extends TObject>(schema: Schema): ConfigSchem
   };
 }
 
-/** What is wrong, in the words of this project: the nearest declared name stands beside a surplus one. */
+/** Turns an error of TypeBox into issues; the message of a surplus key names the nearest declared one. */
 export function issuesOf(error: SchemaError, declared: readonly string[]): ConfigIssue[] {
   const path = error.instancePath.split('/').slice(1).map(unescaped);
   switch (error.keyword) {
@@ -62,7 +62,7 @@ function suggestion(name: string, declared: readonly string[]): string {
   return close === undefined ? '' : `; did you mean "${close}"?`;
 }
 
-/** A segment of a JSON pointer, as the key that it stands for. */
+/** Turns a segment of a JSON pointer into the key that it stands for. */
 function unescaped(segment: string): string {
   return segment.replaceAll('~1', '/').replaceAll('~0', '~');
 }

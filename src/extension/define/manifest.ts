@@ -17,8 +17,8 @@ const manifestSchema = z.strictObject({
 });
 
 /**
- * What an extension says of itself (spec §13.6). It stands in the code, so that a single file and a package say it in one
- * way, and it cannot differ from the code that is loaded.
+ * The facts that an extension states about itself (spec §13.6). They stand in the code, so that a single file and a package
+ * state them in one way, and they cannot differ from the code that is loaded.
  *
  * @example
  * defineExtension({ id: 'persona', manifest: { version: '1.2.0', sluice: '^0.1.0', grants: ['mutator:agent.prompt.building'] }, setup });
@@ -28,11 +28,11 @@ export interface Manifest {
   readonly version?: string;
   /** The versions of Sluice that it runs with, as a range. */
   readonly sluice?: string;
-  /** What it asks to be granted, as in the config: `class:family` or `family:field`. Asking grants nothing. */
+  /** The grants that it asks for, as in the config: `class:family` or `family:field`. Asking grants nothing. */
   readonly grants?: readonly string[];
 }
 
-/** What is wrong with a manifest, and where; nothing where it is well formed. */
+/** Names the mistake of a manifest and its place; `undefined` if the manifest is well formed. */
 export function manifestProblem(manifest: unknown): string | undefined {
   const result = manifestSchema.safeParse(manifest);
   const [issue] = result.success ? [] : result.error.issues;
@@ -41,7 +41,7 @@ export function manifestProblem(manifest: unknown): string | undefined {
   return `its manifest${at}: ${issue.message}`;
 }
 
-/** @throws SluiceError `wrong-sluice` where an extension does not run with a version. */
+/** @throws SluiceError `wrong-sluice` if an extension does not run with a version. */
 export function checkSluice(extensionId: string, { sluice }: Manifest, version: string): void {
   if (sluice === undefined || satisfies(version, sluice, { includePrerelease: true })) return;
   throw extensionError('wrong-sluice', { extensionId, range: sluice, version });

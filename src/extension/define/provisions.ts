@@ -1,5 +1,5 @@
 /**
- * What extensions can give their host besides handlers, by kind: a channel, an agent, a chat command. A layer above
+ * The things that extensions can give their host besides handlers, by kind: a channel, an agent, a chat command. A layer above
  * adds its own kinds by declaration merging.
  *
  * @example
@@ -13,13 +13,13 @@ export interface Provisions {}
 /** A kind of thing that `api.provide` takes. */
 export type ProvisionKind = keyof Provisions & string;
 
-/** A thing that an extension has given, and what kind it is. */
+/** A thing that an extension has given, with its kind. */
 export interface Provision {
   readonly kind: string;
   readonly value: unknown;
 }
 
-/** Its name for people: a provision with an id or a name is called by it. */
+/** Names a provision for people, by its id or its name if it has one. */
 export function labelOf({ kind, value }: Provision): string {
   const { id, name } = (typeof value === 'object' && value !== null ? value : {}) as {
     readonly id?: unknown;

@@ -10,17 +10,17 @@ import { Scope } from '../define/scope.js';
 import type { LoadedExtension, LoadOptions, UnloadReport } from './load-result.js';
 import type { RegistrationWindow } from './registration-window.js';
 
-/** Milliseconds that the handlers of an extension have to end where nothing else is said. */
+/** Milliseconds that the handlers of an extension have to end by default. */
 const defaultDrainTimeoutMs = 5_000;
 
-/** What a live extension is made of. */
+/** The parts of a live extension. */
 export interface LiveExtensionParts {
   readonly kernel: Kernel;
   readonly extensionId: string;
   readonly manifest: Manifest;
-  /** What setup registered. */
+  /** The contributions of its setup. */
   readonly window: RegistrationWindow;
-  /** What setup took. */
+  /** The resources of its setup. */
   readonly resources: Scope;
   readonly log: Logger;
   readonly options: Pick<LoadOptions, 'drainTimeoutMs'>;
@@ -32,7 +32,7 @@ export class LiveExtension implements LoadedExtension {
   readonly extensionId: string;
   readonly manifest: Manifest;
   readonly #parts: LiveExtensionParts;
-  /** Its handlers and what it provides. */
+  /** Its handlers and provisions. */
   #live: Scope;
   #provided = new Set<Provision>();
   #unloaded: Promise<UnloadReport> | undefined;
@@ -57,7 +57,7 @@ export class LiveExtension implements LoadedExtension {
   /**
    * Makes everything live in one synchronous step, in which it takes the place of a predecessor.
    *
-   * @throws SluiceError what the kernel refused a contribution with. The predecessor's are then as they were.
+   * @throws SluiceError of the kernel, if it refuses a contribution. The contributions of the predecessor are as they were.
    */
   begin(predecessor?: LiveExtension): void {
     predecessor?.withdraw();
@@ -69,7 +69,7 @@ export class LiveExtension implements LoadedExtension {
     }
   }
 
-  /** Takes its handlers and what it provides out, at once. */
+  /** Takes its handlers and provisions out, at once. */
   withdraw(): void {
     void this.#live.dispose(); // all of it is undone synchronously
   }

@@ -9,13 +9,13 @@ import { extensionError } from '../errors.js';
 import { installModuleHooks, versionUrl } from './module-hooks.js';
 import { syntaxPlace } from './syntax-place.js';
 
-/** Where an extension's module is looked for, and how it is imported. */
+/** The options of finding and importing the module of an extension. */
 export interface LoadModuleOptions {
-  /** The folder that paths and package names are read from; the working folder where unsaid. */
+  /** The folder that paths and package names are read from, by default the working folder. */
   readonly from?: string;
-  /** Imports a URL or a package name: `import()` where unsaid. For hosts that transform modules, and tests. */
+  /** Imports a URL or a package name, by default with `import()`. For hosts that transform modules, and tests. */
   readonly importModule?: (specifier: string) => Promise<unknown>;
-  /** Above 0 a new version of the module is read, and of what it imports by path. Unique in a process. */
+  /** A number above 0 reads a new version of the module, and of the modules that it imports by path. Unique in a process. */
   readonly version?: number;
 }
 
@@ -23,7 +23,7 @@ export interface LoadModuleOptions {
 export interface FoundModule {
   /** A `file:` URL, or the name of a package that only `import()` can find. */
   readonly url: string;
-  /** The path, where there is one. */
+  /** The path of the file, or else the name of the package. */
   readonly file: string;
 }
 
@@ -65,8 +65,8 @@ export function findModule(specifier: string, from: string): FoundModule {
 }
 
 /**
- * The URL by which a module can be imported: TypeScript is compiled by hooks, and a new version of anything needs them. Plain
- * JavaScript does not.
+ * Makes the URL by which a module can be imported. TypeScript, and a new version of any module, needs hooks; plain JavaScript
+ * does not.
  */
 export function importableUrl(url: string, version = 0): string {
   if (!url.startsWith('file:') || (version === 0 && !/\.m?tsx?$/.test(url))) return url;
@@ -87,7 +87,7 @@ function fileOf(specifier: string, from: string): string {
   throw extensionError('module-not-found', { specifier, problem, from });
 }
 
-/** The file that a package name means in a folder; nothing where only `import()` can say. */
+/** Finds the file that a package name means in a folder; `undefined` if only `import()` can say. */
 function packageFileOf(name: string, from: string): string | undefined {
   try {
     return pathToFileURL(createRequire(join(from, 'sluice')).resolve(name)).href;
@@ -100,7 +100,7 @@ function packageFileOf(name: string, from: string): string | undefined {
   }
 }
 
-/** The module or package that Node did not find. Only the text of its error says it. */
+/** Reads the name of the module or package that Node did not find. Only the text of its error holds it. */
 export function missingIn(thrown: unknown): string | undefined {
   const text = thrown instanceof Error ? thrown.message : '';
   return /^Cannot find (?:module|package) '([^']+)'/.exec(text)?.[1];
@@ -136,14 +136,14 @@ const typescriptCodes: readonly unknown[] = [
   'ERR_UNSUPPORTED_NODE_MODULES_TYPE_STRIPPING',
 ];
 
-/** What went wrong when a module was imported, as an error that names its file. */
+/** Turns the error of an import into one that names the file. */
 export function importError(
   thrown: unknown,
   specifier: string,
   file: string,
   from: string,
 ): SluiceError {
-  // defineExtension has refused it as the module was loaded: that says what is wrong, and importing does not
+  // defineExtension has refused it while the module was loaded, and its error names the mistake
   if (isSluiceError(thrown, 'bad-extension'))
     return extensionError('bad-extension', { ...thrown.details, file }, { cause: thrown });
   const cause = { cause: thrown };
@@ -159,7 +159,7 @@ export function importError(
   return extensionError('module-failed', { file, problem }, cause);
 }
 
-/** The place of a syntax error in the file itself, if it is there and not said yet. */
+/** Finds the place of a syntax error in the file itself, unless the error names it. */
 function placeIn(file: string, thrown: unknown): string {
   if (!(thrown instanceof SyntaxError) || / \(line \d+\)$/.test(thrown.message)) return '';
   try {
@@ -173,7 +173,7 @@ function placeIn(file: string, thrown: unknown): string {
 const takenForScript =
   ': Node takes an ES module for CommonJS; name the file .mjs, or put "type": "module" in the package.json of its folder';
 
-/** An ES module in a folder whose package says `commonjs`, as `npm init` writes it. Only the error's text says so. */
+/** Recognizes an ES module in a folder whose package says `commonjs`, as `npm init` writes it, by the text of the error. */
 function isTakenForScript(thrown: unknown): boolean {
   const text = thrown instanceof Error ? thrown.message : '';
   return /^(?:Unexpected token 'export'|Cannot use import statement outside a module)/.test(text);

@@ -3,41 +3,41 @@ import type { Manifest } from '../define/manifest.js';
 import type { ProvisionKind, Provisions } from '../define/provisions.js';
 import type { UndoFailure, UndoReport } from '../define/scope.js';
 
-/** What the host says about loading an extension. */
+/** The host's options for loading an extension. */
 export interface LoadOptions {
   /** The extension's configuration, as it was written: its schema reads it. */
   readonly config?: unknown;
-  /** Where the extension writes, and where is written why it is disabled. Silent where unsaid. */
+  /** The log of the extension, which also gets the reason why it is disabled. Silent by default. */
   readonly logger?: Logger;
   readonly clock?: Clock;
   /** Milliseconds that setup may take. A setup that waits for ever disables its extension, not the host. */
   readonly setupTimeoutMs?: number;
-  /** Milliseconds that its handlers have to end when it is unloaded, 5 000 where unsaid. */
+  /** Milliseconds that its handlers have to end when it is unloaded, by default 5 000. */
   readonly drainTimeoutMs?: number;
-  /** Milliseconds that each undo may take, 5 000 where unsaid. */
+  /** Milliseconds that each undo may take, by default 5 000. */
   readonly undoTimeoutMs?: number;
-  /** Runs setup: a host that wants to know later whose work something was puts a mark around it. */
+  /** Runs setup: a host can put a mark around it, by which it knows the work of the extension later. */
   readonly around?: <T>(extensionId: string, work: () => T) => T;
 }
 
-/** How an unload went. */
+/** The report of an unload. */
 export interface UnloadReport extends UndoReport {
-  /** Handlers that had not ended in time. Nothing more of what they do has an effect in the pipeline. */
+  /** Handlers that had not ended in time. Their results have no effect in the pipeline any more. */
   readonly abandoned: readonly RunningHandler[];
 }
 
-/** An extension that is live. Disposing it, once or twice, undoes everything that it registered. */
+/** An extension that is live. To dispose it, once or twice, undoes everything that it registered. */
 export interface LoadedExtension extends AsyncDisposable {
   readonly status: 'loaded';
   readonly extensionId: string;
   readonly manifest: Manifest;
-  /** What it holds: its resources and contributions, in the order in which they came. */
+  /** The labels of its resources and contributions, in the order in which they came. */
   labels(): readonly string[];
-  /** What it gave with `api.provide`, of one kind; nothing once it is disposed. */
+  /** The things of one kind that it gave with `api.provide`; none after it is disposed. */
   provided<K extends ProvisionKind>(kind: K): readonly Provisions[K][];
   /**
-   * Undoes all of it, in reverse: its handlers first, at once and together. Those that run have `drainTimeoutMs` to end
-   * before what they use is undone. Never rejects.
+   * Undoes all of it, in reverse: its handlers first, at once and together. Running handlers have `drainTimeoutMs` to end
+   * before their resources are undone. Never rejects.
    */
   dispose(): Promise<UnloadReport>;
 }
@@ -46,11 +46,11 @@ export interface LoadedExtension extends AsyncDisposable {
 export interface DisabledExtension {
   readonly status: 'disabled';
   readonly extensionId: string;
-  /** Why. Its `details.path` names the setting, where it is one. */
+  /** The reason. Its `details.path` names the setting, if a setting is wrong. */
   readonly error: SluiceError;
-  /** Resources that setup had taken and that could not be undone. */
+  /** The resources of its setup that could not be undone. */
   readonly undoFailures: readonly UndoFailure[];
 }
 
-/** How loading an extension went: a union by `status`. */
+/** The result of loading an extension: a union by `status`. */
 export type LoadResult = LoadedExtension | DisabledExtension;

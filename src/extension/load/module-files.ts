@@ -5,8 +5,8 @@ import { dirname, resolve } from 'node:path';
 const imports = /(?:\bfrom|\bimport)\s*\(?\s*["'](\.{1,2}\/[^"'?]+)["']/g;
 
 /**
- * The file of a module, and those that it imports by a path that is written out, and so on: what has to be watched to know
- * that an extension has changed. It reads text, not syntax: what a comment imports is watched as well.
+ * Finds the file of a module, the files that it imports by a path that is written out, and so on: a change of one of them is
+ * a change of the extension. It reads text, not syntax, so that an import in a comment counts, too.
  */
 export function moduleFiles(entry: string): readonly string[] {
   const files = new Set([entry]);
@@ -18,7 +18,7 @@ export function moduleFiles(entry: string): readonly string[] {
   return [...files];
 }
 
-/** Where a path may lead: TypeScript writes `.js` for what is a `.ts`. */
+/** Lists the files that a path may mean: TypeScript writes `.js` for a `.ts`. */
 function candidates(path: string): string[] {
   return [path, path.replace(/\.(m?)js$/, '.$1ts'), `${path}.ts`, `${path}.js`];
 }
@@ -27,7 +27,7 @@ function isFile(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isFile() === true;
 }
 
-/** Its text; none where it is gone for a moment, as it is while an editor saves it. */
+/** Reads the text of a file; none while the file is gone, as it is for a moment when an editor saves it. */
 function textOf(file: string): string {
   try {
     return readFileSync(file, 'utf8');

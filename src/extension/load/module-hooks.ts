@@ -5,12 +5,12 @@ import { pathToFileURL } from 'node:url';
 const mark = 'sluice';
 
 /**
- * What Node asks when it imports. In JavaScript, as text: it runs in a thread of its own, which the compiler of this
- * package, or of a test, does not reach.
+ * The hooks that Node calls when it imports. They are JavaScript in a text: they run in a thread of their own, which the
+ * compiler of this package, or of a test, does not reach.
  *
- * A module that is marked hands its mark on to what it imports by path, so that a new version of an extension is new as a
- * whole. Packages are not marked: they are shared. TypeScript that is marked is compiled, also where its folder says
- * nothing of ES modules, and where a `.js` is imported that is a `.ts`.
+ * A module that is marked hands its mark on to the modules that it imports by path, so that a new version of an extension is
+ * new as a whole. Packages are shared and not marked. TypeScript that is marked is compiled, also if its folder does not
+ * say that it holds ES modules, and if an import names a `.js` that is a `.ts`.
  */
 const hooks = `
 import { readFile } from 'node:fs/promises';
@@ -61,7 +61,7 @@ export async function load(url, context, next) {
 }
 `;
 
-/** Once in a process, whoever asks: two installed copies of this package agree on it. */
+/** The mark of a process that has the hooks: two installed copies of this package agree on it. */
 const installed = Symbol.for('sluice.module-hooks');
 
 /** Makes marked URLs importable in this process. Costs a thread, so it is done when the first one is imported. */
@@ -74,7 +74,7 @@ export function installModuleHooks(): void {
   register(url, { parentURL: import.meta.url, data: { compiler } });
 }
 
-/** The URL of one version of a module. */
+/** Makes the URL of one version of a module. */
 export function versionUrl(url: string, version: number): string {
   const marked = new URL(url);
   marked.searchParams.set(mark, String(version));

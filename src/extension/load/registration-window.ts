@@ -19,18 +19,18 @@ export type Registering = Pick<
   'observe' | 'augment' | 'mutate' | 'veto' | 'resolve' | 'provide'
 >;
 
-/** The time in which an extension may contribute, and what it has contributed so far: none of it is live yet. */
+/** The time in which an extension may contribute, with its contributions so far: none of them is live yet. */
 export interface RegistrationWindow {
   readonly registering: Registering;
-  /** What was given with `api.provide`, in order. */
+  /** The things that `api.provide` was given, in order. */
   readonly provisions: readonly Provision[];
-  /** Takes nothing more. What was taken is not used. */
+  /** Takes nothing more, and uses none of the contributions. */
   close(): void;
   /**
    * Closes, and makes everything live in one synchronous step, so that no dispatch sees a part of it. If the
    * kernel refuses one, none stays. May be called again with another scope, once the first was disposed.
    *
-   * @throws SluiceError what the kernel refused the contribution with.
+   * @throws SluiceError of the kernel, if it refuses a contribution.
    */
   goLive(kernel: Kernel, scope: Scope): void;
 }
@@ -42,7 +42,7 @@ const optionNames = ['priority', 'timeoutMs', 'detached', 'failClosed', 'recheck
 /**
  * Opens the registration window of an extension (spec §13).
  *
- * @param requested the grants that its manifest asks for, to be told where they are missing.
+ * @param requested the grants that its manifest asks for; the error of a missing grant names them.
  */
 export function openRegistration(
   extensionId: string,
@@ -126,7 +126,7 @@ function notGranted(
   });
 }
 
-/** A misspelt option must not be lost: `failclosed` would quietly leave a veto open. */
+/** Finds a misspelt option: `failclosed` would quietly leave a veto open. */
 function optionsProblem(options: unknown): string | undefined {
   if (options === undefined) return undefined;
   if (typeof options !== 'object' || options === null) return 'its options must be an object';

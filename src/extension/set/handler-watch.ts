@@ -10,30 +10,30 @@ import {
   type TimerHandle,
 } from '../../kernel/index.js';
 
-/** What a watch is made with. */
+/** The options of a watch. */
 export interface HandlerWatchOptions {
   readonly logger: Logger;
   readonly clock?: Clock;
-  /** Lays stray rejections at the door of whose they are; done where unsaid. */
+  /** Lays a stray rejection at the door of its extension; by default it does. */
   readonly attributeRejections?: boolean;
-  /** Milliseconds of blocking that are told of, or `false`; 500 where unsaid. */
+  /** Milliseconds of blocking that are told of, by default 500; or `false`. */
   readonly blockedAfterMs?: number | false;
-  /** Whose stray rejections are heard; this process where unsaid. */
+  /** The process whose stray rejections are heard, by default this one. */
   readonly process?: Pick<NodeJS.Process, 'on' | 'off'>;
 }
 
-/** Whose work something is: a handler's, or of the setup of an extension and what that started. */
+/** The owner of some work: a handler, or the setup of an extension and the work that it has started. */
 interface Mark {
   readonly extensionId: string;
   readonly contributionId?: string;
 }
 
-/** Milliseconds between two looks at whether the loop turns. */
+/** Milliseconds between two looks at the event loop. */
 const beatMs = 250;
 
 /**
- * Watches what handlers do besides answering (spec §13.11): promises that they leave behind and that are rejected, and how
- * long they block the event loop. Give its `instrument` to the kernel, its `around` to the extension set, and the kernel to
+ * Watches the side effects of handlers (spec §13.11): promises that they leave behind and that are rejected, and the time for
+ * which they block the event loop. Give its `instrument` to the kernel, its `around` to the extension set, and the kernel to
  * `watch`; call `watchLoop` when the host has started. A handler that is not watched costs nothing.
  *
  * @example
@@ -48,7 +48,7 @@ export class HandlerWatch implements Disposable {
   readonly #marks = new AsyncLocalStorage<Mark>();
   #kernel: Kernel | undefined;
   #timer: TimerHandle | undefined;
-  /** Milliseconds of blocking, since the last beat, of which is known whose it was. */
+  /** Milliseconds of blocking since the last beat by handlers that are known. */
   #explainedMs = 0;
 
   constructor(options: HandlerWatchOptions) {
@@ -81,7 +81,7 @@ export class HandlerWatch implements Disposable {
     };
   };
 
-  /** Runs the setup of an extension, so that what it starts is known as its work. */
+  /** Runs the setup of an extension, so that the work that it starts is known as its own. */
   readonly around = <T>(extensionId: string, work: () => T): T =>
     this.#options.attributeRejections ? this.#marks.run({ extensionId }, work) : work();
 
@@ -110,7 +110,7 @@ export class HandlerWatch implements Disposable {
     if (this.#timer !== undefined) clock.clearTimeout(this.#timer);
   }
 
-  /** A host goes on, whosever it was: one that ends for a promise that nobody reads would serve nobody. */
+  /** A host goes on after any rejection: a host that ends for a promise that nobody reads would serve nobody. */
   readonly #onRejection = (reason: unknown): void => {
     const mark = this.#marks.getStore();
     if (mark !== undefined) this.#stray(mark, 'a promise was rejected', reason);
@@ -121,7 +121,7 @@ export class HandlerWatch implements Disposable {
       );
   };
 
-  /** Thrown in a timer or a listener. What belongs to no extension ends the process, as it would without this. */
+  /** An error of a timer or a listener. If it belongs to no extension it ends the process, as it would without a watch. */
   readonly #onException = (error: unknown): void => {
     const mark = this.#marks.getStore();
     if (mark === undefined) {
@@ -150,7 +150,7 @@ export class HandlerWatch implements Disposable {
     );
   }
 
-  /** What blocks after an `await` is no handler's call any more: the clock shows it, and who had not settled. */
+  /** Code after an `await` blocks outside of its handler's call: the clock shows it, and the log names the unsettled handlers. */
   #beat(blockedAfterMs: number): void {
     const { clock, logger } = this.#options;
     const dueMs = clock.monotonicMs() + beatMs;

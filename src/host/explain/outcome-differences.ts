@@ -1,21 +1,22 @@
 import { type Author, type Outcome, oneLine, type Stage } from '../../kernel/index.js';
 import type { RecordedOutcome } from './recorded-outcome.js';
 
-/** One thing that a dispatch would come to otherwise today. */
+/** One difference between a recorded dispatch and the dispatch of today. */
 export interface OutcomeDifference {
   readonly about: 'status' | 'change' | 'field' | 'selection' | 'annotation' | 'failure';
-  /** In one line: what was, and what would be. */
+  /** The difference in one line: what was, and what would be. */
   readonly what: string;
 }
 
-/** What stands in a journal for what it left out or hid: it says nothing of the value. */
+/** The texts in a journal for values that it left out or hid: they tell nothing of the value. */
 const hidden: readonly unknown[] = ['[left out]', '[redacted]'];
 
 /**
- * What differs between a dispatch as it was and as it would be today: its status and who decided, who changed what, what the
- * payload became, the selection, the annotations, the failures. Times and the order of what ran at once do not count.
+ * Lists the differences between a dispatch as it was and as it would be today: in its status with the handler that decided, its
+ * changes with their authors, its payload, its selection, its annotations and its failures. Times and the order of handlers that
+ * ran at once do not count.
  *
- * @param isOff says of whom nothing is compared: handlers that did not run today.
+ * @param isOff names handlers that did not run today, and are not compared.
  */
 export function outcomeDifferences(
   recorded: RecordedOutcome,
@@ -70,7 +71,7 @@ function failuresOf({ failures }: Compared, isOff: (author: Author) => boolean):
   });
 }
 
-/** What is in one list and not in the other. */
+/** Lists the texts that are in one list and not in the other. */
 function gone(
   about: OutcomeDifference['about'],
   before: readonly string[],
@@ -104,7 +105,7 @@ function selections(recorded: RecordedOutcome, today: Outcome): OutcomeDifferenc
   return was === is ? [] : [{ about: 'selection', what: `was ${was}, would be ${is}` }];
 }
 
-/** A value in one line; the same text for the same value, whatever the order of its keys. */
+/** Writes a value in one line: the same text for the same value, also if the order of its keys differs. */
 function shown(value: unknown): string {
   if (value === undefined) return 'nothing';
   try {

@@ -3,20 +3,20 @@ import { definedFields, type Envelope, type OutcomeRecord } from '../../kernel/i
 import { hostError } from '../errors.js';
 import type { DispatchRecord } from '../journal/journal.js';
 
-/** What a journal has kept of a dispatch, read back. */
+/** The record of a dispatch in a journal, read back. */
 export interface RecordedOutcome extends OutcomeRecord {
   readonly event: Envelope;
   /** The payload after every patch. */
   readonly payload: Readonly<Record<string, unknown>>;
   readonly annotations: Readonly<Record<string, unknown>>;
-  /** Why its payloads are missing. */
+  /** The reason why its payloads are missing. */
   readonly omitted?: DispatchRecord['omitted'];
 }
 
 const author = z.looseObject({ extensionId: z.string(), contributionId: z.string() });
 const list = <T extends z.ZodType>(entry: T) => z.array(entry).default([]);
 
-/** Enough of the form to be read without a mistake; what the kernel wrote beside it is taken as it is. */
+/** The part of the form that readers depend on; further fields of the kernel are taken as they are. */
 const bodySchema = z.looseObject({
   status: z.enum(['passed', 'cancelled', 'failed']),
   event: z.looseObject({
@@ -39,9 +39,9 @@ const bodySchema = z.looseObject({
 });
 
 /**
- * Reads what a journal has kept of a dispatch: enough to explain it, and to dispatch it again.
+ * Reads the record of a dispatch: enough to explain it, and to dispatch it again.
  *
- * @throws SluiceError `unreadable-dispatch` where it is no dispatch of this project's.
+ * @throws SluiceError `unreadable-dispatch` if it is no dispatch of this project.
  * @example
  * const [record] = await reader.dispatches({ eventId });
  * if (record !== undefined) for (const line of explainOutcome(recordedOutcome(record))) console.log(line);

@@ -12,7 +12,7 @@ import type { DispatchRecord } from '../journal/journal.js';
 import { type OutcomeDifference, outcomeDifferences } from './outcome-differences.js';
 import { type RecordedOutcome, recordedOutcome } from './recorded-outcome.js';
 
-/** Why a recorded dispatch was not dispatched again. */
+/** The reason why a recorded dispatch was not dispatched again. */
 export type NotReplayed =
   /** The journal has no payload of it. */
   | 'no-payload'
@@ -21,23 +21,23 @@ export type NotReplayed =
   /** Its payload does not fit today's schema, or there is no such family. */
   | 'does-not-fit';
 
-/** A recorded dispatch, and what it comes to today. */
+/** A recorded dispatch, with its outcome of today. */
 export interface ReplayedDispatch {
   readonly recorded: RecordedOutcome;
-  /** Absent where it was not replayed. */
+  /** The outcome of today; absent if it was not replayed. */
   readonly today?: Outcome;
   readonly notReplayed?: NotReplayed;
   readonly differences: readonly OutcomeDifference[];
 }
 
-/** The messages whose last outcome is kept, for the annotations that go downstream. */
+/** The number of messages whose last outcome is kept, for the annotations that go downstream. */
 const keptMessages = 1_000;
 
 /**
- * Dispatches again what a journal has kept, through a kernel of today, and compares (spec §20.7). Nothing is sent and no agent is
- * asked: a dispatch alone does neither. What handlers do is theirs: whoever calls this decides which of them are there.
+ * Dispatches the records of a journal again, through a kernel of today, and compares (spec §20.7). Nothing is sent and no agent is
+ * asked: a dispatch alone does neither. Handlers may have effects of their own: the caller decides which handlers are there.
  *
- * @param isOff says of whom nothing is compared: handlers that the kernel does not call.
+ * @param isOff names handlers that the kernel does not call, and that are not compared.
  * @example
  * for await (const { recorded, differences } of replayDispatches(kernel, await reader.dispatches()))
  *   for (const { what } of differences) console.log(recorded.event.eventId, what);
@@ -90,7 +90,7 @@ async function dispatchAgain(
     if (isSluiceError(thrown)) return undefined;
     throw thrown;
   }
-  // an envelope does not say what it was dispatched with; what came of it does
+  // an envelope does not hold the options of its dispatch; its outcome shows them
   const isObserveOnly = failures.some(({ kind }) => kind === 'observe-only');
   const refused = candidates.filter(({ invalid }) => invalid !== undefined);
   const same = (one: unknown, other: unknown): boolean =>

@@ -7,19 +7,19 @@ import { hostCheck } from './host-header.js';
 export interface HealthServerOptions {
   /** 0 for one that is free. */
   readonly port: number;
-  /** The address to listen at; `127.0.0.1` where unsaid: nobody else is to see it. */
+  /** The address to listen at, by default `127.0.0.1`: nobody else is to see it. */
   readonly address?: string;
   /** Names beside `localhost` that it may be asked by at a loopback address, such as a proxy's. */
   readonly hosts?: readonly string[];
 }
 
-/** A health port that listens. Disposing it ends what is being answered. */
+/** A health port that listens. To dispose it ends the requests under way. */
 export interface HealthServer extends AsyncDisposable {
   /** `http://127.0.0.1:8080`, with the port that it got. */
   readonly url: string;
 }
 
-/** Connections at once; a monitor needs one. */
+/** The connections at once; a monitor needs one. */
 const maxConnections = 16;
 
 /** Milliseconds that a request may take to arrive. */
@@ -31,7 +31,7 @@ const requestTimeoutMs = 2_000;
  * answer with JSON that holds names and numbers, and no text of anybody. At a loopback address a request whose `Host` is no name
  * of it is answered 421: it may come from a page in a browser.
  *
- * @throws what listening throws: the port is taken, say.
+ * @throws the error of listening: the port is taken, say.
  * @example
  * await using health = await startHealthServer(host, { port: 8080 });
  */

@@ -18,12 +18,12 @@ export function isLoopback(address: string): boolean {
 export interface HostNames {
   /** The address that it listens at. */
   readonly address: string;
-  /** Names that a proxy before it passes on, say: without a port. */
+  /** Further names without a port, such as those that a proxy passes on. */
   readonly names?: readonly string[];
 }
 
 /**
- * Makes what judges the `Host` header of a request to a server that wants no token and listens for this machine alone. A page
+ * Makes a judge of the `Host` header of a request to a server that wants no token and listens for this machine alone. A page
  * in a browser can have its own name point there, and would then read the answers: the header still has that name. So
  * `localhost`, the loopback addresses and the given names count, and nothing else. At another address everything counts.
  *
@@ -45,7 +45,7 @@ export function hostCheck({
   };
 }
 
-/** The name in a `Host` header: without the port, and without the brackets of an address. */
+/** Reads the name in a `Host` header, without the port and without the brackets of an address. */
 function nameIn(header: string): string {
   const [, address, name = ''] = /^(?:\[([^\]]*)\]|([^:]*))(?::\d*)?$/.exec(header.trim()) ?? [];
   return (address ?? name).toLowerCase().replace(/\.$/, '');

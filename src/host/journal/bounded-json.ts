@@ -1,11 +1,11 @@
-/** What stands in the place of a secret. */
+/** The text in the place of a secret. */
 export const redacted = '[redacted]';
 
-/** How plain data is made into a text. */
+/** The options of making a text of plain data. */
 export interface BoundedJsonOptions {
-  /** Characters that it may have, roughly; beyond that there is no text. */
+  /** Characters that the text may have, roughly; a longer text is not made. */
   readonly maxLength: number;
-  /** Whether the value of a key is a secret. */
+  /** Tells whether the value of a key is a secret. */
   readonly isSecret?: (key: string) => boolean;
 }
 
@@ -13,9 +13,9 @@ export interface BoundedJsonOptions {
 class TooLarge extends Error {}
 
 /**
- * Plain data as JSON, without secrets, and without the cost of a text that is too large to be kept.
+ * Writes plain data as JSON, without secrets, and without the cost of a text that is too large to be kept.
  *
- * @returns the text, or why there is none.
+ * @returns the text, or the reason why there is none.
  */
 export function boundedJson(
   value: unknown,
@@ -32,7 +32,7 @@ export function boundedJson(
     const json = JSON.stringify(value, look);
     return json === undefined ? { problem: 'not-json' } : { json };
   } catch (error) {
-    // too deep for the stack is too large as well; a cycle, or an accessor that throws, is no JSON
+    // data that is too deep for the stack is too large as well; a cycle, or an accessor that throws, is no JSON
     return {
       problem: error instanceof TooLarge || error instanceof RangeError ? 'too-large' : 'not-json',
     };
@@ -43,7 +43,8 @@ const secretWords =
   /(^|_)(token|secret|password|passphrase|authorization|api_?key|cookie|credentials?|private_?key|signature)$/;
 
 /**
- * Whether a key by its name holds a secret: `token`, `botToken`, `api_key`. Not one that only counts: `inputTokens`.
+ * Makes a function that recognizes the keys of secrets by their names: `token`, `botToken`, `api_key`, but not a count such
+ * as `inputTokens`.
  *
  * @param also further names, as they are written.
  */

@@ -2,8 +2,8 @@
 export type CleanText = (text: string) => string;
 
 /**
- * The fields that hold what somebody said, of the project's own messages and as providers name them. The others say who is
- * meant and what it is.
+ * The fields that hold words of people or agents, in the project's own messages and in those of providers. The other fields
+ * address and classify them.
  */
 const said: ReadonlySet<string> = new Set([
   'content',
@@ -17,8 +17,8 @@ const said: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Takes secrets out of the body of a row (spec §20.8). Of a dispatch each text is cleaned: it is there to be explained. Of an
- * update, a send and a transcript only what was said is cleaned: who is meant must stay as it was. A session says nothing,
+ * Takes secrets out of the body of a row (spec §20.8). Of a dispatch every text is cleaned: the row serves to explain it. Of an
+ * update, a send and a transcript only words are cleaned: addresses must stay as they were. A session has no words,
  * and is kept as it is. Keys and numbers stay as they are.
  *
  * @param body JSON.
@@ -32,7 +32,7 @@ export function cleanBody(table: string, body: string, clean: CleanText): string
   return JSON.stringify(merged(value, JSON.parse(found)));
 }
 
-/** A value with what was said in it as it was cleaned, and the rest as it was. Both have the same form. */
+/** Merges a value with its cleaned form: words are taken from the cleaned one. Both have the same form. */
 function merged(value: unknown, clean: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value;
   const cleaned = new Map(Object.entries(Object(clean)));

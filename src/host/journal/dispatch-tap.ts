@@ -2,22 +2,22 @@ import type { Envelope, FamilyName, Outcome, Tap } from '../../kernel/index.js';
 import { boundedJson, secretKeys } from './bounded-json.js';
 import type { Journal } from './journal.js';
 
-/** What is written of dispatches. */
+/** The parts of dispatches that are written. */
 export interface DispatchTapOptions {
-  /** Characters that one dispatch may take; 262 144 where unsaid. A larger one is kept without its payloads. */
+  /** Characters that one dispatch may take, by default 262 144. A larger one is kept without its payloads. */
   readonly maxDispatchLength?: number;
-  /** Whether payloads of families that are on a hot path are kept; not where unsaid. */
+  /** Keeps payloads of families on a hot path, too; by default not. */
   readonly hotPathPayloads?: boolean;
-  /** Whether what a provider sent is kept as it came; not where unsaid. */
+  /** Keeps the raw updates of providers, too; by default not. */
   readonly rawUpdates?: boolean;
   /** Names of fields whose values are never written, besides those that look like a secret's. */
   readonly redact?: readonly string[];
 }
 
-/** Fields that are left out of payloads: what a provider sent, and configuration, which may hold anything. */
+/** The text in the place of a field that is left out: of a raw update, and of configuration, which may hold anything. */
 const leftOut = '[left out]';
 
-/** Fields that hold what was said before: a transcript is kept once, and not with each dispatch that tells of it. */
+/** Fields that hold a transcript, which is kept once and not with each dispatch. */
 const histories: ReadonlyMap<FamilyName, string> = new Map<FamilyName, string>([
   ['agent.prompt.building', 'messages'],
   ['agent.llm.input', 'historyMessages'],
@@ -27,7 +27,7 @@ const histories: ReadonlyMap<FamilyName, string> = new Map<FamilyName, string>([
 ]);
 
 /**
- * A tap that writes each dispatch into a journal, without secrets. It costs one JSON text a dispatch.
+ * Makes a tap that writes each dispatch into a journal, without secrets. It costs one JSON text a dispatch.
  *
  * @example
  * const kernel = createKernel({ trace: true, tap: dispatchTap(journal) }); // with a trace, it can be explained
@@ -82,7 +82,7 @@ function bodyOf(
   };
 }
 
-/** Two taps as one. */
+/** Makes one tap of two. */
 export function bothTaps(first: Tap, second: Tap | undefined): Tap {
   if (second === undefined) return first;
   const both =
@@ -97,7 +97,7 @@ export function bothTaps(first: Tap, second: Tap | undefined): Tap {
       } catch (thrown) {
         problem = { thrown };
       }
-      b?.(...args); // whatever the first does, the second is told
+      b?.(...args); // also if the first has thrown
       if (problem !== undefined) throw problem.thrown;
     };
   return {

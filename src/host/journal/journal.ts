@@ -2,7 +2,7 @@ import type { FamilyName, Outcome, SluiceError } from '../../kernel/index.js';
 import type { MessageEnd } from './message-end.js';
 
 /**
- * Where an accepted update is. `accepted`: waiting. `handling`: begun, and not known to have ended. `ended`: done with.
+ * The state of an accepted update. `accepted`: it waits. `handling`: it was begun, and has not ended. `ended`: it is done with.
  * `dead`: it could not be handled, and waits for an operator.
  */
 export type UpdateState = 'accepted' | 'handling' | 'ended' | 'dead';
@@ -22,12 +22,12 @@ export interface NewUpdate {
   readonly body?: string;
 }
 
-/** What is kept of an update. */
+/** The record of an update. */
 export interface UpdateRecord extends NewUpdate {
   /** Grows with each update; never goes back, whatever the clock does. */
   readonly seq: number;
   readonly state: UpdateState;
-  /** How often it was begun. */
+  /** The number of times that it was begun. */
   readonly attempts: number;
   /**
    * As long as it is open: the number of the last send that it had when an operator had it tried again. Sends up to there
@@ -36,12 +36,12 @@ export interface UpdateRecord extends NewUpdate {
   readonly retriedAfterSeq?: number;
   readonly acceptedAtMs: number;
   readonly endedAtMs?: number;
-  /** How its message ended. */
+  /** The end of its message. */
   readonly outcome?: MessageEnd['status'];
   readonly reason?: string;
 }
 
-/** How an update's message has ended. */
+/** The end of an update's message. */
 export interface UpdateEnd {
   /** It goes to the dead letters: its body is kept, and an operator may have it tried again. */
   readonly isDead: boolean;
@@ -50,7 +50,7 @@ export interface UpdateEnd {
 }
 
 /**
- * Where a send is. `prepared`: approved, and not given to its channel, or given back unsent. `sending`: with its channel,
+ * The state of a send. `prepared`: approved, and not given to its channel, or given back unsent. `sending`: with its channel,
  * which has not answered. The other three are terminal: a send reaches one of them, once.
  */
 export type SendState = 'prepared' | 'sending' | 'sent' | 'cancelled' | 'failed';
@@ -59,9 +59,9 @@ export type SendState = 'prepared' | 'sending' | 'sent' | 'cancelled' | 'failed'
 export interface NewSend {
   /** The event id of its `egress.preparing`, and its idempotency key. */
   readonly sendId: string;
-  /** The message that it answers; absent where nobody asked. */
+  /** The message that it answers; absent if nobody asked. */
   readonly correlationId?: string;
-  /** What it is: `reply`, `block`, `error`, ... */
+  /** Its kind: `reply`, `block`, `error`, ... */
   readonly kind: string;
   /** The same for sends that say the same. */
   readonly fingerprint: string;
@@ -71,22 +71,22 @@ export interface NewSend {
   readonly body: string;
 }
 
-/** How a send has ended. */
+/** The end of a send. */
 export interface SendEndRecord {
   readonly state: Extract<SendState, 'sent' | 'cancelled' | 'failed'>;
   /** The provider's id of the message. */
   readonly providerMessageId?: string;
-  /** Why it failed, as `egress.failed` names it; or the code of the cancel. */
+  /** The cause of a failure, as `egress.failed` names it; or the code of the cancel. */
   readonly cause?: string;
-  /** In one line; for a cancel, whose it is. */
+  /** The reason in one line; of a cancel, its author. */
   readonly reason?: string;
 }
 
-/** What is kept of a send. */
+/** The record of a send. */
 export interface SendRecord extends NewSend, Omit<SendEndRecord, 'state'> {
   readonly seq: number;
   readonly state: SendState;
-  /** Attempts that were given to the channel. */
+  /** The attempts that were given to the channel. */
   readonly attempts: number;
   readonly preparedAtMs: number;
   /** The note of what a streamed preview of it has shown at its provider, as `shown` was told: JSON of its channel's. */
@@ -103,35 +103,35 @@ export interface NewDispatch {
   readonly status: Outcome['status'];
   /** Milliseconds since 1970. */
   readonly occurredAtMs: number;
-  /** Why payloads are not in it. */
+  /** The reason why its payloads are left out. */
   readonly omitted?: 'hot-path' | 'too-large' | 'not-json';
-  /** What `outcome.toJSON()` gives, without secrets; in `payload` only what differs from `event.payload`. JSON. */
+  /** The `outcome.toJSON()` as JSON, without secrets; `payload` is there only if it differs from `event.payload`. */
   readonly body: string;
 }
 
-/** What is kept of a dispatch: enough to explain it, and to dispatch it again. */
+/** The record of a dispatch: enough to explain it, and to dispatch it again. */
 export interface DispatchRecord extends NewDispatch {
   readonly seq: number;
 }
 
-/** Which records are wanted. Every condition holds; oldest first. */
+/** The conditions for records, all of which must hold. The oldest record comes first. */
 export interface JournalFilter {
   readonly eventId?: string;
   readonly correlationId?: string;
-  /** Of what was accepted, prepared or dispatched then or later: milliseconds since 1970. */
+  /** Records that were accepted, prepared or dispatched then or later: milliseconds since 1970. */
   readonly sinceMs?: number;
-  /** Of those after this one. */
+  /** Records after this one. */
   readonly afterSeq?: number;
-  /** At most so many, the oldest; 1 000 where unsaid. */
+  /** At most so many records, the oldest; by default 1 000. */
   readonly limit?: number;
 }
 
 /** Says which updates to read. */
 export interface UpdateFilter extends JournalFilter {
   readonly states?: readonly UpdateState[];
-  /** Of this lane. With states that have not ended it costs no more than what it gives. */
+  /** Updates of this lane. With states that have not ended it costs no more than the records that it returns. */
   readonly lane?: string;
-  /** Their bodies are neither read nor given. */
+  /** Leaves the bodies out. */
   readonly withoutBody?: boolean;
 }
 
@@ -152,25 +152,25 @@ export interface JournalReader {
   /** `eventId` is the send's id. */
   sends(filter?: SendFilter): Promise<readonly SendRecord[]>;
   dispatches(filter?: DispatchFilter): Promise<readonly DispatchRecord[]>;
-  /** Lets go of what it holds, once what is under way is written. */
+  /** Closes the journal when the writes under way have ended. */
   close(): Promise<void>;
 }
 
-/** What a journal has counted since it was opened. */
+/** The counts of a journal since it was opened. */
 export interface JournalStats {
   readonly accepted: number;
-  /** Updates that came again. */
+  /** The updates that came again. */
   readonly duplicates: number;
   readonly dispatches: number;
-  /** Dispatches that were not kept: more of them came than may wait to be written, or writing them failed. */
+  /** The dispatches that were not kept: more of them came than may wait to be written, or a write failed. */
   readonly dispatchesDropped: number;
-  /** Characters of dispatches that wait to be written. */
+  /** The characters of the dispatches that wait to be written. */
   readonly charactersWaiting: number;
 }
 
 /**
- * What outlives a host: which updates it took in and how each ended, which sends it prepared and how each ended, and what
- * was dispatched. A promise that resolves means that it is kept; a rejection means that it is not, and the caller may
+ * The memory that outlives a host: the updates that it took in with their ends, the sends that it prepared with their ends, and
+ * the dispatches. A promise that resolves means that the record is kept; a rejection means that it is not, and the caller may
  * not go on as if it were.
  */
 export interface Journal extends JournalReader {
@@ -190,24 +190,24 @@ export interface Journal extends JournalReader {
   /**
    * Begins to handle an update.
    *
-   * @returns how often it was begun, this time included.
-   * @throws SluiceError (as a rejection) `journal-state` where it has ended or is not known.
+   * @returns the number of times that it was begun, with this one.
+   * @throws SluiceError (as a rejection) `journal-state` if it has ended or is not known.
    */
   begin(eventId: string): Promise<number>;
   /**
    * Takes a beginning back: its host stops in good order before the update has come to its end. It is begun one time fewer.
    *
-   * @throws SluiceError (as a rejection) `journal-state` where it is not being handled.
+   * @throws SluiceError (as a rejection) `journal-state` if it is not being handled.
    */
   giveBack(eventId: string): Promise<void>;
-  /** Ends an update. @throws SluiceError (as a rejection) `journal-state` where it has ended or is not known. */
+  /** Ends an update. @throws SluiceError (as a rejection) `journal-state` if it has ended or is not known. */
   endUpdate(eventId: string, end: UpdateEnd): Promise<void>;
   /** Keeps a send before anything of it goes out. */
   prepare(send: NewSend): Promise<void>;
   /**
-   * The final of a stream has been judged: from now on this is what its send says, and where it goes.
+   * Takes the judged final of a stream: from now on it is the text and the address of the send.
    *
-   * @throws SluiceError (as a rejection) `journal-state` where it is not `prepared`.
+   * @throws SluiceError (as a rejection) `journal-state` if the send is not `prepared`.
    */
   final(send: Omit<NewSend, 'correlationId'>): Promise<void>;
   /**
@@ -216,11 +216,11 @@ export interface Journal extends JournalReader {
    * @throws SluiceError (as a rejection) `journal-state` where it has ended or is not known.
    */
   sending(sendId: string): Promise<void>;
-  /** Its channel gave it back unsent, and it is to go out later. */
+  /** Takes a send back that its channel gave back unsent, and that is to go out later. */
   unsent(sendId: string): Promise<void>;
   /**
-   * Keeps what a streamed preview of a send has shown at its provider: enough for the next host to complete it or to take
-   * it back, if this one ends first. Called whenever that changes; what was told last stands, also after the end.
+   * Keeps a note of the preview of a send at its provider: enough for the next host to complete the preview or to take
+   * it back, if this host ends first. Called whenever that changes; the last note stands, also after the end.
    *
    * @param shown plain data of the channel as JSON: the ids of its messages, say.
    * @throws SluiceError (as a rejection) `journal-state` where it has ended or is not known.
@@ -240,9 +240,9 @@ export interface Journal extends JournalReader {
   retry(eventId: string): Promise<boolean>;
   /** Drops dead letters: this one, or all. @returns how many. */
   purge(eventId?: string): Promise<number>;
-  /** Whether anything was changed by somebody else since this was asked last: a retry, say. */
+  /** Tells whether somebody else has changed anything since the last call: a retry, say. */
   changedOutside(): boolean;
-  /** Why it takes nothing in now; `undefined` where what was written last is kept. A look costs some microseconds. */
+  /** The reason why it takes nothing in now; `undefined` if the last write is kept. A look costs some microseconds. */
   problem(): SluiceError | undefined;
   stats(): JournalStats;
 }
@@ -253,5 +253,5 @@ export const openUpdates = ['accepted', 'handling'] as const satisfies readonly 
 /** The states of a send that has not ended. */
 export const openSends = ['prepared', 'sending'] as const satisfies readonly SendState[];
 
-/** Records that a reader gives where its filter does not say. */
+/** The records that a reader returns by default. */
 export const defaultLimit = 1_000;

@@ -1,29 +1,29 @@
 import type { DeliveryReceipt } from '../../channel/index.js';
 import type { CancelRecord } from '../../kernel/index.js';
 
-/** How one prepared send ended: the same that its one terminal egress event says. */
+/** The end of one prepared send, as its one terminal egress event tells it. */
 export interface SendReport {
   readonly status: 'sent' | 'cancelled' | 'failed';
-  /** The text as it was approved, or as it was prepared where it was not. */
+  /** The text as it was approved; as it was prepared if it was not approved. */
   readonly content: string;
   readonly channel?: string;
   readonly accountId?: string;
   readonly attempts: number;
   readonly receipt?: DeliveryReceipt;
-  /** Who cancelled it; without ids where no handler did: the agent took it back. */
+  /** The cancel with its author; without ids if no handler cancelled it, but the agent took it back. */
   readonly cancel?: Pick<CancelRecord, 'code'> & Partial<CancelRecord>;
   readonly error?: string;
-  /** The keys that handlers of its terminal event have filed it under. */
+  /** The keys under which handlers of its terminal event have filed it. */
   readonly indexKeys: readonly string[];
 }
 
 /**
- * How a message ended. Each message that came in ends once.
+ * The end of a message. Each message that came in ends once.
  *
  * - `answered`: at least one reply was sent, and none failed. `silent`: there was nothing to say.
  * - `command`: it was a command; its answer is in `sends`.
  * - `interaction`: a button, a list or a form was used; what handlers answered is in `sends`.
- * - `cancelled`: a veto stopped it, or every reply to it. `reason` says whose.
+ * - `cancelled`: a veto stopped it, or every reply to it. `reason` names the veto.
  * - `aborted`: somebody stopped it, or the host had to stop before it was done.
  * - `failed`: a stage, the agent, the store or a send failed. `undecodable`: it could not be read.
  * - `ignored`: its channel says that it is nothing to answer.
@@ -42,23 +42,23 @@ export interface MessageEnd {
   readonly channel: string;
   readonly accountId: string;
   readonly updateId?: string;
-  /** The event that began it; every dispatch of the message's way carries it. */
+  /** The id of the event that began it; every dispatch of the message's way carries it. */
   readonly correlationId?: string;
   readonly agentId?: string;
   readonly sessionKey?: string;
-  /** Why, in one line, where it did not end well. */
+  /** The reason in one line, if it did not end well. */
   readonly reason?: string;
   readonly sends: readonly SendReport[];
 }
 
-/** How a message ends that was stopped on its way. */
+/** The end of a message that was stopped on its way. */
 export const stopped = {
   status: 'aborted',
   reason: 'it was stopped before it was answered',
   sends: [],
 } as const satisfies Partial<MessageEnd>;
 
-/** What the sends of a message make of it. */
+/** Derives the end of a message from its sends. */
 export function endOf(sends: readonly SendReport[]): Pick<MessageEnd, 'status' | 'reason'> {
   const failed = sends.find(({ status }) => status === 'failed');
   if (failed !== undefined) return { status: 'failed', reason: failed.error ?? 'a send failed' };

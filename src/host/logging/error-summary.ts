@@ -1,17 +1,17 @@
 import { definedFields } from '../../kernel/index.js';
-/** What of an error holds nobody's text: fit for a log at every level. */
+/** The parts of an error that hold nobody's text, which are fit for a log at every level. */
 export interface ErrorSummary {
   /** The class, `TypeError` say. */
   readonly type: string;
-  /** `ECONNREFUSED`, say, where it has one. */
+  /** The code, such as `ECONNREFUSED`, if it has one. */
   readonly code?: string;
   /** The file, line and column that it comes from. */
   readonly at?: string;
 }
 
 /**
- * Sums up what was thrown, without its message: that is the text of whoever threw it, and may quote a message or a
- * secret (spec §20.3). Reads anything, also what does not want to be read.
+ * Sums up a thrown value without its message, which may quote the text of somebody else or a secret (spec §20.3). It reads
+ * anything, also a value whose fields throw.
  *
  * @example
  * errorSummary(new TypeError(`no such user ${name}`)); // { type: 'TypeError', at: '/srv/acme.js:12:5' }
@@ -30,12 +30,12 @@ export function errorSummary(thrown: unknown): ErrorSummary {
   }
 }
 
-/** A name that a program gave, not a text that a person wrote. */
+/** Returns a value if it is a name that a program gave, and no text of a person. */
 function identifier(value: unknown): string | undefined {
   return typeof value === 'string' && /^[A-Za-z][\w$.-]{0,59}$/.test(value) ? value : undefined;
 }
 
-/** The first frame of a stack. The message comes before the frames, and could look like one. */
+/** Finds the first frame of a stack. The message comes before the frames, and could look like one. */
 function placeIn({ stack, message, name }: Error): string | undefined {
   if (typeof stack !== 'string') return undefined;
   const heading = message === '' ? name : `${name}: ${message}`;

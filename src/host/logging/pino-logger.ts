@@ -17,7 +17,7 @@ export interface PinoLoggerOptions {
 }
 
 /**
- * A logger that writes lines of JSON, as pino does: `level`, `time`, `msg`, and the fields of the entry, such as
+ * Makes a logger that writes lines of JSON, as pino does: `level`, `time`, `msg`, and the fields of the entry, such as
  * `extensionId`, `family`, `sessionId`, `eventId` (spec §20.3).
  *
  * @example

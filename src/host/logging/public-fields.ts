@@ -1,9 +1,9 @@
 import { errorSummary } from './error-summary.js';
 
-/** The fields of a log entry that may hold what somebody else wrote: a thrown error, and a text such as a reason. */
+/** The fields of a log entry that may hold words of somebody else: a thrown error, and a text such as a reason. */
 const privateNames = new Set(['error', 'cause', 'detail']);
 
-/** The fields that a log may hold at every level: errors summed up, texts of others left out (spec §20.3). */
+/** Returns the fields that a log may hold at every level: errors summed up, texts of others left out (spec §20.3). */
 export function publicFields(fields: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const shown: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(fields))
@@ -12,7 +12,7 @@ export function publicFields(fields: Readonly<Record<string, unknown>>): Record<
   return shown;
 }
 
-/** All the fields, for level `debug`: errors with their text, and where they come from. */
+/** Returns all fields for level `debug`: errors with their text, and the place that they come from. */
 export function allFields(fields: Readonly<Record<string, unknown>>): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(fields).map(([name, value]) => [
@@ -22,7 +22,7 @@ export function allFields(fields: Readonly<Record<string, unknown>>): Record<str
   );
 }
 
-/** Causes further down are left out: one that is its own cause would never end. */
+/** The depth of causes that are shown: an error that is its own cause would never end. */
 const deepestCause = 4;
 
 function wholeError(error: Error, depth: number): Record<string, unknown> {

@@ -1,8 +1,8 @@
 /** The functions that take secrets out of one text. */
 export interface SecretFilter {
-  /** Of a text that is as long as it will be. */
+  /** Cleans a text that is whole. */
   readonly whole: (text: string) => string;
-  /** Of a text that still grows: a beginning of a secret at its end goes, too. */
+  /** Cleans a text that still grows: the beginning of a secret at its end goes, too. */
   readonly growing: (text: string) => string;
   /** The text that takes the place of a secret. */
   readonly mark: string;

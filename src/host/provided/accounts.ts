@@ -4,7 +4,7 @@ import type { ChannelPlugin } from '../../channel/index.js';
 export interface RunningAccount {
   readonly channel: ChannelPlugin;
   readonly accountId: string;
-  /** When it was started, in milliseconds of the monotonic clock: the time of day may jump. */
+  /** The time of its start in milliseconds of the monotonic clock: the time of day may jump. */
   readonly startedMonotonicMs: number;
 }
 
@@ -31,7 +31,7 @@ export class Accounts {
     );
   }
 
-  /** What `egress.preparing` offers its resolvers. */
+  /** Returns the accounts that `egress.preparing` offers its resolvers. */
   offered(): { channel: string; accountId: string }[] {
     return this.#running.map(({ channel, accountId }) => ({ channel: channel.id, accountId }));
   }

@@ -2,22 +2,22 @@ import type { PayloadOf } from '../../kernel/index.js';
 
 /** An answer that is more than a text. */
 export interface ChatAnswer {
-  /** Nothing is sent where it is empty and there are no attachments. */
+  /** Nothing is sent if the text is empty and there are no attachments. */
   readonly text: string;
   readonly attachments?: PayloadOf<'egress.preparing'>['attachments'];
   readonly metadata?: Readonly<Record<string, unknown>>;
-  /** What went wrong, where it did: `command.completed` tells of it. The text is sent all the same. */
+  /** The error, if there was one: `command.completed` tells of it. The text is sent all the same. */
   readonly error?: string;
 }
 
-/** What a chat command may use. */
+/** The context of a chat command. */
 export interface ChatCommandContext {
   readonly args: readonly string[];
   readonly sessionKey: string;
   readonly agentId: string;
   /** The message that it came in. */
   readonly message: PayloadOf<'routing.resolving'>['message'];
-  /** Whether its sender may give commands. Asked only of a command for anyone. */
+  /** True if its sender may give commands. It matters only for a command for anyone. */
   readonly isAuthorized: boolean;
   /** Ends this session; the next message begins a new one. */
   resetSession(reason: string): Promise<void>;
@@ -38,11 +38,11 @@ export interface ChatCommand {
   readonly name: string;
   /** One sentence, for `/help`. */
   readonly description: string;
-  /** It does not wait for the turn that runs: it is about that turn. */
+  /** The command does not wait for the turn that runs, because it is about that turn. */
   readonly runsAtOnce?: boolean;
   /** Senders who may not give commands may give this one. */
   readonly forAnyone?: boolean;
-  /** Returns the answer. What it throws is told in one line. */
+  /** Returns the answer. An error is told in one line. */
   run(context: ChatCommandContext): string | ChatAnswer | Promise<string | ChatAnswer>;
 }
 

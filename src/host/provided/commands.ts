@@ -7,29 +7,29 @@ import {
   systemClock,
 } from '../../kernel/index.js';
 
-/** A command, whichever surface it came from. */
+/** A command from any surface. */
 export type CommandCall = Omit<
   PayloadOf<'command.received'>,
   'sessionEntry' | 'previousSessionEntry' | 'config'
 >;
 
-/** What a command came to. */
+/** The result of a command. */
 export interface CommandResult<T> {
   readonly success: boolean;
-  /** What it returned; absent where it threw. */
+  /** The value that it returned; absent if it threw. */
   readonly value?: T;
-  /** What it threw. */
+  /** The error that it threw. */
   readonly error?: unknown;
-  /** Lines that handlers want its source to see. */
+  /** The lines of handlers for its source. */
   readonly replies: readonly string[];
 }
 
-/** How a command is run. */
+/** The options of running a command. */
 export interface CommandOptions<T> {
-  /** The dispatch that it follows; without one it begins a way of its own. */
+  /** The dispatches that it follows; without them it begins a way of its own. */
   readonly trail?: Trail;
   readonly clock?: Clock;
-  /** Turns what it returned into what `command.completed` tells of it. An `error` there means no success. */
+  /** Turns its value into the fields of `command.completed`. An `error` there means no success. */
   readonly describe?: (
     value: T,
   ) => Partial<Pick<PayloadOf<'command.completed'>, 'result' | 'exitCode' | 'error'>>;
@@ -38,7 +38,7 @@ export interface CommandOptions<T> {
 /**
  * Runs a command between `command.received` and `command.completed`. The command line calls this with the source
  * `cli`, the host with `chat` or `native`. The command runs whatever handlers of these stages do: both are audits.
- * A command that throws is completed without success; what it threw is in the result.
+ * A command that throws is completed without success; the error is in the result.
  *
  * @example
  * const { value = 1 } = await runCommand(kernel, { name: 'stages', args: [], source: 'cli' }, () => printStages(), {
@@ -77,7 +77,7 @@ export async function runCommand<T>(
   return { success, ...ran, replies };
 }
 
-/** A command line in a chat: `/name` and what follows it. A path such as `/etc/hosts` is none. */
+/** Reads a command line of a chat: `/name` and its arguments. A path such as `/etc/hosts` is no command. */
 export function parseCommandLine(
   content: string,
 ): { readonly name: string; readonly args: string[] } | undefined {

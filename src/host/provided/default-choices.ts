@@ -3,10 +3,10 @@ import { type Kernel, select } from '../../kernel/index.js';
 /** The id that the host's own contributions carry. */
 export const hostExtensionId = 'host';
 
-/** What the host contributes. */
+/** The grants of the host's own contributions. */
 const own = ['resolver:routing.resolving', 'resolver:egress.preparing'];
 
-/** Below every rank that an extension would choose: the host's proposals are the last resort. */
+/** A rank below every rank of an extension: the host's proposals are the last resort. */
 const lastRank = Number.MIN_SAFE_INTEGER;
 
 /**

@@ -17,8 +17,8 @@ import type {
 const defaultAccountId = 'default';
 
 /**
- * The channels of a plugin, as channels of a host. They send, under a permit as every channel does; they take nothing
- * in, since what would hand messages on has no bridge.
+ * Makes the channels of a plugin channels of a host. They send, under a permit as every channel does; they take nothing
+ * in, because there is no bridge that hands messages on.
  */
 export function channelsOfPlugin(plugin: LegacyPlugin): readonly ChannelPlugin[] {
   return plugin.channels.map((channel) => channelOf(plugin, channel));
@@ -36,7 +36,7 @@ function channelOf(plugin: LegacyPlugin, channel: LegacyChannel): ChannelPlugin 
       threads: capabilities?.threads === true,
       attachments: outbound?.sendMedia !== undefined || outbound?.sendPayload !== undefined,
     },
-    // What it throws does not say whether the provider has the message: it is not sent again.
+    // an error does not tell whether the provider has the message, so the message is not sent again
     resendPolicy: { ambiguous: 'fail', maxAttempts: 1, maxWaitMs: 0 },
     startAccount: async (_accountId, inbox) => {
       host = inbox;
@@ -94,7 +94,7 @@ interface Part {
   readonly context: LegacySendContext;
 }
 
-/** What a channel is called with for one message, as OpenClaw calls it: in pieces, or file by file. */
+/** Makes the calls of a channel for one message, as OpenClaw calls it: in pieces, or file by file. */
 function partsOf(
   { config, logger }: LegacyPlugin,
   { id, outbound = {} }: LegacyChannel,
@@ -152,7 +152,7 @@ function chunksOf(
   return chunks;
 }
 
-/** What the channel says of the delivery. Its last part has the id that a message is known by. */
+/** Makes a receipt of the channel's answers. The last part has the id that a message is known by. */
 function receiptOf(deliveries: readonly LegacyDelivery[]): DeliveryReceipt {
   const ids = deliveries.map(({ messageId }) => textOf(messageId)).filter((id) => id !== undefined);
   const last = deliveries.at(-1) ?? {};

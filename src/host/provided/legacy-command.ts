@@ -6,7 +6,7 @@ import type { ChatAnswer, ChatCommand, ChatCommandContext } from './chat-command
 const maxArgsLength = 4_096;
 
 /**
- * The commands of plugins, as chat commands. A name that is taken stays with whoever had it first, and its plugin is
+ * Makes the commands of plugins chat commands. A name stays with the first command that has it, and the plugin of another is
  * told.
  *
  * @param own the host's own commands: no plugin stands over one.
@@ -79,7 +79,7 @@ function refused(text: string): ChatAnswer {
   return { text, error: text };
 }
 
-/** What a command returned, as an answer. It comes from outside: what is no reply says nothing. */
+/** Turns the return value of a command into an answer. It comes from outside: a value that is no reply says nothing. */
 function answerOf(reply: unknown): ChatAnswer {
   if (typeof reply === 'string') return { text: reply };
   if (typeof reply !== 'object' || reply === null) return { text: '' };

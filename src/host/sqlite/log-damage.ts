@@ -25,7 +25,7 @@ const indexHeaderBytes = 48;
  *
  * Somebody may be writing meanwhile, so it is damage only if two looks in a row see the same.
  *
- * @returns what is wrong, in words, or `undefined`.
+ * @returns the damage in words, or `undefined`.
  */
 export function logDamage(path: string): string | undefined {
   let seen: string | undefined;
@@ -37,7 +37,7 @@ export function logDamage(path: string): string | undefined {
       seen = found;
     }
   } catch {
-    // what cannot be read is told by the database that cannot be opened
+    // a database that cannot be opened tells why its files cannot be read
   }
   return undefined; // or it changes all the time: somebody has it open, and writes
 }
@@ -66,7 +66,7 @@ interface LogIndex {
   readonly salt: string;
 }
 
-/** The head of the log's index, where its sum fits. In the byte order of the machine. */
+/** Reads the head of the log's index, if its sum fits. It is in the byte order of the machine. */
 function readIndex(path: string): LogIndex | undefined {
   const bytes = readStart(path, indexHeaderBytes * 2 + 4);
   if (bytes === undefined || bytes.length < indexHeaderBytes * 2 + 4) return undefined;
@@ -84,7 +84,7 @@ function readIndex(path: string): LogIndex | undefined {
 interface Log {
   /** Frames to the end of the last whole transaction. */
   readonly frames: number;
-  /** The first frame that is not right, where a later transaction follows it. */
+  /** The first frame that is not right, if a later transaction follows it. */
   readonly gap?: number;
   readonly salt: string;
 }
@@ -138,9 +138,9 @@ function readLog(path: string): Log | 'none' | 'no header' {
 }
 
 /**
- * The sums from which a transaction goes on that follows a bad frame, if a transaction ended there: the one that the frame says,
- * or the one that it has, where its salt or what it says is damaged. A frame that ends none by its head ends one if its sum fits with
- * another bit in its count of pages.
+ * Lists the sums from which the next transaction goes on after a bad frame, if a transaction ended there: the sum in the frame,
+ * or the computed one, if the salt or the sum in the frame is damaged. A frame that ends none by its head ends one if its sum
+ * fits with another bit in its count of pages.
  */
 function endsOf(bad: Buffer, sumWith: (pages: number) => Sum): readonly Sum[] {
   const said = sumIn(bad);
@@ -150,7 +150,7 @@ function endsOf(bad: Buffer, sumWith: (pages: number) => Sum): readonly Sum[] {
   return [];
 }
 
-/** The pages that the database has after the transaction that a frame ends; 0 if it ends none. */
+/** Reads the pages of the database after the transaction that a frame ends; 0 if it ends none. */
 function pagesIn(frame: Buffer): number {
   return frame.readUInt32BE(4);
 }
@@ -161,7 +161,7 @@ function withPages(frame: Buffer, pages: number): Buffer {
   return other;
 }
 
-/** The sum that a frame says it has. */
+/** Reads the sum in a frame. */
 function sumIn(frame: Buffer): Sum {
   return [frame.readUInt32BE(16), frame.readUInt32BE(20)];
 }
@@ -171,7 +171,7 @@ function fits([first, second]: Sum, frame: Buffer): boolean {
   return first === one && second === two;
 }
 
-/** SQLite's own sum of a log, in words of 4 bytes. */
+/** Adds to SQLite's own sum of a log, in words of 4 bytes. */
 function addToSum([first, second]: Sum, bytes: Buffer, isLittle: boolean): Sum {
   let one = first;
   let two = second;

@@ -22,23 +22,23 @@ function loadDriver(): typeof Driver {
   return createRequire(import.meta.url)('libsql') as typeof Driver; // a CommonJS module, typed by its own declarations
 }
 
-/** Bytes that the write-ahead log keeps on the disk once what it holds is in the file. */
+/** Bytes that the write-ahead log keeps on the disk after its pages are in the file. */
 const mostLogBytes = 16 * 1024 * 1024;
 
 /** A row, by the names of its columns. */
 export type SqliteRow = Readonly<Record<string, SqliteValue>>;
 
-/** How a database is opened. */
+/** The options of opening a database. */
 export interface SqliteOptions {
-  /** It must be there, and nothing is ever written to it. */
+  /** The file must be there, and nothing is ever written to it. */
   readonly readonly?: boolean;
   /** The most pages, of 4,096 bytes each, that the file may have. A write beyond it fails: `database-full`. */
   readonly maxPages?: number;
-  /** Milliseconds to wait for another process that writes; 5 000 where unsaid. The whole process waits. */
+  /** Milliseconds to wait for another process that writes, by default 5 000. The whole process waits. */
   readonly busyTimeoutMs?: number;
-  /** It is there to be locked, and holds nothing: it has no write-ahead log. */
+  /** The file serves as a lock and holds nothing: it has no write-ahead log. */
   readonly isLock?: boolean;
-  /** Opens it also where its write-ahead log is damaged, or its end is gone: to read what is left. */
+  /** Opens the file also if its write-ahead log is damaged or its end is gone, to read the rest. */
   readonly isDamageExpected?: boolean;
 }
 
@@ -59,33 +59,33 @@ export interface SqliteStatement {
 
 /**
  * An open database. Calls are synchronous. Each throws a `SluiceError`: `bad-value` and `database-failed` (wrong
- * SQL) are misuse; `database-damaged`, `-full`, `-read-only`, `-busy`, `-io`, `-constraint` and `-closed` say what
- * became of it.
+ * SQL) are misuse; `database-damaged`, `-full`, `-read-only`, `-busy`, `-io`, `-constraint` and `-closed` tell its
+ * state.
  */
 export interface SqliteDatabase extends Disposable {
   readonly path: string;
   readonly isOpen: boolean;
-  /** Whether a transaction is under way. */
+  /** True while a transaction is under way. */
   readonly inTransaction: boolean;
-  /** Runs statements that take no values and whose rows nobody wants. */
+  /** Runs statements without values, and drops their rows. */
   exec(sql: string): void;
   /**
-   * Values are bound to plain question marks. A statement that writes gives no rows: `RETURNING` is refused, since the
-   * driver ends the process where it meets a damaged text there.
+   * Compiles a statement. Values are bound to plain question marks. A statement that writes gives no rows: `RETURNING` is
+   * refused, because the driver ends the process if it meets a damaged text there.
    */
   prepare(sql: string): SqliteStatement;
   /**
    * Runs `work` in one transaction that takes the write lock at once: all of it is kept, on the disk, or nothing.
-   * What `work` throws is thrown on after the rollback. Transactions do not nest.
+   * An error of `work` is thrown on after the rollback. Transactions do not nest.
    */
   transaction<T>(work: () => T): T;
   /**
    * Reads every page, and looks up each row in each index.
    *
-   * @throws SluiceError `database-damaged`, with the first thing that is wrong.
+   * @throws SluiceError `database-damaged`, with the first damage.
    */
   check(): void;
-  /** Rolls back what is under way, and closes. Statements are dead then. A second call does nothing. */
+  /** Rolls back a transaction under way, and closes. Statements are dead then. A second call does nothing. */
   close(): void;
 }
 
@@ -151,8 +151,8 @@ class OpenDatabase implements SqliteDatabase {
       checkValues(sql, wanted, values);
       return this.#guarded(call);
     };
-    // Never the driver's own `get`: after another call it gives the row of that call, and runs nothing. The values go
-    // as one list: a single null would be taken for one.
+    // The driver's own `get` is never used: after another call it gives the row of that call, and runs nothing. The values go
+    // as one list, because the driver would take a single null for one.
     const stored = (...values: readonly SqliteValue[]): StoredRow[] =>
       checked(values, () => (statement.all(values) as SqliteRow[]).map(storedRow)); // the types that SQLite has
     const all = (...values: readonly SqliteValue[]): SqliteRow[] =>
@@ -215,7 +215,7 @@ class OpenDatabase implements SqliteDatabase {
     this.exec(`PRAGMA max_page_count = ${maxPages}`);
   }
 
-  /** SQLite does not wait here where another process makes the same file at the same time: it is asked again. */
+  /** Asks again while another process makes the same file at the same time: SQLite does not wait here. */
   #useWriteAheadLog(busyTimeoutMs: number): void {
     const until = performance.now() + busyTimeoutMs;
     for (;;)
@@ -228,13 +228,13 @@ class OpenDatabase implements SqliteDatabase {
       }
   }
 
-  /** A full disk, say, has rolled back before anybody asked. */
+  /** Rolls a transaction back, unless the database has done so itself, as for a full disk. */
   #rollBack(): void {
     if (!this.inTransaction) return;
     try {
       this.#driver.exec('ROLLBACK');
     } catch {
-      // what made it necessary is thrown on, or the database closes: either ends the transaction
+      // the error before it is thrown on, or the database closes: either ends the transaction
     }
   }
 
@@ -242,7 +242,7 @@ class OpenDatabase implements SqliteDatabase {
     return this.prepare(sql).all();
   }
 
-  /** The driver ends the process where a name or a type of a column is not UTF-8. */
+  /** Checks the texts of the schema: the driver ends the process if a name or a type of a column is not UTF-8. */
   #checkSchemaTexts(): void {
     const sql = `SELECT hex(type || name || tbl_name || coalesce(sql, '')) AS bytes FROM sqlite_schema`;
     const rows = this.#guarded(() => this.#driver.prepare(sql).all([]) as SqliteRow[]); // hex digits
@@ -250,7 +250,7 @@ class OpenDatabase implements SqliteDatabase {
     throw this.#damaged('its schema has a text that is not UTF-8');
   }
 
-  /** A `SELECT` gives its texts as bytes; what a `PRAGMA` or `EXPLAIN` gives is not from a row of a table. */
+  /** Compiles a `SELECT` so that it gives its texts as bytes; a `PRAGMA` or `EXPLAIN` reads no row of a table. */
   #compile(sql: string): Driver.Statement {
     const statement = this.#driver.prepare(sql);
     if (!statement.reader || /^\s*(PRAGMA|EXPLAIN)\b/i.test(sql)) return statement;
@@ -278,7 +278,7 @@ class OpenDatabase implements SqliteDatabase {
   }
 }
 
-/** What the driver is to open. Absolute: a relative name could be read as a URI, or as an option of one. */
+/** Names a file for the driver. It is absolute: a relative name could be read as a URI, or as an option of one. */
 function nameOf(path: string, readonly: boolean): string {
   if (path === ':memory:') return path;
   return readonly ? `${pathToFileURL(resolve(path)).href}?mode=ro` : resolve(path);

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { type ErrorCode, oneLine, SluiceError } from '../../kernel/index.js';
 import { hostError } from '../errors.js';
 
-/** The codes of a database that failed: none of them is the caller's doing, but for `database-failed`. */
+/** The codes of a database that failed. Of them, only `database-failed` is a mistake of the caller. */
 export type SqliteFailureCode = Extract<ErrorCode, `database-${string}`>;
 
 const codes: readonly (readonly [prefix: string, code: SqliteFailureCode])[] = [
@@ -20,7 +20,7 @@ const codes: readonly (readonly [prefix: string, code: SqliteFailureCode])[] = [
   ['SQLITE_CONSTRAINT', 'database-constraint'],
 ];
 
-/** What the driver threw, as an error of this project: its code says what to do about it. */
+/** Turns an error of the driver into one of this project, whose code leads to the cure. */
 export function sqliteFailure(path: string, error: unknown): SluiceError {
   if (error instanceof SluiceError) return error;
   const problem = oneLine(error);
@@ -36,7 +36,7 @@ export function sqliteFailure(path: string, error: unknown): SluiceError {
   return hostError(code, { path, problem: what }, { cause: error });
 }
 
-/** The driver gives a number; the file system says more. */
+/** Finds the reason why a file cannot be opened: the driver gives a number, and the file system says more. */
 function whyNotOpened(path: string, problem: string): string {
   const file = path.startsWith('file:') ? fileURLToPath(path) : resolve(path);
   const folder = dirname(file);

@@ -2,14 +2,14 @@ import { isUtf8 } from 'node:buffer';
 import type { SqliteValue } from './sqlite-values.js';
 
 /**
- * A row as it lies in the file: a text that is not UTF-8 is given as its bytes. No text that was written through this
- * module is such a text, so the bytes are a sign of damage.
+ * A row as it lies in the file: a text that is not UTF-8 is given as its bytes. This module writes no such text,
+ * so the bytes are a sign of damage.
  */
 export type StoredRow = Readonly<Record<string, SqliteValue | Uint8Array>>;
 
 /**
- * A `SELECT` that gives each text as its bytes. The driver ends the process where a text is not UTF-8, and nothing can
- * catch that: so it never gets to read one.
+ * Makes a `SELECT` that gives each text as its bytes. The driver ends the process if it reads a text that is not UTF-8, and
+ * nothing can catch that.
  *
  * @param columns the names of the statement's columns.
  */
@@ -21,7 +21,7 @@ export function selectBytes(sql: string, columns: readonly string[]): string {
   return `SELECT ${casts.join(', ')} FROM (\n${sql.replace(/;\s*$/, '')}\n)`; // a comment may end the statement
 }
 
-/** A row of such a `SELECT`, with its texts. */
+/** Turns a row of such a `SELECT` into one with texts. */
 export function storedRow(row: Readonly<Record<string, unknown>>): StoredRow {
   const stored: Record<string, SqliteValue | Uint8Array> = {};
   for (const [column, value] of Object.entries(row))
@@ -32,7 +32,7 @@ export function storedRow(row: Readonly<Record<string, unknown>>): StoredRow {
   return stored;
 }
 
-/** The first column of a row whose text is not UTF-8. */
+/** Finds the first column of a row whose text is not UTF-8. */
 export function brokenColumn(row: StoredRow): string | undefined {
   return Object.entries(row).find(([, value]) => value instanceof Uint8Array)?.[0];
 }

@@ -1,6 +1,6 @@
 import { hostError } from '../errors.js';
 
-/** A value that can be bound and read back unchanged. Anything else is put into a JSON text by its owner. */
+/** A value that can be bound and read back unchanged. Its owner puts any other value into a JSON text. */
 export type SqliteValue = string | number | null;
 
 /**
@@ -41,12 +41,12 @@ export function placeholdersOf(sql: string): number {
   return marks.length;
 }
 
-/** A statement without what stands in quotes and comments. */
+/** Takes quotes and comments out of a statement. */
 export function withoutQuotes(sql: string): string {
   return sql.replace(/'(?:[^']|'')*'|"(?:[^"]|"")*"|--[^\n]*|\/\*[\s\S]*?\*\//g, ' ');
 }
 
-/** A statement's beginning, for the text of an error. */
+/** Cuts a statement to its beginning, for the text of an error. */
 export function shortened(sql: string): string {
   const line = sql.replace(/\s+/g, ' ').trim();
   return line.length > 80 ? `${line.slice(0, 77)}...` : line;
@@ -73,7 +73,7 @@ function problemOf(value: unknown): string | undefined {
   }
 }
 
-/** Says why a text would not come back as it was bound; nothing if it would. */
+/** Says why a text would not come back as it was bound; `undefined` if it would. */
 export function problemOfText(text: string): string | undefined {
   if (text.includes('\0')) return 'a text with a zero character: it would be cut there';
   return /\p{Surrogate}/u.test(text) ? 'a text with half a surrogate pair' : undefined;

@@ -7,7 +7,7 @@ export interface Waiting {
 }
 
 /**
- * A generator whose reader can leave while an item is waited for: a generator's own `return` would wait with it.
+ * Makes a generator that its reader can leave during a wait for an item: a generator's own `return` would wait, too.
  *
  * @example
  * const lines = leavable(read(), { close: () => socket.end(), release: async () => socket.destroy() });

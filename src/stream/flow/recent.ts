@@ -1,4 +1,4 @@
-/** A map that holds so many entries and no more: the one that was set longest ago goes first. */
+/** A map with a limit: beyond it the entry that was set longest ago goes first. */
 export class Recent<Key, Value> {
   readonly #entries = new Map<Key, Value>();
   readonly #max: number;

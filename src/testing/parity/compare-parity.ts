@@ -11,7 +11,7 @@ import {
 import { pipelineRunner } from './pipeline-runner.js';
 import { plainCopy } from './plain-copy.js';
 
-/** A scenario, and what it is run through. */
+/** A scenario, with the two sides that it runs through. */
 export interface ParityOptions<H extends LegacyHookName> extends ParityScenario<H> {
   /** OpenClaw's `createHookRunner`, or anything like it; Sluice's own runner, on a kernel of its own, where unsaid. */
   readonly legacyRunner?: MakeLegacyRunner;
@@ -22,21 +22,21 @@ export interface ParityOptions<H extends LegacyHookName> extends ParityScenario<
   readonly pipeline?: (kernel: Kernel) => void;
 }
 
-/** What two runs of one scenario came to. */
+/** The comparison of two runs of one scenario. */
 export interface ParityReport {
   readonly equal: boolean;
-  /** What differs, field by field. */
+  /** The differences, field by field. */
   readonly differences: readonly ParityDifference[];
   readonly legacy: ParityRun;
   readonly pipeline: ParityRun;
 }
 
 /**
- * Runs one scenario through a legacy runner and through the pipeline, and reports by field what differs: what came back
- * or was thrown, what the host's event and context hold afterwards and, where both sides have the same handlers, their
- * calls and the lines that the runners wrote. Each side gets a copy of the event.
+ * Runs one scenario through a legacy runner and through the pipeline, and reports the differences by field: of the result
+ * or the error, of the host's event and context afterwards and, if both sides have the same handlers, of their calls
+ * and of the lines that the runners wrote. Each side gets a copy of the event.
  *
- * @throws TypeError where the legacy runner has no method for the hook.
+ * @throws TypeError if the legacy runner has no method for the hook.
  * @example
  * const report = await compareParity({
  *   hook: 'message_sending',
@@ -71,7 +71,7 @@ function pipelineOf(setUp: ParityOptions<LegacyHookName>['pipeline']): MakeLegac
 }
 
 /**
- * What differs between two runs. Paths begin with `result`, `thrown`, `event`, `ctx`, `calls`, `log` or `order`.
+ * Lists the differences of two runs. Paths begin with `result`, `thrown`, `event`, `ctx`, `calls`, `log` or `order`.
  *
  * @param sameHandlers compares the calls, the log and the order, too.
  * @example

@@ -2,20 +2,19 @@ import { isPlain } from './plain-copy.js';
 
 /** One field in which two runs differ. */
 export interface ParityDifference {
-  /** Where: `result.content`, `calls[1].event.params.path`. */
+  /** The place: `result.content`, `calls[1].event.params.path`. */
   readonly path: string;
-  /** What the legacy runner had there; `undefined` where it had nothing. */
+  /** The value of the legacy runner there; `undefined` if it had none. */
   readonly legacy: unknown;
-  /** What the pipeline had there. */
+  /** The value of the pipeline there. */
   readonly pipeline: unknown;
 }
 
 /**
- * The fields in which two values differ, in the order of their keys. A key with the value `undefined` is the same as
- * none; errors are the same where they read the same; everything that is no plain object or list is compared by
- * identity.
+ * Lists the fields in which two values differ, in the order of their keys. A key with the value `undefined` is the same as
+ * none; errors are the same if they read the same; any value but a plain object or list is compared by identity.
  *
- * @param path what the paths begin with.
+ * @param path the beginning of the paths.
  * @example
  * parityDifferences({ cancel: true }, { cancel: true, content: 'x' }, 'result');
  * // [{ path: 'result.content', legacy: undefined, pipeline: 'x' }]

@@ -33,7 +33,7 @@ export interface ParityLine {
   readonly text: string;
 }
 
-/** How a runner's method ended. */
+/** The end of a runner's method. */
 export type ParityEnding =
   | { readonly kind: 'returned'; readonly value: unknown }
   | { readonly kind: 'threw'; readonly message: string; readonly cause: unknown }
@@ -63,7 +63,7 @@ export type MakeLegacyRunner = (
   },
 ) => AnyLegacyRunner;
 
-/** What is run. */
+/** A scenario to run. */
 export interface ParityScenario<H extends LegacyHookName = LegacyHookName> {
   readonly hook: H;
   readonly event: LegacyEvent<H>;
@@ -73,17 +73,17 @@ export interface ParityScenario<H extends LegacyHookName = LegacyHookName> {
   /** As the runner's own option; `true` where unsaid. */
   readonly catchErrors?: boolean;
   /**
-   * Called while the runner's promise is pending, to let handlers go on; the run waits for what it gives back. The
-   * ending is `pending` if the promise is, then. Where unsaid, the run waits for the runner.
+   * Is called while the runner's promise is pending, to let handlers go on; the run waits for the promise that it returns. The
+   * ending is `pending` if the runner's promise still is. By default the run waits for the runner.
    */
   readonly drive?: (running: Promise<unknown>, note: (text: string) => void) => Promise<unknown>;
 }
 
 /**
- * Runs a scenario through a runner and writes down what happens. The event and the context are handed over as they are:
- * what handlers write to them stays there.
+ * Runs a scenario through a runner and records it. The event and the context are handed over as they are:
+ * changes that handlers make to them stay there.
  *
- * @throws TypeError where the runner has no method for the hook.
+ * @throws TypeError if the runner has no method for the hook.
  * @example
  * const { ending, calls } = await recordParityRun(pipelineRunner(kernel), {
  *   hook: 'message_sending',

@@ -5,13 +5,13 @@ import { type TransactionOptions, Transactions, type Write } from './transaction
 
 /** The parts that a `GroupCommit` works with. */
 export interface GroupCommitOptions extends TransactionOptions {
-  /** A write that shows whether the database takes writes again. Made each second while it does not. */
+  /** A write that shows whether the database takes writes again. It is made each second while the database refuses. */
   readonly probe?: () => void;
 }
 
 type Kind = 'writes' | 'passengers' | 'chore';
 
-/** Milliseconds that a write waits for a lock that another process holds, and between two attempts. */
+/** Milliseconds that a write waits for a lock of another process, and between two attempts. */
 const lockWaitMs = 5_000;
 const lockRetryMs = 10;
 
@@ -25,9 +25,9 @@ const writesInRow = 4;
 const probeEveryMs = 1_000;
 
 /**
- * Writes that come together in one transaction, so that many of them cost one sync of the disk. Each learns whether it was
- * kept. A transaction is bounded in time and size, and the event loop runs between two of them; what does not fit
- * makes the next one. A lock of another process is waited for without blocking. Writes go first; passengers and chores take
+ * Writes that come together go into one transaction, so that many of them cost one sync of the disk. Each learns whether it was
+ * kept. A transaction is bounded in time and size, and the event loop runs between two of them; writes that do not fit
+ * go into the next one. A lock of another process is waited for without blocking. Writes go first; passengers and chores take
  * no more than half of the time.
  *
  * @example
@@ -45,7 +45,7 @@ export class GroupCommit {
   #timer: TimerHandle | undefined;
   #probeTimer: TimerHandle | undefined;
   #isPassengerDue = false;
-  /** When another process was first in the way of those that wait. */
+  /** The time since which another process has held the writes up. */
   #lockedSinceMs: number | undefined;
   #restUntilMs = Number.NEGATIVE_INFINITY;
   #writesInRow = 0;
@@ -59,16 +59,16 @@ export class GroupCommit {
     this.#transactions = new Transactions(database, options);
   }
 
-  /** Why the last write was not kept; undefined if it was. */
+  /** The reason why the last write was not kept; `undefined` if it was. */
   get failure(): SluiceError | undefined {
     return this.#failure;
   }
 
   /**
-   * Runs a write with the next transaction. One that refuses by an error of its own fails alone, as long as it has
-   * written nothing; where the database fails, all of the transaction do. It is run again if that was rolled back.
+   * Runs a write with the next transaction. A write that throws an error of its own fails alone, as long as it has
+   * written nothing; if the database fails, all writes of the transaction fail. It runs again if that was rolled back.
    *
-   * @returns what it returned, once it is kept.
+   * @returns the result of the work, once it is kept.
    */
   write<T>(work: () => T): Promise<T> {
     return this.#add(this.#waiting, work);
@@ -79,7 +79,7 @@ export class GroupCommit {
     return this.#isClosing ? Promise.reject(this.#closed()) : this.#add(this.#chores, work);
   }
 
-  /** The passengers have waited long enough. */
+  /** Says that the passengers have waited long enough. */
   carry(): void {
     this.#isPassengerDue = true;
     this.#schedule();
@@ -93,7 +93,7 @@ export class GroupCommit {
     });
   }
 
-  /** Gives the chores up, and resolves when what else waits is written. */
+  /** Gives the chores up, and resolves when all that waits is written. */
   async close(): Promise<void> {
     this.#isClosing = true;
     for (const { failed } of this.#chores.splice(0)) failed(this.#closed());
@@ -172,7 +172,7 @@ export class GroupCommit {
     else if (hasPassengers || this.#chores.length > 0) this.#lookIn(this.#restUntilMs - nowMs);
   }
 
-  /** Nothing was written: what has waited too long fails, and the rest is tried again soon. */
+  /** Nothing was written: writes that have waited too long fail, and the others are tried again soon. */
   #waitForLock(error: unknown): void {
     const nowMs = this.#nowMs();
     const lockedSinceMs = this.#lockedSinceMs ?? nowMs;
@@ -198,10 +198,10 @@ export class GroupCommit {
       this.#timer = undefined;
       this.#immediate ??= setImmediate(() => this.#turn());
     }, ms);
-    if (this.#lockedSinceMs === undefined) this.#timer.unref?.(); // what is awaited keeps the process
+    if (this.#lockedSinceMs === undefined) this.#timer.unref?.(); // a write that is awaited keeps the process
   }
 
-  /** A failure is remembered until a write is kept; until then it is tried again each second. */
+  /** Remembers a failure until a write is kept; until then a probe is made each second. */
   #written(failure: unknown): void {
     this.#failure = isSluiceError(failure) ? failure : undefined;
     const { probe, clock } = this.#options;

@@ -4,22 +4,22 @@ import { isOfOneRow } from '../rows/table-rows.js';
 
 /** A write that somebody waits for. */
 export interface Write {
-  /** When it was asked for, by the monotonic clock. */
+  /** The time of its request by the monotonic clock. */
   readonly sinceMs: number;
   readonly run: () => void;
   readonly failed: (error: unknown) => void;
   readonly done: () => void;
 }
 
-/** Less important writes, which go along with a transaction and never make one fail. */
+/** Less important writes that go along with a transaction and never make it fail. */
 export interface Passenger {
   /** Tells whether there is anything to write. */
   waits(): boolean;
   /** Writes some of it, within the transaction: at least one, and no more than there is room for. */
   write(room: PassengerRoom): void;
-  /** Told when that transaction is over. */
+  /** Is told when that transaction is over. */
   written(isKept: boolean): void;
-  /** Gives up what waits. */
+  /** Gives up the writes that wait. */
   drop(): void;
 }
 
@@ -29,11 +29,11 @@ export interface PassengerRoom {
   readonly isSpent: () => boolean;
 }
 
-/** Looks whether what is written still counts. Each call throws if it does not: then nothing of the transaction does. */
+/** Checks that writes still count. Each call throws if they do not: then nothing of the transaction counts. */
 export interface CommitGuard {
   /** Within the transaction, before anything is written. */
   entering(): void;
-  /** When the transaction is on the disk, before anybody is told. */
+  /** After the transaction is on the disk, before anybody is told. */
   leaving(): void;
 }
 
@@ -54,8 +54,8 @@ const mostWrites = 1_000;
 const passengerCharacters = { few: 128 * 1024, many: 1024 * 1024 } as const;
 
 /**
- * The transactions of a `GroupCommit`, one a call. Each is bounded in time and size, and takes what it has written off
- * its list. If another process holds the lock it throws `database-busy`, and every list is as it was.
+ * The transactions of a `GroupCommit`, one a call. Each is bounded in time and size, and takes its writes off
+ * their list. If another process holds the lock it throws `database-busy`, and every list is as it was.
  */
 export class Transactions {
   readonly #database: SqliteDatabase;
@@ -67,9 +67,9 @@ export class Transactions {
   }
 
   /**
-   * Writes the first of a list, and some passengers. Each write learns what became of it.
+   * Writes the first of a list, and some passengers. Each write learns its end.
    *
-   * @returns why the database has failed, if it did.
+   * @returns the error of the database if it has failed.
    */
   writes(waiting: Write[], withPassengers = true): unknown {
     const passenger =
@@ -85,7 +85,7 @@ export class Transactions {
           try {
             one.run();
           } catch (error) {
-            // what the database throws ends the transaction; a damaged row concerns whoever needs it
+            // an error of the database ends the transaction; a damaged row fails the write that needs it
             const isRefused = isSluiceError(error) && !error.code.startsWith('database-');
             if (!isRefused && !isOfOneRow(error)) throw error;
             refused.set(one, error);
@@ -107,7 +107,7 @@ export class Transactions {
     return undefined;
   }
 
-  /** Writes passengers alone. Those that cannot be written are given up. */
+  /** Writes passengers alone, and gives up those that cannot be written. */
   passengers(): void {
     const { passenger } = this.#options;
     try {

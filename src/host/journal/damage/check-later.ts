@@ -5,14 +5,14 @@ import type { SqliteDatabase } from '../../sqlite/open-sqlite.js';
 import { examineRows } from '../rows/examine-rows.js';
 import { damageError } from '../rows/table-rows.js';
 
-/** For each millisecond that rows are looked at, so many are left to others. */
+/** The milliseconds that are left to other work, for each millisecond of looking at rows. */
 const restFactor = 3;
 
 /**
  * Looks at all of a journal that is in use: every page and index in a process of its own, then every row with its sums, a few at
  * a time. Never rejects.
  *
- * @returns the first thing that is wrong; `undefined` if there is none, or if the signal has aborted.
+ * @returns the first damage; `undefined` if there is none, or if the signal has aborted.
  * @example
  * const problem = await checkLater(database, systemClock, signal);
  */

@@ -7,22 +7,22 @@ import { numberGiven } from '../rows/table-rows.js';
 
 const rowsAtOnce = 64;
 
-/** Numbers in a row that cannot be read before the rest is given up: far more than a page holds. */
+/** The failures one after another that end the reading number by number: far more than a page has rows. */
 const failuresInARow = 1_000;
 
 /** The rows of a table that could be read. */
 export interface ReadRows {
-  /** In the order of their numbers; not compared with their sums. */
+  /** The rows in the order of their numbers; not compared with their sums. */
   readonly rows: readonly StoredRow[];
-  /** Why some may be missing. */
+  /** The reason why some may be missing. */
   readonly problem?: string;
 }
 
 /**
- * Reads the rows of a table also where its pages are damaged: from the first on to where it cannot be read, from the last
- * back to there, and what lies between number by number.
+ * Reads the rows of a table past damaged pages: from the first on up to the damage, from the last back to it, and the rows
+ * between number by number.
  *
- * @param condition what may follow `WHERE`, with its values.
+ * @param condition an SQL condition, with its values.
  */
 export function readPastDamage(
   database: SqliteDatabase,
@@ -65,7 +65,7 @@ function oneByOne(
   return rows;
 }
 
-/** After the last number that was given, where that can be read. */
+/** Returns the number after the last one that was given, if that can be read. */
 function numbersEnd(database: SqliteDatabase, name: string): number {
   try {
     return numberGiven(database, name) + 1;
@@ -75,7 +75,7 @@ function numbersEnd(database: SqliteDatabase, name: string): number {
   }
 }
 
-/** Reads on from a number until there is no more, or it cannot be read. */
+/** Reads on from a number until there are no more rows, or they cannot be read. */
 function walk(
   read: (from: number, limit: number) => readonly StoredRow[],
   { start, step }: { readonly start: number; readonly step: 1 | -1 },

@@ -27,7 +27,7 @@ import {
 } from '../rows/table-rows.js';
 import { readPastDamage } from './read-past-damage.js';
 
-/** The damage that a repair found, and what it did about it. */
+/** The damage that a repair found, and the rows that it kept and moved. */
 export interface RepairReport {
   /** `well`: nothing was wrong, and nothing was done. */
   readonly status: 'well' | 'repaired';
@@ -50,7 +50,7 @@ const mostProblems = 100;
  * to a side file. The journal as it was is kept beside it. A journal that is well is left alone.
  *
  * @param stamp a part of the names of the side file and of the copy.
- * @throws SluiceError `journal-in-use` while a host runs; `database-damaged` where not even the tables can be found.
+ * @throws SluiceError `journal-in-use` while a host runs; `database-damaged` if not even the tables can be found.
  * @example
  * const { moved, sideFile } = repairJournal('./sluice.db', '20260315');
  */
@@ -107,9 +107,9 @@ function repaired(path: string, stamp: string): RepairReport {
 }
 
 /**
- * All that is wrong with a journal, in words: its log, its pages and indexes, its schema and each of its rows.
+ * Lists every damage of a journal in words: of its log, its pages and indexes, its schema and each of its rows.
  *
- * @throws SluiceError where it cannot be opened at all, or is none.
+ * @throws SluiceError if it cannot be opened at all, or is no journal.
  */
 export function journalProblems(path: string): string[] {
   const problems: string[] = [];

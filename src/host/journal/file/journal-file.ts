@@ -7,18 +7,18 @@ import { applicationId, checkSchema, makeSchema, schemaVersion } from '../rows/j
 import { type Damage, damageError } from '../rows/table-rows.js';
 import { migrateJournal } from './migrate-journal.js';
 
-/** How the file of a journal is opened. */
+/** The options of opening the file of a journal. */
 export interface JournalFileOptions extends SqliteOptions {
-  /** Whoever opens it has its lock: an older version is brought up to today's, and a new file gets its tables. */
+  /** The opener has its lock: an older version is brought up to today's, and a new file gets its tables. */
   readonly isOwner?: boolean;
-  /** Bytes up to which all of it is looked at; 32 MiB where unsaid. Of a larger file, only its head and its schema are. */
+  /** Bytes up to which all of it is looked at, by default 32 MiB. Of a larger file only the head and the schema are. */
   readonly wholeCheckBytes?: number;
 }
 
 /** Bytes of a file that are looked at in about a second. */
 const usualCheckBytes = 32 * 1024 * 1024;
 
-/** Bytes up to which whoever only reads looks at all: each row is compared with its sums when it is read, anyway. */
+/** Bytes up to which a reader looks at all of a file: each row is compared with its sums when it is read, anyway. */
 export const readerCheckBytes = 4 * 1024 * 1024;
 
 /** Tells whether a file is looked at as a whole before it is used. */
@@ -32,7 +32,7 @@ export function isCheckedWhole(path: string, wholeCheckBytes = usualCheckBytes):
  * Opens the file of a journal, or makes it, and looks at all of it: every page, every index and every row with its sum.
  * Damage is found before anything depends on it. A large file is opened without that look: `checkLater`.
  *
- * @throws SluiceError `not-a-journal`, or what `openSqlite` throws.
+ * @throws SluiceError `not-a-journal`, or as `openSqlite`.
  */
 export function openJournalFile(path: string, options: JournalFileOptions = {}): SqliteDatabase {
   const { isOwner = false, wholeCheckBytes, ...sqlite } = options;
@@ -54,7 +54,7 @@ export function openJournalFile(path: string, options: JournalFileOptions = {}):
   }
 }
 
-/** Judges an error of a statement of this project. The statement is right, so one that cannot be run does not fit the schema. */
+/** Judges an error of a statement of this project. The statement is right, so if it cannot be run the schema is damaged. */
 export function damageOfSchema(path: string, error: unknown): unknown {
   if (!isSluiceError(error, 'database-failed')) return error;
   const problem = `its schema cannot be used: ${String(error.details['problem'])}`;
@@ -62,9 +62,9 @@ export function damageOfSchema(path: string, error: unknown): unknown {
 }
 
 /**
- * Looks whose file it is, and of which version; its owner brings an older one up to today's.
+ * Checks that a file is a journal of today's version; its owner brings an older one up to it.
  *
- * @param given with `onDamaged` rows that cannot be taken over are told and left out; else they are an error.
+ * @param given with `onDamaged` rows that cannot be taken over are told and left out; without it they are an error.
  * @throws SluiceError `not-a-journal`, `database-damaged`.
  */
 export function checkHead(
@@ -88,7 +88,7 @@ export function checkHead(
   throw hostError('not-a-journal', { path, problem });
 }
 
-/** The one number that a statement gives. */
+/** Returns the one number that a statement gives. */
 export function numberOf(database: SqliteDatabase, sql: string): number {
   return Number(Object.values(database.prepare(sql).get() ?? {})[0] ?? 0);
 }

@@ -6,7 +6,7 @@ import { openSqlite, type SqliteDatabase } from '../../sqlite/open-sqlite.js';
  * Lets one process at a time use a journal. The lock is one of the operating system on a file beside the journal, so it
  * is gone with the process, however that ends; the file stays, and is empty.
  *
- * @throws SluiceError `journal-in-use`, or what `openSqlite` throws.
+ * @throws SluiceError `journal-in-use`, or as `openSqlite`.
  */
 export function lockJournal(path: string): Disposable {
   const lock = openLock(path);
@@ -21,7 +21,7 @@ export function lockJournal(path: string): Disposable {
   }
 }
 
-/** @throws SluiceError about the journal: nobody has named the file beside it. */
+/** @throws SluiceError that names the journal, because nobody knows the file beside it. */
 function openLock(path: string): SqliteDatabase {
   try {
     return openSqlite(`${path}-lock`, { busyTimeoutMs: 0, isLock: true });

@@ -27,7 +27,7 @@ const indexesOfVersion1 = [
   'transcript_of',
 ];
 
-/** How much of its transcript there is up to each row: of all messages, and of prompts. */
+/** Counts the messages and the prompts of a transcript up to each row. */
 const transcriptSizes = `
   ALTER TABLE version_1_transcripts ADD COLUMN messages INTEGER;
   ALTER TABLE version_1_transcripts ADD COLUMN prompts INTEGER;

@@ -4,16 +4,16 @@ import { journalTables } from './journal-rows.js';
 import { rowProblem, type SummedTable } from './row-sums.js';
 import { type Damage, damageError } from './table-rows.js';
 
-/** Rows that are read at once, and the bytes of their bodies: of a row that is larger, it is that row alone. */
+/** The rows that are read at once, and the bytes of their bodies; a row that is larger is read alone. */
 const rowsAtOnce = 64;
 const bytesAtOnce = 512 * 1024;
 
 /**
- * Looks at every row of a journal, whatever its state says. It is a step at a time, so that its reader may do something
+ * Looks at every row of a journal in any state. It goes a step at a time, so that its reader may do something
  * else in between.
  *
- * @returns for each step what is damaged among its rows: nothing, as a rule.
- * @throws SluiceError what reading throws: `database-damaged` where the tables themselves are.
+ * @returns for each step the damage among its rows; as a rule none.
+ * @throws SluiceError of reading: `database-damaged` if the tables themselves are.
  * @example
  * for (const damaged of examineRows(database)) for (const { table, problem } of damaged) warn(table, problem);
  */
@@ -42,7 +42,7 @@ export function* examineRows(database: SqliteDatabase): Generator<readonly Damag
   }
 }
 
-/** How many of the next rows are so large together, at most; at least one. */
+/** Counts the next rows that fit into some bytes together; at least one. */
 function rowsWithin(bytes: number, sizes: readonly SqliteRow[]): number {
   let sum = 0;
   const first = sizes.findIndex((row) => {

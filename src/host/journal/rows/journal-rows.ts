@@ -137,7 +137,7 @@ export const journalTables = [
   transcriptsTable,
 ] as const;
 
-/** What a reader may ask of a table. */
+/** The conditions that a reader may set for a table. */
 export type RowFilter = JournalFilter & {
   readonly states?: readonly string[];
   readonly family?: string;

@@ -6,27 +6,27 @@ import type { SqliteValue } from '../../sqlite/sqlite-values.js';
 import { type CleanText, cleanBody } from '../clean-body.js';
 import { bodySum, headSum, type RowValues, rowProblem, type SummedTable } from './row-sums.js';
 
-/** Something of a table that is damaged. */
+/** A damage in a table. */
 export interface Damage {
-  /** Absent where it is of the whole file. */
+  /** Absent if the damage is of the whole file. */
   readonly table?: string;
-  /** A row whose sum is wrong, or a text of which is no text; absent where pages cannot be read. */
+  /** The row, if its sum is wrong or one of its texts is not UTF-8; absent if pages cannot be read. */
   readonly row?: StoredRow;
-  /** In words, with the column where it is known. */
+  /** The damage in words, with the column if it is known. */
   readonly problem: string;
 }
 
-/** How rows are read: whole, and damage is an error, where unsaid. */
+/** The options of reading rows. By default rows are read whole, and damage is an error. */
 export interface HowRead {
-  /** Told of the rows that are damaged. */
+  /** Is told of each damaged row. */
   readonly onDamaged?: ((damage: Damage) => void) | undefined;
-  /** Their bodies are neither read nor compared with their sums. */
+  /** Leaves the bodies out: they are neither read nor compared with their sums. */
   readonly withoutBody?: boolean;
 }
 
 /**
- * The rows of one table, each with its sums. Each row that is read was looked at; a row that is damaged is never given out:
- * `database-damaged`, with the table, the row's number and its column. Writes are within a transaction of the caller's.
+ * The rows of one table, each with its sums. Each row is compared with its sums when it is read; a damaged row is never
+ * returned: `database-damaged`, with the table, the row's number and its column. Writes are within a transaction of the caller.
  */
 export interface TableRows {
   /** Adds a row with the next number, or with the one in `seq`. */
@@ -42,9 +42,9 @@ export interface TableRows {
 }
 
 /**
- * Statements are compiled once for each shape.
+ * Opens a table for reading and writing rows. Statements are compiled once for each shape.
  *
- * @param clean what free texts pass before they are written: it takes secrets out (spec §20.8).
+ * @param clean takes secrets out of free texts before they are written (spec §20.8).
  * @example
  * const updates = tableRows(database, updatesTable);
  * const row = updates.find('event_id', 'u-1');
@@ -146,7 +146,7 @@ export function tableRows(
   };
 }
 
-/** The rows whose sums fit; the others are told. */
+/** Returns the rows whose sums fit, and tells of the others. */
 export function goodRows(
   table: SummedTable,
   rows: readonly StoredRow[],
@@ -160,27 +160,27 @@ export function goodRows(
   });
 }
 
-/** The last number that was given to a row of a table, which may be gone. */
+/** Returns the last number that was given to a row of a table; the row may be gone. */
 export function numberGiven(database: SqliteDatabase, name: string): number {
   const row = database.prepare('SELECT seq FROM sqlite_sequence WHERE name = ?').get(name);
   return Number(row?.['seq'] ?? 0);
 }
 
-/** Goes on after a number that was given: no number comes twice. */
+/** Goes on after a number that was given, so that no number comes twice. */
 export function continueNumbers(database: SqliteDatabase, name: string, given: number): void {
   if (!Number.isSafeInteger(given) || given <= numberGiven(database, name)) return;
   database.prepare('DELETE FROM sqlite_sequence WHERE name = ?').run(name);
   database.prepare('INSERT INTO sqlite_sequence (name, seq) VALUES (?, ?)').run(name, given);
 }
 
-/** A damaged row as an error that says which it is. */
+/** Makes the error of a damaged row, which names the row. */
 export function damageError(path: string, damage: Damage): SluiceError {
   const { table, row } = damage;
   const seq = row === undefined ? undefined : Number(row['seq']);
   return hostError('database-damaged', { path, problem: damageLine(damage), table, seq });
 }
 
-/** Damage in words: which row, and what is wrong with it. */
+/** Writes damage in words: the row, and its mistake. */
 export function damageLine({ table, row, problem }: Damage): string {
   return row === undefined ? problem : `row ${Number(row['seq'])} of ${table}, ${problem}`;
 }

@@ -6,11 +6,11 @@ import type { SqliteDatabase } from '../../sqlite/open-sqlite.js';
 import type { CommitGuard } from '../commit/transactions.js';
 import { numberOf } from '../file/journal-file.js';
 
-/** The files that make a journal, by what is added to its path. */
+/** The files of a journal, by the suffixes of its path. */
 const files = ['', '-wal', '-shm', '-lock'] as const;
 
 /**
- * Looks whether what this process writes still gets into the journal: its files are where they were, and no other process
+ * Checks that the writes of this process still get into the journal: its files are in their places, and no other process
  * has taken it over. A journal that is lost stays lost until it is opened again.
  *
  * @example
@@ -19,13 +19,13 @@ const files = ['', '-wal', '-shm', '-lock'] as const;
  */
 export class JournalGuard implements CommitGuard {
   readonly #database: SqliteDatabase;
-  /** In the database's own row of the one who writes to it. */
+  /** The token in the database's row of its writer. */
   readonly #token = randomUUID();
   readonly #known: ReadonlyMap<string, string | undefined>;
   #dataVersion: number;
   #problem: SluiceError | undefined;
 
-  /** Takes the journal over: whoever had it before is told so at their next write. */
+  /** Takes the journal over: an earlier owner learns so at its next write. */
   constructor(database: SqliteDatabase) {
     this.#database = database;
     database.transaction(() => {
@@ -43,7 +43,7 @@ export class JournalGuard implements CommitGuard {
   /**
    * Looks at everything, as each commit does.
    *
-   * @returns why nothing may be acknowledged: for good, or because the disk could not be read this time.
+   * @returns the reason why nothing may be acknowledged: for good, or because the disk could not be read this time.
    */
   look(): SluiceError | undefined {
     if (this.#problem === undefined && this.#database.isOpen)
@@ -57,7 +57,7 @@ export class JournalGuard implements CommitGuard {
     return this.#problem;
   }
 
-  /** Nothing may be acknowledged any more, for a reason that somebody else has found. */
+  /** Ends all acknowledging, for a reason that somebody else has found. */
   fail(problem: SluiceError): void {
     this.#problem ??= problem;
   }
@@ -72,7 +72,7 @@ export class JournalGuard implements CommitGuard {
     if (this.#problem !== undefined) throw this.#problem;
   }
 
-  /** Shows that the database takes writes: it needs room, as any write does. */
+  /** Shows that the database takes writes, by a write that needs room. */
   probe(): void {
     const write = this.#database.prepare('UPDATE writer SET token = ? WHERE id = 1');
     write.run(this.#token + ' '.repeat(16_384));
@@ -90,7 +90,7 @@ export class JournalGuard implements CommitGuard {
     }
   }
 
-  /** Only a change by somebody else makes the row worth a look. */
+  /** Looks at the writer's row, if somebody else has changed the database. */
   #lookAtWriter(): void {
     const dataVersion = this.#readDataVersion();
     if (dataVersion === this.#dataVersion) return;

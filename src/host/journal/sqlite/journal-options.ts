@@ -3,14 +3,14 @@ import type { Store } from '../../transcript/store.js';
 import type { Journal } from '../journal.js';
 import type { Retention } from './retention.js';
 
-/** How a journal is opened. */
+/** The options of opening a journal. */
 export interface JournalOptions extends Retention {
   readonly clock?: Clock;
-  /** Texts that are never written where a record quotes them: what a config takes from the environment, say (spec §20.8). */
+  /** Texts that no record may quote, such as the secrets of a config (spec §20.8). */
   readonly secrets?: readonly string[];
-  /** The most pages of 4,096 bytes that the file may have; as many as the disk takes where unsaid. */
+  /** The most pages of 4,096 bytes that the file may have, by default as many as the disk takes. */
   readonly maxPages?: number;
-  /** Bytes of a file that are looked at before it is used; 32 MiB where unsaid. A larger one is looked at meanwhile. */
+  /** Bytes of a file that are looked at before it is used, by default 32 MiB. A larger file is looked at meanwhile. */
   readonly wholeCheckBytes?: number;
 }
 

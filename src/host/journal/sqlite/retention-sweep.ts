@@ -3,15 +3,15 @@ import type { SqliteDatabase } from '../../sqlite/open-sqlite.js';
 import type { GroupCommit } from '../commit/group-commit.js';
 import { dropOld, growth, type Retention, usualKeepBytes } from './retention.js';
 
-/** Milliseconds between two looks at what is too old, at most. */
+/** Milliseconds between two sweeps, at most. */
 const sweepEveryMs = 600_000;
 
 /** Milliseconds that one slice may take. */
 const sliceMs = 20;
 
 /**
- * Drops what a journal does not keep, now and then, in slices between its writes. It is no failure of anything else where
- * that cannot be done: it comes again.
+ * Drops old rows of a journal now and then, in slices between its writes. A sweep that fails hurts nothing else, and comes
+ * again.
  */
 export class RetentionSweep {
   readonly #database: SqliteDatabase;
@@ -20,7 +20,7 @@ export class RetentionSweep {
   readonly #retention: Retention;
   #state: 'idle' | 'sweeping' | 'due again' | 'closed' = 'idle';
   #sweptAtMs = 0;
-  /** Characters that were written since. */
+  /** Characters that were written since the last sweep. */
   #grown = 0;
 
   constructor(database: SqliteDatabase, commits: GroupCommit, clock: Clock, retention: Retention) {
@@ -38,7 +38,7 @@ export class RetentionSweep {
     else if (this.#state === 'sweeping') this.#state = 'due again';
   }
 
-  /** So many characters are to be written. */
+  /** Says that so many characters are to be written. */
   grows(characters: number): void {
     const { keepBytes = usualKeepBytes } = this.#retention;
     this.#grown += characters;
@@ -63,7 +63,7 @@ export class RetentionSweep {
     try {
       while (await this.#commits.chore(slice));
     } catch {
-      // a full disk, say, is told by the writes that it stops
+      // the writes that a full disk stops, say, tell of it
     }
     this.#ended();
   }

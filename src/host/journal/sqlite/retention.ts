@@ -1,17 +1,17 @@
 import type { SqliteDatabase } from '../../sqlite/open-sqlite.js';
 import { numberOf } from '../file/journal-file.js';
 
-/** How long a journal keeps what is done with. What has not ended, and dead letters, are kept whatever this says. */
+/** The time and the room for rows that are done with. Rows that have not ended, and dead letters, are always kept. */
 export interface Retention {
-  /** Milliseconds; 7 days where unsaid. An update that comes again after that is taken for a new one. */
+  /** Milliseconds, by default 7 days. An update that comes again after that is taken for a new one. */
   readonly keepForMs?: number;
-  /** Bytes that the file may have before the oldest goes, dispatches first; 256 MiB where unsaid. */
+  /** Bytes that the file may have before the oldest rows go, dispatches first; by default 256 MiB. */
   readonly keepBytes?: number;
 }
 
 const dayMs = 86_400_000;
 
-/** Bytes that a journal may have where nobody says. */
+/** Bytes that a journal may have by default. */
 export const usualKeepBytes = 256 * 1024 * 1024;
 
 /** The part of `keepBytes` that may be free in the file, and the part that may be written between two looks. */
@@ -24,7 +24,7 @@ const batchPages = 64;
 /** Batches of one slice, at most. */
 const batchesPerSlice = 10;
 
-/** A message that has not ended may need the sends that it made. */
+/** Keeps the sends of a message that has not ended, which may need them. */
 const notOpen = `NOT EXISTS (
   SELECT 1 FROM updates WHERE event_id = sends.correlation_id AND updates.state <> 'ended')`;
 
@@ -48,8 +48,8 @@ const tables = [
 type Table = (typeof tables)[number];
 
 /**
- * Drops what is older or more than is kept, and gives free pages back to the disk. It is done in slices: each step of
- * this generator is one, within a transaction of its caller's, and looks at no more rows than `isSpent` gives time for.
+ * Drops rows that are too old or too many, and gives free pages back to the disk. Each step of this generator is a slice
+ * within a transaction of its caller, and looks at no more rows than `isSpent` gives time for.
  */
 export function* dropOld(
   database: SqliteDatabase,
@@ -70,7 +70,7 @@ export function* dropOld(
   for (const _ of giveBack(database, keepBytes * growth)) if (isSliceOver()) yield;
 }
 
-/** Rows are numbered as they were made: where a whole batch was made later, so was what comes after it. */
+/** Drops rows that have ended long ago. Rows are numbered as they were made: after a batch of newer rows all rows are newer. */
 function* dropEnded(
   database: SqliteDatabase,
   { name, madeAt, endedAt, isDone }: Table,
@@ -110,7 +110,7 @@ function* dropFirst(
   }
 }
 
-/** A file that was made before files could shrink keeps its free pages, and uses them again. */
+/** Gives free pages back. A file that was made before files could shrink keeps its free pages, and uses them again. */
 function* giveBack(database: SqliteDatabase, keepFreeBytes: number): Generator<void, void> {
   if (numberOf(database, 'PRAGMA auto_vacuum') !== 2) return;
   const keepFree = Math.ceil(keepFreeBytes / numberOf(database, 'PRAGMA page_size'));
@@ -122,7 +122,7 @@ function* giveBack(database: SqliteDatabase, keepFreeBytes: number): Generator<v
   }
 }
 
-/** Of the file's pages, those that hold something. */
+/** Counts the bytes of the pages that hold something. */
 function bytesUsed(database: SqliteDatabase): number {
   const pages =
     numberOf(database, 'PRAGMA page_count') - numberOf(database, 'PRAGMA freelist_count');

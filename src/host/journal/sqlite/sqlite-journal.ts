@@ -36,7 +36,7 @@ import { SqliteReader } from './sqlite-reader.js';
 import { sqliteStore } from './sqlite-store.js';
 import { WaitingDispatches } from './waiting-dispatches.js';
 
-/** Milliseconds that opening waits for another process, and that one step of it may block for. */
+/** Milliseconds that opening waits for another process, and for which one step of it may block. */
 const openLockWaitMs = 5_000;
 const openBusyMs = 50;
 
@@ -45,7 +45,7 @@ const openBusyMs = 50;
  * each transaction; writes of one turn of the event loop share a transaction. While the disk syncs, the process waits;
  * it does not wait for other processes.
  *
- * @throws SluiceError (as a rejection) `journal-in-use`, `not-a-journal`, or what `openSqlite` throws.
+ * @throws SluiceError (as a rejection) `journal-in-use`, `not-a-journal`, or as `openSqlite`.
  * @example
  * const journal = await openJournal('./sluice.db');
  * const host = createHost({ agents, channels, journal, store: journal.store });
@@ -120,7 +120,7 @@ class FileJournal extends SqliteReader implements SqliteJournal {
     this.#dataVersion = this.#readDataVersion();
   }
 
-  /** Looks at all of the file while it is used. Damage ends the taking in. */
+  /** Looks at all of the file while it is used. After damage it takes nothing in. */
   checkLater(): void {
     void checkLater(this.#database, this.#clock, this.#closing.signal).then((problem) => {
       if (problem !== undefined) this.#guard.fail(problem);
@@ -229,7 +229,7 @@ class FileJournal extends SqliteReader implements SqliteJournal {
   }
 
   override async dispatches(filter?: DispatchFilter): Promise<readonly DispatchRecord[]> {
-    await this.#commits.settled(); // what still waits
+    await this.#commits.settled(); // some may still wait
     return super.dispatches(filter);
   }
 

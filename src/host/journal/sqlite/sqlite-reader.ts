@@ -25,13 +25,13 @@ import {
 import { isNotEnded, isOpenUpdate } from '../rows/journal-schema.js';
 import { type Damage, goodRows, type TableRows, tableRows } from '../rows/table-rows.js';
 
-/** Rows that are read at once, at least and at most, and the characters of their bodies that are aimed at. */
+/** The fewest and the most rows that are read at once, and the characters of their bodies that are aimed at. */
 const fewestRows = 16;
 const mostRows = 512;
 const charactersAtOnce = 512 * 1024;
 
 /**
- * Reads the tables of an open journal. A damaged row is told to `onDamaged` and left out; where nobody listens, it is
+ * Reads the tables of an open journal. A damaged row is told to `onDamaged` and left out; without a listener it is
  * an error.
  */
 export class SqliteReader implements JournalReader {
@@ -112,7 +112,7 @@ export class SqliteReader implements JournalReader {
     if (lane !== undefined) where('lane = ?', lane);
     if (states !== undefined) where(`state IN (${states.map(() => '?').join(', ')})`, ...states);
     if (table.name === updatesTable.name && states !== undefined) {
-      // in the words of an index, which is not used else
+      // in the words of an index, or SQLite does not use the index
       if (!states.includes('ended')) where(isNotEnded);
       if (states.every((state) => isOneOf(openUpdates, state))) where(isOpenUpdate);
     }
@@ -156,16 +156,16 @@ function isOneOf(states: readonly string[], state: string): boolean {
   return states.includes(state);
 }
 
-/** How a journal is read. */
+/** The options of reading a journal. */
 export interface ReadOptions {
-  /** Told of what is damaged, which is then read past. Without it damage is an error. */
+  /** Is told of each damage, which is then read past. Without it damage is an error. */
   readonly onDamaged?: (damage: Damage) => void;
 }
 
 /**
  * Opens a journal to read it; a host may be using it meanwhile.
  *
- * @throws SluiceError (as a rejection) `not-a-journal`, or what `openSqlite` throws.
+ * @throws SluiceError (as a rejection) `not-a-journal`, or as `openSqlite`.
  * @example
  * const reader = await readJournal('./sluice.db');
  * for (const { family, body } of await reader.dispatches({ eventId })) print(family, JSON.parse(body));

@@ -7,14 +7,14 @@ import type { GroupCommit } from '../commit/group-commit.js';
 import { sessionsTable, transcriptsTable } from '../rows/journal-rows.js';
 import { tableRows } from '../rows/table-rows.js';
 
-/** Rows that are read at once: between two such readings others have their turn. */
+/** Rows that are read at once: other work has its turn between two such readings. */
 const page = 500;
 
-/** Rows that are forgotten in one write, and the bytes of their bodies; the last of them may go beyond that. */
+/** Rows that are forgotten in one write, and the bytes of their bodies; the last row may go beyond that. */
 const rowsForgotten = 100;
 const bytesForgotten = 4 * 1024 * 1024;
 
-/** Sessions and transcripts in the tables of a journal. What is written is on the disk when it resolves. */
+/** Opens the sessions and transcripts in the tables of a journal. A write is on the disk when it resolves. */
 export function sqliteStore(
   database: SqliteDatabase,
   commits: GroupCommit,
@@ -22,7 +22,7 @@ export function sqliteStore(
 ): Store {
   const sessions = tableRows(database, sessionsTable, clean);
   const transcripts = tableRows(database, transcriptsTable, clean);
-  /** It is in the last row: nothing is ever counted through. */
+  /** Reads the size of a transcript in its last row, so that nothing is counted. */
   const sizeOf = (sessionId: string) => {
     const last = transcripts.newest('session_id', sessionId);
     return { messages: Number(last?.['messages'] ?? 0), prompts: Number(last?.['prompts'] ?? 0) };
@@ -33,7 +33,7 @@ export function sqliteStore(
         SELECT seq, octet_length(body) AS bytes FROM transcripts WHERE session_id = ?
         ORDER BY seq DESC LIMIT ${rowsForgotten}))
     WHERE bytes_so_far - bytes < ${bytesForgotten})`);
-  /** From its end, a part at a time: if the process dies meanwhile, what is left is a transcript. */
+  /** Forgets a transcript from its end, a part at a time: if the process dies meanwhile, the rest is a transcript. */
   const forgetTranscript = async (sessionId: string): Promise<void> => {
     while ((await commits.write(() => forget.run(sessionId).changes)) > 0);
   };

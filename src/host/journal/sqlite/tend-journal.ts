@@ -7,10 +7,10 @@ import { SqliteReader } from './sqlite-reader.js';
 export interface TendedJournal extends JournalReader, Pick<Journal, 'retry' | 'purge'> {}
 
 /**
- * Opens a journal to look after its dead letters; a host may be using it meanwhile, and takes up what is to be tried
- * again within a second.
+ * Opens a journal to look after its dead letters; a host may be using it meanwhile, and takes a retried message up
+ * within a second.
  *
- * @throws SluiceError (as a rejection) `not-a-journal`, or what `openSqlite` throws.
+ * @throws SluiceError (as a rejection) `not-a-journal`, or as `openSqlite`.
  * @example
  * const journal = await tendJournal('./sluice.db');
  * for (const { eventId } of await journal.updates({ states: ['dead'] })) await journal.retry(eventId);

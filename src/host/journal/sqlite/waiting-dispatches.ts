@@ -6,15 +6,15 @@ import type { JournalStats, NewDispatch } from '../journal.js';
 import { dispatchesTable } from '../rows/journal-rows.js';
 import { type TableRows, tableRows } from '../rows/table-rows.js';
 
-/** Milliseconds that a dispatch may wait where nothing else is written. */
+/** Milliseconds that a dispatch may wait if nothing else is written. */
 const longestWaitMs = 100;
 
-/** Characters that may wait. What comes beyond is counted, and not kept. */
+/** Characters that may wait. Dispatches beyond are counted, and not kept. */
 const mostCharacters = 64 * 1024 * 1024;
 
 /**
- * Dispatches that wait to be written. They go along with the next transaction; they never hold up anything, and they are
- * what is given up first.
+ * Dispatches that wait to be written. They go along with the next transaction, never hold anything up, and are given up
+ * first.
  */
 export class WaitingDispatches implements Passenger {
   readonly #rows: TableRows;
@@ -22,14 +22,14 @@ export class WaitingDispatches implements Passenger {
   readonly #onDue: () => void;
   #waiting: NewDispatch[] = [];
   #characters = 0;
-  /** Of those that wait, the first so many are in the transaction that is under way. */
+  /** The number of the first dispatches that are in the transaction under way. */
   #inHand = 0;
   #isClosed = false;
   #due: TimerHandle | undefined;
   #kept = 0;
   #dropped = 0;
 
-  /** @param onDue is to write them. */
+  /** @param onDue is called to write them. */
   constructor(database: SqliteDatabase, clock: Clock, onDue: () => void, clean?: CleanText) {
     this.#rows = tableRows(database, dispatchesTable, clean);
     this.#clock = clock;
