@@ -113,6 +113,7 @@ describe('the commands on a journal', () => {
     [['explain', 'x', '--journal', 'text.db'], 1, 'sluice: '],
     [['journal', 'list', '--journal', 'none.db'], 2, 'missing-file: there is no journal'],
     [['journal', 'show', 'x', '--journal', '.'], 2, 'it is a folder'],
+    [['journal', 'list', '--journal', 'x'.repeat(300)], 2, 'unreadable-file: '],
     [['journal', 'purge', '--all', '--journal', 'none.db'], 2, 'missing-file: there is no journal'],
     [['replay'], 2, 'name recordings, or a journal by --journal, and not both'],
     [['replay', 'a.jsonl', '--journal', 'sluice.db'], 2, 'and not both'],

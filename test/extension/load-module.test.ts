@@ -63,6 +63,7 @@ describe('loadExtensionModule (§13)', () => {
       /"\.\/missing\.mjs" was not found: there is no .*missing\.mjs/,
     ],
     ['./node_modules', 'module-not-found', /is not a file; name the file in it/],
+    [`./${'x'.repeat(300)}.mjs`, 'module-not-found', /was not found: .*ENAMETOOLONG/],
     [
       'not-installed',
       'module-not-found',

@@ -80,10 +80,14 @@ function isPath(specifier: string): boolean {
 
 function fileOf(specifier: string, from: string): string {
   const file = specifier.startsWith('file:') ? fileURLToPath(specifier) : resolve(from, specifier);
-  const entry = statSync(file, { throwIfNoEntry: false });
-  if (entry?.isFile() === true) return pathToFileURL(file).href;
-  const problem =
-    entry === undefined ? `there is no ${file}` : `${file} is not a file; name the file in it`;
+  let problem = `there is no ${file}`;
+  try {
+    const entry = statSync(file, { throwIfNoEntry: false });
+    if (entry?.isFile() === true) return pathToFileURL(file).href;
+    if (entry !== undefined) problem = `${file} is not a file; name the file in it`;
+  } catch (error) {
+    problem = oneLine(error); // a name that is too long, say
+  }
   throw extensionError('module-not-found', { specifier, problem, from });
 }
 

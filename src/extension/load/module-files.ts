@@ -24,7 +24,11 @@ function candidates(path: string): string[] {
 }
 
 function isFile(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isFile() === true;
+  try {
+    return statSync(path).isFile();
+  } catch {
+    return false;
+  }
 }
 
 /** Reads the text of a file; none while the file is gone, as it is for a moment when an editor saves it. */

@@ -1,4 +1,4 @@
-import { chmodSync, closeSync, existsSync, openSync, statSync } from 'node:fs';
+import { chmodSync, closeSync, existsSync, openSync, type Stats, statSync } from 'node:fs';
 
 /**
  * Makes the file of a database for its user alone (mode 0600), and takes rights from others where it and the files beside
@@ -20,12 +20,21 @@ export function makePrivate(path: string, suffixes: readonly string[] = ['-wal',
 /** Gives the mode of a file, in octal digits, if others than its owner may read it; else `undefined`. */
 export function openToOthers(path: string): string | undefined {
   if (process.platform === 'win32') return undefined; // no such modes
-  const mode = statSync(path, { throwIfNoEntry: false })?.mode ?? 0;
+  const mode = entryAt(path)?.mode ?? 0;
   return (mode & 0o044) === 0 ? undefined : (mode & 0o777).toString(8);
 }
 
+/** Looks at a file; `undefined` if it is not there, or cannot be looked at: to open it tells the reason. */
+export function entryAt(path: string): Stats | undefined {
+  try {
+    return statSync(path, { throwIfNoEntry: false });
+  } catch {
+    return undefined;
+  }
+}
+
 function tighten(path: string): void {
-  const mode = statSync(path, { throwIfNoEntry: false })?.mode;
+  const mode = entryAt(path)?.mode;
   if (mode === undefined || (mode & 0o077) === 0) return;
   try {
     chmodSync(path, mode & 0o700);

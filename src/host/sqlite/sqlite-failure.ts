@@ -3,6 +3,7 @@ import { dirname, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type ErrorCode, oneLine, SluiceError } from '../../kernel/index.js';
 import { hostError } from '../errors.js';
+import { entryAt } from './private-file.js';
 
 /** The codes of a database that failed. Of them, only `database-failed` is a mistake of the caller. */
 export type SqliteFailureCode = Extract<ErrorCode, `database-${string}`>;
@@ -40,10 +41,14 @@ export function sqliteFailure(path: string, error: unknown): SluiceError {
 function whyNotOpened(path: string, problem: string): string {
   const file = path.startsWith('file:') ? fileURLToPath(path) : resolve(path);
   const folder = dirname(file);
-  const found = statSync(file, { throwIfNoEntry: false });
-  if (found?.isDirectory() === true) return 'it is a folder';
-  if (found !== undefined) return problem;
-  const isFolder = statSync(folder, { throwIfNoEntry: false })?.isDirectory() === true;
+  try {
+    const found = statSync(file, { throwIfNoEntry: false });
+    if (found?.isDirectory() === true) return 'it is a folder';
+    if (found !== undefined) return problem;
+  } catch (error) {
+    return oneLine(error); // a name that is too long, say
+  }
+  const isFolder = entryAt(folder)?.isDirectory() === true;
   return isFolder ? `no file can be made in ${folder}` : `there is no folder ${folder}`;
 }
 

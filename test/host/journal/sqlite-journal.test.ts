@@ -202,6 +202,9 @@ describe('fault 35: a journal that cannot be used', () => {
     await expect(openJournal(join(folder, 'none', 'sluice.db'))).rejects.toThrow(
       code('database-not-opened'),
     );
+    const tooLong = join(folder, 'x'.repeat(300));
+    await expect(openJournal(tooLong)).rejects.toThrow(code('database-not-opened'));
+    await expect(readJournal(tooLong)).rejects.toThrow(code('database-not-opened'));
   });
 
   it.each<[string, (path: string, bytes: Buffer) => void]>([

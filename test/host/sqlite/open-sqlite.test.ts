@@ -1,5 +1,13 @@
 import { spawnSync } from 'node:child_process';
-import { chmodSync, mkdirSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  mkdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import fc from 'fast-check';
@@ -28,6 +36,12 @@ function filledFile(): string {
   fill(database, 1_000);
   database.exec('PRAGMA wal_checkpoint(TRUNCATE)');
   database.close();
+  return path;
+}
+
+function linkToItself(folder: string): string {
+  const path = join(folder, 'state.db');
+  symlinkSync(path, path);
   return path;
 }
 
@@ -201,6 +215,12 @@ describe('fault 35: a database that cannot be used', () => {
     ['no path', () => ''],
     ['a path with a zero character', (folder) => join(folder, 'a\0b')],
     ['a file system without files to make', () => '/proc/state.db'],
+    ['a name that is too long', (folder) => join(folder, 'x'.repeat(300))],
+    [
+      'a name that leaves no room for the names beside it',
+      (folder) => join(folder, 'x'.repeat(252)),
+    ],
+    ['a link that leads to itself', linkToItself],
   ])('%s', (_, path) => {
     expect(() => openSqlite(path(testFolder()))).toThrow(code('database-not-opened'));
   });

@@ -1,4 +1,4 @@
-import { statSync } from 'node:fs';
+import { entryAt } from '../../sqlite/private-file.js';
 import { openJournalFile } from '../file/journal-file.js';
 import { lockJournal } from '../file/journal-lock.js';
 
@@ -29,8 +29,5 @@ export function compactJournal(path: string): CompactReport {
 }
 
 function bytesOf(path: string): number {
-  return [path, `${path}-wal`].reduce(
-    (sum, file) => sum + (statSync(file, { throwIfNoEntry: false })?.size ?? 0),
-    0,
-  );
+  return [path, `${path}-wal`].reduce((sum, file) => sum + (entryAt(file)?.size ?? 0), 0);
 }

@@ -1,7 +1,7 @@
-import { statSync } from 'node:fs';
 import { isSluiceError } from '../../../kernel/index.js';
 import { hostError } from '../../errors.js';
 import { openSqlite, type SqliteDatabase, type SqliteOptions } from '../../sqlite/open-sqlite.js';
+import { entryAt } from '../../sqlite/private-file.js';
 import { examineRows } from '../rows/examine-rows.js';
 import { applicationId, checkSchema, makeSchema, schemaVersion } from '../rows/journal-schema.js';
 import { type Damage, damageError } from '../rows/table-rows.js';
@@ -23,9 +23,7 @@ export const readerCheckBytes = 4 * 1024 * 1024;
 
 /** Tells whether a file is looked at as a whole before it is used. */
 export function isCheckedWhole(path: string, wholeCheckBytes = usualCheckBytes): boolean {
-  return (
-    path === ':memory:' || (statSync(path, { throwIfNoEntry: false })?.size ?? 0) <= wholeCheckBytes
-  );
+  return path === ':memory:' || (entryAt(path)?.size ?? 0) <= wholeCheckBytes;
 }
 
 /**
