@@ -70,10 +70,11 @@ function programFor(shell: Shell, done: (code: ExitCode) => void): Command {
     )
     .version(shell.version, '-V, --version')
     .helpCommand(false)
-    .addHelpText('after', `\nExample:\n  $ echo hi | sluice run --quiet\n\n${exitCodeHelp}`);
+    .addHelpText('after', '\nExample:\n  $ echo hi | sluice run --quiet');
   for (const add of commands) add(program, shell, done);
   for (const command of [program, ...program.commands])
     command
+      .addHelpText('after', `\n${exitCodeHelp}`)
       .exitOverride()
       .configureHelp({ helpWidth: shell.width })
       .configureOutput({

@@ -6,7 +6,7 @@ import { CommandError } from '../errors/command-error.js';
 import { jsonLine } from '../print/json-line.js';
 import { type LoadedConfig, readConfigFile } from '../settings/config-file.js';
 import { lineLogger } from '../settings/logger.js';
-import { type ExitCode, exitCodeHelp, exitCodes } from '../shell/exit-codes.js';
+import { type ExitCode, exitCodes } from '../shell/exit-codes.js';
 import type { Shell } from '../shell/shell.js';
 import { pluginMentions } from './plugin-mentions.js';
 import { type PluginReport, reportOn, reportOnFailure } from './plugin-report.js';
@@ -35,9 +35,7 @@ The exit code is 1 if something would not work, and 2 if there is no plugin.
 Examples:
   $ sluice check-plugin ./extensions/thread-ownership
   $ sluice check-plugin ./my-plugin --config sluice.json
-  $ sluice check-plugin ./my-plugin --json
-
-${exitCodeHelp}`;
+  $ sluice check-plugin ./my-plugin --json`;
 
 /** Adds `sluice check-plugin`, which tells what an OpenClaw plugin becomes here, and which parts of it would not work. */
 export function addCheckPlugin(

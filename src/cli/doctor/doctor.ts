@@ -8,7 +8,7 @@ import {
   readSettings,
   type Settings,
 } from '../settings/settings.js';
-import { type ExitCode, exitCodeHelp, exitCodes } from '../shell/exit-codes.js';
+import { type ExitCode, exitCodes } from '../shell/exit-codes.js';
 import type { Shell } from '../shell/shell.js';
 import { examine } from './examine.js';
 import { type Finding, findingsOf } from './finding.js';
@@ -31,9 +31,7 @@ should be looked at.
 Examples:
   $ sluice doctor
   $ sluice doctor --config my.config.json --extension ./quiet-hours.js
-  $ sluice doctor --json | grep '"severity":"error"'
-
-${exitCodeHelp}`;
+  $ sluice doctor --json | grep '"severity":"error"'`;
 
 /** Adds `sluice doctor`, which finds the mistakes of a host before it runs. */
 export function addDoctor(program: Command, shell: Shell, done: (code: ExitCode) => void): void {

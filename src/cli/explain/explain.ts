@@ -5,7 +5,7 @@ import { CommandError } from '../errors/command-error.js';
 import { type JournalChoice, openJournalOf } from '../journal/journal-of.js';
 import { jsonLine } from '../print/json-line.js';
 import { laidOut } from '../print/layout.js';
-import { type ExitCode, exitCodeHelp, exitCodes } from '../shell/exit-codes.js';
+import { type ExitCode, exitCodes } from '../shell/exit-codes.js';
 import type { Shell } from '../shell/shell.js';
 import { counted, printable } from '../shell/text.js';
 
@@ -25,9 +25,7 @@ ended. The journal may be in use meanwhile.
 
 Examples:
   $ sluice explain 0mf3k1q2a-0000001-x8w3kz --journal ./sluice.db
-  $ sluice explain 0mf3k1q2a-0000001-x8w3kz --way --journal ./sluice.db
-
-${exitCodeHelp}`;
+  $ sluice explain 0mf3k1q2a-0000001-x8w3kz --way --journal ./sluice.db`;
 
 /** Adds `sluice explain`, which shows the handlers of a dispatch in the journal and what each of them did. */
 export function addExplain(program: Command, shell: Shell, done: (code: ExitCode) => void): void {

@@ -7,7 +7,7 @@ import { definedFields, oneLine } from '../../kernel/index.js';
 import { CommandError } from '../errors/command-error.js';
 import { jsonLine } from '../print/json-line.js';
 import { configNames } from '../settings/config-file.js';
-import { type ExitCode, exitCodeHelp, exitCodes } from '../shell/exit-codes.js';
+import { type ExitCode, exitCodes } from '../shell/exit-codes.js';
 import type { Shell } from '../shell/shell.js';
 import { printable } from '../shell/text.js';
 import { channelStart } from './channel-start.js';
@@ -29,9 +29,7 @@ replaced.
 Examples:
   $ sluice init my-host && cd my-host && npm install && npm test && npm start
   $ sluice init
-  $ npm install sluice-pigeon && npx sluice init --channel pigeon
-
-${exitCodeHelp}`;
+  $ npm install sluice-pigeon && npx sluice init --channel pigeon`;
 
 /** Adds `sluice init`, which writes the files of a new host. */
 export function addInit(program: Command, shell: Shell, done: (code: ExitCode) => void): void {

@@ -9,7 +9,7 @@ import { compactJournal, damageLine, repairJournal } from '../../host/internal.j
 import { inertJson } from '../../kernel/index.js';
 import { CommandError } from '../errors/command-error.js';
 import { jsonLine } from '../print/json-line.js';
-import { type ExitCode, exitCodeHelp, exitCodes } from '../shell/exit-codes.js';
+import { type ExitCode, exitCodes } from '../shell/exit-codes.js';
 import type { Shell } from '../shell/shell.js';
 import { counted, printable } from '../shell/text.js';
 import { sendLine, sendLines, updateLine } from './journal-lines.js';
@@ -48,9 +48,7 @@ Examples:
   $ sluice journal list --journal ./sluice.db --state dead
   $ sluice journal list --since 2h --json
   $ sluice journal show u-53d0e8f1c2a94b7d8e6f5a4b3c2d1e0f
-  $ sluice journal retry u-53d0e8f1c2a94b7d8e6f5a4b3c2d1e0f
-
-${exitCodeHelp}`;
+  $ sluice journal retry u-53d0e8f1c2a94b7d8e6f5a4b3c2d1e0f`;
 
 /** Adds `sluice journal`, which shows the messages and sends of a host, and looks after its dead letters. */
 export function addJournal(program: Command, shell: Shell, done: (code: ExitCode) => void): void {

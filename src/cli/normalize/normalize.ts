@@ -5,7 +5,7 @@ import { CommandError } from '../errors/command-error.js';
 import { errorLine } from '../errors/error-line.js';
 import { jsonLine } from '../print/json-line.js';
 import { checkRecording, readRecordingFile } from '../settings/recording-file.js';
-import { type ExitCode, exitCodeHelp, exitCodes } from '../shell/exit-codes.js';
+import { type ExitCode, exitCodes } from '../shell/exit-codes.js';
 import type { Shell } from '../shell/shell.js';
 import { printable } from '../shell/text.js';
 import { untilStopped } from '../shell/until-stopped.js';
@@ -40,9 +40,7 @@ it; in a file of session events, of any agent, the events themselves.
 Examples:
   $ sluice normalize session.jsonl
   $ sluice normalize --coder - < session.jsonl
-  $ sluice normalize session.jsonl | sluice normalize --check -
-
-${exitCodeHelp}`;
+  $ sluice normalize session.jsonl | sluice normalize --check -`;
 
 /** Adds `sluice normalize`, which prints recordings as session events or coder events. */
 export function addNormalize(program: Command, shell: Shell, done: (code: ExitCode) => void): void {

@@ -8,7 +8,7 @@ import { openLog } from '../settings/logger.js';
 import { checkRecording, readRecordingFile } from '../settings/recording-file.js';
 import { addPipelineOptions, type PipelineOptions, readSettings } from '../settings/settings.js';
 import { asCliCommand } from '../shell/cli-command.js';
-import { type ExitCode, exitCodeHelp, exitCodes } from '../shell/exit-codes.js';
+import { type ExitCode, exitCodes } from '../shell/exit-codes.js';
 import type { Shell } from '../shell/shell.js';
 import { type JournalReplayOptions, replayFromJournal } from './replay-from-journal.js';
 import { replayRecording } from './replay-recording.js';
@@ -28,9 +28,7 @@ is 1 if anything would differ.
 Examples:
   $ sluice replay session.jsonl
   $ sluice replay --journal ./sluice.db --extension ./quiet-hours.js
-  $ sluice replay --extension ./audit.js --json *.jsonl
-
-${exitCodeHelp}`;
+  $ sluice replay --extension ./audit.js --json *.jsonl`;
 
 /** Adds `sluice replay`, which runs recordings or a journal through the pipeline, without a channel. */
 export function addReplay(program: Command, shell: Shell, done: (code: ExitCode) => void): void {

@@ -20,7 +20,7 @@ import {
   type Settings,
 } from '../settings/settings.js';
 import { asCliCommand } from '../shell/cli-command.js';
-import { type ExitCode, exitCodeHelp, exitCodes } from '../shell/exit-codes.js';
+import { type ExitCode, exitCodes } from '../shell/exit-codes.js';
 import type { Shell } from '../shell/shell.js';
 import { channelsOf } from './channels-of.js';
 import { consoleInput } from './console-input.js';
@@ -84,9 +84,7 @@ A config file, sluice.config.json here; sluice.config.ts has the same in defineC
     "grants": { "persona": ["agent.prompt.building:systemPrompt"] },
     "overrides": { "quiet-hours/night": { "priority": 10 } }
   }
-A secret is named, not written: { "env": "NAME" } or { "secretFile": "PATH" }.
-
-${exitCodeHelp}`;
+A secret is named, not written: { "env": "NAME" } or { "secretFile": "PATH" }.`;
 
 /** Adds `sluice run`: the host. */
 export function addRun(program: Command, shell: Shell, done: (code: ExitCode) => void): void {
@@ -254,35 +252,17 @@ async function untilStopped(
 }
 
 /** Names the bounds of the config as the host does. */
-function hostBounds({
-  budgets: { sendTimeoutMs },
-  lanes: { maxRunning, capacity, total, whenFull },
-  session,
-  failureText,
-  channels,
-}: Settings): Pick<
-  HostOptions,
-  | 'sendTimeoutMs'
-  | 'maxRunning'
-  | 'laneCapacity'
-  | 'capacity'
-  | 'whenLaneFull'
-  | 'startOnly'
-  | 'session'
-  | 'failureText'
-> {
-  return {
+function hostBounds({ budgets, lanes, session, failureText, channels }: Settings) {
+  return definedFields({
     session,
     failureText,
-    ...definedFields({
-      startOnly: channels,
-      sendTimeoutMs,
-      maxRunning,
-      laneCapacity: capacity,
-      capacity: total,
-      whenLaneFull: whenFull,
-    }),
-  };
+    startOnly: channels,
+    sendTimeoutMs: budgets.sendTimeoutMs,
+    maxRunning: lanes.maxRunning,
+    laneCapacity: lanes.capacity,
+    capacity: lanes.total,
+    whenLaneFull: lanes.whenFull,
+  }) satisfies Partial<HostOptions>;
 }
 
 function viewFor({ json, quiet }: RunOptions, shell: Shell): RunView {

@@ -10,7 +10,7 @@ import {
   type Settings,
 } from '../settings/settings.js';
 import { asCliCommand } from '../shell/cli-command.js';
-import { type ExitCode, exitCodeHelp, exitCodes } from '../shell/exit-codes.js';
+import { type ExitCode, exitCodes } from '../shell/exit-codes.js';
 import type { Shell } from '../shell/shell.js';
 import { stageData, stageTable } from './stage-table.js';
 
@@ -24,9 +24,7 @@ Under a stage stand its handlers in run order, and what is special about it.
 Examples:
   $ sluice stages
   $ sluice stages --extension ./quiet-hours.js
-  $ sluice stages --json | head -1
-
-${exitCodeHelp}`;
+  $ sluice stages --json | head -1`;
 
 /** Adds `sluice stages`: the catalog with the loaded handlers. */
 export function addStages(program: Command, shell: Shell, done: (code: ExitCode) => void): void {

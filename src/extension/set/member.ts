@@ -36,18 +36,8 @@ export function newMember(source: ExtensionSource): Member {
 
 /** Returns the status of a member, as others may see it. */
 export function statusOf(member: Member): ExtensionStatus {
-  const {
-    source,
-    extensionId,
-    extension,
-    live,
-    error,
-    undoFailures,
-    isUnloaded,
-    reloads,
-    lastReload,
-  } = member;
-  const manifest = extension?.manifest;
+  const { source, extensionId, live, undoFailures, isUnloaded, reloads } = member;
+  const { error, lastReload, extension } = member;
   return {
     extensionId,
     source: source.name,
@@ -55,7 +45,7 @@ export function statusOf(member: Member): ExtensionStatus {
     labels: live?.labels() ?? [],
     undoFailures,
     reloads,
-    ...definedFields({ manifest, error, lastReload }),
+    ...definedFields({ manifest: extension?.manifest, error, lastReload }),
   };
 }
 

@@ -11,7 +11,7 @@ export function logJournalFailure(
   fields: Readonly<Record<string, unknown>> & { readonly error: unknown },
 ): void {
   const { error } = fields;
-  const isLost = isSluiceError(error) && error.code === 'journal-lost';
+  const isLost = isSluiceError(error, 'journal-lost');
   logger[isLost ? 'debug' : 'error'](message, fields);
 }
 
@@ -23,5 +23,5 @@ export function mayPass(error: unknown): boolean {
 /** Tells whether the journal refuses a write for good: its row is damaged or has ended, or a value cannot be kept. */
 export function isRefusedForGood(error: unknown): boolean {
   if (isOfOneRow(error)) return true;
-  return isSluiceError(error) && (error.code === 'journal-state' || error.code === 'bad-value');
+  return isSluiceError(error, 'journal-state') || isSluiceError(error, 'bad-value');
 }
