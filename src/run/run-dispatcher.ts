@@ -15,6 +15,7 @@ import {
   type SubagentFact,
   type ToolCall,
   type ToolDecision,
+  type ToolExecutionEnd,
   textOf,
 } from '../stream/index.js';
 import { Compactions } from './compactions.js';
@@ -169,45 +170,48 @@ export class RunDispatcher {
   /**
    * Dispatches the facts of a session event, before a listener is told of it.
    *
+   * @returns nothing if there is nothing to wait for.
    * @throws RunFailure `not-written`.
    */
-  async take(event: SessionEvent): Promise<void> {
-    if (this.ended) return;
-    if (this.#subagents.telling !== undefined && !isGrowth(event)) await this.#subagents.telling;
+  take(event: SessionEvent): Promise<void> | undefined {
+    if (this.ended) return undefined;
+    const { telling } = this.#subagents;
+    return telling === undefined || isGrowth(event)
+      ? this.#take(event)
+      : telling.then(() => this.#take(event));
+  }
+
+  #take(event: SessionEvent): Promise<void> | undefined {
     switch (event.type) {
       case 'message_start':
         this.#writer.openMessage();
         this.#deltas.openMessage();
-        return;
+        return undefined;
       case 'message_update':
         this.#deltas.message(event.assistantMessageEvent);
-        return;
+        return undefined;
       case 'message_end':
         return this.#messageEnd(event.message);
       case 'tool_execution_start':
-        await this.#tools.started(event);
-        return this.#subagents.called(event);
+        return this.#tools.started(event).then(() => this.#subagents.called(event));
       case 'tool_execution_update':
         this.#deltas.toolProgress(event);
-        return;
+        return undefined;
       case 'tool_execution_end':
-        // A stopped run stops its subagents: their calls did not fail, and they end with the run.
-        if (!event.isError || !this.#with.signal.aborted)
-          await this.#subagents.answered(event.toolCallId, event.isError);
-        return this.#tools.ended(event);
+        return this.#toolEnd(event);
       case 'auto_compaction_start': {
         const { history, beforeHistory } = this.#with.session;
         const messages = history && [...history, ...this.#writer.written];
         const before = beforeHistory?.messages ?? 0;
         this.#compactions.started(this.#with.trail, event, messages, before);
-        return;
+        return undefined;
       }
       case 'agent_end':
         this.#end = event;
-        return;
+        return undefined;
       case 'agent_start':
       case 'auto_compaction_end': // dispatched when its listener has been told: seed 001
-        return;
+        return undefined;
     }
   }
 
@@ -265,6 +269,13 @@ export class RunDispatcher {
     }
     this.#release();
     return { ...report, last: trail.last };
+  }
+
+  async #toolEnd(event: ToolExecutionEnd): Promise<void> {
+    // A stopped run stops its subagents: their calls did not fail, and they end with the run.
+    if (!event.isError || !this.#with.signal.aborted)
+      await this.#subagents.answered(event.toolCallId, event.isError);
+    await this.#tools.ended(event);
   }
 
   async #messageEnd(message: AssistantMessage): Promise<void> {

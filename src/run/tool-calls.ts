@@ -40,6 +40,7 @@ export class ToolCalls {
   readonly #active = new Map<string, ActiveCall>();
   readonly #deciding = new Set<Promise<ToolDecision>>();
   readonly #closing = new AbortController();
+  #isOver = false;
 
   constructor(options: ToolCallsOptions) {
     this.#with = options;
@@ -47,8 +48,7 @@ export class ToolCalls {
 
   /** The gate: a veto refuses the call with its reason, a patch changes its arguments. Never rejects. */
   gate(call: ToolCall, signal?: AbortSignal): Promise<ToolDecision> {
-    if (this.#closing.signal.aborted)
-      return Promise.resolve({ allowed: false, reason: 'the run has ended' });
+    if (this.#isOver) return Promise.resolve({ allowed: false, reason: 'the run has ended' });
     const active = this.#open(call);
     if (active.decision === undefined) {
       active.call = call; // the question counts, whatever an event has said of the call before
@@ -99,7 +99,8 @@ export class ToolCalls {
 
   /** Gives up what is being decided, and refuses what is asked from now on. */
   giveUp(): void {
-    this.#closing.abort();
+    this.#isOver = true;
+    if (this.#deciding.size > 0) this.#closing.abort();
   }
 
   /** At the end of a run: gives up, and tells of the calls that were refused and whose results never came. */

@@ -33,6 +33,8 @@ export class Trail {
   readonly kernel: Kernel;
   #refs: TrailRefs;
   #last: Outcome | undefined;
+  /** What a dispatch carries that adds nothing of its own, until `#refs` or `#last` changes. */
+  #carried: Given | undefined;
 
   constructor(kernel: Kernel, after: Outcome | undefined, refs: TrailRefs = {}) {
     this.kernel = kernel;
@@ -48,11 +50,13 @@ export class Trail {
   /** Adds to what every further dispatch carries. */
   carry(refs: TrailRefs): void {
     this.#refs = { ...this.#refs, ...refs };
+    this.#carried = undefined;
   }
 
   /** Goes on after an outcome that another dispatcher of the same way has made. */
   follow(outcome: Outcome | undefined): void {
     this.#last = outcome ?? this.#last;
+    this.#carried = undefined;
   }
 
   /** A trail that goes on from here on its own. */
@@ -64,10 +68,11 @@ export class Trail {
   async dispatch<F extends AsyncFamily>(
     family: F,
     payload: PayloadOf<F>,
-    given: Given<F> = {},
+    given?: Given<F>,
   ): Promise<Outcome<F>> {
     const outcome = await this.kernel.dispatch(family, payload, this.#given(given));
     this.#last = outcome;
+    this.#carried = undefined;
     return outcome;
   }
 
@@ -75,16 +80,17 @@ export class Trail {
   dispatchSync<F extends SyncFamily>(
     family: F,
     payload: PayloadOf<F>,
-    given: Given<F> = {},
+    given?: Given<F>,
   ): Outcome<F> {
     return this.kernel.dispatchSync(family, payload, this.#given(given));
   }
 
-  #given<F extends AsyncFamily | SyncFamily>(given: Given<F>): Given<F> {
+  #given<F extends AsyncFamily | SyncFamily>(given: Given<F> | undefined): Given<F> {
+    this.#carried ??= { ...this.#refs, ...definedFields({ after: this.#last }) };
+    if (given === undefined) return this.#carried; // as for each piece of a text
     const { metadata } = given;
     return {
-      ...this.#refs,
-      ...definedFields({ after: this.#last }),
+      ...this.#carried,
       ...given,
       ...(metadata !== undefined && { metadata: { ...this.#refs.metadata, ...metadata } }),
     };

@@ -56,10 +56,13 @@ describe('the benchmark', () => {
   );
 
   it('takes the same frames, whatever it makes of them', async () => {
-    const csdk = await import('../../src/csdk/index.js');
+    const csdk = {
+      ...(await import('../../src/csdk/index.js')),
+      ...(await import('../../src/index.js')),
+    };
     const parsed = await workOfFrames('parse', csdk);
     expect(parsed.made).toBe(parsed.frames);
-    for (const id of ['normalizeSession', 'coderStream']) {
+    for (const id of ['normalizeSession', 'coderStream', 'bridgeCsdk']) {
       const work = await workOfFrames(id, csdk);
       expect(work.frames, id).toBe(parsed.frames);
       expect(work.made, id).toBeGreaterThan(parsed.frames / 2);

@@ -21,7 +21,10 @@ const dist = task.dist ?? new URL('../../dist/', import.meta.url).href;
 const loadKernel = () => import(new URL('kernel/index.js', dist).href);
 const measured =
   task.job === 'frames'
-    ? await frameFigures(task, await import(new URL('csdk/index.js', dist).href))
+    ? await frameFigures(task, {
+        ...(await import(new URL('csdk/index.js', dist).href)),
+        ...(await import(new URL('index.js', dist).href)),
+      })
     : await jobs[task.job](
         task.job === 'steps' ? undefined : await contenderNamed(task.contender, loadKernel),
         task,

@@ -23,6 +23,15 @@ export const frameJobs = {
   },
   normalizeSession: ({ runs }, { normalizeSession }) => eventsOf(runs, normalizeSession),
   coderStream: ({ runs }, { coderStream }) => eventsOf(runs, coderStream),
+  bridgeCsdk: ({ runs }, { bridgeCsdk, createKernel }) => {
+    const kernel = createKernel();
+    const session = { agentId: 'main', sessionKey: 'agent:main', sessionId: 's-1' };
+    let number = 0;
+    return eventsOf(runs, (run) => {
+      const options = { session, runId: `r-${++number}`, gate: 'observe-only' };
+      return bridgeCsdk(kernel, options).run(run);
+    });
+  },
 };
 
 async function eventsOf(runs, stream) {

@@ -11,10 +11,9 @@ import {
 import { callbackQueue } from '../frames/callback.js';
 import { type CsdkFrame, textField } from '../frames/frame.js';
 import type { Frames } from '../frames/shared-frames.js';
-import { normalizeSession } from '../runs/normalize-session.js';
+import { SessionReading } from '../runs/session-reading.js';
 import { subagentOf } from '../subagents/subagent-of.js';
 import type { BridgeOptions } from './bridge-options.js';
-import { watchedFrames } from './watched-frames.js';
 
 type Options = Omit<BridgeOptions, 'permissions'>;
 
@@ -32,10 +31,13 @@ export class BridgedRun {
   readonly #asking = new Set<Promise<ToolDecision>>();
   readonly #closing = new AbortController();
   #isRead = false;
+  #isClosed = false;
   #begun: Promise<void> | undefined;
   #asked: Promise<void> | undefined;
   #model: string | undefined;
-  #last: Promise<void> = Promise.resolve();
+  #isReady = false;
+  /** The job that came last, until it has settled. */
+  #last: Promise<void> | undefined;
 
   constructor(kernel: Kernel, options: Options) {
     const { session, runId, refs, after, gate = 'enforce' } = options;
@@ -58,6 +60,7 @@ export class BridgedRun {
 
   /** Asks the pipeline about a call that is to run, and, where it starts a subagent, about that. */
   ask(call: ToolCall, signal?: AbortSignal): Promise<ToolDecision> {
+    if (this.#isClosed) this.#closing.abort(); // only now: an abort without a listener costs, too
     const stop = this.#closing.signal;
     const asking = this.#ask(call, signal === undefined ? stop : AbortSignal.any([stop, signal]));
     this.#asking.add(asking);
@@ -74,19 +77,19 @@ export class BridgedRun {
   /** The run's session events, each after the pipeline has had it. Its reader can leave while one is waited for. */
   events(messages: Frames): AsyncGenerator<SessionEvent> {
     const { normalize, clock, logger, signal, runId, session } = this.#options;
-    const events = normalizeSession(
-      watchedFrames(messages, (frame) => this.#see(frame)),
-      {
-        ...normalize,
-        ...{ callbacks: this.callbacks, clock, logger, signal, runId },
-        onSubagent: (fact) => this.#note(fact),
-        sessionId: session.sessionId,
-      },
-    );
-    let left: Promise<unknown> | undefined;
-    return leavable(this.#read(events), {
+    const reading = new SessionReading(messages, {
+      ...normalize,
+      ...{ callbacks: this.callbacks, clock, signal, runId },
+      ...(logger !== silentLogger && { logger }),
+      onFrame: (frame) => this.#see(frame),
+      onSubagent: (fact) => this.#note(fact),
+      sessionId: session.sessionId,
+    });
+    let left: Promise<void> | undefined;
+    return leavable(this.#read(reading), {
       close: () => {
-        left ??= events.return(undefined);
+        reading.close();
+        left ??= reading.release();
         left.catch(() => undefined); // told by release
       },
       release: async () => {
@@ -96,15 +99,19 @@ export class BridgedRun {
     });
   }
 
-  async *#read(events: AsyncIterable<SessionEvent>): AsyncGenerator<SessionEvent> {
+  async *#read(reading: SessionReading): AsyncGenerator<SessionEvent> {
     const { runId } = this.#options;
     if (this.#isRead) throw streamError('run-driven', { what: runId });
     this.#isRead = true;
     await this.#begin(); // a run that cannot begin, such as one that is driven, has no end to be told
     let stop: RunStop = 'abandoned'; // unless its agent_end comes
     try {
-      for await (const event of events) {
-        await this.#enqueue(() => this.#take(event));
+      for (;;) {
+        const next = reading.next();
+        const event = next instanceof Promise ? await next : next;
+        if (event === undefined) break;
+        const taking = this.#inOrder(() => this.#take(event));
+        if (taking !== undefined) await taking;
         try {
           yield event;
         } finally {
@@ -115,6 +122,7 @@ export class BridgedRun {
       stop = { error };
       throw error;
     } finally {
+      await reading.release();
       await this.#close(stop);
     }
   }
@@ -131,25 +139,30 @@ export class BridgedRun {
 
   #note(fact: SubagentFact): void {
     const { logger, runId } = this.#options;
-    this.#enqueue(async () => {
+    this.#inOrder(async () => {
       await this.#ready();
       await this.#run.tell(fact);
-    }).catch((error: unknown) => {
+    })?.catch((error: unknown) => {
       logger.error(`${fact.kind} was not dispatched`, { runId, error });
     });
   }
 
-  /** One after the other: what fails is told to who waits for it, and the rest goes on. */
-  #enqueue(job: () => Promise<void>): Promise<void> {
-    const done = this.#last.then(job);
-    this.#last = done.catch(() => undefined);
+  /** Runs a job after those under way, or at once. Its failure goes to who waits for it, and the next job runs. */
+  #inOrder(job: () => Promise<void> | undefined): Promise<void> | undefined {
+    const done = this.#last === undefined ? job() : this.#last.then(job);
+    if (done === undefined) return undefined;
+    const settle = (): void => {
+      if (this.#last === last) this.#last = undefined;
+    };
+    const last = done.then(settle, settle);
+    this.#last = last;
     return done;
   }
 
-  async #take(event: SessionEvent): Promise<void> {
-    if (event.type === 'agent_start') return;
-    await this.#ready();
-    await this.#run.take(event);
+  #take(event: SessionEvent): Promise<void> | undefined {
+    if (event.type === 'agent_start') return undefined;
+    if (this.#isReady) return this.#run.take(event);
+    return this.#ready().then(() => this.#run.take(event));
   }
 
   #begin(): Promise<void> {
@@ -166,7 +179,11 @@ export class BridgedRun {
 
   /** The run has begun, and what it was asked has been told: before anything that it does. */
   #ready(): Promise<void> {
-    this.#asked ??= this.#begin().then(() => this.#tellInput());
+    this.#asked ??= this.#begin()
+      .then(() => this.#tellInput())
+      .then(() => {
+        this.#isReady = true;
+      });
     return this.#asked;
   }
 
@@ -214,7 +231,8 @@ export class BridgedRun {
 
   async #close(stop: RunStop): Promise<void> {
     this.callbacks.close();
-    this.#closing.abort();
+    this.#isClosed = true;
+    if (this.#asking.size > 0) this.#closing.abort();
     await this.#last;
     await Promise.allSettled(this.#asking);
     await this.#run.complete(stop);

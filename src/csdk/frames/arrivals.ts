@@ -1,5 +1,5 @@
 import type { Clock, TimerHandle } from '../../kernel/index.js';
-import type { CsdkCallback } from './callback.js';
+import { type CallingQueue, type CsdkCallback, onCallback } from './callback.js';
 import type { CsdkFrame } from './frame.js';
 
 /** Something that a run has to deal with. Narrow by `kind`. */
@@ -34,11 +34,13 @@ const longestLead = 64;
 export class Arrivals {
   readonly #frames: AsyncIterator<CsdkFrame> | Iterator<CsdkFrame>;
   readonly #callbacks: AsyncIterator<CsdkCallback> | undefined;
+  readonly #queueOfCallbacks: CallingQueue | undefined;
   readonly #signal: AbortSignal | undefined;
   readonly #clock: Clock;
   readonly #onAbort = (): void => this.#arrive({ kind: 'aborted' });
   readonly #queue: Arrival[] = [];
   #wake: ((arrival: Arrival) => void) | undefined;
+  #stopCallbacks: (() => void) | undefined;
   #timer: TimerHandle | undefined;
   #framesState: 'idle' | 'asked' | 'done' = 'idle';
   #callbacksState: 'idle' | 'asked' | 'done' = 'idle';
@@ -52,7 +54,8 @@ export class Arrivals {
       Symbol.asyncIterator in messages
         ? messages[Symbol.asyncIterator]()
         : messages[Symbol.iterator]();
-    this.#callbacks = callbacks?.[Symbol.asyncIterator]();
+    if (callbacks !== undefined && isCallingQueue(callbacks)) this.#queueOfCallbacks = callbacks;
+    else this.#callbacks = callbacks?.[Symbol.asyncIterator]();
     this.#signal = signal;
     this.#clock = clock;
   }
@@ -95,6 +98,7 @@ export class Arrivals {
   async release(): Promise<{ readonly error: unknown } | undefined> {
     this.wakeAfter(undefined);
     this.#signal?.removeEventListener('abort', this.#onAbort);
+    this.#stopCallbacks?.();
     if (this.#callbacks !== undefined && this.#callbacksState !== 'done') {
       this.#callbacksState = 'done';
       letGo(this.#callbacks)?.catch(() => undefined);
@@ -116,6 +120,9 @@ export class Arrivals {
   /** From the first read on: a stream that nobody reads holds nothing on to the signal. */
   #listen(): void {
     this.#isListening = true;
+    this.#stopCallbacks = this.#queueOfCallbacks?.[onCallback]((callback) =>
+      this.#arrive({ kind: 'callback', callback }),
+    );
     if (this.#signal?.aborted === true) this.#onAbort();
     else this.#signal?.addEventListener('abort', this.#onAbort, { once: true });
   }
@@ -181,6 +188,10 @@ export class Arrivals {
     if (wake === undefined) this.#queue.push(arrival);
     else wake(arrival);
   }
+}
+
+function isCallingQueue(callbacks: AsyncIterable<CsdkCallback>): callbacks is CallingQueue {
+  return onCallback in callbacks;
 }
 
 function isPromise<T>(value: T | Promise<T>): value is Promise<T> {

@@ -45,6 +45,15 @@ export interface CallbackQueue extends AsyncIterable<CsdkCallback> {
   close(): void;
 }
 
+/** Names the method by which a run reads a queue of its own: at once, so that each callback keeps its place. */
+export const onCallback = Symbol('onCallback');
+
+/** A queue that can call its reader. */
+export interface CallingQueue extends CallbackQueue {
+  /** Gives the reader what waits, then each callback when it is pushed. @returns a function that stops this. */
+  [onCallback](reader: (callback: CsdkCallback) => void): () => void;
+}
+
 /**
  * Makes a queue for `options.callbacks`: SDK callbacks push into it, and never emit anything themselves, so that
  * one writer keeps the order (seed 000). It is read once.
@@ -55,13 +64,25 @@ export interface CallbackQueue extends AsyncIterable<CsdkCallback> {
  */
 export function callbackQueue(): CallbackQueue {
   const waiting: CsdkCallback[] = [];
+  let reader: ((callback: CsdkCallback) => void) | undefined;
   let wake: (() => void) | undefined;
   let closed = false;
-  return {
+  const queue: CallingQueue = {
     push(callback) {
       if (closed) return;
+      if (reader !== undefined) {
+        reader(callback);
+        return;
+      }
       waiting.push(callback);
       wake?.();
+    },
+    [onCallback](called) {
+      for (const callback of waiting.splice(0)) called(callback);
+      reader = called;
+      return () => {
+        reader = undefined;
+      };
     },
     close() {
       closed = true;
@@ -79,4 +100,5 @@ export function callbackQueue(): CallbackQueue {
       }
     },
   };
+  return queue;
 }

@@ -15,6 +15,7 @@ import { defaultAgent } from './subagent-of.js';
 /** Gives the facts of subagents in a frame. */
 export function factsOfFrame(frame: CsdkFrame): readonly SubagentFact[] {
   if (frame.type === 'system') return factsOfSystem(frame);
+  if (frame.type !== 'user' && typeof frame.parent_tool_use_id !== 'string') return []; // most frames
   const known = knownFrame(frame);
   if (known === undefined || !('lane' in known)) return [];
   const launched = known.kind === 'user' ? launchedBy(known) : [];

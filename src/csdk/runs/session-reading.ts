@@ -1,0 +1,156 @@
+import { systemClock } from '../../kernel/index.js';
+import type { SessionEvent, SubagentFact } from '../../stream/index.js';
+import { traceEvent } from '../../stream/internal.js';
+import { type Arrival, Arrivals } from '../frames/arrivals.js';
+import { type CsdkFrame, isFields, textField } from '../frames/frame.js';
+import type { Frames } from '../frames/shared-frames.js';
+import { refuse } from '../ordering/assert-ordering.js';
+import { orderingChecker } from '../ordering/ordering-checker.js';
+import type { NormalizeOptions } from '../session/normalize-options.js';
+import { Diagnostics } from '../session/session-diagnostic.js';
+import { SessionNormalizer } from '../session/session-normalizer.js';
+import { factsOfCallback, factsOfFrame } from '../subagents/subagent-facts.js';
+
+/** How long `end: 'idle'` waits for another turn, unless given. */
+const defaultIdleTimeoutMs = 60_000;
+
+/** The options for reading a run. */
+export interface ReadingOptions extends NormalizeOptions {
+  /** Is told each frame before anything that becomes of it. */
+  readonly onFrame?: (frame: CsdkFrame) => void;
+}
+
+/**
+ * Reads one run, one event at a time. An event that needs no wait comes without a promise, so that a reader pays for
+ * the waits of its source and for nothing else.
+ */
+export class SessionReading {
+  readonly #options: ReadingOptions;
+  readonly #arrivals: Arrivals;
+  readonly #diagnostics: Diagnostics;
+  readonly #session: SessionNormalizer;
+  readonly #checker: ReturnType<typeof orderingChecker> | undefined;
+  #events: SessionEvent[] = [];
+  #told = 0;
+  /** Facts about subagents that are told when the events before them were taken. */
+  #facts: SubagentFact[] = [];
+  #sessionId: string | undefined;
+  #wait = 0;
+
+  constructor(messages: Frames, options: ReadingOptions) {
+    const { callbacks, signal, clock = systemClock, onSubagent } = options;
+    this.#options = options;
+    this.#arrivals = new Arrivals({ messages, callbacks, signal, clock });
+    this.#diagnostics = new Diagnostics(options.onDiagnostic);
+    this.#checker = options.check === true ? orderingChecker() : undefined;
+    this.#sessionId = options.sessionId;
+    this.#session = new SessionNormalizer(
+      options,
+      (event) => this.#events.push(event),
+      (fact) => this.#diagnostics.tell(fact),
+      (fact) => (this.#events.length === 0 ? onSubagent?.(fact) : this.#facts.push(fact)),
+    );
+  }
+
+  /**
+   * The next event, or nothing at the end. One call at a time.
+   *
+   * @throws `session-out-of-order` if `check` is on and the event breaks the order.
+   */
+  next(): SessionEvent | undefined | Promise<SessionEvent | undefined> {
+    for (;;) {
+      const event = this.#events[this.#told];
+      if (event !== undefined) {
+        this.#told++;
+        this.#watch(event);
+        return event;
+      }
+      this.#events.length = 0;
+      this.#told = 0;
+      if (this.#session.ended) {
+        if (this.#checker !== undefined) refuse(this.#checker.finish());
+        return undefined;
+      }
+      this.#eventsTaken();
+      const arrival = this.#arrivals.next();
+      if (arrival instanceof Promise)
+        return arrival.then((one) => (this.#take(one) ? this.next() : undefined));
+      if (!this.#take(arrival)) return undefined;
+    }
+  }
+
+  /** Wakes the reader that waits: the run is over for it. */
+  close(): void {
+    this.#arrivals.close();
+  }
+
+  /** Lets go of both sources, once. */
+  async release(): Promise<void> {
+    const failed = await this.#arrivals.release();
+    if (failed !== undefined)
+      this.#diagnostics.tell({ kind: 'source_failed', error: failed.error });
+  }
+
+  #watch(event: SessionEvent): void {
+    const { logger, runId } = this.#options;
+    if (logger !== undefined) traceEvent(logger, { runId, sessionId: this.#sessionId }, event);
+    if (this.#checker !== undefined) refuse(this.#checker.take(event));
+  }
+
+  #eventsTaken(): void {
+    const { onSubagent, idleTimeoutMs = defaultIdleTimeoutMs } = this.#options;
+    if (this.#facts.length > 0) for (const fact of this.#facts.splice(0)) onSubagent?.(fact);
+    const { wait } = this.#session;
+    if (wait === this.#wait) return;
+    this.#wait = wait;
+    this.#arrivals.wakeAfter(wait === 0 ? undefined : idleTimeoutMs);
+  }
+
+  /** Reads an arrival. @returns false if the reader has left. */
+  #take(arrival: Arrival): boolean {
+    const { onSubagent, signal } = this.#options;
+    const session = this.#session;
+    switch (arrival.kind) {
+      case 'frame':
+        if (isFields(arrival.frame)) this.#see(arrival.frame);
+        session.take(arrival.frame);
+        return true;
+      case 'callback':
+        if (onSubagent !== undefined)
+          for (const fact of factsOfCallback(arrival.callback)) onSubagent(fact);
+        session.callback(arrival.callback);
+        return true;
+      case 'ended':
+        session.sourceEnded();
+        return true;
+      case 'threw': // the SDK's AbortError is called "Error": the signal tells
+        if (signal?.aborted === true || isAbortError(arrival.error)) session.abort();
+        else session.sourceThrew(arrival.error);
+        return true;
+      case 'callbacksFailed':
+        this.#diagnostics.tell({ kind: 'callbacks_failed', error: arrival.error });
+        return true;
+      case 'aborted':
+        session.abort();
+        return true;
+      case 'timedOut':
+        session.idleTimedOut();
+        return true;
+      case 'closed':
+        return false;
+    }
+  }
+
+  /** The facts of subagents are told before the events that the frame becomes. */
+  #see(frame: CsdkFrame): void {
+    const { onFrame, onSubagent, logger, sessionId } = this.#options;
+    onFrame?.(frame);
+    if (logger !== undefined)
+      this.#sessionId = sessionId ?? textField(frame, 'session_id') ?? this.#sessionId;
+    if (onSubagent !== undefined) for (const fact of factsOfFrame(frame)) onSubagent(fact);
+  }
+}
+
+function isAbortError(error: unknown): boolean {
+  return error instanceof Error && error.name === 'AbortError';
+}

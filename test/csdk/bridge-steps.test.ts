@@ -1,0 +1,73 @@
+import { createHook } from 'node:async_hooks';
+import { describe, expect, it } from 'vitest';
+import { bridgeCsdk, type CsdkFrame } from '../../src/csdk/index.js';
+import { createKernel, type FamilyName } from '../../src/index.js';
+import { bridged, bridgedSession, frames } from '../support/bridge-lab.js';
+
+const event = (raw: Record<string, unknown>): CsdkFrame => ({ type: 'stream_event', event: raw });
+
+/** A run whose model says a text in so many pieces. */
+function pieces(count: number): readonly CsdkFrame[] {
+  const delta = { type: 'text_delta', text: 'a' };
+  return [
+    frames.init(),
+    event({ type: 'message_start', message: { id: 'm1', content: [] } }),
+    event({ type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } }),
+    ...Array.from({ length: count }, () => event({ type: 'content_block_delta', index: 0, delta })),
+    event({ type: 'content_block_stop', index: 0 }),
+    event({ type: 'message_stop' }),
+    frames.result(),
+  ];
+}
+
+/** The promises that a run makes in a kernel without handlers. */
+async function promisesOf(messages: readonly CsdkFrame[]): Promise<number> {
+  let promises = 0;
+  const hook = createHook({ init: (_id, type) => void (type === 'PROMISE' && promises++) });
+  const { run } = bridgeCsdk(createKernel(), {
+    session: bridgedSession,
+    runId: 'r-1',
+    gate: 'observe-only',
+  });
+  hook.enable();
+  try {
+    for await (const _ of run(messages));
+  } finally {
+    hook.disable();
+  }
+  return promises;
+}
+
+describe('the steps of a bridged run', () => {
+  it('are four promises a piece at most: those of the generator that gives it (§18.1)', async () => {
+    const [few, many] = [await promisesOf(pieces(100)), await promisesOf(pieces(1_100))];
+    expect((many - few) / 1_000).toBeLessThanOrEqual(4);
+  });
+
+  it('are one dispatch a piece, in its place, and none for a frame that says nothing (§18.1)', async () => {
+    const count = (families: readonly FamilyName[]) =>
+      families.filter((family) => family === 'agent.output.delta').length;
+    const few = await bridged(pieces(10), { gate: 'observe-only' });
+    const more = await bridged(pieces(60), { gate: 'observe-only' });
+    expect([count(few.families()), count(more.families())]).toEqual([10, 60]);
+    expect(more.families().length - few.families().length).toBe(50);
+  });
+
+  it('tell a callback before the frame that the SDK yields after it, without a pause between', async () => {
+    const { hook, compact, result } = {
+      hook: 'PreCompact',
+      compact: { trigger: 'auto' },
+      result: frames.result,
+    };
+    const lab = await bridged(async function* (sdk) {
+      yield frames.init();
+      for (let n = 0; n < 3; n++) {
+        void sdk.hook(hook, compact);
+        yield frames.system('compact_boundary', { compact_metadata: { trigger: 'auto' } });
+      }
+      yield result();
+    });
+    expect(lab.of('compaction.before')).toHaveLength(3);
+    expect(lab.of('compaction.after')).toHaveLength(3);
+  });
+});
