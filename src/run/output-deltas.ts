@@ -34,20 +34,21 @@ export class OutputDeltas {
 
   toolProgress(event: ToolExecutionUpdate): void {
     const { toolName, toolCallId, partialResult } = event;
-    this.#emit({ ...this.#run, kind: 'tool-progress', toolName, toolCallId, partialResult });
+    this.#emit({ kind: 'tool-progress', toolName, toolCallId, partialResult, ...this.#run });
   }
 
   #grow(kind: 'text' | 'thinking', delta: string): void {
     this.#grown[kind] += delta;
     const nowMs = this.#clock.now();
     this.#sinceMs[kind] ||= nowMs;
+    // The run comes last: V8 adds fields to a spread object one by one, at some microseconds together.
     this.#emit({
-      ...this.#run,
       kind,
       text: this.#grown[kind],
       delta,
       messageIndex: Math.max(0, this.#messageIndex),
       elapsedMs: Math.max(0, nowMs - this.#sinceMs[kind]),
+      ...this.#run,
     });
   }
 

@@ -170,7 +170,7 @@ export class ToolCalls {
     const { toolName, toolCallId, args } = active.call;
     return this.#with.trail.dispatch(
       'agent.tool.calling',
-      { ...this.#with.run, toolName, toolCallId, params: { ...args } },
+      { toolName, toolCallId, params: { ...args }, ...this.#with.run },
       { ...how, ...whose(active.call) },
     );
   }
@@ -180,12 +180,12 @@ export class ToolCalls {
     await this.#with.trail.dispatch(
       'agent.tool.called',
       {
-        ...this.#with.run,
         toolName,
         toolCallId,
         params: active.params,
         durationMs: Math.max(0, this.#with.clock.now() - active.startedAtMs),
         ...how,
+        ...this.#with.run,
       },
       whose(active.call),
     );

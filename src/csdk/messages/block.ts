@@ -55,20 +55,20 @@ export function openBlock(raw: CsdkBlock, contentIndex: number, isStreamed: bool
     case 'thinking': {
       const redacted = raw.type === 'redacted_thinking';
       const signature = redacted ? (textField(raw, 'data') ?? '') : undefined;
-      return { kind, ...common, grown: new GrowingText(), redacted, signature, whole: undefined };
+      return { kind, grown: new GrowingText(), redacted, signature, whole: undefined, ...common };
     }
     case 'call':
       return {
         kind,
-        ...common,
         byServer: raw.type !== 'tool_use',
         id: textField(raw, 'id') ?? '',
         name: textField(raw, 'name') ?? 'unknown',
         json: new GrowingText(),
         input: isFields(raw.input) ? raw.input : undefined,
+        ...common,
       };
     default:
-      return { kind, ...common, raw };
+      return { kind, raw, ...common };
   }
 }
 
