@@ -24,7 +24,7 @@ export interface CsdkBridge<
   Answer extends CsdkPermissionAnswer | null = CsdkPermissionAnswer,
 > extends ObservingBridge,
     CsdkToolGate<Options, Answer> {
-  /** Where the host's own hooks may say what they were called with. */
+  /** The queue in which the host's own hooks tell their calls. */
   readonly callbacks: Pick<CallbackQueue, 'push'>;
 }
 

@@ -4,7 +4,7 @@ import type { CsdkPermissionAnswer, CsdkPermissionOptions } from '../gate/sdk-ca
 import type { ToolGateOptions } from '../gate/tool-gate.js';
 import type { NormalizeOptions } from '../session/normalize-options.js';
 
-/** What a run of the SDK is bridged with. */
+/** Options for bridging a run of the SDK. */
 export interface BridgeOptions<
   Options extends CsdkPermissionOptions = CsdkPermissionOptions,
   Answer extends CsdkPermissionAnswer | null = CsdkPermissionAnswer,
@@ -13,13 +13,13 @@ export interface BridgeOptions<
   readonly session: RunSession;
   /** Names the run in every event of it. */
   readonly runId: string;
-  /** What the agent is asked, where it is known. */
+  /** The question to the agent, if it is known. */
   readonly prompt?: string;
   /** The system prompt, where it is known. */
   readonly systemPrompt?: string;
-  /** How many images go with the prompt; none where unsaid. */
+  /** The number of images that go with the prompt. Default: 0. */
   readonly imagesCount?: number;
-  /** What started it: user, heartbeat, cron, ...; `user` where unsaid. */
+  /** The cause of the run: user, heartbeat, cron, ... Default: `user`. */
   readonly trigger?: string;
   readonly workspaceDir?: string;
   /** The channel whose message started the run. */
@@ -31,16 +31,16 @@ export interface BridgeOptions<
    * `agent.tool.calling` decide happens. `observe-only`: a recorded run, or one that nobody can stop.
    */
   readonly gate?: Gate;
-  /** How the gate meets the SDK's own rules, and the host's own `canUseTool`. */
+  /** Options for the gate beside the SDK's own rules and the host's own `canUseTool`. */
   readonly permissions?: Omit<ToolGateOptions<Options, Answer>, 'onInput'>;
-  /** How the frames are read. */
+  /** Options for reading the frames. */
   readonly normalize?: Pick<
     NormalizeOptions,
     'subagents' | 'end' | 'idleTimeoutMs' | 'onDiagnostic' | 'check'
   >;
   /** The dispatch that the run follows: its refs, correlation and annotations go on. */
   readonly after?: Outcome;
-  /** What every dispatch of the run carries besides; the run's id joins its metadata. */
+  /** The refs that every dispatch of the run carries. The run's id joins their metadata. */
   readonly refs?: TrailRefs;
   /** Stops the run. */
   readonly signal?: AbortSignal;

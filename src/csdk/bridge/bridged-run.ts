@@ -23,7 +23,7 @@ type Options = Omit<BridgeOptions, 'permissions'>;
  * person, run beside that.
  */
 export class BridgedRun {
-  /** Where the SDK's callbacks go. */
+  /** The queue of the SDK's callbacks. */
   readonly callbacks = callbackQueue();
   readonly #kernel: Kernel;
   readonly #options: Options & Required<Pick<Options, 'gate' | 'clock' | 'logger' | 'signal'>>;

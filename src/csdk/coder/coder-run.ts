@@ -22,7 +22,7 @@ import {
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** What is told of one run of real frames: the state behind `coderStream`. */
+/** The state of one run of real frames behind `coderStream`. */
 export class CoderRun {
   readonly #sink: CoderSink;
   readonly #thread: MainThread;
@@ -45,7 +45,7 @@ export class CoderRun {
     return this.#sink.take();
   }
 
-  /** Whether a result of the run's own is there, and no turn is known to follow it. */
+  /** A result of the run's own is there, and no turn is known to follow it. */
   get isDecided(): boolean {
     return this.#outcome.isDecided;
   }
@@ -64,7 +64,7 @@ export class CoderRun {
     else if (!isInit) this.#other(frame);
   }
 
-  /** What the SDK told its host by a call. */
+  /** A call of the SDK to its host. */
   call(callback: CsdkCallback): void {
     this.#sink.about(callback);
     if (callback.kind === 'hook') this.#hook(callback);

@@ -6,13 +6,13 @@ import type { CsdkFrame } from '../frames/frame.js';
 import type { CoderStreamEvent } from './blocks/coder-event.js';
 import { CoderRun } from './coder-run.js';
 
-/** What `coderStream` may be told. */
+/** Options of `coderStream`. */
 export interface CoderStreamOptions {
   /** The thread that goes on: a session of this id is no news. */
   readonly threadId?: string;
   /** Ends the run: `cancelled`, then `error` with the code `interrupted`. */
   readonly signal?: AbortSignal;
-  /** What the SDK tells its host by calls: permissions and hooks. See `callbackQueue`. */
+  /** The calls of the SDK to its host: permissions and hooks. See `callbackQueue`. */
   readonly callbacks?: AsyncIterable<CsdkCallback>;
   /** Milliseconds since 1970. The system's clock unless given. */
   readonly now?: () => number;

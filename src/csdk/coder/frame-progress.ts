@@ -23,7 +23,7 @@ const telling = [
   'key',
 ] as const;
 
-/** Where the telling field is not told apart by its name, or does not suffice. */
+/** Frames whose detail needs more than one field of a known name. */
 const details: ReadonlyMap<string, (frame: Fields) => string | undefined> = new Map([
   [
     'system/api_retry',
@@ -44,7 +44,7 @@ const details: ReadonlyMap<string, (frame: Fields) => string | undefined> = new 
   ],
 ]);
 
-/** What a frame that is neither text nor a tool call says of the run's progress. */
+/** Makes progress of a frame that is neither text nor a tool call. */
 export function frameProgress(frame: Fields): Progress {
   if (frame.type === 'tool_progress') return toolProgress(frame);
   const subtype = textField(frame, 'subtype');
@@ -67,7 +67,7 @@ function firstTelling(frame: Fields): string | undefined {
   return undefined;
 }
 
-/** How long a tool has run. The SDK tells nothing of what it has put out so far. */
+/** The time that a tool has run. The SDK does not tell its output so far. */
 function toolProgress(frame: Fields): Progress {
   const seconds = frame.elapsed_time_seconds;
   return {

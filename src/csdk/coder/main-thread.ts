@@ -14,7 +14,7 @@ type UserFrame = Extract<KnownFrame, { kind: 'user' }>;
 /** So many messages that are over are remembered. */
 const closedMessages = 256;
 
-/** What the model says and calls in the main thread, and what its tools answer. */
+/** The main thread: the texts and calls of the model, and the answers of its tools. */
 export class MainThread {
   readonly #emit: (body: CoderBody) => void;
   readonly #calls = new OpenCalls();
@@ -47,7 +47,7 @@ export class MainThread {
     for (const answer of toolAnswers(frame.content, frame.toolUseResult)) this.#answer(answer);
   }
 
-  /** What a subagent calls and is answered: remembered, for what it changes; told as progress elsewhere. */
+  /** Notes a subagent's calls, and tells the files that their answers change. The rest of it is told as progress elsewhere. */
   subagent(frame: AssistantFrame | UserFrame): void {
     if (frame.kind === 'assistant') {
       for (const block of frame.message.content)

@@ -4,7 +4,7 @@ import type { CoderBody, CoderUsageStats } from './blocks/coder-event.js';
 type Fields = Readonly<Record<string, unknown>>;
 
 /**
- * What a failed result says to a person: its text, else its errors, else the words of its subtype. The SDK's own
+ * Puts a failed result into words for a person: its text, else its errors, else the words of its subtype. The SDK's own
  * diagnostics among the errors are for its authors, and left out.
  */
 export function resultErrorMessage(result: Fields): string {

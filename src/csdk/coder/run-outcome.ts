@@ -8,7 +8,7 @@ import { resultErrorMessage, usageBody } from './result-outcome.js';
 type Fields = Readonly<Record<string, unknown>>;
 
 /**
- * How a run ends. One run may bring several results: each tells its usage at once, and the last of the run's own
+ * The end of a run. One run may bring several results: each tells its usage at once, and the last of the run's own
  * decides how it ends; the earlier ones are told as progress, and so are those of turns that a background task began
  * (C12).
  */
@@ -38,7 +38,7 @@ export class RunOutcome {
     else this.#own = result;
   }
 
-  /** Whether a result of the run's own is there, and nothing goes on after it. */
+  /** A result of the run's own is there, and nothing goes on after it. */
   get isDecided(): boolean {
     const queued = this.#own?.queued_turn_count;
     return (

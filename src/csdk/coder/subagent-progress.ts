@@ -4,7 +4,7 @@ import type { CoderBody } from './blocks/coder-event.js';
 type SubagentFrame = Extract<KnownFrame, { kind: 'assistant' | 'user' }>;
 
 /**
- * What a subagent says, calls and is answered, as progress: it is never the main thread's text. Its deltas are left
+ * Makes progress of a subagent's texts, calls and answers: they are never the main thread's text. Its deltas are left
  * out, for its complete frames say the same.
  */
 export function subagentProgress(frame: SubagentFrame): CoderBody {

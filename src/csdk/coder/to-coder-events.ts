@@ -7,7 +7,7 @@ import { resultErrorMessage, usageBody } from './result-outcome.js';
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** What `toCoderEvents` may be told. */
+/** Options of `toCoderEvents`. */
 export interface CoderEventsOptions {
   /** The thread of an `init` whose message names no session. */
   readonly threadId?: string;

@@ -13,7 +13,7 @@ export type Arrival =
   | { readonly kind: 'timedOut' }
   | { readonly kind: 'closed' };
 
-/** What arrivals come from. */
+/** The sources of arrivals. */
 export interface ArrivalSources {
   readonly messages: AsyncIterable<CsdkFrame> | Iterable<CsdkFrame>;
   readonly callbacks?: AsyncIterable<CsdkCallback> | undefined;

@@ -1,8 +1,8 @@
 type Fields = Readonly<Record<string, unknown>>;
 
 /**
- * What the SDK tells its host by a call instead of a frame: that a tool wants permission, what the host said, and
- * its hooks. Narrow by `kind`.
+ * A thing that the SDK tells its host by a call instead of a frame: a tool wants permission, the host has answered, or a
+ * hook runs. Narrow by `kind`.
  */
 export type CsdkCallback =
   | {
@@ -17,14 +17,14 @@ export type CsdkCallback =
       readonly requestId?: string;
     }
   | {
-      /** What the host answered. */
+      /** The answer of the host. */
       readonly kind: 'permission_decision';
       readonly toolUseId: string;
       readonly toolName: string;
       readonly decision: 'granted' | 'denied' | 'auto';
       /** The reason that the model is told, with a refusal. */
       readonly message?: string;
-      /** What the tool runs with instead, where the host changed it. */
+      /** The input that the tool runs with, if the host changed it. */
       readonly updatedInput?: Fields;
       readonly agentId?: string;
       readonly requestId?: string;
@@ -37,7 +37,7 @@ export type CsdkCallback =
       readonly toolUseId?: string;
     };
 
-/** Where callbacks are put, to be read as a stream. */
+/** A queue of callbacks that is read as a stream. */
 export interface CallbackQueue extends AsyncIterable<CsdkCallback> {
   /** Adds one. After `close` it is dropped. */
   push(callback: CsdkCallback): void;

@@ -1,4 +1,4 @@
-/** How many ids a generation holds. */
+/** The number of ids that a generation holds. */
 const generationSize = 4096;
 
 /**
@@ -10,7 +10,7 @@ export class FrameIds {
   #older: ReadonlyMap<string, string> = new Map();
 
   /**
-   * Whether a frame of this type and uuid was read before; it is from now on. Recordings often have their uuids
+   * Says if a frame of this type and uuid was read before, and notes it. Recordings often have their uuids
    * blanked out, with one word for all: such a word is no id.
    */
   isRepeated(type: string, uuid: unknown): uuid is string {

@@ -100,12 +100,12 @@ export function textField(fields: Fields, name: string): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
 
-/** Whether a value is an object with fields. */
+/** Says if a value is an object with fields. */
 export function isFields(value: unknown): value is Fields {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Whether a value is an object with a `type`: a block, an event, a frame. */
+/** Says if a value is an object with a `type`: a block, an event, a frame. */
 export function isTyped(value: unknown): value is Fields & { readonly type: string } {
   return isFields(value) && typeof value.type === 'string';
 }

@@ -35,12 +35,12 @@ const subtypesWithoutEvent: ReadonlySet<string> = new Set([
   'worker_shutting_down',
 ]);
 
-/** Whether a type of frame is known and has no event of its own. */
+/** Says if a type of frame is known and has no event. */
 export function isSilentType(type: string): boolean {
   return typesWithoutEvent.has(type);
 }
 
-/** Whether a subtype of `system` is known and has no event of its own, or one that is told elsewhere. */
+/** Says if a subtype of `system` is known and has no event here. */
 export function isSilentSystem(subtype: string): boolean {
   return subtypesWithoutEvent.has(subtype);
 }

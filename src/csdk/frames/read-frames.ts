@@ -4,7 +4,7 @@ import { type CsdkFrame, isTyped } from './frame.js';
 export interface MalformedLine {
   /** From 1. */
   readonly number: number;
-  /** What is wrong with it. */
+  /** The fault of the line, in words. */
   readonly problem: string;
 }
 

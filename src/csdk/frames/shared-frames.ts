@@ -1,9 +1,9 @@
 import type { CsdkFrame } from './frame.js';
 
-/** Where frames come from. */
+/** A source of frames. */
 export type Frames = AsyncIterable<CsdkFrame> | Iterable<CsdkFrame>;
 
-/** What a reader gets. Narrow by `kind`. `left`: it was told to stop waiting, and has taken nothing. */
+/** The answer to a reader. Narrow by `kind`. `left`: the reader was told to stop waiting, and has taken nothing. */
 export type FrameRead =
   | { readonly kind: 'frame'; readonly frame: CsdkFrame }
   | { readonly kind: 'ended' }

@@ -67,7 +67,7 @@ export class AskedCalls {
   }
 }
 
-/** What the tool runs with instead; nothing where its input stays. */
+/** The changed input of a tool; nothing if its input stays. */
 export function changedInput(
   call: ToolCall,
   args: Readonly<Record<string, unknown>>,

@@ -3,7 +3,7 @@
  * compile. What we make is assignable to the SDK's own types, and so are its callbacks to ours.
  */
 
-/** What `canUseTool` is told beside the tool's name and input. */
+/** The facts that `canUseTool` gets beside the tool's name and input. */
 export interface CsdkPermissionOptions {
   /** Aborted when the answer is no longer wanted. */
   readonly signal: AbortSignal;
@@ -14,7 +14,7 @@ export interface CsdkPermissionOptions {
   readonly requestId?: string | undefined;
 }
 
-/** What `canUseTool` answers. More fields than these are passed on untouched. */
+/** The answer of `canUseTool`. More fields than these are passed on untouched. */
 export type CsdkPermissionAnswer =
   | { readonly behavior: 'allow'; readonly updatedInput?: Record<string, unknown> }
   | { readonly behavior: 'deny'; readonly message: string };
@@ -34,7 +34,7 @@ export interface CsdkHookInput {
   readonly agent_id?: unknown;
 }
 
-/** What a PreToolUse hook decides. Without a `permissionDecision` the SDK's own rules decide. */
+/** The decision of a PreToolUse hook. Without a `permissionDecision` the SDK's own rules decide. */
 export interface CsdkPreToolUseOutput {
   readonly hookEventName: 'PreToolUse';
   readonly permissionDecision?: 'allow' | 'deny';
@@ -42,7 +42,7 @@ export interface CsdkPreToolUseOutput {
   readonly updatedInput?: Record<string, unknown>;
 }
 
-/** What a hook answers: nothing, or a decision about a tool call. */
+/** The answer of a hook: nothing, or a decision about a tool call. */
 export interface CsdkHookOutput {
   readonly hookSpecificOutput?: CsdkPreToolUseOutput;
 }

@@ -15,13 +15,13 @@ import {
   csdkHookEvents,
 } from './sdk-callbacks.js';
 
-/** How a gate meets the SDK's own permission rules. */
+/** Options for a gate beside the SDK's own permission rules. */
 export interface ToolGateOptions<
   Options extends CsdkPermissionOptions = CsdkPermissionOptions,
   Answer extends CsdkPermissionAnswer | null = CsdkPermissionAnswer,
 > {
   /**
-   * What the PreToolUse hook says of a call that the pipeline passed. `defer` (the default): nothing, so that the
+   * The answer of the PreToolUse hook to a call that the pipeline passed. `defer` (the default): nothing, so that the
    * user's own rules still allow it, ask, or deny it. `allow`: it runs, whatever those rules say.
    */
   readonly onPass?: 'allow' | 'defer';
@@ -36,7 +36,7 @@ export interface ToolGateOptions<
   readonly timeoutSeconds?: number;
 }
 
-/** What goes into the options of a query. */
+/** The part of a query's options that asks a gate. */
 export interface CsdkToolGate<
   Options extends CsdkPermissionOptions = CsdkPermissionOptions,
   Answer extends CsdkPermissionAnswer | null = CsdkPermissionAnswer,

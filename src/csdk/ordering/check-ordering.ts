@@ -3,7 +3,7 @@ import { orderingChecker } from './ordering-checker.js';
 import type { OrderingViolation } from './ordering-violation.js';
 
 /**
- * What is wrong with the order of a run's events: nothing, in a good run. Any agent's events will do; for a stream
+ * Finds the faults in the order of a run's events: none in a good run. Any agent's events will do; for a stream
  * that goes on, use `orderingChecker` or `assertOrdering`.
  *
  * @example

@@ -6,9 +6,9 @@ type Report = (rule: OrderingRule, message: string) => void;
 
 /** Checks a stream of session events as it goes by. */
 export interface OrderingChecker {
-  /** What an event breaks. */
+  /** The rules that an event breaks. */
   take(event: SessionEvent): readonly OrderingViolation[];
-  /** What is missing, now that the stream has ended. */
+  /** The rules that a stream breaks by its end: something is missing. */
   finish(): readonly OrderingViolation[];
 }
 

@@ -24,6 +24,6 @@ export interface OrderingViolation {
   /** Which event, from 0; the number of events where something is missing at the end. */
   readonly index: number;
   readonly rule: OrderingRule;
-  /** What is wrong, for people. */
+  /** The fault, in words for people. */
   readonly message: string;
 }

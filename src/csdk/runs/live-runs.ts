@@ -4,7 +4,7 @@ import { type FrameRead, type Frames, SharedFrames } from '../frames/shared-fram
 import { endOfResult } from '../session/run-end.js';
 import { RunEnds, type RunsEnd, speaks } from './run-ends.js';
 
-/** How a query is split into its runs. Everything may be left out. */
+/** Options for splitting a query into its runs. Each may be left out. */
 export interface LiveRunsOptions {
   /**
    * When a run is over: at its `result` (the default), or, with `settled`, at the first result that leaves no task in the

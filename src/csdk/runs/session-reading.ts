@@ -11,7 +11,7 @@ import { Diagnostics } from '../session/session-diagnostic.js';
 import { SessionNormalizer } from '../session/session-normalizer.js';
 import { factsOfCallback, factsOfFrame } from '../subagents/subagent-facts.js';
 
-/** How long `end: 'idle'` waits for another turn, unless given. */
+/** The default time that `end: 'idle'` waits for another turn. */
 const defaultIdleTimeoutMs = 60_000;
 
 /** The options for reading a run. */

@@ -3,7 +3,7 @@ import type { DiagnosticFact } from './session-diagnostic.js';
 
 type Reason = AutoCompactionStart['reason'];
 
-/** How a compaction ended, as far as a frame says. */
+/** The end of a compaction, as far as a frame tells it. */
 export interface CompactionEnd {
   readonly result?: unknown;
   readonly aborted?: boolean;
@@ -12,7 +12,7 @@ export interface CompactionEnd {
 }
 
 /**
- * What is still to be heard of a compaction that has been reported as ended: nothing; the boundary that follows a
+ * The frames that still come for a compaction that has been reported as ended: none; the boundary that follows a
  * status; or, where only a hook told of it and the hook was ahead of the frames, all of its frames (csdk §5).
  */
 type Echo = 'none' | 'boundary' | 'frames';
@@ -60,7 +60,7 @@ export class Compaction {
     this.#start('frame', reason);
   }
 
-  /** Whether a status that says so now is about one that has been reported. */
+  /** A status of a compaction would now be about one that has been reported. */
   get isStatusRepeated(): boolean {
     return this.#echo === 'frames';
   }
@@ -85,7 +85,7 @@ export class Compaction {
     this.#echo = 'none';
   }
 
-  /** Whether a boundary that comes now is about one that has been reported. */
+  /** A boundary would now be about a compaction that has been reported. */
   get isBoundaryRepeated(): boolean {
     return this.#open === undefined && this.#echo !== 'none';
   }

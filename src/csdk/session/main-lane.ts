@@ -87,7 +87,7 @@ export class MainLane {
     else if (message.stopReason !== undefined && !open.isStreamed) this.reader.stop();
   }
 
-  /** What the host sent: of it, the results of tools. */
+  /** A frame of the host. Only its tool results count. */
   user(frame: CsdkFrame): void {
     if (frame.isReplay === true) return;
     if (!isFields(frame.message)) {
@@ -113,7 +113,7 @@ export class MainLane {
       if (typeof id === 'string') this.tools.update(id, { kind: 'summary', summary });
   }
 
-  /** What the SDK told by a call. */
+  /** A call of the SDK to its host. */
   callback(callback: CsdkCallback): void {
     if (callback.kind === 'hook') {
       this.#hook(callback);

@@ -54,7 +54,7 @@ export class SessionMessageWriter implements MessageWriter {
   readonly #sink: MessageSink;
   /** Live: it grows, and every event of the message refers to it. */
   #message: { -readonly [K in keyof AssistantMessage]: AssistantMessage[K] };
-  /** What the message holds so far. */
+  /** The content of the message so far. */
   #content: AssistantContent[] = [];
   /** The place of each block in the content. */
   #slots = new Map<OpenBlock, number>();

@@ -3,10 +3,10 @@ import type { SubagentFact } from '../../stream/index.js';
 import type { CsdkCallback } from '../frames/callback.js';
 import type { SessionDiagnostic } from './session-diagnostic.js';
 
-/** How `normalizeSession` reads a stream. Everything may be left out. */
+/** Options of `normalizeSession`. Each may be left out. */
 export interface NormalizeOptions {
   /**
-   * What the SDK tells the host by calls: permission requests and hooks. They are merged with the frames in the
+   * The calls of the SDK to its host: permission requests and hooks. They are merged with the frames in the
    * order of arrival. A source that never ends does not hold up the run's end; one that fails is told to
    * `onDiagnostic`, and the run goes on without it.
    */
@@ -17,7 +17,7 @@ export interface NormalizeOptions {
    * before that (progress, a result) is announced then.
    */
   readonly toolStart?: 'block' | 'messageEnd';
-  /** What becomes of a subagent's output: updates of the call that started it (`nest`, the default), or nothing. */
+  /** A subagent's output becomes updates of the call that started it (`nest`, the default), or nothing (`drop`). */
   readonly subagents?: 'nest' | 'drop';
   /**
    * When the run ends: at the first result (`firstResult`, the default), or, with `idle`, once a result leaves no
@@ -37,7 +37,7 @@ export interface NormalizeOptions {
   readonly onSubagent?: (fact: SubagentFact) => void;
   /** Is told what was left out or could not be read, with a count of each kind. */
   readonly onDiagnostic?: (diagnostic: SessionDiagnostic) => void;
-  /** Where each event is traced, at level debug: its type and ids, never what it says. */
+  /** Gets a line for each event at level debug: its type and ids, and never its text. */
   readonly logger?: Logger;
   /** Goes into the trace. */
   readonly runId?: string;
@@ -47,5 +47,5 @@ export interface NormalizeOptions {
   readonly check?: boolean;
 }
 
-/** What the state of a run needs of the options. */
+/** The options that the state of a run reads. */
 export type RunOptions = Pick<NormalizeOptions, 'toolStart' | 'subagents' | 'end'>;

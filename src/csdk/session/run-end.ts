@@ -5,11 +5,11 @@ import { type CsdkFrame, isFields, textField } from '../frames/frame.js';
 import { isErrorResult, isInterruptedResult } from '../frames/result.js';
 import { sessionUsage } from '../frames/usage.js';
 
-/** How a run ended. */
+/** The end of a run. */
 export type RunEnd = Pick<AgentEnd, 'error' | 'aborted'>;
 
 /**
- * How a result says that its turn ended. An interrupted turn is reported as an error too; its terminal reason tells
+ * Reads the end of a turn from its result. An interrupted turn is reported as an error too; its terminal reason tells
  * (csdk §6.2, §6.6).
  *
  * @param lastError what the last message said went wrong, for a result that does not say.

@@ -1,4 +1,4 @@
-/** What a diagnostic is about. Narrow by `kind`. */
+/** The subject of a diagnostic. Narrow by `kind`. */
 export type DiagnosticFact =
   | {
       /** A frame of a type that is not known here. The SDK's set grows; such a frame has no effect. */
@@ -80,7 +80,7 @@ export type DiagnosticFact =
       /** A result that does not decide how the run ends: more turns followed, or it was a background task's. */
       readonly kind: 'result_passed_over';
       readonly isBackground: boolean;
-      /** What it said failed. */
+      /** The result said that its turn failed. */
       readonly failed: boolean;
     }
   | {
@@ -91,13 +91,13 @@ export type DiagnosticFact =
     };
 
 /**
- * What a normalizer left out, or could not read, with how many of its kind there have been in this run.
+ * A thing that a normalizer left out or could not read, with the count of its kind in this run.
  *
  * @example
  * const onDiagnostic = (one: SessionDiagnostic) => logger.debug(one.kind, { count: one.count });
  */
 export type SessionDiagnostic = DiagnosticFact & {
-  /** How many of this kind there have been, with this one. */
+  /** The number of this kind so far, with this one. */
   readonly count: number;
 };
 

@@ -27,7 +27,7 @@ export class SessionNormalizer {
   readonly #work = new BackgroundWork();
   readonly #fallback = new Fallback();
   #ended = false;
-  /** What the results so far say of the run's end. */
+  /** The end of the run, as the results so far tell it. */
   #verdict: RunEnd | undefined;
   #usage: SessionUsage | undefined;
   #waits = 0;
@@ -218,7 +218,7 @@ export class SessionNormalizer {
       this.#tell({ kind: 'result_passed_over', isBackground, failed: passed.error !== undefined });
   }
 
-  /** How the run ended, where no turn has begun since the last result. */
+  /** The end of the run, if no turn has begun since the last result. */
   #decided(): RunEnd | undefined {
     return this.#isWaiting ? this.#verdict : undefined;
   }

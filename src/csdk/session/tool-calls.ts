@@ -4,7 +4,7 @@ import type { TaskOutcome, ToolPartial } from './tool-partial.js';
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** What is known of a call. */
+/** The known facts of a call. */
 export interface KnownCall {
   readonly name?: string | undefined;
   readonly args?: Fields | undefined;
@@ -22,7 +22,7 @@ export class ToolCalls {
   readonly #running = new Map<string, KnownCall>();
   /** The answer of each of them when it went to the background; nothing if its result comes later. */
   readonly #detached = new Map<string, { readonly launched?: unknown }>();
-  /** How the task of a running call ended. */
+  /** The ends of running calls' tasks. */
   readonly #outcomes = new Map<string, TaskOutcome>();
   readonly #ended = new Set<string>();
 
@@ -35,7 +35,7 @@ export class ToolCalls {
     return this.#running.has(id);
   }
 
-  /** What its host says that a call is: its start says so, or, where it runs already, its updates. */
+  /** Notes what the host says of a call. Its start tells it or, if it runs already, its updates. */
   note(id: string, { name, args }: KnownCall): void {
     const known = this.#running.get(id) ?? this.#noted.get(id);
     const call = { name: name ?? known?.name, args: args ?? known?.args };

@@ -2,8 +2,8 @@ import { isTaskOver } from '../frames/background-work.js';
 import { type CsdkBlock, type CsdkFrame, isFields, textField } from '../frames/frame.js';
 
 /**
- * What `partialResult` of a `tool_execution_update` holds. The SDK has no partial output of tools: what it tells
- * of a call that runs is this. Narrow by `kind`.
+ * The `partialResult` of a `tool_execution_update`. The SDK has no partial output of tools: it tells these things of a
+ * call that runs. Narrow by `kind`.
  */
 export type ToolPartial =
   | {
@@ -20,7 +20,7 @@ export type ToolPartial =
       readonly kind: 'detached';
     }
   | {
-      /** What the call, and others before it, came to. */
+      /** The outcome of the call and of others before it, in words. */
       readonly kind: 'summary';
       readonly summary: string;
     }
@@ -87,7 +87,7 @@ export function taskPartial(frame: CsdkFrame): Extract<ToolPartial, { kind: 'tas
   };
 }
 
-/** How the task of a call ended. */
+/** The end of a call's task. */
 export interface TaskOutcome {
   readonly result: unknown;
   readonly isError: boolean;
@@ -98,7 +98,7 @@ export interface TaskOutcome {
 type TaskPartial = Extract<ToolPartial, { kind: 'task' }>;
 
 /**
- * How a task ended, in the shape in which the Agent tool answers for a subagent in the foreground; nothing while it goes on.
+ * Reads the end of a task, in the shape in which the Agent tool answers for a subagent in the foreground. Nothing while it goes on.
  * The notification has the report of the subagent. It comes last, if it comes.
  */
 export function taskOutcome({

@@ -6,7 +6,7 @@ interface CoderEvent<Type extends string> {
   readonly provider: CoderProvider;
   /** Milliseconds since 1970: when the message was normalized. Events of one message share it. */
   readonly ts: number;
-  /** What the event was made of, untouched and by reference: an SDK message, a callback, or a `{ reason }`. */
+  /** The source of the event, untouched and by reference: an SDK message, a callback, or a `{ reason }`. */
   readonly originalItem?: unknown;
 }
 
@@ -40,7 +40,7 @@ export interface CoderToolResult extends CoderEvent<'tool_result'> {
   readonly result?: unknown;
   /** Of a shell command, where the agent tells it. Claude does not. */
   readonly exitCode?: number | null;
-  /** What went wrong; absent where the tool worked. */
+  /** The failure of the tool; absent if it worked. */
   readonly error?: string;
 }
 
@@ -50,7 +50,7 @@ export interface CoderProgress extends CoderEvent<'progress'> {
   readonly detail?: string;
 }
 
-/** What was decided on a tool call: by a person or the host, or `auto` by a rule. */
+/** The decision on a tool call: by a person or the host, or `auto` by a rule. */
 export type PermissionDecision = 'granted' | 'denied' | 'auto';
 
 /** A tool call waits for leave, or has got an answer. */
@@ -80,7 +80,7 @@ export interface CoderUsageStats {
   readonly [count: string]: unknown;
 }
 
-/** What a turn used. */
+/** The usage of a turn. */
 export interface CoderUsage extends CoderEvent<'usage'> {
   readonly stats?: CoderUsageStats;
 }

@@ -4,7 +4,7 @@ import type { OpenCall } from './open-calls.js';
 import { planLine } from './task-plan.js';
 
 /**
- * What a tool's answer changed: a file, or the list of things to do. The structured result tells; an older SDK
+ * The change that a tool's answer tells: a file, or the list of things to do. The structured result tells; an older SDK
  * gives none, and then the call's arguments do.
  */
 export function changesOf(call: OpenCall, result: unknown): CoderBody[] {
