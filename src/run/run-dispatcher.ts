@@ -186,17 +186,17 @@ export class RunDispatcher {
       case 'message_start':
         this.#writer.openMessage();
         this.#deltas.openMessage();
-        return undefined;
+        break;
       case 'message_update':
         this.#deltas.message(event.assistantMessageEvent);
-        return undefined;
+        break;
       case 'message_end':
         return this.#messageEnd(event.message);
       case 'tool_execution_start':
         return this.#tools.started(event).then(() => this.#subagents.called(event));
       case 'tool_execution_update':
         this.#deltas.toolProgress(event);
-        return undefined;
+        break;
       case 'tool_execution_end':
         return this.#toolEnd(event);
       case 'auto_compaction_start': {
@@ -204,15 +204,14 @@ export class RunDispatcher {
         const messages = history && [...history, ...this.#writer.written];
         const before = beforeHistory?.messages ?? 0;
         this.#compactions.started(this.#with.trail, event, messages, before);
-        return undefined;
+        break;
       }
       case 'agent_end':
         this.#end = event;
-        return undefined;
-      case 'agent_start':
-      case 'auto_compaction_end': // dispatched when its listener has been told: seed 001
-        return undefined;
+        break;
+      default: // `auto_compaction_end` is dispatched when its listener has been told: seed 001
     }
+    return undefined;
   }
 
   /** Dispatches the facts of an event that come after its listener was told. */
