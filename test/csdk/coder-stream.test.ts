@@ -91,6 +91,24 @@ describe('sessions (C4)', () => {
 describe('texts (C6, C7)', () => {
   check([
     [
+      'each frame completes the block of its text, not the first one: an empty one before it takes nothing',
+      [
+        init,
+        start('m1'),
+        textStart(0),
+        blockStop(0),
+        textStart(1),
+        delta('bye', 1),
+        assistant('m1', [text('bye')]),
+        blockStop(1),
+        stop,
+        assistant('m1', [text('')]),
+        assistant('m1', [text('bye')]),
+        result(),
+      ],
+      ['init', '+bye', '=bye', 'done'],
+    ],
+    [
       'streamed, the frame before the block stops',
       [
         init,
