@@ -36,4 +36,17 @@ describe('the documentation site', () => {
     );
     expect(text).toBe('# Home\n\n> It is home.\n\n## Begin\n\n- [A page](docs/a.md): It says a.\n');
   });
+
+  it('is built from a lock file that has the packages of every platform', () => {
+    const { packages } = JSON.parse(readProjectFile('docs/site/package-lock.json')) as {
+      packages: Record<string, { readonly optionalDependencies?: object }>;
+    };
+    const locked = Object.keys(packages);
+    const missing = locked.flatMap((path) =>
+      Object.keys(packages[path]?.optionalDependencies ?? {}).filter(
+        (name) => !locked.some((other) => other.endsWith(`node_modules/${name}`)),
+      ),
+    );
+    expect(missing).toEqual([]);
+  });
 });
