@@ -1,7 +1,7 @@
 import type { Entry } from '../outcome/entry.js';
 import type { Shape, Shapes } from './copy.js';
 import type { FieldState } from './laws.js';
-import type { MergeTarget } from './merge.js';
+import type { Merge, MergeTarget } from './merge.js';
 
 /** A write that came second to a first-defined field; `at` is how much was written before. */
 export interface Overruled {
@@ -36,11 +36,14 @@ export class Work implements MergeTarget {
   #written: (Entry | string | InnerWrite)[] | undefined = undefined;
   overrulings: Overruled[] | undefined = undefined;
   states: Map<string, FieldState> | undefined = undefined;
+  /** How the stage merges patches. */
+  readonly merge: Merge;
   /** Whose patch is merged. */
   entry: Entry;
 
-  constructor(emitted: object, shapes: Shapes, isStrict: boolean, entry: Entry) {
+  constructor(emitted: object, merge: Merge, shapes: Shapes, isStrict: boolean, entry: Entry) {
     this.#emitted = emitted;
+    this.merge = merge;
     this.#shapes = shapes;
     this.#isStrict = isStrict;
     this.entry = entry;
@@ -60,7 +63,7 @@ export class Work implements MergeTarget {
   get shown(): object {
     if (this.#values === undefined) return this.#emitted;
     if (this.#shown !== undefined) return this.#shown;
-    const copy = this.#shapeNow.copy(this.#values);
+    const copy = (this.#shape ?? this.#shapeNow).copy(this.#values);
     this.isShared = this.#wasRead || this.#isStrict;
     this.#shown = this.isShared ? Object.freeze(copy) : copy;
     return this.#shown;
@@ -75,8 +78,9 @@ export class Work implements MergeTarget {
   get isIntact(): boolean {
     const shown = this.#shown;
     if (shown === undefined || this.isShared || this.#values === undefined) return true;
-    this.forget();
-    return this.#shapeNow.isSame(shown, this.#values);
+    this.#shown = undefined;
+    this.#wasRead = true;
+    return (this.#shape ?? this.#shapeNow).isSame(shown, this.#values);
   }
 
   /** Leaves what was read to the handler that has read it. */

@@ -60,11 +60,10 @@ function patch(run: Run, entry: Entry, at: number, result: unknown): boolean {
   if (typeof result !== 'object' || result === null)
     return bad(run, entry, `a mutator returns a patch, and it returned ${shapeOf(result)}`);
   if (run.terms.observeOnly) return observeOnly(run, entry, 'a patch');
-  const merges = run.merges;
-  const work = (run.work ??= new Work(run.emitted, merges.shapes, run.services.strict, entry));
+  const work = (run.work ??= newWork(run, entry));
   const before = work.written.length;
   work.entry = entry;
-  const verdict = merges.patch(work, result);
+  const verdict = work.merge(work, result);
   if (verdict !== true) {
     const problem = `its patch was refused as a whole: ${verdict.problem}${writers(run, verdict.unfit)}`;
     const grant = verdict.needs === undefined ? '' : grantHint(run, entry, verdict.needs);
@@ -75,6 +74,10 @@ function patch(run: Run, entry: Entry, at: number, result: unknown): boolean {
     run.call = undefined;
   }
   return step(run, entry, 'patched');
+}
+
+function newWork({ emitted, merges, services }: Run, entry: Entry): Work {
+  return new Work(emitted, merges.patch, merges.shapes, services.strict, entry);
 }
 
 /** As an operator grants it, ready to be written. */
