@@ -1,7 +1,7 @@
 import type { Call, OpenContribution } from '../../kernel/index.js';
 import { type BootstrapFiles, BootstrapView } from './bootstrap-files.js';
 import type { InternalHookHandler } from './event.js';
-import type { Firing } from './firing.js';
+import type { HookTrigger } from './hook-trigger.js';
 import type { InternalHookRow, InternalHookSink } from './row.js';
 import { internalHookRows } from './rows.js';
 
@@ -20,8 +20,8 @@ export interface Registration {
 export interface HookScope {
   readonly extensionId: string;
   readonly timeoutMs: number;
-  /** The firing of a row in a dispatch, or nothing if the legacy system would fire none. */
-  firingOf(row: InternalHookRow, sink: InternalHookSink, call: Call): Firing | undefined;
+  /** The trigger of a row in a dispatch, or nothing if the legacy system would fire none. */
+  triggerOf(row: InternalHookRow, sink: InternalHookSink, call: Call): HookTrigger | undefined;
 }
 
 /** The contributions of a registration: one for each family of each key that it hears. */
@@ -54,20 +54,20 @@ function runner(
   sink: InternalHookSink,
 ): (call: Call) => unknown {
   return (call) => {
-    const firing = scope.firingOf(row, sink, call);
-    if (firing === undefined) return undefined;
-    if (!row.awaited) return firing.queue(handler);
-    if (sink.class === 'observer') return firing.call(handler);
+    const trigger = scope.triggerOf(row, sink, call);
+    if (trigger === undefined) return undefined;
+    if (!row.awaited) return trigger.queue(handler);
+    if (sink.class === 'observer') return trigger.call(handler);
     if (sink.class === 'augmenter')
-      return after(firing.call(handler), () => {
-        const replies = firing.newReplies();
+      return after(trigger.call(handler), () => {
+        const replies = trigger.newReplies();
         return replies.length > 0 ? { replies } : undefined;
       });
     const files = filesOf(call);
-    firing.files ??= new BootstrapView(firing.event, filesOf(call.event));
-    const view = firing.files;
+    trigger.files ??= new BootstrapView(trigger.event, filesOf(call.event));
+    const view = trigger.files;
     view.pull(files);
-    return after(firing.call(handler), () => view.patch(files));
+    return after(trigger.call(handler), () => view.patch(files));
   };
 }
 

@@ -22,7 +22,7 @@ import {
   type InternalHookHandler,
   type InternalHookType,
 } from './event.js';
-import { Firing } from './firing.js';
+import { HookTrigger } from './hook-trigger.js';
 import type { InternalHookOptions, InternalHookStats, InternalHooks } from './internal-hooks.js';
 import { Registrations } from './registrations.js';
 import type { InternalHookRow, InternalHookSink, SourceStep } from './row.js';
@@ -31,7 +31,7 @@ import { rowOf } from './rows.js';
 /** A trigger on its way through the kernel. */
 interface Origin {
   readonly row: InternalHookRow;
-  readonly firing: Firing;
+  readonly trigger: HookTrigger;
 }
 
 /** The bus itself: one per kernel. `InternalHooks` describes it. */
@@ -45,7 +45,7 @@ export class InternalHookBus implements InternalHooks {
   /** The triggers that are being dispatched, by the metadata of their dispatches. */
   readonly #origins = new WeakMap<object, Origin>();
   /** The events made of other dispatches, by envelope and row. */
-  readonly #firings = new WeakMap<object, Map<InternalHookRow, Firing | undefined>>();
+  readonly #triggers = new WeakMap<object, Map<InternalHookRow, HookTrigger | undefined>>();
   readonly #misfits = new Set<InternalHookRow>();
   readonly #counts = {
     triggered: 0,
@@ -65,8 +65,8 @@ export class InternalHookBus implements InternalHooks {
     const scope = {
       extensionId,
       timeoutMs: handlerTimeoutMs,
-      firingOf: (row: InternalHookRow, sink: InternalHookSink, call: Call) =>
-        this.#firingOf(row, sink, call),
+      triggerOf: (row: InternalHookRow, sink: InternalHookSink, call: Call) =>
+        this.#triggerOf(row, sink, call),
     };
     this.#timeoutMs = handlerTimeoutMs;
     this.#registrations = new Registrations((registration) =>
@@ -101,14 +101,14 @@ export class InternalHookBus implements InternalHooks {
 
   async triggerInternalHook(event: InternalHookEvent): Promise<void> {
     this.#counts.triggered++;
-    const firing = this.#newFiring(event);
+    const trigger = this.#newTrigger(event);
     const row = rowOf(event.type, event.action);
     const steps = row === undefined ? undefined : this.#checked(row, event);
-    if (row === undefined || steps === undefined) return this.#carry(firing);
-    const replies = await this.#dispatch(row, firing, steps);
-    if (replies === undefined) return this.#carry(firing);
-    await firing.settled();
-    firing.addReplies(replies);
+    if (row === undefined || steps === undefined) return this.#carry(trigger);
+    const replies = await this.#dispatch(row, trigger, steps);
+    if (replies === undefined) return this.#carry(trigger);
+    await trigger.settled();
+    trigger.addReplies(replies);
   }
 
   stats(): InternalHookStats {
@@ -141,11 +141,11 @@ export class InternalHookBus implements InternalHooks {
   /** Dispatches a trigger. Gives the replies of its stages, or nothing if its handlers were not reached. */
   async #dispatch(
     row: InternalHookRow,
-    firing: Firing,
+    trigger: HookTrigger,
     steps: readonly SourceStep[],
   ): Promise<readonly string[] | undefined> {
     const metadata = { legacyBus: 'internal-hooks', key: `${row.type}:${row.action}` };
-    this.#origins.set(metadata, { row, firing });
+    this.#origins.set(metadata, { row, trigger });
     let last: Outcome | undefined;
     let reached = false;
     try {
@@ -164,18 +164,18 @@ export class InternalHookBus implements InternalHooks {
     }
     if (!reached) this.#counts.joined++;
     if (!reached && row.ownEventOnly === true) return undefined;
-    if (last !== undefined) await this.#firings.get(last.event)?.get(row)?.settled(); // where it joined
+    if (last !== undefined) await this.#triggers.get(last.event)?.get(row)?.settled(); // where it joined
     const { replies = [] } = (last?.annotations ?? {}) as { readonly replies?: readonly string[] };
     return replies; // the stages of commands have such
   }
 
-  /** Calls the handlers of an event outside of the canonical families. The firing logs a handler that fails. */
-  async #carry(firing: Firing): Promise<void> {
+  /** Calls the handlers of an event outside of the canonical families. The trigger logs a handler that fails. */
+  async #carry(trigger: HookTrigger): Promise<void> {
     this.#counts.carried++;
-    const { type, action } = firing.event;
+    const { type, action } = trigger.event;
     for (const hear of this.#registrations.handlersOf(type, action))
       try {
-        const settling = firing.call(hear);
+        const settling = trigger.call(hear);
         if (settling !== undefined)
           await withTimeout(settling, this.#timeoutMs, this.#clock, () => undefined);
       } catch {
@@ -183,29 +183,29 @@ export class InternalHookBus implements InternalHooks {
       }
   }
 
-  /** Finds the firing of a dispatch for a row: that of its own trigger, or one made of the envelope, once. */
-  #firingOf(row: InternalHookRow, sink: InternalHookSink, call: Call): Firing | undefined {
+  /** Finds the trigger of a dispatch for a row: the origin that announced it, or one made of the envelope, once. */
+  #triggerOf(row: InternalHookRow, sink: InternalHookSink, call: Call): HookTrigger | undefined {
     const { event } = call;
     const origin = this.#origins.get(event.metadata);
-    if (origin !== undefined) return origin.row === row ? origin.firing : undefined;
-    const made = this.#firings.get(event) ?? new Map<InternalHookRow, Firing | undefined>();
-    this.#firings.set(event, made);
+    if (origin !== undefined) return origin.row === row ? origin.trigger : undefined;
+    const made = this.#triggers.get(event) ?? new Map<InternalHookRow, HookTrigger | undefined>();
+    this.#triggers.set(event, made);
     if (!made.has(row)) made.set(row, this.#madeOf(row, sink, call));
     return made.get(row);
   }
 
-  #madeOf(row: InternalHookRow, sink: InternalHookSink, call: Call): Firing | undefined {
+  #madeOf(row: InternalHookRow, sink: InternalHookSink, call: Call): HookTrigger | undefined {
     if (row.ownEventOnly === true && isOfLegacyHost(call.event)) return undefined;
     const content = sink.content(call);
     if (content === undefined) return undefined;
     const { sessionKey, context } = content;
-    return this.#newFiring(
+    return this.#newTrigger(
       createInternalHookEvent(row.type, row.action, sessionKey, context, call.event.occurredAt),
     );
   }
 
-  #newFiring(event: InternalHookEvent): Firing {
-    return new Firing(event, {
+  #newTrigger(event: InternalHookEvent): HookTrigger {
+    return new HookTrigger(event, {
       logger: this.#logger,
       failed: () => {
         this.#counts.failures++;

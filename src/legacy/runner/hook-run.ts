@@ -18,10 +18,10 @@ import {
 import { plainRecords } from '../hooks/plain-records.js';
 import { type Announcement, isFields, type LegacyHookRow } from '../hooks/row.js';
 import { bridgeOf, type LegacyBridge } from './bridge-state.js';
-import { FacadeListener } from './facade-listener.js';
 import { bandOf, HookReach } from './hook-reach.js';
 import type { LegacyHookRunnerOptions } from './hook-runner-options.js';
 import { LegacyCall } from './legacy-call.js';
+import { RunnerReporter } from './runner-reporter.js';
 
 /** Runs plugin hooks as the legacy runner does, on the canonical stages of one kernel. */
 export class HookRun {
@@ -78,7 +78,7 @@ export class HookRun {
 
   #begin(hook: LegacyHookName, event: LegacyEvent, ctx: LegacyContext) {
     const row: LegacyHookRow = pluginHooks[hook];
-    const listener = new FacadeListener(hook, row.kind, this.#options);
+    const listener = new RunnerReporter(hook, row.kind, this.#options);
     const call = new LegacyCall(hook, row, { event, ctx }, this.#bridge.tellInPlace, listener);
     const count = this.count(hook);
     if (count > 0) listener.tellRunning(count);
@@ -89,7 +89,7 @@ export class HookRun {
   #dispatch(
     row: LegacyHookRow,
     call: LegacyCall,
-    listener: FacadeListener,
+    listener: RunnerReporter,
     announcement: Announcement,
   ): Promise<Outcome> {
     const { family, payload, given } = this.#prepared(row, call, listener, announcement);
@@ -101,7 +101,7 @@ export class HookRun {
   #prepared(
     row: LegacyHookRow,
     call: LegacyCall,
-    { signal }: FacadeListener,
+    { signal }: RunnerReporter,
     { family, payload, given }: Announcement,
   ): { readonly family: typeof family; readonly payload: object; readonly given: Given } {
     const parsed = this.#kernel.parsePayload(family, plainRecords(payload));
@@ -116,7 +116,7 @@ export class HookRun {
     hook: LegacyHookName,
     row: LegacyHookRow,
     call: LegacyCall,
-    listener: FacadeListener,
+    listener: RunnerReporter,
     { event }: Outcome,
   ): Promise<void> {
     if (!listener.catchErrors) await Promise.all(call.settling);
@@ -129,7 +129,7 @@ export class HookRun {
 
   #result(
     row: LegacyHookRow,
-    listener: FacadeListener,
+    listener: RunnerReporter,
     call: LegacyCall,
     outcomes: readonly Outcome[],
   ): unknown {

@@ -1,6 +1,6 @@
+import { CollapsedText, plainRules, rulesWith, type SpaceRules } from './collapsed-text.js';
 import { OpenDirective } from './directives/open-directive.js';
 import { silentReply } from './directives/read-directives.js';
-import { type EvenRules, EvenText, plainRules, rulesWith } from './even-text.js';
 import { mediaStage } from './media-stage.js';
 import { finalOnlyRule, finalRule, tagStage, thinkRule } from './tag-stage.js';
 
@@ -29,10 +29,10 @@ export class GrowingReply {
   readonly #think = tagStage(thinkRule);
   readonly #final: ReturnType<typeof tagStage>;
   readonly #media = mediaStage();
-  #rules: EvenRules = plainRules;
-  #even = new EvenText(plainRules);
+  #rules: SpaceRules = plainRules;
+  #collapsed = new CollapsedText(plainRules);
   readonly #directive = new OpenDirective();
-  /** All that went into `#even`. */
+  /** All that went into `#collapsed`. */
   #source = '';
   #isVisible = false;
   #shown: Shown = { text: '', tail: '' };
@@ -74,13 +74,13 @@ export class GrowingReply {
     this.#source += piece;
     const rules = rulesWith(this.#rules, piece, media);
     if (rules === this.#rules) {
-      const grown = this.#even.push(piece);
+      const grown = this.#collapsed.push(piece);
       if (this.#grown !== undefined) this.#grown += grown;
       return;
     }
     this.#rules = rules;
-    this.#even = new EvenText(rules);
-    this.#even.push(this.#source);
+    this.#collapsed = new CollapsedText(rules);
+    this.#collapsed.push(this.#source);
     this.#grown = undefined;
   }
 
@@ -92,10 +92,10 @@ export class GrowingReply {
     const rules = rulesWith(this.#rules, kept, place.hasMedia);
     let shown: Shown;
     if (rules === this.#rules) {
-      const tail = this.#even.peek(kept);
-      shown = { text: this.#even.text + tail, tail };
+      const tail = this.#collapsed.peek(kept);
+      shown = { text: this.#collapsed.text + tail, tail };
     } else {
-      const alone = new EvenText(rules);
+      const alone = new CollapsedText(rules);
       alone.push(this.#source + kept);
       shown = { text: alone.text, tail: undefined };
     }

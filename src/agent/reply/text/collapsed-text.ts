@@ -6,14 +6,14 @@ import {
 } from './directives/read-directives.js';
 
 /** Which rules for the space between words hold for a text, by what was found in it. */
-export interface EvenRules {
+export interface SpaceRules {
   readonly media: boolean;
   readonly audio: boolean;
   readonly reply: boolean;
 }
 
 /** The rules of a text without directives: it stays as it is. */
-export const plainRules: EvenRules = { media: false, audio: false, reply: false };
+export const plainRules: SpaceRules = { media: false, audio: false, reply: false };
 
 const directiveEnd = /\[\[\s*(?:audio_as_voice|reply_to_current|reply_to\s*:\s*[^\][\n]+)\s*\]\]$/i;
 
@@ -21,12 +21,12 @@ const directiveEnd = /\[\[\s*(?:audio_as_voice|reply_to_current|reply_to\s*:\s*[
  * A growing text without its directives, and without the space around it. The space that a text ends with, and
  * directives in it, wait for the word that follows.
  */
-export class EvenText {
-  readonly #rules: EvenRules;
+export class CollapsedText {
+  readonly #rules: SpaceRules;
   #text = '';
   #gap = '';
 
-  constructor(rules: EvenRules) {
+  constructor(rules: SpaceRules) {
     this.#rules = rules;
   }
 
@@ -39,14 +39,14 @@ export class EvenText {
   push(piece: string): string {
     const { words, gap } = this.#split(piece);
     this.#gap = gap;
-    const added = this.#even(words);
+    const added = this.#collapse(words);
     this.#text += added;
     return added;
   }
 
   /** Gives the growth that `piece` would bring. `piece` is not added. */
   peek(piece: string): string {
-    return this.#even(this.#split(piece).words);
+    return this.#collapse(this.#split(piece).words);
   }
 
   #split(piece: string): { words: string; gap: string } {
@@ -62,7 +62,7 @@ export class EvenText {
     return { words, gap: text.slice(words.length) };
   }
 
-  #even(words: string): string {
+  #collapse(words: string): string {
     const { media, audio, reply } = this.#rules;
     let text = words;
     if (audio) text = withoutAudioTag(text);
@@ -73,7 +73,7 @@ export class EvenText {
 }
 
 /** The rules that hold once a piece was added. */
-export function rulesWith(rules: EvenRules, piece: string, media: boolean): EvenRules {
+export function rulesWith(rules: SpaceRules, piece: string, media: boolean): SpaceRules {
   const found = directivesIn(piece);
   const audio = rules.audio || found.audio;
   const reply = rules.reply || found.reply;

@@ -6,7 +6,7 @@ import type { CallListener } from './legacy-call.js';
 import type { Registered } from './registration.js';
 
 /** Tells a host that calls the legacy runner what became of the handlers, in the runner's own words. */
-export class FacadeListener implements CallListener {
+export class RunnerReporter implements CallListener {
   readonly catchErrors: boolean;
   /** Aborted at the first failure where errors are thrown on: the handlers after it are not run. */
   readonly signal: AbortSignal | undefined;

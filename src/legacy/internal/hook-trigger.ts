@@ -3,23 +3,23 @@ import type { BootstrapView } from './bootstrap-files.js';
 import type { InternalHookEvent, InternalHookHandler } from './event.js';
 
 /** Hears the errors of handlers. */
-export interface FiringLog {
+export interface TriggerLog {
   readonly logger: Logger;
   failed(): void;
 }
 
 /** One event on its way through the handlers of its key: they share the event, and each is called once. */
-export class Firing {
+export class HookTrigger {
   readonly event: InternalHookEvent;
   /** The file list of an agent:bootstrap event, once a handler has been called with it. */
   files: BootstrapView | undefined;
-  readonly #log: FiringLog;
+  readonly #log: TriggerLog;
   /** The replies of the handlers so far, in order. */
   readonly #replied: string[] = [];
   /** The handlers that were called so far, one after the other, where nobody waits for them in between. */
   #tail: Promise<void> | undefined;
 
-  constructor(event: InternalHookEvent, log: FiringLog) {
+  constructor(event: InternalHookEvent, log: TriggerLog) {
     this.event = event;
     this.#log = log;
   }
