@@ -24,7 +24,7 @@ const accepted: Readonly<Record<string, readonly string[]>> = {
   'src/host/outbox/journal-failure.ts': ['message'], // of whoever calls it: read there
   'src/host/receive/receive-update.ts': ['body.problem'], // one of two words
   'src/host/logging/pino-logger.ts': ['fieldsFor(fields)'], // of pino, which takes the fields first
-  'src/host/parts/provided.ts': ['what'], // a kind and an id
+  'src/host/parts/taken-over.ts': ['what'], // a kind and an id
   'src/kernel/run/state/failures.ts': ['who', 'what'], // names; the failures of some kinds, which quote nobody
   'src/legacy/agent-events/agent-event-bus.ts': ['what'], // a stream and its phase
   'src/legacy/runner/bridge-state.ts': ["fields.join(', ')", 'pluginHooks[hookName].instead'], // names of fields, a hint

@@ -15,7 +15,7 @@ export function extensionUser(
   opened: Promise<void>,
   intake: Intake,
 ): ExtensionUser {
-  const { gate, provided, accounts, logger, options } = parts;
+  const { gate, takenOver, accounts, logger, options } = parts;
   return {
     pause: async () => {
       const { reloadTimeoutMs = defaultReloadTimeoutMs } = options;
@@ -34,7 +34,7 @@ export function extensionUser(
       };
     },
     release: async (extension) => {
-      const channels = provided.channelsOf(extension);
+      const channels = takenOver.channelsOf(extension);
       const own = accounts.all().filter(({ channel }) => channels.includes(channel));
       for (const account of own) {
         const { channel, accountId } = account;
@@ -42,11 +42,11 @@ export function extensionUser(
         await attempt(parts, `stopIntake of ${channel.id}`, () => channel.stopIntake(accountId));
         await stopAccount(parts, account, 'its extension was unloaded');
       }
-      provided.drop(extension);
+      takenOver.drop(extension);
     },
     adopt: async (extension) => {
-      provided.take(parts, extension);
-      for (const channel of provided.channelsOf(extension))
+      takenOver.take(parts, extension);
+      for (const channel of takenOver.channelsOf(extension))
         if (isToStart(channel, options.startOnly))
           for (const accountId of channel.accounts)
             await startAccount(parts, channel, accountId, opened, intake);

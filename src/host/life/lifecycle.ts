@@ -58,7 +58,7 @@ const windUpMs = 2_000;
 
 /** Loads the extensions and contributes the host's own choices: what must be there before the first event. */
 export async function loadAll(parts: HostParts): Promise<Running> {
-  const { kernel, clock, extensions, provided, options } = parts;
+  const { kernel, clock, extensions, takenOver, options } = parts;
   try {
     if (!(options.extensions instanceof ExtensionSet))
       for (const one of options.extensions ?? []) {
@@ -69,7 +69,7 @@ export async function loadAll(parts: HostParts): Promise<Running> {
         const { error } = await extensions.add(source);
         if (one.required === true && error !== undefined) throw error;
       }
-    for (const extension of extensions.live) provided.take(parts, extension);
+    for (const extension of extensions.live) takenOver.take(parts, extension);
     const contributions = contributeDefaultChoices(kernel);
     return {
       contributions,

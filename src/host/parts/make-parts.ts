@@ -27,7 +27,7 @@ import { AgentSlots } from './agent-slots.js';
 import { newCounts } from './counts.js';
 import { type HostOptions, usualSendMs } from './options.js';
 import type { HostParts } from './parts.js';
-import { Provided } from './provided.js';
+import { TakenOver } from './taken-over.js';
 
 /** Updates that are taken in in one turn of the event loop: each is decoded, and some are written down. */
 const arrivalsPerTurn = 64;
@@ -92,7 +92,7 @@ export function partsOf(options: HostOptions, signal: AbortSignal): HostParts {
       options.extensions instanceof ExtensionSet
         ? options.extensions
         : new ExtensionSet(kernel, { logger, clock }),
-    provided: new Provided(),
+    takenOver: new TakenOver(),
     gate,
     streams: new ActiveStreams(),
     arrivals: new Slots(Number.POSITIVE_INFINITY, arrivalsPerTurn),

@@ -16,7 +16,7 @@ import type { ActiveStreams } from './active-streams.js';
 import type { AgentSlots } from './agent-slots.js';
 import type { Counts } from './counts.js';
 import type { AgentDefinition, HostOptions } from './options.js';
-import type { Provided } from './provided.js';
+import type { TakenOver } from './taken-over.js';
 
 /** The services that a send uses. `deliverStream` has these alone, and no host. */
 export interface SendParts {
@@ -52,7 +52,7 @@ export interface HostParts extends SendParts {
   /** Those of the options, those of the plugins, and those that extensions provide. */
   readonly channels: ChannelPlugin[];
   readonly extensions: ExtensionSet;
-  readonly provided: Provided;
+  readonly takenOver: TakenOver;
   /** What carries a message passes it, so that extensions can be replaced between two of them. */
   readonly gate: ReloadGate;
   /** Updates that come in are taken a few at a time, so that a crowd does not hold up the event loop. */

@@ -14,8 +14,8 @@ export interface Offers {
   readonly logger: Logger;
 }
 
-/** What a host has taken over from its extensions (spec §13.5). */
-export class Provided {
+/** The things that a host has taken over from its extensions (spec §13.5). */
+export class TakenOver {
   readonly #taken = new Map<
     LoadedExtension,
     { readonly channels: ChannelPlugin[]; readonly undo: (() => void)[] }
