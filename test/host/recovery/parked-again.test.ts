@@ -1,0 +1,113 @@
+import { join } from 'node:path';
+import { describe, expect, it, vi } from 'vitest';
+import { echoProvider } from '../../../src/agent/index.js';
+import { type Journal, memoryJournal, openJournal } from '../../../src/host/index.js';
+import { openSqlite } from '../../../src/host/sqlite/open-sqlite.js';
+import type { AgentProvider } from '../../../src/stream/index.js';
+import { testFolder } from '../../support/folder.js';
+import { hostLab } from '../../support/host-lab.js';
+
+/** A journal that takes its time to take in, as long as it is slow. */
+function slowJournal(): { readonly journal: Journal; slow(): void; go(): void } {
+  const journal = memoryJournal();
+  let written = Promise.resolve();
+  let go = (): void => undefined;
+  return {
+    journal: {
+      ...journal,
+      accept: async (update) => {
+        await written;
+        return journal.accept(update);
+      },
+    },
+    slow: () => {
+      written = new Promise((resolve) => {
+        go = resolve;
+      });
+    },
+    go: () => go(),
+  };
+}
+
+describe('M6: an update that waits in the journal and comes again', () => {
+  for (const again of [['b'], ['b', 'c']])
+    it(`is handled once, and in its order, also if its conversation is free meanwhile: ${again.join(' and ')} (durability §8.8)`, async () => {
+      const { journal, slow, go } = slowJournal();
+      const echo = echoProvider();
+      const slowly: AgentProvider = {
+        ...echo,
+        async *run(request) {
+          await new Promise<void>((resolve) => lab.clock.setTimeout(resolve, 100));
+          yield* echo.run(request);
+        },
+      };
+      await using lab = await hostLab({ journal, agents: [{ id: 'main', provider: slowly }] });
+      const receive = (text: string) => lab.channel.receive({ text, conversation: 'one' }, text);
+      for (const text of ['a', 'b', 'c']) await receive(text);
+      await lab.clock.advance(50);
+      slow();
+      const told = again.map(receive);
+      await lab.clock.advance(100); // the turn of "a" has ended
+      go();
+      await Promise.all(told);
+      await lab.clock.advance(1_000);
+      expect(lab.texts()).toEqual(['a', 'b', 'c']);
+      expect(lab.host.stats()).toMatchObject({ duplicates: again.length, waiting: 0 });
+    });
+});
+
+it('H1: one damaged row of the journal keeps nobody else waiting (durability §1.6)', async () => {
+  const path = join(testFolder(), 'sluice.db');
+  const journal = await openJournal(path);
+  const echo = echoProvider();
+  const slowly: AgentProvider = {
+    ...echo,
+    async *run(request) {
+      await new Promise<void>((resolve) => lab.clock.setTimeout(resolve, 100));
+      yield* echo.run(request);
+    },
+  };
+  const agents = [{ id: 'main', provider: slowly }];
+  await using lab = await hostLab({ journal, store: journal.store, maxRunning: 1, agents });
+  for (const text of ['a', 'b', 'c', 'd', 'e', 'f'])
+    await lab.channel.receive({ text, conversation: text }, text);
+  {
+    using database = openSqlite(path);
+    database.exec("UPDATE updates SET body = '{}' WHERE update_id = 'd'");
+  }
+  await vi.waitFor(
+    async () => {
+      await lab.clock.advance(100);
+      expect(lab.texts()).toEqual(['a', 'b', 'c', 'e', 'f']);
+    },
+    { timeout: 280_000, interval: 5 },
+  );
+  const told = lab.log.entries.filter(({ message }) => message.includes('is damaged'));
+  expect(told).toHaveLength(1);
+});
+
+it('H1: an update with a damaged send is told once, and left to a repair (durability §1.6)', async () => {
+  const path = join(testFolder(), 'sluice.db');
+  const journal = await openJournal(path);
+  await using lab = await hostLab({ journal, store: journal.store });
+  const about = { channel: 'scripted', accountId: 'default', receivedAtMs: 0 };
+  const body = JSON.stringify({ text: 'a', conversation: 'one' });
+  await journal.accept({ eventId: 'u-1', ...about, updateId: '1', body });
+  await journal.begin('u-1');
+  const said = { kind: 'reply', fingerprint: 'f', body: '{"content":"a"}' } as const;
+  await journal.prepare({ sendId: 'u-1.1', correlationId: 'u-1', ...said });
+  {
+    using database = openSqlite(path); // the host sees that another has written, and looks for open updates
+    database.exec("UPDATE sends SET body = '{}'");
+  }
+  const told = () => lab.log.entries.filter(({ level }) => level === 'error');
+  const look = async (): Promise<void> => {
+    await lab.clock.advance(1_000);
+    await new Promise(setImmediate);
+  };
+  while (told().length === 0) await look();
+  for (let looks = 0; looks < 30; looks++) await look();
+  expect(told()).toMatchObject([{ message: 'what the journal holds could not be taken up' }]);
+  await lab.channel.receive({ text: 'b', conversation: 'two' }, '2');
+  await vi.waitFor(() => expect(lab.texts()).toEqual(['b']));
+});
