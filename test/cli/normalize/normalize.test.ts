@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import type { CoderStreamEvent } from '../../src/csdk/index.js';
-import type { SessionEvent } from '../../src/stream/index.js';
-import { recordings, visibleTexts } from '../support/recordings.js';
-import { CliProcess, fixture, jsonLines, runCli } from './cli.js';
-import { runInMemory } from './memory-shell.js';
+import type { CoderStreamEvent } from '../../../src/csdk/index.js';
+import type { SessionEvent } from '../../../src/stream/index.js';
+import { recordings, visibleTexts } from '../../support/recordings.js';
+import { CliProcess, fixture, jsonLines, runCli } from '../cli.js';
+import { runInMemory } from '../memory-shell.js';
 
 const recording = fixture('recording.jsonl');
 const twoTurns = recordings().find(({ name }) => name === 'two-turns.jsonl')?.path ?? '';

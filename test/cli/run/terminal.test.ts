@@ -1,13 +1,13 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { TerminalScreen } from '../../src/channel/index.js';
-import { cliProgram } from '../support/compiled.js';
-import { emulatedTerminal } from '../support/emulated-terminal.js';
-import { fixture } from './cli.js';
-import { runInMemory } from './memory-shell.js';
+import { TerminalScreen } from '../../../src/channel/index.js';
+import { cliProgram } from '../../support/compiled.js';
+import { emulatedTerminal } from '../../support/emulated-terminal.js';
+import { fixture } from '../cli.js';
+import { runInMemory } from '../memory-shell.js';
 
-const root = fileURLToPath(new URL('../..', import.meta.url));
+const root = fileURLToPath(new URL('../../..', import.meta.url));
 const recording = 'test/fixtures/claude-stream/thinking-text-tool.jsonl';
 
 /** Runs a host whose stdout is an emulated terminal; its input is a pipe, which shows nothing there. */

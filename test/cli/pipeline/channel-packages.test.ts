@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { type TemporaryFolder, temporaryFolder } from '../support/temporary-folder.js';
-import { jsonLines } from './cli.js';
-import { runInMemory } from './memory-shell.js';
+import { type TemporaryFolder, temporaryFolder } from '../../support/temporary-folder.js';
+import { jsonLines } from '../cli.js';
+import { runInMemory } from '../memory-shell.js';
 
 /** A channel package as an author publishes it: one message comes in, and the reply says the settings. */
 const pigeon = (declares: string): string => `

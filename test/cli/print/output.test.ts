@@ -1,11 +1,11 @@
 import { Writable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
-import { jsonLine, outcomeLine } from '../../src/cli/print/json-line.js';
-import { outputTo } from '../../src/cli/shell/output.js';
-import { paletteFor, plainPalette } from '../../src/cli/shell/palette.js';
-import { span, wrap } from '../../src/cli/shell/text.js';
-import { createKernel } from '../../src/kernel/index.js';
-import { samplePayload } from '../../src/testing/samples.js';
+import { jsonLine, outcomeLine } from '../../../src/cli/print/json-line.js';
+import { outputTo } from '../../../src/cli/shell/output.js';
+import { paletteFor, plainPalette } from '../../../src/cli/shell/palette.js';
+import { span, wrap } from '../../../src/cli/shell/text.js';
+import { createKernel } from '../../../src/kernel/index.js';
+import { samplePayload } from '../../../src/testing/samples.js';
 
 describe('output', () => {
   it('tells that its reader is gone, and drops what is written then', async () => {

@@ -1,8 +1,8 @@
 import { Type } from 'typebox';
 import { describe, expect, it } from 'vitest';
-import { plainPalette } from '../../src/cli/shell/palette.js';
-import { stageTable } from '../../src/cli/stages/stage-table.js';
-import { allow, canonicalStages, createKernel, defineStage } from '../../src/kernel/index.js';
+import { plainPalette } from '../../../src/cli/shell/palette.js';
+import { stageTable } from '../../../src/cli/stages/stage-table.js';
+import { allow, canonicalStages, createKernel, defineStage } from '../../../src/kernel/index.js';
 
 const layout = { palette: plainPalette, width: 80, observeOnly: new Set<string>() };
 

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
-import { consoleInput } from '../../src/cli/run/console-input.js';
-import type { HostHealth } from '../../src/host/index.js';
+import { consoleInput } from '../../../src/cli/run/console-input.js';
+import type { HostHealth } from '../../../src/host/index.js';
 
 function console(leaving: readonly string[], turns = 0) {
   const said: string[] = [];

@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { jsonLines, runCli } from './cli.js';
-import { runInMemory } from './memory-shell.js';
+import { jsonLines, runCli } from '../cli.js';
+import { runInMemory } from '../memory-shell.js';
 
-const plugins = fileURLToPath(new URL('../fixtures/legacy-plugins/', import.meta.url));
+const plugins = fileURLToPath(new URL('../../fixtures/legacy-plugins/', import.meta.url));
 const courier = join(plugins, 'courier');
 const toolsmith = join(plugins, 'toolsmith');
 

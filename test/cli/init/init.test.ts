@@ -4,12 +4,12 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { packageSource } from '../../src/cli/init/package-source.js';
-import { temporaryFolder } from '../support/temporary-folder.js';
-import { runCli } from './cli.js';
-import { runInMemory } from './memory-shell.js';
+import { packageSource } from '../../../src/cli/init/package-source.js';
+import { temporaryFolder } from '../../support/temporary-folder.js';
+import { runCli } from '../cli.js';
+import { runInMemory } from '../memory-shell.js';
 
-const root = fileURLToPath(new URL('../..', import.meta.url));
+const root = fileURLToPath(new URL('../../..', import.meta.url));
 const run = promisify(execFile);
 
 /** Makes the packages that a new host depends on importable in a folder, as `npm install` would. */

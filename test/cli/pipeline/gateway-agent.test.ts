@@ -4,11 +4,11 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
-import { GatewayLink } from '../../src/cli/pipeline/gateway-link.js';
-import { agentChoice } from '../../src/cli/settings/agent-choice.js';
-import { gatewaySetting } from '../../src/cli/settings/gateway-setting.js';
-import { collectingLogger } from '../../src/testing/index.js';
-import { runInMemory } from './memory-shell.js';
+import { GatewayLink } from '../../../src/cli/pipeline/gateway-link.js';
+import { agentChoice } from '../../../src/cli/settings/agent-choice.js';
+import { gatewaySetting } from '../../../src/cli/settings/gateway-setting.js';
+import { collectingLogger } from '../../../src/testing/index.js';
+import { runInMemory } from '../memory-shell.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'sluice-gateway-agent-'));
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { recordings } from '../support/recordings.js';
-import { temporaryFolder } from '../support/temporary-folder.js';
-import { fixture, jsonLines } from './cli.js';
-import { runInMemory } from './memory-shell.js';
+import { recordings } from '../../support/recordings.js';
+import { temporaryFolder } from '../../support/temporary-folder.js';
+import { fixture, jsonLines } from '../cli.js';
+import { runInMemory } from '../memory-shell.js';
 
 const extension = (id: string) =>
   `export default { kind: 'sluice-extension', id: '${id}', config: undefined, setup(api) {

@@ -1,12 +1,12 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { echoProvider } from '../../src/agent/index.js';
-import { consoleChannel } from '../../src/channel/index.js';
-import { createHost, pinoLogger } from '../../src/host/index.js';
-import { inertJson, inertText } from '../../src/kernel/index.js';
-import { testFolder } from '../support/folder.js';
-import { jsonLines } from './cli.js';
-import { runInMemory } from './memory-shell.js';
+import { echoProvider } from '../../../src/agent/index.js';
+import { consoleChannel } from '../../../src/channel/index.js';
+import { createHost, pinoLogger } from '../../../src/host/index.js';
+import { inertJson, inertText } from '../../../src/kernel/index.js';
+import { testFolder } from '../../support/folder.js';
+import { jsonLines } from '../cli.js';
+import { runInMemory } from '../memory-shell.js';
 
 /** A title, a colour, C1's own escape and string, a bell, and every character that turns the direction. */
 const codes = [0x61c, 0x200e, 0x200f, 0x202a, 0x202b, 0x202c, 0x202d, 0x202e, 0x2066, 0x2067];

@@ -1,11 +1,11 @@
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { dispatchTap, openJournal } from '../../src/host/index.js';
-import { cancel, createKernel } from '../../src/kernel/index.js';
-import { samplePayload } from '../../src/testing/index.js';
-import { type TemporaryFolder, temporaryFolder } from '../support/temporary-folder.js';
-import { jsonLines, runCli } from './cli.js';
-import { runInMemory } from './memory-shell.js';
+import { dispatchTap, openJournal } from '../../../src/host/index.js';
+import { cancel, createKernel } from '../../../src/kernel/index.js';
+import { samplePayload } from '../../../src/testing/index.js';
+import { type TemporaryFolder, temporaryFolder } from '../../support/temporary-folder.js';
+import { jsonLines, runCli } from '../cli.js';
+import { runInMemory } from '../memory-shell.js';
 
 const night = `export default { kind: 'sluice-extension', id: 'night', config: undefined, setup(api) {
   api.veto('egress.preparing', 'all', ({ payload }) => ({ kind: 'cancel', code: 'quiet-hours' }));

@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { type Journal, openJournal } from '../../src/host/index.js';
-import { anUpdate, aSend } from '../host/journal/journal-contract.js';
-import { testFolder } from '../support/folder.js';
-import { fixture, jsonLines } from './cli.js';
-import { runInMemory } from './memory-shell.js';
+import { type Journal, openJournal } from '../../../src/host/index.js';
+import { anUpdate, aSend } from '../../host/journal/journal-contract.js';
+import { testFolder } from '../../support/folder.js';
+import { fixture, jsonLines } from '../cli.js';
+import { runInMemory } from '../memory-shell.js';
 
 /** A journal with one message that was answered, and one dead letter. */
 async function filled(more?: (journal: Journal) => Promise<void>): Promise<string> {

@@ -1,11 +1,11 @@
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { openJournal } from '../../src/host/index.js';
-import { anUpdate } from '../host/journal/journal-contract.js';
-import { makeVersion1 } from '../host/journal/version-1.js';
-import { testFolder } from '../support/folder.js';
-import { runInMemory } from './memory-shell.js';
+import { openJournal } from '../../../src/host/index.js';
+import { anUpdate } from '../../host/journal/journal-contract.js';
+import { makeVersion1 } from '../../host/journal/version-1.js';
+import { testFolder } from '../../support/folder.js';
+import { runInMemory } from '../memory-shell.js';
 
 /** A journal of three messages, with one bit changed in the body of the second. */
 async function damagedJournal(): Promise<string> {

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { CliProcess, fixture, runCli } from './cli.js';
+import { CliProcess, fixture, runCli } from '../cli.js';
 
 let folder = '';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { canonicalStages } from '../../src/kernel/index.js';
-import { fixture, jsonLines, runCli } from './cli.js';
+import { canonicalStages } from '../../../src/kernel/index.js';
+import { fixture, jsonLines, runCli } from '../cli.js';
 
 interface StageLine {
   readonly family: string;

@@ -1,10 +1,10 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { openJournal, startHealthServer } from '../../src/host/index.js';
-import { temporaryFolder } from '../support/temporary-folder.js';
-import { CliProcess, fixture } from './cli.js';
-import { runInMemory } from './memory-shell.js';
+import { openJournal, startHealthServer } from '../../../src/host/index.js';
+import { temporaryFolder } from '../../support/temporary-folder.js';
+import { CliProcess, fixture } from '../cli.js';
+import { runInMemory } from '../memory-shell.js';
 
 const args = ['run', '--quiet', '--extension', fixture('until-signal.ts')];
 

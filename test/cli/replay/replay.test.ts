@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { recordings } from '../support/recordings.js';
-import { fixture, jsonLines, runCli } from './cli.js';
+import { recordings } from '../../support/recordings.js';
+import { fixture, jsonLines, runCli } from '../cli.js';
 
 interface DispatchLine {
   readonly event: {

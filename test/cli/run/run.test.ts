@@ -2,8 +2,8 @@ import { mkdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
-import { temporaryFolder } from '../support/temporary-folder.js';
-import { CliProcess, fixture, jsonLines, root, runCli } from './cli.js';
+import { temporaryFolder } from '../../support/temporary-folder.js';
+import { CliProcess, fixture, jsonLines, root, runCli } from '../cli.js';
 
 describe('sluice run', () => {
   it('answers each line of a pipe, and tells the way on stderr', async () => {

@@ -2,9 +2,9 @@ import { chmodSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { Type } from 'typebox';
 import { describe, expect, it } from 'vitest';
-import { checkFamilies } from '../../src/cli/doctor/check-families.js';
-import { probe } from '../../src/cli/doctor/probe.js';
-import { openJournal } from '../../src/host/index.js';
+import { checkFamilies } from '../../../src/cli/doctor/check-families.js';
+import { probe } from '../../../src/cli/doctor/probe.js';
+import { openJournal } from '../../../src/host/index.js';
 import {
   canonicalStages,
   createKernel,
@@ -13,10 +13,10 @@ import {
   type Kernel,
   type OpenContribution,
   openKernel,
-} from '../../src/kernel/index.js';
-import { type TemporaryFolder, temporaryFolder } from '../support/temporary-folder.js';
-import { jsonLines } from './cli.js';
-import { runInMemory } from './memory-shell.js';
+} from '../../../src/kernel/index.js';
+import { type TemporaryFolder, temporaryFolder } from '../../support/temporary-folder.js';
+import { jsonLines } from '../cli.js';
+import { runInMemory } from '../memory-shell.js';
 
 interface Found {
   readonly severity: string;

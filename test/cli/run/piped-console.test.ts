@@ -1,8 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { describe, expect, it } from 'vitest';
-import { cliProgram } from '../support/compiled.js';
-import { CliProcess, fixture } from './cli.js';
+import { cliProgram } from '../../support/compiled.js';
+import { CliProcess, fixture } from '../cli.js';
 
 const lines = 10_000;
 

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import type { CoderStreamEvent } from '../../src/csdk/index.js';
-import type { SessionEvent } from '../../src/stream/index.js';
-import { recordings } from '../support/recordings.js';
-import { onceEach, type ToldDispatch, toldOf } from '../support/told-once.js';
-import { jsonLines } from './cli.js';
-import { runInMemory } from './memory-shell.js';
+import type { CoderStreamEvent } from '../../../src/csdk/index.js';
+import type { SessionEvent } from '../../../src/stream/index.js';
+import { recordings } from '../../support/recordings.js';
+import { onceEach, type ToldDispatch, toldOf } from '../../support/told-once.js';
+import { jsonLines } from '../cli.js';
+import { runInMemory } from '../memory-shell.js';
 
 /** The recordings whose subagents go on after a result: their runs are one (csdk §12.5). */
 const inBackground = ['background-agent.jsonl', 'nested-subagents.jsonl'];

@@ -1,15 +1,15 @@
 import { describe, expect, it } from 'vitest';
-import { type Layout, layoutOf } from '../../src/cli/print/layout.js';
-import { stageLines, Way } from '../../src/cli/run/way.js';
-import { plainPalette } from '../../src/cli/shell/palette.js';
+import { type Layout, layoutOf } from '../../../src/cli/print/layout.js';
+import { stageLines, Way } from '../../../src/cli/run/way.js';
+import { plainPalette } from '../../../src/cli/shell/palette.js';
 import {
   cancel,
   createKernel,
   type Kernel,
   type Outcome,
   systemClock,
-} from '../../src/kernel/index.js';
-import { samplePayload } from '../../src/testing/samples.js';
+} from '../../../src/kernel/index.js';
+import { samplePayload } from '../../../src/testing/samples.js';
 
 const layout: Layout = { palette: plainPalette, width: 80 };
 
