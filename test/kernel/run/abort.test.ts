@@ -1,0 +1,106 @@
+import { describe, expect, it } from 'vitest';
+import type { Outcome } from '../../../src/kernel/index.js';
+import { contributor, createLab } from '../../support/kernel-lab.js';
+import { labSample } from '../../support/kernel-stages.js';
+
+// the lab's stages: 400 ms for a handler, 1000 ms for a dispatch
+
+const never = (): Promise<never> => new Promise(() => undefined);
+const nothing = (): undefined => undefined;
+
+/** A promise with what it came to, so that a test can ask without waiting. */
+function watch(running: Promise<Outcome>): { outcome: Outcome | undefined } {
+  const seen: { outcome: Outcome | undefined } = { outcome: undefined };
+  void running.then((outcome) => {
+    seen.outcome = outcome;
+  });
+  return seen;
+}
+
+describe('a given signal', () => {
+  it.each(['lab.sequential', 'lab.parallel'])(
+    'tells what runs, skips what has not run, and fails the dispatch, on %s (§10.6)',
+    async (family) => {
+      const { kernel, clock } = createLab();
+      const add = contributor(kernel, family);
+      const signals: AbortSignal[] = [];
+      add('observer', 'a', (call) => {
+        signals.push(call.signal);
+        return never();
+      });
+      if (family === 'lab.sequential') add('observer', 'b', nothing);
+      const controller = new AbortController();
+      const seen = watch(kernel.dispatch(family, labSample(), { signal: controller.signal }));
+      await clock.advance(5);
+      controller.abort();
+      await clock.advance(0);
+      expect(seen.outcome?.status).toBe('failed');
+      expect(seen.outcome?.failures.map(({ kind }) => kind)).toContain('aborted');
+      expect(seen.outcome?.skipped.map(({ contributionId, why }) => [contributionId, why])).toEqual(
+        family === 'lab.sequential' ? [['b', 'aborted']] : [],
+      );
+      expect(signals[0]?.aborted).toBe(true);
+      expect(kernel.stats().waiting).toBe(0);
+    },
+  );
+
+  it.each(['lab.sequential', 'lab.parallel'])(
+    'that is aborted already lets nothing run, on %s (§10.6)',
+    async (family) => {
+      const { kernel } = createLab();
+      let calls = 0;
+      contributor(kernel, family)('observer', 'a', () => void calls++);
+      const outcome = await kernel.dispatch(family, labSample(), { signal: AbortSignal.abort() });
+      expect([outcome.status, calls]).toEqual(['failed', 0]);
+      expect(outcome.skipped).toEqual([{ extensionId: 'x', contributionId: 'a', why: 'aborted' }]);
+    },
+  );
+
+  it('that a handler aborts stops the handlers after it, in every mode (§10.6)', async () => {
+    for (const family of ['lab.sequential', 'lab.parallel', 'lab.sync']) {
+      const { kernel } = createLab();
+      const controller = new AbortController();
+      const add = contributor(kernel, family);
+      let calls = 0;
+      add('observer', 'a', () => controller.abort());
+      add('observer', 'b', () => void calls++);
+      const given = { signal: controller.signal };
+      const outcome =
+        family === 'lab.sync'
+          ? kernel.dispatchSync(family, labSample(), given)
+          : await kernel.dispatch(family, labSample(), given);
+      expect([family, outcome.status, calls]).toEqual([family, 'failed', 0]);
+    }
+  });
+
+  it('that the handler which is waited for aborts, ends its wait (§10.6)', async () => {
+    for (const family of ['lab.sequential', 'lab.parallel']) {
+      const { kernel, clock } = createLab();
+      const controller = new AbortController();
+      contributor(kernel, family)('observer', 'a', () => {
+        controller.abort();
+        return never();
+      });
+      const seen = watch(kernel.dispatch(family, labSample(), { signal: controller.signal }));
+      await clock.advance(0);
+      expect([family, seen.outcome?.status]).toEqual([family, 'failed']);
+    }
+  });
+
+  it('keeps no listener once its dispatch has ended (§10.6)', async () => {
+    const { kernel } = createLab();
+    contributor(kernel, 'lab.sequential')('observer', 'a', async () => undefined);
+    const { signal } = new AbortController();
+    let listening = 0;
+    const counted = new Proxy(signal, {
+      get: (target, key) => {
+        if (key === 'addEventListener') listening++;
+        if (key === 'removeEventListener') listening--;
+        const value: unknown = Reflect.get(target, key, target);
+        return typeof value === 'function' ? (value.bind(target) as unknown) : value;
+      },
+    });
+    await kernel.dispatch('lab.sequential', labSample(), { signal: counted });
+    expect(listening).toBe(0);
+  });
+});
