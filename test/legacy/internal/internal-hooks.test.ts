@@ -1,13 +1,13 @@
 import { describe, expect, it, vi } from 'vitest';
-import { cancel } from '../../src/kernel/index.js';
-import { bridgeInternalHooks } from '../../src/legacy/internal/bridge-internal-hooks.js';
+import { cancel } from '../../../src/kernel/index.js';
+import { bridgeInternalHooks } from '../../../src/legacy/internal/bridge-internal-hooks.js';
 import {
   createInternalHookEvent,
   type InternalHookEvent,
-} from '../../src/legacy/internal/event.js';
-import type { InternalHookOptions } from '../../src/legacy/internal/internal-hooks.js';
-import { internalHookRows } from '../../src/legacy/internal/rows.js';
-import { collectingLogger, createTestKernel, samplePayload } from '../../src/testing/index.js';
+} from '../../../src/legacy/internal/event.js';
+import type { InternalHookOptions } from '../../../src/legacy/internal/internal-hooks.js';
+import { internalHookRows } from '../../../src/legacy/internal/rows.js';
+import { collectingLogger, createTestKernel, samplePayload } from '../../../src/testing/index.js';
 
 function lab(options: InternalHookOptions = {}) {
   const test = createTestKernel();

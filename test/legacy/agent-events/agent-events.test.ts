@@ -1,10 +1,10 @@
 import { describe, expect, it, vi } from 'vitest';
-import type { FamilyName, Outcome } from '../../src/kernel/index.js';
-import type { AgentEventsOptions } from '../../src/legacy/agent-events/agent-events.js';
-import { bridgeAgentEvents } from '../../src/legacy/agent-events/bridge-agent-events.js';
-import type { AgentEvent } from '../../src/legacy/agent-events/event.js';
-import { agentEventRows } from '../../src/legacy/agent-events/rows.js';
-import { collectingLogger, createTestKernel, samplePayload } from '../../src/testing/index.js';
+import type { FamilyName, Outcome } from '../../../src/kernel/index.js';
+import type { AgentEventsOptions } from '../../../src/legacy/agent-events/agent-events.js';
+import { bridgeAgentEvents } from '../../../src/legacy/agent-events/bridge-agent-events.js';
+import type { AgentEvent } from '../../../src/legacy/agent-events/event.js';
+import { agentEventRows } from '../../../src/legacy/agent-events/rows.js';
+import { collectingLogger, createTestKernel, samplePayload } from '../../../src/testing/index.js';
 
 function lab(options: AgentEventsOptions = {}) {
   const test = createTestKernel();

@@ -1,10 +1,10 @@
 import { describe, expect, it, vi } from 'vitest';
-import { bridgeAgentEvents } from '../../src/legacy/agent-events/bridge-agent-events.js';
-import type { LegacyHookName } from '../../src/legacy/index.js';
-import { createLegacyHookRunner, registerLegacyHook } from '../../src/legacy/index.js';
-import { bridgeInternalHooks } from '../../src/legacy/internal/bridge-internal-hooks.js';
-import { createInternalHookEvent } from '../../src/legacy/internal/event.js';
-import { createTestKernel } from '../../src/testing/index.js';
+import { bridgeAgentEvents } from '../../../src/legacy/agent-events/bridge-agent-events.js';
+import type { LegacyHookName } from '../../../src/legacy/index.js';
+import { createLegacyHookRunner, registerLegacyHook } from '../../../src/legacy/index.js';
+import { bridgeInternalHooks } from '../../../src/legacy/internal/bridge-internal-hooks.js';
+import { createInternalHookEvent } from '../../../src/legacy/internal/event.js';
+import { createTestKernel } from '../../../src/testing/index.js';
 
 /** A kernel with all three legacy buses, as a legacy host would call them. */
 function lab() {

@@ -4,15 +4,15 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { compileFunction, constants } from 'node:vm';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createKernel } from '../../src/kernel/index.js';
-import { loadLegacyPluginFrom } from '../../src/legacy/index.js';
+import { createKernel } from '../../../src/kernel/index.js';
+import { loadLegacyPluginFrom } from '../../../src/legacy/index.js';
 
 /** Node's own `import()`: the one in this file is the test runner's, which also takes TypeScript. */
 const importModule = compileFunction('return import(specifier)', ['specifier'], {
   importModuleDynamically: constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
 }) as (specifier: string) => Promise<unknown>;
 
-const fixtures = fileURLToPath(new URL('../fixtures/legacy-plugins/', import.meta.url));
+const fixtures = fileURLToPath(new URL('../../fixtures/legacy-plugins/', import.meta.url));
 const manifest = (id: string) => JSON.stringify({ id, configSchema: { type: 'object' } });
 const named = (name: string) => `export default { name: '${name}', register() {} };`;
 

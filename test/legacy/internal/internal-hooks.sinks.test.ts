@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import type { Kernel } from '../../src/kernel/index.js';
-import { bridgeInternalHooks } from '../../src/legacy/internal/bridge-internal-hooks.js';
+import type { Kernel } from '../../../src/kernel/index.js';
+import { bridgeInternalHooks } from '../../../src/legacy/internal/bridge-internal-hooks.js';
 import {
   createInternalHookEvent,
   type InternalHookEvent,
-} from '../../src/legacy/internal/event.js';
-import { createTestKernel, samplePayload } from '../../src/testing/index.js';
+} from '../../../src/legacy/internal/event.js';
+import { createTestKernel, samplePayload } from '../../../src/testing/index.js';
 
 function lab() {
   const test = createTestKernel();

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createKernel, type Envelope } from '../../src/kernel/index.js';
-import { pluginHooks } from '../../src/legacy/hooks/index.js';
-import { type LegacyHookName, legacyHookNames } from '../../src/legacy/index.js';
-import { createTestKernel } from '../../src/testing/index.js';
-import { events } from '../parity/hooks/events.js';
+import { createKernel, type Envelope } from '../../../src/kernel/index.js';
+import { pluginHooks } from '../../../src/legacy/hooks/index.js';
+import { type LegacyHookName, legacyHookNames } from '../../../src/legacy/index.js';
+import { createTestKernel } from '../../../src/testing/index.js';
+import { events } from '../../parity/hooks/events.js';
 
 type Fields = Record<string, unknown>;
 type Told = { readonly event: Fields; readonly ctx: Fields };
@@ -179,7 +179,7 @@ describe('what a legacy host leaves open (§17.10)', () => {
     async (hook) => {
       const { kernel: own, outcomes } = createTestKernel({ validate: 'borders', trace: false });
       const { createLegacyHookRunner, registerLegacyHook } = await import(
-        '../../src/legacy/index.js'
+        '../../../src/legacy/index.js'
       );
       const errors: string[] = [];
       const runner = createLegacyHookRunner(own, {

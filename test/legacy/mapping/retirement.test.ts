@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { agentEventRows } from '../../src/legacy/agent-events/rows.js';
-import { internalHookRows } from '../../src/legacy/internal/rows.js';
+import { agentEventRows } from '../../../src/legacy/agent-events/rows.js';
+import { internalHookRows } from '../../../src/legacy/internal/rows.js';
 
-const text = readFileSync(new URL('../../spec/retirement.md', import.meta.url), 'utf8');
+const text = readFileSync(new URL('../../../spec/retirement.md', import.meta.url), 'utf8');
 
 describe('spec/retirement.md', () => {
   it.each(internalHookRows)('says what becomes of $type:$action', ({ type, action, ...row }) => {

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { agentEventModel } from '../support/agent-event-model.js';
+import { agentEventModel } from '../../support/agent-event-model.js';
 import {
   agentEventSequences,
   agentTranscript,
   bridgedAgentBus,
-} from '../support/agent-event-sequences.js';
+} from '../../support/agent-event-sequences.js';
 
 const seed = 20_260_316;
 

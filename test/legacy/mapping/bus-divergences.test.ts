@@ -1,15 +1,15 @@
 import { expect, it, vi } from 'vitest';
-import { bridgeAgentEvents } from '../../src/legacy/agent-events/bridge-agent-events.js';
-import { createLegacyHookRunner, registerLegacyHook } from '../../src/legacy/index.js';
-import { bridgeInternalHooks } from '../../src/legacy/internal/bridge-internal-hooks.js';
-import { createInternalHookEvent } from '../../src/legacy/internal/event.js';
+import { bridgeAgentEvents } from '../../../src/legacy/agent-events/bridge-agent-events.js';
+import { createLegacyHookRunner, registerLegacyHook } from '../../../src/legacy/index.js';
+import { bridgeInternalHooks } from '../../../src/legacy/internal/bridge-internal-hooks.js';
+import { createInternalHookEvent } from '../../../src/legacy/internal/event.js';
 import {
   type BusDivergenceName,
   busDivergences,
-} from '../../src/legacy/mapping/bus-divergences.js';
-import { collectingLogger, createTestKernel } from '../../src/testing/index.js';
-import { agentEventModel } from '../support/agent-event-model.js';
-import { internalHookModel } from '../support/internal-hook-model.js';
+} from '../../../src/legacy/mapping/bus-divergences.js';
+import { collectingLogger, createTestKernel } from '../../../src/testing/index.js';
+import { agentEventModel } from '../../support/agent-event-model.js';
+import { internalHookModel } from '../../support/internal-hook-model.js';
 
 function lab() {
   const test = createTestKernel();

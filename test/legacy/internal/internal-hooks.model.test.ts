@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { internalHookModel } from '../support/internal-hook-model.js';
+import { internalHookModel } from '../../support/internal-hook-model.js';
 import {
   bridgedBus,
   internalHookSequences,
   internalTranscript,
-} from '../support/internal-hook-sequences.js';
+} from '../../support/internal-hook-sequences.js';
 
 const seed = 20_260_315;
 

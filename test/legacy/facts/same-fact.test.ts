@@ -1,8 +1,8 @@
 import { describe, expect, it, vi } from 'vitest';
-import { createKernel, type Outcome } from '../../src/kernel/index.js';
-import { factOf } from '../../src/legacy/facts/fact-identity.js';
-import { type SameFactOptions, sameFact } from '../../src/legacy/facts/same-fact.js';
-import { samplePayload, virtualClock } from '../../src/testing/index.js';
+import { createKernel, type Outcome } from '../../../src/kernel/index.js';
+import { factOf } from '../../../src/legacy/facts/fact-identity.js';
+import { type SameFactOptions, sameFact } from '../../../src/legacy/facts/same-fact.js';
+import { samplePayload, virtualClock } from '../../../src/testing/index.js';
 
 function lab(options: SameFactOptions = {}) {
   const kernel = createKernel();

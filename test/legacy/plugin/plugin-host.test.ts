@@ -1,16 +1,16 @@
 import { fileURLToPath } from 'node:url';
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { echoProvider } from '../../src/agent/index.js';
-import { createHost } from '../../src/host/index.js';
-import type { Kernel } from '../../src/kernel/index.js';
+import { echoProvider } from '../../../src/agent/index.js';
+import { createHost } from '../../../src/host/index.js';
+import type { Kernel } from '../../../src/kernel/index.js';
 import {
   type LegacyPlugin,
   type LegacyPluginOptions,
   loadLegacyPlugin,
-} from '../../src/legacy/index.js';
-import { collectingLogger, createTestKernel, virtualClock } from '../../src/testing/index.js';
-import { hostLab } from '../support/host-lab.js';
-import { scriptedChannel } from '../support/scripted-channel.js';
+} from '../../../src/legacy/index.js';
+import { collectingLogger, createTestKernel, virtualClock } from '../../../src/testing/index.js';
+import { hostLab } from '../../support/host-lab.js';
+import { scriptedChannel } from '../../support/scripted-channel.js';
 
 type Entry = Readonly<Record<string, unknown>>;
 
@@ -18,7 +18,7 @@ type Entry = Readonly<Record<string, unknown>>;
 let courier: { readonly log: Entry[] };
 
 beforeAll(async () => {
-  const file = new URL('../fixtures/legacy-plugins/courier/index.js', import.meta.url);
+  const file = new URL('../../fixtures/legacy-plugins/courier/index.js', import.meta.url);
   const module = (await import(fileURLToPath(file))) as { default: typeof courier };
   courier = module.default;
 });

@@ -1,8 +1,8 @@
 import { describe, expect, it, vi } from 'vitest';
-import { loadLegacyPlugin } from '../../src/legacy/index.js';
-import { mostSearched, StandIns, tooMany } from '../../src/legacy/plugin/api/stand-ins.js';
-import { collectingLogger } from '../../src/testing/index.js';
-import { hostLab } from '../support/host-lab.js';
+import { loadLegacyPlugin } from '../../../src/legacy/index.js';
+import { mostSearched, StandIns, tooMany } from '../../../src/legacy/plugin/api/stand-ins.js';
+import { collectingLogger } from '../../../src/testing/index.js';
+import { hostLab } from '../../support/host-lab.js';
 
 /** A member of `api.runtime` that is not there: whatever a plugin reads of it can be called. */
 interface Absent {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { canonicalStages, type Envelope } from '../../src/kernel/index.js';
-import { pluginHooks } from '../../src/legacy/hooks/index.js';
-import { type LegacyHookName, legacyHookNames } from '../../src/legacy/index.js';
+import { canonicalStages, type Envelope } from '../../../src/kernel/index.js';
+import { pluginHooks } from '../../../src/legacy/hooks/index.js';
+import { type LegacyHookName, legacyHookNames } from '../../../src/legacy/index.js';
 
 /** What legacy events of profile 2026.3 have no field for, by family: everything else reaches the handlers. */
 const without: Readonly<Record<string, string>> = {

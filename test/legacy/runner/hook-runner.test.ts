@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
-import { cancel, createKernel } from '../../src/kernel/index.js';
+import { cancel, createKernel } from '../../../src/kernel/index.js';
 import {
   bridgeAgentEvents,
   bridgeInternalHooks,
@@ -7,8 +7,8 @@ import {
   type LegacyEvent,
   type LegacyHookName,
   registerLegacyHook,
-} from '../../src/legacy/index.js';
-import { collectingLogger, samplePayload } from '../../src/testing/index.js';
+} from '../../../src/legacy/index.js';
+import { collectingLogger, samplePayload } from '../../../src/testing/index.js';
 
 type Handler = (event: Record<string, unknown>, ctx: Record<string, unknown>) => unknown;
 

@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
-import { echoProvider, runAgentTurn } from '../../src/agent/index.js';
-import { cancel } from '../../src/kernel/index.js';
+import { echoProvider, runAgentTurn } from '../../../src/agent/index.js';
+import { cancel } from '../../../src/kernel/index.js';
 import {
   bridgeInternalHooks,
   createInternalHookEvent,
@@ -8,12 +8,12 @@ import {
   type LegacyHookName,
   type LegacyHookRunnerOptions,
   registerLegacyHook,
-} from '../../src/legacy/index.js';
+} from '../../../src/legacy/index.js';
 import {
   createTestKernel,
   samplePayload,
   type TestKernelOptions,
-} from '../../src/testing/index.js';
+} from '../../../src/testing/index.js';
 
 // biome-ignore lint/suspicious/noExplicitAny: plugins are not typed
 type Handler = (event: any, ctx: any) => unknown;

@@ -5,8 +5,8 @@ import {
   type LegacyPluginOptions,
   loadLegacyPlugin,
   unsupportedMembers,
-} from '../../src/legacy/index.js';
-import { collectingLogger, createTestKernel, samplePayload } from '../../src/testing/index.js';
+} from '../../../src/legacy/index.js';
+import { collectingLogger, createTestKernel, samplePayload } from '../../../src/testing/index.js';
 
 /** The api as the plugins of these tests use it. */
 interface Api {
