@@ -24,5 +24,9 @@ export function agentChoice(text: string, folder: string): AgentChoice {
   if (kind === 'claude') return { kind, models: rest === undefined ? [] : [rest] };
   if (kind === 'openclaw' && (rest === undefined || /^[\w-]+$/.test(rest)))
     return { kind, agentId: rest ?? 'main' };
-  throw new CommandError('bad-arguments', `there is no agent "${text}"`, `Agents: ${agentForms}.`);
+  throw new CommandError(
+    'bad-arguments',
+    `there is no agent "${text}"`,
+    `A resolver of routing.resolving chooses an agent that an extension provides. Agents: ${agentForms}.`,
+  );
 }

@@ -93,7 +93,10 @@ export const configSchema = z
       refuse(['agents'], 'several recordings cannot be replayed in one host');
     if (defaultAgent === undefined || ids.includes(defaultAgent)) return;
     const close = nearest(defaultAgent, ids) ?? ids.join(', ');
-    refuse(['defaultAgent'], `there is no agent "${defaultAgent}"; the nearest is "${close}"`);
+    refuse(
+      ['defaultAgent'],
+      `"agents" has no agent "${defaultAgent}"; the nearest is "${close}". A resolver of routing.resolving chooses an agent that an extension provides`,
+    );
   });
 
 /** A config file as it is written: every key may be left out. spec/config.md says what each is for. */

@@ -85,7 +85,7 @@ describe('a config (§20.1)', () => {
     ],
     [
       { agents: [{ id: 'billing', provider: 'echo' }], defaultAgent: 'biling' },
-      'defaultAgent: there is no agent "biling"; the nearest is "billing"',
+      'defaultAgent: "agents" has no agent "biling"; the nearest is "billing". A resolver of routing.resolving chooses an agent that an extension provides',
     ],
     [
       {
