@@ -1,3 +1,4 @@
+import type * as NodeModule from 'node:module';
 import type Driver from 'libsql';
 import { afterAll, afterEach, beforeAll, vi } from 'vitest';
 
@@ -38,17 +39,26 @@ export function onFaultyDisk<T>(load: () => Promise<T>): {
   const given: { disk?: FaultyDisk; loaded?: T } = {};
   beforeAll(async () => {
     vi.resetModules();
-    vi.doMock('libsql', async (original) => {
-      const { default: Real } = await original<{ readonly default: typeof Driver }>();
-      const { Database, disk } = faultyDriver(Real);
+    // the host loads the driver by `require` when it opens its first database
+    vi.doMock('node:module', async (original) => {
+      const real = await original<typeof NodeModule>();
+      const driver = real.createRequire(import.meta.url)('libsql') as typeof Driver; // as its declarations say
+      const { Database, disk } = faultyDriver(driver);
       given.disk = disk;
-      return { default: Database };
+      const createRequire = (from: string | URL) => {
+        const require = real.createRequire(from);
+        return Object.assign(
+          (id: string): unknown => (id === 'libsql' ? Database : require(id)),
+          require,
+        );
+      };
+      return { ...real, createRequire };
     });
     given.loaded = await load();
   });
   afterEach(() => given.disk?.heals());
   afterAll(() => {
-    vi.doUnmock('libsql');
+    vi.doUnmock('node:module');
     vi.resetModules();
   });
   return {

@@ -39,6 +39,7 @@ export class Lanes {
   /** Lanes that have no job, and of which somebody was told that all together are full. */
   readonly #told = new Set<string>();
   #jobs = 0;
+  #entering = 0;
   #waitingForIdle: (() => void)[] = [];
   /** In the order of their coming: none is passed over for ever. */
   #waitingForAnyRoom: (() => void)[] = [];
@@ -56,6 +57,11 @@ export class Lanes {
   /** Jobs that run or wait, in all lanes. */
   get jobs(): number {
     return this.#jobs;
+  }
+
+  /** Jobs that are next in their lane and have not asked for a slot yet: they do so in this turn of the event loop. */
+  get entering(): number {
+    return this.#entering;
   }
 
   /** Tells whether a lane has no job. */
@@ -100,10 +106,14 @@ export class Lanes {
     { runsAtOnce = false }: { readonly runsAtOnce?: boolean } = {},
   ): Promise<T> {
     const lane = this.#lane(key);
-    lane.jobs++;
+    const isEntering = lane.jobs++ === 0 && !runsAtOnce;
     this.#jobs++;
+    if (isEntering) this.#entering++;
     try {
-      return await lane.limit(() => (runsAtOnce ? this.#begin(job, noPlace) : this.#inSlot(job)));
+      return await lane.limit(() => {
+        if (isEntering) this.#entering--;
+        return runsAtOnce ? this.#begin(job, noPlace) : this.#inSlot(job);
+      });
     } finally {
       this.#done(key, lane);
     }
