@@ -231,6 +231,36 @@ describe('a handler that writes to the payload of another’s patch', () => {
     );
   });
 
+  it('through a call that it kept and had not read (§5.7)', async () => {
+    for (const [reads, writer] of [
+      ['before', 'kept before the patch'],
+      ['after', 'kept before the patch'],
+      ['before', 'kept after the patch'],
+      ['after', 'kept after the patch'],
+      ['never', 'kept after the patch'],
+    ] as const) {
+      const { kernel } = createLab();
+      const add = contributor(kernel, 'lab.sequential');
+      const plant = sloppy("payload.title = 'planted'");
+      const kept = new Map<string, LabCall>();
+      const seen: unknown[] = [];
+      add('observer', 'a', (call) => void kept.set('kept before the patch', call));
+      add('mutator', 'b', () => ({ title: 'patched' }));
+      add('observer', 'c', (call) => void kept.set('kept after the patch', call));
+      add('observer', 'd', async (call) => {
+        if (reads === 'before') seen.push(call.payload.title);
+        await Promise.resolve();
+        const one = kept.get(writer);
+        if (one !== undefined) plant(one.payload);
+        if (reads !== 'never') seen.push(call.payload.title);
+      });
+      add('observer', 'e', ({ payload }) => void seen.push(payload.title));
+      const outcome = await dispatchAny(kernel, 'lab.sequential', labSample());
+      expect(new Set([...seen, titleOf(outcome)])).toEqual(new Set(['patched']));
+      expect(outcome.failures).toEqual([]);
+    }
+  });
+
   it('whose accessor throws when it is compared fails as if it had thrown (§5.7)', async () => {
     const { outcome } = await attacked('lab.sync', ({ payload }) => {
       Object.defineProperty(payload, 'title', {

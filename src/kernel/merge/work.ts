@@ -40,6 +40,8 @@ export class Work implements MergeTarget {
   readonly merge: Merge;
   /** Whose patch is merged. */
   entry: Entry;
+  /** The call of the handler that runs, if one was made since the first patch. */
+  reader: object | undefined = undefined;
 
   constructor(emitted: object, merge: Merge, shapes: Shapes, isStrict: boolean, entry: Entry) {
     this.#emitted = emitted;
@@ -59,11 +61,13 @@ export class Work implements MergeTarget {
     return this.#written ?? none;
   }
 
-  /** The payload as it stands, for one handler to read. */
-  get shown(): object {
+  /** The payload as it stands. A call that an earlier handler has kept gets a frozen copy. */
+  shownTo(call: object): object {
     if (this.#values === undefined) return this.#emitted;
-    if (this.#shown !== undefined) return this.#shown;
+    const isReader = call === this.reader;
+    if (this.#shown !== undefined && (isReader || this.isShared)) return this.#shown;
     const copy = (this.#shape ?? this.#shapeNow).copy(this.#values);
+    if (!isReader) return Object.freeze(copy);
     this.isShared = this.#wasRead || this.#isStrict;
     this.#shown = this.isShared ? Object.freeze(copy) : copy;
     return this.#shown;

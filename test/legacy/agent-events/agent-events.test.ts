@@ -202,6 +202,25 @@ describe('a listener', () => {
     expect(bus.stats().failures).toBe(2);
   });
 
+  it('that throws stops nobody, also if the logger throws (event-pipeline 12.2)', async () => {
+    const broken = (): never => {
+      throw new Error('no disk');
+    };
+    const logger = { debug: broken, info: broken, warn: broken, error: broken };
+    const { emit, listen, heard, bus, families } = lab({ logger });
+    bus.onAgentEvent(() => {
+      throw new Error('boom');
+    });
+    bus.onAgentEvent(() => Promise.reject(new Error('boom later')) as never);
+    listen();
+    emit('lifecycle', { phase: 'start' });
+    emit('tool', { phase: 'start', name: 7 }); // it does not fit its family
+    await bus.idle();
+    expect(heard.length).toBe(2);
+    expect(families()).toEqual(['agent.starting']);
+    expect(bus.stats()).toMatchObject({ failures: 4, misfits: 1 });
+  });
+
   it('is added once, and its function says whether it was there', () => {
     const { bus, emit } = lab();
     const listener = vi.fn();

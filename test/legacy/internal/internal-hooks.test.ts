@@ -93,6 +93,26 @@ describe('a trigger of the internal hook bus', () => {
     expect(hooks.stats().failures).toBe(2);
   });
 
+  it('isolates a handler that throws, also if the logger throws (event-pipeline 12.2)', async () => {
+    const broken = (): never => {
+      throw new Error('no disk');
+    };
+    const logger = { debug: broken, info: broken, warn: broken, error: broken };
+    const { hooks, outcomes } = lab({ logger });
+    const calls: string[] = [];
+    const failing = (): never => {
+      calls.push('failing');
+      throw new Error('boom');
+    };
+    hooks.registerInternalHook('command', failing);
+    hooks.registerInternalHook('command', () => void calls.push('second'));
+    await hooks.triggerInternalHook(createInternalHookEvent('command', 'new', 'k', context));
+    await hooks.triggerInternalHook(createInternalHookEvent('command', 'acme', 'k', context));
+    await hooks.triggerInternalHook(createInternalHookEvent('command', 'new', 'k', { senderId: 7 }));
+    expect(calls).toEqual(['failing', 'second', 'failing', 'second', 'failing', 'second']);
+    expect(outcomes[0]?.failures.map(({ message }) => message)).toEqual(['boom']);
+  });
+
   it('works for actions and types that no family is for', async () => {
     const { hooks, families, logger } = lab();
     const calls: string[] = [];

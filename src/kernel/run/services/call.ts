@@ -4,10 +4,10 @@ import type { Author, Outcome } from '../../outcome/outcome.js';
 export interface CallSource {
   /** The envelope; made when first read. */
   readonly event: object;
-  /** The payload as it stands, for one handler to read. */
-  readonly payload: object;
   /** No handler of it may dispatch any more. */
   readonly ended: boolean;
+  /** The payload as it stands, for the handler of a call to read. */
+  payloadFor(call: object): object;
   /** The next handler gets another call: this one is its handler's own. */
   give(call: object): void;
   nest(author: Author, family: string, payload: object): Outcome | Promise<Outcome>;
@@ -49,7 +49,7 @@ export class HandlerCall {
   }
 
   get payload(): object {
-    return (this.#payload ??= this.#source.payload);
+    return (this.#payload ??= this.#source.payloadFor(this));
   }
 
   get annotations(): object {

@@ -41,7 +41,7 @@ export class Dispatched {
   }
 
   get payload(): object {
-    return this.#run.payload;
+    return this.#run.work?.final ?? this.#run.emitted;
   }
 
   get annotations(): object {

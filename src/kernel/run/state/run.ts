@@ -163,10 +163,9 @@ export class Run implements CallSource, Emission {
     return this.plan.stage.family;
   }
 
-  /** The payload as it stands, for somebody to read. */
-  get payload(): object {
+  payloadFor(call: object): object {
     if (this.work === undefined) return this.emitted;
-    return this.ended ? this.work.final : this.work.shown;
+    return this.ended ? this.work.final : this.work.shownTo(call);
   }
 
   /** Whether the handler that has returned left the payload alone. */
@@ -250,6 +249,7 @@ export class Run implements CallSource, Emission {
   newCall(): HandlerCall {
     const call = new HandlerCall(this, this.context);
     if (this.services.strict) Object.freeze(call);
+    if (this.work !== undefined) this.work.reader = call;
     this.call = call;
     return call;
   }
