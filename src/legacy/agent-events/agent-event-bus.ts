@@ -11,6 +11,7 @@ import {
   openKernel,
   silentLogger,
   systemClock,
+  unfailing,
 } from '../../kernel/index.js';
 import { announce } from '../facts/announce.js';
 import { contributeAll } from '../facts/contribute-all.js';
@@ -54,7 +55,7 @@ export class AgentEventBus implements AgentEvents {
     this.#kernel = openKernel(kernel);
     this.#clock = clock;
     this.#facts = sameFact(kernel, { clock });
-    this.#logger = options.logger ?? silentLogger;
+    this.#logger = unfailing(options.logger ?? silentLogger);
     this.#runs = new Runs(maxRuns);
     this.#sinks = contributeAll(
       this.#kernel,

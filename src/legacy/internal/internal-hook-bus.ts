@@ -8,6 +8,7 @@ import {
   openKernel,
   silentLogger,
   systemClock,
+  unfailing,
   withTimeout,
 } from '../../kernel/index.js';
 import { announce } from '../facts/announce.js';
@@ -61,7 +62,7 @@ export class InternalHookBus implements InternalHooks {
     this.#kernel = openKernel(kernel);
     this.#clock = options.clock ?? systemClock;
     this.#facts = sameFact(kernel, { clock: this.#clock });
-    this.#logger = options.logger ?? silentLogger;
+    this.#logger = unfailing(options.logger ?? silentLogger);
     const scope = {
       extensionId,
       timeoutMs: handlerTimeoutMs,
