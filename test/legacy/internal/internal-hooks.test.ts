@@ -108,7 +108,9 @@ describe('a trigger of the internal hook bus', () => {
     hooks.registerInternalHook('command', () => void calls.push('second'));
     await hooks.triggerInternalHook(createInternalHookEvent('command', 'new', 'k', context));
     await hooks.triggerInternalHook(createInternalHookEvent('command', 'acme', 'k', context));
-    await hooks.triggerInternalHook(createInternalHookEvent('command', 'new', 'k', { senderId: 7 }));
+    await hooks.triggerInternalHook(
+      createInternalHookEvent('command', 'new', 'k', { senderId: 7 }),
+    );
     expect(calls).toEqual(['failing', 'second', 'failing', 'second', 'failing', 'second']);
     expect(outcomes[0]?.failures.map(({ message }) => message)).toEqual(['boom']);
   });
