@@ -95,7 +95,7 @@ export function abandon(run: Run, call: HandlerCall, entry: Entry, reason: Error
   const running: StillRunning = { ...authorOf(entry), family: run.family, sinceMs };
   services.stillRunning.add(running);
   letGo(run, call);
-  abandonCall(call, reason);
+  abandonCall(call, entry, reason);
   return running;
 }
 

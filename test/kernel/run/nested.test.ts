@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Outcome } from '../../../src/kernel/index.js';
+import type { Outcome, SluiceError } from '../../../src/kernel/index.js';
 import {
   contributor,
   createLab,
@@ -115,6 +115,31 @@ describe('a dispatch from inside a handler', () => {
     expect(code).toBe('call-inactive');
     second.resolve();
     expect((await running).failures.map(({ kind }) => kind)).toEqual(['timed-out']);
+  });
+
+  it('works for a handler that has returned, also if a later one was given up (§10.5)', async () => {
+    const { kernel, clock } = createLab();
+    const add = contributor(kernel, 'lab.sequential');
+    const calls = new Map<string, readonly [LabCall, LabOwn]>();
+    const told: string[] = [];
+    add('observer', 'a', (call, own) => void calls.set('returned', [call, own]));
+    add('observer', 'b', (call, own) => {
+      calls.set('given up', [call, own]);
+      return new Promise(() => undefined);
+    });
+    add('observer', 'c', async () => {
+      for (const [name, [call, own]] of calls)
+        try {
+          const { status } = await own.dispatch(call, 'lab.sibling', labSample());
+          told.push(`${name}: ${status}`);
+        } catch (error) {
+          told.push(`${name}: ${(error as SluiceError).code}`); // what it throws for such a call
+        }
+    });
+    const running = kernel.dispatch('lab.sequential', labSample());
+    await clock.advance(400);
+    await running;
+    expect(told).toEqual(['returned: passed', 'given up: call-inactive']);
   });
 
   it('throws for a call that is not one (§10.5)', () => {

@@ -21,10 +21,17 @@ export interface CallContext {
 
 /** The dispatch behind a call, or nothing where the value is no call of this kernel. */
 export let sourceOf: (value: unknown) => CallSource | undefined;
-/** Whether a call's handler timed out or was aborted. */
-export let isAbandoned: (call: unknown) => boolean;
-/** Tells a call's handler that nobody waits for it any more. */
-export let abandonCall: (call: HandlerCall, reason: Error) => void;
+/** Whether a handler that a call was made for was given up. Handlers that returned before it may have the same call. */
+export let isGivenUp: (call: unknown, author: Author) => boolean;
+/** Tells the handler that was called last with a call that nobody waits for it any more. */
+export let abandonCall: (call: HandlerCall, by: Author, reason: Error) => void;
+
+/** What few calls have: a signal that was read, or a handler that was given up. */
+interface Cut {
+  controller: AbortController | undefined;
+  readonly by: Author | undefined;
+  readonly reason: Error | undefined;
+}
 
 /**
  * What handlers are called with. It never changes: after a patch the next handlers get another. Handlers that return
@@ -36,8 +43,7 @@ export class HandlerCall {
   readonly #context: CallContext;
   /** Taken when it is first read. */
   #payload: object | undefined = undefined;
-  /** The controller of its signal, once that is read; the reason if its handler was given up before. */
-  #cut: AbortController | Error | undefined = undefined;
+  #cut: Cut | undefined = undefined;
 
   constructor(source: CallSource, context: CallContext) {
     this.#source = source;
@@ -61,26 +67,27 @@ export class HandlerCall {
   }
 
   get signal(): AbortSignal {
-    if (this.#cut instanceof AbortController) return this.#cut.signal;
-    const controller = new AbortController();
-    if (this.#cut !== undefined) controller.abort(this.#cut);
-    this.#cut = controller;
+    this.#cut ??= { controller: undefined, by: undefined, reason: undefined };
+    const cut = this.#cut;
+    if (cut.controller !== undefined) return cut.controller.signal;
+    cut.controller = new AbortController();
+    if (cut.reason !== undefined) cut.controller.abort(cut.reason);
     this.#source.give(this);
-    return controller.signal;
+    return cut.controller.signal;
   }
 
   static {
     sourceOf = (value) =>
       typeof value === 'object' && value !== null && #source in value ? value.#source : undefined;
-    isAbandoned = (call) => {
+    isGivenUp = (call, { extensionId, contributionId }) => {
       if (typeof call !== 'object' || call === null || !(#source in call)) return false;
-      return call.#cut instanceof AbortController
-        ? call.#cut.signal.aborted
-        : call.#cut !== undefined;
+      const by = call.#cut?.by;
+      return by?.extensionId === extensionId && by.contributionId === contributionId;
     };
-    abandonCall = (call, reason) => {
-      if (call.#cut instanceof AbortController) call.#cut.abort(reason);
-      else call.#cut = reason;
+    abandonCall = (call, by, reason) => {
+      const controller = call.#cut?.controller;
+      call.#cut = { controller, by, reason };
+      controller?.abort(reason);
     };
     Object.freeze(HandlerCall.prototype); // one handler cannot change what the others are called with
     Object.freeze(HandlerCall);

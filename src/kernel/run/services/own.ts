@@ -1,6 +1,6 @@
 import { kernelError } from '../../errors.js';
 import { type Logger, loggerWith } from '../../stage/ports.js';
-import { isAbandoned, sourceOf } from './call.js';
+import { isGivenUp, sourceOf } from './call.js';
 
 /** What belongs to one contribution. `log` and `dispatch` are made when they are read, so that idle ones cost nothing. */
 export class ContributionOwn {
@@ -33,7 +33,7 @@ export class ContributionOwn {
     return (call, family, payload) => {
       const source = sourceOf(call);
       if (source === undefined) throw kernelError('foreign-call', ids);
-      if (source.ended || isAbandoned(call)) throw kernelError('call-inactive', ids);
+      if (source.ended || isGivenUp(call, ids)) throw kernelError('call-inactive', ids);
       return source.nest(ids, family, payload);
     };
   }
