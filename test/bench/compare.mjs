@@ -22,13 +22,14 @@ than the noise. OTHER is the working tree, as it is built in dist/, if it is not
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const pace = { warmMs: 150, rounds: 3, ms: 20 };
 
-/** Builds a commit in a folder of its own. */
-function built(ref, folder) {
+/** Builds a commit in a folder of its own. @param trees gets the folder before the build, which may fail. */
+function built(ref, folder, trees) {
   const tree = join(folder, ref.replaceAll(/\W/g, '-'));
   execFileSync('git', ['worktree', 'add', '--detach', tree, ref], { cwd: root, stdio: 'ignore' });
+  trees.push(tree);
   symlinkSync(join(root, 'node_modules'), join(tree, 'node_modules'));
   execFileSync('npx', ['tsc', '-p', 'tsconfig.build.json'], { cwd: tree, stdio: 'inherit' });
-  return { name: ref, dist: pathToFileURL(join(tree, 'dist/')).href, tree };
+  return { name: ref, dist: pathToFileURL(join(tree, 'dist/')).href };
 }
 
 /** The middle half of the figures, as a part of their median: what one side differs from itself. */
@@ -122,11 +123,7 @@ function main() {
   const launches = Number(values.launches ?? (values.exact ? 3 : 7));
   const folder = mkdtempSync(join(tmpdir(), 'sluice-compare-'));
   const trees = [];
-  const take = (ref) => {
-    const side = built(ref, folder);
-    trees.push(side.tree);
-    return side;
-  };
+  const take = (ref) => built(ref, folder, trees);
   try {
     const here = { name: 'the working tree', dist: new URL('../../dist/', import.meta.url).href };
     const sides = [take(base), other === undefined ? here : take(other)];
