@@ -38,7 +38,41 @@ async function promisesOf(messages: readonly CsdkFrame[]): Promise<number> {
   return promises;
 }
 
+/** The steps of the job queue between the source's last frame and the event that it becomes. */
+async function stepsBehind(silent: number): Promise<number> {
+  let steps = 0;
+  let isTold = false;
+  const count = (): void => {
+    if (isTold) return;
+    steps++;
+    void Promise.resolve().then(count);
+  };
+  async function* source(): AsyncGenerator<CsdkFrame> {
+    yield frames.init();
+    for (let n = 0; n < silent; n++) yield { type: 'keep_alive' };
+    count();
+    yield frames.text('m1', 'hello');
+  }
+  const { run } = bridgeCsdk(createKernel(), {
+    session: bridgedSession,
+    runId: 'r-1',
+    gate: 'observe-only',
+  });
+  for await (const { type } of run(source()))
+    if (type === 'message_start') {
+      isTold = true;
+      break;
+    }
+  return steps;
+}
+
 describe('the steps of a bridged run', () => {
+  it('do not grow with the frames before an event that become none: none of them is held (§18.1)', async () => {
+    const [few, many] = [await stepsBehind(10), await stepsBehind(2_000)];
+    expect(few).toBeGreaterThan(0);
+    expect(many).toBe(few);
+  });
+
   it('are four promises a piece at most: those of the generator that gives it (§18.1)', async () => {
     const [few, many] = [await promisesOf(pieces(100)), await promisesOf(pieces(1_100))];
     expect((many - few) / 1_000).toBeLessThanOrEqual(4);

@@ -59,24 +59,47 @@ export class SessionReading {
    */
   next(): SessionEvent | undefined | Promise<SessionEvent | undefined> {
     for (;;) {
-      const event = this.#events[this.#told];
-      if (event !== undefined) {
-        this.#told++;
-        this.#watch(event);
-        return event;
-      }
-      this.#events.length = 0;
-      this.#told = 0;
-      if (this.#session.ended) {
-        if (this.#checker !== undefined) refuse(this.#checker.finish());
-        return undefined;
-      }
-      this.#eventsTaken();
-      const arrival = this.#arrivals.next();
-      if (arrival instanceof Promise)
-        return arrival.then((one) => (this.#take(one) ? this.next() : undefined));
-      if (!this.#take(arrival)) return undefined;
+      const event = this.#ready();
+      if (event !== undefined) return event;
+      const arrival = this.#arrival();
+      if (arrival instanceof Promise) return this.#nextAfter(arrival);
+      if (arrival === undefined || !this.#take(arrival)) return undefined;
     }
+  }
+
+  /** The next event behind an arrival. One promise is held, however many arrivals become no event. */
+  async #nextAfter(first: Promise<Arrival>): Promise<SessionEvent | undefined> {
+    let next: Arrival | Promise<Arrival> | undefined = first;
+    for (;;) {
+      const arrival: Arrival | undefined = next instanceof Promise ? await next : next;
+      if (arrival === undefined || !this.#take(arrival)) return undefined;
+      const event = this.#ready();
+      if (event !== undefined) return event;
+      next = this.#arrival();
+    }
+  }
+
+  /** The next event of the arrivals that were taken. */
+  #ready(): SessionEvent | undefined {
+    const event = this.#events[this.#told];
+    if (event !== undefined) {
+      this.#told++;
+      this.#watch(event);
+      return event;
+    }
+    this.#events.length = 0;
+    this.#told = 0;
+    return undefined;
+  }
+
+  /** The next arrival, or nothing if the run has ended. All events before it were taken. */
+  #arrival(): Arrival | Promise<Arrival> | undefined {
+    if (this.#session.ended) {
+      if (this.#checker !== undefined) refuse(this.#checker.finish());
+      return undefined;
+    }
+    this.#eventsTaken();
+    return this.#arrivals.next();
   }
 
   /** Wakes the reader that waits: the run is over for it. */
