@@ -12,32 +12,49 @@ interface Numbered {
   readonly seq: number;
 }
 
-/** Rows in the order of their numbers. A row is found by halving, so no step depends on how many there are. */
+/**
+ * Rows in the order of their numbers. A row is found by halving. A row that is dropped leaves a gap, and the gaps are closed
+ * when they are as many as the rows, so that the rows behind it are not moved each time.
+ */
 export class InOrder<Row extends Numbered> {
-  readonly #rows: Row[] = [];
+  #seqs: number[] = [];
+  #rows: (Row | undefined)[] = [];
+  /** All before it are gaps. */
+  #first = 0;
+  #size = 0;
 
   get size(): number {
-    return this.#rows.length;
+    return this.#size;
   }
 
   get rows(): Row[] {
-    return [...this.#rows];
+    return this.#rows.filter((row) => row !== undefined);
   }
 
   /** Puts a row in its place, or in that of the row with its number. */
   set(row: Row): void {
     const at = this.#after(row.seq - 1);
-    this.#rows.splice(at, this.#rows[at]?.seq === row.seq ? 1 : 0, row);
+    if (this.#seqs[at] !== row.seq) {
+      this.#seqs.splice(at, 0, row.seq);
+      this.#rows.splice(at, 0, undefined);
+    }
+    if (this.#rows[at] === undefined) this.#size++;
+    this.#rows[at] = row;
+    this.#first = Math.min(this.#first, at);
   }
 
   delete({ seq }: Row): void {
     const at = this.#after(seq - 1);
-    if (this.#rows[at]?.seq === seq) this.#rows.splice(at, 1);
+    if (this.#seqs[at] !== seq || this.#rows[at] === undefined) return;
+    this.#rows[at] = undefined;
+    this.#size--;
+    while (this.#first < this.#rows.length && this.#rows[this.#first] === undefined) this.#first++;
+    if (this.#size * 2 < this.#rows.length) this.#closeGaps();
   }
 
   /** Drops the oldest rows. */
   dropFirst(count: number): void {
-    this.#rows.splice(0, count);
+    for (const row of this.rows.slice(0, count)) this.delete(row);
   }
 
   /** The rows that a filter fits. No row is looked at before `afterSeq`, or behind the last that is wanted. */
@@ -45,9 +62,10 @@ export class InOrder<Row extends Numbered> {
     const { eventId, correlationId, sinceMs = Number.NEGATIVE_INFINITY, afterSeq = 0 } = filter;
     const most = Math.max(0, Math.trunc(filter.limit ?? defaultLimit));
     const fitting: Row[] = [];
-    for (let at = this.#after(afterSeq); at < this.#rows.length && fitting.length < most; at++) {
+    const from = Math.max(this.#first, this.#after(afterSeq));
+    for (let at = from; at < this.#rows.length && fitting.length < most; at++) {
       const row = this.#rows[at];
-      if (row === undefined) break;
+      if (row === undefined) continue;
       const one = judge(row);
       const isOf =
         (eventId ?? one.id) === one.id &&
@@ -60,14 +78,21 @@ export class InOrder<Row extends Numbered> {
   /** The place of the first row whose number is higher. */
   #after(seq: number): number {
     let from = 0;
-    let to = this.#rows.length;
-    if ((this.#rows[to - 1]?.seq ?? 0) <= seq) return to; // as a rule it is the last
+    let to = this.#seqs.length;
+    if ((this.#seqs[to - 1] ?? 0) <= seq) return to; // as a rule it is the last
     while (from < to) {
       const middle = (from + to) >> 1;
-      if ((this.#rows[middle]?.seq ?? 0) <= seq) from = middle + 1;
+      if ((this.#seqs[middle] ?? 0) <= seq) from = middle + 1;
       else to = middle;
     }
     return from;
+  }
+
+  #closeGaps(): void {
+    const { rows } = this;
+    this.#rows = rows;
+    this.#seqs = rows.map(({ seq }) => seq);
+    this.#first = 0;
   }
 }
 
@@ -167,6 +192,8 @@ export class Newest {
   readonly #limit: number;
   readonly #drop: (id: string) => void;
   readonly #ids = new Set<string>();
+  /** It goes on behind the id that was dropped last, and does not meet the ids before that anew. */
+  readonly #oldest = this.#ids.values();
 
   constructor(limit: number, drop: (id: string) => void) {
     this.#limit = limit;
@@ -175,8 +202,9 @@ export class Newest {
 
   add(id: string): void {
     this.#ids.add(id);
-    const [oldest] = this.#ids;
-    if (this.#ids.size <= this.#limit || oldest === undefined) return;
+    if (this.#ids.size <= this.#limit) return;
+    const { value: oldest } = this.#oldest.next();
+    if (oldest === undefined) return;
     this.#ids.delete(oldest);
     this.#drop(oldest);
   }

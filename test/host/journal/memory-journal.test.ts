@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { echoProvider } from '../../../src/agent/index.js';
 import { type Journal, memoryJournal, memoryStore } from '../../../src/host/index.js';
 import { hostLab } from '../../support/host-lab.js';
@@ -88,6 +88,44 @@ describe('a journal in memory that has kept many', () => {
     const dispatches = await journal.dispatches();
     expect(dispatches.map(({ eventId }) => eventId)).toEqual(['u-47', 'u-48', 'u-49']);
     expect(journal.stats()).toMatchObject({ accepted: 50, dispatches: 50 });
+  });
+
+  /** Has an update come for each that ends, the oldest first. @returns how many places of arrays are gone through for each. */
+  const placesPerUpdate = async (journal: Journal, open: number): Promise<number> => {
+    const accept = (at: number) =>
+      journal.accept({ eventId: `u-${at}`, channel: 'c', accountId: 'a', receivedAtMs: 0 });
+    for (let at = 0; at < open; at++) await accept(at);
+    let places = 0;
+    const { splice, filter } = Array.prototype;
+    const spies = [
+      vi.spyOn(Array.prototype, 'splice').mockImplementation(function (this: unknown[], ...of) {
+        places += this.length - Number(of[0]);
+        return splice.apply(this, of);
+      }),
+      vi.spyOn(Array.prototype, 'filter').mockImplementation(function (this: unknown[], ...of) {
+        places += this.length;
+        return filter.apply(this, of);
+      }),
+    ];
+    try {
+      for (let at = 0; at < 2 * open; at++) {
+        await journal.begin(`u-${at}`);
+        await journal.endUpdate(`u-${at}`, { isDead: false, outcome: 'answered' });
+        await accept(at + open);
+      }
+    } finally {
+      for (const spy of spies) spy.mockRestore();
+    }
+    return places / (2 * open);
+  };
+
+  it.each([
+    ['that outlives its host', { keepRows: 500 }],
+    ['that does not outlive its host', { outlivesHost: false }],
+  ])('moves no more rows for an update if many are open, %s (durability §1.16)', async (_, how) => {
+    const few = await placesPerUpdate(memoryJournal(how), 20);
+    const many = await placesPerUpdate(memoryJournal(how), 2_000);
+    expect(many).toBeLessThanOrEqual(Math.max(16, few));
   });
 
   it('keeps the newest ended sends of no update (durability §1.16)', async () => {
