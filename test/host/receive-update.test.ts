@@ -3,6 +3,7 @@ import { echoProvider } from '../../src/agent/index.js';
 import { type Journal, memoryJournal } from '../../src/host/index.js';
 import type { AgentProvider } from '../../src/stream/index.js';
 import { hostLab } from '../support/host-lab.js';
+import { type ScriptedChannel, scriptedChannel } from '../support/scripted-channel.js';
 
 /** An agent that echoes one prompt after the other, each when the test says so. */
 function heldEcho() {
@@ -44,6 +45,29 @@ describe('an update that waits for the one before it', () => {
       expect(lab.texts()).toEqual(['one', 'two']);
     },
   );
+});
+
+/** A channel that hands over one more update while its account is stopped. */
+function lateChannel(): ScriptedChannel {
+  const channel = scriptedChannel();
+  const late = async (accountId: string): Promise<void> => {
+    await channel.receive({ text: 'late' }, 'late', accountId);
+  };
+  return { ...channel, stopAccount: late };
+}
+
+describe('a journal that outlives its host', () => {
+  it('leaves an update to the next host that comes when the work of this one has ended (durability §6.3)', async () => {
+    const journal = memoryJournal();
+    const channel = lateChannel();
+    const lab = await hostLab({ journal, channel });
+    channel.end(); // the host stops by itself, and waits for all work
+    await lab.clock.advance(0);
+    expect(await lab.host.stopped).toMatchObject({ drained: true });
+    await lab.clock.advance(0);
+    expect(await journal.updates()).toMatchObject([{ updateId: 'late', state: 'accepted' }]);
+    expect(lab.families()).not.toContain('ingress.received');
+  });
 });
 
 describe('a journal that does not outlive its host', () => {
@@ -99,6 +123,20 @@ describe('a journal that does not outlive its host', () => {
     expect(await stopping).toMatchObject({ drained: true, abandoned: 0 });
     expect(lab.texts()).toEqual(['one', 'two']);
     expect(lab.channel.acknowledged).toHaveLength(2);
+  });
+
+  it('does not acknowledge an update that comes when the work of its host has ended (durability §6.8)', async () => {
+    const channel = lateChannel();
+    const lab = await hostLab({ channel });
+    const stopping = lab.host.stop({ timeoutMs: 5_000 });
+    await lab.clock.advance(0);
+    expect(await stopping).toMatchObject({ drained: true });
+    await lab.clock.advance(0);
+    expect(lab.ends.map(({ updateId, status }) => [updateId, status])).toEqual([
+      ['late', 'aborted'],
+    ]);
+    expect(channel.acknowledged).toEqual([]);
+    expect(lab.families()).not.toContain('ingress.received');
   });
 
   it('does not hold up a send whose payload no journal could keep (durability §6.8)', async () => {

@@ -138,7 +138,7 @@ export async function startAll(
  * Stops what the host consists of: `gateway.stopping`, no more intake, the lanes drained, each account, the services
  * of the plugins, then `runtime.stopping`. When the budget is spent, or `hurry` aborts, the running work is aborted.
  *
- * @param hurry aborts what still runs; the host's signal hangs on it.
+ * @param hurry aborts what still runs, and an update that comes later; the host's signal hangs on it.
  */
 export async function stopAll(
   parts: HostParts,
@@ -156,8 +156,8 @@ export async function stopAll(
   if (timeoutMs < Number.POSITIVE_INFINITY) closeBacklog(parts.backlog);
   const drained = await drain(parts, timeoutMs, hurry);
   const abandoned = drained ? 0 : parts.conversationLanes.jobs;
+  hurry.abort(); // an update that comes from now on is not handled: it is left to the next host, or not acknowledged
   if (!drained) {
-    hurry.abort();
     closeBacklog(parts.backlog);
     logger.warn(`${abandoned} messages were not done in time and are aborted`);
     await idleWithin(parts, windUpMs);
