@@ -3,7 +3,7 @@ import { attempt } from '../parts/attempt.js';
 import type { HostParts } from '../parts/parts.js';
 import { isToStart } from '../parts/start-only.js';
 import { startAccount, stopAccount } from '../receive/account.js';
-import type { Intake } from '../receive/intake.js';
+import type { OpenAccounts } from '../receive/open-accounts.js';
 import { resumeWaiting } from '../recovery/resume-all.js';
 
 /** Milliseconds that messages under way have before an extension is replaced all the same. */
@@ -13,7 +13,7 @@ const defaultReloadTimeoutMs = 10_000;
 export function extensionUser(
   parts: HostParts,
   opened: Promise<void>,
-  intake: Intake,
+  openAccounts: OpenAccounts,
 ): ExtensionUser {
   const { gate, takenOver, accounts, logger, options } = parts;
   return {
@@ -38,7 +38,7 @@ export function extensionUser(
       const own = accounts.all().filter(({ channel }) => channels.includes(channel));
       for (const account of own) {
         const { channel, accountId } = account;
-        intake.leave(account);
+        openAccounts.leave(account);
         await attempt(parts, `stopIntake of ${channel.id}`, () => channel.stopIntake(accountId));
         await stopAccount(parts, account, 'its extension was unloaded');
       }
@@ -49,7 +49,7 @@ export function extensionUser(
       for (const channel of takenOver.channelsOf(extension))
         if (isToStart(channel, options.startOnly))
           for (const accountId of channel.accounts)
-            await startAccount(parts, channel, accountId, opened, intake);
+            await startAccount(parts, channel, accountId, opened, openAccounts);
       // what has waited for them (durability §7.1)
       await attempt(parts, 'taking up', () => resumeWaiting(parts));
     },

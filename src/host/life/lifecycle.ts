@@ -14,7 +14,7 @@ import { isToStart } from '../parts/start-only.js';
 import { callWithin } from '../parts/within-time.js';
 import { contributeDefaultChoices } from '../provided/default-choices.js';
 import { startAccount, stopAccount } from '../receive/account.js';
-import { Intake } from '../receive/intake.js';
+import { OpenAccounts } from '../receive/open-accounts.js';
 import { feed } from '../recovery/feeder.js';
 import { resumeAll } from '../recovery/resume-all.js';
 import { drain, idleWithin } from './drain.js';
@@ -110,10 +110,10 @@ export async function startAll(
     open = resolve;
   });
   const failed: StartReport['failed'][number][] = [];
-  const intake = new Intake(onEnded);
+  const openAccounts = new OpenAccounts(onEnded);
   for (const channel of parts.channels.filter((one) => isToStart(one, options.startOnly)))
     for (const accountId of channel.accounts) {
-      const problem = await startAccount(parts, channel, accountId, opened, intake);
+      const problem = await startAccount(parts, channel, accountId, opened, openAccounts);
       if (problem !== undefined) failed.push({ channel: channel.id, accountId, reason: problem });
     }
   for (const plugin of options.plugins ?? []) await plugin.start();
@@ -129,8 +129,8 @@ export async function startAll(
     );
     throw hostError('no-account', { what: why.join('; ') || 'no channel has one' });
   }
-  intake.complete();
-  parts.extensions.use(extensionUser(parts, opened, intake));
+  openAccounts.complete();
+  parts.extensions.use(extensionUser(parts, opened, openAccounts));
   return { extensions: parts.extensions.statuses, accounts, failed };
 }
 

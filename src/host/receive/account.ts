@@ -3,7 +3,7 @@ import { oneLine } from '../../kernel/index.js';
 import { attempt } from '../parts/attempt.js';
 import type { HostParts } from '../parts/parts.js';
 import type { RunningAccount } from '../provided/accounts.js';
-import type { Intake } from './intake.js';
+import type { OpenAccounts } from './open-accounts.js';
 import { receiveUpdate } from './receive-update.js';
 
 /**
@@ -16,7 +16,7 @@ export async function startAccount(
   channel: ChannelPlugin,
   accountId: string,
   opened: Promise<void>,
-  intake: Intake,
+  openAccounts: OpenAccounts,
 ): Promise<string | undefined> {
   const { kernel, clock, logger, accounts } = parts;
   const startedAtMs = clock.now();
@@ -24,7 +24,7 @@ export async function startAccount(
   const named = { channel: channel.id, accountId };
   const refs = { accountRef: { channel: channel.id, id: accountId } };
   accounts.add(account);
-  intake.add(account);
+  openAccounts.add(account);
   try {
     await channel.startAccount(accountId, {
       receive: async (update) => {
@@ -39,13 +39,13 @@ export async function startAccount(
       ended: ({ reason, error }) => {
         if (error !== undefined)
           logger.error('an account takes in no more', { ...named, detail: reason, error });
-        void opened.then(() => intake.end(account, reason));
+        void opened.then(() => openAccounts.end(account, reason));
       },
     });
   } catch (error) {
     const reason = oneLine(error);
     accounts.remove(account);
-    intake.end(account, reason);
+    openAccounts.end(account, reason);
     logger.error(`account ${channel.id}/${accountId} could not be started`, { ...named, error });
     await kernel.dispatch(
       'account.stopped',

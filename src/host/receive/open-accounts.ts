@@ -1,7 +1,7 @@
 import type { RunningAccount } from '../provided/accounts.js';
 
 /** Counts the accounts that still take in, and tells when the last of them has ended. */
-export class Intake {
+export class OpenAccounts {
   readonly #onEnded: (reason: string) => void;
   readonly #open = new Set<RunningAccount>();
   #hasTakenIn = false;
