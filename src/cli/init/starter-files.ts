@@ -10,7 +10,7 @@ export function starterFiles({
   readonly name: string;
   /** The place where npm finds the Sluice that it depends on: a range of versions, or an address. */
   readonly source: string;
-  /** Where its messages come from; the console if absent. */
+  /** The channel that its messages come from; the console if absent. */
   readonly channel?: ChannelStart;
 }): Readonly<Record<string, string>> {
   return {
@@ -72,7 +72,7 @@ export default defineConfig({
   // (npm install @anthropic-ai/claude-agent-sdk), 'replay:FILE' a recorded stream.
   agent: 'echo',
 
-  // Where messages come from: the console, or a channel that an extension or a package provides.
+  // The channels that messages come from: the console, and channels that extensions or packages provide.
   channels: ['${channel?.declaration.id ?? 'console'}'],
 
   // The extensions that take part. Paths are read from this folder. A secret is named, not written:
@@ -117,7 +117,7 @@ const key = /\\b(sk-[\\w-]{16,}|xox[abp]-[\\w-]{10,}|gh[opsu]_\\w{20,})/;
 
 export default defineExtension({
   id: 'guard',
-  // what reads the settings of sluice.config.ts; a wrong one is an error that names it
+  // The schema of its settings in sluice.config.ts. A wrong setting is an error that names it.
   config: z.object({ signature: z.string().min(1) }),
   setup(api, { signature }) {
     // A mutator returns a patch: the fields to change, and no others.
