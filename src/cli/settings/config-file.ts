@@ -114,7 +114,14 @@ async function readModule(path: string, file: string): Promise<unknown> {
     exported = await import(importableUrl(pathToFileURL(path).href));
   } catch (thrown) {
     const error = importError(thrown, file, path, dirname(path));
-    throw new CommandError('unreadable-file', error.message, error.hint, { cause: error });
+    const what =
+      error.code === 'module-failed'
+        ? `config ${file} could not be imported: ${error.details['problem']}`
+        : error.message;
+    const hint = /\.[cm]?[jt]s$/.test(path)
+      ? error.hint
+      : 'Name a file that ends in .ts, .mts, .js, .mjs or .json.';
+    throw new CommandError('unreadable-file', what, hint, { cause: error });
   }
   if (exported.default !== undefined) return exported.default;
   throw new CommandError(

@@ -55,7 +55,10 @@ describe('the config file (§20.1)', () => {
       { 'sluice.config.mjs': 'export const config = {};' },
       'sluice.config.mjs has no default export',
     ],
-    [{ 'sluice.config.mjs': 'throw new Error("no luck");' }, 'no luck'],
+    [
+      { 'sluice.config.mjs': 'throw new Error("no luck");' },
+      'sluice: unreadable-file: config sluice.config.mjs could not be imported: no luck. Mend that',
+    ],
     [
       { 'sluice.config.json': '{\n  "token": "planted-secret",\n  agent: 1 }' },
       `sluice.config.json is not JSON: Expected double-quoted property name at line 3, column 3. Mend`,
@@ -74,6 +77,15 @@ describe('the config file (§20.1)', () => {
     expect(code).toBe(2);
     expect(stderr).toContain(expected);
     expect(stderr).not.toContain('planted');
+  });
+
+  it('is refused by its name if no config can have that ending', async () => {
+    using folder = temporaryFolder({ 'sluice.yaml': 'agent: echo' });
+    const args = ['stages', '--config', 'sluice.yaml'];
+    const { code, stderr } = await runInMemory(args, '', { cwd: folder.path });
+    expect(code).toBe(2);
+    expect(stderr).toContain('sluice: unreadable-file: config sluice.yaml could not be imported: ');
+    expect(stderr).toContain('Name a file that ends in .ts, .mts, .js, .mjs or .json.');
   });
 
   it('has a line for each of its mistakes', async () => {
