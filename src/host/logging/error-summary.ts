@@ -44,5 +44,5 @@ function placeIn({ stack, message, name }: Error): string | undefined {
   const frame = /^\n\s+at (?:[^\n]*\()?(?:file:\/\/)?([^()\n]+:\d+:\d+)\)?(?:\n|$)/.exec(
     stack.slice(heading.length),
   );
-  return frame?.[1];
+  return frame?.[1]?.replace(/\?[^?/]*(?=:\d+:\d+$)/, ''); // the query that a reload adds
 }

@@ -11,6 +11,12 @@ describe('what a log says of an error (§20.3)', () => {
     });
   });
 
+  it('names a file without the query of a reload', () => {
+    const error = new TypeError('x');
+    error.stack = 'TypeError: x\n    at end (file:///srv/mark.ts?sluice=2:4:41)';
+    expect(errorSummary(error)).toEqual({ type: 'TypeError', at: '/srv/mark.ts:4:41' });
+  });
+
   it.each([
     ['a text', 'planted', { type: 'string' }],
     [
