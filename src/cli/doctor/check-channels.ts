@@ -4,10 +4,11 @@ import { type Finding, findingsOf } from './finding.js';
 
 const findings = findingsOf('channels');
 
-/** Looks at the channels that a host would start, and at the settings of their accounts. Nothing is connected. */
+/** Looks at the channels that a host would start, and at the settings of their accounts. Nothing is connected. @param from see `noSuchChannel`. */
 export async function checkChannels(
   wanted: readonly string[],
   provided: readonly ChannelPlugin[],
+  from: string,
 ): Promise<Finding[]> {
   const found: Finding[] = [];
   const names = provided.map((one) => one.id);
@@ -17,7 +18,11 @@ export async function checkChannels(
     else if (id === 'console') found.push(isThere(id));
     else
       found.push(
-        findings.error('no extension provides this channel', id, noSuchChannel(id, names).hint),
+        findings.error(
+          'no extension provides this channel',
+          id,
+          noSuchChannel(id, names, from).hint,
+        ),
       );
   }
   return found;

@@ -43,7 +43,7 @@ export async function examine(settings: Settings, shell: Shell): Promise<Finding
       statuses,
       plugins.map(({ pluginId }) => pluginId),
     ),
-    ...(await checkChannels(channels, provided)),
+    ...(await checkChannels(channels, provided, settings.workspaceDir)),
     ...(await checkJournal(settings)),
     ...(await checkFamilies({ kernel, providers, channels })),
   );

@@ -22,7 +22,8 @@ export interface ChannelStart {
 export async function channelStart(name: string, cwd: string): Promise<ChannelStart> {
   const packageName = packageOf(name);
   const [found] = await declaredChannels({ channels: [name], extensions: [], workspaceDir: cwd });
-  if (packageName === undefined || found?.declaration.id !== name) throw noSuchChannel(name, []);
+  if (packageName === undefined || found?.declaration.id !== name)
+    throw noSuchChannel(name, [], cwd);
   return { packageName, source: sourceOf(packageName, cwd), declaration: found.declaration };
 }
 

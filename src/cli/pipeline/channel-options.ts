@@ -34,6 +34,7 @@ export async function withChannelOptions(settings: Settings, run: Command): Prom
     const { message, hint } = noSuchChannel(
       absent,
       declared.map(({ declaration }) => declaration.id),
+      settings.workspaceDir,
     );
     throw new CommandError('bad-arguments', message, hint, { cause: thrown });
   }

@@ -67,29 +67,39 @@ export async function declaredChannels({
   return declared;
 }
 
-/** The error of a channel that nothing provides. */
-export function noSuchChannel(name: string, provided: readonly string[]): CommandError {
-  const install = packageOf(name);
-  return new CommandError(
-    'bad-arguments',
-    `there is no channel "${name}"`,
-    `Channels: ${['console', ...provided].join(', ')}. An extension can provide another: --extension.${
-      install === undefined
-        ? ''
-        : ` If the channel has a package of its own, install it: npm install ${install}.`
-    }`,
-  );
+/** The error of a channel that nothing provides. @param from the folder in which its package would be installed. */
+export function noSuchChannel(
+  name: string,
+  provided: readonly string[],
+  from: string,
+): CommandError {
+  const channels = `Channels: ${['console', ...provided].join(', ')}.`;
+  const hints = [channels, 'An extension can provide another: --extension.'];
+  const specifier = packageOf(name);
+  if (specifier !== undefined && isInstalled({ specifier, from }))
+    hints.push(
+      `Package ${specifier} is installed, and has provided no channel "${name}": an error before this one tells why, or it is no package of that channel.`,
+    );
+  else if (specifier !== undefined)
+    hints.push(`If the channel has a package of its own, install it: npm install ${specifier}.`);
+  return new CommandError('bad-arguments', `there is no channel "${name}"`, hints.join(' '));
 }
 
 /** The extension of a module. Why a module is broken is told when the pipeline loads it. */
 async function moduleOf(setting: ExtensionSetting): Promise<Extension | 'missing' | 'broken'> {
   const { specifier, from } = setting;
-  let isInstalled = false;
   try {
-    isInstalled = findModule(specifier, from).url.startsWith('file:');
     return await loadExtensionModule(specifier, { from });
   } catch (thrown) {
-    const isThere = isInstalled || !isSluiceError(thrown) || thrown.code !== 'module-not-found';
+    const isThere = isInstalled(setting) || !isSluiceError(thrown, 'module-not-found');
     return isThere ? 'broken' : 'missing';
+  }
+}
+
+function isInstalled({ specifier, from }: ExtensionSetting): boolean {
+  try {
+    return findModule(specifier, from).url.startsWith('file:');
+  } catch {
+    return true; // it is there, and the file that it names is not
   }
 }

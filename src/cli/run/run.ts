@@ -181,8 +181,11 @@ async function run(options: RunOptions, command: Command, shell: Shell): Promise
     return exitCodes.usage;
   }
   const input = consoleInput(shell, view, () => made);
-  const channels = channelsOf(settings.channels, extensions.live, () =>
-    consoleChannel({ ...view, lines: input.lines }),
+  const channels = channelsOf(
+    settings.channels,
+    extensions.live,
+    () => consoleChannel({ ...view, lines: input.lines }),
+    settings.workspaceDir,
   );
   const host = createHost({
     kernel, // the extensions in it are to see the command itself, too, which goes on when the host has stopped

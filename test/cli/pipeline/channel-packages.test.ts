@@ -161,6 +161,24 @@ describe('the channel of a package (§14.15)', () => {
     });
     expect(code).toBe(2);
     expect(stderr).toContain('no corn');
+    expect(stderr).not.toContain('npm install');
+  });
+
+  it.each([
+    ['run', '--channel', 'dove'],
+    ['init', 'bot', '--channel', 'dove'],
+  ])('is not to be installed again if its package provides another: %s', async (...args) => {
+    using folder = temporaryFolder({
+      'node_modules/sluice-dove/package.json': '{ "name": "sluice-dove", "main": "index.mjs" }',
+      'node_modules/sluice-dove/index.mjs':
+        "export default { kind: 'sluice-extension', id: 'doves', setup: () => {} };",
+    });
+    const { code, stderr } = await runInMemory(args, '', { cwd: folder.path });
+    expect(code).toBe(2);
+    expect(stderr).toContain(
+      'Package sluice-dove is installed, and has provided no channel "dove"',
+    );
+    expect(stderr).not.toContain('npm install');
   });
 
   it('has secrets with a form of their own, which the doctor knows (§20.5)', async () => {
