@@ -5,6 +5,7 @@ import { readProjectFile } from '../support/source-tree.js';
 const pages = [
   'callback-order.md',
   'catalog-decisions.md',
+  'csdk-normalization.md',
   'durability.md',
   'event-pipeline.md',
   'names.md',
