@@ -14,9 +14,9 @@ import {
   routeMessage,
 } from '../session/routing.js';
 import { answerMessage } from '../turn/answer.js';
-import { runChatCommand } from './chat.js';
 import { guarded } from './guarded.js';
 import { carryInteraction } from './interactions.js';
+import { runChatCommand } from './run-chat-command.js';
 import type { TakenUpdate } from './taken-update.js';
 import type { Fate } from './when-full.js';
 

@@ -9,8 +9,8 @@ import { refsOf } from '../parts/refs.js';
 import { parseCommandLine } from '../provided/commands.js';
 import { inSession } from '../session/in-session.js';
 import { type RoutedMessage, routeMessage } from '../session/routing.js';
-import { runChatCommand } from './chat.js';
 import { guarded } from './guarded.js';
+import { runChatCommand } from './run-chat-command.js';
 
 type CommandUsed = Extract<DecodedIngress, { kind: 'command' }>;
 type Used = Extract<DecodedIngress, { kind: 'interaction' }> | CommandUsed;
