@@ -22,7 +22,7 @@ interface CheckOptions {
 const help = `
 The path is a plugin's folder: the one with openclaw.plugin.json. Its module is imported
 and its register function runs, on a pipeline of its own; its services, commands and
-channels do not. What it would ask for later is searched for in its source, by name.
+channels do not. Its source is searched, by name, for all that it would ask for later.
 
 With --config, the plugin gets its part of that file: "config" of the plugin with the
 same path, and "openclaw" as the OpenClaw configuration.

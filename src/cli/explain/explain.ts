@@ -53,7 +53,7 @@ async function explain(id: string, options: ExplainOptions, shell: Shell): Promi
     throw new CommandError(
       'unknown-event',
       `the journal has no dispatch of "${printable(id)}"`,
-      'Look the id up in the log, as eventId. What is older than the journal keeps is gone.',
+      'Look the id up in the log, as eventId. A dispatch that is older than the journal keeps is gone.',
       { exitCode: exitCodes.failed },
     );
   const { palettes, width, stdout } = shell;

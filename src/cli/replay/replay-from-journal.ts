@@ -58,6 +58,6 @@ function tellAttempts(trap: EffectsTrap | undefined, { stderr }: Pick<Shell, 'st
   const attempts = [...(trap?.attempts ?? [])];
   if (attempts.length === 0) return;
   stderr.lines([
-    `sluice: warn: extensions tried what a dry run has not: ${attempts.join(', ')}. What they decide may differ for that alone; --allow-io lets them.`,
+    `sluice: warn: extensions tried what a dry run has not: ${attempts.join(', ')}. Their decisions may differ for that alone; --allow-io lets them.`,
   ]);
 }

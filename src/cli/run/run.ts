@@ -44,13 +44,13 @@ interface RunOptions extends PipelineOptions {
 const help = `
 Each line that you type, or that comes by a pipe, is a message. Under its reply stands
 the way it took: its stages, their handlers in run order and what each of them did.
-Where stdout is no terminal, it gets the replies and stderr the way.
+If stdout is no terminal, it gets the replies, and stderr gets the way.
 
 Claude works in this folder with all its tools, runs what no veto refuses, and reads
 its key from the environment. It needs @anthropic-ai/claude-agent-sdk installed.
 
 Each message of the agent is shown before the tools that it calls run: on a terminal while
-it grows, elsewhere when it is whole, and so wherever an extension has to see it whole.
+it grows; without a terminal, or if an extension has to see all of it, when it is whole.
 With --verbose on, each tool call is, too; with full, what the tool answered. With
 --reasoning on, the model's reasoning stands with its answer; with stream, it is shown
 before that, as it grows.
@@ -90,10 +90,10 @@ A secret is named, not written: { "env": "NAME" } or { "secretFile": "PATH" }.`;
 export function addRun(program: Command, shell: Shell, done: (code: ExitCode) => void): void {
   const command = program.command('run').description('take messages, and answer them');
   addPipelineOptions(command)
-    .option('-a, --agent <name>', `who answers: ${agentForms} (default: echo)`)
+    .option('-a, --agent <name>', `the agent that answers: ${agentForms} (default: echo)`)
     .option(
       '--channel <name>',
-      'where messages come from: console, or one of an extension or package (default: console)',
+      'the channel that messages come from: console, or one of an extension or package (default: console)',
     )
     .option('--url <url>', 'the gateway of the agent openclaw (default: ws://127.0.0.1:18789)')
     .addOption(
