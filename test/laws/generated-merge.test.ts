@@ -137,4 +137,29 @@ describe('the generated merge', () => {
       { numRuns: 1_000 },
     );
   });
+
+  it('writes the fields of a patch in their order, not in that of the stage (§6.1)', () => {
+    const fields = { a: Type.Optional(Type.String()), b: Type.Optional(Type.String()) };
+    const stage = defineStage({
+      family: 'lab.order',
+      classes: ['mutator'],
+      mode: 'sync-sequential',
+      payload: Type.Object(fields),
+      patch: Type.Object(fields),
+      laws: { a: 'replace', b: 'replace' },
+    });
+    for (const generateCode of [true, false]) {
+      const lab: LabKernel = openKernel(createKernel({ stages: [stage], generateCode }));
+      lab.contribute({
+        family: 'lab.order',
+        class: 'mutator',
+        extensionId: 'x',
+        id: 'm',
+        handler: () => ({ b: '1', a: '2' }),
+      });
+      const { payload, changes } = lab.dispatchSync('lab.order', {});
+      expect(Object.keys(payload)).toEqual(['b', 'a']);
+      expect(changes.map(({ path }) => path)).toEqual(['b', 'a']);
+    }
+  });
 });

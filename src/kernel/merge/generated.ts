@@ -14,8 +14,8 @@ export function canGenerateCode(): boolean {
 
 /**
  * The reference merge as code made for one stage: a switch over the declared names, each plain field a variable of its
- * own, stored when all are accepted. It reads each property once, as the reference does, and leaves a patch with a field that is
- * not plain to `Batch`.
+ * own, stored when all are accepted. It reads each property once, as the reference does. It leaves to `Batch` a patch with a
+ * field that is not plain, and one whose order is not that of the stage: fields are written in the order of their patch.
  */
 export function generatedMerge(fields: readonly Field[]): Merge {
   const direct = fields.filter((field) => field.direct);
@@ -28,6 +28,8 @@ export function generatedMerge(fields: readonly Field[]): Merge {
     return `case ${names[i]}:
         v${i} = written[${names[i]}];
         if (v${i} === undefined) break;
+        if (${i} < last) inOrder = false;
+        last = ${i};
         ${test === undefined ? `${odd} if (!a${i}(v${i}))` : `if (!(${test(`v${i}`)}))`} return refuse(f${i}, v${i});
         break;`;
   });
@@ -42,7 +44,7 @@ export function generatedMerge(fields: readonly Field[]): Merge {
   return (target, written) => {
     if (Object.getPrototypeOf(written) !== Object.prototype) { const r = odd(written); if (r !== undefined) return r; }
     ${direct.length === 0 ? '' : `let ${values.join(', ')};`}
-    let read = 0;
+    let read = 0, last = 0, inOrder = true;
     for (const key in written) {
       if (!has.call(written, key)) continue;
       switch (key) {
@@ -51,6 +53,7 @@ export function generatedMerge(fields: readonly Field[]): Merge {
       }
       read++;
     }
+    if (!inOrder) return rest(target, written, read, [${values.join(', ')}]);
     const now = target.value;
     let open;
     ${stores.join('\n')}
