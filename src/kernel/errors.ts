@@ -1,10 +1,10 @@
 /** A row of the error table: the meaning of a code, its cause and its cure (spec/errors.md shows them all). */
 export interface ErrorRow {
-  /** What happened; `{name}` is filled in from the details. */
+  /** The event in words; `{name}` is filled in from the details. */
   readonly message: string;
   /** The likely cause. */
   readonly cause: string;
-  /** What to do. */
+  /** The advice to the reader. */
   readonly hint: string;
 }
 
@@ -125,9 +125,9 @@ export class SluiceError extends Error {
   override readonly name = 'SluiceError';
   /** The row of the error table. */
   readonly code: ErrorCode;
-  /** What to do. */
+  /** The advice to the reader. */
   readonly hint: string;
-  /** Whose it is, and the values that the text names. */
+  /** The owner, and the values that the text names. */
   readonly details: ErrorDetails;
 
   constructor(code: ErrorCode, row: ErrorRow, details: ErrorDetails, options?: ErrorOptions) {

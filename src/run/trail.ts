@@ -33,7 +33,7 @@ export class Trail {
   readonly kernel: Kernel;
   #refs: TrailRefs;
   #last: Outcome | undefined;
-  /** What a dispatch carries that adds nothing of its own, until `#refs` or `#last` changes. */
+  /** The data of a dispatch that adds none of its own, until `#refs` or `#last` changes. */
   #carried: Given | undefined;
 
   constructor(kernel: Kernel, after: Outcome | undefined, refs: TrailRefs = {}) {

@@ -3,7 +3,7 @@ import { isTimeZone } from './local-time.js';
 
 const timeOfDay = z.string('must be HH:MM').regex(/^([01]\d|2[0-3]):[0-5]\d$/, 'must be HH:MM');
 
-/** What the extension may be told. A key that is not here is refused. */
+/** The settings of the extension. A key that is not here is refused. */
 export const config = z
   .strictObject({
     from: timeOfDay,

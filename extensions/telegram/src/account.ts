@@ -10,7 +10,7 @@ import { startPolling } from './intake/polling.js';
 import { startWebhook } from './intake/webhook.js';
 import { readToken } from './token.js';
 
-/** What an account is started with. */
+/** The parts that an account is started with. */
 export interface AccountParts {
   readonly accountId: string;
   readonly config: TelegramConfig;
@@ -24,7 +24,7 @@ export interface TelegramAccount {
   readonly api: BotApi;
   readonly bot: BotIdentity;
   readonly intake: Intake;
-  /** Where its webhook listens, if it has one. */
+  /** The address on which its webhook listens, if it has one. */
   readonly port?: number;
 }
 
@@ -102,7 +102,7 @@ async function freeFromWebhook(api: BotApi, config: TelegramConfig): Promise<voi
     throw new Error(`its webhook could not be removed: ${removed.reason}`);
 }
 
-/** What Telegram may send along: letters, digits, "_" and "-". */
+/** The form of the secret that Telegram may send along: letters, digits, "_" and "-". */
 function secretOf(found: string | undefined, place: string): string {
   if (found !== undefined && /^[\w-]{16,256}$/.test(found)) return found;
   throw new Error(

@@ -18,13 +18,13 @@ import { telegramPreviews } from './stream/previews.js';
 import { TelegramStreamSender } from './stream/stream-sender.js';
 import { readToken } from './token.js';
 
-/** What the channel is made with. */
+/** The options of the channel. */
 export interface TelegramChannelOptions {
   /** The settings, as the extension's schema has read them. */
   readonly config: TelegramConfig;
   readonly clock?: Clock;
   readonly log?: Logger;
-  /** Where tokens and secrets are looked for; the process's environment where unsaid. */
+  /** The environment with tokens and secrets; by default that of the process. */
   readonly env?: Readonly<Record<string, string | undefined>>;
 }
 

@@ -11,13 +11,13 @@ const person = z
 const people = z.array(person);
 
 const group = z.strictObject({
-  /** Whether the bot must be named there; as for all groups where unsaid. */
+  /** The bot must be named there; by default as for all groups. */
   requireMention: z.boolean().exactOptional(),
-  /** Who may write there; everyone in it where unsaid. */
+  /** The people who may write there; by default everyone in it. */
   allowFrom: people.exactOptional(),
 });
 
-/** Who may write to the bot, and where. */
+/** The rules of who may write to the bot, and where. */
 const access = {
   dmPolicy: z.enum(['open', 'allowlist', 'disabled']).exactOptional(),
   allowFrom: people.default([]),
@@ -36,17 +36,17 @@ const account = z.strictObject({
 });
 
 const webhook = z.strictObject({
-  /** What Telegram is told to call; it is told nothing where unsaid. */
+  /** The URL that Telegram is told to call; by default it is told none. */
   url: z.url({ protocol: /^https$/, error: 'must be an https address' }).exactOptional(),
   host: z.string().min(1).default('127.0.0.1'),
   port: z.number().int().min(0).max(65_535).default(8_443),
   path: z.string().startsWith('/').default('/telegram'),
-  /** What Telegram sends along: in a config file the name of a secret. */
+  /** The secret that Telegram sends along: in a config file the name of a secret. */
   secret: z.string().min(1).exactOptional(),
   secretEnv: z.string().min(1).default('TELEGRAM_WEBHOOK_SECRET'),
 });
 
-/** What the extension may be told. A key that is not here is refused. The README explains each. */
+/** The settings of the extension. A key that is not here is refused. The README explains each. */
 export const config = z
   .strictObject({
     accounts: z
@@ -70,7 +70,7 @@ export const config = z
 /** The settings, read and complete. */
 export type TelegramConfig = z.infer<typeof config>;
 
-/** Who may write to the bot, and where. */
+/** The rules of who may write to the bot, and where. */
 export type AccessConfig = Pick<
   TelegramConfig,
   'dmPolicy' | 'allowFrom' | 'groupPolicy' | 'groups' | 'requireMention'

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 
-/** Where the token of an account is: in the settings, in a file, or in the environment. */
+/** The place of an account's token: in the settings, in a file, or in the environment. */
 export interface TokenSource {
   readonly token?: string;
   readonly tokenEnv?: string;

@@ -1,8 +1,8 @@
 import type { Config } from './config.js';
 
-/** Who this host answers as. */
+/** One agent of this host. */
 export interface Agent {
-  /** What the ownership service knows it by. Absent where nobody has said: then the event's own agent is asked for. */
+  /** The name of the agent at the ownership service. If it is absent, the event's own agent is asked for. */
   readonly id?: string;
   /** The name that people mention it by. */
   readonly name?: string;
@@ -13,9 +13,9 @@ export interface Agent {
 /** The agents of this host, and which of them speaks. */
 export interface Agents {
   readonly all: readonly Agent[];
-  /** Who speaks where an event names no agent of the list: its default, or its first. */
+  /** The speaker if an event names no agent of the list: its default, or its first. */
   readonly main: Agent;
-  /** Who speaks in an event. */
+  /** Finds the speaker of an event. */
   speaking(agentId: string | null): Agent;
 }
 

@@ -3,7 +3,7 @@ import { ownerIn } from './owner-in.js';
 import type { Service } from './service.js';
 import type { Thread } from './thread.js';
 
-/** What the service says of a thread. `unknown`: it said nothing that can be relied on. */
+/** The answer of the service about a thread. `unknown`: it gave none that can be relied on. */
 export type Verdict =
   | { readonly kind: 'ours' }
   | { readonly kind: 'others'; readonly owner: string | undefined }
@@ -62,7 +62,7 @@ function segment(id: string): string {
   return encodeURIComponent(id);
 }
 
-/** What `fetch` says is in the cause of what it throws. */
+/** Reads the reason of a failed `fetch` from the cause of its error. */
 function reasonOf(thrown: unknown): string {
   if (!(thrown instanceof Error)) return String(thrown);
   const { cause } = thrown;

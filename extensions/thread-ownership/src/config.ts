@@ -9,7 +9,7 @@ const agent = z.looseObject({
 });
 
 /**
- * What the extension may be told; the README has the table. `forwarderUrl` and `abTestChannels` are the names of the
+ * The settings of the extension; the README has the table. `forwarderUrl` and `abTestChannels` are the names of the
  * OpenClaw plugin, so that its configuration is read as it is. An entry of `agents` may hold more than is read here:
  * it may be copied from OpenClaw's `agents.list`.
  */

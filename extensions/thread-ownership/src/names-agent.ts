@@ -1,7 +1,7 @@
 import type { Agent } from './agents.js';
 
 /**
- * Whether a text mentions an agent: its name after an `@`, as a whole word and in its own case, or its id as Slack
+ * Tells whether a text mentions an agent: its name after an `@`, as a whole word and in its own case, or its id as Slack
  * writes it, `<@U999>` or `<@U999|name>`. `@TestBot.` mentions TestBot; `@TestBotany`, `@TestBot-2`, `@TestBot.dev`
  * and `ada@TestBot` do not.
  */
@@ -25,5 +25,5 @@ export function namesAgent(text: string, { name, botUserId }: Agent): boolean {
 /** A mention after this is part of an address. Two units are enough for one character. */
 const endsInWord = /[\p{L}\p{M}\p{N}_]$/u;
 
-/** What makes a name a longer one. A full stop or a dash does only if a word follows it. */
+/** The letters that make a name a longer one. A full stop or a dash does only if a word follows it. */
 const goesOn = /^[.-]?[\p{L}\p{M}\p{N}_]/u;

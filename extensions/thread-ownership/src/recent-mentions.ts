@@ -7,7 +7,7 @@ export const maxMentions = 2_000;
 export interface RecentMentions {
   readonly size: number;
   add(key: string): void;
-  /** Whether there was one, and not more than the time to live ago. */
+  /** Tells whether there was one, and not more than the time to live ago. */
   has(key: string): boolean;
 }
 

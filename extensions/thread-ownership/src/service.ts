@@ -15,7 +15,7 @@ type Environment = Readonly<Record<string, string | undefined>>;
 const defaultUrl = 'http://slack-forwarder:8750';
 
 /**
- * Where the service is, as the configuration says, else the environment (`SLACK_FORWARDER_URL`,
+ * Finds the address of the service in the configuration, else in the environment (`SLACK_FORWARDER_URL`,
  * `SLUICE_OWNERSHIP_TOKEN`).
  *
  * @throws Error that names the setting, and never what a token is.

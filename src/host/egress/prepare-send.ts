@@ -25,7 +25,7 @@ export interface PrepareOptions {
   readonly signal: AbortSignal;
   /** It was prepared before the host was started again, under this id: it is kept already. */
   readonly again?: string;
-  /** What the journal has it as, where it is the final of a stream: a block, a reply. */
+  /** The kind that the journal has for the final of a stream: a block, a reply. */
   readonly keptAs?: OutgoingMessage['kind'];
 }
 

@@ -7,7 +7,7 @@ import { conversationOf, type RoutedMessage } from '../session/routing.js';
 import { deliver } from './delivery.js';
 import type { OutgoingMessage } from './prepare-send.js';
 
-/** What is said back to a message, and in whose name. */
+/** A reply to a message, and the agent in whose name it is said. */
 export type Reply = Pick<OutgoingMessage, 'content' | 'kind'> &
   Partial<
     Pick<
@@ -37,7 +37,7 @@ export async function replyTo(
 /** The address that something goes to. */
 export type ReplyAddress = Omit<OutgoingMessage, 'content' | 'kind'>;
 
-/** Where a reply to a message goes. */
+/** Finds the address of a reply to a message. */
 export function addressOf(message: RoutedMessage): ReplyAddress {
   const { channel, accountId, originatingChannel, originatingTo, threadId, messageId } = message;
   const backBy = originatingChannel ?? channel;

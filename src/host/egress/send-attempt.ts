@@ -57,7 +57,7 @@ export async function tellSending(
   return false;
 }
 
-/** What a channel answered. It comes from outside the types: what is no answer is an end that nobody knows. */
+/** Reads the answer of a channel. It comes from outside the types: a value that is no answer is an end that nobody knows. */
 export function answerOf(result: unknown): AttemptResult {
   if (typeof result !== 'object' || result === null)
     return { status: 'threw', reason: 'the channel answered nothing' };
@@ -81,14 +81,14 @@ export function answerOf(result: unknown): AttemptResult {
   }
 }
 
-/** What the end of a call to `send` means; its silence, too. */
+/** Says what the end of a call to `send` means; its silence, too. */
 function resultOf(end: CallEnd<SendResult>, timeoutMs: number): AttemptResult {
   if (end.status === 'returned') return answerOf(end.value);
   if (end.status !== 'late') return end;
   return { status: 'ambiguous', reason: `the channel did not answer within ${timeoutMs} ms` };
 }
 
-/** Whether an ambiguous send may go out again: as its channel declares, never blindly. */
+/** Tells whether an ambiguous send may go out again: as its channel declares, never blindly. */
 export async function mayResend(
   parts: SendParts,
   { channel, accountId }: RunningAccount,

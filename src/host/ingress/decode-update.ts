@@ -6,7 +6,7 @@ import { parseCommandLine } from '../provided/commands.js';
 import { conversationOf } from '../session/routing.js';
 import { checkInteraction } from './interactions.js';
 
-/** What an update says. Never throws. */
+/** Decodes an update. Never throws. */
 export function decodeUpdate(
   parts: HostParts,
   account: RunningAccount,

@@ -18,7 +18,7 @@ type Fields = Omit<PayloadOf<'interaction.received'>, 'raw'>;
 type Ending = Pick<MessageEnd, 'status' | 'reason' | 'sends'> &
   Partial<Pick<MessageEnd, 'agentId' | 'sessionKey'>>;
 
-/** What came of an interaction, and what `interaction.completed` tells of it. */
+/** The end of an interaction, and what `interaction.completed` tells of it. */
 interface Done {
   readonly ending: Ending;
   readonly told: Pick<PayloadOf<'interaction.completed'>, 'success' | 'error'>;
@@ -136,7 +136,7 @@ function failed(ending: Ending): Done {
   return { ending, told: { success: false, ...definedFields({ error: reason }) } };
 }
 
-/** Where a press is answered; nowhere, if it does not say where it was. */
+/** Finds the place where a press is answered; none, if the press does not say where it was. */
 function placeOf(interaction: Omit<Interaction, 'raw'>): RoutedMessage | undefined {
   const { channel, accountId, conversationId, threadId, messageId, isGroup } = interaction;
   if (conversationId === undefined) return undefined;

@@ -1,7 +1,7 @@
 import type { Clock } from '../../kernel/index.js';
 
 /**
- * Where messages wait while extensions are replaced: what has begun goes on, what has not begun does not begin before the
+ * A gate where messages wait while extensions are replaced: what has begun goes on, what has not begun does not begin before the
  * gate is open again (spec §13.9).
  */
 export class ReloadGate {

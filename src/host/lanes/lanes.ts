@@ -74,7 +74,7 @@ export class Lanes {
     return this.#jobs >= this.#capacityOfAll;
   }
 
-  /** Whether a lane, or all of them together, has as many jobs as it may. */
+  /** Tells whether a lane, or all of them together, has as many jobs as it may. */
   isFull(key: string): boolean {
     return this.areFull || (this.#lanes.get(key)?.jobs ?? 0) >= this.#rules.capacity;
   }

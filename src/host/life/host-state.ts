@@ -1,2 +1,2 @@
-/** Where a host is in its life. It starts once. */
+/** The state of a host in its life. It starts once. */
 export type HostState = 'new' | 'starting' | 'running' | 'stopping' | 'stopped';

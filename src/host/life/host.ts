@@ -48,7 +48,7 @@ export interface Host extends AsyncDisposable {
   readonly state: HostState;
   /** How it is now: for a monitor. */
   health(): HostHealth;
-  /** What became of each extension: which are live, and why others are not. Empty before `start`. */
+  /** The state of each extension: which are live, and why others are not. Empty before `start`. */
   readonly extensions: readonly ExtensionStatus[];
   /**
    * Reads extensions anew, and replaces them between two messages: what has begun has `reloadTimeoutMs` to end, what has not
@@ -82,7 +82,7 @@ export interface Host extends AsyncDisposable {
    * Never rejects. A host whose input has ended stops by itself.
    */
   stop(options?: StopOptions): Promise<StopReport>;
-  /** What it is doing now, and what it has counted. */
+  /** The work that it does now, and its counts. */
   stats(): HostStats;
   /** Resolves when the host has stopped, whoever stopped it. */
   readonly stopped: Promise<StopReport>;

@@ -37,16 +37,16 @@ export interface StartReport {
 /** How a host's stop went. */
 export interface StopReport {
   readonly reason: string;
-  /** Whether every message was done with in time. */
+  /** Tells whether every message was done with in time. */
   readonly drained: boolean;
   /** Messages that were aborted instead. */
   readonly abandoned: number;
 }
 
-/** What `startAll` has taken and `stopAll` gives back. */
+/** The things that `startAll` has taken and `stopAll` gives back. */
 export interface Running {
   readonly contributions: readonly Disposable[];
-  /** What looks at something now and then. */
+  /** The timers that look at something now and then. */
   readonly watches: Disposable[];
   readonly startedAtMs: number;
   /** The same moment by the monotonic clock: the time of day may jump. */

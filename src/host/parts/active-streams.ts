@@ -13,7 +13,7 @@ export class ActiveStreams {
     return this.#conversations.size;
   }
 
-  /** Whether a reply grows there now. */
+  /** Tells whether a reply grows there now. */
   isTaken(place: StreamPlace): boolean {
     return this.#conversations.has(keyOf(place));
   }
@@ -41,7 +41,7 @@ function keyOf({ channel = '', accountId = '', to, threadId = '' }: StreamPlace)
   return JSON.stringify([channel, accountId, to, String(threadId)]);
 }
 
-/** Where a stream is shown. */
+/** The place where a stream is shown. */
 export interface StreamPlace {
   readonly channel?: string;
   readonly accountId?: string;

@@ -1,6 +1,6 @@
 import type { JournalStats } from '../journal/journal.js';
 
-/** What a host has counted since it was made. */
+/** The counts of a host since it was made. */
 export interface Counts {
   /** Updates that its channels brought. */
   received: number;
@@ -18,7 +18,7 @@ export interface Counts {
   deadLetters: number;
 }
 
-/** What a host is doing, and what it has counted. */
+/** The work of a host now, and its counts. */
 export interface HostStats extends Readonly<Counts> {
   /** Conversations in which something runs or waits; an idle one takes no room. */
   readonly conversations: number;

@@ -27,7 +27,7 @@ export interface AgentDefinition {
   /** The provider's first model where unsaid. */
   readonly model?: string;
   readonly systemPrompt?: string;
-  /** What is done when its provider fails; nothing where unsaid. */
+  /** The retries when its provider fails; none by default. */
   readonly retry?: AgentRetry;
   /** Milliseconds that one of its turns may take, all attempts together; 600 000 (ten minutes) where unsaid, `false` for no end. */
   readonly timeoutMs?: number | false;
@@ -55,7 +55,7 @@ export interface AmbiguousSend {
   readonly reason: string;
 }
 
-/** What a host is made with. */
+/** The options of a host. */
 export interface HostOptions {
   /** The agents on offer. The first is the default, unless `defaultAgentId` says otherwise. */
   readonly agents: readonly AgentDefinition[];
@@ -79,7 +79,7 @@ export interface HostOptions {
   readonly commands?: readonly ChatCommand[];
   /** A kernel that somebody else owns: it is not closed. Else the host makes one of `kernelOptions`. */
   readonly kernel?: Kernel;
-  /** What the host's own kernel is made with; `tap` sees every dispatch. */
+  /** The options of the host's own kernel; `tap` sees every dispatch. */
   readonly kernelOptions?: KernelOptions;
   readonly store?: Store;
   /** The part of their sessions that agents get. */
@@ -92,7 +92,7 @@ export interface HostOptions {
    * keeps in memory what has not ended (`memoryJournal`), and acknowledges each update at its end.
    */
   readonly journal?: Journal;
-  /** What the journal gets of each dispatch of the host's own kernel; `false` is nothing. A given `kernel` has its own tap. */
+  /** The part of each dispatch of the host's own kernel that the journal gets; `false` is none. A given `kernel` has its own tap. */
   readonly journalDispatches?: DispatchTapOptions | false;
   /** How often a message may be begun, where the host ended before its end; 3 where unsaid. Then it is a dead letter. */
   readonly maxAttempts?: number;
@@ -109,7 +109,7 @@ export interface HostOptions {
   readonly newId?: (kind: 'session' | 'run') => string;
   /** Told of each message when it is done with, however it ended. */
   readonly onMessageEnd?: (end: MessageEnd) => void;
-  /** What people see of a turn besides its answers; nothing where unsaid. */
+  /** The things that people see of a turn besides its answers; none by default. */
   readonly replies?: ReplyOptions;
   /** Told of each session event of each turn. */
   readonly onEvent?: AgentTurnCallbacks['onEvent'];
@@ -126,12 +126,12 @@ export interface HostOptions {
   /** Messages of all conversations together that may run and wait before the host is full; 10 000 where unsaid. */
   readonly capacity?: number;
   /**
-   * What is done with a message whose conversation, or the host, is full: its sender is told so (`refuse`), nobody is (`drop`),
+   * The fate of a message whose conversation, or the host, is full: its sender is told so (`refuse`), nobody is (`drop`),
    * or its channel waits (`wait`), and takes nothing in meanwhile. By default a channel that can wait does. A message of another
    * channel waits in the journal, or is refused if the journal does not outlive the host (durability §8.2).
    */
   readonly whenLaneFull?: 'refuse' | 'drop' | 'wait';
-  /** What `runtime.started` and the runs of agents tell of this process. */
+  /** The facts of this process that `runtime.started` and the runs of agents tell. */
   readonly about?: {
     readonly version?: string;
     readonly pid?: number;

@@ -53,7 +53,7 @@ export interface HostParts extends SendParts {
   readonly channels: ChannelPlugin[];
   readonly extensions: ExtensionSet;
   readonly takenOver: TakenOver;
-  /** What carries a message passes it, so that extensions can be replaced between two of them. */
+  /** The gate that each message passes, so that extensions can be replaced between two of them. */
   readonly gate: ReloadGate;
   /** Updates that come in are taken a few at a time, so that a crowd does not hold up the event loop. */
   readonly arrivals: Slots;

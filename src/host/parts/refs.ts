@@ -6,7 +6,7 @@ export function refOf(channel: string, id: string): Ref {
   return { channel, id };
 }
 
-/** Where something happened, for every envelope of its way. */
+/** The refs of a place, for every envelope of a message's way. */
 export function refsOf(
   channel: string,
   conversationId: string | undefined,

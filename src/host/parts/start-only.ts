@@ -1,7 +1,7 @@
 import type { ChannelPlugin } from '../../channel/index.js';
 import type { HostOptions } from './options.js';
 
-/** Whether a channel's accounts are to be started: all of them, or those that the operator names and those that only send. */
+/** Tells whether a channel's accounts are to be started: all of them, or those that the operator names and those that only send. */
 export function isToStart(
   { id, capabilities }: ChannelPlugin,
   only: HostOptions['startOnly'],

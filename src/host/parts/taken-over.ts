@@ -5,7 +5,7 @@ import type { AgentProvider } from '../../stream/index.js';
 import type { ChatCommand } from '../provided/chat-commands.js';
 import type { AgentDefinition } from './options.js';
 
-/** Where a host keeps what it was given and what extensions provide. */
+/** The things that a host was given, and those that extensions provide. */
 export interface Offers {
   readonly channels: ChannelPlugin[];
   readonly agents: Map<string, AgentDefinition>;

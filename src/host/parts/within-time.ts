@@ -1,6 +1,6 @@
 import { type Clock, oneLine } from '../../kernel/index.js';
 
-/** What came of a call to somebody else's code. */
+/** The end of a call to somebody else's code. */
 export type CallEnd<T> =
   | { readonly status: 'returned'; readonly value: T }
   | { readonly status: 'threw'; readonly reason: string }

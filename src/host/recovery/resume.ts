@@ -114,12 +114,12 @@ function isOpen({ state }: SendRecord): boolean {
   return state === 'prepared' || state === 'sending';
 }
 
-/** Whether a send says what was answered, and not what tools or reasoning showed. */
+/** Tells whether a send says what was answered, and not what tools or reasoning showed. */
 function isAnswer({ kind }: SendRecord): boolean {
   return kind === 'block' || isConcluding(kind);
 }
 
-/** Whether a send is the last that its message had: the turn had ended, and is not taken again. */
+/** Tells whether a send is the last that its message had: the turn had ended, and is not taken again. */
 function isLast({ kind, state, cause, attempts }: SendRecord): boolean {
   // a host that stopped before its channel had it has not answered
   const isLeftBehind = state === 'failed' && cause === 'aborted' && attempts === 0;

@@ -7,7 +7,7 @@ import type { HostParts } from '../parts/parts.js';
 /** A message without what only its decoding needed: as it is routed. */
 export type RoutedMessage = PayloadOf<'routing.resolving'>['message'];
 
-/** Where a message goes, or why nowhere. */
+/** The route of a message, or why it has none. */
 export type Routing =
   | { readonly status: 'routed'; readonly agent: AgentDefinition; readonly sessionKey: string }
   | { readonly status: 'cancelled'; readonly reason: string }
@@ -83,7 +83,7 @@ export function sessionKeyOf(agentId: string, message: RoutedMessage): string {
   ].join(':');
 }
 
-/** What names the conversation of a message: its own id, or else who wrote. */
+/** Names the conversation of a message: by its own id, or else by its writer. */
 export function conversationOf(message: RoutedMessage | InboundMessage): string {
   return message.conversationId ?? message.from;
 }

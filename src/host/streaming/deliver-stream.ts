@@ -26,15 +26,15 @@ import { mayStream } from './may-stream.js';
 /** An agent that is asked by a trigger: it keeps its own sessions. It has at least one of the two. */
 export type TriggeredAgent = Pick<AgentProvider, 'trigger' | 'triggerStream'>;
 
-/** What a streamed delivery is made with. */
+/** The options of a streamed delivery. */
 export interface DeliverStreamContext
   extends Pick<HostOptions, 'sendTimeoutMs' | 'onAmbiguousSend'> {
   readonly kernel: Kernel;
-  /** What the agent is asked, and where from: the answer goes back there. */
+  /** The question to the agent, and its place: the answer goes back there. */
   readonly trigger: AgentTrigger;
   /** Shared by all who stream into the same channels. */
   readonly streams: ActiveStreams;
-  /** What the message says beyond its address and its text. */
+  /** The fields of the message beyond its address and its text. */
   readonly message?: Partial<
     Omit<OutgoingMessage, 'content' | 'kind' | 'explicit' | 'channel' | 'accountId' | 'openedBy'>
   >;
@@ -42,7 +42,7 @@ export interface DeliverStreamContext
   readonly reasoning?: 'off' | 'stream';
   /** After an error that may have reached the agent it is asked again, and may do things twice; not where unsaid. */
   readonly rerunAfterError?: boolean;
-  /** What came before: its refs, correlation and annotations go on. */
+  /** The outcome before: its refs, correlation and annotations go on. */
   readonly after?: Outcome;
   /** Stops it: the agent is told, and what was shown is taken back. */
   readonly signal?: AbortSignal;
@@ -64,7 +64,7 @@ export interface StreamedAnswer {
  * `createStreamSender`), the agent can (`triggerStream`), no handler has to see the whole first, and no other reply
  * grows in the conversation; whole (`trigger`) elsewhere. Each text passes `egress.preparing` (spec §14.6 to §14.10).
  *
- * Where the stream ends with an error, the agent is asked again, by `trigger`, only if the run has not reached it.
+ * If the stream ends with an error, the agent is asked again, by `trigger`, only if the run has not reached it.
  *
  * @throws SluiceError `no-trigger` where the agent has neither `trigger` nor `triggerStream`; what the kernel throws
  *   where it cannot dispatch.

@@ -6,7 +6,7 @@ import type { SendReport } from '../journal/message-end.js';
 import type { SendParts } from '../parts/parts.js';
 import { StreamedReply } from './streamed-reply.js';
 
-/** Where an answer goes, and how. */
+/** The address of an answer, and how it is sent. */
 export interface StreamDelivery {
   readonly parts: SendParts;
   readonly trail: Trail;
@@ -20,14 +20,14 @@ export interface StreamDelivery {
 export interface Heard {
   readonly status: 'ended' | 'failed' | 'aborted';
   readonly reason?: string;
-  /** Whether the agent may have worked on it. */
+  /** Tells whether the agent may have worked on it. */
   readonly reachedAgent: boolean;
   readonly all: readonly SendReport[];
   /** Without what it thought, and what was taken back. */
   readonly answers: readonly SendReport[];
 }
 
-/** What grows of one answer: first thoughts, then a text. Late thoughts are not shown: they would stand after it. */
+/** The growing parts of one answer: first thoughts, then a text. Late thoughts are not shown: they would stand after it. */
 class GrowingAnswer {
   readonly all: SendReport[] = [];
   readonly answers: SendReport[] = [];

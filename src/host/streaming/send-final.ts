@@ -5,10 +5,10 @@ import type { SendParts } from '../parts/parts.js';
 import type { RunningAccount } from '../provided/accounts.js';
 import type { SenderDriver } from './sender-driver.js';
 
-/** What the final of a stream is shown with. */
+/** The parts that show the final of a stream. */
 export interface FinalSend {
   readonly account: RunningAccount;
-  /** What `egress.preparing` has passed as the final. */
+  /** The final that `egress.preparing` has passed. */
   readonly final: SendApproval;
   readonly driver: SenderDriver;
   readonly approval: StreamApproval;
@@ -51,7 +51,7 @@ export async function sendFinal(
   return result;
 }
 
-/** What the end of `onFinal` says by itself, where the permit was taken. */
+/** Says what the end of `onFinal` means by itself, if the permit was taken. */
 function impliedBy(
   end: Awaited<ReturnType<SenderDriver['finish']>>,
   { sendTimeoutMs }: SendParts,

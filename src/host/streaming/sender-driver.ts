@@ -5,7 +5,7 @@ import { type CallEnd, callWithin } from '../parts/within-time.js';
 /** A part of a reply that grows. Each replaces the one before. */
 export type StreamPart = StreamDelta & { phase: 'thinking' | 'content' };
 
-/** What a driver needs. */
+/** The parts that a driver needs. */
 export interface SenderDriverOptions {
   readonly clock: Clock;
   readonly logger: Logger;

@@ -12,15 +12,15 @@ import { noteShownOf } from './note-shown.js';
 import { sendFinal } from './send-final.js';
 import { SenderDriver, type StreamPart } from './sender-driver.js';
 
-/** What a streamed reply is made with. */
+/** The options of a streamed reply. */
 export interface StreamedReplyOptions {
   readonly parts: SendParts;
-  /** What its dispatches follow: forked for each of them. */
+  /** The trail of its dispatches: forked for each of them. */
   readonly trail: Trail;
   /** The reply, but for its text. Its kind is that of a plain send: `block`, `reply`, `reasoning`. */
   readonly message: Omit<OutgoingMessage, 'content'>;
   readonly signal: AbortSignal;
-  /** What has to be out before anything of this is shown. */
+  /** The promise of all that has to be out before any of this is shown. */
   readonly after?: Promise<unknown>;
 }
 
@@ -31,7 +31,7 @@ interface Opened {
   readonly approval: StreamApproval;
   /** Shows it; absent where nobody can. */
   readonly driver: SenderDriver | undefined;
-  /** Whose sender that is: a reload may have put another channel in its place when the final comes. */
+  /** The channel of that sender: a reload may have put another channel in its place when the final comes. */
   readonly channel: ChannelPlugin | undefined;
 }
 

@@ -1,6 +1,6 @@
 import { isPrompt, type TranscriptEntry, type TranscriptSize } from '../../stream/index.js';
 
-/** What a host keeps of a session beside its transcript. Plain data. */
+/** The record of a session beside its transcript. Plain data. */
 export interface SessionRecord {
   /** Lasting: a reset keeps it. */
   readonly sessionKey: string;
@@ -11,7 +11,7 @@ export interface SessionRecord {
   readonly startedAtMs?: number;
   /** The session before it under the same key. */
   readonly resumedFrom?: string;
-  /** What `session.starting` has bound to it. */
+  /** The values that `session.starting` has bound to it. */
   readonly context: Readonly<Record<string, unknown>>;
   readonly memoryKeys: readonly string[];
   readonly metadata: Readonly<Record<string, unknown>>;
@@ -30,7 +30,7 @@ export interface TranscriptPart {
 }
 
 /**
- * Where a host keeps its sessions. A rejection is never swallowed: the message at hand fails visibly. Calls for
+ * The store in which a host keeps its sessions. A rejection is never swallowed: the message at hand fails visibly. Calls for
  * one session do not overlap; calls for different sessions may.
  */
 export interface Store {

@@ -153,7 +153,7 @@ async function keepProviderSessions(
   }
 }
 
-/** What the agent is asked: the text made for models, or what was said, and what is said in its audio. */
+/** Writes the question to the agent: the text made for models, or the words that were said, and those of its audio. */
 function promptOf({ promptText, content, transcript }: RoutedMessage): string {
   if (promptText !== undefined) return promptText;
   return [content, transcript ?? ''].filter((text) => text.trim() !== '').join('\n\n');

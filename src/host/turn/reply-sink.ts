@@ -18,11 +18,11 @@ export interface GrowingReply {
   withdraw(why: 'aborted' | 'withdrawn'): Promise<SendReport | undefined>;
 }
 
-/** Where the replies of a turn go. */
+/** The sink of the replies of a turn. */
 export interface ReplySink {
   /** Sends a reply whole. */
   send(reply: Reply): Promise<readonly SendReport[]>;
-  /** Whether a reply may be seen before it is whole. */
+  /** Tells whether a reply may be seen before it is whole. */
   mayGrow(): boolean;
   /** Begins a reply that is shown while it grows, once `after` has settled. */
   grow(kind: 'block' | 'reasoning', after: Promise<unknown>): GrowingReply;

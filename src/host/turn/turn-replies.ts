@@ -6,7 +6,7 @@ import type { ReplyOptions } from '../parts/reply-options.js';
 import type { GrowingReply, ReplySink } from './reply-sink.js';
 import { saysTheSame, unsaid } from './unsaid.js';
 
-/** What was sent in a turn. */
+/** The sends of a turn. */
 export interface TurnSends {
   readonly all: readonly SendReport[];
   /** Those that say what the agent answered: without what its tools and its reasoning showed. */
@@ -27,12 +27,12 @@ type Growing = GrowingReply | null | undefined;
 
 type Work = () => Promise<readonly SendReport[]>;
 
-/** What an agent writes that has nothing to say. */
+/** The words of an agent that has nothing to say. */
 const nothingToSay = 'NO_REPLY';
 
 /**
  * Sends what an agent says, while its turn goes on: each block as a message of its own, whole, and before a tool runs.
- * Where the channel can show a reply that grows, the text of a message is shown while it does, and so is reasoning in
+ * If the channel can show a reply that grows, the text of a message is shown while it does, and so is reasoning in
  * mode `stream`; as a block it is then finished. The last block is held back until the turn has ended, so that it goes
  * out as the reply, and the others as parts of one.
  */
@@ -43,7 +43,7 @@ export class TurnReplies {
   readonly #options: ReplyOptions;
   /** A message is one block: only then its text, as it grows, is that of the block that it becomes. */
   readonly #isOneBlock: boolean;
-  /** What is not sent yet: at most one block, first, and what reasoning came after it. */
+  /** The replies that are not sent yet: at most one block, first, and the reasoning after it. */
   #held: Held[] = [];
   #text: Growing;
   #thoughts: Growing;
@@ -65,7 +65,7 @@ export class TurnReplies {
     this.#isOneBlock = blockReplyBreak === 'message_end' && blockReplyChunking === undefined;
   }
 
-  /** What the turn is to call. */
+  /** The callbacks for the turn. */
   get callbacks(): AgentTurnCallbacks {
     const streamsReasoning = this.#options.reasoningMode === 'stream';
     return {

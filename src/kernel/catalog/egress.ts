@@ -76,7 +76,7 @@ const egressPreparingPatch = Type.Object(
   },
   closed,
 );
-/** What a mutator of `egress.preparing` may return. */
+/** The patch that a mutator of `egress.preparing` may return. */
 export interface EgressPreparingPatch extends Static<typeof egressPreparingPatch> {}
 
 const approvedFields = {

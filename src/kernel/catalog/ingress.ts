@@ -39,7 +39,7 @@ const ingressNormalizedPatch = Type.Object(
   },
   closed,
 );
-/** What a mutator of `ingress.normalized` may return. */
+/** The patch that a mutator of `ingress.normalized` may return. */
 export interface IngressNormalizedPatch extends Static<typeof ingressNormalizedPatch> {}
 
 export const ingressStages = [

@@ -6,7 +6,7 @@ import { closed, count, flag, optional, text, texts } from './pieces/field.js';
 import { inboundMessage } from './pieces/message.js';
 import { contributionRef } from './pieces/place.js';
 
-/** Who answers a message, and in which session. */
+/** The agent that answers a message, and the session. */
 export const route = Type.Object(
   {
     agentId: text('The agent that answers.'),

@@ -45,7 +45,7 @@ const sessionStartingPatch = Type.Object(
   },
   closed,
 );
-/** What a mutator of `session.starting` may return. */
+/** The patch that a mutator of `session.starting` may return. */
 export interface SessionStartingPatch extends Static<typeof sessionStartingPatch> {}
 
 const sessionStartedPayload = Type.Object(preparedFields, closed);

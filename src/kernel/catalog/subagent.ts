@@ -36,7 +36,7 @@ const deliveryFields = {
   expectsCompletionMessage: flag('The requester waits to be told.'),
 };
 
-/** Where a child's answer goes; what is absent is as at the requester's. */
+/** The address of a child's answer; an absent field is as at the requester's. */
 export const subagentTarget = Type.Object(placeFields, { ...closed, minProperties: 1 });
 export interface SubagentTarget extends Static<typeof subagentTarget> {}
 

@@ -22,7 +22,7 @@ const agentToolCallingPatch = Type.Object(
   { params: optional(openRecord('Parameters to set; the others stay.')) },
   closed,
 );
-/** What a mutator of `agent.tool.calling` may return. */
+/** The patch that a mutator of `agent.tool.calling` may return. */
 export interface AgentToolCallingPatch extends Static<typeof agentToolCallingPatch> {}
 
 const agentToolCalledPayload = Type.Object(

@@ -27,7 +27,7 @@ export interface TranscriptToolResultPersisting
   extends Static<typeof transcriptToolResultPersistingPayload> {}
 
 const transcriptToolResultPersistingPatch = Type.Object(writePatch, closed);
-/** What a mutator of `transcript.tool-result.persisting` may return. */
+/** The patch that a mutator of `transcript.tool-result.persisting` may return. */
 export interface TranscriptToolResultPersistingPatch
   extends Static<typeof transcriptToolResultPersistingPatch> {}
 
@@ -36,7 +36,7 @@ const transcriptMessageWritingPayload = Type.Object(writeFields, closed);
 export interface TranscriptMessageWriting extends Static<typeof transcriptMessageWritingPayload> {}
 
 const transcriptMessageWritingPatch = Type.Object(writePatch, closed);
-/** What a mutator of `transcript.message.writing` may return. */
+/** The patch that a mutator of `transcript.message.writing` may return. */
 export interface TranscriptMessageWritingPatch
   extends Static<typeof transcriptMessageWritingPatch> {}
 

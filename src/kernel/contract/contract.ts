@@ -17,7 +17,7 @@ import type { Band, FailPolicy, HandlerClass } from '../stage/vocabulary.js';
 import type { Override } from './contribution.js';
 import type { Instrument } from './instrument.js';
 
-/** What a kernel is made with. Every field has a default. */
+/** The options of a kernel. Every field has a default. */
 export interface KernelOptions {
   /** The rows of the catalog; `canonicalStages` where unsaid. */
   readonly stages?: readonly Stage[];
@@ -36,7 +36,7 @@ export interface KernelOptions {
   readonly quarantine?: QuarantineOptions;
   /** Puts something around each handler when it is contributed, such as a timer. Costs nothing where unsaid. */
   readonly instrument?: Instrument;
-  /** What the operator changes, by `extension/contribution`. */
+  /** The operator's changes, by `extension/contribution`. */
   readonly overrides?: Readonly<Record<string, Override>>;
   readonly tap?: Tap;
   /** Records every handler's step in the outcome. */
@@ -80,7 +80,7 @@ export interface StageInfo {
   readonly handlers: readonly PlannedHandler[];
 }
 
-/** What a kernel has counted, and what it is at. */
+/** The counts of a kernel, and its present work. */
 export interface KernelStats extends Readonly<Counters> {
   readonly contributions: number;
   /** Dispatches that wait for handlers. */
@@ -92,7 +92,7 @@ export interface KernelStats extends Readonly<Counters> {
 
 /** How a close went. */
 export interface CloseReport {
-  /** Whether every dispatch had ended in time. */
+  /** Tells whether every dispatch had ended in time. */
   readonly drained: boolean;
   /** Families of the dispatches that were aborted instead. */
   readonly abandoned: readonly string[];
@@ -164,7 +164,7 @@ export interface Kernel {
     payload: PayloadOf<F>,
     given?: Given<F>,
   ): Outcome<F>;
-  /** Whether a family has handlers: a caller on a hot path may skip making a payload. */
+  /** Tells whether a family has handlers: a caller on a hot path may skip making a payload. */
   has(family: FamilyName): boolean;
   /** The handlers of a family in run order, those that the operator disabled at the end. */
   plan(family: FamilyName): readonly PlannedHandler[];

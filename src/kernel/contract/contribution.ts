@@ -6,7 +6,7 @@ import { judgesStreams, type Stage } from '../stage/stage.js';
 import { type HandlerClass, handlerClasses } from '../stage/vocabulary.js';
 import { nearest } from '../value/nearest.js';
 
-/** What an operator changes of a contribution, by `extension/contribution`. */
+/** An operator's changes to a contribution, by `extension/contribution`. */
 export interface Override {
   /** Leaves it out of every plan; outcomes list it as skipped. */
   readonly disabled?: boolean;

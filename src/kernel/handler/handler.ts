@@ -17,7 +17,7 @@ import type { HandlerClass } from '../stage/vocabulary.js';
 import type { Allow, Cancel, Select } from './decisions.js';
 
 /**
- * What a handler is called with. Read-only; the payload and everything in it is frozen, but for the fields
+ * The first argument of a handler. Read-only; the payload and everything in it is frozen, but for the fields
  * that the stage marks shared.
  */
 export interface Call<F extends FamilyName = FamilyName> {
@@ -33,7 +33,7 @@ export interface Call<F extends FamilyName = FamilyName> {
   readonly signal: AbortSignal;
 }
 
-/** What belongs to one contribution: made once, when it is registered. */
+/** The second argument of a handler, which belongs to one contribution: made once, when it is registered. */
 export interface Own {
   readonly extensionId: string;
   readonly contributionId: string;
@@ -54,7 +54,7 @@ export interface OwnDispatch {
   <F extends AsyncFamily>(call: Call, family: F, payload: PayloadOf<F>): Promise<Outcome<F>>;
 }
 
-/** What a handler of a class returns, before "or nothing". */
+/** The result of a handler of a class, before "or nothing". */
 export interface ResultByClass<F extends FamilyName> {
   readonly observer: never;
   readonly augmenter: Partial<AnnotationsOf<F>>;
@@ -63,7 +63,7 @@ export interface ResultByClass<F extends FamilyName> {
   readonly resolver: Select<SelectionOf<F>> | readonly Select<SelectionOf<F>>[];
 }
 
-/** What a handler returns: its class's result or nothing; a promise of it where the stage allows one. */
+/** The result of a handler: its class's result or nothing; a promise of it where the stage allows one. */
 export type HandlerResult<F extends FamilyName, C extends HandlerClass> =
   | ResultByClass<F>[C]
   | null
@@ -90,12 +90,12 @@ export interface ContributionOptions {
   readonly timeoutMs?: number;
 }
 
-/** What an observer may add: called in its place, not awaited, its failure reported to the tap. */
+/** The options of an observer: called in its place, not awaited, its failure reported to the tap. */
 export interface ObserverOptions extends ContributionOptions {
   readonly detached?: boolean;
 }
 
-/** What a veto may add. */
+/** The options of a veto. */
 export interface VetoOptions extends ContributionOptions {
   /** A failure of this veto fails the stage, and it must return `allow()` or `cancel()`. */
   readonly failClosed?: boolean;
@@ -103,7 +103,7 @@ export interface VetoOptions extends ContributionOptions {
   readonly recheck?: boolean;
 }
 
-/** What a veto or mutator may add on a stage that judges streams: one whose payload says `streaming`. */
+/** The options of a veto or mutator on a stage that judges streams: one whose payload says `streaming`. */
 export interface PreviewOptions {
   /**
    * Parts of a streamed text may be shown before this handler has judged or changed the whole. Without it nothing is
@@ -125,7 +125,7 @@ export interface OptionsByClass {
 export type PreviewOptionsOf<F extends FamilyName> =
   PayloadOf<F> extends { readonly streaming: boolean } ? PreviewOptions : unknown;
 
-/** What the options of each class are joined by on one family. */
+/** The options that join those of each class on one family. */
 export interface FamilyOptionsByClass<F extends FamilyName> {
   readonly observer: unknown;
   readonly augmenter: unknown;

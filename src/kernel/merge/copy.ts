@@ -3,7 +3,7 @@ export interface Shape {
   readonly keys: readonly string[];
   /** Makes an unfrozen shallow copy with the keys, and the order, of its argument. */
   readonly copy: (source: object) => Record<string, unknown>;
-  /** Whether an object has the fields of another, and no others: nobody has written it since it was its copy. */
+  /** Tells whether an object has the fields of another, and no others: nobody has written it since it was its copy. */
   readonly isSame: (copy: object, original: object) => boolean;
 }
 
@@ -50,7 +50,7 @@ export class Shapes {
   }
 }
 
-/** Whether an object has these keys in this order. */
+/** Tells whether an object has these keys in this order. */
 function fits(keys: readonly string[], source: object): boolean {
   let at = 0;
   for (const key in source) {

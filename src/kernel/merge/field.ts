@@ -35,9 +35,9 @@ export interface Field {
   readonly direct: boolean;
   /** The schema asks for a type and nothing more: the generated merge tests for it in place. */
   readonly plain: PlainType | undefined;
-  /** Whether the written value fits the schema of the patch or annotations. */
+  /** Tells whether the written value fits the schema of the patch or annotations. */
   readonly accepts: (value: unknown) => boolean;
-  /** Whether what the law made of it fits the payload's schema. */
+  /** Tells whether what the law made of it fits the payload's schema. */
   readonly fits: (value: unknown) => boolean;
   /** Why a value is not accepted. */
   readonly explain: (value: unknown) => string;
@@ -108,7 +108,7 @@ function field(
   };
 }
 
-/** What merging reads and keeps while a dispatch lasts. */
+/** The data that merging reads and keeps while a dispatch lasts. */
 export interface FieldMemory {
   /** States of the fields whose law looks back. Made when the first such field is written. */
   states: Map<string, FieldState> | undefined;

@@ -95,7 +95,7 @@ const tests: Readonly<Record<PlainType, (value: string) => string>> = {
   integer: (value) => `Number.isInteger(${value})`,
 };
 
-/** What serves one shape: an object literal with its keys, and a comparison of each. */
+/** Makes the functions of one shape: an object literal with its keys, and a comparison of each. */
 export function generatedShape(keys: readonly string[]): Shape {
   const names = keys.map((key) => JSON.stringify(key));
   const fields = names.map((name) => `${name}:s[${name}]`);

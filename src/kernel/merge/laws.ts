@@ -1,7 +1,7 @@
 import type { PatchLaw } from '../stage/vocabulary.js';
 import { sameData } from '../value/same-data.js';
 
-/** What a law knows of one field: what was emitted, what it is now, and what was written so far. */
+/** The state of one field for its law: the value that was emitted, the value now, and the writes so far. */
 export interface FieldState {
   /** The value before any patch of this dispatch. */
   readonly base: unknown;
@@ -9,7 +9,7 @@ export interface FieldState {
   readonly value: unknown;
   /** The pieces that patches brought so far, joined: for the text laws. */
   readonly pieces: string;
-  /** Whether a patch of this dispatch has written it. */
+  /** Tells whether a patch of this dispatch has written it. */
   readonly written: boolean;
 }
 

@@ -1,10 +1,10 @@
 import type { FieldMemory, Refusal } from './field.js';
 
-/** What a merge is applied to: the payload or the annotations of a dispatch. */
+/** The target of a merge: the payload or the annotations of a dispatch. */
 export interface MergeTarget extends FieldMemory {
   /** The value so far. */
   readonly value: object;
-  /** Whether the author of what is merged holds a field's grant. */
+  /** Tells whether the author of what is merged holds a field's grant. */
   granted(field: string): boolean;
   /** A write that came second to a first-defined field. */
   overruled(field: string): void;

@@ -7,7 +7,7 @@ export class Notes implements MergeTarget {
   value: object;
   #next: Record<string, unknown> | undefined = undefined;
   states: Map<string, FieldState> | undefined = undefined;
-  /** Whose annotations are merged. */
+  /** The author of the annotations that are merged. */
   entry: Entry;
 
   constructor(value: object, entry: Entry) {

@@ -1,10 +1,10 @@
 import type { Candidate } from '../outcome/outcome.js';
 
-/** What decides between two candidates. */
+/** The values that decide between two candidates. */
 export type Standing = Pick<Candidate, 'explicit' | 'rank' | 'invalid'>;
 
 /**
- * Whether a candidate beats the best so far: explicit beats inferred, then the higher rank; among equals the
+ * Tells whether a candidate beats the best so far: explicit beats inferred, then the higher rank; among equals the
  * earlier in run order stands. An invalid candidate beats nothing (spec §9).
  */
 export function beats(candidate: Standing, best: Standing | undefined): boolean {

@@ -18,7 +18,7 @@ export interface InnerWrite {
 }
 
 /**
- * What patches make of a payload (spec §5.5, §6.5). The values are kept in an object that no handler gets: the one who reads gets
+ * The payload as patches make it (spec §5.5, §6.5). The values are kept in an object that no handler gets: the one who reads gets
  * a copy, which is compared when the handler has returned. A copy that a second handler is to read is frozen.
  */
 export class Work implements MergeTarget {
@@ -28,9 +28,9 @@ export class Work implements MergeTarget {
   readonly #isStrict: boolean;
   #values: Record<string, unknown> | undefined = undefined;
   #shape: Shape | undefined = undefined;
-  /** What was read since the last write, and by one handler alone unless it is frozen. */
+  /** The copy that was read since the last write. One handler alone has read it, unless it is frozen. */
   #shown: object | undefined = undefined;
-  /** What was read is frozen: any handler may read it. */
+  /** The copy that was read is frozen: each handler may read it. */
   isShared = false;
   #wasRead = false;
   #written: (Entry | string | InnerWrite)[] | undefined = undefined;
@@ -38,7 +38,7 @@ export class Work implements MergeTarget {
   states: Map<string, FieldState> | undefined = undefined;
   /** How the stage merges patches. */
   readonly merge: Merge;
-  /** Whose patch is merged. */
+  /** The author of the patch that is merged. */
   entry: Entry;
   /** The call of the handler that runs, if one was made since the first patch. */
   reader: object | undefined = undefined;
@@ -78,7 +78,7 @@ export class Work implements MergeTarget {
     return this.#values === undefined ? this.#emitted : Object.freeze(this.#values);
   }
 
-  /** Whether the handler that has read it left it as it was. The next one does not get the same object, unless it is frozen. */
+  /** Tells whether the handler that has read it left it as it was. The next one does not get the same object, unless it is frozen. */
   get isIntact(): boolean {
     const shown = this.#shown;
     if (shown === undefined || this.isShared || this.#values === undefined) return true;

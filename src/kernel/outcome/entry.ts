@@ -4,7 +4,7 @@ import type { Author } from './outcome.js';
 /** A handler as the loops call it: the types of its family are checked where it is contributed. */
 export type AnyHandler = (call: unknown, own: unknown) => unknown;
 
-/** What a loop does with a handler's result, as a small integer. */
+/** The way a loop treats a handler's result, as a small integer. */
 export const codes = {
   observer: 0,
   detached: 1,
@@ -27,12 +27,12 @@ export interface Entry extends Author {
   readonly priority: number;
   /** Milliseconds it may take. */
   readonly timeoutMs: number;
-  /** Who set that, where it is not the stage. */
+  /** The one who set that, if it is not the stage. */
   readonly budgetFrom: 'handler' | 'operator' | undefined;
   /** Milliseconds by which it extends the stage's budget: its own, where it or the operator set one. */
   readonly extendsMs: number;
   readonly code: ResultCode;
-  /** What its failure does. */
+  /** The effect of its failure. */
   readonly policy: FailPolicy;
   readonly recheck: boolean;
   /** Parts of a stream may be shown before it has judged the whole. */

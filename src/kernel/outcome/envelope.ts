@@ -11,7 +11,7 @@ export type Metadata = Readonly<Record<string, unknown>>;
 
 /**
  * An event as it was emitted: the sixteen fields of the seed, frozen with its payload (spec §1).
- * What is not known is `null`, never absent.
+ * A value that is not known is `null`, never absent.
  */
 export interface Envelope<F extends FamilyName = FamilyName> {
   /** Sorts by time, then by order of dispatch. */
@@ -33,7 +33,7 @@ export interface Envelope<F extends FamilyName = FamilyName> {
   /** The payload as it was emitted; no patch ever shows here. */
   readonly payload: Readonly<PayloadOf<F>>;
   readonly metadata: Metadata;
-  /** What the provider sent beside the payload. */
+  /** The data that the provider sent beside the payload. */
   readonly providerMetadata: Metadata;
   readonly hotPath: boolean;
 }
@@ -44,7 +44,7 @@ export const refFields = ['accountRef', 'conversationRef', 'threadRef', 'message
 /** The ids that go on downstream. */
 export const idFields = ['workspaceId', 'agentId', 'sessionId'] as const;
 
-/** What goes on downstream. A chain of dispatches shares one as long as none of them is given anything else. */
+/** The data that goes on downstream. A chain of dispatches shares one as long as none of them is given anything else. */
 export type Upstream = Readonly<
   Pick<Envelope, (typeof idFields)[number] | (typeof refFields)[number] | 'correlationId'>
 >;

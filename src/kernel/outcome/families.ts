@@ -16,11 +16,11 @@ export type FamilyName = keyof Families & string;
 
 /** The payload of a family. */
 export type PayloadOf<F extends FamilyName> = Families[F]['payload'];
-/** What a mutator of a family may return. */
+/** The patch that a mutator of a family may return. */
 export type PatchOf<F extends FamilyName> = Families[F]['patch'];
-/** What an augmenter of a family may return. */
+/** The annotations that an augmenter of a family may return. */
 export type AnnotationsOf<F extends FamilyName> = Families[F]['annotations'];
-/** What a resolver of a family may select. */
+/** The target that a resolver of a family may select. */
 export type SelectionOf<F extends FamilyName> = Families[F]['selection'];
 /** The codes that a veto of a family may cancel with. */
 export type CancelCodeOf<F extends FamilyName> = Families[F]['cancelCodes'];

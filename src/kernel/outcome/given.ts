@@ -7,7 +7,7 @@ import type { FamilyName, SelectionOf } from './families.js';
 import type { Outcome } from './outcome.js';
 
 /**
- * What a dispatch is given beside its payload: the envelope's refs, and how to run. It belongs to the dispatch
+ * The options of a dispatch beside its payload: the envelope's refs, and how to run. It belongs to the dispatch
  * from then on, as the payload does (spec §1).
  *
  * @example

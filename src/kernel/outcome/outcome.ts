@@ -8,7 +8,7 @@ import type {
   SelectionOf,
 } from './families.js';
 
-/** Who contributed something. */
+/** The author of a contribution. */
 export interface Author {
   readonly extensionId: string;
   readonly contributionId: string;
@@ -32,7 +32,7 @@ export type FailureKind =
 /** A failure, and what it did: nothing (`open`), or it ended the stage (`closed`). */
 export interface Failure extends Partial<Author> {
   readonly kind: FailureKind;
-  /** What was thrown, or an error that says what was wrong. */
+  /** The thrown value, or an error that says what was wrong. */
   readonly error: Error;
   /** The same in one line of bounded length, safe to print. */
   readonly message: string;
@@ -47,7 +47,7 @@ export interface Change extends Author {
   readonly overruled?: true;
 }
 
-/** What a resolver proposed. */
+/** A target that a resolver proposed. */
 export interface Candidate<Target = unknown> extends Author {
   readonly target: Target;
   readonly explicit: boolean;
@@ -87,7 +87,7 @@ export interface Skipped extends Author {
   readonly why: SkipReason;
 }
 
-/** What one handler did, in run order; recorded with `createKernel({ trace: true })`. */
+/** The step of one handler, in run order; recorded with `createKernel({ trace: true })`. */
 export interface Step extends Author {
   readonly class: HandlerClass;
   readonly result:
@@ -121,7 +121,7 @@ interface OutcomeBase<F extends FamilyName> {
   readonly selection?: Selection<SelectionOf<F>>;
   /** Every candidate, in run order. */
   readonly candidates: readonly Candidate<SelectionOf<F>>[];
-  /** Who wrote what, in order. */
+  /** The writes with their authors, in order. */
   readonly changes: readonly Change[];
   readonly staleApprovals: readonly StaleApproval[];
   readonly skipped: readonly Skipped[];
@@ -149,7 +149,7 @@ export interface Failed<F extends FamilyName = FamilyName> extends OutcomeBase<F
 }
 
 /**
- * What a dispatch came to: a union by `status` (spec §5).
+ * The end of a dispatch: a union by `status` (spec §5).
  *
  * @example
  * const outcome = await kernel.dispatch('egress.preparing', payload);
@@ -157,7 +157,7 @@ export interface Failed<F extends FamilyName = FamilyName> extends OutcomeBase<F
  */
 export type Outcome<F extends FamilyName = FamilyName> = Passed<F> | Cancelled<F> | Failed<F>;
 
-/** What an outcome comes to as plain data: an `Outcome` is one, and so is what a journal has kept of it. */
+/** An outcome as plain data: an `Outcome` is one, and so is what a journal has kept of it. */
 export interface OutcomeRecord
   extends Pick<Outcome, 'candidates' | 'changes' | 'staleApprovals' | 'skipped' | 'steps'> {
   readonly status: Outcome['status'];

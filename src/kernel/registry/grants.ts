@@ -3,7 +3,7 @@ import type { Stage } from '../stage/stage.js';
 import { type HandlerClass, handlerClasses } from '../stage/vocabulary.js';
 import { nearest } from '../value/nearest.js';
 
-/** What grants are made with. */
+/** The options of grants. */
 export interface GrantsOptions {
   readonly stages: readonly Stage[];
   /**
@@ -23,7 +23,7 @@ interface VerbGrant {
 }
 
 /**
- * Who may contribute what, and set which trusted fields (spec §12.5). Asked when something is contributed, never on
+ * The rights to contribute, and to set trusted fields (spec §12.5). Asked when something is contributed, never on
  * dispatch.
  */
 export class Grants {

@@ -20,7 +20,7 @@ import { Grants } from './grants.js';
 export interface FamilyState {
   readonly stage: Stage;
   readonly entries: Set<Entry>;
-  /** What stands in the plan in place of an entry. */
+  /** The entry that stands in the plan in place of another. */
   readonly standIns: Map<Entry, Entry>;
   plan: Plan | undefined;
   /** The parts of the plan, where somebody dispatched to one of them. */
@@ -32,7 +32,7 @@ export interface FamilyState {
   warned: boolean;
 }
 
-/** What a registry is made with. */
+/** The options of a registry. */
 export interface RegistryOptions {
   readonly stages: readonly Stage[];
   readonly grants: Readonly<Record<string, readonly string[]>>;
@@ -47,7 +47,7 @@ export interface RegistryOptions {
   readonly counters: Counters;
 }
 
-/** Who contributed what to which stage. Registering one thing costs nothing elsewhere (spec §3). */
+/** The contributions of each stage. Registering one thing costs nothing elsewhere (spec §3). */
 export class Registry {
   readonly #options: RegistryOptions;
   readonly #slots = new Map<string, FamilyState>();
@@ -275,7 +275,7 @@ function ownValue<T>(record: Readonly<Record<string, T>>, key: string): T | unde
 
 const noOverride: Override = Object.freeze({});
 
-/** What `contribute` returns: disposing it, once or twice, takes the handler out. */
+/** The result of `contribute`: disposing it, once or twice, takes the handler out. */
 class Registration implements Disposable {
   readonly #registry: Registry;
   readonly #entry: Entry;

@@ -150,7 +150,7 @@ function judge(run: Run, entry: Entry, result: unknown): boolean {
 
 type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };
 
-/** What a veto returned, before it is known to be one's decision. */
+/** The result of a veto, before it is known to be a decision. */
 type Verdict = Readonly<Partial<Record<'kind' | 'code' | 'text' | 'details', unknown>>>;
 
 /** A text, or nothing where it is none or cannot be read: §8.5, a cancel is not lost for its reason's sake. */
@@ -163,7 +163,7 @@ function textOf(read: () => unknown): string | undefined {
   }
 }
 
-/** What a cancel says beside its code, as a frozen copy; what is no plain data is left out, and the cancel says so. */
+/** Copies the details of a cancel, frozen; details that are no plain data are left out, and the cancel says so. */
 function detailsOf(read: () => unknown): Readonly<Record<string, unknown>> | undefined {
   try {
     const value = read();

@@ -88,7 +88,7 @@ export function end(run: Run): Outcome {
   return outcome;
 }
 
-/** What a listener gets, nobody can change for the next. */
+/** Freezes the lists of an outcome: no listener can change them for the next. */
 function freezeLists(run: Run): void {
   if (run.candidates !== undefined) Object.freeze(run.candidates);
   if (run.failures !== undefined) Object.freeze(run.failures);

@@ -121,7 +121,7 @@ export class Pending extends Wait {
     this.#resume(this.run, this.#plan, this.#plan.size);
   }
 
-  /** What failed, and the steps, in the order of the plan, whatever settled first (spec §4.2). */
+  /** Sorts failures and steps by the order of the plan, whatever settled first (spec §4.2). */
   #inRunOrder(): void {
     const { failures, steps } = this.run;
     if (failures === undefined && steps === undefined) return;

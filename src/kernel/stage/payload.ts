@@ -80,7 +80,7 @@ function without(names: readonly string[], name: string): readonly string[] {
   return names.filter((one) => one !== name);
 }
 
-/** Whether a value is an array; of a revoked proxy nobody can tell. */
+/** Tells whether a value is an array; of a revoked proxy nobody can tell. */
 function isList(value: object): boolean {
   try {
     return Array.isArray(value);

@@ -31,7 +31,7 @@ export interface Clock {
 export type IdSource = (stampMs: number, sequence: number) => string;
 
 /**
- * Where the kernel and extensions write what people should see. A message says what happened in the words of whoever
+ * The log in which the kernel and extensions write what people should see. A message says what happened in the words of whoever
  * logs it. What somebody else threw or wrote goes into the fields `error` or `detail`: it may quote a message or a
  * secret, and loggers show it at level `debug` only.
  */

@@ -55,9 +55,9 @@ export interface StageSpec<
   readonly classes: readonly C[];
   /** How handlers are called. */
   readonly mode: M;
-  /** What the event carries. */
+  /** The schema of the payload. */
   readonly payload: P;
-  /** What a mutator may return: optional fields, each of them a field of the payload. */
+  /** The schema of a mutator's patch: optional fields, each of them a field of the payload. */
   readonly patch?: Q;
   /** The named law of each patch field; `replace` where none is named. */
   readonly laws?: { readonly [Field in keyof ValueOf<Q>]?: PatchLawSpec };
@@ -65,17 +65,17 @@ export interface StageSpec<
   readonly trusted?: readonly (keyof ValueOf<Q> & string)[];
   /** Payload fields that pass by reference: neither frozen nor copied, and not to be written. */
   readonly shared?: readonly (keyof ValueOf<P> & string)[];
-  /** What an augmenter may return: optional fields. Lists append. */
+  /** The schema of an augmenter's annotations: optional fields. Lists append. */
   readonly annotations?: A;
   /** Annotation fields for which the last writer wins. On any other the first stands. */
   readonly replaceable?: readonly (keyof ValueOf<A> & string)[];
-  /** What a resolver may select. */
+  /** The schema of a resolver's target. */
   readonly selection?: S;
   /** Says that the payload already names its target: resolvers are then not called (spec §9). */
   readonly settled?: (payload: ValueOf<P>) => boolean;
   /** The codes a veto may cancel with. `other` is always one. */
   readonly cancelCodes?: readonly K[];
-  /** What a failure does, per class; `open` where unsaid. */
+  /** The effect of a failure, per class; by default `open`. */
   readonly onError?: { readonly [Class in C]?: FailPolicy };
   /** Milliseconds one handler may take. */
   readonly timeoutMs?: number;
@@ -83,7 +83,7 @@ export interface StageSpec<
   readonly stageTimeoutMs?: number;
   /** On a hot path: dispatched per delta or per transcript write. */
   readonly hotPath?: boolean;
-  /** What the stage is for, in one sentence. */
+  /** The purpose of the stage, in one sentence. */
   readonly purpose?: string;
   /** The source of its events; `extension` where unsaid. A host without that source never dispatches the family. */
   readonly emittedBy?: EmissionSource;
@@ -201,7 +201,7 @@ export function defineStage<
   });
 }
 
-/** Whether a stage judges what may be shown before it is whole: its payload says `streaming`. */
+/** Tells whether a stage judges what may be shown before it is whole: its payload says `streaming`. */
 export function judgesStreams(stage: Stage): boolean {
   return Object.hasOwn(stage.payload.properties, 'streaming');
 }

@@ -1,5 +1,5 @@
 /**
- * What a handler may do. A contribution declares exactly one class (spec §3).
+ * The rights of a handler. A contribution declares exactly one class (spec §3).
  *
  * - `observer`: side effects only, returns nothing.
  * - `augmenter`: returns annotations, which are additive.
@@ -52,7 +52,7 @@ export const emissionSources = [
   'nothing',
 ] as const;
 
-/** What a handler's failure does to its stage: nothing (`open`), or it ends the stage (`closed`). */
+/** The effect of a handler's failure on its stage: nothing (`open`), or it ends the stage (`closed`). */
 export type FailPolicy = 'open' | 'closed';
 
 /** How one field of a patch is applied to the payload (spec §6). */
@@ -71,7 +71,7 @@ export const patchLaws = [
 /** A patch law, with the separator that the two text laws put between pieces (default: a blank line). */
 export type PatchLawSpec = PatchLaw | { readonly law: PatchLaw; readonly separator?: string };
 
-/** Whether handlers can change what happens, or the source can only be watched (spec §11). */
+/** Tells whether handlers can change what happens, or the source can only be watched (spec §11). */
 export type Gate = 'enforce' | 'observe-only';
 
 /**

@@ -56,7 +56,7 @@ const defaultLimits: KernelLimits = { warnAt: 1_000, refuseAt: 20_000, depth: 8 
  */
 export function createKernel(options: KernelOptions = {}): Kernel {
   const kernel = new PipelineKernel(options);
-  // What a handler or extension may hold is this, and not the machinery behind it.
+  // A handler or an extension may hold this, and not the machinery behind it.
   const surface = {
     contribute: (given: RawContribution) => kernel.contribute(given),
     grant: (extensionId: string, grants: readonly string[]) => kernel.grant(extensionId, grants),

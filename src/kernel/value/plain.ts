@@ -1,7 +1,7 @@
 /** How deep plain data may nest. Deeper is refused, so that no walk can exhaust the stack (spec §1.6). */
 export const maxDepth = 512;
 
-/** Where a value is that is no plain data, and why. */
+/** The path of a value that is no plain data, and why it is none. */
 export interface PlainProblem {
   readonly path: string;
   readonly problem: string;
@@ -9,7 +9,7 @@ export interface PlainProblem {
   readonly isUnreadable?: true;
 }
 
-/** Whether an object is an array, or one that a literal could have made, of this realm or another. */
+/** Tells whether an object is an array, or one that a literal could have made, of this realm or another. */
 export function isPlain(value: object): boolean {
   const prototype: unknown = Object.getPrototypeOf(value);
   if (prototype === Object.prototype || prototype === Array.prototype || prototype === null)
@@ -34,7 +34,7 @@ export function step(key: string): string {
   return `/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`;
 }
 
-/** What a wrong value looks like: its type and its keys. Never its values. */
+/** Describes a wrong value: its type and its keys. Never its values. */
 export function shapeOf(value: unknown): string {
   if (typeof value !== 'object' || value === null) return `a ${typeof value}`;
   const name = Array.isArray(value) ? 'an array' : 'an object';

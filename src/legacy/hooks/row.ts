@@ -6,19 +6,19 @@ export type Fields = Readonly<Record<string, unknown>>;
 /** How a hook's handlers are run by the legacy runner. */
 export type LegacyHookKind = 'void' | 'modifying' | 'sync';
 
-/** What a handler of a hook can do to what happens. */
+/** The power of a handler of a hook over the event. */
 export type Coverage = 'observe' | 'mutate' | 'veto' | 'resolve';
 
-/** Whether a legacy hook, key or stream lives on the pipeline. */
+/** Tells whether a legacy hook, key or stream lives on the pipeline. */
 export type BridgeStatus = 'bridged' | 'observe-only' | 'retired';
 
-/** What the handlers of a hook are called with. */
+/** The arguments of the handlers of a hook. */
 export interface LegacyView<Event = object, Context = object> {
   readonly event: Event;
   readonly ctx: Context;
 }
 
-/** What one handler answered, and what it changed of its event's parameters in place. */
+/** The answer of one handler, and its changes to its event's parameters in place. */
 export interface Answer {
   /** The object that it returned; empty where it returned nothing. */
   readonly value: Fields;
@@ -45,20 +45,20 @@ export interface PayloadsAtCall {
   readonly begun: unknown;
 }
 
-/** What the legacy runner tells, as a canonical dispatch. The payload is checked before it is dispatched. */
+/** The event of the legacy runner as a canonical dispatch. The payload is checked before it is dispatched. */
 export interface Announcement {
   readonly family: FamilyName;
   readonly payload: object;
   readonly given: Given;
 }
 
-/** What a call of the legacy runner came to. */
+/** The end of a call of the legacy runner. */
 export interface Ending {
   /** The outcomes of its dispatches, in the order of the announcements. */
   readonly outcomes: readonly [Outcome, ...Outcome[]];
   /** The answers that the pipeline took, in run order. */
   readonly answers: readonly Fields[];
-  /** Whether a contribution that is no legacy handler wrote a field: `content`, or `params.path`. */
+  /** Tells whether a contribution that is no legacy handler wrote a field: `content`, or `params.path`. */
   readonly canonicalWrites: readonly string[];
 }
 
@@ -97,15 +97,15 @@ export interface LegacyHookRow<
   readonly honoursInPlace?: 'params';
   /** The event's field in which each handler gets what the ones before it left, in a shallow copy of the event. */
   readonly chains?: 'message';
-  /** What a handler that writes to its event is told to return instead. */
+  /** The advice to a handler that writes to its event: the result to return instead. */
   readonly instead: string;
   /** The legacy event and context as canonical dispatches. */
   announce(event: Event, ctx: Context): readonly Announcement[];
   /** A canonical envelope as the legacy event and context. */
   view(envelope: Envelope): LegacyView<Event, Context>;
-  /** Whether the legacy hook tells of this event at all; every event where unsaid. Asked of canonical events only. */
+  /** Tells whether the legacy hook tells of this event at all; every event where unsaid. Asked of canonical events only. */
   wants?(envelope: Envelope): boolean;
-  /** What the legacy runner returns; `undefined` as a void hook does. */
+  /** The result of the legacy runner; `undefined` for a void hook. */
   result(ending: Ending): unknown;
   /** For the compiler alone: no row has it. */
   readonly '~shape'?: HookShape<Event, Context, Result, Kind>;
@@ -126,7 +126,7 @@ export function lastGiven(answers: readonly Fields[], field: string): unknown {
   return answers.map((answer) => answer[field]).findLast(isGiven);
 }
 
-/** Whether some answer gives a field. */
+/** Tells whether some answer gives a field. */
 export function anyGives(answers: readonly Fields[], field: string): boolean {
   return answers.some((answer) => isGiven(answer[field]));
 }

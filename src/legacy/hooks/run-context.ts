@@ -2,7 +2,7 @@ import { definedFields, type Envelope } from '../../kernel/index.js';
 import type { Fields } from './row.js';
 import type { LegacyAgentContext } from './shapes.js';
 
-/** What a payload of a run says of it. */
+/** The facts of a run in its payload. */
 interface RunPayload {
   readonly agentId?: string;
   readonly sessionKey?: string;
@@ -34,7 +34,7 @@ export function agentContextOf(envelope: Envelope): LegacyAgentContext {
   });
 }
 
-/** What the envelope of a run's event says of it. */
+/** The facts of a run in the envelope of its event. */
 export function runRefs({ agentId, sessionId }: Pick<LegacyAgentContext, 'agentId' | 'sessionId'>) {
   return definedFields({ agentId, sessionId });
 }

@@ -1,6 +1,6 @@
 /** The shapes of OpenClaw's plugin hooks, profile 2026.3: what a handler is called with, and what it may return. */
 
-/** What every hook of an agent run is told of it. */
+/** The context of every hook of an agent run. */
 export interface LegacyAgentContext {
   agentId?: string;
   sessionKey?: string;
@@ -11,14 +11,14 @@ export interface LegacyAgentContext {
   channelId?: string;
 }
 
-/** What the message hooks are told. */
+/** The context of the message hooks. */
 export interface LegacyMessageContext {
   channelId: string;
   accountId?: string;
   conversationId?: string;
 }
 
-/** What the tool hooks are told. */
+/** The context of the tool hooks. */
 export interface LegacyToolContext {
   toolName: string;
   agentId?: string;
@@ -28,7 +28,7 @@ export interface LegacyToolContext {
   toolCallId?: string;
 }
 
-/** What `tool_result_persist` is told. */
+/** The context of `tool_result_persist`. */
 export interface LegacyToolResultContext {
   agentId?: string;
   sessionKey?: string;
@@ -36,27 +36,27 @@ export interface LegacyToolResultContext {
   toolCallId?: string;
 }
 
-/** What `before_message_write` is told. */
+/** The context of `before_message_write`. */
 export interface LegacyWriteContext {
   agentId?: string;
   sessionKey?: string;
 }
 
-/** What the session hooks are told. */
+/** The context of the session hooks. */
 export interface LegacySessionContext {
   sessionId: string;
   agentId?: string;
   sessionKey?: string;
 }
 
-/** What the subagent hooks are told. */
+/** The context of the subagent hooks. */
 export interface LegacySubagentContext {
   runId?: string;
   childSessionKey?: string;
   requesterSessionKey?: string;
 }
 
-/** What the gateway hooks are told. */
+/** The context of the gateway hooks. */
 export interface LegacyGatewayContext {
   port?: number;
 }
@@ -76,13 +76,13 @@ export interface LegacyAgentMessage {
   [field: string]: unknown;
 }
 
-/** What `before_model_resolve` may return. */
+/** The result of `before_model_resolve`. */
 export interface LegacyModelResult {
   modelOverride?: string;
   providerOverride?: string;
 }
 
-/** What `before_prompt_build` may return. */
+/** The result of `before_prompt_build`. */
 export interface LegacyPromptResult {
   systemPrompt?: string;
   prependContext?: string;

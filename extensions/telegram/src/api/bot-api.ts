@@ -128,7 +128,7 @@ function retryAfterOf(seconds: unknown): number | undefined {
   return Math.min(longestRetryAfterMs, Math.ceil(seconds) * 1_000);
 }
 
-/** What an error of grammY says. Its payload is never read, nor its cause's text, which may hold the URL. */
+/** The words of an error of grammY. Its payload is never read, nor its cause's text, which may hold the URL. */
 function failureOf(error: unknown, redact: (text: string) => string): ApiAnswer<never> {
   if (error instanceof GrammyError) {
     const { error_code: code, description, parameters } = error;

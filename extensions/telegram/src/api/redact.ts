@@ -1,4 +1,4 @@
-/** What stands where a secret was. */
+/** The text that stands in place of a secret. */
 export const redacted = '<token>';
 
 /**

@@ -49,7 +49,7 @@ export function mediaForm({ kind, asVoice, asAnimation, name, url, path }: Attac
 }
 
 /**
- * Where an attachment is read from: by Telegram, by its id or an address on the web; by us only within the folders
+ * The place that an attachment is read from: by Telegram, by its id or an address on the web; by us only within the folders
  * that the settings name, since an agent can be talked into naming any file.
  */
 export async function mediaSource(

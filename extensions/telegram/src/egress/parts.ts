@@ -12,14 +12,14 @@ const captionLimit = 1024;
 /** One call that sends: a text, or a file with a text under it. */
 export interface Part {
   readonly method: MediaForm['method'] | 'sendMessage';
-  /** What is sent besides where it goes and its text. */
+  /** The fields of a call besides its target and its text. */
   readonly media: Readonly<Record<string, unknown>>;
   /** The field of its text. */
   readonly textField: 'text' | 'caption';
   readonly text: RichText;
 }
 
-/** What a message is sent as, in order; or why it is not. */
+/** The parts that a message is sent as, in order; or why it is not sent. */
 export type Parts =
   | { readonly parts: readonly Part[]; readonly problem?: undefined }
   | { readonly parts?: undefined; readonly problem: string };

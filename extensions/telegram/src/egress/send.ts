@@ -14,7 +14,7 @@ const deadlineMs = 55_000;
 const unsaidWaitMs = 1_000;
 const longestUnsaidWaitMs = 16_000;
 
-/** What sending works with. */
+/** The parts that sending works with. */
 export interface SendParts {
   readonly api: BotApi;
   readonly clock: Clock;
@@ -122,12 +122,12 @@ async function call(
   return sentMessageOf(await api.call(method, payload as never, { timeoutMs }));
 }
 
-/** Whether Telegram could not read the markup. It has sent nothing then. */
+/** Tells whether Telegram could not read the markup. It has sent nothing then. */
 export function isBadMarkup(answer: { readonly code: number; readonly reason: string }): boolean {
   return answer.code === 400 && /can't parse|entit/i.test(answer.reason);
 }
 
-/** What is out of a message that did not go out whole. It is not sent again: what is out would be doubled. */
+/** The part that is out of a message that did not go out whole. It is not sent again: that part would be doubled. */
 function partly(ids: readonly number[], { parts, before = [] }: Batch, reason: string): SendResult {
   const whole = parts.length + before.length;
   return {

@@ -2,13 +2,13 @@ import type { ApprovedMessage } from 'sluice/channel';
 import { parseAddress } from '../address.js';
 import { generalTopic } from '../ingress/place.js';
 
-/** Where a message goes, as the Bot API takes it. */
+/** The target of a message, as the Bot API takes it. */
 export interface Target {
   readonly chat_id: number | string;
   readonly message_thread_id?: number;
 }
 
-/** What a message answers, as the Bot API takes it. It goes out also if that is gone. */
+/** The message that a message answers, as the Bot API takes it. The answer goes out also if that message is gone. */
 export interface ReplyParameters {
   readonly reply_parameters?: {
     readonly message_id: number;
@@ -16,7 +16,7 @@ export interface ReplyParameters {
   };
 }
 
-/** Where a message goes; nowhere, if its address is none. The General topic of a forum is written to without its id. */
+/** Finds the target of a message; `undefined`, if its address is none. The General topic of a forum is written to without its id. */
 export function targetOf({ to, threadId }: ApprovedMessage): Target | undefined {
   const address = parseAddress(to);
   if (address === undefined) return undefined;
@@ -26,7 +26,7 @@ export function targetOf({ to, threadId }: ApprovedMessage): Target | undefined 
   return { chat_id: address.chatId, ...(hasTopic && { message_thread_id: topicId }) };
 }
 
-/** What a message answers. What is no id of a message is left out. */
+/** Finds the message that a message answers. A value that is no id of a message is left out. */
 export function replyOf({ replyToId }: ApprovedMessage): ReplyParameters {
   const id = Number(replyToId);
   if (replyToId === undefined || !Number.isSafeInteger(id) || id <= 0) return {};

@@ -2,7 +2,7 @@ import type { AccessConfig } from '../config.js';
 import type { Place } from './place.js';
 import type { Sender } from './sender.js';
 
-/** Whether a message is let in. One that is not never becomes `ingress.normalized`. */
+/** Tells whether a message is let in. One that is not never becomes `ingress.normalized`. */
 export type Admission =
   | { readonly isAdmitted: true /** Its sender may give commands. */; readonly mayCommand: boolean }
   | { readonly isAdmitted: false; readonly reason: string };
@@ -15,7 +15,7 @@ export interface Visit {
   readonly isAddressed: boolean;
 }
 
-/** What holds where the settings leave a policy open: once anybody is named, nobody else may write. */
+/** The policy that holds if the settings leave it open: once anybody is named, nobody else may write. */
 export function policiesOf(
   config: AccessConfig,
 ): Required<Pick<AccessConfig, 'dmPolicy' | 'groupPolicy'>> {

@@ -8,7 +8,7 @@ import { inboundMessageOf } from './message.js';
 import { type Place, placeOf } from './place.js';
 import { personOf, senderOf } from './sender.js';
 
-/** What an update is decoded with. */
+/** The parts that an update is decoded with. */
 export interface DecodeContext {
   readonly accountId: string;
   readonly bot: BotIdentity;
@@ -120,7 +120,7 @@ function decodePress(query: CallbackQuery, context: DecodeContext): DecodedIngre
   };
 }
 
-/** Where a button was. Of a message that is too old only its chat is known. */
+/** The place of a button. Of a message that is too old only its chat is known. */
 function pressPlaceOf(
   message: MaybeInaccessibleMessage,
 ): Pick<Place, 'isGroup' | 'conversationId' | 'threadId'> {
@@ -133,7 +133,7 @@ function ignored(reason: string): DecodedIngress {
   return { kind: 'ignored', reason };
 }
 
-/** Whether a value is an update. The fields that are read of it are checked where they are read. */
+/** Tells whether a value is an update. The fields that are read of it are checked where they are read. */
 export function isUpdate(raw: unknown): raw is Update {
   return (
     typeof raw === 'object' &&

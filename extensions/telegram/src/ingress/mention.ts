@@ -1,6 +1,6 @@
 import type { Message, MessageEntity } from 'grammy/types';
 
-/** What the bot is known by. */
+/** The names that the bot is known by. */
 export interface BotIdentity {
   readonly id: number;
   readonly username: string;
@@ -28,7 +28,7 @@ function entitiesOf(message: Message): readonly MessageEntity[] {
   return message.entities ?? message.caption_entities ?? [];
 }
 
-/** Whether a message names the bot: by its name, by a link to it, or by answering it. */
+/** Tells whether a message names the bot: by its name, by a link to it, or by answering it. */
 export function isMentioned(message: Message, bot: BotIdentity): boolean {
   if (message.reply_to_message?.from?.id === bot.id) return true;
   const text = textOf(message);
@@ -44,7 +44,7 @@ export function isMentioned(message: Message, bot: BotIdentity): boolean {
 /** A command that a message begins with. */
 export interface SlashCommand {
   readonly name: string;
-  /** What follows it. */
+  /** The text that follows it. */
   readonly rest: string;
   /** It names a bot, and that is another. */
   readonly isForAnother: boolean;

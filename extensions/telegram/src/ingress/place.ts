@@ -1,7 +1,7 @@
 import type { Chat, Message } from 'grammy/types';
 import { conversationIdOf } from '../address.js';
 
-/** Where a message was written. */
+/** The place that a message was written in. */
 export interface Place {
   readonly isGroup: boolean;
   readonly conversationId: string;
@@ -15,7 +15,7 @@ export interface Place {
 /** The topic of a forum that carries no id in its messages. */
 export const generalTopic = 1;
 
-/** Where a message was written. Threads of ordinary groups are threads of replies, and no place. */
+/** Finds the place that a message was written in. Threads of ordinary groups are threads of replies, and no place. */
 export function placeOf(message: Message): Place {
   const { chat, message_thread_id: threadId } = message;
   const conversationId = conversationIdOf(chat.id);

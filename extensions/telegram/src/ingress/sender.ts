@@ -1,10 +1,10 @@
 import type { Message, User } from 'grammy/types';
 import type { InboundMessage } from 'sluice/channel';
 
-/** Who wrote, as events tell it. */
+/** The writer, as events tell it. */
 export type Sender = NonNullable<InboundMessage['sender']>;
 
-/** Who wrote a message: a person, or the chat in whose name it was written. */
+/** Finds the writer of a message: a person, or the chat in whose name it was written. */
 export function senderOf(message: Message): Sender {
   const { from, sender_chat: chat } = message;
   if (chat !== undefined) {

@@ -1,6 +1,6 @@
 import type { Update } from 'grammy/types';
 
-/** Where updates come from: polling, or a webhook. */
+/** The source of updates: polling, or a webhook. */
 export interface Intake {
   /** Takes no more in; what is in flight is given up, and comes again. */
   stop(): Promise<void>;
@@ -10,7 +10,7 @@ export interface Intake {
   close(): Promise<void>;
 }
 
-/** What an intake tells of. */
+/** The events that an intake tells of. */
 export interface IntakeSink {
   /** A new update. Resolves when more may come; never rejects. @returns `refused` where it is to be brought again. */
   readonly take: (update: Update) => Promise<'refused' | undefined>;

@@ -21,7 +21,7 @@ export class PendingUpdates {
     return this.#pending.size;
   }
 
-  /** What Telegram may forget lies below this; nothing does before the first update. */
+  /** Telegram may forget the updates below this; none before the first update. */
   get offset(): number | undefined {
     let oldest = Number.POSITIVE_INFINITY;
     for (const id of this.#pending) if (id >= this.#floor && id < oldest) oldest = id;
@@ -35,7 +35,7 @@ export class PendingUpdates {
     return this.#highest !== undefined && (this.offset ?? 0) <= this.#highest;
   }
 
-  /** Whether an update was taken and is not done with. */
+  /** Tells whether an update was taken and is not done with. */
   has(updateId: number): boolean {
     return this.#pending.has(updateId);
   }

@@ -29,7 +29,7 @@ interface Taken {
   readonly isRefused: boolean;
 }
 
-/** What polling works with. */
+/** The parts that polling works with. */
 export interface PollingParts {
   readonly api: BotApi;
   readonly clock: Clock;

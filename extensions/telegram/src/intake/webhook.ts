@@ -16,12 +16,12 @@ const bodyLimit = 1_048_576;
  */
 const patienceMs = 10_000;
 
-/** What a webhook works with. */
+/** The parts that a webhook works with. */
 export interface WebhookParts {
   readonly host: string;
   readonly port: number;
   readonly path: string;
-  /** What Telegram sends with each update. Nobody else knows it. */
+  /** The secret that Telegram sends with each update. Nobody else knows it. */
   readonly secret: string;
   readonly clock: Clock;
   readonly log: Logger;

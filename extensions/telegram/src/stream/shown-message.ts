@@ -55,7 +55,7 @@ function asText(rich: RichText, isPlain = false) {
   return { text, ...(mode !== undefined && { parse_mode: 'HTML' as const }) };
 }
 
-/** Whether an edit changed nothing, since it was there already. */
+/** Tells whether an edit changed nothing, since it was there already. */
 export function isUnchanged(answer: ApiAnswer<unknown>): boolean {
   return answer.status === 'refused' && /not modified/i.test(answer.reason);
 }

@@ -34,7 +34,7 @@ const intervalsMs = { private: 900, group: 3_000 };
 const firstBackoffMs = 1_000;
 const longestBackoffMs = 10_000;
 
-/** What a stream works with. */
+/** The parts that a stream works with. */
 export interface StreamParts {
   /** The account that a message goes by. @throws where there is none. */
   readonly apiOf: (message: ApprovedMessage) => BotApi;
@@ -44,7 +44,7 @@ export interface StreamParts {
   readonly signal: AbortSignal;
 }
 
-/** Where a stream is shown, once its opening was taken. */
+/** The message that shows a stream, once its opening was taken. */
 interface Stage {
   readonly api: BotApi;
   readonly target: Target;

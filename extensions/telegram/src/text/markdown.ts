@@ -29,7 +29,7 @@ export function closes(line: string, signs: string): boolean {
 
 /**
  * Reads the Markdown that models write: code, bold, italic, struck and hidden text, links, headings, lists, quotes.
- * What is not closed is text, and so is a block of code with nothing in it. Images and tables stay as they are written.
+ * Markup that is not closed is text, and so is a block of code with nothing in it. Images and tables stay as they are written.
  */
 export function fromMarkdown(source: string): RichText {
   const blocks: RichText[] = [];

@@ -1,4 +1,4 @@
-/** What a piece of text looks like, named as Telegram's HTML names it. */
+/** The look of a piece of text, named as Telegram's HTML names it. */
 export type Tag =
   | 'b'
   | 'i'
@@ -16,9 +16,9 @@ export interface Mark {
   readonly from: number;
   readonly to: number;
   readonly tag: Tag;
-  /** Where a link goes. */
+  /** The target of a link. */
   readonly href?: string;
-  /** What a block of code is written in. */
+  /** The language of a block of code. */
   readonly language?: string;
 }
 

@@ -26,7 +26,7 @@ export function split(rich: RichText, limit: number = messageLimit): RichText[] 
   return pieces;
 }
 
-/** Where the piece that begins at `from` ends. */
+/** Finds the end of the piece that begins at `from`. */
 function cutAfter(text: string, from: number, limit: number): number {
   const furthest = from + limit;
   if (furthest >= text.length) return text.length;

@@ -6,7 +6,7 @@ export interface ClaimedThread {
   readonly thread: string;
 }
 
-/** Whose a thread is. Times are milliseconds since 1970. */
+/** The owner of a thread. Times are milliseconds since 1970. */
 export interface Claim extends ClaimedThread {
   readonly owner: string;
   /** When its owner first had it. */
@@ -21,7 +21,7 @@ export interface ClaimPage {
   readonly limit: number;
 }
 
-/** Who owns what. Each call is one transaction of a database, so that processes may share it. */
+/** The owners of threads. Each call is one transaction of a database, so that processes may share it. */
 export interface Claims {
   /** Claims a thread: the first who asks has it, and has it longer with every further time. @returns whose it is. */
   claim(thread: ClaimedThread, agentId: string): Claim;

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { Command, CommanderError, InvalidArgumentError } from 'commander';
 import { isLoopback } from 'sluice/host';
 
-/** What the command line and the environment say. */
+/** The settings from the command line and the environment. */
 export interface ServerOptions {
   readonly host: string;
   readonly port: number;

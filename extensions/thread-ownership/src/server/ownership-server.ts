@@ -13,7 +13,7 @@ export interface Answered {
   readonly method: string;
   readonly path: string;
   readonly status: number;
-  /** What went wrong on the server's side. */
+  /** The error on the server's side. */
   readonly error?: unknown;
 }
 
@@ -23,7 +23,7 @@ export interface OwnershipServerOptions {
   readonly host: string;
   /** 0 takes a free one. */
   readonly port: number;
-  /** Who does not send it is refused. */
+  /** A request without it is refused. */
   readonly token?: string | undefined;
   /** Names beside `localhost` that it may be asked by at a loopback address, without a token. */
   readonly allowedHosts?: readonly string[];
@@ -101,7 +101,7 @@ async function respond(
   onAnswered?.({ method, path, status: reply.status, ...(error !== undefined && { error }) });
 }
 
-/** Who may not ask at all. A page in a browser may not: it would do so in the name of whoever looks at it. */
+/** Tells who may not ask at all. A page in a browser may not: it would ask in the name of the person who looks at it. */
 function refused(
   { headers, method }: IncomingMessage,
   path: string,

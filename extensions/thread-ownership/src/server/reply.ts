@@ -1,6 +1,6 @@
 import type { Claim } from './claims.js';
 
-/** What the server answers: a status, and a body that becomes JSON. */
+/** The answer of the server: a status, and a body that becomes JSON. */
 export interface Reply {
   readonly status: number;
   readonly body: Readonly<Record<string, unknown>>;

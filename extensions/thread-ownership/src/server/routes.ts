@@ -1,7 +1,7 @@
 import type { ClaimedThread, Claims } from './claims.js';
 import { claimBody, type Reply, refusal } from './reply.js';
 
-/** What was asked, as far as the routes need it. */
+/** The request, as far as the routes need it. */
 export interface Question {
   readonly method: string;
   /** The path as it was sent, without its query. */

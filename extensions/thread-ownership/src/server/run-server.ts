@@ -3,7 +3,7 @@ import { openClaims } from './claims.js';
 import { readOptions, type ServerOptions } from './options.js';
 import { startOwnershipServer } from './ownership-server.js';
 
-/** What the command is given of the process that it runs in. */
+/** The parts of its process that the command is given. */
 export interface ServerProcess {
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string | undefined>>;

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { amount, closed, openRecord, optional, providerId, text, texts } from './field.js';
 
-/** Where the host sends a message. */
+/** The address that the host sends a message to. */
 export const delivery = Type.Object(
   {
     channel: text('The channel to send by.'),
@@ -13,7 +13,7 @@ export const delivery = Type.Object(
 );
 export interface Delivery extends Static<typeof delivery> {}
 
-/** What a channel says of a delivery. */
+/** The receipt of a channel for a delivery. */
 export const receipt = Type.Object(
   {
     messageId: optional(text('The id that the provider gave it.')),

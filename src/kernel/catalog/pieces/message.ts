@@ -34,7 +34,7 @@ export interface Attachment extends Static<typeof attachment> {}
 /** The files of a message, as a field. */
 export const attachments = (description: string) => Type.Array(attachment, { description });
 
-/** Who wrote a message. */
+/** The writer of a message. */
 export const sender = Type.Object(
   {
     id: optional(text('The id at the provider.')),

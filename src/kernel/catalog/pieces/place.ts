@@ -23,7 +23,7 @@ export const channelAccount = Type.Object(
 );
 export interface ChannelAccount extends Static<typeof channelAccount> {}
 
-/** Whose contribution it was. */
+/** The contribution, and its extension. */
 export const contributionRef = (description: string) =>
   Type.Object(
     {

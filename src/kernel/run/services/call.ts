@@ -13,7 +13,7 @@ export interface CallSource {
   nest(author: Author, family: string, payload: object): Outcome | Promise<Outcome>;
 }
 
-/** What changes less often than the payload. */
+/** The parts of a call that change less often than the payload. */
 export interface CallContext {
   readonly annotations: object;
   readonly selection: object | undefined;
@@ -21,12 +21,12 @@ export interface CallContext {
 
 /** The dispatch behind a call, or nothing where the value is no call of this kernel. */
 export let sourceOf: (value: unknown) => CallSource | undefined;
-/** Whether a handler that a call was made for was given up. Handlers that returned before it may have the same call. */
+/** Tells whether a handler that a call was made for was given up. Handlers that returned before it may have the same call. */
 export let isGivenUp: (call: unknown, author: Author) => boolean;
 /** Tells the handler that was called last with a call that nobody waits for it any more. */
 export let abandonCall: (call: HandlerCall, by: Author, reason: Error) => void;
 
-/** What few calls have: a signal that was read, or a handler that was given up. */
+/** The parts that few calls have: a signal that was read, or a handler that was given up. */
 interface Cut {
   controller: AbortController | undefined;
   readonly by: Author | undefined;
@@ -34,7 +34,7 @@ interface Cut {
 }
 
 /**
- * What handlers are called with. It never changes: after a patch the next handlers get another. Handlers that return
+ * The call that handlers get. It never changes: after a patch the next handlers get another. Handlers that return
  * synchronously share one as long as the payload is one that all may read. Read-only by accessors, which costs less than
  * freezing.
  */

@@ -2,7 +2,7 @@ import { kernelError } from '../../errors.js';
 import { type Logger, loggerWith } from '../../stage/ports.js';
 import { isGivenUp, sourceOf } from './call.js';
 
-/** What belongs to one contribution. `log` and `dispatch` are made when they are read, so that idle ones cost nothing. */
+/** The `own` of one contribution. `log` and `dispatch` are made when they are read, so that idle ones cost nothing. */
 export class ContributionOwn {
   readonly #extensionId: string;
   readonly #contributionId: string;

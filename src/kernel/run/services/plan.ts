@@ -16,20 +16,20 @@ export interface Plan {
   readonly size: number;
   /** Contributions that the operator disabled, or that are in quarantine and skipped. */
   readonly absent: readonly Entry[];
-  /** Where the plan is of one band only: the handlers of the other. */
+  /** The handlers of the other band, if the plan is of one only. */
   readonly otherBand: readonly Entry[];
   /** Milliseconds the whole dispatch may take. */
   readonly stageTimeoutMs: number;
-  /** Whether a veto stands before a mutator or resolver: only then can something change after it allowed. */
+  /** Tells whether a veto stands before a mutator or resolver: only then can something change after it allowed. */
   readonly mayGoStale: boolean;
   readonly hasResolvers: boolean;
-  /** Whether a veto is among them whose silence is a failure. */
+  /** Tells whether a veto is among them whose silence is a failure. */
   readonly hasStrict: boolean;
   /** The same plan without resolvers, for a payload that names its target. */
   readonly settled: Plan | undefined;
 }
 
-/** What sorting has cost so far, for the tests of complexity. */
+/** The cost of sorting so far, for the tests of complexity. */
 export interface PlanCounters {
   plansBuilt: number;
   comparisons: number;
@@ -117,7 +117,7 @@ function planOf(
   };
 }
 
-/** Whether an entry is a veto, strict or not. */
+/** Tells whether an entry is a veto, strict or not. */
 export function isVeto(entry: Entry): boolean {
   return entry.code === codes.veto || entry.code === codes.strictVeto;
 }

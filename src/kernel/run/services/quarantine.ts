@@ -21,11 +21,11 @@ export interface QuarantinedHandler extends Author {
   readonly state: 'quarantined' | 'on-trial';
   /** On the monotonic clock. */
   readonly sinceMs: number;
-  /** What it failed with last, in one line. */
+  /** Its last failure, in one line. */
   readonly lastFailure: string;
 }
 
-/** What quarantine counts. */
+/** The counts of a quarantine. */
 export interface QuarantineCounters {
   quarantines: number;
   trials: number;
@@ -43,7 +43,7 @@ interface Watched {
   turn: number;
 }
 
-/** What a handler's own failure is; the others are somebody else's doing. */
+/** The kinds of a handler's own failures; the others are somebody else's doing. */
 const counted: readonly FailureKind[] = [
   'threw',
   'timed-out',
@@ -194,7 +194,7 @@ export class Quarantine {
   }
 }
 
-/** Whether a quarantine is a failure, by the handler's policy. What only observes or adds is left out of the plan. */
+/** Tells whether a quarantine is a failure, by the handler's policy. What only observes or adds is left out of the plan. */
 function isLoud(entry: Entry): boolean {
   return entry.policy === 'closed' || entry.code === codes.veto || entry.code === codes.strictVeto;
 }
@@ -236,7 +236,7 @@ function trialEntry(
   return { ...entry, standsFor: entry, handler };
 }
 
-/** What stands in for a result of a handler that is not called. */
+/** Makes the result that stands in for a handler that is not called. */
 export class Quarantined extends Error {
   readonly #isOurs = true;
 

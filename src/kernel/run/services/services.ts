@@ -8,7 +8,7 @@ import type { InFlight } from './in-flight.js';
 import type { PlanCounters } from './plan.js';
 import type { Quarantine, QuarantineCounters } from './quarantine.js';
 
-/** Where a failure, or a late result, happened. */
+/** The place of a failure, or of a late result. */
 export interface Place {
   readonly family: string;
   readonly eventId: string;
@@ -17,11 +17,11 @@ export interface Place {
 /** A result that came after nobody waited for it any more. Its value is never used. */
 export interface Late extends Author, Place {
   readonly settled: 'fulfilled' | 'rejected';
-  /** What it was rejected with. */
+  /** The reason of the rejection. */
   readonly error?: unknown;
 }
 
-/** What an operator may listen to. A tap that throws is logged and changes nothing. */
+/** The events that an operator may listen to. A tap that throws is logged and changes nothing. */
 export interface Tap {
   /** Every dispatch, when it ends. */
   readonly outcome?: (outcome: Outcome) => void;
@@ -30,7 +30,7 @@ export interface Tap {
   readonly late?: (late: Late) => void;
 }
 
-/** What the kernel has counted since it was created. */
+/** The counts of a kernel since it was created. */
 export interface Counters extends PlanCounters, QuarantineCounters {
   dispatches: number;
   passed: number;
@@ -84,7 +84,7 @@ export interface StageMerges {
   readonly misfit: (target: unknown) => string | undefined;
 }
 
-/** What a dispatch needs of its kernel. */
+/** The parts of its kernel that a dispatch needs. */
 export interface Services {
   /** The kernel, as others hold it. */
   readonly surface: object | undefined;

@@ -4,7 +4,7 @@ import { authorOf } from '../../outcome/entry.js';
 import type { Change } from '../../outcome/outcome.js';
 import type { Run } from './run.js';
 
-/** Who wrote what, in order (spec §5.5). */
+/** Lists the writes with their authors, in order (spec §5.5). */
 export function changesOf({ work }: Run): Change[] {
   if (work === undefined) return [];
   const changes: Change[] = [];
@@ -21,7 +21,7 @@ export function changesOf({ work }: Run): Change[] {
   return changes.map((change) => Object.freeze(change));
 }
 
-/** Who wrote, in order, once for each write. */
+/** Lists the authors in order, once for each write. */
 export function writersOf({ work }: Run): Entry[] {
   return (work?.written ?? []).filter((_, i) => i % 2 === 0) as Entry[]; // written in pairs
 }

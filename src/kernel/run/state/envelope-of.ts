@@ -3,7 +3,7 @@ import { begun, inherited, type OwnOrigin, own } from './origin.js';
 
 const empty: Metadata = Object.freeze({});
 
-/** What an envelope is made from. */
+/** The data that an envelope is made from. */
 export interface Emission {
   readonly services: {
     readonly ids: (stampMs: number, sequence: number) => string;
@@ -15,7 +15,7 @@ export interface Emission {
   readonly sequence: number;
   readonly emitted: object;
   readonly given: OwnOrigin | undefined;
-  /** What came from the dispatch before; once a dispatch has followed, what goes on to it. */
+  /** The data from the dispatch before; once a dispatch has followed, the data that goes on to it. */
   upstream: Upstream | undefined;
   /** Made when it is first needed, once: a source of ids may count. */
   eventId: string | undefined;
@@ -47,7 +47,7 @@ export function envelopeOf(source: Emission): Envelope {
   return Object.freeze(envelope) as Envelope; // the payload fits its family: the dispatch was typed or parsed
 }
 
-/** What goes on from a dispatch to the next. It needs the id, and not the envelope. */
+/** Makes the data that goes on from a dispatch to the next. It needs the id, and not the envelope. */
 export function downstreamOf(source: Emission): Upstream {
   source.upstream =
     source.upstream === undefined

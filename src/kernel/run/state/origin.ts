@@ -1,10 +1,10 @@
 import type { Upstream } from '../../outcome/envelope.js';
 import type { Given } from '../../outcome/given.js';
 
-/** What a dispatch keeps of what it was given for its event. Never the outcome before: chains hold nothing. */
+/** The part of its options that a dispatch keeps for its event. Never the outcome before: chains hold nothing. */
 export type OwnOrigin = Omit<Given, 'after'>;
 
-/** What a dispatch keeps of what it was given, where `upstream` has taken up what goes on downstream. */
+/** Makes the part of its options that a dispatch keeps, if `upstream` has taken up the data that goes on downstream. */
 export function ownOrigin(given: Given): OwnOrigin | undefined {
   if (given.after === undefined) return given;
   const { eventId, sourceContributionId, metadata, providerMetadata } = given;
@@ -25,13 +25,13 @@ export function ownOrigin(given: Given): OwnOrigin | undefined {
 
 type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };
 
-/** What goes on downstream of a dispatch: the same object where it is given nothing else (spec §1.8). */
+/** Finds the data that goes on downstream of a dispatch: the same object if it is given nothing else (spec §1.8). */
 export function inherited(given: Given | undefined, upstream: Upstream): Upstream {
   if (given === undefined || addsNothing(given, upstream)) return upstream;
   return goesOn(given, upstream, given.correlationId ?? upstream.correlationId);
 }
 
-/** What goes on downstream of a dispatch that nothing came before. */
+/** Makes the data that goes on downstream of a dispatch that follows none. */
 export function begun(given: Given | undefined, eventId: string): Upstream {
   return goesOn(given, undefined, given?.correlationId ?? eventId);
 }

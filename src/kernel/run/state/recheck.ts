@@ -22,7 +22,7 @@ export function recheckPlan(run: Run): Plan | undefined {
   return again.length === 0 ? undefined : subPlan(plan, again);
 }
 
-/** What each declining veto did not judge, and whose it was. */
+/** The writes that each declining veto did not judge, with their authors. */
 export function staleApprovals(run: Run): StaleApproval[] {
   return (run.stale ?? []).map((entry) => {
     const at = run.plan.entries.indexOf(entry);

@@ -20,7 +20,7 @@ import type { Services, StageMerges } from '../services/services.js';
 import { downstreamOf, type Emission, envelopeOf } from './envelope-of.js';
 import type { OwnOrigin } from './origin.js';
 
-/** What a dispatch waits for, as the kernel sees it. */
+/** The wait of a dispatch, as the kernel sees it. */
 export interface RunWait extends Waiting {
   /** It waits just now. */
   readonly isOn: boolean;
@@ -66,7 +66,7 @@ export const usualTerms: Terms = Object.freeze({
   passedOver: none,
 });
 
-/** What few dispatches have: made when the first of it is written. */
+/** The fields that few dispatches have: made when the first of them is written. */
 export class Cold {
   rechecking = false;
   /** Handlers that judged again. */
@@ -74,7 +74,7 @@ export class Cold {
   beganMs = 0;
   stopped: SkipReason | undefined = undefined;
   cancel: CancelRecord | undefined = undefined;
-  /** Whose candidate won, each time that another did. */
+  /** The author of the candidate that won, each time that another did. */
   choosers: Entry[] | undefined = undefined;
   candidates: Candidate[] | undefined = undefined;
   failures: Failure[] | undefined = undefined;
@@ -103,9 +103,9 @@ export class Run implements CallSource, Emission {
 
   /** The annotations and the selection, as calls hold them. */
   context: CallContext;
-  /** What the next handler is called with, if one before it has left it. */
+  /** The call for the next handler, if one before it has left it. */
   call: HandlerCall | undefined = undefined;
-  /** What patches have made of the payload; absent until one is accepted. */
+  /** The patched payload; absent until a patch is accepted. */
   work: Work | undefined = undefined;
   status: Outcome['status'] = 'passed';
   ended = false;
@@ -154,7 +154,7 @@ export class Run implements CallSource, Emission {
     return (this.#event ??= envelopeOf(this));
   }
 
-  /** What goes on to the dispatch after it. */
+  /** The data that goes on to the dispatch after it. */
   get downstream(): Upstream {
     return downstreamOf(this);
   }
@@ -168,7 +168,7 @@ export class Run implements CallSource, Emission {
     return this.ended ? this.work.final : this.work.shownTo(call);
   }
 
-  /** Whether the handler that has returned left the payload alone. */
+  /** Tells whether the handler that has returned left the payload alone. */
   get isIntact(): boolean {
     const { work } = this;
     if (work === undefined || work.isShared) return true;
@@ -286,7 +286,7 @@ export function termsOf(plan: Plan, payload: object, given: Given | undefined): 
   };
 }
 
-/** Whether a payload names its target, by the row's own predicate. */
+/** Tells whether a payload names its target, by the row's own predicate. */
 function isSettled({ stage }: Plan, payload: object): boolean {
   try {
     return stage.settled?.(payload as never) === true; // of its own family

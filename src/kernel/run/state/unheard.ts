@@ -9,7 +9,7 @@ import { inherited, type OwnOrigin, ownOrigin } from './origin.js';
 import { nothing, Run, usualTerms } from './run.js';
 
 /**
- * Whether a value is an outcome that this copy of the kernel made: nothing else passes, however alike it looks.
+ * Tells whether a value is an outcome that this copy of the kernel made: nothing else passes, however alike it looks.
  *
  * @example
  * if (isOutcome(value) && value.status === 'passed') approve(value);
@@ -33,13 +33,13 @@ export function isBegunBy(outcome: Outcome, kernel?: object): boolean {
   return services !== undefined && (kernel === undefined || services.surface === kernel);
 }
 
-/** What goes on from an outcome to the dispatch after it. */
+/** Finds the data that goes on from an outcome to the dispatch after it. */
 export function upstreamOf(outcome: Outcome): Upstream {
   return followed(outcome) ?? runOf(outcome)?.downstream ?? outcome.event;
 }
 
 /**
- * Whether a dispatch that no handler hears can only pass, and nothing but its origin has to be kept: data that it is given is checked,
+ * Tells whether a dispatch that no handler hears can only pass, and nothing but its origin has to be kept: data that it is given is checked,
  * and an aborted one fails.
  */
 export function passesUnheard({ selection, onError }: Stage, given: Given | undefined): boolean {
