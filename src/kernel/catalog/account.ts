@@ -1,7 +1,7 @@
-import { type Static, Type } from 'typebox';
+import type { Static } from 'typebox';
 import { named } from '../stage/named.js';
-import { defineStage } from '../stage/stage.js';
-import { amount, closed, flag, optional, text } from './pieces/field.js';
+import { canonicalStage } from './pieces/canonical-stage.js';
+import { amount, flag, object, optional, text } from './pieces/field.js';
 
 const accountFields = {
   channel: text('The channel, by its registered name.'),
@@ -9,41 +9,33 @@ const accountFields = {
   name: optional(text('The name shown to people.')),
 };
 
-const accountStartedPayload = Type.Object(
-  {
-    ...accountFields,
-    startedAtMs: optional(amount('When it was ready, in milliseconds since 1970.')),
-  },
-  closed,
-);
+const accountStartedPayload = object({
+  ...accountFields,
+  startedAtMs: optional(amount('When it was ready, in milliseconds since 1970.')),
+});
 /** The payload of `account.started`. */
 export interface AccountStarted extends Static<typeof accountStartedPayload> {}
 
-const accountStoppedPayload = Type.Object(
-  {
-    ...accountFields,
-    reason: optional(text('Why it stopped.')),
-    error: optional(text('What went wrong, where something did.')),
-    isLoggedOut: optional(flag('Its login is gone: it needs a person to come back.')),
-    uptimeMs: optional(amount('How long it ran, in milliseconds.')),
-  },
-  closed,
-);
+const accountStoppedPayload = object({
+  ...accountFields,
+  reason: optional(text('Why it stopped.')),
+  error: optional(text('What went wrong, where something did.')),
+  isLoggedOut: optional(flag('Its login is gone: it needs a person to come back.')),
+  uptimeMs: optional(amount('How long it ran, in milliseconds.')),
+});
 /** The payload of `account.stopped`. */
 export interface AccountStopped extends Static<typeof accountStoppedPayload> {}
 
 export const accountStages = [
-  defineStage({
+  canonicalStage({
     family: 'account.started',
     classes: ['observer'],
     mode: 'parallel',
     payload: named<AccountStarted>(accountStartedPayload),
     purpose: 'Tells that an account takes and sends messages.',
-    emitter: 'host',
-    emittedBy: 'host',
     emittedWhen: 'when an account of a channel has started',
   }),
-  defineStage({
+  canonicalStage({
     family: 'account.stopped',
     classes: ['observer'],
     mode: 'parallel',
@@ -51,8 +43,6 @@ export const accountStages = [
     timeoutMs: 5_000,
     stageTimeoutMs: 5_000,
     purpose: 'Tells that an account takes and sends no more.',
-    emitter: 'host',
-    emittedBy: 'host',
     emittedWhen: 'when an account of a channel has stopped or could not start',
   }),
 ] as const;

@@ -1,29 +1,26 @@
-import { type Static, Type } from 'typebox';
+import type { Static } from 'typebox';
 import { named } from '../stage/named.js';
-import { defineStage } from '../stage/stage.js';
-import { amount, closed, count, oneOf, opaque, optional, text, texts } from './pieces/field.js';
+import { canonicalStage } from './pieces/canonical-stage.js';
+import { amount, count, object, oneOf, opaque, optional, text, texts } from './pieces/field.js';
 import { startedRunFields } from './pieces/run.js';
 
-const agentOutputDeltaPayload = Type.Object(
-  {
-    ...startedRunFields,
-    kind: oneOf(['text', 'thinking', 'tool-progress'], 'What has grown.'),
-    text: optional(text('Everything of this kind so far in the message.')),
-    delta: optional(text('What was added.')),
-    mediaUrls: optional(texts('The media that the text names so far.')),
-    messageIndex: optional(count('Which message of the run it belongs to, from 0.')),
-    elapsedMs: optional(amount('How long this kind has been growing, in milliseconds.')),
-    toolName: optional(text('The tool; for tool-progress.')),
-    toolCallId: optional(text('The tool call; for tool-progress.')),
-    partialResult: optional(opaque('What the tool has so far; for tool-progress.')),
-  },
-  closed,
-);
+const agentOutputDeltaPayload = object({
+  ...startedRunFields,
+  kind: oneOf(['text', 'thinking', 'tool-progress'], 'What has grown.'),
+  text: optional(text('Everything of this kind so far in the message.')),
+  delta: optional(text('What was added.')),
+  mediaUrls: optional(texts('The media that the text names so far.')),
+  messageIndex: optional(count('Which message of the run it belongs to, from 0.')),
+  elapsedMs: optional(amount('How long this kind has been growing, in milliseconds.')),
+  toolName: optional(text('The tool; for tool-progress.')),
+  toolCallId: optional(text('The tool call; for tool-progress.')),
+  partialResult: optional(opaque('What the tool has so far; for tool-progress.')),
+});
 /** The payload of `agent.output.delta`. */
 export interface AgentOutputDelta extends Static<typeof agentOutputDeltaPayload> {}
 
 export const agentOutputStages = [
-  defineStage({
+  canonicalStage({
     family: 'agent.output.delta',
     classes: ['observer'],
     mode: 'sync-sequential',
@@ -31,7 +28,6 @@ export const agentOutputStages = [
     payload: named<AgentOutputDelta>(agentOutputDeltaPayload),
     shared: ['partialResult'],
     purpose: 'Shows output while it grows: text, thinking and the progress of tools.',
-    emitter: 'host',
     emittedBy: 'turn',
     emittedWhen: 'for each delta that the agent provider yields',
   }),

@@ -1,12 +1,12 @@
-import { type Static, Type } from 'typebox';
+import type { Static } from 'typebox';
 import { named } from '../stage/named.js';
-import { defineStage } from '../stage/stage.js';
-import { annotations } from './pieces/annotations.js';
+import { annotated } from './pieces/annotations.js';
+import { canonicalStage } from './pieces/canonical-stage.js';
 import {
   amount,
-  closed,
   count,
   flag,
+  object,
   oneOf,
   opaques,
   openRecord,
@@ -17,121 +17,93 @@ import {
 import { bootstrapFiles, promptPieces } from './pieces/piece.js';
 import { callFields, runFields, startedRunFields } from './pieces/run.js';
 
-const agentStartingPayload = Type.Object(
-  {
-    ...startedRunFields,
-    prompt: optional(text('What the agent is asked.')),
-    startedAtMs: optional(amount('When the run began, in milliseconds since 1970.')),
-    attempt: optional(count('Which attempt this is, from 1.')),
-    isHeartbeat: optional(flag('The run was started by a timer, not by a message.')),
-    isUiVisible: optional(flag('People watching the host may see the run.')),
-    verboseLevel: optional(oneOf(['off', 'on', 'full'], 'How much of its tools people see.')),
-  },
-  closed,
-);
+const agentStartingPayload = object({
+  ...startedRunFields,
+  prompt: optional(text('What the agent is asked.')),
+  startedAtMs: optional(amount('When the run began, in milliseconds since 1970.')),
+  attempt: optional(count('Which attempt this is, from 1.')),
+  isHeartbeat: optional(flag('The run was started by a timer, not by a message.')),
+  isUiVisible: optional(flag('People watching the host may see the run.')),
+  verboseLevel: optional(oneOf(['off', 'on', 'full'], 'How much of its tools people see.')),
+});
 /** The payload of `agent.starting`. */
 export interface AgentStarting extends Static<typeof agentStartingPayload> {}
 
-const agentModelResolvingPayload = Type.Object(
-  {
-    ...runFields,
-    prompt: text('What the agent is asked.'),
-    provider: optional(text('The model provider, as the host would choose.')),
-    model: optional(text('The model, as the host would choose.')),
-    providers: optional(texts('The providers that the host offers.')),
-    imagesCount: optional(count('How many images come with the prompt.')),
-  },
-  closed,
-);
+const agentModelResolvingPayload = object({
+  ...runFields,
+  prompt: text('What the agent is asked.'),
+  provider: optional(text('The model provider, as the host would choose.')),
+  model: optional(text('The model, as the host would choose.')),
+  providers: optional(texts('The providers that the host offers.')),
+  imagesCount: optional(count('How many images come with the prompt.')),
+});
 /** The payload of `agent.model.resolving`. */
 export interface AgentModelResolving extends Static<typeof agentModelResolvingPayload> {}
 
-const agentModelResolvingPatch = Type.Object(
-  {
-    provider: optional(text('The model provider to use instead.')),
-    model: optional(text('The model to use instead.')),
-  },
-  closed,
-);
+const agentModelResolvingPatch = object({
+  provider: optional(text('The model provider to use instead.')),
+  model: optional(text('The model to use instead.')),
+});
 /** The patch that a mutator of `agent.model.resolving` may return. */
 export interface AgentModelResolvingPatch extends Static<typeof agentModelResolvingPatch> {}
 
-const agentPromptBuildingPayload = Type.Object(
-  {
-    ...runFields,
-    prompt: text('What the agent is asked.'),
-    messages: opaques('The transcript so far, oldest first, as much as the agent gets.'),
-    systemPrompt: optional(text('The system prompt without the guidance.')),
-    guidance: promptPieces(
-      'Lasting instructions, system side; a plain text stands after the prompt.',
-    ),
-    additions: promptPieces(
-      "This turn's context, user side; a plain text stands before the prompt.",
-    ),
-    bootstrapFiles: optional(bootstrapFiles('Files of the workspace that go into the prompt.')),
-    config: optional(openRecord("The host's configuration, as its source hands it over.")),
-  },
-  closed,
-);
+const agentPromptBuildingPayload = object({
+  ...runFields,
+  prompt: text('What the agent is asked.'),
+  messages: opaques('The transcript so far, oldest first, as much as the agent gets.'),
+  systemPrompt: optional(text('The system prompt without the guidance.')),
+  guidance: promptPieces(
+    'Lasting instructions, system side; a plain text stands after the prompt.',
+  ),
+  additions: promptPieces("This turn's context, user side; a plain text stands before the prompt."),
+  bootstrapFiles: optional(bootstrapFiles('Files of the workspace that go into the prompt.')),
+  config: optional(openRecord("The host's configuration, as its source hands it over.")),
+});
 /** The payload of `agent.prompt.building`. */
 export interface AgentPromptBuilding extends Static<typeof agentPromptBuildingPayload> {}
 
-const agentPromptBuildingPatch = Type.Object(
-  {
-    systemPrompt: optional(text('The system prompt anew: trusted extensions only.')),
-    guidance: optional(promptPieces('Further lasting instructions.')),
-    additions: optional(promptPieces('Further context for this turn only.')),
-    bootstrapFiles: optional(bootstrapFiles('All files that are to go into the prompt.')),
-  },
-  closed,
-);
+const agentPromptBuildingPatch = object({
+  systemPrompt: optional(text('The system prompt anew: trusted extensions only.')),
+  guidance: optional(promptPieces('Further lasting instructions.')),
+  additions: optional(promptPieces('Further context for this turn only.')),
+  bootstrapFiles: optional(bootstrapFiles('All files that are to go into the prompt.')),
+});
 /** The patch that a mutator of `agent.prompt.building` may return. */
 export interface AgentPromptBuildingPatch extends Static<typeof agentPromptBuildingPatch> {}
 
-const agentLlmInputPayload = Type.Object(
-  {
-    ...callFields,
-    systemPrompt: optional(text('The system prompt, guidance included.')),
-    prompt: text('The prompt, additions included.'),
-    historyMessages: opaques('The transcript before the prompt, as much as the agent gets.'),
-    imagesCount: count('How many images go with the prompt.'),
-  },
-  closed,
-);
+const agentLlmInputPayload = object({
+  ...callFields,
+  systemPrompt: optional(text('The system prompt, guidance included.')),
+  prompt: text('The prompt, additions included.'),
+  historyMessages: opaques('The transcript before the prompt, as much as the agent gets.'),
+  imagesCount: count('How many images go with the prompt.'),
+});
 /** The payload of `agent.llm.input`. */
 export interface AgentLlmInput extends Static<typeof agentLlmInputPayload> {}
 
 export const agentStartStages = [
-  defineStage({
+  canonicalStage({
     family: 'agent.starting',
     classes: ['observer', 'augmenter'],
     mode: 'sequential',
     payload: named<AgentStarting>(agentStartingPayload),
-    annotations: Type.Pick(
-      annotations,
-      ['notes', 'labels', 'context', 'memoryKeys', 'language', 'summary'],
-      closed,
-    ),
-    replaceable: ['language', 'summary'],
+    annotations: annotated('context', 'memoryKeys', 'language', 'summary'),
     purpose: 'The last annotations before an agent run.',
-    emitter: 'host',
     emittedBy: 'turn',
     emittedWhen: 'when a run begins',
   }),
-  defineStage({
+  canonicalStage({
     family: 'agent.model.resolving',
     classes: ['mutator'],
     mode: 'sequential',
     payload: named<AgentModelResolving>(agentModelResolvingPayload),
     patch: named<AgentModelResolvingPatch>(agentModelResolvingPatch),
     laws: { provider: 'first-defined', model: 'first-defined' },
-    onError: { mutator: 'open' },
     purpose: 'Overrides the model or its provider before either is looked up.',
-    emitter: 'host',
     emittedBy: 'turn',
     emittedWhen: 'once per run, before the prompt is built',
   }),
-  defineStage({
+  canonicalStage({
     family: 'agent.prompt.building',
     classes: ['augmenter', 'mutator'],
     mode: 'sequential',
@@ -140,21 +112,19 @@ export const agentStartStages = [
     laws: { systemPrompt: 'replace', guidance: 'append', additions: 'append' },
     trusted: ['systemPrompt'],
     shared: ['messages', 'config'],
-    annotations: Type.Pick(annotations, ['notes', 'labels', 'context'], closed),
+    annotations: annotated('context'),
     purpose: 'Composes the prompt: lasting guidance, and additions for this turn.',
-    emitter: 'host',
     emittedBy: 'turn',
     emittedWhen: 'once per attempt, before the provider is called',
   }),
-  defineStage({
+  canonicalStage({
     family: 'agent.llm.input',
     classes: ['observer', 'augmenter'],
     mode: 'sequential',
     payload: named<AgentLlmInput>(agentLlmInputPayload),
     shared: ['historyMessages'],
-    annotations: Type.Pick(annotations, ['notes', 'labels'], closed),
+    annotations: annotated(),
     purpose: 'Audit of what goes to the model provider.',
-    emitter: 'host',
     emittedBy: 'turn',
     emittedWhen: 'just before the provider is called',
   }),

@@ -1,11 +1,11 @@
 import { type Static, Type } from 'typebox';
 import { named } from '../stage/named.js';
-import { defineStage } from '../stage/stage.js';
-import { annotations } from './pieces/annotations.js';
+import { annotated } from './pieces/annotations.js';
+import { canonicalStage } from './pieces/canonical-stage.js';
 import {
   amount,
-  closed,
   flag,
+  object,
   oneOf,
   opaque,
   openRecord,
@@ -37,55 +37,45 @@ const commandFields = {
   workspaceDir: optional(text('The directory the agent works in.')),
 };
 
-const commandReceivedPayload = Type.Object(
-  {
-    ...commandFields,
-    sessionEntry: optional(openRecord("The session's record in its store.")),
-    previousSessionEntry: optional(openRecord('That record as it was before.')),
-    config: optional(openRecord("The host's configuration, as its source hands it over.")),
-  },
-  closed,
-);
+const commandReceivedPayload = object({
+  ...commandFields,
+  sessionEntry: optional(openRecord("The session's record in its store.")),
+  previousSessionEntry: optional(openRecord('That record as it was before.')),
+  config: optional(openRecord("The host's configuration, as its source hands it over.")),
+});
 /** The payload of `command.received`. */
 export interface CommandReceived extends Static<typeof commandReceivedPayload> {}
 
-const commandCompletedPayload = Type.Object(
-  {
-    ...commandFields,
-    success: flag('It did what it was asked.'),
-    result: optional(opaque('What it answered.')),
-    error: optional(text('What went wrong.')),
-    exitCode: optional(Type.Integer({ description: 'The exit code, on the command line.' })),
-    durationMs: optional(amount('How long it took, in milliseconds.')),
-  },
-  closed,
-);
+const commandCompletedPayload = object({
+  ...commandFields,
+  success: flag('It did what it was asked.'),
+  result: optional(opaque('What it answered.')),
+  error: optional(text('What went wrong.')),
+  exitCode: optional(Type.Integer({ description: 'The exit code, on the command line.' })),
+  durationMs: optional(amount('How long it took, in milliseconds.')),
+});
 /** The payload of `command.completed`. */
 export interface CommandCompleted extends Static<typeof commandCompletedPayload> {}
 
 export const commandStages = [
-  defineStage({
+  canonicalStage({
     family: 'command.received',
     classes: ['observer', 'augmenter'],
     mode: 'sequential',
     payload: named<CommandReceived>(commandReceivedPayload),
     shared: ['sessionEntry', 'previousSessionEntry', 'config'],
-    annotations: Type.Pick(annotations, ['notes', 'labels', 'replies'], closed),
+    annotations: annotated('replies'),
     purpose: 'Audit of a command before it runs, whichever surface it came from.',
-    emitter: 'host',
-    emittedBy: 'host',
     emittedWhen: 'before a chat, native or command-line command runs',
   }),
-  defineStage({
+  canonicalStage({
     family: 'command.completed',
     classes: ['observer', 'augmenter'],
     mode: 'sequential',
     payload: named<CommandCompleted>(commandCompletedPayload),
     shared: ['result'],
-    annotations: Type.Pick(annotations, ['notes', 'labels', 'replies'], closed),
+    annotations: annotated('replies'),
     purpose: 'Audit of a command after it ran, and what operators are to see of it.',
-    emitter: 'host',
-    emittedBy: 'host',
     emittedWhen: 'after a command has run or failed',
   }),
 ] as const;

@@ -1,8 +1,8 @@
-import { type Static, Type } from 'typebox';
+import type { Static } from 'typebox';
 import { named } from '../stage/named.js';
-import { defineStage } from '../stage/stage.js';
-import { annotations } from './pieces/annotations.js';
-import { closed, count, flag, oneOf, opaques, optional, text } from './pieces/field.js';
+import { annotated } from './pieces/annotations.js';
+import { canonicalStage } from './pieces/canonical-stage.js';
+import { count, flag, object, oneOf, opaques, optional, text } from './pieces/field.js';
 import { runFields } from './pieces/run.js';
 
 const compactionFields = {
@@ -16,62 +16,54 @@ const compactionFields = {
   isSessionKeyMissing: optional(flag('Its source knew no session key.')),
 };
 
-const compactionBeforePayload = Type.Object(
-  {
-    ...compactionFields,
-    compactingCount: optional(count('How many messages will be summarized.')),
-    messageCountOriginal: optional(count('How many messages it held before any were filtered.')),
-    tokenCountOriginal: optional(count('How many tokens it held before any were filtered.')),
-    messages: optional(opaques('What the run has of the transcript, oldest first.')),
-  },
-  closed,
-);
+const compactionBeforePayload = object({
+  ...compactionFields,
+  compactingCount: optional(count('How many messages will be summarized.')),
+  messageCountOriginal: optional(count('How many messages it held before any were filtered.')),
+  tokenCountOriginal: optional(count('How many tokens it held before any were filtered.')),
+  messages: optional(opaques('What the run has of the transcript, oldest first.')),
+});
 /** The payload of `compaction.before`. */
 export interface CompactionBefore extends Static<typeof compactionBeforePayload> {}
 
-const compactionAfterPayload = Type.Object(
-  {
-    ...compactionFields,
-    compactedCount: optional(
-      count('How many messages were summarized; absent where its engine does not say.'),
-    ),
-    compactionCount: optional(count('How many compactions the run has had.')),
-    tokensBefore: optional(count('How many tokens it held before.')),
-    tokensAfter: optional(count('How many tokens it holds now.')),
-    summaryLengthChars: optional(count('How long the summary is, in characters.')),
-    firstKeptEntryId: optional(text('The first entry that was kept as it was.')),
-    willRetry: optional(flag('The agent goes on with the same request now.')),
-  },
-  closed,
-);
+const compactionAfterPayload = object({
+  ...compactionFields,
+  compactedCount: optional(
+    count('How many messages were summarized; absent where its engine does not say.'),
+  ),
+  compactionCount: optional(count('How many compactions the run has had.')),
+  tokensBefore: optional(count('How many tokens it held before.')),
+  tokensAfter: optional(count('How many tokens it holds now.')),
+  summaryLengthChars: optional(count('How long the summary is, in characters.')),
+  firstKeptEntryId: optional(text('The first entry that was kept as it was.')),
+  willRetry: optional(flag('The agent goes on with the same request now.')),
+});
 /** The payload of `compaction.after`. */
 export interface CompactionAfter extends Static<typeof compactionAfterPayload> {}
 
 export const compactionStages = [
-  defineStage({
+  canonicalStage({
     family: 'compaction.before',
     classes: ['observer', 'augmenter'],
     mode: 'sequential',
     payload: named<CompactionBefore>(compactionBeforePayload),
     shared: ['messages'],
-    annotations: Type.Pick(annotations, ['notes', 'labels', 'memoryKeys'], closed),
+    annotations: annotated('memoryKeys'),
     timeoutMs: 30_000,
     stageTimeoutMs: 60_000,
     purpose: 'Saves what is worth keeping of a transcript before it is summarized.',
-    emitter: 'host',
     emittedBy: 'turn',
     emittedWhen: 'when an agent begins to compact its transcript',
   }),
-  defineStage({
+  canonicalStage({
     family: 'compaction.after',
     classes: ['observer', 'augmenter'],
     mode: 'sequential',
     payload: named<CompactionAfter>(compactionAfterPayload),
-    annotations: Type.Pick(annotations, ['notes', 'labels', 'memoryKeys'], closed),
+    annotations: annotated('memoryKeys'),
     timeoutMs: 30_000,
     stageTimeoutMs: 60_000,
     purpose: 'Tells what a compaction left.',
-    emitter: 'host',
     emittedBy: 'turn',
     emittedWhen: 'when a compaction has ended, tried again or not',
   }),

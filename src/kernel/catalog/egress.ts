@@ -1,13 +1,13 @@
 import { type Static, Type } from 'typebox';
 import { named } from '../stage/named.js';
-import { defineStage } from '../stage/stage.js';
-import { annotations } from './pieces/annotations.js';
+import { annotated } from './pieces/annotations.js';
+import { canonicalStage } from './pieces/canonical-stage.js';
 import { delivery, receipt } from './pieces/delivery.js';
 import {
   amount,
-  closed,
   count,
   flag,
+  object,
   oneOf,
   openRecord,
   optional,
@@ -55,27 +55,21 @@ const outboundFields = {
   metadata: openRecord('What its source and its handlers say beyond these fields.'),
 };
 
-const egressPreparingPayload = Type.Object(
-  {
-    ...outboundFields,
-    explicit: flag('Channel and account were named by the sender: they are not to be chosen.'),
-    accounts: Type.Array(channelAccount, { description: 'The accounts that the host offers.' }),
-  },
-  closed,
-);
+const egressPreparingPayload = object({
+  ...outboundFields,
+  explicit: flag('Channel and account were named by the sender: they are not to be chosen.'),
+  accounts: Type.Array(channelAccount, { description: 'The accounts that the host offers.' }),
+});
 /** The payload of `egress.preparing`. */
 export interface EgressPreparing extends Static<typeof egressPreparingPayload> {}
 
-const egressPreparingPatch = Type.Object(
-  {
-    content: optional(text('The text anew.')),
-    format: optional(format('How the new text is marked up.')),
-    attachments: optional(attachments('All files that are to go with it.')),
-    silent: optional(flag('Arrive without a sound.')),
-    metadata: optional(openRecord('Keys to set; the others stay.')),
-  },
-  closed,
-);
+const egressPreparingPatch = object({
+  content: optional(text('The text anew.')),
+  format: optional(format('How the new text is marked up.')),
+  attachments: optional(attachments('All files that are to go with it.')),
+  silent: optional(flag('Arrive without a sound.')),
+  metadata: optional(openRecord('Keys to set; the others stay.')),
+});
 /** The patch that a mutator of `egress.preparing` may return. */
 export interface EgressPreparingPatch extends Static<typeof egressPreparingPatch> {}
 
@@ -85,24 +79,21 @@ const approvedFields = {
   attempt: optional(count('Which attempt this is, from 1.')),
 };
 
-const egressSendingPayload = Type.Object(approvedFields, closed);
+const egressSendingPayload = object(approvedFields);
 /** The payload of `egress.sending`. */
 export interface EgressSending extends Static<typeof egressSendingPayload> {}
 
-const indexing = Type.Pick(annotations, ['notes', 'labels', 'indexKeys'], closed);
+const indexing = annotated('indexKeys');
 
-const egressSentPayload = Type.Object(
-  {
-    ...approvedFields,
-    receipt,
-    durationMs: optional(amount('How long the send took, in milliseconds.')),
-  },
-  closed,
-);
+const egressSentPayload = object({
+  ...approvedFields,
+  receipt,
+  durationMs: optional(amount('How long the send took, in milliseconds.')),
+});
 /** The payload of `egress.sent`. */
 export interface EgressSent extends Static<typeof egressSentPayload> {}
 
-const cancel = Type.Object(
+const cancel = object(
   {
     extensionId: optional(text('The extension that cancelled it.')),
     contributionId: optional(text('The contribution within that extension.')),
@@ -110,57 +101,42 @@ const cancel = Type.Object(
     text: optional(text('Why, for people.')),
     details: optional(openRecord('What the veto says beyond that.')),
   },
-  { ...closed, description: 'The cancel, as the outcome of egress.preparing holds it.' },
+  'The cancel, as the outcome of egress.preparing holds it.',
 );
 
-const egressCancelledPayload = Type.Object(
-  {
-    ...outboundFields,
-    cancel,
-  },
-  closed,
-);
+const egressCancelledPayload = object({
+  ...outboundFields,
+  cancel,
+});
 /** The payload of `egress.cancelled`. */
 export interface EgressCancelled extends Static<typeof egressCancelledPayload> {}
 
-const egressFailedPayload = Type.Object(
-  {
-    ...outboundFields,
-    error: text('What went wrong.'),
-    cause: optional(
-      oneOf(
-        [
-          'stage-failed',
-          'rejected',
-          'retry-after',
-          'ambiguous',
-          'threw',
-          'aborted',
-          'agent-failed',
-        ],
-        'Where it failed: before the send, in the agent that made it, or what the channel answered.',
-      ),
+const egressFailedPayload = object({
+  ...outboundFields,
+  error: text('What went wrong.'),
+  cause: optional(
+    oneOf(
+      ['stage-failed', 'rejected', 'retry-after', 'ambiguous', 'threw', 'aborted', 'agent-failed'],
+      'Where it failed: before the send, in the agent that made it, or what the channel answered.',
     ),
-    retryAfterMs: optional(amount('How long the provider asks to wait, in milliseconds.')),
-    attempts: optional(count('How many attempts were made.')),
-    receipt: optional(receipt),
-    durationMs: optional(amount('How long the send took, in milliseconds.')),
-  },
-  closed,
-);
+  ),
+  retryAfterMs: optional(amount('How long the provider asks to wait, in milliseconds.')),
+  attempts: optional(count('How many attempts were made.')),
+  receipt: optional(receipt),
+  durationMs: optional(amount('How long the send took, in milliseconds.')),
+});
 /** The payload of `egress.failed`. */
 export interface EgressFailed extends Static<typeof egressFailedPayload> {}
 
 export const egressStages = [
-  defineStage({
+  canonicalStage({
     family: 'egress.preparing',
     classes: ['observer', 'augmenter', 'mutator', 'veto', 'resolver'],
     mode: 'sequential',
     payload: named<EgressPreparing>(egressPreparingPayload),
     patch: named<EgressPreparingPatch>(egressPreparingPatch),
     laws: { metadata: 'merge-keys' },
-    annotations: Type.Pick(annotations, ['notes', 'labels', 'language', 'summary'], closed),
-    replaceable: ['language', 'summary'],
+    annotations: annotated('language', 'summary'),
     selection: delivery,
     settled: (payload) => payload.explicit,
     cancelCodes: [
@@ -173,11 +149,9 @@ export const egressStages = [
     ],
     onError: { resolver: 'closed', veto: 'open' },
     purpose: 'Edits a message, chooses its account, and lets it go out or not.',
-    emitter: 'host',
-    emittedBy: 'host',
     emittedWhen: 'before every send; its outcome alone mints the permit',
   }),
-  defineStage({
+  canonicalStage({
     family: 'egress.sending',
     classes: ['observer'],
     mode: 'parallel',
@@ -185,41 +159,33 @@ export const egressStages = [
     timeoutMs: 5_000,
     stageTimeoutMs: 5_000,
     purpose: 'Telemetry and audit just before the channel sends.',
-    emitter: 'host',
-    emittedBy: 'host',
     emittedWhen: 'when a permit is handed to a channel',
   }),
-  defineStage({
+  canonicalStage({
     family: 'egress.sent',
     classes: ['observer', 'augmenter'],
     mode: 'sequential',
     payload: named<EgressSent>(egressSentPayload),
     annotations: indexing,
     purpose: 'Side effects and indexing of a delivery.',
-    emitter: 'host',
-    emittedBy: 'host',
     emittedWhen: 'when a channel has sent',
   }),
-  defineStage({
+  canonicalStage({
     family: 'egress.cancelled',
     classes: ['observer', 'augmenter'],
     mode: 'sequential',
     payload: named<EgressCancelled>(egressCancelledPayload),
     annotations: indexing,
     purpose: 'Side effects and indexing of a message that a veto kept back.',
-    emitter: 'host',
-    emittedBy: 'host',
     emittedWhen: 'when egress.preparing ends with a cancel',
   }),
-  defineStage({
+  canonicalStage({
     family: 'egress.failed',
     classes: ['observer', 'augmenter'],
     mode: 'sequential',
     payload: named<EgressFailed>(egressFailedPayload),
     annotations: indexing,
     purpose: 'Side effects and indexing of a message that could not be delivered.',
-    emitter: 'host',
-    emittedBy: 'host',
     emittedWhen: 'when a send fails for good, or egress.preparing fails',
   }),
 ] as const;

@@ -1,11 +1,11 @@
 import { type Static, Type } from 'typebox';
 import { named } from '../stage/named.js';
-import { defineStage } from '../stage/stage.js';
-import { annotations } from './pieces/annotations.js';
+import { annotated } from './pieces/annotations.js';
+import { canonicalStage } from './pieces/canonical-stage.js';
 import {
   amount,
-  closed,
   flag,
+  object,
   oneOf,
   opaque,
   optional,
@@ -16,13 +16,10 @@ import {
 import { sender } from './pieces/message.js';
 import { sessionFields } from './pieces/run.js';
 
-const formField = Type.Object(
-  {
-    name: text('The id of the field.'),
-    value: text('What was entered.'),
-  },
-  closed,
-);
+const formField = object({
+  name: text('The id of the field.'),
+  value: text('What was entered.'),
+});
 
 const interactionFields = {
   ...sessionFields,
@@ -46,49 +43,40 @@ const interactionFields = {
   sentAtMs: optional(amount('When it was used, in milliseconds since 1970.')),
 };
 
-const auditing = Type.Pick(annotations, ['notes', 'labels', 'replies'], closed);
+const auditing = annotated('replies');
 
-const interactionReceivedPayload = Type.Object(
-  {
-    ...interactionFields,
-    raw: optional(opaque('The update exactly as the channel got it.')),
-  },
-  closed,
-);
+const interactionReceivedPayload = object({
+  ...interactionFields,
+  raw: optional(opaque('The update exactly as the channel got it.')),
+});
 /** The payload of `interaction.received`. */
 export interface InteractionReceived extends Static<typeof interactionReceivedPayload> {}
 
-const interactionResolvedPayload = Type.Object(
-  {
-    ...interactionFields,
-    resolution: oneOf(
-      ['command', 'message', 'approval', 'ignored'],
-      'What it became: a command, a message to an agent, an answer to an approval, nothing.',
-    ),
-    commandName: optional(text('The command that it became.')),
-    approvalId: optional(text('The approval that it answers.')),
-    explicit: optional(flag('It named that itself.')),
-  },
-  closed,
-);
+const interactionResolvedPayload = object({
+  ...interactionFields,
+  resolution: oneOf(
+    ['command', 'message', 'approval', 'ignored'],
+    'What it became: a command, a message to an agent, an answer to an approval, nothing.',
+  ),
+  commandName: optional(text('The command that it became.')),
+  approvalId: optional(text('The approval that it answers.')),
+  explicit: optional(flag('It named that itself.')),
+});
 /** The payload of `interaction.resolved`. */
 export interface InteractionResolved extends Static<typeof interactionResolvedPayload> {}
 
-const interactionCompletedPayload = Type.Object(
-  {
-    ...interactionFields,
-    success: flag('What it asked for was done.'),
-    result: optional(opaque('What came of it.')),
-    error: optional(text('What went wrong.')),
-    durationMs: optional(amount('How long it took, in milliseconds.')),
-  },
-  closed,
-);
+const interactionCompletedPayload = object({
+  ...interactionFields,
+  success: flag('What it asked for was done.'),
+  result: optional(opaque('What came of it.')),
+  error: optional(text('What went wrong.')),
+  durationMs: optional(amount('How long it took, in milliseconds.')),
+});
 /** The payload of `interaction.completed`. */
 export interface InteractionCompleted extends Static<typeof interactionCompletedPayload> {}
 
 export const interactionStages = [
-  defineStage({
+  canonicalStage({
     family: 'interaction.received',
     classes: ['observer', 'augmenter'],
     mode: 'sequential',
@@ -96,22 +84,20 @@ export const interactionStages = [
     shared: ['raw'],
     annotations: auditing,
     purpose: 'Audit of a command, press or form before anything is done about it.',
-    emitter: 'host',
     emittedBy: 'interactive-channel',
     emittedWhen: "before anything is done about a command, press or form of a channel's surface",
   }),
-  defineStage({
+  canonicalStage({
     family: 'interaction.resolved',
     classes: ['observer', 'augmenter'],
     mode: 'sequential',
     payload: named<InteractionResolved>(interactionResolvedPayload),
     annotations: auditing,
     purpose: 'Tells what an interaction was taken for.',
-    emitter: 'host',
     emittedBy: 'interactive-channel',
     emittedWhen: 'when it is known what an interaction was taken for',
   }),
-  defineStage({
+  canonicalStage({
     family: 'interaction.completed',
     classes: ['observer', 'augmenter'],
     mode: 'sequential',
@@ -119,7 +105,6 @@ export const interactionStages = [
     shared: ['result'],
     annotations: auditing,
     purpose: 'Audit of an interaction after it was dealt with.',
-    emitter: 'host',
     emittedBy: 'interactive-channel',
     emittedWhen: 'after an interaction was dealt with',
   }),

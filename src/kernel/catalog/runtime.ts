@@ -1,7 +1,7 @@
-import { type Static, Type } from 'typebox';
+import type { Static } from 'typebox';
 import { named } from '../stage/named.js';
-import { defineStage } from '../stage/stage.js';
-import { amount, closed, count, flag, opaque, openRecord, optional, text } from './pieces/field.js';
+import { canonicalStage } from './pieces/canonical-stage.js';
+import { amount, count, flag, object, opaque, openRecord, optional, text } from './pieces/field.js';
 
 const workspaceDir = optional(text('The directory the host works in.'));
 const config = optional(openRecord("The host's configuration, as its source hands it over."));
@@ -12,69 +12,55 @@ const gatewayFields = {
   address: optional(text('The address it listens on.')),
 };
 
-const runtimeStartedPayload = Type.Object(
-  {
-    workspaceDir,
-    config,
-    version: optional(text('The version of the host.')),
-    pid: optional(count('The process id.')),
-    startedAtMs: optional(amount('When it started, in milliseconds since 1970.')),
-  },
-  closed,
-);
+const runtimeStartedPayload = object({
+  workspaceDir,
+  config,
+  version: optional(text('The version of the host.')),
+  pid: optional(count('The process id.')),
+  startedAtMs: optional(amount('When it started, in milliseconds since 1970.')),
+});
 /** The payload of `runtime.started`. */
 export interface RuntimeStarted extends Static<typeof runtimeStartedPayload> {}
 
-const runtimeStoppingPayload = Type.Object(
-  {
-    reason: optional(text('Why it stops: a signal, the end of its input, an error.')),
-    uptimeMs: optional(amount('How long it ran, in milliseconds.')),
-  },
-  closed,
-);
+const runtimeStoppingPayload = object({
+  reason: optional(text('Why it stops: a signal, the end of its input, an error.')),
+  uptimeMs: optional(amount('How long it ran, in milliseconds.')),
+});
 /** The payload of `runtime.stopping`. */
 export interface RuntimeStopping extends Static<typeof runtimeStoppingPayload> {}
 
-const gatewayStartingPayload = Type.Object(gatewayFields, closed);
+const gatewayStartingPayload = object(gatewayFields);
 /** The payload of `gateway.starting`. */
 export interface GatewayStarting extends Static<typeof gatewayStartingPayload> {}
 
-const gatewayStartedPayload = Type.Object(
-  {
-    ...gatewayFields,
-    config,
-    startedAtMs: optional(amount('When it was ready, in milliseconds since 1970.')),
-    dependencies: optional(opaque('What a bridged source hands its startup handlers.')),
-  },
-  closed,
-);
+const gatewayStartedPayload = object({
+  ...gatewayFields,
+  config,
+  startedAtMs: optional(amount('When it was ready, in milliseconds since 1970.')),
+  dependencies: optional(opaque('What a bridged source hands its startup handlers.')),
+});
 /** The payload of `gateway.started`. */
 export interface GatewayStarted extends Static<typeof gatewayStartedPayload> {}
 
-const gatewayStoppingPayload = Type.Object(
-  {
-    ...gatewayFields,
-    reason: optional(text('Why it stops.')),
-    isRestart: optional(flag('It is expected back.')),
-  },
-  closed,
-);
+const gatewayStoppingPayload = object({
+  ...gatewayFields,
+  reason: optional(text('Why it stops.')),
+  isRestart: optional(flag('It is expected back.')),
+});
 /** The payload of `gateway.stopping`. */
 export interface GatewayStopping extends Static<typeof gatewayStoppingPayload> {}
 
 export const runtimeStages = [
-  defineStage({
+  canonicalStage({
     family: 'runtime.started',
     classes: ['observer'],
     mode: 'parallel',
     payload: named<RuntimeStarted>(runtimeStartedPayload),
     shared: ['config'],
     purpose: 'Tells that the process is up and its extensions are loaded.',
-    emitter: 'host',
-    emittedBy: 'host',
     emittedWhen: 'when the host starts, before anything else',
   }),
-  defineStage({
+  canonicalStage({
     family: 'runtime.stopping',
     classes: ['observer'],
     mode: 'parallel',
@@ -82,32 +68,26 @@ export const runtimeStages = [
     timeoutMs: 5_000,
     stageTimeoutMs: 5_000,
     purpose: 'The last chance to write something down before the process ends.',
-    emitter: 'host',
-    emittedBy: 'host',
     emittedWhen: 'when the host has drained, after everything else',
   }),
-  defineStage({
+  canonicalStage({
     family: 'gateway.starting',
     classes: ['observer'],
     mode: 'parallel',
     payload: named<GatewayStarting>(gatewayStartingPayload),
     purpose: 'Startup side effects that must begin before any account takes messages.',
-    emitter: 'host',
-    emittedBy: 'host',
     emittedWhen: 'before the first account starts',
   }),
-  defineStage({
+  canonicalStage({
     family: 'gateway.started',
     classes: ['observer'],
     mode: 'parallel',
     payload: named<GatewayStarted>(gatewayStartedPayload),
     shared: ['config', 'dependencies'],
     purpose: 'Telemetry and startup side effects once messages can come.',
-    emitter: 'host',
-    emittedBy: 'host',
     emittedWhen: 'when every account has started or failed to',
   }),
-  defineStage({
+  canonicalStage({
     family: 'gateway.stopping',
     classes: ['observer'],
     mode: 'parallel',
@@ -115,8 +95,6 @@ export const runtimeStages = [
     timeoutMs: 5_000,
     stageTimeoutMs: 5_000,
     purpose: 'Shutdown side effects while accounts can still be reached.',
-    emitter: 'host',
-    emittedBy: 'host',
     emittedWhen: 'when the host begins to drain',
   }),
 ] as const;

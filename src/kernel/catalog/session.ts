@@ -1,12 +1,12 @@
-import { type Static, Type } from 'typebox';
+import type { Static } from 'typebox';
 import { named } from '../stage/named.js';
-import { defineStage } from '../stage/stage.js';
-import { annotations } from './pieces/annotations.js';
+import { annotated } from './pieces/annotations.js';
+import { canonicalStage } from './pieces/canonical-stage.js';
 import {
   amount,
-  closed,
   count,
   flag,
+  object,
   opaques,
   openRecord,
   optional,
@@ -30,102 +30,79 @@ const preparedFields = {
   metadata: openRecord("What is kept in the session's record."),
 };
 
-const sessionStartingPayload = Type.Object(
-  { ...preparedFields, message: optional(inboundMessage) },
-  closed,
-);
+const sessionStartingPayload = object({ ...preparedFields, message: optional(inboundMessage) });
 /** The payload of `session.starting`. */
 export interface SessionStarting extends Static<typeof sessionStartingPayload> {}
 
-const sessionStartingPatch = Type.Object(
-  {
-    context: optional(openRecord('Keys to bind; the others stay.')),
-    memoryKeys: optional(texts('Further keys.')),
-    metadata: optional(openRecord('Keys to set; the others stay.')),
-  },
-  closed,
-);
+const sessionStartingPatch = object({
+  context: optional(openRecord('Keys to bind; the others stay.')),
+  memoryKeys: optional(texts('Further keys.')),
+  metadata: optional(openRecord('Keys to set; the others stay.')),
+});
 /** The patch that a mutator of `session.starting` may return. */
 export interface SessionStartingPatch extends Static<typeof sessionStartingPatch> {}
 
-const sessionStartedPayload = Type.Object(preparedFields, closed);
+const sessionStartedPayload = object(preparedFields);
 /** The payload of `session.started`. */
 export interface SessionStarted extends Static<typeof sessionStartedPayload> {}
 
-const sessionResettingPayload = Type.Object(
-  {
-    ...runFields,
-    reason: optional(text('Why: the command, or a rule of the host.')),
-    surface: optional(text('The surface that asked for it, by its own name.')),
-    senderId: optional(text('Who asked for it.')),
-    sessionFile: optional(text('The file that holds the transcript so far.')),
-    messages: optional(
-      opaques('The transcript so far, oldest first; read where a handler is there to see it.'),
-    ),
-    sessionEntry: optional(openRecord("The session's record in its store.")),
-    previousSessionEntry: optional(openRecord('That record as it was before.')),
-    config: optional(openRecord("The host's configuration, as its source hands it over.")),
-  },
-  closed,
-);
+const sessionResettingPayload = object({
+  ...runFields,
+  reason: optional(text('Why: the command, or a rule of the host.')),
+  surface: optional(text('The surface that asked for it, by its own name.')),
+  senderId: optional(text('Who asked for it.')),
+  sessionFile: optional(text('The file that holds the transcript so far.')),
+  messages: optional(
+    opaques('The transcript so far, oldest first; read where a handler is there to see it.'),
+  ),
+  sessionEntry: optional(openRecord("The session's record in its store.")),
+  previousSessionEntry: optional(openRecord('That record as it was before.')),
+  config: optional(openRecord("The host's configuration, as its source hands it over.")),
+});
 /** The payload of `session.resetting`. */
 export interface SessionResetting extends Static<typeof sessionResettingPayload> {}
 
-const sessionEndedPayload = Type.Object(
-  {
-    ...knownSessionFields,
-    messageCount: count('How many messages its transcript held.'),
-    durationMs: optional(amount('How long it lasted, in milliseconds.')),
-    reason: optional(text('Why it ended.')),
-    nextSessionId: optional(text('The session that follows it under the same key.')),
-  },
-  closed,
-);
+const sessionEndedPayload = object({
+  ...knownSessionFields,
+  messageCount: count('How many messages its transcript held.'),
+  durationMs: optional(amount('How long it lasted, in milliseconds.')),
+  reason: optional(text('Why it ended.')),
+  nextSessionId: optional(text('The session that follows it under the same key.')),
+});
 /** The payload of `session.ended`. */
 export interface SessionEnded extends Static<typeof sessionEndedPayload> {}
 
 export const sessionStages = [
-  defineStage({
+  canonicalStage({
     family: 'session.starting',
     classes: ['observer', 'augmenter', 'mutator'],
     mode: 'sequential',
     payload: named<SessionStarting>(sessionStartingPayload),
     patch: named<SessionStartingPatch>(sessionStartingPatch),
     laws: { context: 'merge-keys', memoryKeys: 'append', metadata: 'merge-keys' },
-    annotations: Type.Pick(
-      annotations,
-      ['notes', 'labels', 'context', 'memoryKeys', 'language', 'summary'],
-      closed,
-    ),
-    replaceable: ['language', 'summary'],
+    annotations: annotated('context', 'memoryKeys', 'language', 'summary'),
     purpose: 'Binds context to a session, attaches memory keys and prepares its metadata.',
-    emitter: 'host',
-    emittedBy: 'host',
     emittedWhen: 'when a routed message reaches the lane of its session',
   }),
-  defineStage({
+  canonicalStage({
     family: 'session.started',
     classes: ['observer'],
     mode: 'parallel',
     payload: named<SessionStarted>(sessionStartedPayload),
     purpose: 'Tells that a session is ready for a turn.',
-    emitter: 'host',
-    emittedBy: 'host',
     emittedWhen: 'when session.starting has passed',
   }),
-  defineStage({
+  canonicalStage({
     family: 'session.resetting',
     classes: ['observer', 'augmenter'],
     mode: 'sequential',
     payload: named<SessionResetting>(sessionResettingPayload),
     shared: ['messages', 'sessionEntry', 'previousSessionEntry', 'config'],
-    annotations: Type.Pick(annotations, ['notes', 'labels', 'memoryKeys', 'replies'], closed),
+    annotations: annotated('memoryKeys', 'replies'),
     purpose: 'Saves what is worth keeping of a transcript before a session begins anew.',
-    emitter: 'host',
-    emittedBy: 'host',
     emittedWhen: 'when a session is to begin anew, before its transcript is let go',
   }),
-  defineStage({
+  canonicalStage({
     family: 'session.ended',
     classes: ['observer'],
     mode: 'parallel',
@@ -133,8 +110,6 @@ export const sessionStages = [
     timeoutMs: 2_000,
     stageTimeoutMs: 2_000,
     purpose: 'Tells that a session is over and nothing more is added to it.',
-    emitter: 'host',
-    emittedBy: 'host',
     emittedWhen: 'when a reset has closed the old session',
   }),
 ] as const;

@@ -1,8 +1,8 @@
 import { type Static, Type } from 'typebox';
 import { named } from '../stage/named.js';
-import { defineStage } from '../stage/stage.js';
-import { annotations } from './pieces/annotations.js';
-import { amount, closed, flag, oneOf, optional, text } from './pieces/field.js';
+import { annotated } from './pieces/annotations.js';
+import { canonicalStage } from './pieces/canonical-stage.js';
+import { amount, closed, flag, object, oneOf, optional, text } from './pieces/field.js';
 import { contributionRef, place, placeFields } from './pieces/place.js';
 
 const spawnFields = {
@@ -16,14 +16,11 @@ const spawnFields = {
   threadRequested: flag('The child is to talk in a thread of its own.'),
 };
 
-const subagentSpawningPayload = Type.Object(spawnFields, closed);
+const subagentSpawningPayload = object(spawnFields);
 /** The payload of `subagent.spawning`. */
 export interface SubagentSpawning extends Static<typeof subagentSpawningPayload> {}
 
-const subagentSpawnedPayload = Type.Object(
-  { ...spawnFields, runId: text("The child's run.") },
-  closed,
-);
+const subagentSpawnedPayload = object({ ...spawnFields, runId: text("The child's run.") });
 /** The payload of `subagent.spawned`. */
 export interface SubagentSpawned extends Static<typeof subagentSpawnedPayload> {}
 
@@ -40,101 +37,85 @@ const deliveryFields = {
 export const subagentTarget = Type.Object(placeFields, { ...closed, minProperties: 1 });
 export interface SubagentTarget extends Static<typeof subagentTarget> {}
 
-const subagentDeliveryResolvingPayload = Type.Object(
-  {
-    ...deliveryFields,
-    explicitTarget: optional(place('Where the requester said that the answer is to go.')),
-  },
-  closed,
-);
+const subagentDeliveryResolvingPayload = object({
+  ...deliveryFields,
+  explicitTarget: optional(place('Where the requester said that the answer is to go.')),
+});
 /** The payload of `subagent.delivery.resolving`. */
 export interface SubagentDeliveryResolving
   extends Static<typeof subagentDeliveryResolvingPayload> {}
 
-const subagentDeliveryResolvedPayload = Type.Object(
-  {
-    ...deliveryFields,
-    target: place("Where the child's answer goes."),
-    explicit: flag('The requester or an explicit selection named it.'),
-    selectedBy: optional(contributionRef('Whose selection it was; absent where the host decided.')),
-  },
-  closed,
-);
+const subagentDeliveryResolvedPayload = object({
+  ...deliveryFields,
+  target: place("Where the child's answer goes."),
+  explicit: flag('The requester or an explicit selection named it.'),
+  selectedBy: optional(contributionRef('Whose selection it was; absent where the host decided.')),
+});
 /** The payload of `subagent.delivery.resolved`. */
 export interface SubagentDeliveryResolved extends Static<typeof subagentDeliveryResolvedPayload> {}
 
-const subagentCompletedPayload = Type.Object(
-  {
-    runId: optional(text("The child's run.")),
-    targetSessionKey: text('The session that ended.'),
-    targetKind: oneOf(['subagent', 'acp'], 'Whether a child of an agent or of an outside client.'),
-    requesterSessionKey: optional(text('The session that asked for the child.')),
-    accountId: optional(text("The channel's account that the child talked by.")),
-    reason: text('Why it ended.'),
-    outcome: optional(
-      oneOf(['ok', 'error', 'timeout', 'killed', 'reset', 'deleted'], 'How it ended.'),
-    ),
-    error: optional(text('What went wrong.')),
-    sendFarewell: optional(flag('Say goodbye where the child talked.')),
-    endedAtMs: optional(amount('When it ended, in milliseconds since 1970.')),
-  },
-  closed,
-);
+const subagentCompletedPayload = object({
+  runId: optional(text("The child's run.")),
+  targetSessionKey: text('The session that ended.'),
+  targetKind: oneOf(['subagent', 'acp'], 'Whether a child of an agent or of an outside client.'),
+  requesterSessionKey: optional(text('The session that asked for the child.')),
+  accountId: optional(text("The channel's account that the child talked by.")),
+  reason: text('Why it ended.'),
+  outcome: optional(
+    oneOf(['ok', 'error', 'timeout', 'killed', 'reset', 'deleted'], 'How it ended.'),
+  ),
+  error: optional(text('What went wrong.')),
+  sendFarewell: optional(flag('Say goodbye where the child talked.')),
+  endedAtMs: optional(amount('When it ended, in milliseconds since 1970.')),
+});
 /** The payload of `subagent.completed`. */
 export interface SubagentCompleted extends Static<typeof subagentCompletedPayload> {}
 
 export const subagentStages = [
-  defineStage({
+  canonicalStage({
     family: 'subagent.spawning',
     classes: ['observer', 'augmenter', 'veto'],
     mode: 'sequential',
     payload: named<SubagentSpawning>(subagentSpawningPayload),
-    annotations: Type.Pick(annotations, ['notes', 'labels', 'bindingReady'], closed),
-    replaceable: ['bindingReady'],
+    annotations: annotated('bindingReady'),
     cancelCodes: ['blocked', 'policy', 'disabled', 'binding-failed', 'limit-reached'],
-    onError: { observer: 'open', augmenter: 'open', veto: 'open' },
     purpose: 'Prepares the place where a child will talk, or refuses the child.',
-    emitter: 'host',
     emittedBy: 'subagent',
     emittedWhen: 'when an agent asks for a child',
   }),
-  defineStage({
+  canonicalStage({
     family: 'subagent.spawned',
     classes: ['observer'],
     mode: 'parallel',
     payload: named<SubagentSpawned>(subagentSpawnedPayload),
     purpose: 'Tells that a child runs.',
-    emitter: 'host',
     emittedBy: 'subagent',
     emittedWhen: 'when a child runs',
   }),
-  defineStage({
+  canonicalStage({
     family: 'subagent.delivery.resolving',
     classes: ['augmenter', 'resolver', 'veto'],
     mode: 'sequential',
     payload: named<SubagentDeliveryResolving>(subagentDeliveryResolvingPayload),
-    annotations: Type.Pick(annotations, ['notes', 'labels'], closed),
+    annotations: annotated(),
     selection: subagentTarget,
     settled: (payload) => payload.explicitTarget !== undefined,
     cancelCodes: ['blocked', 'policy', 'owned-elsewhere', 'not-wanted'],
-    onError: { augmenter: 'open', resolver: 'open', veto: 'open' },
     purpose: "Finds where a child's answer goes.",
-    emitter: 'host',
     emittedBy: 'subagent',
     emittedWhen: 'when the answer of a subagent is to go out on its own',
   }),
-  defineStage({
+  canonicalStage({
     family: 'subagent.delivery.resolved',
     classes: ['observer', 'augmenter'],
     mode: 'sequential',
     payload: named<SubagentDeliveryResolved>(subagentDeliveryResolvedPayload),
-    annotations: Type.Pick(annotations, ['notes', 'labels', 'indexKeys'], closed),
+    annotations: annotated('indexKeys'),
     purpose: "Publishes where a child's answer goes.",
-    emitter: 'host',
     emittedBy: 'subagent',
     emittedWhen: "when the place of a subagent's answer is known",
   }),
-  defineStage({
+  canonicalStage({
     family: 'subagent.completed',
     classes: ['observer'],
     mode: 'parallel',
@@ -142,7 +123,6 @@ export const subagentStages = [
     timeoutMs: 30_000,
     stageTimeoutMs: 60_000,
     purpose: 'Tells that a child is gone, so that what was bound to it can be let go.',
-    emitter: 'host',
     emittedBy: 'subagent',
     emittedWhen: 'when a child has ended, or the run that it belongs to',
   }),

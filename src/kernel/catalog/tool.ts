@@ -1,8 +1,8 @@
-import { type Static, Type } from 'typebox';
+import type { Static } from 'typebox';
 import { named } from '../stage/named.js';
-import { defineStage } from '../stage/stage.js';
-import { annotations } from './pieces/annotations.js';
-import { amount, closed, flag, opaque, openRecord, optional, text } from './pieces/field.js';
+import { annotated } from './pieces/annotations.js';
+import { canonicalStage } from './pieces/canonical-stage.js';
+import { amount, flag, object, opaque, openRecord, optional, text } from './pieces/field.js';
 import { runFields } from './pieces/run.js';
 
 const toolFields = {
@@ -11,59 +11,53 @@ const toolFields = {
   toolCallId: optional(text('This call of it.')),
 };
 
-const agentToolCallingPayload = Type.Object(
-  { ...toolFields, params: openRecord('What the tool is called with.') },
-  closed,
-);
+const agentToolCallingPayload = object({
+  ...toolFields,
+  params: openRecord('What the tool is called with.'),
+});
 /** The payload of `agent.tool.calling`. */
 export interface AgentToolCalling extends Static<typeof agentToolCallingPayload> {}
 
-const agentToolCallingPatch = Type.Object(
-  { params: optional(openRecord('Parameters to set; the others stay.')) },
-  closed,
-);
+const agentToolCallingPatch = object({
+  params: optional(openRecord('Parameters to set; the others stay.')),
+});
 /** The patch that a mutator of `agent.tool.calling` may return. */
 export interface AgentToolCallingPatch extends Static<typeof agentToolCallingPatch> {}
 
-const agentToolCalledPayload = Type.Object(
-  {
-    ...toolFields,
-    params: openRecord('What the tool was called with, after every patch.'),
-    result: optional(opaque('What the tool answered.')),
-    meta: optional(text('A short description of the call, for people.')),
-    isError: optional(flag('The tool failed.')),
-    error: optional(text('What went wrong.')),
-    durationMs: optional(amount('How long it took, in milliseconds.')),
-  },
-  closed,
-);
+const agentToolCalledPayload = object({
+  ...toolFields,
+  params: openRecord('What the tool was called with, after every patch.'),
+  result: optional(opaque('What the tool answered.')),
+  meta: optional(text('A short description of the call, for people.')),
+  isError: optional(flag('The tool failed.')),
+  error: optional(text('What went wrong.')),
+  durationMs: optional(amount('How long it took, in milliseconds.')),
+});
 /** The payload of `agent.tool.called`. */
 export interface AgentToolCalled extends Static<typeof agentToolCalledPayload> {}
 
 export const toolStages = [
-  defineStage({
+  canonicalStage({
     family: 'agent.tool.calling',
     classes: ['observer', 'augmenter', 'mutator', 'veto'],
     mode: 'sequential',
     payload: named<AgentToolCalling>(agentToolCallingPayload),
     patch: named<AgentToolCallingPatch>(agentToolCallingPatch),
     laws: { params: 'merge-keys' },
-    annotations: Type.Pick(annotations, ['notes', 'labels'], closed),
+    annotations: annotated(),
     cancelCodes: ['blocked', 'policy', 'approval-denied', 'approval-timeout', 'loop-detected'],
     purpose: 'Checks, audits and corrects a tool call before it runs.',
-    emitter: 'host',
     emittedBy: 'turn',
     emittedWhen: 'when the agent asks for a tool',
   }),
-  defineStage({
+  canonicalStage({
     family: 'agent.tool.called',
     classes: ['observer', 'augmenter'],
     mode: 'sequential',
     payload: named<AgentToolCalled>(agentToolCalledPayload),
     shared: ['result'],
-    annotations: Type.Pick(annotations, ['notes', 'labels', 'memoryKeys', 'indexKeys'], closed),
+    annotations: annotated('memoryKeys', 'indexKeys'),
     purpose: 'Indexes and remembers what a tool answered.',
-    emitter: 'host',
     emittedBy: 'turn',
     emittedWhen: 'when a tool has answered, failed or been cancelled',
   }),

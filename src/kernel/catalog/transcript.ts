@@ -1,7 +1,7 @@
-import { type Static, Type } from 'typebox';
+import type { Static } from 'typebox';
 import { named } from '../stage/named.js';
-import { defineStage } from '../stage/stage.js';
-import { closed, flag, optional, text } from './pieces/field.js';
+import { canonicalStage } from './pieces/canonical-stage.js';
+import { flag, object, optional, text } from './pieces/field.js';
 import { transcriptMessage } from './pieces/message.js';
 import { sessionFields } from './pieces/run.js';
 
@@ -13,61 +13,53 @@ const writeFields = {
 
 const writePatch = { message: optional(transcriptMessage('The message to write instead.')) };
 
-const transcriptToolResultPersistingPayload = Type.Object(
-  {
-    ...writeFields,
-    toolName: optional(text('The tool.')),
-    toolCallId: optional(text('The call that it answers.')),
-    isSynthetic: optional(flag('Made up by the host for a call that got no answer.')),
-  },
-  closed,
-);
+const transcriptToolResultPersistingPayload = object({
+  ...writeFields,
+  toolName: optional(text('The tool.')),
+  toolCallId: optional(text('The call that it answers.')),
+  isSynthetic: optional(flag('Made up by the host for a call that got no answer.')),
+});
 /** The payload of `transcript.tool-result.persisting`. */
 export interface TranscriptToolResultPersisting
   extends Static<typeof transcriptToolResultPersistingPayload> {}
 
-const transcriptToolResultPersistingPatch = Type.Object(writePatch, closed);
+const transcriptToolResultPersistingPatch = object(writePatch);
 /** The patch that a mutator of `transcript.tool-result.persisting` may return. */
 export interface TranscriptToolResultPersistingPatch
   extends Static<typeof transcriptToolResultPersistingPatch> {}
 
-const transcriptMessageWritingPayload = Type.Object(writeFields, closed);
+const transcriptMessageWritingPayload = object(writeFields);
 /** The payload of `transcript.message.writing`. */
 export interface TranscriptMessageWriting extends Static<typeof transcriptMessageWritingPayload> {}
 
-const transcriptMessageWritingPatch = Type.Object(writePatch, closed);
+const transcriptMessageWritingPatch = object(writePatch);
 /** The patch that a mutator of `transcript.message.writing` may return. */
 export interface TranscriptMessageWritingPatch
   extends Static<typeof transcriptMessageWritingPatch> {}
 
 export const transcriptStages = [
-  defineStage({
+  canonicalStage({
     family: 'transcript.tool-result.persisting',
     classes: ['mutator'],
     mode: 'sync-sequential',
     hotPath: true,
     payload: named<TranscriptToolResultPersisting>(transcriptToolResultPersistingPayload),
     patch: named<TranscriptToolResultPersistingPatch>(transcriptToolResultPersistingPatch),
-    laws: { message: 'replace' },
     shared: ['message'],
     purpose: 'Changes the tool result that the transcript will hold.',
-    emitter: 'host',
     emittedBy: 'turn',
     emittedWhen: 'for each tool result, before transcript.message.writing',
   }),
-  defineStage({
+  canonicalStage({
     family: 'transcript.message.writing',
     classes: ['mutator', 'veto'],
     mode: 'sync-sequential',
     hotPath: true,
     payload: named<TranscriptMessageWriting>(transcriptMessageWritingPayload),
     patch: named<TranscriptMessageWritingPatch>(transcriptMessageWritingPatch),
-    laws: { message: 'replace' },
     shared: ['message'],
     cancelCodes: ['suppressed', 'policy', 'duplicate'],
-    onError: { mutator: 'open', veto: 'open' },
     purpose: 'Changes a message, or keeps it out of the transcript, just before the write.',
-    emitter: 'host',
     emittedBy: 'turn',
     emittedWhen: 'for each message that the transcript gets',
   }),

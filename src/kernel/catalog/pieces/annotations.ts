@@ -1,27 +1,34 @@
-import { type Static, Type } from 'typebox';
-import { closed, optional, text, texts } from './field.js';
+import { type Static, type TObject, Type } from 'typebox';
+import { closed, object, optional, text, texts } from './field.js';
 
 /**
  * Every annotation there is. Annotations travel downstream, so a field means the same and follows the same law
  * wherever it is set; a stage's row picks the fields that make sense there (spec §7). Lists append.
  */
-export const annotations = Type.Object(
-  {
-    notes: optional(texts('Diagnostics for people: what a handler found, in a sentence each.')),
-    labels: optional(texts('Words to sort or filter this event and what follows from it by.')),
-    context: optional(texts('Pieces for the model to read this turn; they join the additions.')),
-    memoryKeys: optional(texts('Keys under which memory is to be looked up or kept.')),
-    indexKeys: optional(texts('Keys under which a handler has filed this result or delivery.')),
-    replies: optional(texts('Lines to answer the source with, joined by a blank line.')),
-    language: optional(text('The language of the message or the answer, as a BCP 47 tag.')),
-    summary: optional(text('What this event is about, in a sentence.')),
-    bindingReady: optional(
-      Type.Literal(true, { description: 'The place where a child is to talk has been prepared.' }),
-    ),
-  },
-  closed,
-);
+export const annotations = object({
+  notes: optional(texts('Diagnostics for people: what a handler found, in a sentence each.')),
+  labels: optional(texts('Words to sort or filter this event and what follows from it by.')),
+  context: optional(texts('Pieces for the model to read this turn; they join the additions.')),
+  memoryKeys: optional(texts('Keys under which memory is to be looked up or kept.')),
+  indexKeys: optional(texts('Keys under which a handler has filed this result or delivery.')),
+  replies: optional(texts('Lines to answer the source with, joined by a blank line.')),
+  language: optional(text('The language of the message or the answer, as a BCP 47 tag.')),
+  summary: optional(text('What this event is about, in a sentence.')),
+  bindingReady: optional(
+    Type.Literal(true, { description: 'The place where a child is to talk has been prepared.' }),
+  ),
+});
 export interface Annotations extends Static<typeof annotations> {}
+
+type Fields = (typeof annotations)['properties'];
+
+/** The annotations of a stage: those that every stage has, and others. */
+export function annotated<Name extends keyof Fields = never>(
+  ...names: readonly Name[]
+): TObject<Pick<Fields, 'notes' | 'labels' | Name>> {
+  const picked: TObject = Type.Pick(annotations, ['notes', 'labels', ...names], closed);
+  return picked as TObject<Pick<Fields, 'notes' | 'labels' | Name>>; // those names were picked
+}
 
 /** The annotation fields for which the last writer wins, in every stage that has them. */
 export const replaceableAnnotations = ['language', 'summary', 'bindingReady'] as const;

@@ -1,7 +1,11 @@
-import { Type } from 'typebox';
+import { type TProperties, Type } from 'typebox';
 
 /** The option of every object schema here: a surplus key is a mistake (spec §2). */
 export const closed = { additionalProperties: false } as const;
+
+/** An object of known fields. */
+export const object = <Fields extends TProperties>(fields: Fields, description?: string) =>
+  Type.Object(fields, description === undefined ? closed : { ...closed, description });
 
 /** A field that may be absent. */
 export const optional = Type.Optional;

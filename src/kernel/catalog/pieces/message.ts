@@ -1,9 +1,9 @@
 import { type Static, Type } from 'typebox';
 import {
   amount,
-  closed,
   count,
   flag,
+  object,
   oneOf,
   opaque,
   openRecord,
@@ -13,47 +13,44 @@ import {
 } from './field.js';
 
 /** A file that comes with a message. */
-export const attachment = Type.Object(
-  {
-    kind: oneOf(['image', 'audio', 'video', 'document', 'other'], 'What it is.'),
-    id: optional(text('Its id at the provider.')),
-    url: optional(text('Where it can be fetched.')),
-    path: optional(text('Where it lies on this machine.')),
-    name: optional(text('Its file name.')),
-    mimeType: optional(text('Its media type.')),
-    sizeBytes: optional(count('Its size in bytes.')),
-    durationMs: optional(amount('Its playing time in milliseconds.')),
-    caption: optional(text('The text that belongs to it.')),
-    asVoice: optional(flag('Send it as a voice note.')),
-    asAnimation: optional(flag('Send it as a looping animation.')),
-  },
-  closed,
-);
+export const attachment = object({
+  kind: oneOf(['image', 'audio', 'video', 'document', 'other'], 'What it is.'),
+  id: optional(text('Its id at the provider.')),
+  url: optional(text('Where it can be fetched.')),
+  path: optional(text('Where it lies on this machine.')),
+  name: optional(text('Its file name.')),
+  mimeType: optional(text('Its media type.')),
+  sizeBytes: optional(count('Its size in bytes.')),
+  durationMs: optional(amount('Its playing time in milliseconds.')),
+  caption: optional(text('The text that belongs to it.')),
+  asVoice: optional(flag('Send it as a voice note.')),
+  asAnimation: optional(flag('Send it as a looping animation.')),
+});
 export interface Attachment extends Static<typeof attachment> {}
 
 /** The files of a message, as a field. */
 export const attachments = (description: string) => Type.Array(attachment, { description });
 
 /** The writer of a message. */
-export const sender = Type.Object(
+export const sender = object(
   {
     id: optional(text('The id at the provider.')),
     name: optional(text('The name shown to people.')),
     username: optional(text('The handle, without a leading sign.')),
     e164: optional(text('The phone number in E.164 form.')),
   },
-  { ...closed, description: 'Who wrote it.' },
+  'Who wrote it.',
 );
 export interface Sender extends Static<typeof sender> {}
 
-const repliedMessage = Type.Object(
+const repliedMessage = object(
   {
     messageId: optional(providerId('Its id at the provider.')),
     from: optional(text('The address of its writer.')),
     content: optional(text('Its text, or the part that was quoted.')),
     sentAtMs: optional(amount('When it was sent, in milliseconds since 1970.')),
   },
-  { ...closed, description: 'The message that this one answers.' },
+  'The message that this one answers.',
 );
 
 /** The fields of a normalized inbound message. */
@@ -92,10 +89,10 @@ export const inboundMessageFields = {
 };
 
 /** A normalized inbound message, as it is routed. */
-export const inboundMessage = Type.Object(inboundMessageFields, {
-  ...closed,
-  description: 'The message, as the ingress stages left it.',
-});
+export const inboundMessage = object(
+  inboundMessageFields,
+  'The message, as the ingress stages left it.',
+);
 export interface InboundMessage extends Static<typeof inboundMessage> {}
 
 /** A message of a transcript: a role, a content, and whatever else its agent keeps beside them. */

@@ -1,15 +1,12 @@
 import { type Static, Type } from 'typebox';
-import { closed, flag, oneOf, optional, text } from './field.js';
+import { flag, object, oneOf, optional, text } from './field.js';
 
 const promptPiece = Type.Union([
   Type.String(),
-  Type.Object(
-    {
-      text: text('The piece.'),
-      position: oneOf(['before', 'after'], 'Where it stands to the text that it joins.'),
-    },
-    closed,
-  ),
+  object({
+    text: text('The piece.'),
+    position: oneOf(['before', 'after'], 'Where it stands to the text that it joins.'),
+  }),
 ]);
 
 /** A piece of a prompt: a text, or a text with its place before or after what it joins. */
@@ -21,14 +18,11 @@ export const promptPieces = (description: string) => Type.Array(promptPiece, { d
 /** Files of the workspace that go into the prompt, as a field. */
 export const bootstrapFiles = (description: string) =>
   Type.Array(
-    Type.Object(
-      {
-        name: text('The name it goes by in the prompt.'),
-        path: optional(text('Where it lies.')),
-        content: optional(text('What it says.')),
-        missing: optional(flag('It was looked for and is not there.')),
-      },
-      closed,
-    ),
+    object({
+      name: text('The name it goes by in the prompt.'),
+      path: optional(text('Where it lies.')),
+      content: optional(text('What it says.')),
+      missing: optional(flag('It was looked for and is not there.')),
+    }),
     { description },
   );

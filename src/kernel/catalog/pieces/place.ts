@@ -1,5 +1,5 @@
-import { type Static, Type } from 'typebox';
-import { closed, optional, providerId, text } from './field.js';
+import type { Static } from 'typebox';
+import { object, optional, providerId, text } from './field.js';
 
 /** The fields of a place in a channel: where someone wrote from, or where to deliver. */
 export const placeFields = {
@@ -10,26 +10,23 @@ export const placeFields = {
 };
 
 /** A place in a channel, as a field. */
-export const place = (description: string) => Type.Object(placeFields, { ...closed, description });
+export const place = (description: string) => object(placeFields, description);
 export interface Place extends Static<ReturnType<typeof place>> {}
 
 /** One account of one channel, as the host offers it. */
-export const channelAccount = Type.Object(
-  {
-    channel: text('The channel, by its registered name.'),
-    accountId: text('One of its accounts.'),
-  },
-  closed,
-);
+export const channelAccount = object({
+  channel: text('The channel, by its registered name.'),
+  accountId: text('One of its accounts.'),
+});
 export interface ChannelAccount extends Static<typeof channelAccount> {}
 
 /** The contribution, and its extension. */
 export const contributionRef = (description: string) =>
-  Type.Object(
+  object(
     {
       extensionId: text('The extension.'),
       contributionId: text('The contribution within that extension.'),
     },
-    { ...closed, description },
+    description,
   );
 export interface ContributionRef extends Static<ReturnType<typeof contributionRef>> {}

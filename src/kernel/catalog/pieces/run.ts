@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { closed, count, optional, text } from './field.js';
+import { count, object, optional, text } from './field.js';
 
 /** Which session an event belongs to. */
 export const sessionFields = {
@@ -33,7 +33,7 @@ export const callFields = {
 };
 
 /** Tokens and money that a provider reported. */
-export const usage = Type.Object(
+export const usage = object(
   {
     inputTokens: optional(count('Tokens read, without those from the cache.')),
     outputTokens: optional(count('Tokens written.')),
@@ -42,6 +42,6 @@ export const usage = Type.Object(
     totalTokens: optional(count('All tokens, as the provider adds them up.')),
     costUsd: optional(Type.Number({ description: 'The price in US dollars.' })),
   },
-  { ...closed, description: 'What the provider counted.' },
+  'What the provider counted.',
 );
 export interface Usage extends Static<typeof usage> {}
