@@ -1,19 +1,32 @@
 import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { defineConfig } from 'rolldown';
 
 const manifest = JSON.parse(readFileSync('package.json', 'utf8'));
-/** Packages that stay outside: those that users install with this one, as its declarations name them, or that are native. */
+/** Packages that stay outside: those that users install with this one: peers, and packages with native code. */
 const outside = ['libsql', 'esbuild', ...Object.keys(manifest.peerDependencies)];
 const layers = readdirSync('src').filter((name) => existsSync(`src/${name}/index.ts`));
 
-/** Takes away the files of the build that this bundle replaces. The declarations stay. */
+/** Adds a declaration to those that are reached, and each declaration that it imports. */
+function reach(file, reached) {
+  if (reached.has(file) || !existsSync(file)) return;
+  reached.add(file);
+  for (const [, name] of readFileSync(file, 'utf8').matchAll(/['"](\.[^'"]+)\.js['"]/g))
+    reach(join(dirname(file), `${name}.d.ts`), reached);
+}
+
+/** Removes the files of the build that this bundle replaces, and the declarations that no entry point reaches. */
 const withoutBuild = {
   name: 'without-build',
   generateBundle() {
     rmSync('dist/chunks', { recursive: true, force: true });
-    for (const entry of readdirSync('dist', { recursive: true }))
-      if (String(entry).endsWith('.js')) rmSync(join('dist', String(entry)));
+    const reached = new Set();
+    for (const { types } of Object.values(manifest.exports))
+      if (types !== undefined) reach(join(types), reached);
+    for (const entry of readdirSync('dist', { recursive: true })) {
+      const file = join('dist', String(entry));
+      if (file.endsWith('.js') || (file.endsWith('.d.ts') && !reached.has(file))) rmSync(file);
+    }
   },
 };
 

@@ -7,7 +7,7 @@ export type {
   FailureTextOption,
   FailureTexts,
 } from './config/failure-text.js';
-export type { SluiceConfig } from './config/schema.js';
+export type { SluiceConfig } from './config/sluice-config.js';
 export type { OutgoingMessage } from './egress/prepare-send.js';
 export {
   type HealthServer,

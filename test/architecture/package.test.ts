@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
@@ -15,8 +15,37 @@ function packed(): readonly string[] {
   return report.files.map(({ path }) => path);
 }
 
+interface Manifest {
+  readonly exports: Readonly<Record<string, string | { readonly types: string }>>;
+  readonly dependencies: Readonly<Record<string, string>>;
+}
+
+/** The packages that a declaration of the build imports, itself or by way of another declaration. */
+function packagesOf(declaration: string, seen: Set<string> = new Set()): readonly string[] {
+  if (seen.has(declaration) || !existsSync(declaration)) return [];
+  seen.add(declaration);
+  const code = readFileSync(declaration, 'utf8').replaceAll(/\/\*[\s\S]*?\*\//g, '');
+  const names = [...code.matchAll(/(?:from|import\()\s*['"]([^'"]+)['"]/g)];
+  return names.flatMap(([, name = '']) =>
+    name.startsWith('.')
+      ? packagesOf(join(dirname(declaration), name.replace(/\.js$/, '.d.ts')), seen)
+      : [name.replace(/^((?:@[^/]+\/)?[^/]+).*$/, '$1')],
+  );
+}
+
 describe('the package', () => {
   const files = packed();
+
+  it('installs what its declarations import, and for the rest what is no part of its code', () => {
+    const { exports, dependencies } = JSON.parse(
+      readFileSync(join(root, 'package.json'), 'utf8'),
+    ) as Manifest; // the shape of our own manifest
+    const entries = Object.values(exports).filter((entry) => typeof entry !== 'string');
+    const imported = entries.flatMap(({ types }) => packagesOf(join(root, types)));
+    const foreign = new Set(imported.filter((name) => !name.startsWith('node:')));
+    const native = ['esbuild', 'libsql'];
+    expect([...foreign, ...native].sort()).toEqual(Object.keys(dependencies).sort());
+  });
 
   it('P3: holds what its pages link to', () => {
     const pages = files.filter((file) => file.endsWith('.md') && !file.startsWith('dist/'));

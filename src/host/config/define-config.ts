@@ -1,4 +1,4 @@
-import type { SluiceConfig } from './schema.js';
+import type { SluiceConfig } from './sluice-config.js';
 
 /**
  * Types a config file, so that an editor completes and checks it. Returns what it is given: the file is checked when

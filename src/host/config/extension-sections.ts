@@ -4,7 +4,7 @@ import { count, milliseconds, name, setting } from './setting.js';
 /** An extension to load. */
 export const extension = z.strictObject({
   path: name.describe('a path from the folder of this file, or the name of an installed package'),
-  config: setting(z.unknown(), 'what the schema of the extension asks for'),
+  config: setting(z.unknown(), 'the settings of the extension, as its schema asks for them'),
   required: setting(
     z.boolean(),
     'true, if nothing is to be started without the extension, such as a guard',

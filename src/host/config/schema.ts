@@ -6,7 +6,8 @@ import { failureText } from './failure-text-schema.js';
 import { budgets, health, journal, lanes, logging } from './host-sections.js';
 import { name, setting } from './setting.js';
 
-// Each description ends the sentence "Write ...": hints, spec/config.md and the JSON Schema are made of them.
+// Each description ends the sentence "Write ...". Hints, spec/config.md, the JSON Schema and sluice-config.ts are made of them.
+// The published declarations do not name zod: `SluiceConfig` stands in sluice-config.ts, which a test writes from this schema.
 
 const data = z.record(z.string(), z.unknown());
 
@@ -98,9 +99,6 @@ export const configSchema = z
       `"agents" has no agent "${defaultAgent}"; the nearest is "${close}". A resolver of routing.resolving chooses an agent that an extension provides`,
     );
   });
-
-/** A config file as it is written: every key may be left out. spec/config.md says what each is for. */
-export interface SluiceConfig extends z.input<typeof configSchema> {}
 
 /** A config file as it was read: checked, secrets filled in, defaults applied. */
 export interface HostConfig extends z.output<typeof configSchema> {}
