@@ -64,6 +64,7 @@ export const sidebar: readonly PageGroup[] = [
   group('The rules', [
     ['The event pipeline', 'spec/event-pipeline.md'],
     ['Durability', 'spec/durability.md'],
+    ['Extensions that act', 'spec/extensions-that-act.md'],
     ['Stream plumbing', 'spec/stream-plumbing.md'],
     ['SDK streams', 'spec/csdk-normalization.md'],
     ['Reply callbacks', 'spec/callback-order.md'],

@@ -76,6 +76,28 @@ export const extensionErrors = {
     cause: 'The extension was unloaded, or its setup failed, while its own work went on.',
     hint: 'Take resources in setup, and stop work of your own in an undo: api.own(label, stop).',
   },
+  'no-host': {
+    message: '{extensionId}: {what} needs a host, and there is none.',
+    cause:
+      'The extension was loaded into a kernel alone, or its host has not been made yet or has stopped.',
+    hint: 'Load it by createHost({ extensions }) or `sluice run`, and call {what} while the host runs.',
+  },
+  'bad-store-key': {
+    message: '{extensionId}: {key} is no key of a store.',
+    cause: 'A key is a text of 1 to 512 characters without control characters.',
+    hint: 'Make a key of the ids that name the value, such as "asked/<sender>".',
+  },
+  'not-storable': {
+    message: '{extensionId}: "{key}" was not kept: {path}: {problem}.',
+    cause:
+      'A store keeps plain JSON: text, finite numbers, true, false, null, and lists and objects of these.',
+    hint: 'Keep the data of it: the ISO text of a date, say, or [...map] of a map.',
+  },
+  'store-full': {
+    message: '{extensionId}: its store is full: it would hold {problem}.',
+    cause: 'Each extension has a quota, so that none fills the disk of its host.',
+    hint: 'Give values a ttlMs, delete old ones, and keep large data in files of api.stateDir. `sluice store list` shows the keys.',
+  },
   'module-not-found': {
     message: 'Extension module "{specifier}" was not found: {problem}.',
     cause: 'A misspelt path or package name, or a package that is not installed.',

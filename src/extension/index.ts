@@ -8,6 +8,7 @@ export {
   type Extension,
   type ExtensionDefinition,
 } from './define/extension.js';
+export type { ExtensionHost } from './define/extension-host.js';
 export { fromJsonSchema } from './define/from-json-schema.js';
 export { fromTypebox } from './define/from-typebox.js';
 export type { Manifest } from './define/manifest.js';
@@ -19,6 +20,13 @@ export {
   type UndoFailure,
   type UndoReport,
 } from './define/scope.js';
+export type {
+  ExtensionStore,
+  Storable,
+  StoreEntry,
+  StoreListOptions,
+  StoreSetOptions,
+} from './define/store.js';
 export { loadExtension } from './load/load.js';
 export { type LoadModuleOptions, loadExtensionModule } from './load/load-module.js';
 export type {

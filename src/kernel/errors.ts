@@ -51,7 +51,7 @@ export const kernelErrors = {
   'not-granted': {
     message: '{whose} is not granted {missing}.{requested}',
     cause:
-      'The operator says what this extension may contribute, or least privilege is on and nothing was said of it.',
+      'The operator says what this extension may do, or least privilege is on and nothing was said of it.',
     hint: 'Grant it in the config, if you trust it that far: "grants": { "{extensionId}": [{asks}] }.',
   },
   'too-many-handlers': {

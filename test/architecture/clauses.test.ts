@@ -18,6 +18,11 @@ const documents: readonly (readonly [word: string, document: string, ReadonlySet
     'csdk-normalization.md',
     clausesOf('csdk-normalization.md', /^(\d+\.\d+) |^### (\d+)\. /gm),
   ],
+  [
+    'extensions-that-act',
+    'extensions-that-act.md',
+    clausesOf('extensions-that-act.md', /^(\d+\.\d+) |^## (\d+)\. /gm),
+  ],
   ['stream', 'stream-plumbing.md', clausesOf('stream-plumbing.md', /^(\d+\.\d+) |^## (\d+)\. /gm)],
 ];
 

@@ -9,7 +9,7 @@ describe('a manifest (§13.6)', () => {
   it.each([
     [{ version: '1' }, 'its manifest at version: must be a version, such as "1.2.0"'],
     [{ sluice: 'new' }, 'its manifest at sluice: must be a range of versions, such as "^0.1.0"'],
-    [{ grants: ['veto'] }, 'its manifest at grants.0: must be "class:family" or "family:field"'],
+    [{ grants: ['veto'] }, /^its manifest at grants.0: must be "class:family", "family:field", /],
     [{ verison: '1.0.0' }, 'its manifest: Unrecognized key: "verison"'],
     [5, /^its manifest: /],
   ])('is refused where it is %j', (manifest, problem) => {

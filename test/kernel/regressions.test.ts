@@ -150,7 +150,7 @@ describe('what went wrong once', () => {
         'dispatchSync',
         'grant',
         'has',
-        'mayProvide',
+        'may',
         'parsePayload',
         'plan',
         'quiet',

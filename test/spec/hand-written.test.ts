@@ -8,6 +8,7 @@ const pages = [
   'csdk-normalization.md',
   'durability.md',
   'event-pipeline.md',
+  'extensions-that-act.md',
   'names.md',
   'retirement.md',
   'stream-plumbing.md',

@@ -8,6 +8,7 @@ import type {
 } from '../../kernel/index.js';
 import type { ProvisionKind, Provisions } from './provisions.js';
 import type { Undo } from './scope.js';
+import type { ExtensionStore } from './store.js';
 
 /**
  * Registers a handler of one class. Only families whose stage allows the class compile, and on a sync-sequential
@@ -95,4 +96,28 @@ export interface ExtensionApi {
    * api.own('poll timer', () => api.clock.clearTimeout(timer));
    */
   own<T extends Undo>(label: string, resource: T): T;
+  /**
+   * The memory of the extension: values by key, over restarts if the host has a journal. At any time, also in handlers.
+   *
+   * @example
+   * const count = await api.store.update<number>('count', (before = 0) => before + 1);
+   */
+  readonly store: ExtensionStore;
+  /**
+   * A folder for the files of this extension alone, made when it is first read. It lies beside the journal; a host without
+   * a journal removes it when it stops.
+   *
+   * @throws SluiceError `no-host` if the extension was loaded without a host, or `state-dir` if the folder cannot be made.
+   * @example
+   * await writeFile(join(api.stateDir, 'model.bin'), bytes);
+   */
+  readonly stateDir: string;
+  /**
+   * Makes a path of the configuration absolute: a relative one is read from the folder of the config file, or from the
+   * working folder if the extension was named on the command line.
+   *
+   * @example
+   * const words = await readFile(api.resolvePath(config.wordList), 'utf8');
+   */
+  resolvePath(path: string): string;
 }

@@ -12,7 +12,14 @@ const manifestSchema = z.strictObject({
     .refine((text) => validRange(text) !== null, 'must be a range of versions, such as "^0.1.0"')
     .exactOptional(),
   grants: z
-    .array(z.string().regex(/^[^\s:]+:[^\s:]+$/, 'must be "class:family" or "family:field"'))
+    .array(
+      z
+        .string()
+        .regex(
+          /^([^\s:]+:[^\s:]+|send:\S+|schedule|inject|tap)$/,
+          'must be "class:family", "family:field", "provide:kind", "send:channel", "schedule", "inject" or "tap"',
+        ),
+    )
     .exactOptional(),
 });
 
@@ -28,7 +35,7 @@ export interface Manifest {
   readonly version?: string;
   /** The versions of Sluice that it runs with, as a range. */
   readonly sluice?: string;
-  /** The grants that it asks for, as in the config: `class:family` or `family:field`. Asking grants nothing. */
+  /** The grants that it asks for, as in the config: `class:family`, `family:field` or `send:channel`, say. Asking grants nothing. */
   readonly grants?: readonly string[];
 }
 

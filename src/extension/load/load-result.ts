@@ -1,4 +1,5 @@
 import type { Clock, Logger, RunningHandler, SluiceError } from '../../kernel/index.js';
+import type { ExtensionHost } from '../define/extension-host.js';
 import type { Manifest } from '../define/manifest.js';
 import type { ProvisionKind, Provisions } from '../define/provisions.js';
 import type { UndoFailure, UndoReport } from '../define/scope.js';
@@ -16,6 +17,13 @@ export interface LoadOptions {
   readonly drainTimeoutMs?: number;
   /** Milliseconds that each undo may take, by default 5 000. */
   readonly undoTimeoutMs?: number;
+  /**
+   * The host that the extension acts through. Each part may be missing, also at first: it is looked up when it is called.
+   * Without one its store is in memory, and other acts are refused as `no-host`.
+   */
+  readonly host?: Partial<ExtensionHost>;
+  /** The folder that its relative paths are read from, by default the working folder. */
+  readonly configDir?: string;
   /** Runs setup: a host can put a mark around it, by which it knows the work of the extension later. */
   readonly around?: <T>(extensionId: string, work: () => T) => T;
 }

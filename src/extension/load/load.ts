@@ -15,6 +15,7 @@ import { inTime } from '../define/in-time.js';
 import { checkSluice } from '../define/manifest.js';
 import { Scope, type UndoReport } from '../define/scope.js';
 import { extensionError } from '../errors.js';
+import { hostAccess } from './host-access.js';
 import { LiveExtension } from './live-extension.js';
 import type { DisabledExtension, LoadOptions, LoadResult } from './load-result.js';
 import { loggerOf } from './logger.js';
@@ -81,12 +82,21 @@ export async function prepareExtension(
     const config = readConfig(extensionId, extension.config, options.config);
     const window = openRegistration(extensionId, manifest.grants);
     registration = window;
+    const { grants: requested = [] } = manifest;
+    const { host, configDir } = options;
+    const access = hostAccess({ extensionId, requested, kernel, clock, host, configDir });
+    const { hosted } = access;
     const api: ExtensionApi = Object.freeze({
       extensionId,
       log,
       clock,
       ...window.registering,
       own: resources.add.bind(resources),
+      store: hosted.store,
+      get stateDir() {
+        return hosted.stateDir; // made when it is first read
+      },
+      resolvePath: hosted.resolvePath,
     });
     await setUp(extension, api, config, options);
     return {

@@ -2,16 +2,15 @@ import {
   type HandlerClass,
   isSluiceError,
   type Kernel,
-  kernelError,
   nearest,
   type OpenContribution,
   openKernel,
-  type SluiceError,
 } from '../../kernel/index.js';
 import type { ExtensionApi } from '../define/api.js';
 import type { Provision } from '../define/provisions.js';
 import type { Scope } from '../define/scope.js';
 import { extensionError } from '../errors.js';
+import { notGranted } from './check-grants.js';
 
 /** The part of the api that registers handlers. */
 export type Registering = Pick<
@@ -99,8 +98,8 @@ export function openRegistration(
           }
         }
         for (const { kind } of provisions)
-          if (!kernel.mayProvide(extensionId, kind)) missing.push(`provide:${kind}`);
-        if (missing.length > 0) throw notGranted(extensionId, missing, requested);
+          if (!kernel.may(extensionId, `provide:${kind}`)) missing.push(`provide:${kind}`);
+        if (missing.length > 0) throw notGranted({ extensionId, requested }, missing);
       } catch (refused) {
         for (const { registration } of live.reverse()) registration[Symbol.dispose]();
         throw refused;
@@ -108,22 +107,6 @@ export function openRegistration(
       for (const { label, registration } of live) scope.add(label, registration);
     },
   };
-}
-
-function notGranted(
-  extensionId: string,
-  missing: readonly string[],
-  requested: readonly string[],
-): SluiceError {
-  const names = [...new Set(missing)];
-  const asks = requested.length === 0 ? '' : ` Its manifest asks for: ${requested.join(', ')}.`;
-  return kernelError('not-granted', {
-    extensionId,
-    whose: extensionId,
-    missing: names.join(', '),
-    asks: names.map((name) => `"${name}"`).join(', '),
-    requested: asks,
-  });
 }
 
 /** Finds a misspelt option: `failclosed` would quietly leave a veto open. */

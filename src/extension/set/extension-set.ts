@@ -1,4 +1,5 @@
 import {
+  definedFields,
   isSluiceError,
   type Kernel,
   type Logger,
@@ -7,6 +8,7 @@ import {
   silentLogger,
 } from '../../kernel/index.js';
 import { type Extension, idOf } from '../define/extension.js';
+import type { ExtensionHost } from '../define/extension-host.js';
 import type { UndoFailure } from '../define/scope.js';
 import { extensionError } from '../errors.js';
 import type { LiveExtension } from '../load/live-extension.js';
@@ -27,7 +29,7 @@ export interface ExtensionUser {
 }
 
 /** The options that a set loads its extensions with. */
-export type ExtensionSetOptions = Omit<LoadOptions, 'config'>;
+export type ExtensionSetOptions = Omit<LoadOptions, 'config' | 'configDir'>;
 
 /**
  * The extensions of a host: loaded, replaced and unloaded one by one, each failing alone (spec §13).
@@ -42,6 +44,8 @@ export class ExtensionSet implements AsyncDisposable {
   readonly #options: ExtensionSetOptions;
   readonly #logger: Logger;
   readonly #members: Member[] = [];
+  /** The parts of a host that there are now: each extension looks a part up when it needs it. */
+  readonly #host: { -readonly [Part in keyof ExtensionHost]?: ExtensionHost[Part] };
   #user: ExtensionUser | undefined;
   /** One change at a time. */
   #changes: Promise<unknown> = Promise.resolve();
@@ -50,6 +54,7 @@ export class ExtensionSet implements AsyncDisposable {
     this.#kernel = kernel;
     this.#options = options;
     this.#logger = options.logger ?? silentLogger;
+    this.#host = { ...options.host };
   }
 
   /** The status of every extension that was added, in that order. */
@@ -79,6 +84,21 @@ export class ExtensionSet implements AsyncDisposable {
   /** Sets the user of the things that the extensions provide; there is one at a time, or none. */
   use(user: ExtensionUser | undefined): void {
     this.#user = user;
+  }
+
+  /**
+   * Gives the extensions a host to act through, also those that are set up already. It takes the place of the parts that
+   * the options gave, until it is disposed.
+   */
+  serve(host: Partial<ExtensionHost>): Disposable {
+    Object.assign(this.#host, host);
+    return {
+      [Symbol.dispose]: () => {
+        for (const part of Object.keys(host) as (keyof ExtensionHost)[]) // as its type says
+          delete this.#host[part];
+        Object.assign(this.#host, this.#options.host);
+      },
+    };
   }
 
   /** Loads an extension. A mistake of it is in its status; this never rejects. */
@@ -195,6 +215,8 @@ export class ExtensionSet implements AsyncDisposable {
     member.extensionId = idOf(extension, member.source.name);
     const prepared = await prepareExtension(this.#kernel, extension, {
       ...this.#options,
+      host: this.#host,
+      ...definedFields({ configDir: member.source.configDir }),
       config: member.source.config,
     });
     const started = prepared.status === 'disabled' ? prepared : await goLive(prepared, predecessor);

@@ -8,6 +8,8 @@ export interface ExtensionSource {
   readonly name: string;
   /** Its configuration, as it was written. */
   readonly config?: unknown;
+  /** The folder that its relative paths are read from, by default the working folder. */
+  readonly configDir?: string;
   /** Reads it; each time anew, if it can change. */
   load(): Promise<Extension>;
   /** The file that it begins in, for a watcher. */
@@ -44,6 +46,7 @@ export function moduleSource(
   return {
     name: specifier,
     config,
+    configDir: from,
     load: async () => {
       const loading = loadExtensionModule(specifier, { from, version });
       version = Number(process.hrtime.bigint()); // unique in this process

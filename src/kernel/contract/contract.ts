@@ -26,8 +26,9 @@ export interface KernelOptions {
   readonly logger?: Logger;
   /**
    * Per extension id, what it may: trusted fields as `family:field`, classes as `class:family`, where the class may be
-   * `*` and the family `prefix.*` or `*`, kinds of provisions as `provide:kind`, and families of the host that its handlers
-   * may dispatch as `dispatch:family`. An extension that is granted a class or a kind is held to what it is granted.
+   * `*` and the family `prefix.*` or `*`, kinds of provisions as `provide:kind`, families of the host that its handlers may
+   * dispatch as `dispatch:family`, and acts as `send:channel`, `schedule`, `inject` and `tap`. An extension that is granted
+   * a class, a kind, a channel to send to, `schedule` or `inject` is held to what it is granted.
    */
   readonly grants?: Readonly<Record<string, readonly string[]>>;
   /** Every extension may only observe, but for what it is granted. */
@@ -127,8 +128,14 @@ export interface Kernel {
    * @throws SluiceError `bad-option`, naming the one that grants nothing.
    */
   grant(extensionId: string, grants: readonly string[]): Disposable;
-  /** Tells whether an extension may give its host things of a kind, such as `channel` (spec §12.5). */
-  mayProvide(extensionId: string, kind: string): boolean;
+  /**
+   * Tells whether an extension may do a thing that a grant names (spec §12.5).
+   *
+   * @param grant as in `KernelOptions.grants`.
+   * @example
+   * kernel.may('reminder', 'send:pigeon');
+   */
+  may(extensionId: string, grant: string): boolean;
   /** The handlers that were called and have not settled, but for detached observers. */
   running(): readonly RunningHandler[];
   /**

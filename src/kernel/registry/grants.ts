@@ -8,17 +8,19 @@ export interface GrantsOptions {
   readonly stages: readonly Stage[];
   /**
    * Per extension id: `family:field` for trusted fields, `class:family` for what it may contribute, `provide:kind` for what
-   * it may give the host, `dispatch:family` for what of the host's it may dispatch.
+   * it may give the host, `dispatch:family` for what of the host's it may dispatch, `send:channel`, `schedule` and `inject`
+   * for what it may have the host do, and `tap` for what it may watch.
    */
   readonly grants: Readonly<Record<string, readonly string[]>>;
   /** An extension without a grant for a class may only observe. */
   readonly leastPrivilege: boolean;
 }
 
-/** The right to contribute a class to the families of a pattern, to provide a kind, or to dispatch a family. */
+/** The right to contribute a class to the families of a pattern, or to something else of a pattern, such as a channel. */
 interface VerbGrant {
-  /** A class, `*` for every class, `provide` or `dispatch`. */
+  /** A class, `*` for every class, or another verb. */
   readonly verb: string;
+  /** `*` if the verb takes none. */
   readonly pattern: string;
 }
 
@@ -56,9 +58,9 @@ export class Grants {
     return this.#has(extensionId, { verb: name, pattern: family });
   }
 
-  /** Tells whether an extension may give its host a kind of thing: held to its grants as it is with classes. */
-  mayProvide(extensionId: string, kind: string): boolean {
-    return this.#has(extensionId, { verb: 'provide', pattern: kind });
+  /** Tells whether an extension may do a thing that a grant names, such as `provide:channel` or `schedule`. */
+  may(extensionId: string, grant: string): boolean {
+    return hasGrant(this.#of(extensionId), grant, this.#leastPrivilege);
   }
 
   /** Tells whether an extension may dispatch a family. One of the host's needs a grant, with or without least privilege. */
@@ -96,12 +98,17 @@ export class Grants {
     const [family = '', field = ''] = grant.split(':');
     const isWhole = grant === `${family}:${field}`;
     if (isWhole && this.#stages.get(family)?.trusted.includes(field) === true) return undefined;
-    return `"${grant}" names no trusted field of a stage`;
+    const close = nearest(grant, wholeVerbs);
+    const meant = close === undefined ? '' : `; did you mean "${close}"?`;
+    return `"${grant}" names no trusted field of a stage${meant}`;
   }
 
   #verbProblem(grant: string, given: VerbGrant): string | undefined {
+    if (wholeVerbs.includes(given.verb)) return undefined;
     if (given.verb === 'provide')
       return /^(\*|[a-z][\w.-]*)$/.test(given.pattern) ? undefined : `"${grant}" names no kind`;
+    if (given.verb === 'send')
+      return /^(\*|[^\s*]+)$/.test(given.pattern) ? undefined : `"${grant}" names no channel`;
     const isDispatch = given.verb === 'dispatch';
     const fits = [...this.#stages.values()].some(({ family, classes }) =>
       isDispatch
@@ -117,12 +124,20 @@ export class Grants {
 
 const none: readonly string[] = Object.freeze([]);
 
-const verbs: readonly string[] = [...handlerClasses, '*', 'provide', 'dispatch'];
+const verbs: readonly string[] = [...handlerClasses, '*', 'provide', 'dispatch', 'send'];
 
-/** `veto:egress.*` or `provide:channel`, taken apart; nothing where a grant is of a trusted field. */
+/** The verbs that take no pattern. */
+const wholeVerbs: readonly string[] = ['schedule', 'inject', 'tap'];
+
+/** The verbs that always need their grant, and that count for themselves alone. */
+const guardedVerbs: readonly string[] = ['dispatch', 'tap'];
+
+/** `veto:egress.*`, `provide:channel` or `schedule`, taken apart; nothing where a grant is of a trusted field. */
 function verbGrantOf(grant: string): VerbGrant | undefined {
-  const [verb = '', pattern = ''] = grant.split(':');
-  return verbs.includes(verb) && grant === `${verb}:${pattern}` ? { verb, pattern } : undefined;
+  if (wholeVerbs.includes(grant)) return { verb: grant, pattern: '*' };
+  const [verb = '', ...rest] = grant.split(':');
+  const isWhole = rest.length === 1 || (rest.length > 1 && verb === 'send'); // an id of a channel may have a colon
+  return verbs.includes(verb) && isWhole ? { verb, pattern: rest.join(':') } : undefined;
 }
 
 /**
@@ -142,25 +157,29 @@ export function hasGrant(
 }
 
 /**
- * Everybody may observe. An extension that is granted any class or kind is held to what it is granted; under least
- * privilege every extension is. A dispatch always needs its grant.
+ * Everybody may observe. An extension that is granted any class, kind or act is held to what it is granted; under least
+ * privilege every extension is. A dispatch and a tap always need their grant.
  */
 function hasVerb(granted: readonly string[], asked: VerbGrant, leastPrivilege: boolean): boolean {
   const { verb, pattern } = asked;
   if (verb === 'observer') return true;
-  const isDispatch = verb === 'dispatch';
+  const isGuarded = guardedVerbs.includes(verb);
   const counted = granted
     .flatMap((grant) => verbGrantOf(grant) ?? [])
-    .filter((one) => (one.verb === 'dispatch') === isDispatch);
-  if (counted.length === 0) return !isDispatch && !leastPrivilege;
+    .filter((one) => (isGuarded ? one.verb === verb : !guardedVerbs.includes(one.verb)));
+  if (counted.length === 0) return !isGuarded && !leastPrivilege;
   return counted.some((one) => covers(one, verb, pattern));
 }
 
 /** Tells whether a grant covers a verb and a family: by its name, by a pattern such as `egress.*`, or by `*`. */
 function covers(granted: VerbGrant, verb: string, family: string): boolean {
-  const isAnyClass = granted.verb === '*' && verb !== 'provide' && verb !== 'dispatch';
+  const isAnyClass = granted.verb === '*' && isClass(verb);
   if (!isAnyClass && granted.verb !== verb) return false;
   const { pattern } = granted;
   if (pattern === '*' || pattern === family) return true;
   return pattern.endsWith('.*') && family.startsWith(pattern.slice(0, -1));
+}
+
+function isClass(verb: string): boolean {
+  return handlerClasses.some((name) => name === verb);
 }

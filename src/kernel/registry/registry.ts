@@ -136,9 +136,9 @@ export class Registry {
     return new Registration(this, entry);
   }
 
-  /** Tells whether an extension may give its host a kind of thing. */
-  mayProvide(extensionId: string, kind: string): boolean {
-    return this.#grants.mayProvide(extensionId, kind);
+  /** Tells whether an extension may do a thing that a grant names. */
+  may(extensionId: string, grant: string): boolean {
+    return this.#grants.may(extensionId, grant);
   }
 
   /** @throws SluiceError `not-granted` where a handler may not dispatch a family, which is the host's. */

@@ -60,7 +60,7 @@ export function createKernel(options: KernelOptions = {}): Kernel {
   const surface = {
     contribute: (given: RawContribution) => kernel.contribute(given),
     grant: (extensionId: string, grants: readonly string[]) => kernel.grant(extensionId, grants),
-    mayProvide: (extensionId: string, kind: string) => kernel.mayProvide(extensionId, kind),
+    may: (extensionId: string, grant: string) => kernel.may(extensionId, grant),
     running: () => runningHandlers(kernel),
     quiet: (extensionId: string, how?: { readonly timeoutMs?: number }) =>
       quietWithin(kernel, extensionId, how?.timeoutMs ?? 5_000),
@@ -140,8 +140,8 @@ class PipelineKernel implements Services {
     return this.#registry.grant(extensionId, grants);
   }
 
-  mayProvide(extensionId: string, kind: string): boolean {
-    return this.#registry.mayProvide(extensionId, kind);
+  may(extensionId: string, grant: string): boolean {
+    return this.#registry.may(extensionId, grant);
   }
 
   blame(of: { readonly extensionId: string; readonly contributionId?: string }, why: string): void {

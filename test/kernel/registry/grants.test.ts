@@ -116,8 +116,8 @@ describe('M4: grants of provisions (§12.5, fault 20)', () => {
     createTestKernel({ ...(options as Parameters<typeof createTestKernel>[0]) }).kernel;
 
   it('lets an extension provide anything where nothing was said of it, and nothing under least privilege', () => {
-    expect(lab({}).mayProvide('acme', 'channel')).toBe(true);
-    expect(lab({ leastPrivilege: true }).mayProvide('acme', 'channel')).toBe(false);
+    expect(lab({}).may('acme', 'provide:channel')).toBe(true);
+    expect(lab({ leastPrivilege: true }).may('acme', 'provide:channel')).toBe(false);
   });
 
   it('holds an extension to the kinds that it is granted', () => {
@@ -127,15 +127,15 @@ describe('M4: grants of provisions (§12.5, fault 20)', () => {
         grants: { acme: ['provide:channel'], all: ['provide:*'] },
       });
       expect(
-        ['channel', 'agent', 'command'].map((kind) => kernel.mayProvide('acme', kind)),
+        ['channel', 'agent', 'command'].map((kind) => kernel.may('acme', `provide:${kind}`)),
       ).toEqual([true, false, false]);
-      expect(kernel.mayProvide('all', 'command')).toBe(true);
+      expect(kernel.may('all', 'provide:command')).toBe(true);
     }
   });
 
   it('takes neither a grant of every class nor one of a dispatch for it', () => {
     const kernel = lab({ leastPrivilege: true, grants: { acme: ['*:*', 'dispatch:egress.*'] } });
-    expect(kernel.mayProvide('acme', 'agent')).toBe(false);
+    expect(kernel.may('acme', 'provide:agent')).toBe(false);
   });
 
   it.each(['provide:', 'provide:two words', 'dispatch:egres.*', 'dispatch:nothing.here'])(

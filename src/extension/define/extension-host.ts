@@ -1,0 +1,13 @@
+import type { ExtensionStore } from './store.js';
+
+/**
+ * The things that a host does for its extensions: a port of members, each by the id of an extension. A member may be missing,
+ * and is looked up when it is called, so a host may come after the setup of its extensions. The grants of an extension
+ * are checked before a member is called: `HostAccess`.
+ */
+export interface ExtensionHost {
+  /** The store of an extension. Without it the store is in memory. */
+  storeOf(extensionId: string): ExtensionStore;
+  /** The folder of an extension for its files, which is there when this returns. */
+  stateDirOf(extensionId: string): string;
+}

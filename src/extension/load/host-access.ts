@@ -1,0 +1,73 @@
+import { resolve } from 'node:path';
+import { type Clock, type Kernel, systemClock } from '../../kernel/index.js';
+import type { ExtensionApi } from '../define/api.js';
+import type { ExtensionHost } from '../define/extension-host.js';
+import type { ExtensionStore } from '../define/store.js';
+import { extensionError } from '../errors.js';
+import { memoryKeyValues } from '../store/memory-key-values.js';
+import { openStore } from '../store/open-store.js';
+import { type Asking, checkGrants } from './check-grants.js';
+
+/** The part of the api that the host stands behind. */
+export type Hosted = Pick<ExtensionApi, 'store' | 'stateDir' | 'resolvePath'>;
+
+/** The parts of the access of one extension to its host. */
+export interface HostAccessParts extends Asking {
+  readonly kernel: Kernel;
+  readonly clock?: Clock | undefined;
+  /** Its members may come later. */
+  readonly host?: Partial<ExtensionHost> | undefined;
+  /** The folder that relative paths are read from. */
+  readonly configDir?: string | undefined;
+}
+
+/** The access of one extension to its host: the one place where grants for acts are checked. */
+export interface HostAccess {
+  /**
+   * Looks a member of the port up, for an act of the extension.
+   *
+   * @param what the act in the words of an author, such as `api.send`.
+   * @param grants those that the act needs.
+   * @throws SluiceError `not-granted`, or `no-host`.
+   * @example
+   * access.member('send', 'api.send', [`send:${channel}`])(extensionId, message);
+   */
+  member<K extends keyof ExtensionHost>(
+    name: K,
+    what: string,
+    grants?: readonly string[],
+  ): ExtensionHost[K];
+  readonly hosted: Hosted;
+}
+
+/** Opens the access of an extension to its host (extensions-that-act §1). */
+export function hostAccess(parts: HostAccessParts): HostAccess {
+  const { kernel, extensionId, host = {}, clock = systemClock, configDir = '.' } = parts;
+  const member: HostAccess['member'] = (name, what, grants = []) => {
+    checkGrants(kernel, parts, grants);
+    const found = host[name];
+    if (found === undefined) throw extensionError('no-host', { extensionId, what });
+    return found;
+  };
+  let own: ExtensionStore | undefined;
+  const store = (): ExtensionStore =>
+    host.storeOf?.(extensionId) ??
+    (own ??= openStore(extensionId, { values: memoryKeyValues(clock), now: () => clock.now() }));
+  let stateDir: string | undefined;
+  return {
+    member,
+    hosted: {
+      store: Object.freeze<ExtensionStore>({
+        get: async (key) => store().get(key),
+        set: async (key, value, options) => store().set(key, value, options),
+        delete: async (key) => store().delete(key),
+        list: async (prefix, options) => store().list(prefix, options),
+        update: async (key, change, options) => store().update(key, change, options),
+      }),
+      get stateDir() {
+        return (stateDir ??= member('stateDirOf', 'api.stateDir')(extensionId));
+      },
+      resolvePath: (path) => resolve(configDir, path),
+    },
+  };
+}

@@ -1,0 +1,63 @@
+/** A value as it is kept. */
+export interface KeptValue {
+  readonly key: string;
+  /** JSON. */
+  readonly body: string;
+  /** Another one with each write of the key, also after the key was deleted. */
+  readonly version: string;
+  /** Milliseconds since 1970. */
+  readonly expiresAtMs?: number;
+}
+
+/** The bounds of a namespace. */
+export interface KeyValueQuota {
+  readonly maxKeys: number;
+  /** Bytes of all keys and bodies together, in UTF-8. */
+  readonly maxBytes: number;
+}
+
+/** A value to be kept. */
+export interface NewValue {
+  readonly body: string;
+  readonly expiresAtMs?: number;
+}
+
+/** The end of a write: `conflict` if the key was not as expected. Nothing is written unless it is `written`. */
+export type WriteResult =
+  | { readonly status: 'written' }
+  | { readonly status: 'conflict' }
+  | { readonly status: 'full'; readonly keys: number; readonly bytes: number };
+
+/** A namespace that holds something. */
+export interface NamespaceUse {
+  readonly namespace: string;
+  readonly keys: number;
+  readonly bytes: number;
+}
+
+/**
+ * Values by namespace and key, for the stores of extensions and for the host itself. A value that has expired is not
+ * there. No call costs more if there are more values, but for `list`, which costs what it returns.
+ */
+export interface KeyValues {
+  get(namespace: string, key: string): Promise<KeptValue | undefined>;
+  /**
+   * Writes or deletes a value in one step with the look at what was there. A resolved write is kept.
+   *
+   * @param value the new value; `undefined` deletes.
+   * @param expected the version that has to be there, `null` for none; whatever is there if absent.
+   */
+  write(
+    namespace: string,
+    key: string,
+    value: NewValue | undefined,
+    given: { readonly expected?: string | null; readonly quota: KeyValueQuota },
+  ): Promise<WriteResult>;
+  /** The values of a namespace whose keys begin with a prefix, in the order of their keys by code point. */
+  list(
+    namespace: string,
+    given: { readonly prefix: string; readonly after?: string; readonly limit: number },
+  ): Promise<readonly KeptValue[]>;
+  /** The namespaces that hold something, by name. */
+  namespaces(): Promise<readonly NamespaceUse[]>;
+}

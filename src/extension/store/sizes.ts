@@ -1,0 +1,19 @@
+import type { KeyValueQuota } from './key-values.js';
+
+/** Bytes that a value takes of the quota of its namespace: its key and its body, in UTF-8. */
+export function bytesOf({ key, body }: { readonly key: string; readonly body: string }): number {
+  return Buffer.byteLength(key) + Buffer.byteLength(body);
+}
+
+/** Tells whether a namespace of some size is within its quota. */
+export function fits(
+  { keys, bytes }: { readonly keys: number; readonly bytes: number },
+  { maxKeys, maxBytes }: KeyValueQuota,
+): boolean {
+  return keys <= maxKeys && bytes <= maxBytes;
+}
+
+/** Compares keys as the database does: by their bytes in UTF-8, which is by code point. */
+export function byCodePoint(a: string, b: string): number {
+  return Buffer.compare(Buffer.from(a), Buffer.from(b));
+}
