@@ -1,5 +1,6 @@
 import './errors.js'; // merges the codes of this layer into ErrorCode
 
+export type { CancelReplyCode, CancelTexts } from './config/cancel-text.js';
 export { defineConfig } from './config/define-config.js';
 export type {
   AnswerFailure,

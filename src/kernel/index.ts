@@ -22,6 +22,8 @@ export {
   type Allow,
   allow,
   type Cancel,
+  type CancelReason,
+  type CancelWithReply,
   cancel,
   type Select,
   select,

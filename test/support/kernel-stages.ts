@@ -83,6 +83,7 @@ const columns = {
   selection: labSelection,
   settled: (payload: { target?: string }) => payload.target !== undefined,
   cancelCodes: ['policy', 'quiet'],
+  cancelReplies: true,
   stageTimeoutMs: 1_000,
   timeoutMs: 400,
 } as const;

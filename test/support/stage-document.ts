@@ -44,6 +44,7 @@ function columns(stage: Stage): string {
     ['selection', stage.selection === undefined ? '' : link(stage, 'selection')],
     ['settled payloads', stage.settled === undefined ? '' : 'resolvers are not called'],
     ['cancel codes', stage.classes.includes('veto') ? quoted(stage.cancelCodes) : ''],
+    ['replies of cancels', stage.cancelReplies ? 'the sender of the message gets them' : ''],
     ['emitted by', `${stage.emittedBy}: ${stage.emittedWhen}`],
     ['version', String(stage.version)],
     ['deprecated', deprecation(stage)],

@@ -33,6 +33,26 @@ describe('what does not compile', () => {
     expectTypeOf<'egress.preparing'>().toExtend<FamilyAllowing<'veto'>>();
   });
 
+  it('a cancel with a reply where the stage takes none (§8.6)', () => {
+    compiles(() => {
+      const replying = () => cancel('policy', { reply: 'Later, please.' });
+      kernel.contribute({
+        ...at,
+        family: 'routing.resolving',
+        class: 'veto',
+        handler: replying,
+      });
+      kernel.contribute({ ...at, family: 'egress.preparing', class: 'veto', handler: replying });
+      kernel.contribute({
+        ...at,
+        family: 'agent.tool.calling',
+        class: 'veto',
+        // @ts-expect-error the text of a tool's cancel is for the model
+        handler: replying,
+      });
+    });
+  });
+
   it('a family that nobody declared (§2.1)', () => {
     compiles(() =>
       // @ts-expect-error there is no such family

@@ -255,10 +255,11 @@ async function untilStopped(
 }
 
 /** Names the bounds of the config as the host does. */
-function hostBounds({ budgets, lanes, session, failureText, channels }: Settings) {
+function hostBounds({ budgets, lanes, session, failureText, cancelText, channels }: Settings) {
   return definedFields({
     session,
     failureText,
+    cancelText,
     startOnly: channels,
     sendTimeoutMs: budgets.sendTimeoutMs,
     maxRunning: lanes.maxRunning,

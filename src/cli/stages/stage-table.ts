@@ -63,6 +63,7 @@ export function stageData(
     annotations: Object.keys(stage.annotations?.properties ?? {}),
     replaceable: stage.replaceable,
     cancelCodes: classes.includes('veto') ? stage.cancelCodes : [],
+    cancelReplies: stage.cancelReplies,
     handlers,
   };
 }

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { nearest } from '../../kernel/index.js';
 import { agent, gateway, provider, session } from './agent-sections.js';
+import { cancelText } from './cancel-text-schema.js';
 import { extension, handlerWatch, override, plugin, quarantine } from './extension-sections.js';
 import { failureText } from './failure-text-schema.js';
 import { budgets, health, journal, lanes, logging } from './host-sections.js';
@@ -76,6 +77,9 @@ export const configSchema = z
     session: session.describe('an object: what agents get of their sessions').default({}),
     failureText: failureText
       .describe('an object: by the code of a failure, the text for the sender of a message')
+      .default({}),
+    cancelText: cancelText
+      .describe('an object: by the code of a cancel, the text for the sender of a message')
       .default({}),
   })
   .superRefine(({ agent, agents, defaultAgent }, check) => {

@@ -18,14 +18,17 @@ export type Attempt = (account: RunningAccount, approval: SendApproval) => Promi
  * `egress.preparing` was dispatched.
  *
  * @param signal gives up waiting. A send that is under way then counts as failed: nobody knows its end.
+ * @param eventId the id that it is judged under, instead of the next of its message.
  */
 export async function deliver(
   parts: SendParts,
   trail: Trail,
   outgoing: OutgoingMessage,
   signal: AbortSignal,
+  eventId?: string,
 ): Promise<SendReport> {
-  const prepared = await prepareSend(parts, trail, outgoing, { streaming: false, signal });
+  const how = { streaming: false, signal, ...definedFields({ eventId }) };
+  const prepared = await prepareSend(parts, trail, outgoing, how);
   return deliverPrepared(parts, trail, prepared, signal);
 }
 

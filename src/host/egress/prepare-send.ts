@@ -25,6 +25,8 @@ export interface PrepareOptions {
   readonly signal: AbortSignal;
   /** It was prepared before the host was started again, under this id: it is kept already. */
   readonly again?: string;
+  /** The id that it is judged under, instead of the next of its message. */
+  readonly eventId?: string;
   /** The kind that the journal has for the final of a stream: a block, a reply. */
   readonly keptAs?: OutgoingMessage['kind'];
 }
@@ -38,12 +40,12 @@ export async function prepareSend(
   parts: SendParts,
   trail: Trail,
   outgoing: OutgoingMessage,
-  { streaming, signal, again, keptAs }: PrepareOptions,
+  { streaming, signal, again, keptAs, ...how }: PrepareOptions,
 ): Promise<PreparedSend> {
   const accounts = parts.accounts.offered();
   const startedAtMs = parts.clock.now();
   const correlationId = trail.last?.event.correlationId;
-  const eventId = again ?? parts.outbox.nextId(correlationId, outgoing.openedBy);
+  const eventId = again ?? how.eventId ?? parts.outbox.nextId(correlationId, outgoing.openedBy);
   const outcome = await trail.dispatch(
     'egress.preparing',
     { attachments: [], metadata: {}, ...outgoing, streaming, accounts },

@@ -1,5 +1,6 @@
 import { Trail, whyNot } from '../../agent/index.js';
 import { definedFields, type Outcome, oneLine } from '../../kernel/index.js';
+import { withCancelReply } from '../egress/cancel-reply.js';
 import { tellFailure } from '../egress/reply.js';
 import { type MessageEnd, stopped } from '../journal/message-end.js';
 import type { Place } from '../lanes/place.js';
@@ -110,7 +111,8 @@ async function carry(
   }
   if (routing.status === 'cancelled') {
     parts.logger.info('a message was cancelled', { channel, detail: routing.reason });
-    return routing;
+    const { cancel, ...cancelled } = routing;
+    return withCancelReply(parts, trail, message, { ...cancelled, sends: [] }, cancel);
   }
   const { agent, sessionKey } = routing;
   const ending =

@@ -1,5 +1,6 @@
 import type { Trail } from '../../agent/index.js';
 import { oneLine } from '../../kernel/index.js';
+import { withCancelReply } from '../egress/cancel-reply.js';
 import { tellFailure } from '../egress/reply.js';
 import { type MessageEnd, stopped } from '../journal/message-end.js';
 import type { HostParts } from '../parts/parts.js';
@@ -7,7 +8,10 @@ import type { RoutedMessage } from '../session/routing.js';
 
 type Ending = Pick<MessageEnd, 'status' | 'reason' | 'sends'>;
 
-/** Does the work of a message. What the store throws, its sender learns, too: the message is not lost unseen. */
+/**
+ * Does the work of a message. What the store throws, its sender learns, too: the message is not lost unseen. So does the sender
+ * of a cancelled reply, if there is a text for it.
+ */
 export async function guarded(
   parts: HostParts,
   trail: Trail,
@@ -15,7 +19,7 @@ export async function guarded(
   work: () => Promise<Ending>,
 ): Promise<Ending> {
   try {
-    return await work();
+    return await withCancelReply(parts, trail, message, await work());
   } catch (error) {
     if (parts.signal.aborted) return stopped;
     const reason = oneLine(error);

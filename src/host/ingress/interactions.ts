@@ -1,6 +1,7 @@
 import { Trail } from '../../agent/index.js';
 import type { DecodedIngress, Interaction } from '../../channel/index.js';
 import { definedFields, type Kernel, type Outcome, type PayloadOf } from '../../kernel/index.js';
+import { withCancelReply } from '../egress/cancel-reply.js';
 import { replyTo, tellFailure } from '../egress/reply.js';
 import { endOf, type MessageEnd, stopped } from '../journal/message-end.js';
 import type { Place } from '../lanes/place.js';
@@ -87,7 +88,11 @@ async function doCommand(
   if (parts.signal.aborted) return failed(stopped);
   if (routing.status !== 'routed') {
     await trail.dispatch('interaction.resolved', { ...fields, resolution: 'ignored' });
-    if (routing.status === 'cancelled') return failed({ ...routing, sends: [] });
+    if (routing.status === 'cancelled') {
+      const { cancel, ...cancelled } = routing;
+      const ending = { ...cancelled, sends: [] };
+      return failed(await withCancelReply(parts, trail, message, ending, cancel));
+    }
     const failure = { code: 'routing', message: routing.reason } as const;
     return failed({ ...routing, sends: await tellFailure(parts, trail, message, failure) });
   }
@@ -128,7 +133,8 @@ async function doPress(parts: HostParts, trail: Trail, fields: Fields): Promise<
   const send = await replyTo(parts, trail, message, { kind: 'reply', content }, parts.signal);
   if (send.status === 'sent')
     return { ending: { status: 'interaction', sends: [send] }, told: { success: true } };
-  return failed({ ...endOf([send]), sends: [send] });
+  const ending = { ...endOf([send]), sends: [send] };
+  return failed(await withCancelReply(parts, trail, message, ending));
 }
 
 function failed(ending: Ending): Done {

@@ -17,6 +17,8 @@ interface Sends {
   count: number;
   /** The sends that went out, or may have, when the message was handled before. Each is taken once. */
   readonly before: SendRecord[];
+  /** The reply to a cancel that it had then, whatever its end. */
+  readonly cancelReply: SendRecord | undefined;
 }
 
 /** The end of a send that went out. */
@@ -57,7 +59,8 @@ export class Outbox {
     const before = earlier.filter(mayBeOut);
     // not their number: one that could not be kept has left a gap
     const count = earlier.reduce((most, { sendId }) => Math.max(most, numberOf(sendId)), 0);
-    this.#messages.set(correlationId, { count, before });
+    const cancelReply = earlier.find(({ kind }) => kind === 'cancel-reply');
+    this.#messages.set(correlationId, { count, before, cancelReply });
     return { [Symbol.dispose]: () => this.#messages.delete(correlationId) };
   }
 
@@ -71,6 +74,12 @@ export class Outbox {
     const before = this.#messages.get(correlationId ?? '')?.before ?? [];
     const at = before.findIndex(({ fingerprint }) => fingerprint === fingerprintOf(said));
     const [record] = at === -1 ? [] : before.splice(at, 1);
+    return record && reportOfRecord(record);
+  }
+
+  /** How the reply to a cancel of a message ended when the message was handled before; nothing if it had none. */
+  cancelReplyOf(correlationId: string): SendReport | undefined {
+    const record = this.#messages.get(correlationId)?.cancelReply;
     return record && reportOfRecord(record);
   }
 

@@ -25,6 +25,7 @@ import { memoryStore } from '../transcript/store.js';
 import { ActiveStreams } from './active-streams.js';
 import { AgentSlots } from './agent-slots.js';
 import { newCounts } from './counts.js';
+import { OnceAMinute } from './once-a-minute.js';
 import { type HostOptions, usualSendMs } from './options.js';
 import type { HostParts } from './parts.js';
 import { TakenOver } from './taken-over.js';
@@ -82,6 +83,7 @@ export function partsOf(options: HostOptions, signal: AbortSignal): HostParts {
     leftOpen: new Set(),
     backlog: newBacklog({ clock, maxAttempts, lastAttemptAfterMs }),
     counts: newCounts(),
+    cancelReplies: new OnceAMinute(clock),
     agents,
     defaultAgent,
     providers: [...providers.values()],

@@ -4,6 +4,7 @@ import type { Extension, ExtensionSet } from '../../extension/index.js';
 import type { Clock, Kernel, KernelOptions, Logger } from '../../kernel/index.js';
 import type { LegacyPlugin } from '../../legacy/index.js';
 import type { AgentProvider } from '../../stream/index.js';
+import type { CancelTexts } from '../config/cancel-text.js';
 import type { FailureTextOption } from '../config/failure-text.js';
 import type { DispatchTapOptions } from '../journal/dispatch-tap.js';
 import type { Journal } from '../journal/journal.js';
@@ -117,6 +118,8 @@ export interface HostOptions {
   readonly onAmbiguousSend?: (send: AmbiguousSend) => Promise<'resend' | 'fail'>;
   /** The text for the sender of a message that could not be answered; one that names the failure's code where unsaid. */
   readonly failureText?: FailureTextOption;
+  /** By the code of a cancel, the text for the sender of the message (event-pipeline §16.20). By default the veto's reply. */
+  readonly cancelText?: CancelTexts;
   /** Milliseconds that one send may take before it counts as ambiguous; 60 000 where unsaid. */
   readonly sendTimeoutMs?: number;
   /** Messages that run at once, of all conversations; 64 where unsaid. The others wait, first come first served. */

@@ -15,6 +15,7 @@ import type { Store } from '../transcript/store.js';
 import type { ActiveStreams } from './active-streams.js';
 import type { AgentSlots } from './agent-slots.js';
 import type { Counts } from './counts.js';
+import type { OnceAMinute } from './once-a-minute.js';
 import type { AgentDefinition, HostOptions } from './options.js';
 import type { TakenOver } from './taken-over.js';
 
@@ -44,6 +45,8 @@ export interface HostParts extends SendParts {
   /** The updates that wait in the journal. */
   readonly backlog: Backlog;
   readonly counts: Counts;
+  /** Lets one reply to a cancel out for a conversation and a code. */
+  readonly cancelReplies: OnceAMinute;
   /** Those of the options, and those that extensions provide. */
   readonly agents: Map<string, AgentDefinition>;
   readonly defaultAgent: AgentDefinition;

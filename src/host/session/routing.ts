@@ -1,6 +1,6 @@
 import { type Trail, whyNot } from '../../agent/index.js';
 import type { ExplicitRoute, InboundMessage } from '../../channel/index.js';
-import { definedFields, type PayloadOf } from '../../kernel/index.js';
+import { type CancelRecord, definedFields, type PayloadOf } from '../../kernel/index.js';
 import type { AgentDefinition } from '../parts/options.js';
 import type { HostParts } from '../parts/parts.js';
 
@@ -10,7 +10,7 @@ export type RoutedMessage = PayloadOf<'routing.resolving'>['message'];
 /** The route of a message, or why it has none. */
 export type Routing =
   | { readonly status: 'routed'; readonly agent: AgentDefinition; readonly sessionKey: string }
-  | { readonly status: 'cancelled'; readonly reason: string }
+  | { readonly status: 'cancelled'; readonly reason: string; readonly cancel: CancelRecord }
   | { readonly status: 'failed'; readonly reason: string };
 
 /**
@@ -37,7 +37,9 @@ export async function routeMessage(
       valid: ({ agentId }) => parts.agents.has(agentId) || `there is no agent "${agentId}"`,
     },
   );
-  if (resolving.status !== 'passed') return { status: resolving.status, reason: whyNot(resolving) };
+  if (resolving.status === 'cancelled')
+    return { status: 'cancelled', reason: whyNot(resolving), cancel: resolving.cancel };
+  if (resolving.status === 'failed') return { status: 'failed', reason: whyNot(resolving) };
   const { selection, candidates } = resolving;
   const route = explicitRoute ?? selection?.target;
   const agent = parts.agents.get(route?.agentId ?? '');

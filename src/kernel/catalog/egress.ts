@@ -41,8 +41,9 @@ const outboundFields = {
       'notice',
       'error',
       'unprompted',
+      'cancel-reply',
     ],
-    "What it is: an answer, a part of one, a stream's begin or end, or a message of its own.",
+    "What it is: an answer, a part of one, a stream's begin or end, a message of its own, or a veto's word to the sender.",
   ),
   streaming: flag('Parts of it will be shown before it is whole.'),
   openedBy: optional(
@@ -100,6 +101,7 @@ const cancel = object(
     code: text('The code that it was cancelled with.'),
     text: optional(text('Why, for people.')),
     details: optional(openRecord('What the veto says beyond that.')),
+    reply: optional(text('The text that the veto has for the sender of the message.')),
   },
   'The cancel, as the outcome of egress.preparing holds it.',
 );
@@ -147,6 +149,7 @@ export const egressStages = [
       'quiet-hours',
       'rate-limited',
     ],
+    cancelReplies: true,
     onError: { resolver: 'closed', veto: 'open' },
     purpose: 'Edits a message, chooses its account, and lets it go out or not.',
     emittedWhen: 'before every send; its outcome alone mints the permit',

@@ -45,6 +45,7 @@ export const routingStages = [
     selection: route,
     settled: (payload) => payload.explicitRoute !== undefined,
     cancelCodes: ['blocked', 'policy', 'owned-elsewhere', 'duplicate', 'rate-limited'],
+    cancelReplies: true,
     onError: { augmenter: 'open', resolver: 'closed', veto: 'open' },
     purpose: 'Looks a route up, checks ownership and applies policy before the route is final.',
     emittedWhen: 'when a message has been normalized',

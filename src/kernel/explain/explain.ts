@@ -55,7 +55,8 @@ function verdictOf(outcome: OutcomeRecord): string {
       const { cancel } = outcome;
       if (cancel === undefined) return 'cancelled';
       const text = cancel.text === undefined ? '' : `, "${oneLine(cancel.text)}"`;
-      return `cancelled by ${nameOf(cancel)}: ${cancel.code}${text}`;
+      const reply = cancel.reply === undefined ? '' : `, reply "${oneLine(cancel.reply)}"`;
+      return `cancelled by ${nameOf(cancel)}: ${cancel.code}${text}${reply}`;
     }
     case 'failed': {
       const failure = outcome.failures.findLast(({ policy }) => policy === 'closed');

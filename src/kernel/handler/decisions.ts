@@ -7,6 +7,25 @@ export interface Cancel<Code extends string = string> {
   readonly text?: string;
   /** The reason, for programs: plain data. */
   readonly details?: Readonly<Record<string, unknown>>;
+  /** None: see `CancelWithReply`. */
+  readonly reply?: never;
+}
+
+/**
+ * A cancel with a text for the sender of the message that is cancelled (spec §8.6). Only a veto of a stage whose row says
+ * `cancelReplies` may return it.
+ */
+export interface CancelWithReply<Code extends string = string> extends Omit<Cancel<Code>, 'reply'> {
+  /** The text for the sender; the operator's text for the code wins. */
+  readonly reply: string;
+}
+
+/** The reason of a cancel. */
+export interface CancelReason {
+  /** For people. */
+  readonly text?: string;
+  /** For programs: plain data. */
+  readonly details?: Readonly<Record<string, unknown>>;
 }
 
 /** A veto's decision that it has judged the payload and lets it pass (spec §8). */
@@ -31,13 +50,22 @@ const allowed: Allow = Object.freeze({ kind: 'allow' });
  *
  * @param code one of the codes that the stage declares, or `other`.
  * @example
+ * @param reason why, for people and for programs. `reply` is a text for the sender of the message: `routing.resolving` and
+ *   `egress.preparing` take it.
+ * @example
  * api.veto('egress.preparing', 'quiet-hours', () => cancel('quiet-hours', { text: 'until 8:00' }));
+ * api.veto('routing.resolving', 'limit', () => cancel('rate-limited', { reply: 'One question a minute, please.' }));
  */
+export function cancel<const Code extends string>(code: Code, reason?: CancelReason): Cancel<Code>;
 export function cancel<const Code extends string>(
   code: Code,
-  reason: { readonly text?: string; readonly details?: Readonly<Record<string, unknown>> } = {},
-): Cancel<Code> {
-  return { kind: 'cancel', code, ...reason };
+  reason: CancelReason & { readonly reply: string },
+): CancelWithReply<Code>;
+export function cancel(
+  code: string,
+  reason: CancelReason & { readonly reply?: string } = {},
+): Cancel | CancelWithReply {
+  return { kind: 'cancel', code, ...reason } as Cancel | CancelWithReply; // the overloads tell them apart
 }
 
 /**

@@ -3,6 +3,7 @@ import type {
   AnnotationsOf,
   AsyncFamily,
   CancelCodeOf,
+  CancelRepliesOf,
   ClassOf,
   FamilyName,
   ModeOf,
@@ -14,7 +15,7 @@ import type {
 import type { Outcome } from '../outcome/outcome.js';
 import type { Logger } from '../stage/ports.js';
 import type { HandlerClass } from '../stage/vocabulary.js';
-import type { Allow, Cancel, Select } from './decisions.js';
+import type { Allow, Cancel, CancelWithReply, Select } from './decisions.js';
 
 /**
  * The first argument of a handler. Read-only; the payload and everything in it is frozen, but for the fields
@@ -59,7 +60,10 @@ export interface ResultByClass<F extends FamilyName> {
   readonly observer: never;
   readonly augmenter: Partial<AnnotationsOf<F>>;
   readonly mutator: PatchOf<F>;
-  readonly veto: Cancel<CancelCodeOf<F>> | Allow;
+  readonly veto:
+    | Cancel<CancelCodeOf<F>>
+    | Allow
+    | (CancelRepliesOf<F> extends true ? CancelWithReply<CancelCodeOf<F>> : never);
   readonly resolver: Select<SelectionOf<F>> | readonly Select<SelectionOf<F>>[];
 }
 

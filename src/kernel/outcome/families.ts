@@ -24,6 +24,8 @@ export type AnnotationsOf<F extends FamilyName> = Families[F]['annotations'];
 export type SelectionOf<F extends FamilyName> = Families[F]['selection'];
 /** The codes that a veto of a family may cancel with. */
 export type CancelCodeOf<F extends FamilyName> = Families[F]['cancelCodes'];
+/** `true` if a cancel of a family may carry a reply to the sender of the message. */
+export type CancelRepliesOf<F extends FamilyName> = Families[F]['cancelReplies'];
 /** The handler classes that a family's stage allows. */
 export type ClassOf<F extends FamilyName> = Families[F]['classes'];
 /** The execution mode of a family's stage. */

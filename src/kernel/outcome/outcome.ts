@@ -64,6 +64,8 @@ export interface CancelRecord<Code extends string = string> extends Author {
   readonly code: Code;
   readonly text?: string;
   readonly details?: Readonly<Record<string, unknown>>;
+  /** The text that the veto has for the sender of the message (spec §8.6). */
+  readonly reply?: string;
 }
 
 /** A veto that declined to judge again, and who changed the payload after it had allowed it. */

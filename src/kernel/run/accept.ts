@@ -133,6 +133,7 @@ function judge(run: Run, entry: Entry, result: unknown): boolean {
   }
   const text = textOf(() => verdict.text);
   const said = detailsOf(() => verdict.details);
+  const reply = replyOf(run, entry, verdict);
   const details = known ? said : Object.freeze({ ...said, undeclaredCode: code });
   run.status = 'cancelled';
   const { extensionId, contributionId } = entry;
@@ -143,15 +144,34 @@ function judge(run: Run, entry: Entry, result: unknown): boolean {
   };
   if (text !== undefined) record.text = text;
   if (details !== undefined) record.details = details;
+  if (reply !== undefined) record.reply = reply;
   run.cold.cancel = Object.freeze(record);
   step(run, entry, 'cancelled');
   return true;
 }
 
+/** The reply of a cancel. One that the stage does not take, or that is no text, is left out and noted: the cancel stands (spec §8.6). */
+function replyOf(run: Run, entry: Entry, verdict: Verdict): string | undefined {
+  let given: unknown = null;
+  try {
+    given = verdict.reply;
+  } catch {
+    // it stays null: no text
+  }
+  if (given === undefined) return undefined;
+  const { cancelReplies, family } = run.plan.stage;
+  if (cancelReplies && typeof given === 'string' && given.trim() !== '') return given;
+  const problem = cancelReplies
+    ? 'the reply of its cancel is no text, or has no words; the cancel stands without it'
+    : `its cancel has a reply, which ${family} does not take: give the reason as text; the cancel stands without it`;
+  noted(run, entry, 'bad-output', problem);
+  return undefined;
+}
+
 type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };
 
 /** The result of a veto, before it is known to be a decision. */
-type Verdict = Readonly<Partial<Record<'kind' | 'code' | 'text' | 'details', unknown>>>;
+type Verdict = Readonly<Partial<Record<'kind' | 'code' | 'text' | 'details' | 'reply', unknown>>>;
 
 /** A text, or nothing where it is none or cannot be read: §8.5, a cancel is not lost for its reason's sake. */
 function textOf(read: () => unknown): string | undefined {

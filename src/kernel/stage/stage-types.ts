@@ -12,6 +12,7 @@ export interface FamilyShape {
   readonly annotations: object;
   readonly selection: unknown;
   readonly cancelCodes: string;
+  readonly cancelReplies: boolean;
 }
 
 /**
@@ -34,6 +35,7 @@ export interface StageTypes<
   readonly annotations: FieldsOf<T['annotations']>;
   readonly selection: ValueOf<NonNullable<T['selection']>>;
   readonly cancelCodes: T['cancelCodes'][number];
+  readonly cancelReplies: T['cancelReplies'];
 }
 
 /** The fields of a schema, or of none. */

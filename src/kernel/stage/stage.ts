@@ -48,6 +48,7 @@ export interface StageSpec<
   A extends TObject,
   S extends TSchema,
   K extends string,
+  R extends boolean,
 > {
   /** The family's name: lower case, dotted. */
   readonly family: F;
@@ -75,6 +76,8 @@ export interface StageSpec<
   readonly settled?: (payload: ValueOf<P>) => boolean;
   /** The codes a veto may cancel with. `other` is always one. */
   readonly cancelCodes?: readonly K[];
+  /** A cancel may carry a reply, which the host sends to the sender of the message (spec §8.6). `false` if absent. */
+  readonly cancelReplies?: R;
   /** The effect of a failure, per class; by default `open`. */
   readonly onError?: { readonly [Class in C]?: FailPolicy };
   /** Milliseconds one handler may take. */
@@ -109,6 +112,7 @@ export interface Stage<
   A extends TObject = TObject,
   S extends TSchema = TSchema,
   K extends string = string,
+  R extends boolean = boolean,
 > {
   readonly family: F;
   readonly classes: readonly C[];
@@ -123,6 +127,7 @@ export interface Stage<
   readonly selection: S | undefined;
   readonly settled: ((payload: never) => boolean) | undefined;
   readonly cancelCodes: readonly (K | 'other')[];
+  readonly cancelReplies: R;
   readonly onError: Readonly<Record<HandlerClass, FailPolicy>>;
   readonly timeoutMs: number;
   readonly stageTimeoutMs: number;
@@ -158,7 +163,8 @@ export function defineStage<
   A extends TObject = NoFields,
   S extends TSchema = never,
   const K extends string = never,
->(spec: StageSpec<F, C, M, P, Q, A, S, K>): Stage<F, C, M, P, Q, A, S, K> {
+  const R extends boolean = false,
+>(spec: StageSpec<F, C, M, P, Q, A, S, K, R>): Stage<F, C, M, P, Q, A, S, K, R> {
   check(spec);
   const laws: Record<string, { law: PatchLaw; separator: string }> = {};
   const named: Readonly<Record<string, PatchLawSpec | undefined>> = spec.laws ?? {};
@@ -181,6 +187,7 @@ export function defineStage<
     selection: spec.selection,
     settled: spec.settled,
     cancelCodes: Object.freeze([...(spec.cancelCodes ?? []), 'other' as const]),
+    cancelReplies: (spec.cancelReplies ?? false) as R, // `R` is `false` where the row does not say
     onError: Object.freeze({
       observer: 'open',
       augmenter: 'open',
@@ -214,7 +221,8 @@ type AnySpec = StageSpec<
   TObject,
   TObject,
   TSchema,
-  string
+  string,
+  boolean
 >;
 
 function check(given: unknown): void {
@@ -241,6 +249,8 @@ function check(given: unknown): void {
     refuse('a stage has an annotations schema exactly if it allows augmenters');
   if (spec.classes.includes('resolver') !== (spec.selection !== undefined))
     refuse('a stage has a selection schema exactly if it allows resolvers');
+  if (spec.cancelReplies === true && !spec.classes.includes('veto'))
+    refuse('a stage takes replies of cancels only if it allows vetoes');
   const payloadFields = Object.keys(spec.payload.properties);
   const patchFields = Object.keys(spec.patch?.properties ?? {});
   const annotationFields = Object.keys(spec.annotations?.properties ?? {});

@@ -232,6 +232,30 @@ export const vetoScenarios: readonly Scenario[] = [
     },
   },
   {
+    name: 'a cancel keeps its reply in a stage that takes replies (§8.6)',
+    handlers: [veto('a', () => cancel('policy', { text: 'why', reply: 'Later, please.' }))],
+    expected: {
+      status: 'cancelled',
+      cancel: {
+        ...{ extensionId: 'x', contributionId: 'a', code: 'policy' },
+        ...{ text: 'why', reply: 'Later, please.' },
+      },
+      order: 'a',
+    },
+  },
+  ...[7, '', ' \n'].map(
+    (reply): Scenario => ({
+      name: `a cancel stands without a reply that has no words: ${JSON.stringify(reply)} (§8.6)`,
+      handlers: [veto('a', () => ({ kind: 'cancel', code: 'policy', reply }))],
+      expected: {
+        status: 'cancelled',
+        cancel: { extensionId: 'x', contributionId: 'a', code: 'policy' },
+        failures: ['x/a bad-output open'],
+        order: 'a',
+      },
+    }),
+  ),
+  {
     name: 'a fail-closed veto may cancel with an undeclared code as well (§8.5)',
     handlers: [veto('a', () => cancel('nope'), { failClosed: true })],
     expected: {

@@ -20,10 +20,11 @@ export function senderOf(message: Message): Sender {
 
 /** A person. */
 export function personOf(user: User): Sender {
-  const { id, first_name: first, last_name: last, username } = user;
+  const { id, first_name: first, last_name: last, username, is_bot: isBot } = user;
   return {
     id: String(id),
     name: [first, last].filter((part) => part !== undefined && part !== '').join(' '),
     ...(username !== undefined && { username }),
+    ...(isBot && { isBot }),
   };
 }

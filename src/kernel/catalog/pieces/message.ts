@@ -38,6 +38,7 @@ export const sender = object(
     name: optional(text('The name shown to people.')),
     username: optional(text('The handle, without a leading sign.')),
     e164: optional(text('The phone number in E.164 form.')),
+    isBot: optional(flag('It is a program.')),
   },
   'Who wrote it.',
 );

@@ -1,0 +1,67 @@
+import type { Trail } from '../../agent/index.js';
+import type { CancelTexts } from '../config/cancel-text.js';
+import type { MessageEnd, SendReport } from '../journal/message-end.js';
+import type { HostParts } from '../parts/parts.js';
+import { conversationOf, type RoutedMessage } from '../session/routing.js';
+import { deliver } from './delivery.js';
+import { addressOf } from './reply.js';
+
+/** The cancel of a message, or of a reply to it. */
+type Told = NonNullable<SendReport['cancel']>;
+
+/** The end of a message, as far as a reply to a cancel changes it. */
+type Ending = Pick<MessageEnd, 'status' | 'reason' | 'sends'>;
+
+/**
+ * Tells the sender of a message that a veto has cancelled it or a reply to it, in the operator's text for the code or in the
+ * veto's (event-pipeline §16.20). At most one such reply goes out for a message, and one a minute for a conversation and a code.
+ *
+ * @param cancel by default the first in the sends of the message that a veto made.
+ * @returns the end of the message, with the reply or with the reason why there is none.
+ */
+export async function withCancelReply<E extends Ending>(
+  parts: HostParts,
+  trail: Trail,
+  message: RoutedMessage,
+  ending: E,
+  cancel: Told | undefined = cancelOf(ending.sends),
+): Promise<E> {
+  if (cancel === undefined || parts.signal.aborted) return ending;
+  const texts: Readonly<Record<string, string | false | undefined>> =
+    parts.options.cancelText ?? ({} satisfies CancelTexts);
+  const content = texts[cancel.code] ?? cancel.reply;
+  if (content === undefined) return ending;
+  const correlationId = trail.last?.event.correlationId ?? '';
+  const before = parts.outbox.cancelReplyOf(correlationId);
+  if (before !== undefined) return { ...ending, sends: [...ending.sends, before] };
+  const silence = whySilent(parts, message, cancel, content);
+  if (content === false || silence !== undefined) {
+    parts.logger.info('a cancel has no reply', { channel: message.channel, detail: silence });
+    return { ...ending, reason: `${ending.reason ?? cancel.code}; no reply: ${silence}` };
+  }
+  const outgoing = { ...addressOf(message), kind: 'cancel-reply', content } as const;
+  const eventId = `${correlationId}:reply`;
+  const sent = await deliver(parts, trail.fork(), outgoing, parts.signal, eventId);
+  return { ...ending, sends: [...ending.sends, sent] };
+}
+
+/** Says why a cancel has no reply though there is a text, or the operator's `false`; nothing if it has one. */
+function whySilent(
+  { cancelReplies }: HostParts,
+  message: RoutedMessage,
+  { code }: Told,
+  content: string | false,
+): string | undefined {
+  if (content === false) return `cancelText says so for "${code}"`;
+  if (message.sender?.isBot === true) return 'its sender is a bot';
+  const { channel, accountId = '', threadId = '' } = message;
+  const place = [channel, accountId, conversationOf(message), String(threadId), code];
+  if (!cancelReplies.take(JSON.stringify(place)))
+    return `the conversation had a reply for "${code}" in the last minute`;
+  return undefined;
+}
+
+/** The cancel that the sender is told of: the first by a veto. */
+function cancelOf(sends: readonly SendReport[]): Told | undefined {
+  return sends.find(({ cancel }) => cancel?.extensionId !== undefined)?.cancel;
+}
