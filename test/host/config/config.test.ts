@@ -43,6 +43,7 @@ describe('a config (§20.1)', () => {
       lanes: {},
       session: {},
       failureText: {},
+      cancelText: {},
       logging: {},
     });
   });
