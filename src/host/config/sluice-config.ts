@@ -193,4 +193,23 @@ export interface SluiceConfig {
     /** A text that the sender of a message gets for each code that has no text here, or false: nothing is sent. */
     other?: false | string;
   } | undefined;
+  /** An object: by the code of a cancel, the text for the sender of a message. */
+  cancelText?: {
+    /** A text that the sender gets if a message is cancelled as "blocked", or false: nothing is sent. */
+    blocked?: false | string;
+    /** A text that the sender gets if a message is cancelled as "policy", or false: nothing is sent. */
+    policy?: false | string;
+    /** A text that the sender gets if a message is cancelled as "owned-elsewhere", or false: nothing is sent. */
+    'owned-elsewhere'?: false | string;
+    /** A text that the sender gets if a message is cancelled as "duplicate", or false: nothing is sent. */
+    duplicate?: false | string;
+    /** A text that the sender gets if a message is cancelled as "rate-limited", or false: nothing is sent. */
+    'rate-limited'?: false | string;
+    /** A text that the sender gets if a message is cancelled as "unsafe", or false: nothing is sent. */
+    unsafe?: false | string;
+    /** A text that the sender gets if a message is cancelled as "quiet-hours", or false: nothing is sent. */
+    'quiet-hours'?: false | string;
+    /** A text that the sender gets if a message is cancelled as "other", or false: nothing is sent. */
+    other?: false | string;
+  } | undefined;
 }
