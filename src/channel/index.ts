@@ -2,6 +2,7 @@ import './errors.js'; // merges the codes of this layer into ErrorCode
 
 export type {
   ChannelCapabilities,
+  InteractiveElement,
   StreamDelta,
   StreamSender,
 } from '../stream/index.js';
@@ -25,8 +26,9 @@ export type {
   ExplicitRoute,
   InboundMessage,
   Interaction,
+  Interactive,
 } from './message.js';
-export { approveSend, SendApproval, SendPermit } from './permit.js';
+export { approveSend, type CapabilitiesOf, SendApproval, SendPermit } from './permit.js';
 export type { ChannelPreviews, LeftPreview } from './previews.js';
 export type { SendResult } from './send-result.js';
 export { StreamApproval, type StreamPermits } from './stream-permits.js';

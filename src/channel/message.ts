@@ -6,6 +6,9 @@ export type InboundMessage = PayloadOf<'ingress.normalized'>;
 /** A button, a list or a form that somebody used, decoded: the payload of `interaction.received`. */
 export type Interaction = PayloadOf<'interaction.received'>;
 
+/** The buttons, the list and the form of a message (spec §14.16). */
+export type Interactive = NonNullable<PayloadOf<'egress.preparing'>['interactive']>;
+
 /** The agent and the session for a message, if its source names them itself. */
 export type ExplicitRoute = NonNullable<PayloadOf<'routing.resolving'>['explicitRoute']>;
 

@@ -5,7 +5,9 @@ import {
   type Outcome,
   type PayloadOf,
 } from '../kernel/index.js';
+import type { ChannelCapabilities } from '../stream/index.js';
 import { channelError } from './errors.js';
+import { withElementsAsText } from './interactive.js';
 import type { ApprovedMessage } from './message.js';
 
 /** The key that only this file knows, so that nothing else can make a permit. */
@@ -117,7 +119,11 @@ export class SendApproval {
   }
 
   /** @internal Use `approveSend`. */
-  static of(outcome: Outcome<'egress.preparing'>, kernel: Kernel | undefined): SendApproval {
+  static of(
+    outcome: Outcome<'egress.preparing'>,
+    kernel: Kernel | undefined,
+    capabilitiesOf: CapabilitiesOf | undefined,
+  ): SendApproval {
     if (!isOutcome(outcome))
       throw channelError('not-approved', { what: 'A value that no kernel made' });
     const { family } = outcome.event as { readonly family: string }; // whatever the type says
@@ -129,7 +135,11 @@ export class SendApproval {
       throw channelError('not-approved', { what: 'An outcome of another kernel' });
     if (outcome.status !== 'passed')
       throw channelError('not-approved', { what: `A ${outcome.status} outcome` });
-    const message = approvedMessage(outcome.payload, outcome.selection?.target);
+    const approved = approvedMessage(outcome.payload, outcome.selection?.target);
+    const message =
+      capabilitiesOf === undefined
+        ? approved
+        : withElementsAsText(approved, capabilitiesOf(approved)?.interactive);
     if (SendApproval.#approved.has(outcome))
       throw channelError('approved-before', { what: outcome.event.eventId });
     SendApproval.#approved.add(outcome);
@@ -142,14 +152,25 @@ export class SendApproval {
  * has dispatched approves nothing, nor does one of another kernel than the given (spec §14.14).
  *
  * @param kernel the kernel that must have made the outcome: a host names its own. By default any.
+ * @param capabilitiesOf the abilities of the channel that was selected: the elements that it does not show become lines of the
+ *   text (spec §14.16). Without it the message keeps all of them.
  * @throws SluiceError `not-approved`, `no-target` or `approved-before`.
  * @example
  * const outcome = await kernel.dispatch('egress.preparing', payload);
  * if (outcome.status === 'passed') await channel.send(approveSend(outcome).mintPermit());
  */
-export function approveSend(outcome: Outcome<'egress.preparing'>, kernel?: Kernel): SendApproval {
-  return SendApproval.of(outcome, kernel);
+export function approveSend(
+  outcome: Outcome<'egress.preparing'>,
+  kernel?: Kernel,
+  capabilitiesOf?: CapabilitiesOf,
+): SendApproval {
+  return SendApproval.of(outcome, kernel, capabilitiesOf);
 }
+
+/** Finds the abilities of the channel that a message is sent by; nothing if its account does not run. */
+export type CapabilitiesOf = (
+  place: Pick<ApprovedMessage, 'channel' | 'accountId'>,
+) => ChannelCapabilities | undefined;
 
 type Target = NonNullable<Outcome<'egress.preparing'>['selection']>['target'];
 

@@ -1,3 +1,6 @@
+/** An element of a message that people use: buttons, a list, a form (spec §14.16). */
+export type InteractiveElement = 'buttons' | 'list' | 'form';
+
 /** The abilities of a channel, so that nobody has to try them. An absent one means that the channel cannot. */
 export interface ChannelCapabilities {
   /** It renders a reply while it grows: `createStreamSender` is there, too. */
@@ -8,6 +11,8 @@ export interface ChannelCapabilities {
   readonly sendsOnly?: boolean;
   /** It takes files. */
   readonly attachments?: boolean;
+  /** The elements that it shows, or numbers itself. The host writes the others into the text. */
+  readonly interactive?: readonly InteractiveElement[];
   /** It drops a send that it has seen before, by `SendPermit.idempotencyKey`. */
   readonly deduplicatesSends?: boolean;
   /**

@@ -3,7 +3,7 @@ import './errors.js'; // merges the codes of this layer into ErrorCode
 export type { AgentAnswer } from './agent-answer.js';
 export type { AgentEventPayload, AgentEventStream } from './agent-event.js';
 export type { AgentTrigger } from './agent-trigger.js';
-export type { ChannelCapabilities } from './channel-capabilities.js';
+export type { ChannelCapabilities, InteractiveElement } from './channel-capabilities.js';
 export { leavable, type Waiting } from './flow/leavable.js';
 export { readLines } from './flow/lines.js';
 export { hasReachedAgent, unreachedError } from './flow/unreached.js';

@@ -60,6 +60,15 @@ const outbound = () => ({
   streaming: false,
   content: answer,
   attachments: [],
+  interactive: {
+    buttons: [{ id: 'yes', label: 'Yes' }],
+    list: { name: 'day', label: 'Which day?', choices: [{ value: 'mon', label: 'Monday' }] },
+    form: {
+      name: 'trip',
+      label: 'Your trip',
+      fields: [{ name: 'city', label: 'City', isOptional: true }],
+    },
+  },
   metadata: {},
 });
 

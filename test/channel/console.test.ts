@@ -1,7 +1,8 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { echoProvider } from '../../src/agent/index.js';
-import { type ApprovedMessage, consoleChannel } from '../../src/channel/index.js';
+import { type ApprovedMessage, consoleChannel, type Interactive } from '../../src/channel/index.js';
 import { createHost, type MessageEnd } from '../../src/host/index.js';
+import { createKernel } from '../../src/kernel/index.js';
 
 async function chat(
   lines: readonly string[],
@@ -98,4 +99,85 @@ it('takes nothing in once its intake is stopped, also while it waits for a line'
   next({ done: false, value: 'too late' });
   await new Promise(setImmediate);
   expect(written).toEqual([]);
+});
+
+describe('buttons and lists on the console', () => {
+  const ask: Interactive = {
+    buttons: [
+      { id: 'yes', label: 'Yes' },
+      { id: 'no', label: '\u001b[2JNo' },
+    ],
+    list: { name: 'day', choices: [{ value: 'mon', label: 'Monday' }] },
+  };
+
+  /** Answers the first line with buttons, and collects the presses. */
+  async function asked(lines: readonly string[]) {
+    const kernel = createKernel();
+    const pressed: unknown[] = [];
+    let isAsked = false;
+    kernel.contribute({
+      family: 'egress.preparing',
+      class: 'mutator',
+      extensionId: 'test',
+      id: 'ask',
+      handler: ({ payload }) => {
+        if (isAsked || payload.content !== 'ask') return undefined;
+        isAsked = true;
+        return { interactive: ask };
+      },
+    });
+    kernel.contribute({
+      family: 'interaction.received',
+      class: 'observer',
+      extensionId: 'test',
+      id: 'press',
+      handler: ({ payload: { kind, name, values, messageId } }) =>
+        void pressed.push({ kind, name, values, messageId }),
+    });
+    const written: string[] = [];
+    let tellWritten = (): void => undefined;
+    async function* input() {
+      for (const line of lines) {
+        const written = new Promise<void>((resolve) => {
+          tellWritten = resolve;
+        });
+        yield line;
+        if (!/^\d+$/.test(line.trim())) await written; // a person reads before they choose
+      }
+    }
+    const channel = consoleChannel({
+      lines: input(),
+      write: (text) => {
+        written.push(text);
+        setImmediate(() => tellWritten()); // when the send has ended
+      },
+    });
+    const host = createHost({
+      agents: [{ id: 'main', provider: echoProvider() }],
+      channels: [channel],
+      kernel,
+    });
+    await host.start();
+    await host.stopped;
+    return { pressed, written };
+  }
+
+  it('are numbered, and the line that is a number presses: once (§19.5)', async () => {
+    const { pressed, written } = await asked(['ask', ' 2 ', '2']);
+    expect(written).toEqual(['ask\n\n1) Yes\n2)  [2JNo\n3) Monday\n', '2\n']);
+    expect(pressed).toEqual([{ kind: 'button', name: 'no', values: [], messageId: 'console-1' }]);
+  });
+
+  it('a choice of a list has its value (§19.5)', async () => {
+    const { pressed } = await asked(['ask', '3']);
+    expect(pressed).toEqual([
+      { kind: 'select', name: 'day', values: ['mon'], messageId: 'console-1' },
+    ]);
+  });
+
+  it('leave a line alone that is none of the numbers (§19.5)', async () => {
+    const { pressed, written } = await asked(['ask', 'two', '1']);
+    expect(written[1]).toBe('two\n');
+    expect(pressed).toMatchObject([{ name: 'yes' }]);
+  });
 });

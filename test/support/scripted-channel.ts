@@ -40,6 +40,8 @@ export interface ScriptedChannelOptions {
   readonly resendPolicy?: Partial<ChannelPlugin['resendPolicy']>;
   readonly deduplicatesSends?: boolean;
   readonly canWait?: boolean;
+  /** The elements of a message that it shows. */
+  readonly interactive?: ChannelPlugin['capabilities']['interactive'];
   /** Answers a send in place of the channel; it takes the permit or not. */
   readonly send?: (permit: SendPermit, sent: ApprovedMessage[]) => Promise<SendResult>;
   readonly startAccount?: (accountId: string) => Promise<void>;
@@ -61,6 +63,7 @@ export function scriptedChannel(options: ScriptedChannelOptions = {}): ScriptedC
     capabilities: {
       deduplicatesSends: options.deduplicatesSends ?? false,
       canWait: options.canWait ?? false,
+      ...(options.interactive !== undefined && { interactive: options.interactive }),
     },
     resendPolicy: { ambiguous: 'fail', maxAttempts: 3, maxWaitMs: 60_000, ...options.resendPolicy },
     startAccount: async (accountId, inbox) => {

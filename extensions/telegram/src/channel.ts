@@ -62,6 +62,7 @@ export function telegramChannel(options: TelegramChannelOptions): TelegramChanne
     capabilities: {
       threads: true,
       attachments: true,
+      interactive: ['buttons', 'list'],
       ...(config.streaming && { canStreamResponse: true }),
     },
     resendPolicy: { ambiguous: 'fail', maxAttempts: 5, maxWaitMs: 120_000 },

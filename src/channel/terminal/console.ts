@@ -1,6 +1,7 @@
 import { inertText } from '../../kernel/index.js';
 import type { ChannelInbox, ChannelPlugin, DecodedIngress } from '../channel.js';
 import { checkedPermits, checkPermit } from '../check-permit.js';
+import { numberedPresses, type Press, withElementsAsText } from '../interactive.js';
 import type { ApprovedMessage } from '../message.js';
 import type { TerminalScreen } from './terminal-screen.js';
 import { type TerminalLook, terminalSender } from './terminal-sender.js';
@@ -34,6 +35,8 @@ interface ConsoleLine {
   readonly line: string;
   /** From 1. */
   readonly number: number;
+  /** The button or the choice that the line chooses by its number, and the message that had it. */
+  readonly press?: Press & { readonly messageId: string };
 }
 
 const accountId = 'default';
@@ -41,7 +44,8 @@ const accountId = 'default';
 /**
  * The console as a channel: each line that comes in is a message, in one conversation; the end of the lines ends
  * the account's intake. An empty line is ignored. Replies are written in full; on a terminal they are shown while they
- * grow.
+ * grow. Buttons and the choices of a list are written as numbered lines: the line that is one of these numbers is a press, until
+ * one was pressed or another message has numbers.
  *
  * @example
  * consoleChannel({
@@ -57,6 +61,16 @@ export function consoleChannel(options: ConsoleChannelOptions): ChannelPlugin {
   let host: ChannelInbox | undefined;
   let iterator: AsyncIterator<string> | undefined;
   let written = 0;
+  let open:
+    | { readonly messageId: string; readonly presses: ReadonlyMap<string, Press> }
+    | undefined;
+  const pressedBy = (line: string): Pick<ConsoleLine, 'press'> => {
+    const press = open?.presses.get(line.trim());
+    if (open === undefined || press === undefined) return {};
+    const { messageId } = open;
+    open = undefined;
+    return { press: { ...press, messageId } };
+  };
   const nextMessageId = (): string => `console-${++written}`;
 
   async function pump(lines: AsyncIterator<string>, inbox: ChannelInbox): Promise<void> {
@@ -65,14 +79,18 @@ export function consoleChannel(options: ConsoleChannelOptions): ChannelPlugin {
       if (stopped) return;
       if (next.done === true) return inbox.ended({ reason: 'end of input' });
       if (terminal?.showsInput === true) terminal.screen.typed(next.value);
-      const raw: ConsoleLine = { line: next.value, number };
+      const raw: ConsoleLine = { line: next.value, number, ...pressedBy(next.value) };
       await inbox.receive({ raw }); // no id: numbers begin anew with each start
     }
   }
 
   return {
     id: 'console',
-    capabilities: { canStreamResponse: terminal !== undefined, canWait: true },
+    capabilities: {
+      canStreamResponse: terminal !== undefined,
+      canWait: true,
+      interactive: ['buttons', 'list'],
+    },
     accounts: [accountId],
     // A line that could not be written is not written again: the reader is gone.
     resendPolicy: { ambiguous: 'fail', maxAttempts: 1, maxWaitMs: 0 },
@@ -97,14 +115,22 @@ export function consoleChannel(options: ConsoleChannelOptions): ChannelPlugin {
 
     send: async (permit) => {
       checkPermit(permit, host);
-      const message = permit.take();
+      const taken = permit.take();
+      const message = withElementsAsText(taken);
       try {
         if (shown === undefined) await options.write(render(inertMessage(message)));
         else await shown.screen.print(`${shown.text(message)}\n`, shown.paint(message));
       } catch (error) {
         return { status: 'rejected', reason: `the console cannot be written to: ${String(error)}` };
       }
-      return { status: 'sent', receipt: { messageId: nextMessageId() } };
+      const messageId = nextMessageId();
+      const numbered = numberedPresses(taken.interactive ?? {});
+      if (numbered.length > 0)
+        open = {
+          messageId,
+          presses: new Map(numbered.map(({ number, press }) => [String(number), press])),
+        };
+      return { status: 'sent', receipt: { messageId } };
     },
 
     ...(shown !== undefined && {
@@ -136,6 +162,19 @@ function decode(
   const content = raw.line.trim();
   if (content === '') return { kind: 'ignored', reason: 'an empty line' };
   const conversationId = `console:${sender.id}`;
+  if (raw.press !== undefined)
+    return {
+      kind: 'interaction',
+      interaction: {
+        interactionId: `line-${raw.number}`,
+        ...raw.press,
+        channel: 'console',
+        accountId,
+        conversationId,
+        isGroup: false,
+        sender: { ...sender },
+      },
+    };
   return {
     kind: 'message',
     message: {

@@ -77,7 +77,7 @@ async function attemptAll(
   signal: AbortSignal,
   first: Attempt | undefined,
 ): Promise<SendEnd> {
-  const approval = approveSend(outcome, parts.kernel);
+  const approval = approveSend(outcome, parts.kernel, parts.accounts.capabilitiesOf);
   const { channel, accountId } = approval.message;
   const send: Attempt = (account) => attemptSend(parts, trail, account, approval, signal);
   let attempt = first ?? send;

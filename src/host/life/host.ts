@@ -1,5 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import { Trail } from '../../agent/index.js';
+import type { Interactive } from '../../channel/index.js';
 import type { ExtensionStatus, ReloadResult } from '../../extension/index.js';
 import type { Kernel } from '../../kernel/index.js';
 import { deliver } from '../egress/delivery.js';
@@ -30,6 +31,8 @@ export interface UnpromptedMessage {
   readonly to: string;
   readonly content: string;
   readonly threadId?: string;
+  /** The buttons, the list and the form under it. */
+  readonly interactive?: Interactive;
   readonly metadata?: Readonly<Record<string, unknown>>;
   readonly signal?: AbortSignal;
 }

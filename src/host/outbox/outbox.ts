@@ -30,7 +30,7 @@ interface End {
 
 type Prepared = Outcome<'egress.preparing'>;
 type Payload = PayloadOf<'egress.preparing'>;
-type Said = Pick<Payload, 'content'> & Partial<Pick<Payload, 'attachments'>>;
+type Said = Pick<Payload, 'content'> & Partial<Pick<Payload, 'attachments' | 'interactive'>>;
 
 /** A body is what is sent again after a restart: it is kept whole, or the send does not go out. */
 const maxBodyLength = 16 * 1024 * 1024;
@@ -196,8 +196,8 @@ export class Outbox {
 }
 
 /** Names the words of a send: the same words are not sent twice for one message. */
-function fingerprintOf({ content, attachments = [] }: Said): string {
-  return digestOf([content, attachments]);
+function fingerprintOf({ content, attachments = [], interactive }: Said): string {
+  return digestOf([content, attachments, ...(interactive === undefined ? [] : [interactive])]);
 }
 
 /** The id under which the journal has a send: the final of a stream ends what the stream has opened. */

@@ -1,4 +1,4 @@
-import type { ChannelPlugin } from '../../channel/index.js';
+import type { CapabilitiesOf, ChannelPlugin } from '../../channel/index.js';
 
 /** An account that has been started. */
 export interface RunningAccount {
@@ -30,6 +30,10 @@ export class Accounts {
       (account) => account.channel.id === channel && account.accountId === accountId,
     );
   }
+
+  /** Finds the abilities of a channel by one of its accounts. */
+  readonly capabilitiesOf: CapabilitiesOf = ({ channel, accountId }) =>
+    this.find(channel, accountId)?.channel.capabilities;
 
   /** Returns the accounts that `egress.preparing` offers its resolvers. */
   offered(): { channel: string; accountId: string }[] {

@@ -25,7 +25,9 @@ export async function sendFinal(
   trail: Trail,
   { account, final, driver, approval, signal }: FinalSend,
 ): Promise<AttemptResult> {
-  if (signal.aborted || !approval.fits(final) || final.message.attachments.length > 0) {
+  const { attachments, interactive } = final.message;
+  const isPlain = attachments.length === 0 && interactive === undefined;
+  if (signal.aborted || !approval.fits(final) || !isPlain) {
     await driver.abort();
     return signal.aborted ? { status: 'aborted' } : { status: 'not-shown' };
   }

@@ -14,6 +14,7 @@ import {
   providerId,
   text,
 } from './pieces/field.js';
+import { interactive } from './pieces/interactive.js';
 import { attachments } from './pieces/message.js';
 import { channelAccount } from './pieces/place.js';
 import { runFields } from './pieces/run.js';
@@ -52,6 +53,7 @@ const outboundFields = {
   content: text('The text.'),
   format: optional(format('How the text is marked up.')),
   attachments: attachments('The files that go with it.'),
+  interactive: optional(interactive('The buttons, the list and the form under it.')),
   silent: optional(flag('Arrive without a sound.')),
   metadata: openRecord('What its source and its handlers say beyond these fields.'),
 };
@@ -68,6 +70,9 @@ const egressPreparingPatch = object({
   content: optional(text('The text anew.')),
   format: optional(format('How the new text is marked up.')),
   attachments: optional(attachments('All files that are to go with it.')),
+  interactive: optional(
+    interactive('All that is to stand under it; an empty object takes away what does.'),
+  ),
   silent: optional(flag('Arrive without a sound.')),
   metadata: optional(openRecord('Keys to set; the others stay.')),
 });

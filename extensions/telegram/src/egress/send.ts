@@ -5,6 +5,7 @@ import type { ApiAnswer, BotApi } from '../api/bot-api.js';
 import { type SentMessage, sentMessageOf } from '../api/sent-message.js';
 import type { TelegramConfig } from '../config.js';
 import { pause } from '../intake/pause.js';
+import { keyboardOf } from './keyboard.js';
 import { type Part, partsOf, textFields } from './parts.js';
 import { replyOf, type Target, targetOf } from './target.js';
 
@@ -38,11 +39,13 @@ export async function sendMessage(
     return { status: 'rejected', reason: `"${message.to}" is no address of Telegram` };
   const made = await partsOf(message, parts.config);
   if (made.problem !== undefined) return { status: 'rejected', reason: made.problem };
+  const keyboard = keyboardOf(message);
+  if (keyboard.problem !== undefined) return { status: 'rejected', reason: keyboard.problem };
   const common = {
     ...replyOf(message),
     ...(message.silent === true && { disable_notification: true }),
   };
-  return sendParts(parts, { parts: made.parts, target, common, attempt });
+  return sendParts(parts, { parts: made.parts, target, common, last: keyboard.fields, attempt });
 }
 
 /** Calls that belong to one message. */
@@ -51,6 +54,8 @@ export interface Batch {
   readonly target: Target;
   /** Fields of the first of them; what it answers stands there alone. */
   readonly common: Readonly<Record<string, unknown>>;
+  /** Fields of the last of them: its keyboard. */
+  readonly last?: Readonly<Record<string, unknown>>;
   readonly attempt: number;
   /** The ids of parts that are out already. */
   readonly before?: readonly number[];
@@ -70,7 +75,8 @@ export async function sendParts(parts: SendParts, batch: Batch): Promise<SendRes
   let last: SentMessage | undefined;
   for (const [at, part] of batch.parts.entries()) {
     const { reply_parameters, ...always } = batch.common;
-    const fields = at === 0 && ids.length === 0 ? batch.common : always;
+    const first = at === 0 && ids.length === 0 ? batch.common : always;
+    const fields = { ...first, ...(at === batch.parts.length - 1 && batch.last) };
     let isPlain = false;
     for (let attempt = batch.attempt; ; attempt++) {
       const timeoutMs = Math.min(30_000, endsAtMs - clock.monotonicMs());

@@ -2,6 +2,7 @@ import type { CallbackQuery, MaybeInaccessibleMessage, Message, Update } from 'g
 import type { DecodedIngress, InboundMessage, Interaction } from 'sluice/channel';
 import { conversationIdOf } from '../address.js';
 import type { AccessConfig, TelegramConfig } from '../config.js';
+import { pressOf } from '../egress/keyboard.js';
 import { admit } from './access.js';
 import { type BotIdentity, isMentioned, slashCommandOf } from './mention.js';
 import { inboundMessageOf } from './message.js';
@@ -106,9 +107,7 @@ function decodePress(query: CallbackQuery, context: DecodeContext): DecodedIngre
     kind: 'interaction',
     interaction: {
       interactionId: query.id,
-      kind: 'button',
-      name: data ?? game ?? '',
-      values: [],
+      ...pressOf(data ?? game ?? ''),
       channel: 'telegram',
       accountId: context.accountId,
       conversationId: place.conversationId,

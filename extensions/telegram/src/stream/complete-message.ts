@@ -1,4 +1,5 @@
 import type { ApprovedMessage, SendResult } from 'sluice/channel';
+import { keyboardOf } from '../egress/keyboard.js';
 import { partsOf, richTextOf, textParts } from '../egress/parts.js';
 import { type SendParts, sendParts, sent } from '../egress/send.js';
 import { replyOf, targetOf } from '../egress/target.js';
@@ -30,16 +31,20 @@ export async function completeMessage(
   const text = given.text ?? trimmed(richTextOf(message, config.format));
   const media = await partsOf({ ...message, content: '' }, config);
   const files = message.attachments.length === 0 ? [] : media.parts;
-  if (target === undefined || files === undefined || (text.text === '' && files.length === 0)) {
+  const keyboard = keyboardOf(message);
+  const { fields: last } = keyboard;
+  const isEmpty = text.text === '' && files?.length === 0;
+  if (target === undefined || files === undefined || last === undefined || isEmpty) {
     if (shown !== undefined) await removeMessage(shown);
-    const reason = media.problem ?? `nothing can be sent to "${message.to}"`;
+    const reason = media.problem ?? keyboard.problem ?? `nothing can be sent to "${message.to}"`;
     return { status: 'rejected', reason };
   }
   const all = [...textParts(text), ...files];
-  const whole = { parts: all, target, common: fieldsOf(message), attempt: 1 };
+  const whole = { parts: all, target, common: fieldsOf(message), last, attempt: 1 };
   if (shown === undefined) return sendParts(parts, whole);
 
-  const [first] = split(text);
+  const isToEdit = Object.keys(last).length === 0; // an edit of the text would bring no keyboard
+  const [first] = isToEdit ? split(text) : [];
   if (first === undefined) await removeMessage(shown);
   const placed = first === undefined ? 'gone' : await placeText(shown, first);
   if (placed !== 'placed' && placed !== 'gone') return placed;
