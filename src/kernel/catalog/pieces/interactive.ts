@@ -15,7 +15,10 @@ const list = object(
   {
     name: text('The `name` of the interaction that a choice makes.'),
     label: optional(text('The text above it.')),
-    choices: Type.Array(choice, { minItems: 1, description: 'The choices, in order: one is made.' }),
+    choices: Type.Array(choice, {
+      minItems: 1,
+      description: 'The choices, in order: one is made.',
+    }),
   },
   'A list to choose one from.',
 );
