@@ -4,8 +4,8 @@ import { echoProvider } from '../../src/agent/index.js';
 import type { ChannelPlugin, SendResult } from '../../src/channel/index.js';
 import { createHost } from '../../src/host/index.js';
 import { cancel, type Outcome } from '../../src/kernel/index.js';
-import type { FaultContribution, FaultKernel } from '../support/faults.js';
 import { faultClock, settleAll } from '../support/faults-clock.js';
+import type { LabContribution, LabKernel } from '../support/kernel-lab.js';
 
 const terminal = ['egress.sent', 'egress.cancelled', 'egress.failed'];
 
@@ -102,10 +102,10 @@ describe('fault 26: exactly one terminal egress event for each prepared send (P)
           kernelOptions: { clock, tap: { outcome: (outcome) => seen.push(outcome) } },
         });
         await host.start();
-        const kernel = host.kernel as unknown as FaultKernel; // some of these do not compile, on purpose
+        const kernel = host.kernel as unknown as LabKernel; // some of these do not compile, on purpose
         for (const [i, one] of given.handlers.entries()) {
           const name = one.family === 'egress.preparing' ? one.class : 'observer';
-          const contribution: FaultContribution = {
+          const contribution: LabContribution = {
             family: one.family,
             class: name,
             extensionId: 'faulty',

@@ -1,14 +1,11 @@
 import { describe, expect, it } from 'vitest';
+import { type Combination, combinations, faultSample, faultStage } from '../support/faults.js';
 import {
-  type Combination,
-  combinations,
-  type FaultCall,
-  type FaultHandler,
-  type FaultOutcome,
-  faultKernel,
-  faultSample,
-  faultStage,
-} from '../support/faults.js';
+  type LabCall,
+  type LabHandler,
+  type LabOutcome,
+  labKernel,
+} from '../support/kernel-lab.js';
 
 /** Depth 0 and the eight below it. */
 const levels = 9;
@@ -17,8 +14,8 @@ const levels = 9;
 const goOn = (row: Combination): unknown => (row.class === 'veto' ? { kind: 'allow' } : undefined);
 
 interface Nested {
-  readonly call: FaultCall;
-  readonly inner: FaultOutcome;
+  readonly call: LabCall;
+  readonly inner: LabOutcome;
 }
 
 /** Dispatches its own family from inside, without end. */
@@ -26,11 +23,11 @@ function recursive(row: Combination, limits?: { readonly depth: number }) {
   const policy = row.policy === 'closed' ? 'closed' : 'open';
   const onError = row.class === 'resolver' ? {} : { [row.class]: policy };
   const stage = faultStage({ mode: row.mode, onError });
-  const kernel = faultKernel([stage], limits === undefined ? {} : { limits });
+  const kernel = labKernel([stage], limits === undefined ? {} : { limits });
   const nested: Nested[] = [];
-  const handler: FaultHandler = (call, own) => {
+  const handler: LabHandler = (call, own) => {
     const inner = own.dispatch(call, stage.family, faultSample());
-    const keep = (outcome: FaultOutcome): unknown => {
+    const keep = (outcome: LabOutcome): unknown => {
       nested.push({ call, inner: outcome });
       return goOn(row);
     };
@@ -54,7 +51,7 @@ describe('fault 10: dispatching the same family from inside -> to a depth, then 
       ...Array.from({ length: levels - 1 }, () => 'passed'),
     ]);
     expect(inners[0]?.failures).toMatchObject([{ kind: 'too-deep', policy: 'closed' }]); // §10.5
-    expect(inners[0]?.failures[0]?.message).toContain('acme/nest');
+    expect(inners[0]?.failures[0]?.message).toContain('x/nest');
     expect(kernel.stats()).toMatchObject({ dispatches: levels + 1, failed: 1, waiting: 0 });
   });
 
@@ -67,7 +64,7 @@ describe('fault 10: dispatching the same family from inside -> to a depth, then 
     ); // §1.8
     expect(new Set(events.map(({ eventId }) => eventId)).size).toBe(levels + 1);
     expect(outcome.event['sourceContributionId']).toBeNull();
-    for (const { inner } of nested) expect(inner.event['sourceContributionId']).toBe('acme/nest');
+    for (const { inner } of nested) expect(inner.event['sourceContributionId']).toBe('x/nest');
   });
 
   it('the depth is an option', async () => {
@@ -85,7 +82,7 @@ describe('fault 11: unregistering during a dispatch -> the running generation is
   /** Observers a, b, c in this order; b disposes what it is told to, once. */
   function trio(mode: Combination['mode'], disposed: readonly string[]) {
     const stage = faultStage({ mode });
-    const kernel = faultKernel([stage]);
+    const kernel = labKernel([stage]);
     const ran: string[] = [];
     const live = new Map<string, Disposable>();
     for (const id of ['a', 'b', 'c'])
@@ -129,7 +126,7 @@ describe('fault 11: unregistering during a dispatch -> the running generation is
 
   it.each(modes)('on %s, one that is registered meanwhile runs from the next on', async (mode) => {
     const stage = faultStage({ mode });
-    const kernel = faultKernel([stage]);
+    const kernel = labKernel([stage]);
     let ran = 0;
     kernel.contribute({
       family: stage.family,
@@ -138,7 +135,7 @@ describe('fault 11: unregistering during a dispatch -> the running generation is
       priority: 1,
       handler: () => {
         if (kernel.plan(stage.family).length > 1) return;
-        const handler: FaultHandler = () => {
+        const handler: LabHandler = () => {
           ran++;
         };
         kernel.contribute({ family: stage.family, class: 'observer', id: 'b', handler });
@@ -152,7 +149,7 @@ describe('fault 11: unregistering during a dispatch -> the running generation is
 
   it('a veto that is disposed after it allowed still judges again (§8.3)', async () => {
     const stage = faultStage();
-    const kernel = faultKernel([stage]);
+    const kernel = labKernel([stage]);
     const seen: unknown[] = [];
     const veto = kernel.contribute({
       family: stage.family,

@@ -5,13 +5,11 @@ import {
   budgetMs,
   type Combination,
   combinations,
-  type FaultHandler,
-  type FaultOutcome,
   failuresOf,
-  faultKernel,
   faultStage,
 } from '../support/faults.js';
 import { faultClock, settleAll } from '../support/faults-clock.js';
+import { type LabHandler, type LabOutcome, labKernel } from '../support/kernel-lab.js';
 
 const sync = combinations.filter(({ mode }) => mode === 'sync-sequential');
 const waiting = combinations.filter(({ mode }) => mode !== 'sync-sequential');
@@ -105,7 +103,7 @@ describe('fault 6: a thenable from a sync stage -> refused, rejection observed, 
 
   it('async functions are refused when they are registered (§4.4)', () => {
     const stage = faultStage({ mode: 'sync-sequential' });
-    const handlers: FaultHandler[] = [
+    const handlers: LabHandler[] = [
       async () => undefined,
       async function named() {
         return undefined;
@@ -116,7 +114,7 @@ describe('fault 6: a thenable from a sync stage -> refused, rejection observed, 
       { async method() {} }.method,
     ];
     for (const handler of handlers) {
-      const kernel = faultKernel([stage]);
+      const kernel = labKernel([stage]);
       const contribute = () =>
         kernel.contribute({ family: stage.family, class: 'observer', id: 'a', handler });
       expect(contribute).toThrow(expect.objectContaining({ code: 'async-handler' }));
@@ -191,7 +189,7 @@ describe('fault 7: then calls back more than once -> the first settlement only',
         started++; // a query builder runs its query here
       });
       const { dispatch } = bench(row, () => lazy, { clock });
-      const ended: FaultOutcome[] = [];
+      const ended: LabOutcome[] = [];
       void dispatch().then((outcome) => ended.push(outcome));
       await settleAll();
       clock.advance(budgetMs);
@@ -214,7 +212,7 @@ describe('fault 7: then calls back more than once -> the first settlement only',
       );
       const clock = faultClock();
       const { next, dispatch } = bench(row, () => hostile, { clock });
-      const ended: FaultOutcome[] = [];
+      const ended: LabOutcome[] = [];
       void dispatch().then((outcome) => ended.push(outcome));
       await settleAll();
       expect(ended).toHaveLength(0);
@@ -242,7 +240,7 @@ describe('fault 7: then calls back more than once -> the first settlement only',
         },
       );
       const { dispatch } = bench(row, () => turning, { clock });
-      const ended: FaultOutcome[] = [];
+      const ended: LabOutcome[] = [];
       void dispatch().then((outcome) => ended.push(outcome));
       await settleAll();
       expect(() => clock.advance(budgetMs)).not.toThrow(); // else the timer ends the process

@@ -6,22 +6,20 @@ import {
   budgetMs,
   type Combination,
   combinations,
-  type FaultCall,
-  type FaultOutcome,
-  type FaultOwn,
   failuresOf,
 } from '../support/faults.js';
 import { deferred, faultClock, settleAll } from '../support/faults-clock.js';
+import type { LabCall, LabOutcome, LabOwn } from '../support/kernel-lab.js';
 
 const waiting = combinations.filter(({ mode }) => mode !== 'sync-sequential');
 
 /** A dispatch whose faulty handler waits for a promise that the test holds. */
-function stuck(row: Combination, handler?: (call: FaultCall, own: FaultOwn) => unknown) {
+function stuck(row: Combination, handler?: (call: LabCall, own: LabOwn) => unknown) {
   const clock = faultClock();
   const late: Late[] = [];
   const settled = deferred();
-  const calls: FaultCall[] = [];
-  const owns: FaultOwn[] = [];
+  const calls: LabCall[] = [];
+  const owns: LabOwn[] = [];
   const made = bench(
     row,
     (call, own) => {
@@ -31,7 +29,7 @@ function stuck(row: Combination, handler?: (call: FaultCall, own: FaultOwn) => u
     },
     { clock, tap: { late: (one) => late.push(one) } },
   );
-  const ended: FaultOutcome[] = [];
+  const ended: LabOutcome[] = [];
   void made.dispatch().then((outcome) => ended.push(outcome));
   return { ...made, clock, late, calls, owns, ended, settle: settled };
 }
@@ -121,7 +119,7 @@ describe('fault 9: own.dispatch after the end -> call-inactive', () => {
   };
 
   it.each(combinations)('$name, once its stage has ended', async (row) => {
-    const kept: [FaultCall, FaultOwn][] = [];
+    const kept: [LabCall, LabOwn][] = [];
     const { dispatch, family, kernel } = bench(row, (call, own) => {
       kept.push([call, own]);
     });
@@ -148,7 +146,7 @@ describe('fault 9: own.dispatch after the end -> call-inactive', () => {
     const { dispatch, family } = bench(row, (call, own) => {
       const copies: unknown[] = [{ ...call }, Object.create(call), new Proxy(call, {}), null, 1];
       for (const copy of copies)
-        codes.push(codeOf(() => own.dispatch(copy as FaultCall, family, {})));
+        codes.push(codeOf(() => own.dispatch(copy as LabCall, family, {})));
     });
     await dispatch();
     expect(codes).toEqual(Array.from({ length: 5 }, () => 'foreign-call'));

@@ -1,13 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import {
-  budgetMs,
-  type FaultOutcome,
-  faultKernel,
-  faultSample,
-  faultStage,
-} from '../support/faults.js';
+import { budgetMs, faultSample, faultStage } from '../support/faults.js';
 import { faultClock, settleAll } from '../support/faults-clock.js';
+import { type LabOutcome, labKernel } from '../support/kernel-lab.js';
 
 const dayMs = 86_400_000;
 const stage = faultStage();
@@ -20,8 +15,8 @@ describe('fault 38: the wall clock steps -> ids stay in order, timeouts are unaf
     await fc.assert(
       fc.asyncProperty(fc.array(fc.tuple(step, fc.nat(5)), { maxLength: 20 }), async (steps) => {
         const clock = faultClock();
-        const kernel = faultKernel([stage], { clock });
-        const outcomes: FaultOutcome[] = [];
+        const kernel = labKernel([stage], { clock });
+        const outcomes: LabOutcome[] = [];
         for (const [ms, more] of steps) {
           clock.stepWall(ms);
           for (let i = 0; i <= more; i++)
@@ -36,7 +31,7 @@ describe('fault 38: the wall clock steps -> ids stay in order, timeouts are unaf
 
   it('occurredAt says what the clock said; only the id does not go back (§1.2)', async () => {
     const clock = faultClock(1_000_000);
-    const kernel = faultKernel([stage], { clock });
+    const kernel = labKernel([stage], { clock });
     const first = await kernel.dispatch(stage.family, faultSample());
     clock.stepWall(-500_000);
     const second = await kernel.dispatch(stage.family, faultSample());
@@ -46,7 +41,7 @@ describe('fault 38: the wall clock steps -> ids stay in order, timeouts are unaf
 
   it('a given occurredAt, or eventId, is taken as it is, and does not disorder the others', async () => {
     const clock = faultClock(1_000_000);
-    const kernel = faultKernel([stage], { clock });
+    const kernel = labKernel([stage], { clock });
     const ids: string[] = [];
     for (const occurredAt of [undefined, 5, 9e12, undefined, 0]) {
       const given = occurredAt === undefined ? {} : { occurredAt };
@@ -63,7 +58,7 @@ describe('fault 38: the wall clock steps -> ids stay in order, timeouts are unaf
     const clock = faultClock();
     const ids = new Set<string>();
     for (let i = 0; i < 50; i++) {
-      const kernel = faultKernel([stage], { clock });
+      const kernel = labKernel([stage], { clock });
       ids.add((await kernel.dispatch(stage.family, faultSample())).event.eventId);
     }
     expect(ids.size).toBe(50);
@@ -73,10 +68,10 @@ describe('fault 38: the wall clock steps -> ids stay in order, timeouts are unaf
     'a step of %i ms neither hastens nor delays a timeout (§10.3)',
     async (ms) => {
       const clock = faultClock();
-      const kernel = faultKernel([stage], { clock });
+      const kernel = labKernel([stage], { clock });
       const never = () => new Promise(() => undefined);
       kernel.contribute({ family: stage.family, class: 'observer', id: 'a', handler: never });
-      const ended: FaultOutcome[] = [];
+      const ended: LabOutcome[] = [];
       void kernel.dispatch(stage.family, faultSample()).then((outcome) => ended.push(outcome));
       clock.stepWall(ms);
       clock.advance(budgetMs - 1);
@@ -91,7 +86,7 @@ describe('fault 38: the wall clock steps -> ids stay in order, timeouts are unaf
 
   it('durations in the trace are of the monotonic clock, never below 0 (§12.3)', async () => {
     const clock = faultClock();
-    const kernel = faultKernel([stage], { clock, trace: true });
+    const kernel = labKernel([stage], { clock, trace: true });
     kernel.contribute({
       family: stage.family,
       class: 'observer',

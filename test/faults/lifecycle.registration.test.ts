@@ -1,12 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { canonicalStages, type SluiceError } from '../../src/kernel/index.js';
-import {
-  type FaultContribution,
-  type FaultKernel,
-  faultKernel,
-  faultSample,
-  faultStage,
-} from '../support/faults.js';
+import { faultSample, faultStage } from '../support/faults.js';
+import { type LabContribution, type LabKernel, labKernel } from '../support/kernel-lab.js';
 
 const none = (): void => undefined;
 
@@ -19,8 +14,8 @@ function refusal(act: () => unknown): SluiceError {
   throw new Error('nothing was refused');
 }
 
-const canonical = () => faultKernel(canonicalStages);
-const contribution = (over: Partial<FaultContribution>): FaultContribution => ({
+const canonical = () => labKernel(canonicalStages);
+const contribution = (over: Partial<LabContribution>): LabContribution => ({
   family: 'egress.preparing',
   class: 'observer',
   id: 'a',
@@ -88,7 +83,7 @@ describe('fault 31: a registration that cannot be -> an error with the nearest v
     for (const family of ['egress.preparing', 'egress.sending']) {
       const error = refusal(() => kernel.contribute(contribution({ id: 'sign', family })));
       expect(error.code).toBe('duplicate-contribution');
-      expect(error.message).toMatch(/"acme".*"sign".*"egress.preparing"/);
+      expect(error.message).toMatch(/"x".*"sign".*"egress.preparing"/);
     }
     expect(kernel.plan('egress.preparing')).toHaveLength(1);
     expect(kernel.plan('egress.sending')).toEqual([]);
@@ -116,7 +111,7 @@ describe('fault 31: a registration that cannot be -> an error with the nearest v
     ['failClosed on an observer', { failClosed: true }],
     ['recheck on an observer', { recheck: false }],
     ['detached on a veto', { class: 'veto', detached: true }],
-  ] satisfies [string, Partial<FaultContribution>][])(
+  ] satisfies [string, Partial<LabContribution>][])(
     '%s is bad-contribution (§3.4)',
     (_name, over) => {
       const kernel = canonical();
@@ -127,7 +122,7 @@ describe('fault 31: a registration that cannot be -> an error with the nearest v
 
   it('late, while the kernel runs, is in time: it takes part from the next dispatch on (§3.5)', async () => {
     const stage = faultStage();
-    const kernel = faultKernel([stage]);
+    const kernel = labKernel([stage]);
     await kernel.run(stage.family, faultSample());
     let ran = 0;
     const count = (): void => {
@@ -143,7 +138,7 @@ describe('fault 32: 10,000 registrations on one family', () => {
   const stage = faultStage();
   const other = faultStage({ family: 'fault.other' });
 
-  function storm(kernel: FaultKernel, count: number): void {
+  function storm(kernel: LabKernel, count: number): void {
     for (let i = 0; i < count; i++)
       kernel.contribute({ family: stage.family, class: 'observer', id: `h${i}`, handler: none });
   }
@@ -154,7 +149,7 @@ describe('fault 32: 10,000 registrations on one family', () => {
       warnings.push(message);
     };
     const logger = { debug: none, info: none, warn: log, error: log };
-    const kernel = faultKernel([stage, other], { logger, ...(limits && { limits }) });
+    const kernel = labKernel([stage, other], { logger, ...(limits && { limits }) });
     return { kernel, warnings };
   }
 
@@ -164,7 +159,7 @@ describe('fault 32: 10,000 registrations on one family', () => {
     expect(warnings).toEqual([]);
     kernel.contribute({ family: stage.family, class: 'observer', id: 'straw', handler: none });
     expect(warnings).toHaveLength(1);
-    expect(warnings[0]).toMatch(/"fault\.stage".*1000.*acme\/straw/);
+    expect(warnings[0]).toMatch(/"fault\.stage".*1000.*x\/straw/);
     for (let i = 0; i < 9_000; i++)
       kernel.contribute({ family: stage.family, class: 'observer', id: `more${i}`, handler: none });
     expect(warnings).toHaveLength(1);
@@ -177,7 +172,7 @@ describe('fault 32: 10,000 registrations on one family', () => {
     const one = { family: stage.family, class: 'observer', id: 'straw', handler: none } as const;
     const error = refusal(() => kernel.contribute(one));
     expect(error.code).toBe('too-many-handlers');
-    expect(error.message).toMatch(/"fault\.stage" has 10000 handlers.*acme\/straw/);
+    expect(error.message).toMatch(/"fault\.stage" has 10000 handlers.*x\/straw/);
     kernel.contribute({ ...one, family: other.family });
     expect((await kernel.run(stage.family, faultSample())).status).toBe('passed');
     expect(kernel.stats().contributions).toBe(10_001);

@@ -1,19 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import {
-  type Bag,
-  type FaultCall,
-  type FaultKernel,
-  faultKernel,
-  faultSample,
-  faultStage,
-} from '../support/faults.js';
+import { faultSample, faultStage } from '../support/faults.js';
+import { type Bag, type LabCall, type LabKernel, labKernel } from '../support/kernel-lab.js';
 
 const stage = faultStage();
 const closedStage = faultStage({ onError: { mutator: 'closed' } });
 
 /** Adds mutators a/one, b/one, ... in this order, one extension each. */
-function mutators(kernel: FaultKernel, patches: readonly (Bag | undefined)[]): void {
+function mutators(kernel: LabKernel, patches: readonly (Bag | undefined)[]): void {
   for (const [i, patch] of patches.entries())
     kernel.contribute({
       family: stage.family,
@@ -25,7 +19,7 @@ function mutators(kernel: FaultKernel, patches: readonly (Bag | undefined)[]): v
 }
 
 async function patched(patches: readonly (Bag | undefined)[], generateCode = true) {
-  const kernel = faultKernel([stage], { generateCode });
+  const kernel = labKernel([stage], { generateCode });
   mutators(kernel, patches);
   return { kernel, outcome: await kernel.dispatch(stage.family, faultSample()) };
 }
@@ -172,7 +166,7 @@ describe('fault 19: two mutators on one path -> the conflict is in changes', () 
 describe('fault 20: a trusted field from an untrusted extension -> refused as a whole, counted', () => {
   const grants = { b: ['fault.stage:secret'] };
   const run = async (patches: readonly Bag[], generateCode: boolean, closed = false) => {
-    const kernel = faultKernel([closed ? closedStage : stage], { grants, generateCode });
+    const kernel = labKernel([closed ? closedStage : stage], { grants, generateCode });
     mutators(kernel, patches);
     return { kernel, outcome: await kernel.dispatch(stage.family, faultSample()) };
   };
@@ -218,8 +212,8 @@ describe('fault 20: a trusted field from an untrusted extension -> refused as a 
 
   it('a grant is of one extension, not of one whose name begins alike', async () => {
     for (const extensionId of ['b2', 'B', 'b/one', 'constructor', '__proto__']) {
-      const kernel = faultKernel([stage], { grants });
-      const handler = (_call: FaultCall) => ({ secret: 'x' });
+      const kernel = labKernel([stage], { grants });
+      const handler = (_call: LabCall) => ({ secret: 'x' });
       kernel.contribute({ family: stage.family, class: 'mutator', extensionId, id: 'm', handler });
       const { failures } = await kernel.dispatch(stage.family, faultSample());
       expect(failures, extensionId).toMatchObject([{ kind: 'untrusted' }]);

@@ -1,21 +1,19 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { allow, cancel, select } from '../../src/kernel/index.js';
-import {
-  budgetMs,
-  type FaultContribution,
-  type FaultKernel,
-  type FaultOutcome,
-  faultKernel,
-  faultSample,
-  faultStage,
-} from '../support/faults.js';
+import { budgetMs, faultSample, faultStage } from '../support/faults.js';
 import { faultClock, settleAll } from '../support/faults-clock.js';
+import {
+  type LabContribution,
+  type LabKernel,
+  type LabOutcome,
+  labKernel,
+} from '../support/kernel-lab.js';
 
 const modes = ['sequential', 'sync-sequential'] as const;
 
 /** Contributes in run order, whatever the names. */
-function inOrder(kernel: FaultKernel, list: readonly Omit<FaultContribution, 'family'>[]): void {
+function inOrder(kernel: LabKernel, list: readonly Omit<LabContribution, 'family'>[]): void {
   for (const [i, one] of list.entries())
     kernel.contribute({ family: 'fault.stage', priority: -i, ...one });
 }
@@ -23,7 +21,7 @@ function inOrder(kernel: FaultKernel, list: readonly Omit<FaultContribution, 'fa
 describe.each(modes)('fault 24: the veto on %s', (mode) => {
   const stage = faultStage({ mode });
   const noBad = { class: 'veto', id: 'no-bad' } as const;
-  const judge: FaultContribution['handler'] = ({ payload }) =>
+  const judge: LabContribution['handler'] = ({ payload }) =>
     String(payload['content']).includes('bad') ? cancel('policy') : allow();
   const write = (content: string) => ({
     class: 'mutator' as const,
@@ -53,25 +51,25 @@ describe.each(modes)('fault 24: the veto on %s', (mode) => {
       ],
       'cancelled',
     ],
-  ] satisfies [string, Omit<FaultContribution, 'family'>[], string][])(
+  ] satisfies [string, Omit<LabContribution, 'family'>[], string][])(
     'is judged on the final value: %s (§8.3)',
     async (_name, list, status) => {
-      const kernel = faultKernel([stage]);
+      const kernel = labKernel([stage]);
       inOrder(kernel, list);
       expect((await kernel.run(stage.family, faultSample())).status).toBe(status);
     },
   );
 
   it('recheck: false declines, and the outcome says who changed what it had allowed', async () => {
-    const kernel = faultKernel([stage]);
+    const kernel = labKernel([stage]);
     inOrder(kernel, [{ ...noBad, handler: judge, recheck: false }, write('bad')]);
     const outcome = await kernel.run(stage.family, faultSample());
     expect(outcome.status).toBe('passed');
     expect(outcome.staleApprovals).toEqual([
       {
-        extensionId: 'acme',
+        extensionId: 'x',
         contributionId: 'no-bad',
-        changedBy: [{ extensionId: 'acme', contributionId: 'write-bad' }],
+        changedBy: [{ extensionId: 'x', contributionId: 'write-bad' }],
       },
     ]);
   });
@@ -79,7 +77,7 @@ describe.each(modes)('fault 24: the veto on %s', (mode) => {
   it('P: no later or lower handler, and no error, undoes a cancel (§8.2)', async () => {
     const cancelToo = (): unknown => cancel('other');
     const others = fc.array(
-      fc.constantFrom<Omit<FaultContribution, 'family' | 'id'>>(
+      fc.constantFrom<Omit<LabContribution, 'family' | 'id'>>(
         { class: 'veto', handler: () => allow() },
         { class: 'veto', failClosed: true, handler: () => allow() },
         { class: 'veto', handler: cancelToo },
@@ -104,7 +102,7 @@ describe.each(modes)('fault 24: the veto on %s', (mode) => {
     );
     await fc.assert(
       fc.asyncProperty(others, fc.nat(6), async (list, at) => {
-        const kernel = faultKernel([stage]);
+        const kernel = labKernel([stage]);
         // before it may stand what neither cancels nor fails closed
         const before = list
           .slice(0, at)
@@ -132,9 +130,9 @@ describe.each(modes)('fault 24: the veto on %s', (mode) => {
   });
 
   it('a cancel while it is judged again ends it; the rest does not judge again', async () => {
-    const kernel = faultKernel([stage]);
+    const kernel = labKernel([stage]);
     const asked: string[] = [];
-    const asking = (id: string): Omit<FaultContribution, 'family'> => ({
+    const asking = (id: string): Omit<LabContribution, 'family'> => ({
       class: 'veto',
       id,
       handler: (call, own) => {
@@ -153,7 +151,7 @@ describe('fault 24: a cancel and the time', () => {
   it('nothing that ran out of time before undoes it; nothing after it runs', async () => {
     const clock = faultClock();
     const stage = faultStage();
-    const kernel = faultKernel([stage], { clock });
+    const kernel = labKernel([stage], { clock });
     const never = () => new Promise(() => undefined);
     let after = 0;
     inOrder(kernel, [
@@ -167,7 +165,7 @@ describe('fault 24: a cancel and the time', () => {
         },
       },
     ]);
-    const ended: FaultOutcome[] = [];
+    const ended: LabOutcome[] = [];
     void kernel.dispatch(stage.family, faultSample()).then((outcome) => ended.push(outcome));
     clock.advance(budgetMs);
     await settleAll();
@@ -183,14 +181,14 @@ describe('fault 24: a cancel and the time', () => {
     async (failClosed) => {
       const clock = faultClock();
       const stage = faultStage();
-      const kernel = faultKernel([stage], { clock });
+      const kernel = labKernel([stage], { clock });
       let asked = 0;
       const handler = () => (asked++ === 0 ? allow() : new Promise(() => undefined));
       inOrder(kernel, [
         { class: 'veto', id: 'slow', failClosed, handler },
         { class: 'mutator', id: 'writes', handler: () => ({ content: 'x' }) },
       ]);
-      const ended: FaultOutcome[] = [];
+      const ended: LabOutcome[] = [];
       void kernel.dispatch(stage.family, faultSample()).then((outcome) => ended.push(outcome));
       clock.advance(budgetMs);
       await settleAll();
@@ -202,12 +200,12 @@ describe('fault 24: a cancel and the time', () => {
   it('the budget spent before a fail-closed veto fails the stage (§10.2)', async () => {
     const clock = faultClock();
     const stage = faultStage({ stageTimeoutMs: 500 });
-    const kernel = faultKernel([stage], { clock });
+    const kernel = labKernel([stage], { clock });
     inOrder(kernel, [
       { class: 'observer', id: 'hangs', handler: () => new Promise(() => undefined) },
       { class: 'veto', id: 'strict', failClosed: true, handler: () => allow() },
     ]);
-    const ended: FaultOutcome[] = [];
+    const ended: LabOutcome[] = [];
     void kernel.dispatch(stage.family, faultSample()).then((outcome) => ended.push(outcome));
     clock.advance(500);
     await settleAll();

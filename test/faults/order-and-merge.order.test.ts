@@ -1,14 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { cancel, type HandlerClass, select } from '../../src/kernel/index.js';
+import { faultSample, faultStage } from '../support/faults.js';
 import {
   type Bag,
-  type FaultContribution,
-  type FaultOutcome,
-  faultKernel,
-  faultSample,
-  faultStage,
-} from '../support/faults.js';
+  type LabContribution,
+  type LabOutcome,
+  labKernel,
+} from '../support/kernel-lab.js';
 
 const modes = ['parallel', 'sequential', 'sync-sequential'] as const;
 
@@ -67,7 +66,7 @@ function resultOf(spec: Spec): unknown {
   }
 }
 
-const jsonOf = (outcome: FaultOutcome): Bag => outcome.toJSON();
+const jsonOf = (outcome: LabOutcome): Bag => outcome.toJSON();
 const given = { eventId: 'e', occurredAt: 1 };
 
 const byRule = (left: Spec, right: Spec): number =>
@@ -78,7 +77,7 @@ const unitOrder = (left: string, right: string): number =>
   left < right ? -1 : left > right ? 1 : 0;
 
 describe('fault 21: order does not depend on registration or load time (P, §4.1)', () => {
-  const contributionOf = (spec: Spec, ran: string[]): FaultContribution => ({
+  const contributionOf = (spec: Spec, ran: string[]): LabContribution => ({
     family: 'fault.stage',
     class: spec.class,
     extensionId: spec.extensionId,
@@ -107,7 +106,7 @@ describe('fault 21: order does not depend on registration or load time (P, §4.1
       fc.asyncProperty(permuted, async ([list, shuffled, pauses]) => {
         const results = [];
         for (const order of [list, shuffled]) {
-          const kernel = faultKernel([stage]);
+          const kernel = labKernel([stage]);
           const ran: string[] = [];
           for (const [i, spec] of order.entries()) {
             // load timing: the second kernel dispatches, and unloads and loads again, in between
@@ -139,7 +138,7 @@ describe('fault 21: order does not depend on registration or load time (P, §4.1
     const stage = faultStage();
     for (const priority of [Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY]) {
       const contribute = () =>
-        faultKernel([stage]).contribute({
+        labKernel([stage]).contribute({
           family: stage.family,
           class: 'observer',
           id: 'a',
@@ -172,7 +171,7 @@ describe('fault 22: the laws of merging (P)', () => {
     extra?: { at: number; result: unknown },
   ) => {
     const stage = faultStage();
-    const kernel = faultKernel([stage]);
+    const kernel = labKernel([stage]);
     for (const { what, ...spec } of list) {
       const handler = () => resultOf({ ...spec, what });
       kernel.contribute({ ...spec, family: stage.family, handler });
@@ -212,7 +211,7 @@ describe('fault 22: the laws of merging (P)', () => {
     ['NaN over NaN', { opaque: Number.NaN }],
   ])('a write that changes nothing is no change: %s (§5.5)', async (_name, patch: Bag) => {
     const stage = faultStage();
-    const kernel = faultKernel([stage]);
+    const kernel = labKernel([stage]);
     let judged = 0;
     const veto = (): void => {
       judged++;
@@ -228,7 +227,7 @@ describe('fault 22: the laws of merging (P)', () => {
 
   it('a field that is NaN is not the change of one who never wrote it (§5.5)', async () => {
     const stage = faultStage();
-    const kernel = faultKernel([stage]);
+    const kernel = labKernel([stage]);
     const handler = () => ({ content: 'x' });
     kernel.contribute({ family: stage.family, class: 'mutator', id: 'a', handler });
     const { changes } = await kernel.run(stage.family, faultSample({ opaque: Number.NaN }));
@@ -265,7 +264,7 @@ describe('fault 22: the laws of merging (P)', () => {
       fc.asyncProperty(
         fc.array(fc.tuple(results, fc.boolean()), { maxLength: 6 }),
         async (list) => {
-          const kernel = faultKernel([stage]);
+          const kernel = labKernel([stage]);
           for (const [i, [result, async]] of list.entries())
             kernel.contribute({
               family: stage.family,

@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type Select, select } from '../../src/kernel/index.js';
-import { faultKernel, faultSample, faultStage } from '../support/faults.js';
+import { faultSample, faultStage } from '../support/faults.js';
+import { labKernel } from '../support/kernel-lab.js';
 
 describe('fault 25: the resolver', () => {
   interface Proposal {
@@ -23,7 +24,7 @@ describe('fault 25: the resolver', () => {
   );
   const run = (list: readonly Proposal[], closed: boolean) => {
     const stage = faultStage({ onError: { resolver: closed ? 'closed' : 'open' } });
-    const kernel = faultKernel([stage]);
+    const kernel = labKernel([stage]);
     for (const one of list)
       kernel.contribute({
         family: stage.family,
@@ -32,8 +33,8 @@ describe('fault 25: the resolver', () => {
         id: 'r',
         handler: () => select({ to: one.valid ? one.to : 'gone' }, one),
       });
-    const valid = (target: { readonly to?: string } | object): true | string =>
-      !('to' in target) || target.to !== 'gone' || 'it is gone';
+    const valid = (target: unknown): true | string =>
+      (target as { to?: string }).to !== 'gone' || 'it is gone'; // the stage has one form of target
     return kernel.dispatch(stage.family, faultSample(), { valid });
   };
 
@@ -69,7 +70,7 @@ describe('fault 25: the resolver', () => {
     ['none fits the schema', () => ({ ...select({ to: 1 }) })],
   ])('no candidate, fail-closed: %s -> a typed failure (§9.4, §9.5)', async (_name, handler) => {
     const stage = faultStage({ onError: { resolver: 'closed' } });
-    const kernel = faultKernel([stage]);
+    const kernel = labKernel([stage]);
     kernel.contribute({ family: stage.family, class: 'resolver', id: 'r', handler });
     const outcome = await kernel.dispatch(stage.family, faultSample());
     expect(outcome.status).toBe('failed');
@@ -78,7 +79,7 @@ describe('fault 25: the resolver', () => {
 
   it('a predicate of the host that throws is not the end of the dispatch (§9.2)', async () => {
     const stage = faultStage({ onError: { resolver: 'closed' } });
-    const kernel = faultKernel([stage]);
+    const kernel = labKernel([stage]);
     const propose = (): readonly Select[] => [select({ to: 'x' })];
     kernel.contribute({ family: stage.family, class: 'resolver', id: 'r', handler: propose });
     const valid = (): true => {

@@ -1,14 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { allow, cancel, type HandlerClass, select } from '../../src/kernel/index.js';
-import {
-  type Bag,
-  type FaultOutcome,
-  faultKernel,
-  faultSample,
-  faultStage,
-} from '../support/faults.js';
+import { faultSample, faultStage } from '../support/faults.js';
 import { faultClock } from '../support/faults-clock.js';
+import { type Bag, type LabOutcome, labKernel } from '../support/kernel-lab.js';
 
 interface Spec {
   readonly class: HandlerClass;
@@ -26,7 +21,7 @@ const results: Readonly<Record<HandlerClass, (id: string) => unknown>> = {
 };
 
 /** The outcome without what a clock wrote. */
-function timeless(outcome: FaultOutcome): Bag {
+function timeless(outcome: LabOutcome): Bag {
   const { steps, ...rest } = outcome.toJSON() as { steps: readonly Bag[] } & Bag;
   return { ...rest, steps: steps.map(({ durationMs: _, ...step }) => step) };
 }
@@ -37,7 +32,7 @@ function kernelOf(
   wait: (id: string) => Promise<unknown>,
 ) {
   const stage = faultStage({ mode });
-  const kernel = faultKernel([stage], { trace: true, clock: faultClock() });
+  const kernel = labKernel([stage], { trace: true, clock: faultClock() });
   for (const [i, spec] of list.entries()) {
     const id = `h${i}`;
     const name = mode === 'parallel' ? 'observer' : spec.class;

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { SluiceError } from '../../src/kernel/index.js';
-import { type Bag, faultKernel, faultSample, faultStage } from '../support/faults.js';
+import { faultSample, faultStage } from '../support/faults.js';
+import { type Bag, labKernel } from '../support/kernel-lab.js';
 
 const stage = faultStage();
 
@@ -8,7 +9,7 @@ const stage = faultStage();
 type Door = (opaque: unknown) => Promise<unknown>;
 
 const seenBy = async (payload: Bag, patch?: Bag): Promise<unknown> => {
-  const kernel = faultKernel([stage]);
+  const kernel = labKernel([stage]);
   const seen: Bag[] = [];
   if (patch !== undefined)
     kernel.contribute({ family: stage.family, class: 'mutator', id: 'a', handler: () => patch });
@@ -28,7 +29,7 @@ const seenBy = async (payload: Bag, patch?: Bag): Promise<unknown> => {
 const doors: Readonly<Record<string, Door>> = {
   dispatch: (opaque) => seenBy(faultSample({ opaque })),
   parsePayload: async (opaque) =>
-    seenBy(faultKernel([stage]).parsePayload(stage.family, faultSample({ opaque }))),
+    seenBy(labKernel([stage]).parsePayload(stage.family, faultSample({ opaque }))),
   patch: (opaque) => seenBy(faultSample(), { opaque }),
 };
 
@@ -153,7 +154,7 @@ describe('fault 15: the border cases of the schema', () => {
 
   it('NaN and infinities do not fit a number', async () => {
     for (const count of [Number.NaN, Number.POSITIVE_INFINITY]) {
-      const kernel = faultKernel([stage]);
+      const kernel = labKernel([stage]);
       expect(() => kernel.parsePayload(stage.family, faultSample({ count }))).toThrow(
         expect.objectContaining({
           code: 'bad-payload',
@@ -166,14 +167,14 @@ describe('fault 15: the border cases of the schema', () => {
 
   it('with neither handler nor tap nothing is frozen or looked into (§1.5)', async () => {
     const deep = faultSample({ opaque: nested(20_000) });
-    const outcome = await faultKernel([stage]).dispatch(stage.family, deep);
+    const outcome = await labKernel([stage]).dispatch(stage.family, deep);
     expect(outcome.status).toBe('passed');
     expect(Object.isFrozen(deep)).toBe(false);
   });
 
   it('what one stage passed, the next one takes: no patch nests deeper than a payload may', async () => {
     for (const levels of [511, 512, 513]) {
-      const kernel = faultKernel([stage]);
+      const kernel = labKernel([stage]);
       const patch = { opaque: nested(levels) };
       kernel.contribute({ family: stage.family, class: 'mutator', id: 'a', handler: () => patch });
       const first = await kernel.dispatch(stage.family, faultSample());

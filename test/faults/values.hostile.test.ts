@@ -1,15 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { isSluiceError, type SluiceError, select } from '../../src/kernel/index.js';
-import {
-  type Bag,
-  bench,
-  combinations,
-  type FaultHandler,
-  failuresOf,
-  faultKernel,
-  faultSample,
-  faultStage,
-} from '../support/faults.js';
+import { bench, combinations, failuresOf, faultSample, faultStage } from '../support/faults.js';
+import { type Bag, type LabHandler, labKernel } from '../support/kernel-lab.js';
 
 const revoked = (target: object = {}): object => {
   const { proxy, revoke } = Proxy.revocable(target, {});
@@ -69,7 +61,7 @@ function firstUnsafe(value: unknown, path = ''): string | undefined {
 
 function parse(value: unknown): { readonly error?: SluiceError; readonly payload?: Bag } {
   try {
-    return { payload: faultKernel([stage]).parsePayload(stage.family, value) };
+    return { payload: labKernel([stage]).parsePayload(stage.family, value) };
   } catch (error) {
     expect(error).toSatisfy(isSluiceError, 'a typed error');
     return { error: error as SluiceError };
@@ -154,7 +146,7 @@ describe('fault 14: hostile values at parsePayload -> typed error, read at most 
   });
 
   it('with validate: always, dispatch answers the same way', async () => {
-    const kernel = faultKernel([stage], { validate: 'always' });
+    const kernel = labKernel([stage], { validate: 'always' });
     for (const value of [new Proxy(faultSample(), { ownKeys: boom }), revoked(), new Map(), 'x'])
       await expect(kernel.dispatch(stage.family, value)).rejects.toSatisfy(isSluiceError);
   });
@@ -200,9 +192,9 @@ describe('fault 14: hostile handler results -> a typed failure, never an escape'
 describe('fault 14: results that answer differently each time are read once (§6.4)', () => {
   const dispatch = async (
     name: 'mutator' | 'augmenter' | 'veto' | 'resolver',
-    handler: FaultHandler,
+    handler: LabHandler,
   ) => {
-    const kernel = faultKernel([openStage]);
+    const kernel = labKernel([openStage]);
     kernel.contribute({ family: openStage.family, class: name, id: 'a', handler });
     return kernel.dispatch(openStage.family, faultSample());
   };

@@ -1,15 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { select } from '../../src/kernel/index.js';
+import { faultSample, faultStage } from '../support/faults.js';
 import {
   type Bag,
-  type FaultCall,
-  type FaultKernel,
-  type FaultOutcome,
-  faultKernel,
-  faultSample,
-  faultStage,
-} from '../support/faults.js';
+  type LabCall,
+  type LabKernel,
+  type LabOutcome,
+  labKernel,
+} from '../support/kernel-lab.js';
 
 /** Everything that can be read of a value, as text: also symbols, hidden properties and prototypes' changes. */
 function snapshot(value: unknown, seen = new Map<object, number>()): string {
@@ -75,9 +74,9 @@ interface Pair {
 }
 
 /** What the second of two handlers sees, and the outcome, after the first did something to its call. */
-async function second(pair: Pair, first: (call: FaultCall) => void) {
+async function second(pair: Pair, first: (call: LabCall) => void) {
   const stage = faultStage({ mode: pair.mode });
-  const kernel: FaultKernel = faultKernel([stage], { validate: pair.validate });
+  const kernel: LabKernel = labKernel([stage], { validate: pair.validate });
   const seen: string[] = [];
   const contribute = (name: 'augmenter' | 'mutator' | 'resolver', result: unknown) =>
     kernel.contribute({
@@ -92,7 +91,7 @@ async function second(pair: Pair, first: (call: FaultCall) => void) {
     contribute('mutator', { tags: { added: { deep: [1] } }, list: ['two'] });
     contribute('resolver', select({ to: 'x', via: { name: 'v', deep: { n: 1 } } }));
   }
-  const observe = (id: string, handler: (call: FaultCall) => void) =>
+  const observe = (id: string, handler: (call: LabCall) => void) =>
     kernel.contribute({ family: stage.family, class: 'observer', id, handler });
   observe('a', first);
   observe('b', (call) => {
@@ -108,7 +107,7 @@ async function second(pair: Pair, first: (call: FaultCall) => void) {
 }
 
 /** The outcome, but for what it tells of a write that had no effect (§5.7). */
-const jsonOf = (outcome: FaultOutcome): Bag => ({
+const jsonOf = (outcome: LabOutcome): Bag => ({
   ...outcome.toJSON(),
   failures: outcome.failures
     .filter(({ kind }) => kind !== 'wrote-payload')
@@ -171,7 +170,7 @@ describe('fault 17: what one handler writes no other can see (P)', () => {
       augmenter: { notes: ['one'] },
       resolver: [{ ...select({ to: 'x', via: { name: 'v' } }) }],
     };
-    const kernel = faultKernel([stage]);
+    const kernel = labKernel([stage]);
     const contribute = (name: 'mutator' | 'augmenter' | 'resolver') =>
       kernel.contribute({ family: stage.family, class: name, id: name, handler: () => kept[name] });
     contribute('mutator');
@@ -187,7 +186,7 @@ describe('fault 17: what one handler writes no other can see (P)', () => {
 
   it('the details of a cancel cannot be written afterwards (§8.1)', async () => {
     const stage = faultStage();
-    const kernel = faultKernel([stage]);
+    const kernel = labKernel([stage]);
     const details = { deep: { n: 1 } };
     const handler = () => ({ kind: 'cancel', code: 'policy', details });
     kernel.contribute({ family: stage.family, class: 'veto', id: 'a', handler });
@@ -198,7 +197,7 @@ describe('fault 17: what one handler writes no other can see (P)', () => {
 
   it('a listener of the tap cannot change what the caller gets (§12.2)', async () => {
     const stage = faultStage();
-    const kernel = faultKernel([stage], {
+    const kernel = labKernel([stage], {
       trace: true,
       tap: {
         outcome: (outcome) => {
@@ -220,7 +219,7 @@ describe('fault 17: what one handler writes no other can see (P)', () => {
 
   it('nothing that a call or own leads to is the running dispatch itself', async () => {
     const stage = faultStage();
-    const kernel = faultKernel([stage]);
+    const kernel = labKernel([stage]);
     const leaks: string[] = [];
     kernel.contribute({
       family: stage.family,
@@ -245,7 +244,7 @@ describe('fault 17: what one handler writes no other can see (P)', () => {
 
   it.each(['call', 'own'] as const)('the prototype of %s takes no writes', async (which) => {
     const stage = faultStage();
-    const kernel = faultKernel([stage]);
+    const kernel = labKernel([stage]);
     const taken: boolean[] = [];
     kernel.contribute({
       family: stage.family,

@@ -1,12 +1,7 @@
 import fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
-import {
-  type Bag,
-  type FaultOutcome,
-  faultKernel,
-  faultSample,
-  faultStage,
-} from '../support/faults.js';
+import { faultSample, faultStage } from '../support/faults.js';
+import { type Bag, type LabOutcome, labKernel } from '../support/kernel-lab.js';
 
 const declared = Object.keys(faultSample());
 const pristine = Object.getOwnPropertyNames(Object.prototype).sort();
@@ -49,15 +44,15 @@ function bag(entries: readonly (readonly [key: PropertyKey, value: unknown])[]):
   return made;
 }
 
-async function patched(patch: unknown, generateCode: boolean): Promise<FaultOutcome> {
+async function patched(patch: unknown, generateCode: boolean): Promise<LabOutcome> {
   const stage = faultStage();
-  const kernel = faultKernel([stage], { generateCode });
+  const kernel = labKernel([stage], { generateCode });
   kernel.contribute({ family: stage.family, class: 'mutator', id: 'a', handler: () => patch });
   return kernel.dispatch(stage.family, faultSample());
 }
 
 /** What no patch may ever do. */
-function expectNoReach(outcome: FaultOutcome): void {
+function expectNoReach(outcome: LabOutcome): void {
   expect(Object.getOwnPropertyNames(Object.prototype).sort()).toEqual(pristine);
   expect(({} as Bag)['polluted']).toBeUndefined();
   expect(Object.getPrototypeOf(outcome.payload)).toBe(Object.prototype);

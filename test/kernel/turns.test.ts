@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { type Clock, createKernel, type Outcome, openKernel } from '../../src/kernel/index.js';
+import type { Clock, Outcome } from '../../src/kernel/index.js';
 import { systemClock } from '../../src/kernel/stage/ports.js';
 import { virtualClock } from '../../src/testing/virtual-clock.js';
-import { deferred, type LabKernel } from '../support/kernel-lab.js';
+import { deferred, type LabKernel, labKernel } from '../support/kernel-lab.js';
 import { labSample, labStages } from '../support/kernel-stages.js';
 
 /** A virtual clock with turns that a test ends, and a count of its readings. */
@@ -23,7 +23,7 @@ function turning() {
   const endTurn = (): void => {
     for (const end of ends.splice(0)) end();
   };
-  const kernel: LabKernel = openKernel(createKernel({ stages: labStages, clock: counted }));
+  const kernel = labKernel(labStages, { clock: counted });
   return { kernel, clock, seen, ends, endTurn };
 }
 
@@ -124,7 +124,7 @@ describe('the waits of a turn of the event loop', () => {
   });
 
   it('end on the platform’s clock not before their time, and not without end (§10.1, §10.3)', async () => {
-    const kernel: LabKernel = openKernel(createKernel({ stages: labStages, clock: systemClock }));
+    const kernel = labKernel(labStages, { clock: systemClock });
     kernel.contribute({
       ...{ family: 'lab.parallel', class: 'observer', extensionId: 'x', id: 'a', timeoutMs: 20 },
       handler: () => new Promise(() => undefined),
@@ -139,19 +139,16 @@ describe('the waits of a turn of the event loop', () => {
     const refs: string[] = [];
     const clock = virtualClock();
     const ends: (() => void)[] = [];
-    const kernel: LabKernel = openKernel(
-      createKernel({
-        stages: labStages,
-        clock: {
-          ...clock,
-          afterTurn: (end) => void ends.push(end),
-          setTimeout: (callback, ms) => {
-            clock.setTimeout(callback, ms);
-            return { ref: () => refs.push('ref'), unref: () => refs.push('unref') };
-          },
+    const kernel = labKernel(labStages, {
+      clock: {
+        ...clock,
+        afterTurn: (end) => void ends.push(end),
+        setTimeout: (callback, ms) => {
+          clock.setTimeout(callback, ms);
+          return { ref: () => refs.push('ref'), unref: () => refs.push('unref') };
         },
-      }),
-    );
+      },
+    });
     const { promise, resolve } = deferred();
     add(kernel, 'lab.parallel', 'a', () => promise);
     const dispatched = kernel.dispatch('lab.parallel', labSample());

@@ -1,9 +1,15 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from 'vitest';
-import { isBegunBy, isOutcome, type Outcome } from '../../src/kernel/index.js';
-import { contributor, createLab, dispatchAny, gist } from '../support/kernel-lab.js';
-import { labSample } from '../support/kernel-stages.js';
+import {
+  createKernel,
+  isBegunBy,
+  isOutcome,
+  type Outcome,
+  openKernel,
+} from '../../src/kernel/index.js';
+import { contributor, createLab, gist } from '../support/kernel-lab.js';
+import { labSample, labStages } from '../support/kernel-stages.js';
 
 const families = ['lab.sync', 'lab.sequential', 'lab.parallel'] as const;
 const ref = (id: string) => ({ channel: 'lab', id });
@@ -39,9 +45,7 @@ describe('a dispatch that nobody hears', () => {
         { correlationId: 'k' },
         { gate: 'observe-only' },
       ] as const) {
-        const [heard, unheard] = await both(({ kernel }) =>
-          dispatchAny(kernel, family, labSample(), one),
-        );
+        const [heard, unheard] = await both(({ kernel }) => kernel.run(family, labSample(), one));
         expect(gist(unheard)).toEqual(gist(heard));
         expect(unheard.event).toEqual(heard.event);
         expect(unheard.toJSON()).toEqual(heard.toJSON());
@@ -52,7 +56,7 @@ describe('a dispatch that nobody hears', () => {
   );
 
   it('is of the kernel that it was begun with (§14.1)', () => {
-    const { kernel } = createLab();
+    const kernel = openKernel(createKernel({ stages: labStages }));
     const outcome = kernel.dispatchSync('lab.sync', labSample());
     expect([isBegunBy(outcome), isBegunBy(outcome, kernel), isBegunBy(outcome, {})]).toEqual([
       true,

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { cancel, select } from '../../src/kernel/index.js';
-import { createLab, dispatchAny } from '../support/kernel-lab.js';
+import { createLab } from '../support/kernel-lab.js';
 import { install, type Program, payloads, programs } from '../support/kernel-programs.js';
 
 const stopper: Program = {
@@ -38,7 +38,7 @@ describe('a cancel', () => {
               return handler(call, own);
             },
           );
-          const outcome = await dispatchAny(kernel, family, structuredClone(payload));
+          const outcome = await kernel.run(family, structuredClone(payload));
           expect(outcome.status).toBe('cancelled');
           expect(outcome.status === 'cancelled' && outcome.cancel.contributionId).toBe('stop');
           expect(calledLater).toBe(0);

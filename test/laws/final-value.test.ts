@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createLab, dispatchAny, type LabHandler } from '../support/kernel-lab.js';
+import { createLab, type LabHandler } from '../support/kernel-lab.js';
 import { install, type Program, payloads, programs } from '../support/kernel-programs.js';
 
 /** Notes what each handler saw last. */
@@ -23,7 +23,7 @@ describe('what a veto judged', () => {
           const { kernel } = createLab();
           const seen = new Map<string, unknown>();
           install(kernel, family, list, (_, i) => -i, watching(seen));
-          const outcome = await dispatchAny(kernel, family, structuredClone(payload));
+          const outcome = await kernel.run(family, structuredClone(payload));
           if (outcome.status !== 'passed') return;
           const failed = new Set(outcome.failures.map((failure) => failure.contributionId));
           for (const program of list) {

@@ -1,14 +1,8 @@
 import fc from 'fast-check';
 import { type TSchema, Type } from 'typebox';
 import { describe, expect, it } from 'vitest';
-import {
-  createKernel,
-  defineStage,
-  openKernel,
-  type PatchLaw,
-  type Stage,
-} from '../../src/kernel/index.js';
-import { gist, type LabKernel } from '../support/kernel-lab.js';
+import { defineStage, type PatchLaw, type Stage } from '../../src/kernel/index.js';
+import { gist, labKernel } from '../support/kernel-lab.js';
 
 const words = Type.Array(Type.String());
 const record = Type.Record(Type.String(), Type.String());
@@ -113,8 +107,7 @@ describe('the generated merge', () => {
       fc.property(cases, ({ list, emitted, patches }) => {
         const stage = stageOf(list);
         const results = [true, false].map((generateCode) => {
-          const kernel = createKernel({ stages: [stage], generateCode, trace: true });
-          const lab: LabKernel = openKernel(kernel);
+          const lab = labKernel([stage], { generateCode, trace: true });
           patches.forEach((pairs, i) => {
             lab.contribute({
               family: 'lab.random',
@@ -149,7 +142,7 @@ describe('the generated merge', () => {
       laws: { a: 'replace', b: 'replace' },
     });
     for (const generateCode of [true, false]) {
-      const lab: LabKernel = openKernel(createKernel({ stages: [stage], generateCode }));
+      const lab = labKernel([stage], { generateCode });
       lab.contribute({
         family: 'lab.order',
         class: 'mutator',

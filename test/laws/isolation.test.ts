@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { select } from '../../src/kernel/index.js';
-import { createLab, dispatchAny, type LabCall, type LabOwn } from '../support/kernel-lab.js';
+import { createLab, type LabCall, type LabOwn } from '../support/kernel-lab.js';
 
 type Write = (target: object) => void;
 
@@ -117,7 +117,7 @@ async function seenBySecond(
     seen = view(call);
   });
   const payload = { title: 'hello', tags: ['t'], headers: { a: '1' }, body: { lines: ['l'] } };
-  const outcome = await dispatchAny(kernel, family, payload, {
+  const outcome = await kernel.run(family, payload, {
     after: earlier,
     metadata: { nested: { list: [1] } },
     providerMetadata: { deep: {} },
@@ -223,7 +223,7 @@ describe('with validate: always', () => {
             Reflect.defineProperty(call, 'payload', { value: 'forged' });
           },
         });
-      const outcome = await dispatchAny(kernel, family, { title: 'hello' });
+      const outcome = await kernel.run(family, { title: 'hello' });
       expect(outcome.failures).toEqual([]);
       expect(found).toEqual([undefined, undefined, undefined, undefined]);
     },

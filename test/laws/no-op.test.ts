@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { handlerClasses, type Outcome } from '../../src/kernel/index.js';
-import { createLab, dispatchAny, gist } from '../support/kernel-lab.js';
+import { createLab, gist } from '../support/kernel-lab.js';
 import { install, type Program, payloads, programs } from '../support/kernel-programs.js';
 
 /** An outcome without what names the no-op. */
@@ -31,7 +31,7 @@ describe('a handler that returns nothing', () => {
           const outcomes = lists.map(async (handlers) => {
             const { kernel } = createLab({ trace: true });
             install(kernel, family, handlers, (_, i) => -i);
-            return withoutIdle(await dispatchAny(kernel, family, structuredClone(payload)));
+            return withoutIdle(await kernel.run(family, structuredClone(payload)));
           });
           expect(await outcomes[1]).toEqual(await outcomes[0]);
         }),

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { byName, createLab, dispatchAny } from '../support/kernel-lab.js';
+import { byName, createLab } from '../support/kernel-lab.js';
 import { install, payloads, programs } from '../support/kernel-programs.js';
 
 const options = (['borders', 'always'] as const).flatMap((validate) =>
@@ -19,7 +19,7 @@ describe('what a program of handlers comes to', () => {
             options.map(async (option) => {
               const { kernel } = createLab({ ...option, ids: () => 'id' });
               install(kernel, family, list, (_, i) => -i);
-              const outcome = await dispatchAny(kernel, family, structuredClone(payload));
+              const outcome = await kernel.run(family, structuredClone(payload));
               happened += outcome.changes.length + outcome.failures.length;
               return {
                 status: outcome.status,

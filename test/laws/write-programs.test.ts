@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { contributor, createLab, dispatchAny, type LabCall } from '../support/kernel-lab.js';
+import { contributor, createLab, type LabCall } from '../support/kernel-lab.js';
 import { labSample } from '../support/kernel-stages.js';
 
 /** A write as sloppy code makes it. An error of it is swallowed: whoever writes to others' data does so. */
@@ -98,7 +98,7 @@ async function seenIn(family: string, program: Program, areMade: boolean): Promi
     add(kind === 'mutator' ? 'mutator' : 'observer', id, kind === 'dishonest' ? dishonest : honest);
   }
   const payload = { ...labSample(), tags: ['s'], headers: { a: 'o' }, body: { lines: ['q'] } };
-  const dispatched = dispatchAny(kernel, family, payload);
+  const dispatched = kernel.run(family, payload);
   for (let step = 0; step < 20; step++) await clock.advance(450);
   const outcome = await dispatched;
   const show = (): void => {

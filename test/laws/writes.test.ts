@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { cancel, type Outcome } from '../../src/kernel/index.js';
-import { contributor, createLab, dispatchAny, type LabCall } from '../support/kernel-lab.js';
+import { contributor, createLab, type LabCall } from '../support/kernel-lab.js';
 import { labSample } from '../support/kernel-stages.js';
 
 const families = ['lab.sync', 'lab.sequential'] as const;
@@ -72,7 +72,7 @@ async function attacked(
   add('mutator', 'a', () => ({ title: 'patched' }));
   add('observer', 'b', write);
   for (const id of ['c', 'd', 'e']) add('observer', id, look);
-  const outcome = await dispatchAny(kernel, family, labSample());
+  const outcome = await kernel.run(family, labSample());
   look({ payload: bagOf(outcome) } as LabCall);
   return { outcome, seen };
 }
@@ -134,7 +134,7 @@ describe('a handler that writes to the payload of another’s patch', () => {
         again();
         return { count: String(payload.title).length };
       });
-      const outcome = await dispatchAny(kernel, family, labSample());
+      const outcome = await kernel.run(family, labSample());
       again();
       expect([...seen, titleOf(outcome), countOf(outcome)]).toEqual([
         ...['patched', 'patched', 'patched'],
@@ -157,7 +157,7 @@ describe('a handler that writes to the payload of another’s patch', () => {
       add('observer', 'c', ({ payload }) => {
         inner.push(payload.title);
       });
-      const outcome = await dispatchAny(kernel, family, labSample());
+      const outcome = await kernel.run(family, labSample());
       expect([...inner, titleOf(outcome)]).toEqual(['patched', 'patched', 'patched']);
       expect(outcome.failures).toEqual([]);
     });
@@ -255,7 +255,7 @@ describe('a handler that writes to the payload of another’s patch', () => {
         if (reads !== 'never') seen.push(call.payload.title);
       });
       add('observer', 'e', ({ payload }) => void seen.push(payload.title));
-      const outcome = await dispatchAny(kernel, 'lab.sequential', labSample());
+      const outcome = await kernel.run('lab.sequential', labSample());
       expect(new Set([...seen, titleOf(outcome)])).toEqual(new Set(['patched']));
       expect(outcome.failures).toEqual([]);
     }

@@ -1,101 +1,24 @@
 import { type Static, type TObject, Type } from 'typebox';
 import {
   type Clock,
-  createKernel,
   defineStage,
   type ExecutionMode,
   type FailPolicy,
   type Failure,
-  type Given,
   type HandlerClass,
   handlerClasses,
   type KernelOptions,
-  type KernelStats,
-  type Outcome,
-  type Own,
-  type PlannedHandler,
   type Stage,
 } from '../../src/kernel/index.js';
-
-/** A record as a hostile handler sees one. */
-export type Bag = Record<string, unknown>;
-
-/** A call, without the types of its family. */
-export interface FaultCall {
-  readonly event: Bag & { readonly eventId: string; readonly correlationId: string };
-  readonly payload: Bag;
-  readonly annotations: Bag;
-  readonly selection: { readonly target: unknown } | undefined;
-  readonly signal: AbortSignal;
-}
-
-/** `own`, whose dispatch takes any family. */
-export interface FaultOwn extends Omit<Own, 'dispatch'> {
-  dispatch(call: FaultCall, family: string, payload: object): FaultOutcome | Promise<FaultOutcome>;
-}
-
-export type FaultHandler = (call: FaultCall, own: FaultOwn) => unknown;
-
-/** An outcome, with a payload and annotations to look into. */
-export type FaultOutcome = Omit<Outcome, 'payload' | 'annotations' | 'event' | 'selection'> & {
-  readonly payload: Bag;
-  readonly annotations: Bag;
-  readonly event: FaultCall['event'];
-  readonly selection?: { readonly target: unknown; readonly contributionId: string };
-  readonly cancel?: {
-    readonly code: string;
-    readonly contributionId: string;
-    readonly details?: Bag;
-  };
-};
-
-/** A contribution whose handler need not fit its class: that is what faults are about. */
-export interface FaultContribution {
-  readonly family: string;
-  readonly class: HandlerClass;
-  readonly extensionId?: string;
-  readonly id: string;
-  readonly handler: FaultHandler;
-  readonly priority?: number;
-  readonly timeoutMs?: number;
-  readonly failClosed?: boolean;
-  readonly recheck?: boolean;
-  readonly detached?: boolean;
-}
-
-/** The kernel without its compile-time gates, so that tests can do what does not compile. */
-export interface FaultKernel {
-  contribute(contribution: FaultContribution): Disposable;
-  dispatch(family: string, payload: unknown, given?: Given): Promise<FaultOutcome>;
-  dispatchSync(family: string, payload: unknown, given?: Given): FaultOutcome;
-  parsePayload(family: string, payload: unknown): Bag;
-  plan(family: string): readonly PlannedHandler[];
-  stats(): KernelStats;
-  close(options?: { readonly timeoutMs?: number }): Promise<{ readonly drained: boolean }>;
-  /** Dispatches by the family's mode. */
-  run(family: string, payload: unknown, given?: Given): Promise<FaultOutcome>;
-}
-
-/** Makes a kernel of some stages. Contributions are of the extension `acme` unless they say otherwise. */
-export function faultKernel(stages: readonly Stage[], options: KernelOptions = {}): FaultKernel {
-  // the gates are tested in test/types; here handlers break the contract on purpose
-  const kernel = createKernel({ stages, ...options }) as unknown as FaultKernel;
-  const isSync = (family: string) =>
-    stages.find((stage) => stage.family === family)?.mode === 'sync-sequential';
-  return {
-    contribute: (given) => kernel.contribute({ extensionId: 'acme', ...given }),
-    dispatch: (family, payload, given) => kernel.dispatch(family, payload, given),
-    dispatchSync: (family, payload, given) => kernel.dispatchSync(family, payload, given),
-    parsePayload: (family, payload) => kernel.parsePayload(family, payload),
-    plan: (family) => kernel.plan(family),
-    stats: () => kernel.stats(),
-    close: (how) => kernel.close(how),
-    run: async (family, payload, given) =>
-      isSync(family)
-        ? kernel.dispatchSync(family, payload, given)
-        : kernel.dispatch(family, payload, given),
-  };
-}
+import {
+  type Bag,
+  type LabCall,
+  type LabGiven,
+  type LabHandler,
+  type LabKernel,
+  type LabOutcome,
+  labKernel,
+} from './kernel-lab.js';
 
 const open = { additionalProperties: true } as const;
 const closed = { additionalProperties: false } as const;
@@ -221,23 +144,23 @@ export const combinations: readonly Combination[] = (
 
 /** A kernel with the stage of a combination, the faulty handler first and a bystander after it. */
 export interface FaultBench {
-  readonly kernel: FaultKernel;
+  readonly kernel: LabKernel;
   readonly family: string;
   /** What the bystander saw, once it ran. */
-  readonly next: FaultCall[];
-  dispatch(given?: Given): Promise<FaultOutcome>;
+  readonly next: LabCall[];
+  dispatch(given?: LabGiven): Promise<LabOutcome>;
 }
 
 /** Sets a faulty handler up in one combination, with an observer that runs after it. */
 export function bench(
   row: Combination,
-  handler: FaultHandler,
+  handler: LabHandler,
   options: KernelOptions & { readonly clock?: Clock } = {},
 ): FaultBench {
   const policy = row.policy === 'closed' ? 'closed' : 'open';
   const stage = faultStage({ mode: row.mode, onError: { [row.class]: policy } });
-  const kernel = faultKernel([stage], options);
-  const next: FaultCall[] = [];
+  const kernel = labKernel([stage], options);
+  const next: LabCall[] = [];
   kernel.contribute({
     family: stage.family,
     class: row.class,
@@ -265,7 +188,7 @@ export function bench(
 }
 
 /** The failures of one extension. */
-export function failuresOf(outcome: FaultOutcome, extensionId = 'faulty'): readonly Failure[] {
+export function failuresOf(outcome: LabOutcome, extensionId = 'faulty'): readonly Failure[] {
   return outcome.failures.filter((failure) => failure.extensionId === extensionId);
 }
 

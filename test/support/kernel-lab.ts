@@ -4,37 +4,51 @@ import {
   type HandlerClass,
   type Kernel,
   type KernelOptions,
-  type Logger,
   type Outcome,
-  openKernel,
+  type Own,
+  type Stage,
 } from '../../src/kernel/index.js';
 import { type VirtualClock, virtualClock } from '../../src/testing/virtual-clock.js';
 import { labStages } from './kernel-stages.js';
 
-/** A call as lab handlers see it: fields by name, since the lab has one payload for all its stages. */
+/** A record whose fields are read by name. A hostile handler may write to it. */
+export type Bag = Record<string, unknown>;
+
+/** A call without the types of its family. */
 export interface LabCall {
-  readonly event: Readonly<Record<string, unknown>> & { readonly eventId: string };
-  readonly payload: Readonly<Record<string, unknown>>;
-  readonly annotations: Readonly<Record<string, unknown>>;
+  readonly event: Bag & { readonly eventId: string; readonly correlationId: string };
+  readonly payload: Bag;
+  readonly annotations: Bag;
   readonly selection: { readonly target: unknown; readonly extensionId: string } | undefined;
   readonly signal: AbortSignal;
 }
 
-/** What belongs to a lab handler. */
-export interface LabOwn {
-  readonly extensionId: string;
-  readonly contributionId: string;
-  readonly log: Logger;
-  dispatch(call: LabCall, family: string, payload: object): Outcome | Promise<Outcome>;
+/** The `own` of a handler. Its dispatch takes any family. */
+export interface LabOwn extends Omit<Own, 'dispatch'> {
+  dispatch(call: LabCall, family: string, payload: object): LabOutcome | Promise<LabOutcome>;
 }
 
 export type LabHandler = (call: LabCall, own: LabOwn) => unknown;
 
-/** A contribution whose family, class and result the compiler does not hold against it. */
+/** An outcome whose payload, annotations and event can be read by name. */
+export type LabOutcome = Outcome & {
+  readonly payload: Bag;
+  readonly annotations: Bag;
+  readonly event: LabCall['event'];
+  readonly selection?: { readonly target: unknown; readonly contributionId: string };
+  readonly cancel?: {
+    readonly code: string;
+    readonly contributionId: string;
+    readonly details?: Bag;
+  };
+};
+
+/** A contribution whose family, class and result the compiler does not check. */
 export interface LabContribution {
   readonly family: string;
   readonly class: HandlerClass;
-  readonly extensionId: string;
+  /** `x` by default. */
+  readonly extensionId?: string;
   readonly id: string;
   readonly handler: LabHandler;
   readonly priority?: number;
@@ -45,23 +59,41 @@ export interface LabContribution {
   readonly detached?: boolean;
 }
 
-/** What may be given to a lab dispatch; `valid` judges any target. */
+/** The options of a lab dispatch; `valid` judges any target. */
 export type LabGiven = Omit<Given, 'valid'> & {
   readonly valid?: (target: unknown) => true | string;
 };
 
-/** The kernel without its compile-time gates: what it refuses at run time is what a lab is for. */
+/** The kernel without its compile-time gates, so that tests can do what does not compile. */
 export interface LabKernel
   extends Omit<
     Kernel,
     'contribute' | 'dispatch' | 'dispatchSync' | 'has' | 'plan' | 'parsePayload'
   > {
   contribute(contribution: LabContribution): Disposable;
-  dispatch(family: string, payload: object, given?: LabGiven): Promise<Outcome>;
-  dispatchSync(family: string, payload: object, given?: LabGiven): Outcome;
+  dispatch(family: string, payload: unknown, given?: LabGiven): Promise<LabOutcome>;
+  dispatchSync(family: string, payload: unknown, given?: LabGiven): LabOutcome;
   has(family: string): boolean;
   plan(family: string): ReturnType<Kernel['plan']>;
-  parsePayload(family: string, payload: unknown): object;
+  parsePayload(family: string, payload: unknown): Bag;
+  /** Dispatches in the mode of the family. */
+  run(family: string, payload: unknown, given?: LabGiven): Promise<LabOutcome>;
+}
+
+/** Makes a kernel of some stages, without the compile-time gates. */
+export function labKernel(stages: readonly Stage[], options: KernelOptions = {}): LabKernel {
+  // the gates are tested in test/types; handlers of a lab break the contract on purpose
+  const kernel = createKernel({ stages, ...options }) as unknown as LabKernel;
+  const isSync = (family: string) =>
+    stages.find((stage) => stage.family === family)?.mode === 'sync-sequential';
+  return {
+    ...kernel,
+    contribute: (given) => kernel.contribute({ extensionId: 'x', ...given }),
+    run: async (family, payload, given) =>
+      isSync(family)
+        ? kernel.dispatchSync(family, payload, given)
+        : kernel.dispatch(family, payload, given),
+  };
 }
 
 export interface Lab {
@@ -70,10 +102,12 @@ export interface Lab {
 }
 
 /** A kernel of the lab's stages, under virtual time. */
-export function createLab(options: Omit<KernelOptions, 'clock'> = {}): Lab {
+export function createLab({
+  stages = labStages,
+  ...options
+}: Omit<KernelOptions, 'clock'> = {}): Lab {
   const clock = virtualClock();
-  const kernel = createKernel({ stages: labStages, clock, ...options });
-  return { kernel: openKernel(kernel), clock };
+  return { kernel: labKernel(stages, { clock, ...options }), clock };
 }
 
 /** Registers handlers of one extension, `x`, on one family: the shortest way to a stage. */
@@ -87,19 +121,7 @@ export function contributor(
   options?: Partial<Omit<LabContribution, 'class' | 'id' | 'handler' | 'family'>>,
 ) => Disposable {
   return (name, id, handler, options = {}) =>
-    kernel.contribute({ family, class: name, extensionId: 'x', id, handler, ...options });
-}
-
-/** Dispatches by the family's mode. */
-export async function dispatchAny(
-  kernel: LabKernel,
-  family: string,
-  payload: object,
-  given?: LabGiven,
-): Promise<Outcome> {
-  return family.startsWith('lab.sync')
-    ? kernel.dispatchSync(family, payload, given)
-    : kernel.dispatch(family, payload, given);
+    kernel.contribute({ family, class: name, id, handler, ...options });
 }
 
 /** A promise, and what settles it. */

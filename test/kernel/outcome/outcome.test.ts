@@ -1,13 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { allow, cancel, select } from '../../../src/kernel/index.js';
 import { collectingLogger } from '../../../src/testing/collecting-logger.js';
-import {
-  byName,
-  contributor,
-  createLab,
-  dispatchAny,
-  type LabHandler,
-} from '../../support/kernel-lab.js';
+import { byName, contributor, createLab, type LabHandler } from '../../support/kernel-lab.js';
 import { labSample } from '../../support/kernel-stages.js';
 
 describe('an outcome', () => {
@@ -142,7 +136,7 @@ describe('a handler that throws', () => {
       };
       add('observer', 'a', body);
       add('observer', 'b', () => void after++);
-      const outcome = await dispatchAny(kernel, family, labSample());
+      const outcome = await kernel.run(family, labSample());
       expect(outcome.failures).toMatchObject([{ kind: 'threw', policy: 'open' }]);
       expect(outcome.failures[0]?.message).toMatch(line);
       expect(outcome.failures[0]?.error).toBeInstanceOf(Error);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Outcome } from '../../../src/kernel/index.js';
-import { byName, createLab, dispatchAny, type LabHandler } from '../../support/kernel-lab.js';
+import { byName, createLab, type LabHandler } from '../../support/kernel-lab.js';
 import { labSample } from '../../support/kernel-stages.js';
 import type { Expected, Scenario } from './scenarios.js';
 import { patchScenarios } from './scenarios-patch.js';
@@ -45,7 +45,7 @@ async function play(scenario: Scenario, variant: Variant): Promise<readonly [Out
     });
   });
   const payload = labSample(scenario.payload);
-  return [await dispatchAny(kernel, family, payload, scenario.given?.()), order];
+  return [await kernel.run(family, payload, scenario.given?.()), order];
 }
 
 /** What came out, in the words that scenarios expect it in. */
