@@ -97,6 +97,7 @@ export const rooms: Readonly<Record<string, readonly string[]>> = {
     'turn',
     'ingress',
     'recovery',
+    'queue',
     'receive',
     'explain',
     'life',

@@ -2,9 +2,9 @@ import type { ExtensionUser } from '../../extension/index.js';
 import { attempt } from '../parts/attempt.js';
 import type { HostParts } from '../parts/parts.js';
 import { isToStart } from '../parts/start-only.js';
+import { resumeWaiting } from '../queue/resume-all.js';
 import { startAccount, stopAccount } from '../receive/account.js';
 import type { OpenAccounts } from '../receive/open-accounts.js';
-import { resumeWaiting } from '../recovery/resume-all.js';
 
 /** Milliseconds that messages under way have before an extension is replaced all the same. */
 const defaultReloadTimeoutMs = 10_000;

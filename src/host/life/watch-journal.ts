@@ -1,6 +1,6 @@
 import type { ErrorCode, TimerHandle } from '../../kernel/index.js';
 import type { HostParts } from '../parts/parts.js';
-import { feed, freeHeldUp, rewind } from '../recovery/feeder.js';
+import { feed, freeHeldUp, rewind } from '../queue/feeder.js';
 
 /** Milliseconds between two looks. */
 const lookEveryMs = 1_000;

@@ -13,7 +13,7 @@ import { noPlace, type Place } from '../lanes/place.js';
 import { logJournalFailure } from '../outbox/journal-failure.js';
 import type { HostParts } from '../parts/parts.js';
 import type { RunningAccount } from '../provided/accounts.js';
-import { admit, feed } from '../recovery/feeder.js';
+import { admit, feed } from '../queue/feeder.js';
 
 type Accepted = Awaited<ReturnType<Journal['accept']>>;
 

@@ -1,7 +1,7 @@
 import { openSends, openUpdates, type SendRecord } from '../journal/journal.js';
 import type { HostParts } from '../parts/parts.js';
+import { settleSend } from '../recovery/settle-send.js';
 import { rewind } from './feeder.js';
-import { settleSend } from './settle-send.js';
 
 /** Rows that are read at a time. */
 const page = 1_000;

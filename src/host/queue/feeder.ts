@@ -6,16 +6,16 @@ import { type KeptLane, tellIdle } from '../lanes/backlog.js';
 import type { Place } from '../lanes/place.js';
 import { mayPass } from '../outbox/journal-failure.js';
 import type { HostParts } from '../parts/parts.js';
+import { resumeUpdate, updateOf } from '../recovery/resume.js';
 import { isDamageTold, readOpen } from './open-rows.js';
-import { resumeUpdate, updateOf } from './resume.js';
 
-// The journal is the queue: in hand is what runs, and as much as may run next. What is parked, what a host before this one
-// has left and what is to be tried again are taken up by the same reading of it (durability §8.8).
+// The journal is the queue. The host has in hand the updates that run, and as many as may run next. One reading of the journal
+// takes up the others: parked updates, updates that a host before this one left, and updates to try again (durability §8.8).
 
 /** Rows that are read at a time. */
 const page = 50;
 
-/** An update, and what is done with it when its turn has come. */
+/** An update, and the work to do when its turn has come. */
 interface Job {
   readonly eventId: string;
   readonly lane: string;
@@ -23,9 +23,10 @@ interface Job {
 }
 
 /**
- * Takes an update that was just kept in hand, if it is next in its conversation and few others wait; else it is parked.
+ * Takes an update in hand that the journal has just kept, if it is next in its conversation and few others wait. Otherwise
+ * the update is parked: it stays in the journal.
  *
- * @param mayPark it may be parked although nothing of its conversation is: its channel is not to wait for it.
+ * @param mayPark the update may be parked although no update of its conversation is, so that its channel need not wait.
  */
 export function admit(parts: HostParts, job: Job, mayPark: boolean): void {
   const { backlog, counts } = parts;
@@ -36,7 +37,7 @@ export function admit(parts: HostParts, job: Job, mayPark: boolean): void {
     return;
   }
   if (backlog.heldUp.has(lane)) {
-    counts.parked++; // it is read with the one that holds it up
+    counts.parked++; // the update is read with the one that holds it up
     return;
   }
   if (known !== undefined && (known.hasMore || mayPark)) {
@@ -54,8 +55,8 @@ export function admit(parts: HostParts, job: Job, mayPark: boolean): void {
 }
 
 /**
- * Reads the journal from its first row, for what is open and in nobody's hand. Resolves when what may run next is in hand.
- * A journal that does not outlive its host is not read: all of it is in hand.
+ * Reads the journal from its first row, for open updates that are not in hand. Resolves when the updates that may run next
+ * are in hand. A journal that does not outlive its host is not read, since all its updates are in hand.
  */
 export async function rewind(parts: HostParts): Promise<void> {
   const { backlog, journal } = parts;
@@ -68,8 +69,8 @@ export async function rewind(parts: HostParts): Promise<void> {
 }
 
 /**
- * Has the next reading take up the conversations that are held up. One of which something is still in hand stays held up:
- * that came after the update that could not be begun (durability §6.6).
+ * Lets the next reading take up the conversations that are held up. A conversation with an update in hand stays held up,
+ * because that update came after the one that could not be begun (durability §6.6).
  */
 export function freeHeldUp({ backlog, conversationLanes }: HostParts): void {
   const { heldUp, lanes } = backlog;
@@ -77,7 +78,7 @@ export function freeHeldUp({ backlog, conversationLanes }: HostParts): void {
   for (const lane of backlog.freed) heldUp.delete(lane);
 }
 
-/** Takes up what is next, as long as few wait. Never rejects. */
+/** Takes up the next updates, as long as few wait. Never rejects. */
 export async function feed(parts: HostParts): Promise<void> {
   const { backlog, logger } = parts;
   if (backlog.isReading || !backlog.isBehind) return;
@@ -89,13 +90,13 @@ export async function feed(parts: HostParts): Promise<void> {
       const { rows, areLast } = await readOpen(parts, { afterSeq, limit: page });
       if (rewinds !== backlog.rewinds) continue;
       const isAllMet = rows.every((row) => meet(parts, row));
-      if (rows.some(({ eventId }) => backlog.arriving.has(eventId))) return; // told again when they are there
+      if (rows.some(({ eventId }) => backlog.arriving.has(eventId))) return; // `feed` is called again when they are there
       if (isAllMet && areLast && !backlog.hasGrown) backlog.isBehind = false;
       await new Promise(setImmediate); // a long backlog does not hold up the event loop
     }
   } catch (error) {
     logger.error('the journal could not be read', { error });
-    for (const lane of backlog.freed) backlog.heldUp.add(lane); // it may not have come to them
+    for (const lane of backlog.freed) backlog.heldUp.add(lane); // the reading may not have come to these lanes
     backlog.isToRewind = true;
     backlog.isBehind = false;
   } finally {
@@ -105,8 +106,8 @@ export async function feed(parts: HostParts): Promise<void> {
 }
 
 /**
- * No more are taken in hand: as many wait as run, or the host is full of those that have begun and wait for their session
- * or for their agent.
+ * Tells that no more updates are taken in hand: as many wait as may run, or the host is full of updates that have begun and
+ * wait for their session or for their agent.
  */
 function isCrowded({ running, conversationLanes }: HostParts): boolean {
   const { entering, areFull } = conversationLanes; // a commit may have kept hundreds, which all enter in this turn
@@ -140,7 +141,7 @@ function isFree(
   return !isElsewhere && !backlog.damaged.has(seq) && !outbox.owes(eventId);
 }
 
-/** The lane of an update; nothing where its account does not run: it waits for that. */
+/** Returns the lane of an update. Returns nothing if its account does not run; the update then waits for the account. */
 function laneOfRow(parts: HostParts, row: UpdateRecord): string | undefined {
   const { eventId, channel, accountId } = row;
   const account = parts.accounts.find(channel, accountId);
@@ -152,7 +153,7 @@ function laneOfRow(parts: HostParts, row: UpdateRecord): string | undefined {
   return row.lane ?? laneOf(parts, account, decodeUpdate(parts, account, updateOf(row)));
 }
 
-/** Takes an update of the journal in hand. It is read again when its turn comes: a body is not held while it waits. */
+/** Takes an update of the journal in hand. Its row is read again when its turn comes, so that no body is held while it waits. */
 function takeUp(parts: HostParts, lane: string, row: UpdateRecord): void {
   const { eventId, attempts } = row;
   const { leftOpen, counts, options, backlog, logger } = parts;
@@ -178,7 +179,7 @@ function takeUp(parts: HostParts, lane: string, row: UpdateRecord): void {
     hold(parts, job);
     return;
   }
-  // it has no place in its lane yet: what comes after it is parked, and read when it has ended
+  // The update has no place in its lane yet. Updates behind it are parked, and read when it has ended.
   if (!runsAtOnce(lane)) laneIn(parts, lane).hasMore = true;
   hold(parts, job, (run) =>
     backlog.suspects.run(attempts, (isLast) => {
@@ -188,7 +189,7 @@ function takeUp(parts: HostParts, lane: string, row: UpdateRecord): void {
   );
 }
 
-/** Has work done in its lane; then what is next in that lane is taken up. */
+/** Does a job in its lane, and then takes up the next update of that lane. */
 function hold(
   parts: HostParts,
   { eventId, lane, work }: Job,
@@ -201,7 +202,7 @@ function hold(
   inHand.add(eventId);
   const inOrder = async (place: Place): Promise<void> => {
     try {
-      if (backlog.heldUp.has(lane)) return; // it is read again with the one that holds it up
+      if (backlog.heldUp.has(lane)) return; // the update is read again with the one that holds it up
       if ((await work(place)) === 'held up') backlog.heldUp.add(lane);
     } finally {
       inHand.delete(eventId);
@@ -226,7 +227,7 @@ function laneIn({ backlog }: HostParts, lane: string): KeptLane {
   return known;
 }
 
-/** Takes up what is next in a lane; one of which nothing waits is forgotten. */
+/** Takes up the next update of a lane. A lane with no update that waits is forgotten. */
 async function next(parts: HostParts, lane: string, known: KeptLane): Promise<void> {
   const { backlog, logger } = parts;
   try {
@@ -244,7 +245,7 @@ async function next(parts: HostParts, lane: string, known: KeptLane): Promise<vo
   backlog.lanes.delete(lane);
 }
 
-/** The oldest update of a lane that is open and in nobody's hand. */
+/** Finds the oldest open update of a lane that is not in hand. */
 async function firstOf(
   parts: HostParts,
   lane: string,
@@ -271,8 +272,8 @@ async function firstOf(
 }
 
 /**
- * An update is being written down: it is new, or it has come again while it waits. Which of the two is known soon. Until then
- * neither it nor what is behind it is taken up.
+ * Lets the next reading begin at an update that is being written down. The update is new, or it has come again while it waits;
+ * the write will show which. Until then neither the update nor those behind it are taken up.
  */
 function readAgainFrom({ backlog }: HostParts, { seq }: UpdateRecord): undefined {
   backlog.rewinds++;

@@ -10,11 +10,11 @@ export interface OpenRows {
 }
 
 /**
- * Reads open updates without their bodies: who takes one up reads it again. One that an older version has kept without its
- * lane is read whole, since its body says which that is. One whose row is damaged is passed over, and told once: only what
- * needs that row fails (durability §1.6).
+ * Reads open updates without their bodies. The caller reads an update again when it takes it up. An update that an older
+ * version kept without its lane is read whole, since its body names the lane. An update with a damaged row is passed over and
+ * logged once; only the work that needs that row fails (durability §1.6).
  *
- * @throws what the journal throws else.
+ * @throws every other error of the journal.
  */
 export async function readOpen(
   parts: HostParts,
