@@ -20,14 +20,25 @@ export function known<T extends object>(fields: T): Known<T> {
 }
 
 /** A whole number from 0 up, of what a source counted; `undefined` where it did not know: some write -1, or NaN. */
-export function knownCount(count: number | null | undefined): number | undefined {
+export function knownCount(count: unknown): number | undefined {
   const amount = knownAmount(count);
   return amount === undefined ? undefined : Math.round(amount);
 }
 
 /** A span or a moment, of what a source measured; `undefined` where that is none: a clock can step back. */
-export function knownAmount(amount: number | null | undefined): number | undefined {
+export function knownAmount(amount: unknown): number | undefined {
   return typeof amount === 'number' && amount >= 0 && amount < Number.POSITIVE_INFINITY
     ? amount
     : undefined;
+}
+
+/** A count in a field of a payload, as a field of a record (field-table.ts). */
+export function counted<const To extends string>(to: To) {
+  const show = (payload: { readonly [Name in To]?: number }): number | undefined => payload[to];
+  return { to, read: knownCount, show };
+}
+
+/** A span or a moment in a field of a payload, as a field of a record. */
+export function measured<const To extends string>(to: To) {
+  return { ...counted(to), read: knownAmount };
 }

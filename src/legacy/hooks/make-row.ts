@@ -1,36 +1,117 @@
-import type { LegacyHookRow } from './row.js';
+import {
+  definedFields,
+  type Envelope,
+  type FamilyName,
+  type HandlerClass,
+  type PayloadOf,
+} from '../../kernel/index.js';
+import { definedRecordOf, type FieldTable, payloadFields } from '../facts/field-table.js';
+import { refsOf } from '../facts/refs.js';
+import type { Coverage, HookPart, LegacyHookRow } from './row.js';
 
-type Given<Event, Context, Result> = Omit<
-  LegacyHookRow<Event, Context, Result>,
-  'kind' | 'status' | 'chains' | '~shape'
->;
+/** The event and the context of a hook as tables over the payload of its family. */
+interface Shape<Event, Context, Payload> {
+  readonly event: FieldTable<Event, Payload>;
+  /** If both have a value for a field of the payload, that of the event counts. */
+  readonly context: FieldTable<Context, Payload>;
+  /** The fields of the payload that no single field of the event says. */
+  adds?(event: Event, ctx: Context): Partial<Payload>;
+}
 
-/** Makes the row of a hook that only watches. */
-export function voidHook<Event, Context>(
-  row: Pick<Given<Event, Context, undefined>, 'parts' | 'why' | 'announce' | 'view' | 'wants'> &
-    Partial<Pick<Given<Event, Context, undefined>, 'instead'>>,
-): LegacyHookRow<Event, Context, undefined, 'void'> {
+type Ways<Event, Context> = Pick<LegacyHookRow<Event, Context>, 'announce' | 'view'>;
+
+/** The columns of a row that the makers do not fill in. The parts are of the row's family if they name no other. */
+type Columns<Family extends FamilyName, Event, Context> = Pick<
+  LegacyHookRow<Event, Context>,
+  'why' | 'merge' | 'instead' | 'result' | 'band' | 'oncePerRun' | 'honoursInPlace'
+> & {
+  readonly parts: readonly (Partial<HookPart> & Pick<HookPart, 'class'>)[];
+  /** As `wants` of a row, asked with the payload. */
+  readonly tells?: (payload: PayloadOf<Family>) => boolean;
+};
+
+type Told<Family extends FamilyName, Event, Context> =
+  | Shape<Event, Context, PayloadOf<Family>>
+  | Ways<Event, Context>;
+
+const coverageOf: Readonly<Record<HandlerClass, Coverage>> = {
+  observer: 'observe',
+  augmenter: 'observe',
+  mutator: 'mutate',
+  veto: 'veto',
+  resolver: 'resolve',
+};
+
+/** The event and context of a hook as a dispatch of a family, and back. */
+export function waysOf<Family extends FamilyName>(family: Family) {
+  return <Event extends object, Context extends object>(
+    shape: Shape<Event, Context, PayloadOf<Family>>,
+  ): Ways<Event, Context> => ({
+    announce: (event, ctx) => {
+      const told = { ...shape.adds?.(event, ctx), ...payloadFields(shape.context, ctx) };
+      const payload = { ...told, ...payloadFields(shape.event, event) };
+      return [{ family, payload, given: refsOf(payload) }];
+    },
+    view: (envelope: Envelope) => ({
+      event: definedRecordOf(shape.event, envelope.payload, envelope),
+      ctx: definedRecordOf(shape.context, envelope.payload, envelope),
+    }),
+  });
+}
+
+function rowOf<Family extends FamilyName, Event extends object, Context extends object>(
+  family: Family,
+  { tells, ...row }: Columns<Family, Event, Context> & Told<Family, Event, Context>,
+) {
+  const parts = row.parts.map((part) => ({ family, ...part }));
+  const coverage = [...new Set(parts.map((part) => coverageOf[part.class]))];
+  const ways = 'announce' in row ? row : waysOf(family)(row);
+  const wants = tells && (({ payload }: Envelope) => tells(payload as PayloadOf<Family>)); // asked of this family alone
   return {
-    kind: 'void',
-    coverage: ['observe'],
-    status: 'bridged',
-    merge: 'none: nothing is returned',
-    instead: 'nothing: this hook only observes',
-    result: () => undefined,
+    status: 'bridged' as const,
+    coverage,
     ...row,
+    ...ways,
+    parts,
+    ...definedFields({ wants }),
   };
 }
 
+/** Makes the row of a hook that only watches. */
+export function voidHook<Family extends FamilyName>(family: Family) {
+  return <Event extends object, Context extends object>(
+    row: Told<Family, Event, Context> &
+      Pick<Columns<Family, Event, Context>, 'why' | 'tells'> &
+      Partial<Columns<Family, Event, Context>>,
+  ): LegacyHookRow<Event, Context, undefined, 'void'> => ({
+    kind: 'void',
+    ...rowOf<Family, Event, Context>(family, {
+      parts: [{ class: 'observer' }],
+      merge: 'none: nothing is returned',
+      instead: 'nothing: this hook only observes',
+      result: () => undefined,
+      ...row,
+    }),
+  });
+}
+
 /** Makes the row of a hook whose handlers change something, or refuse it. */
-export function modifyingHook<Event, Context, Result>(
-  row: Given<Event, Context, Result>,
-): LegacyHookRow<Event, Context, Result, 'modifying'> {
-  return { kind: 'modifying', status: 'bridged', ...row };
+export function modifyingHook<Family extends FamilyName>(family: Family) {
+  return <Event extends object, Context extends object, Result>(
+    row: Columns<Family, Event, Context> & Told<Family, Event, Context>,
+  ): LegacyHookRow<Event, Context, Result, 'modifying'> => ({
+    kind: 'modifying',
+    ...rowOf(family, row),
+  });
 }
 
 /** Makes the row of a synchronous hook. Each handler gets the message that the one before it left. */
-export function syncHook<Event, Context, Result>(
-  row: Given<Event, Context, Result>,
-): LegacyHookRow<Event, Context, Result, 'sync'> {
-  return { kind: 'sync', status: 'bridged', chains: 'message', ...row };
+export function syncHook<Family extends FamilyName>(family: Family) {
+  return <Event extends object, Context extends object, Result>(
+    row: Columns<Family, Event, Context> & Told<Family, Event, Context>,
+  ): LegacyHookRow<Event, Context, Result, 'sync'> => ({
+    kind: 'sync',
+    chains: 'message',
+    ...rowOf(family, row),
+  });
 }

@@ -4,9 +4,10 @@ import {
   type Outcome,
   type PayloadOf,
 } from '../../kernel/index.js';
-import { modifyingHook } from './make-row.js';
+import { same } from '../facts/field-table.js';
+import { modifyingHook, waysOf } from './make-row.js';
 import { type Answer, type Ending, extrasOf, isGiven, type PayloadsAtCall } from './row.js';
-import { agentContextOf, payloadOf, runOf, runRefs } from './run-context.js';
+import { agentContext } from './run-context.js';
 import type { LegacyAgentContext, LegacyModelResult, LegacyPromptResult } from './shapes.js';
 
 type Pieces = PayloadOf<'agent.prompt.building'>['guidance'];
@@ -63,37 +64,28 @@ const promptParts = [
 const agentStartParts = [
   modelPart,
   promptParts[0],
-  { family: 'agent.prompt.building', class: 'mutator', read: readSystemPromptIfUnset },
+  { ...promptParts[1], read: readSystemPromptIfUnset },
 ] as const;
 
-const modelAnnouncement = (event: { prompt: string }, ctx: LegacyAgentContext) =>
-  ({
-    family: 'agent.model.resolving',
-    payload: { ...runOf(ctx), prompt: event.prompt },
-    given: runRefs(ctx),
-  }) as const;
+const modelShape = { event: same('prompt'), context: agentContext };
 
-const promptAnnouncement = (
-  event: { prompt: string; messages?: unknown[] },
-  ctx: LegacyAgentContext,
-) =>
-  ({
-    family: 'agent.prompt.building',
-    payload: {
-      ...runOf(ctx),
-      prompt: event.prompt,
-      messages: event.messages ?? [],
-      guidance: [],
-      additions: [],
-    },
-    given: runRefs(ctx),
-  }) as const;
+const promptShape = {
+  event: same('prompt', 'messages'),
+  context: agentContext,
+  adds: () => ({ messages: [], guidance: [], additions: [] }),
+};
+
+type AgentStart = { prompt: string; messages?: unknown[] };
+
+const modelWays = waysOf('agent.model.resolving')<AgentStart, LegacyAgentContext>({
+  ...modelShape,
+  event: { ...modelShape.event, messages: { show: () => undefined } },
+});
+const promptWays = waysOf('agent.prompt.building')<AgentStart, LegacyAgentContext>(promptShape);
 
 function modelResult(outcome: Outcome): Record<string, unknown> {
   const { model, provider } = outcome.payload as PayloadOf<'agent.model.resolving'>;
-  return {
-    ...definedFields({ modelOverride: model, providerOverride: provider }),
-  };
+  return definedFields({ modelOverride: model, providerOverride: provider });
 }
 
 /**
@@ -148,59 +140,44 @@ const known = Object.keys(modelFields);
 
 /** The hooks that choose the model and compose the prompt. */
 export const promptHooks = {
-  before_model_resolve: modifyingHook<{ prompt: string }, LegacyAgentContext, LegacyModelResult>({
+  before_model_resolve: modifyingHook('agent.model.resolving')<
+    { prompt: string },
+    LegacyAgentContext,
+    LegacyModelResult
+  >({
     parts: [modelPart],
-    coverage: ['mutate'],
     why: 'The stage of the same moment: once per run, before the model is looked up.',
     merge: 'first defined, by field',
     instead: '{ modelOverride, providerOverride }',
-    announce: (event, ctx) => [modelAnnouncement(event, ctx)],
-    view: (envelope) => ({
-      event: { prompt: payloadOf<PayloadOf<'agent.model.resolving'>>(envelope).prompt },
-      ctx: agentContextOf(envelope),
-    }),
+    ...modelShape,
     result: (ending) => answered(ending, known, modelResult(ending.outcomes[0])),
   }),
-  before_prompt_build: modifyingHook<
+  before_prompt_build: modifyingHook('agent.prompt.building')<
     { prompt: string; messages: unknown[] },
     LegacyAgentContext,
     LegacyPromptResult
   >({
     parts: promptParts,
-    coverage: ['mutate'],
     why: 'Its texts become guidance (system side) and additions (user side). A system prompt of its own needs the grant of a trusted plugin.',
     merge: 'systemPrompt: the last; the others joined by a blank line, in order',
     instead: '{ systemPrompt, prependContext, prependSystemContext, appendSystemContext }',
-    announce: (event, ctx) => [promptAnnouncement(event, ctx)],
-    view: (envelope) => {
-      const { prompt, messages } = payloadOf<PayloadOf<'agent.prompt.building'>>(envelope);
-      return { event: { prompt, messages }, ctx: agentContextOf(envelope) };
-    },
+    ...promptShape,
     result: (ending) => answered(ending, promptFields, promptResult(ending.outcomes[0])),
   }),
-  before_agent_start: modifyingHook<
-    { prompt: string; messages?: unknown[] },
+  before_agent_start: modifyingHook('agent.model.resolving')<
+    AgentStart,
     LegacyAgentContext,
     LegacyModelResult & LegacyPromptResult
   >({
     parts: agentStartParts,
     band: 'last',
     oncePerRun: true,
-    coverage: ['mutate'],
     why: 'One handler for two stages, after all others of both. What it answers in the model stage stands for the prompt stage; only if nobody answered there is it called again, with the messages.',
     merge: 'as before_model_resolve and before_prompt_build together',
     instead: '{ modelOverride, providerOverride, systemPrompt, prependContext, ... }',
-    announce: (event, ctx) => [modelAnnouncement(event, ctx), promptAnnouncement(event, ctx)],
-    view: (envelope) => {
-      const ctx = agentContextOf(envelope);
-      if (envelope.family === 'agent.model.resolving')
-        return {
-          event: { prompt: payloadOf<PayloadOf<'agent.model.resolving'>>(envelope).prompt },
-          ctx,
-        };
-      const { prompt, messages } = payloadOf<PayloadOf<'agent.prompt.building'>>(envelope);
-      return { event: { prompt, messages }, ctx };
-    },
+    announce: (...call) => [...modelWays.announce(...call), ...promptWays.announce(...call)],
+    view: (envelope) =>
+      (envelope.family === 'agent.model.resolving' ? modelWays : promptWays).view(envelope),
     result: (ending) =>
       answered(ending, [...known, ...promptFields], {
         ...modelResult(ending.outcomes[0]),

@@ -1,4 +1,5 @@
-import { definedFields, type Envelope } from '../../kernel/index.js';
+import type { Envelope } from '../../kernel/index.js';
+import { type FieldTable, same } from '../facts/field-table.js';
 import type { Fields } from './row.js';
 import type { LegacyAgentContext } from './shapes.js';
 
@@ -13,31 +14,23 @@ interface RunPayload {
   readonly trigger?: string;
 }
 
-/** The run fields of a payload, of a legacy agent context. */
-export function runOf(ctx: LegacyAgentContext) {
-  const { agentId, sessionKey, sessionId, workspaceDir, messageProvider, trigger } = ctx;
-  const ids = { agentId, sessionKey, sessionId, workspaceDir, messageProvider, trigger };
-  return definedFields({ ...ids, channel: ctx.channelId });
-}
-
-/** A legacy agent context, of a payload of a run. */
-export function agentContextOf(envelope: Envelope): LegacyAgentContext {
-  const run = envelope.payload as RunPayload; // a family whose payload has the run fields
-  return definedFields({
-    agentId: run.agentId ?? envelope.agentId ?? undefined,
-    sessionKey: run.sessionKey,
-    sessionId: run.sessionId ?? envelope.sessionId ?? undefined,
-    workspaceDir: run.workspaceDir,
-    messageProvider: run.messageProvider ?? run.channel,
-    trigger: run.trigger,
-    channelId: run.channel,
-  });
-}
-
-/** The facts of a run in the envelope of its event. */
-export function runRefs({ agentId, sessionId }: Pick<LegacyAgentContext, 'agentId' | 'sessionId'>) {
-  return definedFields({ agentId, sessionId });
-}
+/** A legacy agent context, over a payload of a run. */
+export const agentContext: FieldTable<LegacyAgentContext, RunPayload> = {
+  ...same('sessionKey', 'workspaceDir', 'trigger'),
+  agentId: {
+    to: 'agentId',
+    show: ({ agentId }, envelope) => agentId ?? envelope?.agentId ?? undefined,
+  },
+  sessionId: {
+    to: 'sessionId',
+    show: ({ sessionId }, envelope) => sessionId ?? envelope?.sessionId ?? undefined,
+  },
+  messageProvider: {
+    to: 'messageProvider',
+    show: ({ messageProvider, channel }) => messageProvider ?? channel,
+  },
+  channelId: 'channel',
+};
 
 /** An envelope's payload, as the family's row reads it. */
 export function payloadOf<P>(envelope: Envelope): P {

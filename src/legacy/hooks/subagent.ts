@@ -5,14 +5,19 @@ import {
   type PayloadOf,
   select,
 } from '../../kernel/index.js';
-import { known, knownAmount } from '../facts/known.js';
+import { type FieldTable, same, shown } from '../facts/field-table.js';
+import { known, measured } from '../facts/known.js';
 import { modifyingHook, voidHook } from './make-row.js';
 import { type Answer, extrasOf, isGiven, lastGiven } from './row.js';
-import { payloadOf } from './run-context.js';
 import type { LegacyPlace, LegacySubagentContext } from './shapes.js';
 
-const placeOf = ({ channel, accountId, to, threadId }: LegacyPlace): LegacyPlace =>
-  known({ channel, accountId, to, threadId });
+/** A place is a record of its own: a handler may write to it. */
+const place = <const To extends string>(to: To) => ({
+  to,
+  read: ({ channel, accountId, to: address, threadId }: LegacyPlace) =>
+    known({ channel, accountId, to: address, threadId }),
+  show: (payload: { readonly [Name in To]?: LegacyPlace }) => payload[to] && { ...payload[to] },
+});
 
 type SpawnEvent = {
   childSessionKey: string;
@@ -23,30 +28,15 @@ type SpawnEvent = {
   threadRequested: boolean;
 };
 
-const spawnOf = (event: SpawnEvent, ctx: LegacySubagentContext) => {
-  const { childSessionKey, agentId, label, mode, requester, threadRequested } = event;
-  const { requesterSessionKey } = ctx;
-  return {
-    childSessionKey,
-    agentId,
-    spawnMode: mode,
-    threadRequested,
-    ...definedFields({ label, requesterSessionKey }),
-    ...(requester !== undefined && { requester: placeOf(requester) }),
-  };
+const spawnEvent: FieldTable<SpawnEvent, PayloadOf<'subagent.spawning'>> = {
+  ...same('childSessionKey', 'agentId', 'label', 'threadRequested'),
+  mode: 'spawnMode',
+  requester: place('requester'),
 };
 
-type SpawnPayload = PayloadOf<'subagent.spawning'>;
-
-const legacySpawnOf = (payload: SpawnPayload): SpawnEvent => {
-  const { childSessionKey, agentId, label, spawnMode, requester, threadRequested } = payload;
-  const known = { childSessionKey, agentId, mode: spawnMode, threadRequested };
-  return { ...known, ...definedFields({ label, requester: requester && { ...requester } }) };
-};
-
-const spawnContextOf = (payload: SpawnPayload): LegacySubagentContext => {
-  const { runId, childSessionKey, requesterSessionKey } = payload;
-  return definedFields({ runId, childSessionKey, requesterSessionKey });
+const spawnContext: FieldTable<LegacySubagentContext, PayloadOf<'subagent.spawning'>> = {
+  ...same('runId', 'requesterSessionKey'),
+  childSessionKey: shown('childSessionKey'),
 };
 
 const readReady = ({ value }: Answer) =>
@@ -60,30 +50,20 @@ const readError = ({ value }: Answer) => {
 
 /** The hooks of an agent's children. */
 export const subagentHooks = {
-  subagent_spawning: modifyingHook<
+  subagent_spawning: modifyingHook('subagent.spawning')<
     SpawnEvent,
     LegacySubagentContext,
     { status: 'ok'; threadBindingReady?: boolean } | { status: 'error'; error: string }
   >({
     parts: [
-      { family: 'subagent.spawning', class: 'augmenter', read: readReady },
-      { family: 'subagent.spawning', class: 'veto', read: readError },
+      { class: 'augmenter', read: readReady },
+      { class: 'veto', read: readError },
     ],
-    coverage: ['observe', 'veto'],
     why: "Not in the seed's table. An error refuses the child, so it is a veto; readiness is an annotation. The caller fails a spawn with a thread that nobody made ready.",
     merge: 'the first error ends the stage; else ok, ready if any is',
     instead: "{ status: 'ok', threadBindingReady } or { status: 'error', error }",
-    announce: (event, ctx) => [
-      {
-        family: 'subagent.spawning',
-        payload: { ...spawnOf(event, ctx), ...definedFields({ runId: ctx.runId }) },
-        given: { agentId: event.agentId },
-      },
-    ],
-    view: (envelope) => {
-      const payload = payloadOf<SpawnPayload>(envelope);
-      return { event: legacySpawnOf(payload), ctx: spawnContextOf(payload) };
-    },
+    event: spawnEvent,
+    context: spawnContext,
     result: ({ outcomes: [outcome], answers }) => {
       const notes = outcome.annotations as Partial<AnnotationsOf<'subagent.spawning'>>;
       const ready = notes.bindingReady ?? false;
@@ -103,7 +83,7 @@ export const subagentHooks = {
       return { ...answers[0] };
     },
   }),
-  subagent_delivery_target: modifyingHook<
+  subagent_delivery_target: modifyingHook('subagent.delivery.resolving')<
     {
       childSessionKey: string;
       requesterSessionKey: string;
@@ -117,39 +97,22 @@ export const subagentHooks = {
   >({
     parts: [
       {
-        family: 'subagent.delivery.resolving',
         class: 'resolver',
         read: ({ value: { origin } }) => (origin ? select(origin) : undefined),
       },
     ],
-    coverage: ['resolve'],
     why: "An answer is a candidate without rank: the first in run order wins, and an explicit candidate of an extension beats it. Without one the answer goes to the requester's place.",
     merge: 'the first origin; the later handlers still run',
     instead: '{ origin }',
-    announce: (event, ctx) => {
-      const { childSessionKey, requesterSessionKey, requesterOrigin, childRunId } = event;
-      const { spawnMode, expectsCompletionMessage } = event;
-      const payload = {
-        childSessionKey,
-        requesterSessionKey,
-        expectsCompletionMessage,
-        ...definedFields({ spawnMode, childRunId: childRunId ?? ctx.runId }),
-        ...(requesterOrigin !== undefined && { requesterOrigin: placeOf(requesterOrigin) }),
-      };
-      return [{ family: 'subagent.delivery.resolving', payload, given: {} }];
+    event: {
+      ...same('childSessionKey', 'requesterSessionKey', 'childRunId', 'spawnMode'),
+      ...same('expectsCompletionMessage'),
+      requesterOrigin: place('requesterOrigin'),
     },
-    view: (envelope) => {
-      const payload = payloadOf<PayloadOf<'subagent.delivery.resolving'>>(envelope);
-      const { childSessionKey, requesterSessionKey, expectsCompletionMessage } = payload;
-      const { childRunId, spawnMode, requesterOrigin } = payload;
-      const origin = requesterOrigin && { ...requesterOrigin };
-      return {
-        event: {
-          ...{ childSessionKey, requesterSessionKey, expectsCompletionMessage },
-          ...definedFields({ childRunId, spawnMode, requesterOrigin: origin }),
-        },
-        ctx: { ...definedFields({ runId: childRunId }), childSessionKey, requesterSessionKey },
-      };
+    context: {
+      runId: 'childRunId',
+      childSessionKey: shown('childSessionKey'),
+      requesterSessionKey: shown('requesterSessionKey'),
     },
     result: ({ outcomes: [outcome], answers }) => {
       if (outcome.status === 'cancelled') return undefined; // it goes to the requester's place
@@ -158,25 +121,15 @@ export const subagentHooks = {
       return { ...extrasOf(answers, ['origin']), ...definedFields({ origin }) };
     },
   }),
-  subagent_spawned: voidHook<SpawnEvent & { runId: string }, LegacySubagentContext>({
-    parts: [{ family: 'subagent.spawned', class: 'observer' }],
+  subagent_spawned: voidHook('subagent.spawned')<
+    SpawnEvent & { runId: string },
+    LegacySubagentContext
+  >({
     why: "Not in the seed's table. Told when the child runs.",
-    announce: (event, ctx) => [
-      {
-        family: 'subagent.spawned',
-        payload: { ...spawnOf(event, ctx), runId: event.runId },
-        given: { agentId: event.agentId },
-      },
-    ],
-    view: (envelope) => {
-      const payload = payloadOf<PayloadOf<'subagent.spawned'>>(envelope);
-      return {
-        event: { ...legacySpawnOf(payload), runId: payload.runId },
-        ctx: spawnContextOf(payload),
-      };
-    },
+    event: { ...spawnEvent, ...same('runId') },
+    context: { ...spawnContext, runId: shown('runId') },
   }),
-  subagent_ended: voidHook<
+  subagent_ended: voidHook('subagent.completed')<
     {
       targetSessionKey: string;
       targetKind: 'subagent' | 'acp';
@@ -190,27 +143,15 @@ export const subagentHooks = {
     },
     LegacySubagentContext
   >({
-    parts: [{ family: 'subagent.completed', class: 'observer' }],
     why: "Not in the seed's table. Also told when a session is reset or deleted, with that outcome.",
-    announce: (event, ctx) => {
-      const { targetSessionKey, targetKind, reason, sendFarewell, accountId, outcome } = event;
-      const { endedAt, error } = event;
-      const { requesterSessionKey } = ctx;
-      const runId = event.runId ?? ctx.runId;
-      const ids = definedFields({ runId, accountId, requesterSessionKey });
-      const told = definedFields({ sendFarewell, outcome, error, endedAtMs: knownAmount(endedAt) });
-      const payload = { targetSessionKey, targetKind, reason, ...ids, ...told };
-      return [{ family: 'subagent.completed', payload, given: {} }];
+    event: {
+      ...same('targetSessionKey', 'targetKind', 'reason', 'sendFarewell', 'accountId', 'runId'),
+      ...same('outcome', 'error'),
+      endedAt: measured('endedAtMs'),
     },
-    view: (envelope) => {
-      const payload = payloadOf<PayloadOf<'subagent.completed'>>(envelope);
-      const { targetSessionKey, targetKind, reason, sendFarewell, accountId, runId } = payload;
-      const { endedAtMs, outcome, error, requesterSessionKey } = payload;
-      const told = { sendFarewell, accountId, runId, endedAt: endedAtMs, outcome, error };
-      return {
-        event: { targetSessionKey, targetKind, reason, ...definedFields(told) },
-        ctx: definedFields({ runId, childSessionKey: targetSessionKey, requesterSessionKey }),
-      };
+    context: {
+      ...same('runId', 'requesterSessionKey'),
+      childSessionKey: shown('targetSessionKey'),
     },
   }),
 };

@@ -1,41 +1,26 @@
 import { cancel, definedFields, type PayloadOf } from '../../kernel/index.js';
-import { knownAmount } from '../facts/known.js';
+import { type FieldTable, same, shown } from '../facts/field-table.js';
+import { measured } from '../facts/known.js';
 import { modifyingHook, voidHook } from './make-row.js';
 import { type Answer, extrasOf, type Fields, isFields, isGiven, lastGiven } from './row.js';
-import { payloadOf, runRefs, writable } from './run-context.js';
+import { writable } from './run-context.js';
 import type { LegacyToolContext } from './shapes.js';
 
-interface ToolPayload {
-  readonly toolName: string;
-  readonly agentId?: string;
-  readonly sessionKey?: string;
-  readonly sessionId?: string;
-  readonly runId?: string;
-  readonly toolCallId?: string;
-}
+const toolContext: FieldTable<LegacyToolContext, LegacyToolContext> = {
+  ...same('agentId', 'sessionKey', 'sessionId', 'runId', 'toolCallId'),
+  toolName: shown('toolName'),
+};
 
-function toolContextOf(payload: ToolPayload): LegacyToolContext {
-  const { toolName, agentId, sessionKey, sessionId, runId, toolCallId } = payload;
-  return { toolName, ...definedFields({ agentId, sessionKey, sessionId, runId, toolCallId }) };
-}
-
-function toolFieldsOf(
-  event: { toolName: string; runId?: string; toolCallId?: string },
-  ctx: LegacyToolContext,
-) {
-  const { agentId, sessionKey, sessionId } = ctx;
-  const runId = event.runId ?? ctx.runId;
-  const toolCallId = event.toolCallId ?? ctx.toolCallId;
-  return {
-    toolName: event.toolName,
-    ...definedFields({ agentId, sessionKey, sessionId, runId, toolCallId }),
-  };
-}
+/** A handler may write to the parameters of its event. */
+const params = {
+  to: 'params',
+  show: (payload: { readonly params: Fields }) => writable(payload.params),
+};
 
 const readParams = ({ value, inPlace }: Answer) => {
-  const { params } = value;
-  if (isGiven(params) && !isFields(params)) return { params };
-  const set = { ...inPlace, ...(params as Fields | undefined) }; // an object, or nothing
+  const { params: given } = value;
+  if (isGiven(given) && !isFields(given)) return { params: given };
+  const set = { ...inPlace, ...(given as Fields | undefined) }; // an object, or nothing
   return Object.keys(set).length === 0 ? undefined : { params: set };
 };
 
@@ -61,36 +46,21 @@ function paramsSet(
 
 /** The hooks around a tool call. */
 export const toolHooks = {
-  before_tool_call: modifyingHook<
+  before_tool_call: modifyingHook('agent.tool.calling')<
     { toolName: string; params: Record<string, unknown>; runId?: string; toolCallId?: string },
     LegacyToolContext,
     { params?: Record<string, unknown>; block?: boolean; blockReason?: string }
   >({
     parts: [
-      { family: 'agent.tool.calling', class: 'mutator', read: readParams },
-      { family: 'agent.tool.calling', class: 'veto', read: readBlock },
+      { class: 'mutator', read: readParams },
+      { class: 'veto', read: readBlock },
     ],
-    coverage: ['mutate', 'veto'],
     why: 'One handler that may change and block: a mutator and a veto over a single call of it. What it sets of params in place counts, as in the legacy caller; a key that it deletes stays.',
     merge: 'params: by key, the last of each; block: ends the stage',
     honoursInPlace: 'params',
     instead: '{ params }',
-    announce: (event, ctx) => [
-      {
-        family: 'agent.tool.calling',
-        payload: { ...toolFieldsOf(event, ctx), params: event.params },
-        given: runRefs(ctx),
-      },
-    ],
-    view: (envelope) => {
-      const payload = payloadOf<PayloadOf<'agent.tool.calling'>>(envelope);
-      const { toolName, runId, toolCallId } = payload;
-      const params = writable(payload.params);
-      return {
-        event: { toolName, params, ...definedFields({ runId, toolCallId }) },
-        ctx: toolContextOf(payload),
-      };
-    },
+    event: { ...same('toolName', 'runId', 'toolCallId'), params },
+    context: toolContext,
     result: ({ outcomes: [outcome], answers, canonicalWrites }) => {
       const payload = outcome.payload as PayloadOf<'agent.tool.calling'>;
       const params = paramsSet(payload, answers, canonicalWrites);
@@ -107,7 +77,7 @@ export const toolHooks = {
       };
     },
   }),
-  after_tool_call: voidHook<
+  after_tool_call: voidHook('agent.tool.called')<
     {
       toolName: string;
       params: Record<string, unknown>;
@@ -119,29 +89,19 @@ export const toolHooks = {
     },
     LegacyToolContext
   >({
-    parts: [{ family: 'agent.tool.called', class: 'observer' }],
     why: 'Told when a tool has answered, failed or been refused. It is not waited for.',
     instead: 'nothing: this hook only observes; tool_result_persist changes what is written',
-    announce: (event, ctx) => {
-      const { params, result, error } = event;
-      const told = definedFields({ result, error, durationMs: knownAmount(event.durationMs) });
-      const isError = error === undefined ? {} : { isError: true };
-      const payload = { ...toolFieldsOf(event, ctx), params, ...told, ...isError };
-      return [{ family: 'agent.tool.called', payload, given: runRefs(ctx) }];
+    event: {
+      ...same('toolName', 'runId', 'toolCallId', 'result'),
+      params,
+      error: {
+        to: 'error',
+        show: ({ error, isError }) =>
+          error ?? (isError === true ? 'the tool did not say why' : undefined),
+      },
+      durationMs: measured('durationMs'),
     },
-    view: (envelope) => {
-      const payload = payloadOf<PayloadOf<'agent.tool.called'>>(envelope);
-      const { toolName, runId, toolCallId, result, isError, durationMs } = payload;
-      const error = payload.error ?? (isError === true ? 'the tool did not say why' : undefined);
-      const params = writable(payload.params);
-      return {
-        event: {
-          toolName,
-          params,
-          ...definedFields({ runId, toolCallId, result, error, durationMs }),
-        },
-        ctx: toolContextOf(payload),
-      };
-    },
+    context: toolContext,
+    adds: ({ error }) => (error === undefined ? {} : { isError: true }),
   }),
 };

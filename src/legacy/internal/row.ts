@@ -1,4 +1,5 @@
 import type { AsyncFamily, Call, Given, PayloadOf } from '../../kernel/index.js';
+import type { Field } from '../facts/field-table.js';
 import type { InternalHookEvent, InternalHookType } from './event.js';
 
 /** The content of an event beyond its type and action. */
@@ -39,6 +40,28 @@ export interface InternalHookRow {
   readonly status: 'bridged' | 'observe-only';
   /** Notes about the key. */
   readonly why: string;
+}
+
+/** The context of a key, over the payload of its family. The legacy types of its fields are nobody's. */
+export type ContextTable<Payload> = Readonly<
+  Record<string, (keyof Payload & string) | Field<unknown, Payload>>
+>;
+
+const coverageOf = { observer: 'observe', augmenter: 'reply', mutator: 'mutate' } as const;
+
+/** Makes a row. The class of its handlers says their power. */
+export function hookRow({
+  status = 'bridged',
+  ...row
+}: Omit<InternalHookRow, 'coverage' | 'status'> &
+  Partial<Pick<InternalHookRow, 'status'>>): InternalHookRow {
+  const [{ class: of } = { class: 'observer' as const }] = row.sinks;
+  return { ...row, coverage: coverageOf[of], status };
+}
+
+/** The session key of an event, which may be empty. */
+export function sessionKeyOf({ sessionKey }: InternalHookEvent) {
+  return sessionKey === '' ? {} : { sessionKey };
 }
 
 /** A sink, typed by its family. */

@@ -1,6 +1,15 @@
-import { definedFields, type PayloadOf } from '../../kernel/index.js';
+import type { PayloadOf } from '../../kernel/index.js';
+import { payloadFields, recordOf, same, shown } from '../facts/field-table.js';
+import { refsOf } from '../facts/refs.js';
 import type { InternalHookEvent } from './event.js';
-import { type InternalHookRow, type SourceStep, sink } from './row.js';
+import {
+  type ContextTable,
+  hookRow,
+  type InternalHookRow,
+  type SourceStep,
+  sessionKeyOf,
+  sink,
+} from './row.js';
 
 type Received = PayloadOf<'command.received'>;
 
@@ -17,20 +26,31 @@ function sourceOf({ source, commandSource }: Record<string, unknown>): unknown {
   return sources.includes(commandSource) ? commandSource : 'chat';
 }
 
-function commandSteps({ action, sessionKey, context }: InternalHookEvent): SourceStep[] {
-  const { sessionEntry, previousSessionEntry, senderId, workspaceDir } = context;
+const toldTable = {
+  ...same('sessionEntry', 'senderId'),
+  commandSource: {
+    to: 'surface',
+    show: ({ surface, channel, source }) => surface ?? channel ?? source,
+  },
+  source: shown('source'),
+} satisfies ContextTable<Received>;
+
+const resetTable = {
+  ...same('previousSessionEntry', 'workspaceDir'),
+  cfg: 'config',
+} satisfies ContextTable<Received>;
+
+const wholeTable = { ...toldTable, ...resetTable, ...same('sessionId') };
+
+function commandSteps(event: InternalHookEvent): SourceStep[] {
+  const { action, context } = event;
   const source = sourceOf(context);
-  const shared = definedFields({
-    surface: context.commandSource,
-    senderId,
-    workspaceDir,
-    sessionEntry,
-    previousSessionEntry,
-    config: context.cfg,
-    sessionKey: sessionKey === '' ? undefined : sessionKey,
-    sessionId: context.sessionId ?? idOf(sessionEntry),
-  });
-  const given = typeof shared.sessionId === 'string' ? { sessionId: shared.sessionId } : {};
+  const sessionId = context.sessionId ?? idOf(context.sessionEntry);
+  const shared = {
+    ...payloadFields<Record<string, unknown>>(wholeTable, { ...context, sessionId }),
+    ...sessionKeyOf(event),
+  };
+  const given = refsOf(shared);
   const received: SourceStep = {
     family: 'command.received',
     payload: { ...shared, name: action, args: [], source },
@@ -47,8 +67,8 @@ function idOf(entry: unknown): unknown {
     : undefined;
 }
 
-function command(action: 'new' | 'reset' | 'stop', why: string): InternalHookRow {
-  return {
+const command = (action: 'new' | 'reset' | 'stop', why: string): InternalHookRow =>
+  hookRow({
     type: 'command',
     action,
     awaited: true,
@@ -56,28 +76,15 @@ function command(action: 'new' | 'reset' | 'stop', why: string): InternalHookRow
     sinks: [
       sink('command.received', 'augmenter', (payload) => {
         if (payload.name !== action) return undefined;
-        const { sessionEntry, senderId, source, surface, channel } = payload;
-        const told = {
-          sessionEntry,
-          commandSource: surface ?? channel ?? source,
-          source,
-          senderId,
-        };
-        const { previousSessionEntry, workspaceDir, config: cfg, sessionId } = payload;
+        const table = { ...toldTable, ...(action === 'stop' ? same('sessionId') : resetTable) };
         return {
           sessionKey: payload.targetSessionKey ?? payload.sessionKey ?? '',
-          context:
-            action === 'stop'
-              ? { ...told, sessionId }
-              : { ...told, previousSessionEntry, workspaceDir, cfg },
+          context: recordOf<Record<string, unknown>>(table, payload),
         };
       }),
     ],
-    coverage: 'reply',
-    status: 'bridged',
     why,
-  };
-}
+  });
 
 const resets =
   'Messages become replies. Where the command is a client’s call, session.resetting follows, since before_reset does not fire there; in a chat before_reset tells of the reset.';

@@ -1,184 +1,122 @@
 import { definedFields, type PayloadOf } from '../../kernel/index.js';
+import { payloadFields, recordOf, same } from '../facts/field-table.js';
+import { messageFields, sentFields } from '../facts/message-fields.js';
+import { refsOf } from '../facts/refs.js';
 import type { InternalHookEvent } from './event.js';
-import { type InternalHookContent, type InternalHookRow, type SourceStep, sink } from './row.js';
+import {
+  type ContextTable,
+  hookRow,
+  type InternalHookContent,
+  type SourceStep,
+  sessionKeyOf,
+  sink,
+} from './row.js';
 
 type Message = PayloadOf<'routing.resolved'>['message'];
+type Sent = PayloadOf<'egress.sent'> | PayloadOf<'egress.failed'>;
 
-function refs(
-  channel: unknown,
-  ids: { account: unknown; conversation: unknown; message: unknown },
-) {
-  const ref = (id: unknown) =>
-    typeof channel === 'string' && typeof id === 'string' ? { channel, id } : null;
-  return {
-    accountRef: ref(ids.account),
-    conversationRef: ref(ids.conversation),
-    messageRef: ref(ids.message),
-  };
-}
+const receivedTable: ContextTable<Message> = {
+  ...same('from', 'content', 'accountId', 'conversationId', 'messageId'),
+  timestamp: 'sentAtMs',
+  channelId: 'channel',
+  metadata: {
+    show: (message) => ({ ...message.metadata, ...recordOf(messageFields, message) }),
+  },
+};
 
-function receivedSteps({ sessionKey, context }: InternalHookEvent): SourceStep[] {
-  const { from, content, timestamp, channelId, accountId, conversationId, messageId } = context;
+function receivedSteps(event: InternalHookEvent): SourceStep[] {
+  const { context } = event;
   const told = typeof context.metadata === 'object' && context.metadata !== null;
-  const { to, provider, surface, threadId, guildId, channelName, ...others } = (
-    told ? context.metadata : {}
-  ) as Record<string, unknown>; // an object, and each field is checked with the payload
-  const { senderId, senderName, senderUsername, senderE164, ...metadata } = others;
-  const sender = definedFields({
-    id: senderId,
-    name: senderName,
-    username: senderUsername,
-    e164: senderE164,
-  });
+  const metadata = (told ? context.metadata : {}) as Record<string, unknown>; // each field is checked with the payload
+  const others = Object.entries(metadata).filter(([name]) => !Object.hasOwn(messageFields, name));
   const payload = {
-    ...definedFields({
-      channel: channelId,
-      accountId,
-      provider,
-      surface,
-      from,
-      to,
-      conversationId,
-    }),
-    ...definedFields({ threadId, messageId, guildId, channelName, content, sentAtMs: timestamp }),
-    ...(Object.keys(sender).length > 0 && { sender }),
-    ...(sessionKey !== '' && { sessionKey }),
+    ...payloadFields(receivedTable, context),
+    ...payloadFields(messageFields, metadata),
+    ...sessionKeyOf(event),
     attachments: [],
-    metadata: definedFields(metadata),
+    metadata: definedFields(Object.fromEntries(others)),
   };
-  const given = refs(channelId, {
-    account: accountId,
-    conversation: conversationId,
-    message: messageId,
-  });
-  return [{ family: 'ingress.normalized', payload, given }];
+  return [{ family: 'ingress.normalized', payload, given: withoutThread(payload) }];
 }
 
-function receivedContent(message: Message): InternalHookContent {
-  const { from, content, accountId, conversationId, messageId, sender } = message;
-  const { to, provider, surface, threadId, guildId, channelName } = message;
-  return {
-    sessionKey: message.sessionKey ?? '',
-    context: {
-      from,
-      content,
-      timestamp: message.sentAtMs,
-      channelId: message.channel,
-      accountId,
-      conversationId,
-      messageId,
-      metadata: {
-        ...message.metadata,
-        to,
-        provider,
-        surface,
-        threadId,
-        senderId: sender?.id,
-        senderName: sender?.name,
-        senderUsername: sender?.username,
-        senderE164: sender?.e164,
-        guildId,
-        channelName,
-      },
-    },
-  };
+/** The bus has never named the thread in the envelope. */
+function withoutThread(payload: Record<string, unknown>) {
+  return refsOf({ ...payload, threadId: undefined });
 }
 
-/** The content of the two keys after media processing: the message as the ingress stages have left it. */
-function processed({ message, sessionKey }: PayloadOf<'routing.resolved'>): InternalHookContent {
-  const { from, to, body, conversationId, messageId, sender, provider, surface } = message;
-  const [media] = message.attachments;
-  return {
-    sessionKey: sessionKey ?? message.sessionKey ?? '',
-    context: {
-      from,
-      to,
-      body,
-      bodyForAgent: message.promptText,
-      timestamp: message.sentAtMs,
-      channelId: message.channel,
-      conversationId,
-      messageId,
-      senderId: sender?.id,
-      senderName: sender?.name,
-      senderUsername: sender?.username,
-      provider,
-      surface,
-      mediaPath: media?.path,
-      mediaType: media?.mimeType,
-      transcript: message.transcript,
-      cfg: undefined,
-    },
-  };
-}
+const { senderId, senderName, senderUsername } = messageFields;
 
-function sentSteps({ sessionKey, context }: InternalHookEvent): SourceStep[] {
-  const { to, content, success, error, channelId, accountId, conversationId, messageId } = context;
-  const { isGroup, groupId } = context;
+/** The context of the two keys after media processing: the message as the ingress stages have left it. */
+const processedTable: ContextTable<Message> = {
+  ...same('from', 'to', 'body', 'conversationId', 'messageId', 'provider', 'surface', 'transcript'),
+  ...{ senderId, senderName, senderUsername },
+  bodyForAgent: 'promptText',
+  timestamp: 'sentAtMs',
+  channelId: 'channel',
+  mediaPath: { show: ({ attachments: [media] }) => media?.path },
+  mediaType: { show: ({ attachments: [media] }) => media?.mimeType },
+  cfg: { show: () => undefined },
+};
+
+const processed = (
+  { message, sessionKey }: PayloadOf<'routing.resolved'>,
+  table = processedTable,
+): InternalHookContent => ({
+  sessionKey: sessionKey ?? message.sessionKey ?? '',
+  context: recordOf(table, message),
+});
+
+const sentTable: ContextTable<Sent> = {
+  ...same('to', 'content', 'accountId'),
+  success: { show: (payload) => !('error' in payload) },
+  channelId: { to: 'channel', show: ({ channel }) => channel ?? '' },
+  conversationId: { to: 'conversationId', show: ({ conversationId, to }) => conversationId ?? to },
+  messageId: { show: ({ receipt }) => receipt?.messageId },
+};
+
+const groupTable = same('isGroup', 'groupId');
+
+function sentSteps(event: InternalHookEvent): SourceStep[] {
+  const { success, error, conversationId, messageId } = event.context;
   const outbound = {
-    ...definedFields({
-      channel: channelId,
-      accountId,
-      to,
-      conversationId,
-      isGroup,
-      groupId,
-      content,
-    }),
-    ...(sessionKey !== '' && { sessionKey }),
-    kind: 'reply', // the legacy event does not say what it was
-    streaming: false,
-    attachments: [],
-    metadata: {},
+    ...sentFields,
+    ...payloadFields<Record<string, unknown>>({ ...sentTable, ...groupTable }, event.context),
+    ...sessionKeyOf(event),
+    receipt: definedFields({ messageId, conversationId }),
   };
-  const receipt = definedFields({ messageId, conversationId });
-  const given = refs(channelId, {
-    account: accountId,
-    conversation: conversationId,
-    message: messageId,
-  });
-  if (success === true)
-    return [{ family: 'egress.sent', payload: { ...outbound, receipt }, given }];
-  const payload = { ...outbound, error: error ?? 'unknown', receipt };
-  return [{ family: 'egress.failed', payload, given }];
+  const given = withoutThread({ ...outbound, messageId });
+  if (success === true) return [{ family: 'egress.sent', payload: outbound, given }];
+  return [{ family: 'egress.failed', payload: { ...outbound, error: error ?? 'unknown' }, given }];
 }
 
-function sentContent(
-  payload: PayloadOf<'egress.sent'> | PayloadOf<'egress.failed'>,
-): InternalHookContent {
-  const { to, content, channel, accountId, conversationId, isGroup, groupId, receipt } = payload;
-  return {
-    sessionKey: payload.sessionKey ?? '',
-    context: {
-      to,
-      content,
-      success: !('error' in payload),
-      ...('error' in payload && { error: payload.error }),
-      channelId: channel ?? '',
-      accountId,
-      conversationId: conversationId ?? to,
-      messageId: receipt?.messageId,
-      ...definedFields({ isGroup, groupId }),
-    },
-  };
-}
+const sentContent = (payload: Sent): InternalHookContent => ({
+  sessionKey: payload.sessionKey ?? '',
+  context: {
+    ...recordOf(sentTable, payload),
+    ...('error' in payload && { error: payload.error }),
+    ...definedFields(recordOf<Record<string, unknown>>(groupTable, payload)),
+  },
+});
 
 const enrichment =
   'Not dispatched: it tells more of a message that ingress.normalized was dispatched for already. A host of this project tells it where a message is routed, since by then its ingress stages have made it whole.';
 
 /** The keys of messages. The legacy callers wait for none of them. */
-export const messageRows: readonly InternalHookRow[] = [
-  {
+export const messageRows = [
+  hookRow({
     type: 'message',
     action: 'received',
     awaited: false,
     source: receivedSteps,
-    sinks: [sink('ingress.normalized', 'observer', receivedContent)],
-    coverage: 'observe',
-    status: 'bridged',
+    sinks: [
+      sink('ingress.normalized', 'observer', (message) => ({
+        sessionKey: message.sessionKey ?? '',
+        context: recordOf(receivedTable, message),
+      })),
+    ],
     why: 'The same message as the plugin hook message_received: one canonical event.',
-  },
-  {
+  }),
+  hookRow({
     type: 'message',
     action: 'transcribed',
     awaited: false,
@@ -187,26 +125,22 @@ export const messageRows: readonly InternalHookRow[] = [
         payload.message.transcript === undefined ? undefined : processed(payload),
       ),
     ],
-    coverage: 'observe',
     status: 'observe-only',
     why: enrichment,
-  },
-  {
+  }),
+  hookRow({
     type: 'message',
     action: 'preprocessed',
     awaited: false,
     sinks: [
-      sink('routing.resolved', 'observer', (payload) => {
-        const { sessionKey, context } = processed(payload);
-        const { isGroup, groupId } = payload.message;
-        return { sessionKey, context: { ...context, isGroup, groupId } };
-      }),
+      sink('routing.resolved', 'observer', (payload) =>
+        processed(payload, { ...processedTable, ...groupTable }),
+      ),
     ],
-    coverage: 'observe',
     status: 'observe-only',
     why: enrichment,
-  },
-  {
+  }),
+  hookRow({
     type: 'message',
     action: 'sent',
     awaited: false,
@@ -215,8 +149,6 @@ export const messageRows: readonly InternalHookRow[] = [
       sink('egress.sent', 'observer', sentContent),
       sink('egress.failed', 'observer', sentContent),
     ],
-    coverage: 'observe',
-    status: 'bridged',
     why: 'The same message as the plugin hook message_sent: one canonical event. What could not be sent is egress.failed.',
-  },
+  }),
 ];
