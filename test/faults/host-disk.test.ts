@@ -129,7 +129,7 @@ describe('fault 35: the disk fails under a host', () => {
         expect(channel.sent.map(({ content }) => content).sort()).toEqual(['one', 'three', 'two']);
         await world.stop();
       }
-      expect(rounds).toBeGreaterThan(10);
+      expect(rounds).toBeGreaterThan(6);
     },
   );
 });

@@ -26,13 +26,33 @@ export function mortalJournal(
   let isDead = false;
   const counts = new Map<Write, number>();
   const unanswered = new Promise<never>(() => undefined);
+  const fail = (kind: Write): void => {
+    const nth = (counts.get(kind) ?? 0) + 1;
+    counts.set(kind, nth);
+    const problem = failing(kind, nth);
+    if (problem !== undefined) throw problem;
+  };
+  /**
+   * A call that does two writes at once, if its last argument says so, counts as both. A host that is killed at the second of
+   * them leaves the first, as hosts do that make two calls of it: those of a conversation that is not free, for example.
+   */
+  const both =
+    <A, R>(
+      kinds: readonly [Write, Write],
+      call: (what: A, isBoth?: boolean) => Promise<R>,
+    ): ((what: A, isBoth?: boolean) => Promise<R>) =>
+    async (what, isBoth = false) => {
+      fail(kinds[0]);
+      const isAtFirst = isDead;
+      if (isBoth) fail(kinds[1]);
+      if (isAtFirst) return unanswered;
+      const result = await call.call(journal, what, isBoth && !isDead);
+      return isDead ? unanswered : result;
+    };
   const write =
     <A extends unknown[], R>(kind: Write, call: (...args: A) => Promise<R>) =>
     async (...args: A): Promise<R> => {
-      const nth = (counts.get(kind) ?? 0) + 1;
-      counts.set(kind, nth);
-      const problem = failing(kind, nth);
-      if (problem !== undefined) throw problem;
+      fail(kind);
       if (isDead) return unanswered;
       const result = await call.apply(journal, args); // a journal on a file has its methods from its class
       return isDead ? unanswered : result;
@@ -48,12 +68,12 @@ export function mortalJournal(
     changedOutside: () => journal.changedOutside(),
     problem: () => journal.problem(),
     stats: () => journal.stats(),
-    accept: write('accept', journal.accept),
+    accept: both(['accept', 'begin'], journal.accept),
     begin: write('begin', journal.begin),
     giveBack: write('giveBack', journal.giveBack),
     endUpdate: write('endUpdate', journal.endUpdate),
-    prepare: write('prepare', journal.prepare),
-    final: write('final', journal.final),
+    prepare: both(['prepare', 'sending'], journal.prepare),
+    final: both(['final', 'sending'], journal.final),
     sending: write('sending', journal.sending),
     unsent: write('unsent', journal.unsent),
     shown: write('shown', journal.shown),

@@ -187,10 +187,12 @@ class Attempt {
     await run.write({ role: 'user', content: options.message.text, timestamp: clock.now() });
   }
 
-  /** A tool does not run before what came before it has been told, and what was to be flushed is flushed. */
+  /** A tool does not run before what came before it has been told, what was to be flushed is flushed, and its call is kept. */
   readonly #gate: AgentRequest['gate'] = async (call, signal) => {
+    const { run, options } = this.#scope;
     await this.#wait(this.#listener.told);
-    return this.#scope.run.gate(call, signal);
+    await options.session.kept?.();
+    return run.gate(call, signal);
   };
 
   /**

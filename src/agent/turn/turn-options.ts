@@ -22,6 +22,11 @@ export interface AgentSession extends RunSession, Partial<SessionContext> {
   readonly providerSessions?: ProviderSessions;
   /** Writes a message that `transcript.message.writing` passed. A rejection fails the turn: nothing is lost unseen. */
   append(message: TranscriptEntry): void | Promise<void>;
+  /**
+   * Resolves when all that was appended is kept. No tool that asks the gate runs before. A rejection fails the turn. Absent if
+   * `append` itself waits for that.
+   */
+  kept?(): Promise<void>;
 }
 
 /** The texts that providers have kept with a session, by their ids. */

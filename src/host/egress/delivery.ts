@@ -27,7 +27,7 @@ export async function deliver(
   signal: AbortSignal,
   eventId?: string,
 ): Promise<SendReport> {
-  const how = { streaming: false, signal, ...definedFields({ eventId }) };
+  const how = { streaming: false, signal, goesOut: true, ...definedFields({ eventId }) };
   const prepared = await prepareSend(parts, trail, outgoing, how);
   return deliverPrepared(parts, trail, prepared, signal);
 }
@@ -73,7 +73,7 @@ async function keepSending(
 async function attemptAll(
   parts: SendParts,
   trail: Trail,
-  { outcome }: PreparedSend,
+  { outcome, isSending }: PreparedSend,
   signal: AbortSignal,
   first: Attempt | undefined,
 ): Promise<SendEnd> {
@@ -82,6 +82,7 @@ async function attemptAll(
   const send: Attempt = (account) => attemptSend(parts, trail, account, approval, signal);
   let attempt = first ?? send;
   let notShown = 0;
+  let isKept = isSending;
   for (let waitedMs = 0; ; ) {
     const account = parts.accounts.find(channel, accountId); // while a send waits, a reload may replace its channel
     if (account === undefined) {
@@ -89,7 +90,9 @@ async function attemptAll(
       return { status: 'failed', cause: 'stage-failed', error, attempts: approval.attempts };
     }
     const { maxAttempts, maxWaitMs } = account.channel.resendPolicy;
-    const unkept = signal.aborted ? undefined : await keepSending(parts, outcome, attempt === send);
+    const unkept =
+      isKept || signal.aborted ? undefined : await keepSending(parts, outcome, attempt === send);
+    isKept = false;
     if (unkept !== undefined)
       return {
         status: 'failed',

@@ -41,7 +41,8 @@ export async function endSend(
 ): Promise<SendReport> {
   const { outcome, startedAtMs } = prepared;
   const isKept = prepared.unkept === undefined || outcome.event.payload.openedBy !== undefined; // by its opening
-  if (isKept) await parts.outbox.end(outcome, recordOf(end));
+  const isHeard = parts.kernel.plan(`egress.${end.status}`).length > 0;
+  if (isKept) await parts.outbox.end(outcome, recordOf(end), isHeard);
   const durationMs = Math.max(0, parts.clock.now() - startedAtMs);
   let indexKeys: readonly string[] = [];
   try {

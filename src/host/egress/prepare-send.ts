@@ -16,6 +16,8 @@ export interface PreparedSend {
   readonly startedAtMs: number;
   /** Why the journal could not keep it: then it does not go out. */
   readonly unkept?: string;
+  /** The journal has it as given to its channel: the first attempt need not be kept apart. */
+  readonly isSending: boolean;
 }
 
 /** How a message is judged. */
@@ -27,6 +29,8 @@ export interface PrepareOptions {
   readonly again?: string;
   /** The id that it is judged under, instead of the next of its message. */
   readonly eventId?: string;
+  /** Nothing is done with it before its channel has it, if it passes. */
+  readonly goesOut?: boolean;
   /** The kind that the journal has for the final of a stream: a block, a reply. */
   readonly keptAs?: OutgoingMessage['kind'];
 }
@@ -40,7 +44,7 @@ export async function prepareSend(
   parts: SendParts,
   trail: Trail,
   outgoing: OutgoingMessage,
-  { streaming, signal, again, keptAs, ...how }: PrepareOptions,
+  { streaming, signal, again, goesOut = false, keptAs: kind, ...how }: PrepareOptions,
 ): Promise<PreparedSend> {
   const accounts = parts.accounts.offered();
   const startedAtMs = parts.clock.now();
@@ -55,8 +59,17 @@ export async function prepareSend(
       ...definedFields({ eventId }),
     },
   );
-  const unkept = again === undefined ? await parts.outbox.prepare(outcome, keptAs) : undefined;
-  return { outcome, startedAtMs, ...definedFields({ unkept }) };
+  if (again !== undefined) return { outcome, startedAtMs, isSending: false };
+  const isSending = goesOut && !signal.aborted && hasAccount(parts, outcome);
+  const unkept = await parts.outbox.prepare(outcome, { isSending, ...definedFields({ kind }) });
+  return { outcome, startedAtMs, isSending, ...definedFields({ unkept }) };
+}
+
+/** Tells whether a message passed, and the account that it goes out by runs. */
+function hasAccount({ accounts }: SendParts, outcome: PreparedSend['outcome']): boolean {
+  const { channel, accountId } = { ...outcome.payload, ...outcome.selection?.target };
+  const isNamed = outcome.status === 'passed' && channel !== undefined && accountId !== undefined;
+  return isNamed && accounts.find(channel, accountId) !== undefined;
 }
 
 function isOffered(

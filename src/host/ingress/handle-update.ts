@@ -9,6 +9,18 @@ import type { TakenUpdate } from './taken-update.js';
 /** `held up`: it could not be begun. What comes after it in its conversation waits, too. */
 export type Worked = 'done' | 'held up';
 
+/** As `handleUpdate`, of an update that was begun by the write that has kept it. */
+export function handleBegun(
+  parts: HostParts,
+  taken: TakenUpdate,
+  how: Parameters<typeof handleUpdate>[2],
+): Promise<Worked> {
+  const { eventId } = taken;
+  parts.backlog.begun.add(eventId);
+  if (!isLeftToNext(parts)) return handleUpdate(parts, taken, how);
+  return giveBack(parts, eventId).then(() => 'done');
+}
+
 /**
  * Handles an update whose turn has come, to its end. It is begun first: whatever it ends this process by, it is known to
  * have run. One that the journal fails is left as it is, and tried again later.

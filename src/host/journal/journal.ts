@@ -180,9 +180,14 @@ export interface Journal extends JournalReader {
    * (durability §6.8).
    */
   readonly outlivesHost: boolean;
-  /** Takes an update in, unless it is known: then nothing changes, and its state is told. */
+  /**
+   * Takes an update in, unless it is known: then nothing changes, and its state is told.
+   *
+   * @param isBegun it is handled at once: the same write begins it.
+   */
   accept(
     update: NewUpdate,
+    isBegun?: boolean,
   ): Promise<
     | { readonly status: 'accepted' }
     | { readonly status: 'known'; readonly state: UpdateState; readonly attempts: number }
@@ -202,14 +207,19 @@ export interface Journal extends JournalReader {
   giveBack(eventId: string): Promise<void>;
   /** Ends an update. @throws SluiceError (as a rejection) `journal-state` if it has ended or is not known. */
   endUpdate(eventId: string, end: UpdateEnd): Promise<void>;
-  /** Keeps a send before anything of it goes out. */
-  prepare(send: NewSend): Promise<void>;
+  /**
+   * Keeps a send before anything of it goes out.
+   *
+   * @param isSending it goes to its channel as soon as it is kept: the same write does what `sending` does.
+   */
+  prepare(send: NewSend, isSending?: boolean): Promise<void>;
   /**
    * Takes the judged final of a stream: from now on it is the text and the address of the send.
    *
+   * @param isSending as for `prepare`.
    * @throws SluiceError (as a rejection) `journal-state` if the send is not `prepared`.
    */
-  final(send: Omit<NewSend, 'correlationId'>): Promise<void>;
+  final(send: Omit<NewSend, 'correlationId'>, isSending?: boolean): Promise<void>;
   /**
    * A send goes to its channel now. Called before each attempt.
    *
@@ -252,6 +262,20 @@ export const openUpdates = ['accepted', 'handling'] as const satisfies readonly 
 
 /** The states of a send that has not ended. */
 export const openSends = ['prepared', 'sending'] as const satisfies readonly SendState[];
+
+/** The first state of an update: with its first beginning, if the same write begins it. */
+export function newUpdateState(isBegun: boolean) {
+  return isBegun
+    ? ({ state: 'handling', attempts: 1 } as const)
+    : ({ state: 'accepted', attempts: 0 } as const);
+}
+
+/** The state of a send that was judged: with one more attempt, if it goes to its channel with the same write. */
+export function newSendState(isSending: boolean, attempts = 0) {
+  return isSending
+    ? ({ state: 'sending', attempts: attempts + 1 } as const)
+    : ({ state: 'prepared', attempts } as const);
+}
 
 /** The records that a reader returns by default. */
 export const defaultLimit = 1_000;

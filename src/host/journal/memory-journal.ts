@@ -3,6 +3,8 @@ import { hostError } from '../errors.js';
 import {
   type DispatchRecord,
   type Journal,
+  newSendState,
+  newUpdateState,
   openSends,
   openUpdates,
   type SendRecord,
@@ -84,7 +86,7 @@ export function memoryJournal({
 
   return {
     outlivesHost,
-    accept: async (update) => {
+    accept: async (update, isBegun = false) => {
       const known = updates.get(update.eventId);
       if (known !== undefined) {
         counted.duplicates++;
@@ -95,8 +97,7 @@ export function memoryJournal({
       const record = {
         ...update,
         seq: ++seq,
-        state: 'accepted',
-        attempts: 0,
+        ...newUpdateState(isBegun),
         acceptedAtMs,
       } as const;
       updates.set(record);
@@ -123,17 +124,16 @@ export function memoryJournal({
       }));
       endedUpdates.add(eventId);
     },
-    prepare: async (send) => {
+    prepare: async (send, isSending = false) => {
       const known = sends.get(send.sendId);
       if (known !== undefined) throw misuse('send', send.sendId, 'prepared', known.state);
       const preparedAtMs = clock.now();
-      const record = { ...send, seq: ++seq, state: 'prepared', attempts: 0, preparedAtMs } as const;
-      sends.set(record);
+      sends.set({ ...send, seq: ++seq, ...newSendState(isSending), preparedAtMs });
     },
-    final: async (send) => {
+    final: async (send, isSending = false) => {
       const was = sends.get(send.sendId);
       if (was?.state !== 'prepared') throw misuse('send', send.sendId, 'made final', was?.state);
-      sends.set({ ...was, ...send });
+      sends.set({ ...was, ...send, ...newSendState(isSending, was.attempts) });
     },
     sending: async (sendId) =>
       changeSend(sendId, 'sent', (was) => ({

@@ -100,23 +100,38 @@ export class Lanes {
    *
    * @param runsAtOnce it takes no slot: it waits for nothing but those before it in its lane.
    */
-  async run<T>(
+  run<T>(
     key: string,
     job: (place: Place) => Promise<T>,
     { runsAtOnce = false }: { readonly runsAtOnce?: boolean } = {},
   ): Promise<T> {
-    const lane = this.#lane(key);
-    const isEntering = lane.jobs++ === 0 && !runsAtOnce;
-    this.#jobs++;
+    const isEntering = this.isIdle(key) && !runsAtOnce;
     if (isEntering) this.#entering++;
+    return this.#inLane(key, () => {
+      if (isEntering) this.#entering--;
+      return runsAtOnce ? this.#begin(job, noPlace) : this.#inSlot(job);
+    });
+  }
+
+  async #inLane<T>(key: string, job: () => Promise<T>): Promise<T> {
+    const lane = this.#lane(key);
+    lane.jobs++;
+    this.#jobs++;
     try {
-      return await lane.limit(() => {
-        if (isEntering) this.#entering--;
-        return runsAtOnce ? this.#begin(job, noPlace) : this.#inSlot(job);
-      });
+      return await lane.limit(job);
     } finally {
       this.#done(key, lane);
     }
+  }
+
+  /** Runs a job at once if it waits for nothing: neither for its lane, nor for the gate, nor for a slot. */
+  runNow<T>(key: string, job: (place: Place) => Promise<T>): Promise<T> | undefined {
+    const { gate, slots } = this.#rules;
+    if (slots === undefined || gate?.isOpen === false || !this.isIdle(key) || this.areFull)
+      return undefined;
+    if (!slots.takeNow()) return undefined;
+    const run = () => this.#inLane(key, () => job(placeOf(slots)));
+    return (gate === undefined ? run() : gate.pass(run)).finally(() => slots.give());
   }
 
   /** Resolves when a lane, and all of them together, have room for another job. */

@@ -51,6 +51,19 @@ export class Slots {
     return this.#wait(this.#waiting);
   }
 
+  /** Takes a place, if that waits for nothing: not for a place, and not for the next turn of the event loop. */
+  takeNow(): boolean {
+    let isTaken = false;
+    const taken = (): void => {
+      isTaken = true;
+    };
+    if (this.#waiting.size > 0) return false;
+    this.#waiting.add(taken);
+    this.#fill();
+    this.#waiting.delete(taken);
+    return isTaken;
+  }
+
   /** As `take`, for who gave a place back in the middle of its work: it waits behind nobody who has not begun. */
   retake(): Promise<void> {
     return this.#wait(this.#returning);

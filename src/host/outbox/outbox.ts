@@ -93,11 +93,12 @@ export class Outbox {
   /**
    * Keeps a send that was judged, whatever the verdict. The final of a stream takes the place of what opened it.
    *
-   * @param kind what it is of its message, where its payload says another: the final of a stream.
+   * @param how.kind what it is of its message, where its payload says another: the final of a stream.
+   * @param how.isSending no handler runs before its channel has it: the same write keeps that it goes there.
    */
   prepare(
     { event, payload, selection }: Prepared,
-    kind: Payload['kind'] = event.payload.kind,
+    { kind = event.payload.kind, isSending }: { kind?: Payload['kind']; isSending: boolean },
   ): Promise<string | undefined> {
     const { eventId, correlationId } = event;
     const { accounts: _, ...emitted } = event.payload;
@@ -115,8 +116,8 @@ export class Outbox {
         body: body.json,
       });
       const owner = correlationId === eventId ? {} : { correlationId };
-      if (emitted.openedBy !== undefined) await this.#journal.final(said);
-      else await this.#journal.prepare({ ...said, ...owner });
+      if (emitted.openedBy !== undefined) await this.#journal.final(said, isSending);
+      else await this.#journal.prepare({ ...said, ...owner }, isSending);
       return undefined;
     });
   }
@@ -142,9 +143,16 @@ export class Outbox {
     return this.#write(sendIdOf(prepared), (id) => this.#journal.unsent(id));
   }
 
-  /** It has come to its end. If the journal cannot keep that it went out, `keepSent` tries again. */
-  async end(prepared: Prepared, end: SendEndRecord): Promise<void> {
-    await this.#end(sendIdOf(prepared), { end, correlationId: prepared.event.correlationId });
+  /**
+   * It has come to its end. If the journal cannot keep that it went out, `keepSent` tries again.
+   *
+   * @param isHeard somebody may act on the end: it is kept before. Otherwise the end of a message that is being handled
+   *   is kept with what the message does next, at the latest with its own end.
+   */
+  async end(prepared: Prepared, end: SendEndRecord, isHeard: boolean): Promise<void> {
+    const { correlationId } = prepared.event;
+    const kept = this.#end(sendIdOf(prepared), { end, correlationId });
+    if (isHeard || !this.#messages.has(correlationId)) await kept;
   }
 
   /** Tells whether the ends of sends are yet to be kept. */

@@ -16,42 +16,10 @@ import { isDamageTold, readOpen } from './open-rows.js';
 const page = 50;
 
 /** An update, and the work to do when its turn has come. */
-interface Job {
+export interface Job {
   readonly eventId: string;
   readonly lane: string;
   readonly work: (place: Place) => Promise<Worked>;
-}
-
-/**
- * Takes an update in hand that the journal has just kept, if it is next in its conversation and few others wait. Otherwise
- * the update is parked: it stays in the journal.
- *
- * @param mayPark the update may be parked although no update of its conversation is, so that its channel need not wait.
- */
-export function admit(parts: HostParts, job: Job, mayPark: boolean): void {
-  const { backlog, counts } = parts;
-  const { lane } = job;
-  const known = backlog.lanes.get(lane);
-  if (runsAtOnce(lane)) {
-    hold(parts, job);
-    return;
-  }
-  if (backlog.heldUp.has(lane)) {
-    counts.parked++; // the update is read with the one that holds it up
-    return;
-  }
-  if (known !== undefined && (known.hasMore || mayPark)) {
-    known.hasMore = true;
-    known.hasGrown = true;
-  } else if (known === undefined && (backlog.isBehind || (mayPark && isCrowded(parts)))) {
-    backlog.isBehind = true;
-    backlog.hasGrown = true;
-  } else {
-    hold(parts, job);
-    return;
-  }
-  counts.parked++;
-  void feed(parts);
 }
 
 /**
@@ -109,7 +77,7 @@ export async function feed(parts: HostParts): Promise<void> {
  * Tells that no more updates are taken in hand: as many wait as may run, or the host is full of updates that have begun and
  * wait for their session or for their agent.
  */
-function isCrowded({ running, conversationLanes }: HostParts): boolean {
+export function isCrowded({ running, conversationLanes }: HostParts): boolean {
   const { entering, areFull } = conversationLanes; // a commit may have kept hundreds, which all enter in this turn
   return running.waiting + entering >= running.limit || areFull;
 }
@@ -181,25 +149,32 @@ function takeUp(parts: HostParts, lane: string, row: UpdateRecord): void {
   }
   // The update has no place in its lane yet. Updates behind it are parked, and read when it has ended.
   if (!runsAtOnce(lane)) laneIn(parts, lane).hasMore = true;
-  hold(parts, job, (run) =>
+  hold(parts, job, (inOrder) =>
     backlog.suspects.run(attempts, (isLast) => {
       isOnly = isLast && !backlog.isBehind; // there may be others that were not read yet
-      return run();
+      return inLane(parts, lane, inOrder);
     }),
   );
 }
 
-/** Does a job in its lane, and then takes up the next update of that lane. */
-function hold(
+type InOrder = (place: Place) => Promise<void>;
+
+function inLane({ conversationLanes }: HostParts, lane: string, inOrder: InOrder): Promise<void> {
+  return conversationLanes.run(lane, inOrder, { runsAtOnce: runsAtOnce(lane) });
+}
+
+/**
+ * Does a job in its lane, and then takes up the next update of that lane.
+ *
+ * @param run runs it in its lane; it may refuse to.
+ * @returns whether it runs, or will.
+ */
+export function hold(
   parts: HostParts,
   { eventId, lane, work }: Job,
-  when: (run: () => Promise<void>) => Promise<void> = (run) => run(),
-): void {
-  const { backlog, conversationLanes, inHand, logger } = parts;
-  const isAtOnce = runsAtOnce(lane);
-  const known = isAtOnce ? undefined : laneIn(parts, lane);
-  if (known !== undefined) known.held++;
-  inHand.add(eventId);
+  run: (inOrder: InOrder) => Promise<void> | undefined = (inOrder) => inLane(parts, lane, inOrder),
+): boolean {
+  const { backlog, inHand, logger } = parts;
   const inOrder = async (place: Place): Promise<void> => {
     try {
       if (backlog.heldUp.has(lane)) return; // the update is read again with the one that holds it up
@@ -208,7 +183,12 @@ function hold(
       inHand.delete(eventId);
     }
   };
-  void when(() => conversationLanes.run(lane, inOrder, { runsAtOnce: isAtOnce }))
+  const running = run(inOrder);
+  if (running === undefined) return false;
+  const known = runsAtOnce(lane) ? undefined : laneIn(parts, lane);
+  if (known !== undefined) known.held++;
+  inHand.add(eventId);
+  void running
     .catch((error: unknown) => logger.error('a message failed', { error }))
     .then(() => {
       if (known !== undefined && --known.held === 0) return next(parts, lane, known);
@@ -216,6 +196,7 @@ function hold(
     })
     .then(() => feed(parts))
     .finally(() => tellIdle(backlog));
+  return true;
 }
 
 function laneIn({ backlog }: HostParts, lane: string): KeptLane {

@@ -3,7 +3,7 @@ import { definedFields, oneLine } from '../../kernel/index.js';
 import { carryToEnd } from '../ingress/carry-update.js';
 import { decodeUpdate, laneOf } from '../ingress/decode-update.js';
 import { acknowledge, endUpdate, tellMessageEnd } from '../ingress/end-update.js';
-import { handleUpdate } from '../ingress/handle-update.js';
+import { handleBegun, handleUpdate, type Worked } from '../ingress/handle-update.js';
 import type { TakenUpdate } from '../ingress/taken-update.js';
 import { fateOf, mayPark, roomFor } from '../ingress/when-full.js';
 import { boundedJson } from '../journal/bounded-json.js';
@@ -13,7 +13,8 @@ import { noPlace, type Place } from '../lanes/place.js';
 import { logJournalFailure } from '../outbox/journal-failure.js';
 import type { HostParts } from '../parts/parts.js';
 import type { RunningAccount } from '../provided/accounts.js';
-import { admit, feed } from '../queue/feeder.js';
+import { admit, admitNow } from '../queue/admit.js';
+import { feed } from '../queue/feeder.js';
 
 type Accepted = Awaited<ReturnType<Journal['accept']>>;
 
@@ -37,8 +38,18 @@ export async function receiveUpdate(
   const taken = { eventId, account, update, receivedAtMs, decoded };
   const lane = laneOf(parts, account, decoded);
   arriving.add(eventId); // before it is kept: nobody who looks for what is left may take it up
-  const accepted = await keep(parts, taken, lane);
-  if (accepted?.status === 'accepted') takePlace(parts, taken, lane);
+  let isKept: (accepted: Accepted | undefined) => void = () => undefined;
+  const keeping = new Promise<Accepted | undefined>((resolve) => {
+    isKept = resolve;
+  });
+  const work = async (place: Place): Promise<Worked> =>
+    (await keeping)?.status === 'accepted'
+      ? handleBegun(parts, taken, { place, earlier: [] })
+      : 'done';
+  const isBegun = admitNow(parts, { eventId, lane, work });
+  const accepted = await keep(parts, taken, { lane, isBegun });
+  isKept(accepted);
+  if (accepted?.status === 'accepted' && !isBegun) takePlace(parts, taken, lane);
   arriving.delete(eventId);
   void feed(parts); // it may have waited for this one to be written down
   if (accepted === undefined) return 'refused';
@@ -82,7 +93,7 @@ function takePlace(parts: HostParts, taken: TakenUpdate, lane: string): void {
 async function keep(
   parts: HostParts,
   { eventId, account, update, receivedAtMs }: TakenUpdate,
-  lane: string,
+  { lane, isBegun }: { readonly lane: string; readonly isBegun: boolean },
 ): Promise<Accepted | undefined> {
   const { journal, logger, counts } = parts;
   const { channel, accountId } = account;
@@ -91,6 +102,7 @@ async function keep(
   try {
     const accepted = await journal.accept(
       definedFields({ eventId, ...named, lane, receivedAtMs, body }),
+      isBegun,
     );
     if (accepted.status === 'known') {
       counts.duplicates++;

@@ -3,6 +3,7 @@ import { definedFields, type FamilyName } from '../../kernel/index.js';
 import type { TranscriptEntry, TranscriptSize } from '../../stream/index.js';
 import type { HostParts } from '../parts/parts.js';
 import type { SessionRecord } from '../transcript/store.js';
+import type { TurnWrites } from '../transcript/turn-writes.js';
 import type { RoutedMessage } from './routing.js';
 
 /** A session that is ready for a turn, or why it is not. */
@@ -19,6 +20,7 @@ export type Opening =
  * Opens the session of a message: `session.starting` for each message, so that context is bound for it, and
  * `session.started` when the session is new. What `session.starting` binds is kept in the session.
  *
+ * @param writes gets the write of a session that is known; a new one is kept before `session.started`.
  * @throws what the store says.
  */
 export async function openSession(
@@ -26,6 +28,7 @@ export async function openSession(
   trail: Trail,
   route: { readonly agentId: string; readonly sessionKey: string },
   message: RoutedMessage,
+  writes: TurnWrites,
 ): Promise<Opening> {
   const { sessionKey, agentId } = route;
   const known = await parts.store.loadSession(sessionKey);
@@ -55,8 +58,10 @@ export async function openSession(
       before: begunAt ?? (await parts.store.transcriptSize(record.sessionId)),
     },
   };
-  await parts.store.saveSession(session);
-  if (isNew) await trail.dispatch('session.started', { ...payloadOf(session), isNew });
+  if (isNew) {
+    await parts.store.saveSession(session);
+    await trail.dispatch('session.started', { ...payloadOf(session), isNew });
+  } else writes.add(parts.store.saveSession(session, { mayWait: true }));
   trail.carry({ metadata: { session: { context, memoryKeys: session.memoryKeys, metadata } } });
   return { status: 'open', session, ...definedFields({ begunAt }) };
 }

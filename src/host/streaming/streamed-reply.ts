@@ -87,8 +87,7 @@ export class StreamedReply {
     let prepared: PreparedSend;
     try {
       prepared = await prepareSend(parts, fork, final, {
-        streaming: false,
-        signal,
+        ...{ streaming: false, signal, goesOut: true },
         keptAs: message.kind,
       });
     } catch (error) {

@@ -31,15 +31,30 @@ export interface TranscriptPart {
 
 /**
  * The store in which a host keeps its sessions. A rejection is never swallowed: the message at hand fails visibly. Calls for
- * one session do not overlap; calls for different sessions may.
+ * one session do not overlap, unless the one before `mayWait`; calls for different sessions may. A write has resolved when it
+ * is kept. A reading sees all writes that were asked for before it.
  */
 export interface Store {
   /** The newest session under a key. */
   loadSession(sessionKey: string): Promise<SessionRecord | undefined>;
-  /** Keeps a session, in place of what was kept under its key. */
-  saveSession(record: SessionRecord): Promise<void>;
-  /** Adds to a transcript: exactly what `transcript.message.writing` passed, in the order of the calls. */
-  appendMessage(sessionId: string, message: TranscriptEntry): Promise<void>;
+  /**
+   * Keeps a session, in place of what was kept under its key.
+   *
+   * @param how.mayWait nobody waits for it: it may be kept with the next write that somebody waits for, before that one.
+   */
+  saveSession(record: SessionRecord, how?: { readonly mayWait?: boolean }): Promise<void>;
+  /**
+   * Adds to a transcript: exactly what `transcript.message.writing` passed, in the order of the calls.
+   *
+   * @param how.mayWait as for `saveSession`.
+   */
+  appendMessage(
+    sessionId: string,
+    message: TranscriptEntry,
+    how?: { readonly mayWait?: boolean },
+  ): Promise<void>;
+  /** Has the writes that may wait kept now. Absent in a store where none waits. */
+  hurry?(): void;
   /**
    * A transcript, oldest first; empty where nothing was written. A part of it costs what it holds, however long the
    * transcript is.

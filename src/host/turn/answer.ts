@@ -15,6 +15,7 @@ import {
   readHistory,
 } from '../transcript/history.js';
 import type { SessionRecord } from '../transcript/store.js';
+import { TurnWrites } from '../transcript/turn-writes.js';
 import { replySink } from './reply-sink.js';
 import { TurnReplies } from './turn-replies.js';
 
@@ -33,7 +34,9 @@ export async function answerMessage(
 ): Promise<Ending> {
   if (parts.signal.aborted) return stopped;
   const { agent, sessionKey } = route;
-  const opening = await openSession(parts, trail, { agentId: agent.id, sessionKey }, message);
+  const writes = new TurnWrites(parts.store);
+  const by = { agentId: agent.id, sessionKey };
+  const opening = await openSession(parts, trail, by, message, writes);
   if (opening.status === 'failed') {
     if (parts.signal.aborted) return stopped;
     const failure = { code: 'session', message: opening.reason } as const;
@@ -49,12 +52,13 @@ export async function answerMessage(
   const signal = AbortSignal.any([turn.signal, parts.signal]);
   const runId = parts.newId('run');
   using _listed = parts.turns.begin({ runId, sessionKey, sessionId }, (why) => turn.abort(why));
-  return await takeTurn(parts, trail, { agent, session, begunAt, message, runId, signal });
+  return await takeTurn(parts, trail, { agent, session, writes, begunAt, message, runId, signal });
 }
 
 interface Turn {
   readonly agent: AgentDefinition;
   readonly session: SessionRecord;
+  readonly writes: TurnWrites;
   /** The size of the transcript before a turn of this message that was cut off. */
   readonly begunAt: TranscriptSize | undefined;
   readonly message: RoutedMessage;
@@ -65,7 +69,7 @@ interface Turn {
 async function takeTurn(
   parts: HostParts,
   trail: Trail,
-  { agent, session, begunAt, message, runId, signal }: Turn,
+  { agent, session, writes, begunAt, message, runId, signal }: Turn,
 ): Promise<Ending> {
   const { onEvent, about } = parts.options;
   const { agentId, sessionKey, sessionId } = session;
@@ -89,7 +93,11 @@ async function takeTurn(
       metadata,
       ...(await historyOf(parts, sessionId, begunAt)),
       providerSessions,
-      append: (entry) => parts.store.appendMessage(sessionId, entry),
+      append: (entry) => {
+        writes.check();
+        writes.add(parts.store.appendMessage(sessionId, entry, { mayWait: true }));
+      },
+      kept: () => writes.kept(),
     },
     message: {
       text: promptOf(message),
@@ -108,12 +116,14 @@ async function takeTurn(
     clock: parts.clock,
     logger: parts.logger,
   });
-  await keepProviderSessions(parts, session, result.providerSessions);
+  keepProviderSessions(parts, session, result.providerSessions);
   if (result.status === 'aborted')
     return { ...stopped, sends: (await replies.end({ isWanted: false })).all };
   trail.follow(result.last);
   trail.carry(refs);
+  writes.check();
   const { all: sends, answers } = await replies.end({ isWanted: true });
+  await writes.kept(); // as a rule they are, with the last send
   if (result.error !== undefined) {
     const told = await tellFailure(parts, trail, message, result.error);
     return { status: 'failed', reason: result.error.message, sends: [...sends, ...told] };
@@ -139,18 +149,18 @@ async function historyOf(
 }
 
 /** The texts of providers are no part of an answer: if they cannot be kept, the next turn gets the history as text. */
-async function keepProviderSessions(
+function keepProviderSessions(
   { store, logger }: HostParts,
   session: SessionRecord,
   providerSessions: ProviderSessions,
-): Promise<void> {
+): void {
   if (isDeepStrictEqual(providerSessions, session.providerSessions ?? {})) return;
-  try {
-    await store.saveSession({ ...session, providerSessions });
-  } catch (error) {
-    const { sessionId } = session;
-    logger.error('what an agent keeps of a session was not kept', { sessionId, error });
-  }
+  const { sessionId } = session;
+  store
+    .saveSession({ ...session, providerSessions }, { mayWait: true })
+    .catch((error: unknown) =>
+      logger.error('what an agent keeps of a session was not kept', { sessionId, error }),
+    );
 }
 
 /** Writes the question to the agent: the text made for models, or the words that were said, and those of its audio. */

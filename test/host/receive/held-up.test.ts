@@ -65,16 +65,17 @@ describe('what comes after a message that could not be begun', () => {
   });
 
   it('waits for it, also if it is new and the journal could not be read meanwhile (durability §6.6)', async () => {
-    const { journal, failReading, hasFailed } = failingJournal(1);
+    const { journal, failReading, hasFailed } = failingJournal(2);
     await using lab = await slowLab(10, { journal });
-    receive(lab, 'a');
-    await lab.clock.advance(10);
+    receive(lab, 'free');
+    receive(lab, 'a'); // is begun apart
+    await lab.clock.advance(20);
     failReading();
     await lab.clock.advance(1_000); // the host looks at its journal
     expect(hasFailed()).toBe(true);
     receive(lab, 'b');
     await seconds(lab, 5);
-    expect(lab.texts()).toEqual(['a', 'b']);
+    expect(lab.texts()).toEqual(['free', 'a', 'b']);
   });
 });
 

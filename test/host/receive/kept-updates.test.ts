@@ -89,7 +89,7 @@ function vetoAll(kernel: Kernel): void {
 }
 
 describe('an update with a journal', () => {
-  it('is kept before it is acknowledged, and acknowledged before it is handled (durability §6.1)', async () => {
+  it('is kept, and begun if nothing makes it wait, before it is acknowledged and handled (durability §6.1, durability §6.9)', async () => {
     const journal = memoryJournal();
     const kept: string[] = [];
     const channel = scriptedChannel();
@@ -102,8 +102,11 @@ describe('an update with a journal', () => {
       agents: [{ id: 'main', provider: speaker('hang') }],
     });
     await channel.receive({ text: 'hi' }, '7');
-    expect(kept).toEqual(['accepted', '7']);
+    expect(kept).toEqual(['handling', '7']);
     expect(lab.ends).toEqual([]);
+    kept.length = 0;
+    await channel.receive({ text: 'hi' }, '8');
+    expect(kept).toEqual(['handling', 'accepted', '8']); // its conversation is not free
   });
 
   it('ends in the journal as its message did (durability §6.3)', async () => {
@@ -219,12 +222,12 @@ describe('fault 35: a journal that cannot be written to (durability §6.2)', () 
       const journal = memoryJournal();
       await using lab = await keptLab({
         journal,
-        failing: (write, nth) => (write === kind && nth === 1 ? full : undefined),
+        failing: (write, nth) => (write === kind && nth === 2 ? full : undefined),
       });
-      await lab.channel.receive({ text: 'hi' }, '7');
+      for (const text of ['free', 'hi']) void lab.channel.receive({ text }, text); // "hi" is begun apart
       await lab.clock.advance(5_000);
-      expect(await statesOf(journal)).toEqual(['ended answered']);
-      expect(lab.texts()).toEqual(['hi']); // once, whichever of them failed
+      expect(await statesOf(journal)).toEqual(['ended answered', 'ended answered']);
+      expect(lab.texts()).toEqual(['free', 'hi']); // once, whichever of them failed
       expect(logged(lab)).toMatch(/disk is full/);
     },
   );
@@ -235,18 +238,20 @@ describe('fault 35: a journal that cannot be written to (durability §6.2)', () 
       const journal = memoryJournal();
       await using lab = await keptLab({
         journal,
-        failing: (write, nth) => (write === 'begin' && nth <= times ? full : undefined),
+        failing: (write, nth) =>
+          write === 'begin' && nth > 1 && nth <= times + 1 ? full : undefined,
       });
       const receive = (text: string, conversation = 'one') =>
         lab.channel.receive({ text, conversation }, text);
-      await Promise.all(['a', 'b'].map((text) => receive(text))); // "b" waits when "a" cannot be begun
+      // "a" is begun apart, since "free" is before it; "b" waits when "a" cannot be begun
+      await Promise.all(['free', 'a', 'b'].map((text) => receive(text)));
       await lab.clock.advance(10);
       await receive('c');
       if (times === 1) await receive('other', 'two');
       await lab.clock.advance(10);
-      expect(lab.texts()).toEqual(times === 1 ? ['other'] : []);
+      expect(lab.texts()).toEqual(times === 1 ? ['free', 'other'] : ['free']);
       for (let seconds = 0; seconds < 5; seconds++) await lab.clock.advance(1_000);
-      expect(lab.texts().filter((text) => text !== 'other')).toEqual(['a', 'b', 'c']);
+      expect(lab.texts().filter((text) => text !== 'other')).toEqual(['free', 'a', 'b', 'c']);
       expect(lab.host.stats()).toMatchObject({ waiting: 0 });
     },
   );
@@ -255,9 +260,9 @@ describe('fault 35: a journal that cannot be written to (durability §6.2)', () 
     const journal = memoryJournal();
     const lab = await keptLab({
       journal,
-      failing: (write) => (write === 'begin' ? full : undefined),
+      failing: (write, nth) => (write === 'begin' && nth > 1 ? full : undefined),
     });
-    await lab.channel.receive({ text: 'a', conversation: 'one' }, 'a');
+    for (const text of ['free', 'a']) void lab.channel.receive({ text, conversation: 'one' }, text); // "a" is begun apart
     await lab.clock.advance(10);
     await lab.channel.receive({ text: 'b', conversation: 'one' }, 'b');
     lab.channel.end();

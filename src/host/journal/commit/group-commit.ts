@@ -21,6 +21,9 @@ const passengerRetryMs = 100;
 /** Transactions of writes in a row, at most, while passengers or a chore are due. */
 const writesInRow = 4;
 
+/** Milliseconds that a write may wait for another one, if nobody waits for it. */
+const laterMs = 100;
+
 /** Milliseconds between two probes of a database that refuses. */
 const probeEveryMs = 1_000;
 
@@ -39,11 +42,14 @@ export class GroupCommit {
   readonly #options: GroupCommitOptions;
   readonly #transactions: Transactions;
   readonly #waiting: Write[] = [];
+  /** Writes that go along with the next one that somebody waits for, before it. */
+  readonly #later: Write[] = [];
   readonly #chores: Write[] = [];
   #settling: (() => void)[] = [];
   #immediate: NodeJS.Immediate | undefined;
   #timer: TimerHandle | undefined;
   #probeTimer: TimerHandle | undefined;
+  #laterTimer: TimerHandle | undefined;
   #isPassengerDue = false;
   /** The time since which another process has held the writes up. */
   #lockedSinceMs: number | undefined;
@@ -71,7 +77,25 @@ export class GroupCommit {
    * @returns the result of the work, once it is kept.
    */
   write<T>(work: () => T): Promise<T> {
+    this.#joinLater();
     return this.#add(this.#waiting, work);
+  }
+
+  /**
+   * Runs a write with the next one that somebody waits for, before it; within 100 ms if none comes. So it costs no sync of its
+   * own. Writes keep their order.
+   *
+   * @returns as `write`.
+   */
+  later<T>(work: () => T): Promise<T> {
+    this.#laterTimer ??= this.#options.clock.setTimeout(() => this.hurry(), laterMs);
+    return this.#add(this.#later, work);
+  }
+
+  /** Runs the writes of `later` now, because somebody waits for them. */
+  hurry(): void {
+    this.#joinLater();
+    if (this.#waiting.length > 0) this.#schedule();
   }
 
   /** Runs work that may wait in a transaction of its own. It is to be short: more of it is another chore. */
@@ -89,6 +113,7 @@ export class GroupCommit {
   settled(): Promise<void> {
     return new Promise((resolve) => {
       this.#settling.push(resolve);
+      this.#joinLater();
       this.carry();
     });
   }
@@ -113,8 +138,15 @@ export class GroupCommit {
         failed: reject,
         done: () => resolve(value),
       });
-      this.#schedule();
+      if (list !== this.#later) this.#schedule();
     });
+  }
+
+  #joinLater(): void {
+    this.#waiting.push(...this.#later.splice(0));
+    if (this.#laterTimer === undefined) return;
+    this.#options.clock.clearTimeout(this.#laterTimer);
+    this.#laterTimer = undefined;
   }
 
   #schedule(): void {

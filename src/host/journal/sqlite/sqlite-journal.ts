@@ -21,6 +21,8 @@ import {
   type NewDispatch,
   type NewSend,
   type NewUpdate,
+  newSendState,
+  newUpdateState,
   openSends,
   openUpdates,
   type SendEndRecord,
@@ -127,13 +129,13 @@ class FileJournal extends SqliteReader implements SqliteJournal {
     });
   }
 
-  async accept(update: NewUpdate): ReturnType<Journal['accept']> {
+  async accept(update: NewUpdate, isBegun = false): ReturnType<Journal['accept']> {
     this.#sweep.grows(update.body?.length ?? 0);
     const { updates } = this.#changes;
     const known = await this.#commits.write(() => {
       const row = updates.find('event_id', update.eventId);
       if (row !== undefined) return row;
-      const begun = { state: 'accepted', attempts: 0, acceptedAtMs: this.#clock.now() };
+      const begun = { ...newUpdateState(isBegun), acceptedAtMs: this.#clock.now() };
       updates.add(updatesTable.row({ ...update, ...begun }));
       return undefined;
     });
@@ -173,7 +175,7 @@ class FileJournal extends SqliteReader implements SqliteJournal {
     }));
   }
 
-  prepare(send: NewSend): Promise<void> {
+  prepare(send: NewSend, isSending = false): Promise<void> {
     this.#sweep.grows(send.body.length);
     const { sends } = this.#changes;
     return this.#write(() => {
@@ -186,15 +188,18 @@ class FileJournal extends SqliteReader implements SqliteJournal {
           wanted: 'prepared',
           state: String(known),
         });
-      const begun = { state: 'prepared', attempts: 0, preparedAtMs: this.#clock.now() };
+      const begun = { ...newSendState(isSending), preparedAtMs: this.#clock.now() };
       sends.add(sendsTable.row({ ...send, ...begun }));
     });
   }
 
-  final(send: Parameters<Journal['final']>[0]): Promise<void> {
+  final(send: Parameters<Journal['final']>[0], isSending = false): Promise<void> {
     const { sendId, kind, fingerprint, channel, accountId, body } = send;
     const said = { kind, fingerprint, channel, accountId, body };
-    return this.#changeSend(sendId, ['prepared'], 'made final', () => said);
+    return this.#changeSend(sendId, ['prepared'], 'made final', (was) => ({
+      ...said,
+      ...newSendState(isSending, Number(was['attempts'])),
+    }));
   }
 
   sending(sendId: string): Promise<void> {

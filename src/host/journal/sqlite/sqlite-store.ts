@@ -37,17 +37,42 @@ export function sqliteStore(
   const forgetTranscript = async (sessionId: string): Promise<void> => {
     while ((await commits.write(() => forget.run(sessionId).changes)) > 0);
   };
+  /** The last write that waits, by the session that it belongs to: its id, or its key. */
+  const waiting = new Map<string, Promise<void>>();
+  const write = async (
+    of: string,
+    work: () => void,
+    how: Parameters<Store['saveSession']>[1],
+  ): Promise<void> => {
+    if (how?.mayWait !== true) return commits.write(work);
+    const kept = commits.later(work);
+    waiting.set(of, kept);
+    try {
+      await kept;
+    } finally {
+      if (waiting.get(of) === kept) waiting.delete(of);
+    }
+  };
+  /** Has what waits of a session written, because it is read now. Its writer learns if that fails. */
+  const written = async (of: string): Promise<void> => {
+    const last = waiting.get(of);
+    if (last === undefined) return;
+    commits.hurry();
+    await last.catch(() => undefined);
+  };
   return {
+    hurry: () => commits.hurry(),
     loadSession: async (sessionKey) => {
+      await written(sessionKey);
       const [row] = sessions.read('session_key = ?', [sessionKey]);
       return row === undefined ? undefined : (JSON.parse(String(row['body'])) as SessionRecord); // as it was saved
     },
-    saveSession: async (record) => {
+    saveSession: async (record, how) => {
       const { sessionKey, sessionId } = record;
       const body = JSON.stringify(record);
       const old = sessions.find('session_key', sessionKey)?.['session_id'] ?? sessionId;
       if (old !== sessionId) await forgetTranscript(String(old)); // as a reset leaves it
-      await commits.write(() => {
+      const save = (): void => {
         const before = sessions.find('session_key', sessionKey);
         if (before === undefined) {
           sessions.add(sessionsTable.row({ sessionKey, sessionId, body }));
@@ -55,17 +80,20 @@ export function sqliteStore(
         }
         if (before['session_id'] !== sessionId) forget.run(String(before['session_id'])); // what has come meanwhile
         sessions.change(before, { session_id: sessionId, body });
-      });
+      };
+      await write(sessionKey, save, how);
     },
-    appendMessage: async (sessionId, message) => {
+    appendMessage: (sessionId, message, how) => {
       const body = JSON.stringify(message);
-      await commits.write(() => {
+      const append = (): void => {
         const { messages, prompts } = sizeOf(sessionId);
         const size = { messages: messages + 1, prompts: prompts + (isPrompt(message) ? 1 : 0) };
         transcripts.add(transcriptsTable.row({ sessionId, ...size, body }));
-      });
+      };
+      return write(sessionId, append, how);
     },
     readTranscript: async (sessionId, part) => {
+      await written(sessionId);
       if (part !== undefined) {
         const wanted = [sessionId, part.last, part.skip ?? 0];
         const rows = transcripts.read('session_id = ? ORDER BY seq DESC LIMIT ? OFFSET ?', wanted);
@@ -82,7 +110,10 @@ export function sqliteStore(
         await nextTurn();
       }
     },
-    transcriptSize: async (sessionId) => sizeOf(sessionId),
+    transcriptSize: async (sessionId) => {
+      await written(sessionId);
+      return sizeOf(sessionId);
+    },
   };
 }
 

@@ -1,0 +1,50 @@
+import { isLeftToNext } from '../ingress/begin-update.js';
+import { runsAtOnce } from '../ingress/decode-update.js';
+import type { HostParts } from '../parts/parts.js';
+import { feed, hold, isCrowded, type Job } from './feeder.js';
+
+/**
+ * Takes an update in hand before it is kept, if nothing makes it wait: then the journal keeps it and its beginning with one
+ * write.
+ *
+ * @returns whether its work has begun.
+ */
+export function admitNow(parts: HostParts, job: Job): boolean {
+  const { backlog, conversationLanes } = parts;
+  const { lane } = job;
+  const isNext = !backlog.isBehind && !backlog.heldUp.has(lane) && !backlog.lanes.has(lane);
+  if (!isNext || runsAtOnce(lane) || isLeftToNext(parts) || isCrowded(parts)) return false;
+  return hold(parts, job, (inOrder) => conversationLanes.runNow(lane, inOrder));
+}
+
+/**
+ * Takes an update in hand that the journal has just kept, if it is next in its conversation and few others wait. Otherwise
+ * the update is parked: it stays in the journal.
+ *
+ * @param mayPark the update may be parked although no update of its conversation is, so that its channel need not wait.
+ */
+export function admit(parts: HostParts, job: Job, mayPark: boolean): void {
+  const { backlog, counts } = parts;
+  const { lane } = job;
+  const known = backlog.lanes.get(lane);
+  if (runsAtOnce(lane)) {
+    hold(parts, job);
+    return;
+  }
+  if (backlog.heldUp.has(lane)) {
+    counts.parked++; // the update is read with the one that holds it up
+    return;
+  }
+  if (known !== undefined && (known.hasMore || mayPark)) {
+    known.hasMore = true;
+    known.hasGrown = true;
+  } else if (known === undefined && (backlog.isBehind || (mayPark && isCrowded(parts)))) {
+    backlog.isBehind = true;
+    backlog.hasGrown = true;
+  } else {
+    hold(parts, job);
+    return;
+  }
+  counts.parked++;
+  void feed(parts);
+}

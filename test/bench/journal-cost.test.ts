@@ -1,0 +1,88 @@
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { echoProvider } from '../../src/agent/index.js';
+import { openJournal, openSqlite } from '../../src/host/index.js';
+import type { AgentProvider } from '../../src/stream/index.js';
+import { testFolder } from '../support/folder.js';
+import { type HostLab, type HostLabOptions, hostLab } from '../support/host-lab.js';
+import { logWrites } from '../support/log-writes.js';
+
+const alone = 10;
+
+/** An agent that says what it was told, and calls no tool. */
+const speaker: AgentProvider = {
+  id: 'speaker',
+  models: ['m'],
+  toolGate: 'enforce',
+  async *run({ prompt: text }) {
+    yield { type: 'message_start', message: { role: 'assistant', content: [] } };
+    const content = [{ type: 'text', text }] as const;
+    yield { type: 'message_end', message: { role: 'assistant', content } };
+    yield { type: 'agent_end', messages: [] };
+  },
+};
+
+interface JournalLab extends AsyncDisposable {
+  readonly lab: HostLab;
+  /** The writes to the disk since the last call, when all that waits is written. */
+  writes(): Promise<{ syncs: number; bytes: number }>;
+}
+
+async function journalLab(options: HostLabOptions = {}): Promise<JournalLab> {
+  const path = join(testFolder(), 'sluice.db');
+  const journal = await openJournal(path);
+  const agents = [{ id: 'main', provider: speaker }];
+  const lab = await hostLab({ journal, store: journal.store, agents, ...options });
+  const bytesUsed = (): number => {
+    using database = openSqlite(path, { readonly: true });
+    const one = (sql: string) => Number(Object.values(database.prepare(sql).get() ?? {})[0]);
+    database.exec('PRAGMA query_only = ON');
+    return (one('PRAGMA page_count') - one('PRAGMA freelist_count')) * 4_096;
+  };
+  let last = { syncs: 0, bytes: 0 };
+  const writes: JournalLab['writes'] = async () => {
+    await journal.dispatches({ limit: 1 });
+    const { syncs } = logWrites(path);
+    const now = { syncs, bytes: bytesUsed() };
+    const since = { syncs: now.syncs - last.syncs, bytes: now.bytes - last.bytes };
+    last = now;
+    return since;
+  };
+  await lab.say('the first message of this session');
+  await writes();
+  return {
+    lab,
+    writes,
+    [Symbol.asyncDispose]: async () => {
+      await lab[Symbol.asyncDispose]();
+      await journal.close();
+    },
+  };
+}
+
+describe('a message in a journal', () => {
+  const agents = [{ id: 'main', provider: echoProvider() }];
+  const contribute: HostLabOptions['contribute'] = (kernel) =>
+    kernel.contribute({
+      family: 'egress.sent',
+      class: 'observer',
+      extensionId: 'e',
+      id: 'o',
+      handler: () => undefined,
+    });
+  it.each([
+    ['that is answered', 3, {}],
+    ['of which a handler hears that the answer was sent', 4, { contribute }],
+    ['whose agent calls a tool', 4, { agents }],
+  ] as const)(
+    '%s costs %i syncs if it comes alone (durability §6.10)',
+    async (_, syncs, options) => {
+      await using one = await journalLab({ journalDispatches: false, ...options });
+      for (let at = 0; at < alone; at++) {
+        await one.lab.say(`message ${at}`);
+        await new Promise((resolve) => setImmediate(resolve)); // its lane is free
+      }
+      expect((await one.writes()).syncs).toBe(syncs * alone);
+    },
+  );
+});
