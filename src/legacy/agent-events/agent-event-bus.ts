@@ -3,6 +3,7 @@ import {
   type Clock,
   definedFields,
   type Envelope,
+  type FamilyName,
   isThenable,
   type Kernel,
   type Logger,
@@ -20,10 +21,9 @@ import { type SameFact, sameFact } from '../facts/same-fact.js';
 import { plainRecords } from '../hooks/plain-records.js';
 import type { AgentEvents, AgentEventsOptions, AgentEventsStats } from './agent-events.js';
 import type { AgentEvent, AgentEventInput, AgentEventListener, AgentRunContext } from './event.js';
-import type { AgentEventRow, AgentEventSink } from './row.js';
-import { rowOf } from './rows.js';
+import type { AgentEventRow } from './row.js';
+import { heardFamilies, heardOf, rowOf } from './rows.js';
 import { Runs } from './runs.js';
-import { agentEventSinks } from './sinks.js';
 
 /** Before every handler that may wait: a listener hears of a thing when it begins. */
 const sinkPriority = 1_000_000;
@@ -59,13 +59,13 @@ export class AgentEventBus implements AgentEvents {
     this.#runs = new Runs(maxRuns);
     this.#sinks = contributeAll(
       this.#kernel,
-      agentEventSinks.map((sink) => ({
-        family: sink.family,
+      [...heardFamilies].map((family) => ({
+        family,
         class: 'observer',
         extensionId,
-        id: `listeners.${sink.family}`,
+        id: `listeners.${family}`,
         priority: sinkPriority,
-        handler: ({ event }: Call) => this.#observe(sink, event),
+        handler: ({ event }: Call) => this.#observe(family, event),
       })),
     );
   }
@@ -192,15 +192,16 @@ export class AgentEventBus implements AgentEvents {
   }
 
   /** Tells the listeners of a dispatch that somebody else made. That one drives the run. */
-  #observe(sink: AgentEventSink, event: Envelope): void {
+  #observe(family: FamilyName, event: Envelope): void {
     if (isOfLegacyHost(event)) return; // this bus dispatched it, or its host emits an event for it itself
     const { payload, occurredAt } = event;
     const { runId, sessionKey } = payload as { runId?: string; sessionKey?: string }; // a run's payload
     if (runId === undefined) return;
     this.#runs.markDriven(runId);
-    const read = sink.read(payload);
-    if (read === undefined || this.#listeners.size === 0) return;
+    if (this.#listeners.size === 0) return;
+    const heard = heardOf(family, payload);
+    if (heard === undefined) return;
     this.#counts.told++;
-    this.#tell(this.#enriched({ runId, ...read }, sessionKey, occurredAt));
+    this.#tell(this.#enriched({ runId, ...heard }, sessionKey, occurredAt));
   }
 }

@@ -1,4 +1,5 @@
 import type { FamilyName, PayloadOf } from '../../kernel/index.js';
+import { definedRecordOf, type Field, payloadFields } from '../facts/field-table.js';
 import type { AgentEvent, AgentRunContext } from './event.js';
 
 /** The source of a row's payload. */
@@ -19,6 +20,8 @@ export interface AgentEventRow {
   readonly parts: readonly { readonly family: FamilyName; readonly class: 'observer' }[];
   /** The payload, but for what every run event has. It is checked before it is dispatched. */
   readonly payload?: (source: AgentEventSource) => object;
+  /** The data that listeners hear of a dispatch by a turn or another bridge; `undefined` if it is no event of this kind. */
+  readonly heard?: (payload: object) => Record<string, unknown> | undefined;
   /** The bus cannot be answered: a patch or cancel there has no effect, and is told. */
   readonly observeOnly?: true;
   /** The plugin hook runner dispatches this fact if a host calls it: it comes later, and can answer. */
@@ -28,16 +31,26 @@ export interface AgentEventRow {
   readonly why: string;
 }
 
-/** The event that listeners hear of a dispatch by a turn or another bridge. */
-export interface AgentEventSink {
-  readonly family: FamilyName;
-  read(payload: object): Pick<AgentEvent, 'stream' | 'data'> | undefined;
-}
+/** The data of an event, over the payload of its family. The legacy types of its fields are nobody's. */
+type Way<Payload> = Omit<AgentEventRow, 'parts' | 'payload' | 'heard' | 'status'> & {
+  readonly data: Readonly<Record<string, (keyof Payload & string) | Field<unknown, Payload>>>;
+  /** The fields of the payload that no single field of the data says. A field of the data wins. */
+  adds?(source: AgentEventSource): object;
+  /** Tells whether a dispatch of the family is this kind of event; every one is where unsaid. */
+  is?(payload: Payload): boolean;
+};
 
-/** A sink, typed by its family. */
-export function sink<F extends FamilyName>(
-  family: F,
-  read: (payload: Readonly<PayloadOf<F>>) => Pick<AgentEvent, 'stream' | 'data'> | undefined,
-): AgentEventSink {
-  return { family, read }; // only called with payloads of its own family
+/** Makes the row of an event that becomes a family: its data are read both ways. */
+export function becomes<Family extends FamilyName>(
+  family: Family,
+  { data, adds, is, ...row }: Way<PayloadOf<Family>>,
+): AgentEventRow {
+  const isOf = (payload: object) => is === undefined || is(payload as PayloadOf<Family>); // asked of its own family alone
+  return {
+    ...row,
+    parts: [{ family, class: 'observer' }],
+    payload: (source) => ({ ...adds?.(source), ...payloadFields(data, source.data) }),
+    heard: (payload) => (isOf(payload) ? definedRecordOf(data, payload) : undefined),
+    status: row.observeOnly === true ? 'observe-only' : 'bridged',
+  };
 }

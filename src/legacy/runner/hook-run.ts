@@ -1,6 +1,5 @@
 import {
   definedFields,
-  type Given,
   type Kernel,
   type OpenKernel,
   type Outcome,
@@ -23,6 +22,16 @@ import type { LegacyHookRunnerOptions } from './hook-runner-options.js';
 import { LegacyCall } from './legacy-call.js';
 import { RunnerReporter } from './runner-reporter.js';
 
+/** A call of the runner that is under way. */
+interface Begun {
+  readonly hook: LegacyHookName;
+  readonly row: LegacyHookRow;
+  readonly call: LegacyCall;
+  readonly listener: RunnerReporter;
+  /** The handlers that it would reach. */
+  readonly count: number;
+}
+
 /** Runs plugin hooks as the legacy runner does, on the canonical stages of one kernel. */
 export class HookRun {
   readonly #kernel: OpenKernel;
@@ -44,66 +53,54 @@ export class HookRun {
   }
 
   async run(hook: LegacyHookName, event: LegacyEvent, ctx: LegacyContext): Promise<unknown> {
-    const { row, call, listener } = this.#begin(hook, event, ctx);
+    const begun = this.#begin(hook, event, ctx);
+    const { row, listener } = begun;
     const outcomes: Outcome[] = [];
     try {
       for (const announcement of announcementsOf(row, event, ctx)) {
-        const outcome = await this.#dispatch(row, call, listener, announcement);
+        const { family, payload, given } = this.#prepared(begun, announcement);
+        const dispatch = () => this.#kernel.dispatch(family, payload, given);
+        const outcome = await announce(this.#facts, 'plugin-hooks', family, payload, dispatch);
         outcomes.push(outcome);
         listener.throwFirst();
-        if (row.kind === 'void') await this.#settled(hook, row, call, listener, outcome);
+        if (row.kind === 'void') await this.#settled(begun, outcome);
         listener.throwFirst();
       }
-      return this.#result(row, listener, call, outcomes);
+      return this.#result(begun, outcomes);
     } catch (error) {
       return listener.refuse(error);
     }
   }
 
   runSync(hook: LegacyHookName, event: LegacyEvent, ctx: LegacyContext): unknown {
-    const { row, call, listener, count } = this.#begin(hook, event, ctx);
+    const begun = this.#begin(hook, event, ctx);
+    const { row, listener, count } = begun;
     const outcomes: Outcome[] = [];
     try {
       for (const announcement of announcementsOf(row, event, ctx)) {
-        const { family, payload, given } = this.#prepared(row, call, listener, announcement);
+        const { family, payload, given } = this.#prepared(begun, announcement);
         outcomes.push(this.#kernel.dispatchSync(family, payload, given));
         listener.throwFirst();
       }
       if (count === 0) return undefined; // as the legacy runner, which gives back no message then
-      return this.#result(row, listener, call, outcomes);
+      return this.#result(begun, outcomes);
     } catch (error) {
       return listener.refuse(error);
     }
   }
 
-  #begin(hook: LegacyHookName, event: LegacyEvent, ctx: LegacyContext) {
+  #begin(hook: LegacyHookName, event: LegacyEvent, ctx: LegacyContext): Begun {
     const row: LegacyHookRow = pluginHooks[hook];
     const listener = new RunnerReporter(hook, row.kind, this.#options);
     const call = new LegacyCall(hook, row, { event, ctx }, this.#bridge.tellInPlace, listener);
     const count = this.count(hook);
     if (count > 0) listener.tellRunning(count);
-    return { row, call, listener, count };
-  }
-
-  /** Dispatches what a call announces, unless another bus has told of the same fact. */
-  #dispatch(
-    row: LegacyHookRow,
-    call: LegacyCall,
-    listener: RunnerReporter,
-    announcement: Announcement,
-  ): Promise<Outcome> {
-    const { family, payload, given } = this.#prepared(row, call, listener, announcement);
-    const dispatch = () => this.#kernel.dispatch(family, payload, given);
-    return announce(this.#facts, 'plugin-hooks', family, payload, dispatch);
+    return { hook, row, call, listener, count };
   }
 
   /** Checks the payload of an announcement, and notes that its dispatch is this call. */
-  #prepared(
-    row: LegacyHookRow,
-    call: LegacyCall,
-    { signal }: RunnerReporter,
-    { family, payload, given }: Announcement,
-  ): { readonly family: typeof family; readonly payload: object; readonly given: Given } {
+  #prepared({ row, call, listener: { signal } }: Begun, announcement: Announcement): Announcement {
+    const { family, payload, given } = announcement;
     const parsed = this.#kernel.parsePayload(family, plainRecords(payload));
     const metadata = { legacyHook: call.hook };
     this.#bridge.announce(metadata, call);
@@ -112,13 +109,7 @@ export class HookRun {
   }
 
   /** Waits for the slowest handler, also where another bus's dispatch called it. */
-  async #settled(
-    hook: LegacyHookName,
-    row: LegacyHookRow,
-    call: LegacyCall,
-    listener: RunnerReporter,
-    { event }: Outcome,
-  ): Promise<void> {
+  async #settled({ hook, row, call, listener }: Begun, { event }: Outcome): Promise<void> {
     if (!listener.catchErrors) await Promise.all(call.settling);
     await Promise.allSettled(call.settling);
     if (this.#bridge.isAnnounced(hook, event)) return;
@@ -127,12 +118,7 @@ export class HookRun {
     for (const { registered, error } of joined.failures) listener.failed(registered, error);
   }
 
-  #result(
-    row: LegacyHookRow,
-    listener: RunnerReporter,
-    call: LegacyCall,
-    outcomes: readonly Outcome[],
-  ): unknown {
+  #result({ row, listener, call }: Begun, outcomes: readonly Outcome[]): unknown {
     const [first, ...more] = outcomes;
     if (first === undefined) return undefined;
     const refused = new Set<string>();
