@@ -22,16 +22,16 @@ const without: Readonly<Record<string, string>> = {
     'targetSessionKey raw config',
   'egress.preparing':
     'agentId sessionKey sessionId runId workspaceDir messageProvider trigger ' +
-    'sourceSeq replyToId isGroup groupId kind streaming openedBy format silent explicit ' +
+    'sourceSeq replyToId isGroup groupId kind streaming openedBy format silent explicit interactive ' +
     'accounts',
   'egress.sent':
     'agentId sessionKey sessionId runId workspaceDir messageProvider trigger ' +
     'sourceSeq threadId replyToId isGroup groupId kind streaming openedBy format attachments ' +
-    'silent metadata attempt receipt durationMs',
+    'silent metadata interactive attempt receipt durationMs',
   'egress.failed':
     'agentId sessionKey sessionId runId workspaceDir messageProvider trigger ' +
     'sourceSeq threadId replyToId isGroup groupId kind streaming openedBy format attachments ' +
-    'silent metadata cause retryAfterMs attempts receipt durationMs',
+    'silent metadata interactive cause retryAfterMs attempts receipt durationMs',
   'agent.tool.calling': 'workspaceDir channel messageProvider trigger sourceSeq',
   'agent.tool.called': 'workspaceDir channel messageProvider trigger sourceSeq meta isError',
   'transcript.tool-result.persisting': 'sessionId runId',
