@@ -4,6 +4,7 @@ export interface Steps {
   readonly wall: number;
   readonly monotonic: number;
   readonly promises: number;
+  readonly rounds: number;
 }
 
 export function stepsOf(scenarioId: string, loadKernel: () => Promise<object>): Promise<Steps>;

@@ -90,6 +90,16 @@ const fits: readonly ((kind: TSchema) => unknown)[] = [
   (kind) => ((kind as { type?: string }).type === 'boolean' ? true : undefined),
 ];
 
+/** What a patch is made as: mostly a plain object. The others are refused as a whole, but for one without a prototype. */
+const form = fc.oneof(
+  { arbitrary: fc.constant((plain: object): object => plain), weight: 8 },
+  fc.constantFrom<(plain: object) => object>(
+    (plain) => Object.assign(Object.create(null) as object, plain),
+    (plain) => Object.assign(new (class Patch {})(), plain),
+    (plain) => Object.assign([], plain),
+  ),
+);
+
 const cases = rows.chain((list) => {
   const keys = fc.constantFrom(...list.map(({ name }) => name), 'undeclared');
   const patch = fc.uniqueArray(fc.tuple(keys, value), { selector: ([key]) => key, maxLength: 5 });
@@ -97,7 +107,7 @@ const cases = rows.chain((list) => {
   return fc.record({
     list: fc.constant(list),
     emitted: fc.array(fc.boolean(), { minLength: list.length, maxLength: list.length }),
-    patches: fc.array(rarely, { maxLength: 4 }),
+    patches: fc.array(fc.record({ pairs: rarely, form }), { maxLength: 4 }),
   });
 });
 
@@ -108,13 +118,13 @@ describe('the generated merge', () => {
         const stage = stageOf(list);
         const results = [true, false].map((generateCode) => {
           const lab = labKernel([stage], { generateCode, trace: true });
-          patches.forEach((pairs, i) => {
+          patches.forEach(({ pairs, form: made }, i) => {
             lab.contribute({
               family: 'lab.random',
               class: 'mutator',
               extensionId: 'x',
               id: `m${i}`,
-              handler: () => Object.fromEntries(pairs.map(([key, make]) => [key, make()])),
+              handler: () => made(Object.fromEntries(pairs.map(([key, make]) => [key, make()]))),
             });
           });
           const payload: Record<string, unknown> = {};

@@ -36,6 +36,8 @@ export class Work implements MergeTarget {
   #written: (Entry | string | InnerWrite)[] | undefined = undefined;
   overrulings: Overruled[] | undefined = undefined;
   states: Map<string, FieldState> | undefined = undefined;
+  /** The patch that was merged last has changed a value. */
+  isChanged = false;
   /** How the stage merges patches. */
   readonly merge: Merge;
   /** The author of the patch that is merged. */
@@ -106,6 +108,7 @@ export class Work implements MergeTarget {
   }
 
   commit(): void {
+    this.isChanged = true;
     this.#shown = undefined;
     this.isShared = false;
     this.#wasRead = false;

@@ -61,15 +61,15 @@ function patch(run: Run, entry: Entry, at: number, result: unknown): boolean {
     return bad(run, entry, `a mutator returns a patch, and it returned ${shapeOf(result)}`);
   if (run.terms.observeOnly) return observeOnly(run, entry, 'a patch');
   const work = (run.work ??= newWork(run, entry));
-  const before = work.written.length;
   work.entry = entry;
+  work.isChanged = false;
   const verdict = work.merge(work, result);
   if (verdict !== true) {
     const problem = `its patch was refused as a whole: ${verdict.problem}${writers(run, verdict.unfit)}`;
     const grant = verdict.needs === undefined ? '' : grantHint(run, entry, verdict.needs);
     return failed(run, entry, verdict.kind, new Error(`${problem}${grant}`));
   }
-  if (work.written.length > before) {
+  if (work.isChanged) {
     run.lastChangeAt = at;
     run.call = undefined;
   }

@@ -77,7 +77,8 @@ export function end(run: Run): Outcome {
   if (run.wait !== undefined) services.deadlines.remove(run.wait);
   run.wait = undefined;
   services.counters.handlerCalls += run.reached + run.rechecked;
-  services.counters[run.status]++;
+  if (run.status === 'passed') services.counters.passed++;
+  else services.counters[run.status]++;
   const outcome = new Dispatched(run) as Outcome; // serves each member of the union, by its status
   run.outcome = outcome;
   if (run.steps !== undefined) noteSkipped(run, outcome);

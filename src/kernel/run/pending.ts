@@ -24,7 +24,7 @@ export class Pending extends Wait {
     super(run);
     this.#plan = plan;
     this.#resume = resume;
-    this.#calls = new Array<HandlerCall | undefined>(plan.size).fill(undefined);
+    this.#calls = new Array<HandlerCall | undefined>(plan.size);
   }
 
   add(at: number, promise: PromiseLike<unknown>, call: HandlerCall, beganMs: number): void {

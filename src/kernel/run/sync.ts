@@ -27,17 +27,7 @@ export function runSync(run: Run, plan: Plan, from: number): true {
       const result = (handlers[i] as AnyHandler)(call, owns[i]);
       const entry = entries[i] as Entry;
       if (typeof result === 'object' && result !== null && isThenable(result)) {
-        whenSettled(
-          result,
-          () => late(run, entry, undefined, 'fulfilled'),
-          (reason) => late(run, entry, undefined, 'rejected', reason),
-        );
-        ends = failed(
-          run,
-          entry,
-          'async-in-sync',
-          new Error('it returned a promise on a sync-sequential stage; the value is not used'),
-        );
+        ends = refused(run, entry, result);
       } else if (!run.isIntact) ends = wrote(run, entry, result);
       else if (result === undefined && quiet) continue;
       else ends = accept(run, entry, run.rechecking ? -1 : i, result);
@@ -48,4 +38,15 @@ export function runSync(run: Run, plan: Plan, from: number): true {
     if (ends) return stop(run, i);
   }
   return true;
+}
+
+/** Refuses a promise. It is a function of its own, as its closures would cost each handler of the loop a context. */
+function refused(run: Run, entry: Entry, pending: PromiseLike<unknown>): boolean {
+  whenSettled(
+    pending,
+    () => late(run, entry, undefined, 'fulfilled'),
+    (reason) => late(run, entry, undefined, 'rejected', reason),
+  );
+  const problem = 'it returned a promise on a sync-sequential stage; the value is not used';
+  return failed(run, entry, 'async-in-sync', new Error(problem));
 }

@@ -73,6 +73,7 @@ class Culprit {
 
 /** The objects one level below, or the value that is no data; nothing where all are primitives. */
 function children(node: object, shared: readonly string[]): object[] | Culprit | undefined {
+  if (Array.isArray(node) && isDense(node)) return among(node);
   let found: object[] | undefined;
   for (const key in node) {
     const value = (node as Readonly<Record<string, unknown>>)[key];
@@ -84,6 +85,25 @@ function children(node: object, shared: readonly string[]): object[] | Culprit |
       if (shared.length > 0 && shared.includes(key)) continue;
       return new Culprit(value);
     }
+  }
+  return found;
+}
+
+/** Tells whether the keys of a list are its places, all of them: names come last. */
+function isDense(list: readonly unknown[]): boolean {
+  const keys = Object.keys(list);
+  return keys.length === list.length && (keys.length === 0 || keys.at(-1) === `${list.length - 1}`);
+}
+
+/** The same for a list without holes or names: walked by its places, as for-in leaves the fast path for it. */
+function among(list: readonly unknown[]): object[] | Culprit | undefined {
+  let found: object[] | undefined;
+  for (let i = 0; i < list.length; i++) {
+    const value = list[i];
+    if (typeof value === 'object' && value !== null) {
+      if (found === undefined) found = [value];
+      else found.push(value);
+    } else if (typeof value === 'function' || typeof value === 'symbol') return new Culprit(value);
   }
   return found;
 }

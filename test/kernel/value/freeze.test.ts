@@ -94,6 +94,15 @@ describe('freezing plain data', () => {
     expect(Object.isFrozen(list[2])).toBe(true);
   });
 
+  it.each([
+    ['a list', [{}, {}]],
+    ['a list with a name', Object.assign([{}, {}], { more: {} })],
+    ['a list of holes with names', Object.assign(new Array<object>(2), { more: {}, yet: {} })],
+  ])('reaches all that %s holds (§1.5)', (_, list: object) => {
+    expect(freezePlain({ list }, [])).toBe(undefined);
+    expect(Object.values(list).every((one) => Object.isFrozen(one))).toBe(true);
+  });
+
   it('takes objects without a prototype, and objects of another realm’s literals (§1.6)', () => {
     expect(isPlain(Object.create(null) as object)).toBe(true);
     const root = { bare: Object.assign(Object.create(null) as object, { inner: {} }) };

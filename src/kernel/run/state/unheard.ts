@@ -58,6 +58,8 @@ export function passesUnheard({ selection, onError }: Stage, given: Given | unde
 
 let servicesOf: (value: object) => Services | undefined;
 let followed: (value: object) => Upstream | undefined;
+/** Makes the outcome as a dispatch with handlers has it. A private accessor in its place would cost each object a word. */
+let wholeOf: (value: Unheard) => Dispatched;
 
 /**
  * The outcome of a dispatch that no handler heard. It is the dispatch as well: what somebody reads of it is made then, and
@@ -101,7 +103,7 @@ export class Unheard {
   }
 
   get event(): Envelope {
-    return this.#read.event;
+    return wholeOf(this).event;
   }
 
   get annotations(): Dispatched['annotations'] {
@@ -117,60 +119,58 @@ export class Unheard {
   }
 
   get candidates(): Dispatched['candidates'] {
-    return this.#read.candidates;
+    return wholeOf(this).candidates;
   }
 
   get changes(): Dispatched['changes'] {
-    return this.#read.changes;
+    return wholeOf(this).changes;
   }
 
   get staleApprovals(): Dispatched['staleApprovals'] {
-    return this.#read.staleApprovals;
+    return wholeOf(this).staleApprovals;
   }
 
   get skipped(): Dispatched['skipped'] {
-    return this.#read.skipped;
+    return wholeOf(this).skipped;
   }
 
   get failures(): Dispatched['failures'] {
-    return this.#read.failures;
+    return wholeOf(this).failures;
   }
 
   get steps(): Dispatched['steps'] {
-    return this.#read.steps;
+    return wholeOf(this).steps;
   }
 
   toJSON(): Record<string, unknown> {
-    return this.#read.toJSON();
-  }
-
-  /** The outcome as a dispatch with handlers has it. */
-  get #read(): Dispatched {
-    if (this.#whole !== undefined) return this.#whole;
-    const run = new Run(
-      this.#services,
-      this.#plan,
-      this.#payload,
-      this.#given,
-      this.#upstream,
-      nothing,
-      usualTerms,
-      this.#stampMs,
-      this.#stampMs,
-      this.#sequence,
-      0,
-    );
-    run.ended = true;
-    this.#whole = new Dispatched(run);
-    return this.#whole;
+    return wholeOf(this).toJSON();
   }
 
   static {
+    wholeOf = (value) => {
+      if (value.#whole !== undefined) return value.#whole;
+      const run = new Run(
+        value.#services,
+        value.#plan,
+        value.#payload,
+        value.#given,
+        value.#upstream,
+        nothing,
+        usualTerms,
+        value.#stampMs,
+        value.#stampMs,
+        value.#sequence,
+        0,
+      );
+      run.ended = true;
+      value.#whole = new Dispatched(run);
+      return value.#whole;
+    };
     servicesOf = (value) => (#services in value ? value.#services : undefined);
     followed = (value) => {
       if (!(#services in value)) return undefined;
       if (value.#given === undefined && value.#upstream !== undefined) return value.#upstream;
-      value.#upstream = runOf(value.#read)?.downstream;
+      value.#upstream = runOf(wholeOf(value))?.downstream;
       return value.#upstream;
     };
     Object.freeze(Unheard.prototype); // nobody can change what others read from an outcome
