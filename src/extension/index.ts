@@ -20,6 +20,7 @@ export {
   type UndoFailure,
   type UndoReport,
 } from './define/scope.js';
+export type { ExtensionMessage, KeptSend, SendReport } from './define/send.js';
 export type {
   ExtensionStore,
   Storable,

@@ -52,6 +52,21 @@ export const hostErrors = {
     cause: 'start() was called a second time.',
     hint: 'A host starts once. Create another.',
   },
+  'key-conflict': {
+    message: '{extensionId}: the key "{key}" names another message, which was kept before.',
+    cause: 'A key names one message: the same key was used with another address or another text.',
+    hint: 'Name the message in the key, such as "reminder/42/2026-03-15"; to say more, use a further key.',
+  },
+  'too-many-sends': {
+    message: '{extensionId}: a message was not sent: {problem}.',
+    cause: 'The extension sends upon its own sends, in a circle, or sends more than people read.',
+    hint: 'Look at who caused a send before you send upon it (`event.metadata.extensionId`), and put many lines into one message.',
+  },
+  'not-kept': {
+    message: '{extensionId}: a message was not sent: {problem}.',
+    cause: 'The journal takes nothing in, or the message is larger than it keeps.',
+    hint: 'Send it again later; `sluice doctor` and the log say why the journal keeps nothing.',
+  },
   'not-running': {
     message: 'The host cannot send: it is {what}.',
     cause: 'send() was called before start() had resolved, or after stop().',

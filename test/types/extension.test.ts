@@ -20,6 +20,14 @@ const gates = (api: ExtensionApi): void => {
   api.veto('egress.sending', 'gate', () => allow());
   // @ts-expect-error §3: nor does it take a patch
   api.mutate('egress.sending', 'gate', () => ({ content: '' }));
+  // @ts-expect-error extensions-that-act §4.1: a send names its channel
+  void api.send({ to: '42', content: 'Tea!' });
+  // @ts-expect-error §14.16: a button has a label
+  void api.send({ channel: 'x', to: '42', content: '', interactive: { buttons: [{ id: 'a' }] } });
+  void api.send({ channel: 'x', to: '42', content: 'Tea!' }).then(({ ended }) =>
+    // @ts-expect-error extensions-that-act §4.2: `ended` is a promise of the end
+    ended.status.trim(),
+  );
   // @ts-expect-error §3: there is no such family
   api.observe('egress.sendng', 'gate', () => undefined);
   // @ts-expect-error §8: the stage declares no such code

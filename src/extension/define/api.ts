@@ -8,6 +8,7 @@ import type {
 } from '../../kernel/index.js';
 import type { ProvisionKind, Provisions } from './provisions.js';
 import type { Undo } from './scope.js';
+import type { ExtensionMessage, KeptSend } from './send.js';
 import type { ExtensionStore } from './store.js';
 
 /**
@@ -103,6 +104,17 @@ export interface ExtensionApi {
    * const count = await api.store.update<number>('count', (before = 0) => before + 1);
    */
   readonly store: ExtensionStore;
+  /**
+   * Sends a message, through `egress.preparing` and under a permit as any other. At any time while the host runs. With a
+   * `key` it goes out once, however often it is asked for.
+   *
+   * @returns when it is judged and kept: with a journal, a crash does not lose it.
+   * @throws SluiceError (as a rejection) `not-granted`, `no-host`, `bad-payload`, `key-conflict`, `too-many-sends` or `not-kept`.
+   * @example
+   * const { ended } = await api.send({ channel: 'telegram', to: '42', content: 'Tea!', key: 'tea/2026-03-15' });
+   * if ((await ended).status !== 'sent') api.log.warn('there is no tea');
+   */
+  send(message: ExtensionMessage): Promise<KeptSend>;
   /**
    * A folder for the files of this extension alone, made when it is first read. It lies beside the journal; a host without
    * a journal removes it when it stops.

@@ -1,3 +1,4 @@
+import type { ExtensionMessage, KeptSend } from './send.js';
 import type { ExtensionStore } from './store.js';
 
 /**
@@ -10,4 +11,6 @@ export interface ExtensionHost {
   storeOf(extensionId: string): ExtensionStore;
   /** The folder of an extension for its files, which is there when this returns. */
   stateDirOf(extensionId: string): string;
+  /** Sends a message of an extension, and resolves when it is kept. */
+  send(extensionId: string, message: ExtensionMessage): Promise<KeptSend>;
 }

@@ -9,7 +9,7 @@ import { openStore } from '../store/open-store.js';
 import { type Asking, checkGrants } from './check-grants.js';
 
 /** The part of the api that the host stands behind. */
-export type Hosted = Pick<ExtensionApi, 'store' | 'stateDir' | 'resolvePath'>;
+export type Hosted = Pick<ExtensionApi, 'store' | 'send' | 'stateDir' | 'resolvePath'>;
 
 /** The parts of the access of one extension to its host. */
 export interface HostAccessParts extends Asking {
@@ -64,6 +64,8 @@ export function hostAccess(parts: HostAccessParts): HostAccess {
         list: async (prefix, options) => store().list(prefix, options),
         update: async (key, change, options) => store().update(key, change, options),
       }),
+      send: async (message) =>
+        member('send', 'api.send', [`send:${message.channel}`])(extensionId, message),
       get stateDir() {
         return (stateDir ??= member('stateDirOf', 'api.stateDir')(extensionId));
       },

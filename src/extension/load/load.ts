@@ -93,6 +93,7 @@ export async function prepareExtension(
       ...window.registering,
       own: resources.add.bind(resources),
       store: hosted.store,
+      send: hosted.send,
       get stateDir() {
         return hosted.stateDir; // made when it is first read
       },

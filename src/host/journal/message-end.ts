@@ -1,21 +1,6 @@
-import type { DeliveryReceipt } from '../../channel/index.js';
-import type { CancelRecord } from '../../kernel/index.js';
+import type { SendReport } from '../../extension/index.js';
 
-/** The end of one prepared send, as its one terminal egress event tells it. */
-export interface SendReport {
-  readonly status: 'sent' | 'cancelled' | 'failed';
-  /** The text as it was approved; as it was prepared if it was not approved. */
-  readonly content: string;
-  readonly channel?: string;
-  readonly accountId?: string;
-  readonly attempts: number;
-  readonly receipt?: DeliveryReceipt;
-  /** The cancel with its author; without ids if no handler cancelled it, but the agent took it back. */
-  readonly cancel?: Pick<CancelRecord, 'code'> & Partial<CancelRecord>;
-  readonly error?: string;
-  /** The keys under which handlers of its terminal event have filed it. */
-  readonly indexKeys: readonly string[];
-}
+export type { SendReport };
 
 /**
  * The end of a message. Each message that came in ends once.

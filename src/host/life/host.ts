@@ -1,9 +1,8 @@
 import { setMaxListeners } from 'node:events';
-import { Trail } from '../../agent/index.js';
 import type { Interactive } from '../../channel/index.js';
 import type { ExtensionStatus, ReloadResult } from '../../extension/index.js';
-import type { Kernel } from '../../kernel/index.js';
-import { deliver } from '../egress/delivery.js';
+import { definedFields, type Kernel } from '../../kernel/index.js';
+import { sendOwn } from '../egress/own-send.js';
 import { hostError } from '../errors.js';
 import type { SendReport } from '../journal/message-end.js';
 import type { HostStats } from '../parts/counts.js';
@@ -158,25 +157,9 @@ class MessageHost implements Host {
   async send(message: UnpromptedMessage): Promise<SendReport> {
     if (this.#state !== 'running') throw hostError('not-running', { what: this.#state });
     const { signal, metadata, ...named } = message;
-    const explicit = named.channel !== undefined && named.accountId !== undefined;
-    const outgoing = {
-      ...named,
-      kind: 'unprompted' as const,
-      explicit,
-      ...(metadata !== undefined && { metadata: { ...metadata } }),
-    };
-    const hurry = this.#hurry.signal;
-    const either = signal === undefined ? hurry : AbortSignal.any([signal, hurry]);
-    const { channel = '', accountId = '', to, threadId = '' } = named;
-    // In a lane, so that a stop waits for it, too; those to one address keep their order.
-    return this.#parts.conversationLanes.run(
-      JSON.stringify(['unprompted', channel, accountId, to, threadId]),
-      async () =>
-        hurry.aborted
-          ? notPrepared(outgoing.content)
-          : deliver(this.#parts, new Trail(this.kernel, undefined), outgoing, either),
-      { runsAtOnce: true }, // a turn may wait for it
-    );
+    const own = { ...named, ...(metadata !== undefined && { metadata: { ...metadata } }) };
+    const { ended } = await sendOwn(this.#parts, own, definedFields({ signal }));
+    return ended;
   }
 
   abortTurns(sessionKey?: string): number {
@@ -243,10 +226,4 @@ class MessageHost implements Host {
       throw error;
     }
   }
-}
-
-/** A message that waited behind others while the host stopped. */
-function notPrepared(content: string): SendReport {
-  const error = 'the host stopped before it was prepared';
-  return { status: 'failed', content, attempts: 0, error, indexKeys: [] };
 }

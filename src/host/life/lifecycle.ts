@@ -5,6 +5,7 @@ import {
   moduleSource,
 } from '../../extension/index.js';
 import { definedFields } from '../../kernel/index.js';
+import { extensionSends } from '../egress/extension-sends.js';
 import { hostError } from '../errors.js';
 import { giveBackAll } from '../ingress/begin-update.js';
 import { closeBacklog } from '../lanes/backlog.js';
@@ -48,6 +49,8 @@ export interface Running {
   readonly contributions: readonly Disposable[];
   /** The timers that look at something now and then. */
   readonly watches: Disposable[];
+  /** The acts that extensions have of the host, as long as it sends. */
+  acts?: Disposable;
   readonly startedAtMs: number;
   /** The same moment by the monotonic clock: the time of day may jump. */
   readonly startedMonotonicMs: number;
@@ -92,10 +95,11 @@ export async function loadAll(parts: HostParts): Promise<Running> {
  */
 export async function startAll(
   parts: HostParts,
-  { startedAtMs, watches }: Running,
+  running: Running,
   onEnded: (reason: string) => void,
 ): Promise<StartReport> {
-  const { kernel, clock, options } = parts;
+  const { kernel, clock, options, extensions } = parts;
+  const { startedAtMs, watches } = running;
   const { workspaceDir, version, pid, config } = options.about ?? {};
   const place = workspaceDir === undefined ? {} : { workspaceDir };
   const about = { ...place, ...definedFields({ config }) };
@@ -121,6 +125,7 @@ export async function startAll(
   parts.running.onTaken = () => void feed(parts);
   await resumeAll(parts); // it takes its places in the lanes before anything new does
   watches.push(watchJournal(parts));
+  running.acts = extensions.serve({ send: extensionSends(parts) });
   open();
   const accounts = parts.accounts.offered();
   if (accounts.length === 0) {
@@ -156,6 +161,7 @@ export async function stopAll(
   if (timeoutMs < Number.POSITIVE_INFINITY) closeBacklog(parts.backlog);
   const drained = await drain(parts, timeoutMs, hurry);
   const abandoned = drained ? 0 : parts.conversationLanes.jobs;
+  running.acts?.[Symbol.dispose]();
   hurry.abort(); // an update that comes from now on is not handled: it is left to the next host, or not acknowledged
   if (!drained) {
     closeBacklog(parts.backlog);

@@ -1,0 +1,135 @@
+import type { ExtensionHost, ExtensionMessage, KeptSend } from '../../extension/index.js';
+import { definedFields, sameData } from '../../kernel/index.js';
+import { hostError } from '../errors.js';
+import { digestOf } from '../journal/event-id.js';
+import { openSends, type SendRecord } from '../journal/journal.js';
+import type { SendReport } from '../journal/message-end.js';
+import { reportOfRecord } from '../outbox/outbox.js';
+import type { HostParts } from '../parts/parts.js';
+import { pause } from '../parts/pause.js';
+import { type JudgedSend, type OwnMessage, sendOwn } from './own-send.js';
+import { SendBounds } from './send-bounds.js';
+
+/** A send with a key that this host has made or found. */
+interface Keyed {
+  readonly message: OwnMessage;
+  readonly kept: Promise<KeptSend>;
+}
+
+/** Keys that a host without a journal in a file remembers. */
+const keysInMemory = 10_000;
+/** Milliseconds between two looks at a send that another part of the host brings to its end. */
+const lookEveryMs = 1_000;
+
+/** Sends the messages of extensions (extensions-that-act §4): each is a send of the host, with a key at most one. */
+export function extensionSends(parts: HostParts): ExtensionHost['send'] {
+  const { kernel, journal, clock, accounts } = parts;
+  const bounds = new SendBounds(clock);
+  const keyed = new Map<string, Keyed>();
+
+  return async (extensionId, given) => {
+    const { key, after, ...fields } = given;
+    const { channel, to, threadId = '' } = fields;
+    const accountId =
+      fields.accountId ?? accounts.all().find((one) => one.channel.id === channel)?.accountId;
+    const message = checked({ ...fields, ...definedFields({ accountId }) });
+    const depth = Number(after?.event.metadata['sendDepth'] ?? 0) + 1;
+    const { correlationId, agentId, sessionId } = after?.event ?? {};
+    const refs = {
+      ...definedFields({ correlationId, agentId, sessionId }),
+      metadata: { extensionId, sendDepth: depth },
+    };
+    const send = async (eventId?: string): Promise<KeptSend> => {
+      const problem = bounds.take(extensionId, [channel, accountId, to, threadId], depth);
+      if (problem !== undefined) throw hostError('too-many-sends', { extensionId, problem });
+      const sent: JudgedSend = await sendOwn(parts, message, {
+        refs,
+        ...definedFields({ eventId }),
+      });
+      const { sendId, ended, unkept } = sent;
+      if (unkept !== undefined) throw hostError('not-kept', { extensionId, problem: unkept });
+      return { sendId, ended };
+    };
+    if (key === undefined) return send();
+    const sendId = `x-${digestOf(['send', extensionId, key])}`;
+    const known = keyed.get(sendId);
+    if (known !== undefined) {
+      if (!isSame(known.message, message, given))
+        throw hostError('key-conflict', { extensionId, key });
+      return known.kept;
+    }
+    const kept = (async () => {
+      const [record] = journal.outlivesHost ? await journal.sends({ eventId: sendId }) : [];
+      if (record === undefined) return send(sendId);
+      if (!isSame(JSON.parse(record.body) as OwnMessage, message, given))
+        // as the outbox wrote it
+        throw hostError('key-conflict', { extensionId, key });
+      return { sendId, ended: endOf(parts, record) };
+    })();
+    remember(keyed, sendId, { message, kept });
+    void kept.then(
+      ({ ended }) => ended.then(() => journal.outlivesHost && keyed.delete(sendId)),
+      () => keyed.delete(sendId), // it was not sent: the key is free
+    );
+    return kept;
+  };
+
+  /** @throws SluiceError `bad-payload`: it comes from outside the types. */
+  function checked(message: Omit<ExtensionMessage, 'key' | 'after'>): OwnMessage {
+    const whole = {
+      ...{ attachments: [], metadata: {} },
+      ...message,
+      ...{ kind: 'unprompted', streaming: false, explicit: true, accounts: [] },
+    };
+    const payload = kernel.parsePayload('egress.preparing', whole);
+    const {
+      kind: _kind,
+      streaming: _streaming,
+      explicit: _explicit,
+      accounts: _,
+      ...own
+    } = payload;
+    return own;
+  }
+}
+
+/** Keeps the newest keys. */
+function remember(keyed: Map<string, Keyed>, sendId: string, one: Keyed): void {
+  keyed.set(sendId, one);
+  if (keyed.size <= keysInMemory) return;
+  const [oldest] = keyed.keys();
+  if (oldest !== undefined) keyed.delete(oldest);
+}
+
+const compared = [
+  'channel',
+  'to',
+  'threadId',
+  'content',
+  'format',
+  'attachments',
+  'interactive',
+  'silent',
+  'metadata',
+] as const satisfies readonly (keyof OwnMessage)[];
+
+/** Tells whether a key names this message: the account counts if the author named one. */
+function isSame(before: OwnMessage, now: OwnMessage, given: ExtensionMessage): boolean {
+  if (given.accountId !== undefined && given.accountId !== before.accountId) return false;
+  return compared.every((field) => sameData(before[field], now[field]));
+}
+
+/** The end of a send that the journal had already. One that is open was left by a host before this one, which brings it to its end. */
+async function endOf(parts: HostParts, record: SendRecord): Promise<SendReport> {
+  const { journal, clock, signal } = parts;
+  for (let now: SendRecord = record; ; ) {
+    if (!openSends.some((state) => state === now.state)) return reportOfRecord(now);
+    const { content } = JSON.parse(now.body) as OwnMessage; // as the outbox wrote it
+    const none = { status: 'failed', content, attempts: now.attempts, indexKeys: [] } as const;
+    if (!(await pause(clock, lookEveryMs, signal)))
+      return { ...none, error: 'the host stopped before it was sent: the next host sends it' };
+    const [next] = await journal.sends({ eventId: record.sendId }).catch(() => [now]);
+    if (next === undefined) return { ...none, error: 'the journal does not have it any more' };
+    now = next;
+  }
+}

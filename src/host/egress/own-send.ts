@@ -1,0 +1,81 @@
+import { Trail, type TrailRefs } from '../../agent/index.js';
+import type { KeptSend } from '../../extension/index.js';
+import { definedFields, onAbort, oneLine } from '../../kernel/index.js';
+import type { SendReport } from '../journal/message-end.js';
+import type { HostParts } from '../parts/parts.js';
+import { deliverPrepared } from './delivery.js';
+import { endOfUnpassed } from './end-send.js';
+import { type OutgoingMessage, type PreparedSend, prepareSend } from './prepare-send.js';
+
+/** A message that answers nothing: of the program that made the host, or of an extension. */
+export type OwnMessage = Omit<OutgoingMessage, 'kind' | 'explicit'>;
+
+/** A send that was judged. */
+export interface JudgedSend extends KeptSend {
+  /** Why the journal could not keep it: it does not go out. */
+  readonly unkept?: string;
+}
+
+/** How a message is sent. */
+export interface OwnSendOptions {
+  readonly refs?: TrailRefs;
+  /** The id that it is judged under; a new one if absent. */
+  readonly eventId?: string;
+  /** Gives up waiting, besides the host's own signal. */
+  readonly signal?: AbortSignal;
+}
+
+/**
+ * Sends a message that answers nothing. It is judged and kept at once, so that whoever waits for that waits for no other send;
+ * messages to one address go out in the order in which they were given.
+ *
+ * @returns when it is judged and kept.
+ * @throws what the kernel throws where it cannot dispatch: nothing is sent then.
+ */
+export async function sendOwn(
+  parts: HostParts,
+  message: OwnMessage,
+  { refs, eventId, signal }: OwnSendOptions = {},
+): Promise<JudgedSend> {
+  const either = signal === undefined ? parts.signal : AbortSignal.any([signal, parts.signal]);
+  const { channel, accountId, to, threadId = '' } = message;
+  const explicit = channel !== undefined && accountId !== undefined;
+  const outgoing: OutgoingMessage = { ...message, kind: 'unprompted', explicit };
+  const trail = new Trail(parts.kernel, undefined, refs);
+  const how = { streaming: false, signal: either, ...definedFields({ eventId }) };
+  const preparing = prepareSend(parts, trail, outgoing, how);
+  let ending: Promise<SendReport> | undefined;
+  const end = (): Promise<SendReport> => {
+    ending ??= preparing.then((prepared) =>
+      isLeftToNext(parts, prepared)
+        ? left(prepared)
+        : deliverPrepared(parts, trail, prepared, either),
+    );
+    return ending;
+  };
+  // in a lane, so that a stop waits for it, too
+  const lane = JSON.stringify(['unprompted', channel ?? '', accountId ?? '', to, threadId]);
+  const inTurn = parts.conversationLanes.run(lane, end, { runsAtOnce: true }); // a turn may wait for it
+  const ended = new Promise<SendReport>((resolve, reject) => {
+    // nothing of an aborted message goes out, so it waits for none before it
+    const heard = onAbort(either, () => end().then(resolve, reject));
+    inTurn.then(resolve, reject).finally(() => heard[Symbol.dispose]());
+  });
+  const reported = ended.catch((error: unknown) => notEnded(message.content, error));
+  const { outcome, unkept } = await preparing;
+  return { sendId: outcome.event.eventId, ended: reported, ...definedFields({ unkept }) };
+}
+
+/** Tells whether a send that its channel has not had is left to the next host: its row stays open in the journal. */
+function isLeftToNext({ signal, journal }: HostParts, prepared: PreparedSend): boolean {
+  return signal.aborted && journal.outlivesHost && endOfUnpassed(prepared) === undefined;
+}
+
+function left({ outcome }: PreparedSend): SendReport {
+  const error = 'the host stopped before it was sent: the next host sends it';
+  return { ...notEnded(outcome.payload.content, error), error };
+}
+
+function notEnded(content: string, error: unknown): SendReport {
+  return { status: 'failed', content, attempts: 0, error: oneLine(error), indexKeys: [] };
+}

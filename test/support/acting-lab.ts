@@ -1,0 +1,40 @@
+import { defineExtension, type ExtensionApi } from '../../src/extension/index.js';
+import { type Journal, memoryJournal } from '../../src/host/index.js';
+import { type HostLab, type HostLabOptions, hostLab } from './host-lab.js';
+import { mortalJournal } from './mortal-journal.js';
+
+/** A host with one extension in the hands of a test. */
+export interface ActingLab extends HostLab {
+  /** The api of the extension `acting`. */
+  readonly api: ExtensionApi;
+  /** Ends the host as a killed process would: nothing of it reaches the journal any more. */
+  kill(): void;
+}
+
+export interface ActingLabOptions extends HostLabOptions {
+  readonly setup?: (api: ExtensionApi) => void;
+  readonly journal?: Journal;
+  /** Says which writes of the journal fail. */
+  readonly failing?: Parameters<typeof mortalJournal>[1];
+}
+
+/** A host with the extension `acting`, whose setup is the test's. */
+export async function actingLab({
+  setup = () => undefined,
+  journal = memoryJournal({ outlivesHost: false }),
+  failing,
+  ...options
+}: ActingLabOptions = {}): Promise<ActingLab> {
+  let given: ExtensionApi | undefined;
+  const mortal = mortalJournal(journal, failing);
+  const extension = defineExtension({
+    id: 'acting',
+    setup: (api) => {
+      given = api;
+      setup(api);
+    },
+  });
+  const lab = await hostLab({ ...options, journal: mortal, extensions: [{ extension }] });
+  if (given === undefined) throw new Error('the extension was not set up');
+  return { ...lab, api: given, kill: () => mortal.kill() };
+}
