@@ -103,7 +103,7 @@ export const rooms: Readonly<Record<string, readonly string[]>> = {
     'life',
     'health',
   ],
-  testing: ['.', 'parity'],
+  testing: ['.', 'host', 'conformance', 'parity'],
   cli: [
     'shell',
     'errors',

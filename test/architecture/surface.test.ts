@@ -81,7 +81,7 @@ describe('the budget of values', () => {
   /** Functions, classes and constants that an author has to learn. A change that raises a number gives its reason. */
   const budget: Readonly<Record<string, number>> = {
     '.': 20,
-    './testing': 17,
+    './testing': 25, // 17, and the test host with its fakes and expectations, and two kits of conformance
     './legacy': 12,
     './csdk': 14,
     './channel': 8,

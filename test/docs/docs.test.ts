@@ -107,6 +107,14 @@ describe('the other examples', () => {
     await import('../../docs/examples/shout-test.js');
   });
 
+  it('run: the test of the limiter passes', async () => {
+    await import('../../docs/examples/limiter-test.js');
+  });
+
+  it('run: the fakes of the kit pass its checks of conformance', async () => {
+    await import('../../docs/examples/conformance-test.js');
+  });
+
   it('run: the kernel alone tells the change of its handler', async () => {
     const { changes } = await import('../../docs/examples/kernel-alone.js');
     expect(changes).toMatchObject([

@@ -1,0 +1,17 @@
+import { allow, cancel, defineExtension } from 'sluice';
+
+const reply = 'One question a minute, please.';
+
+export default defineExtension({
+  id: 'limiter',
+  setup(api) {
+    const asked = new Map<string, number>();
+    api.veto('routing.resolving', 'limit', { recheck: false }, ({ event, payload }) => {
+      const { from } = payload.message;
+      if (event.occurredAt - (asked.get(from) ?? 0) < 60_000)
+        return cancel('rate-limited', { reply });
+      asked.set(from, event.occurredAt);
+      return allow();
+    });
+  },
+});

@@ -1,0 +1,3 @@
+// The names of this layer that only the testing kit uses. They are no part of the package.
+
+export { say } from './scripted/say.js';

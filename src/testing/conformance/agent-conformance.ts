@@ -1,0 +1,214 @@
+import { checkOrdering } from '../../csdk/index.js';
+import type {
+  AgentProvider,
+  AgentRequest,
+  SessionEvent,
+  ToolCall,
+  ToolDecision,
+} from '../../stream/index.js';
+import { broken, type ConformanceCheck, must, within } from './check.js';
+
+/** An agent provider, and prompts that make it do what a check is about. Each check asks for a new one. */
+export interface AgentUnderTest extends Partial<AsyncDisposable> {
+  readonly provider: AgentProvider;
+  /** A prompt that it answers with a text, without a tool. */
+  readonly text: string;
+  /** A prompt that makes it call a tool; without it the checks of the gate are left out. */
+  readonly tool?: string;
+  /** How often a tool has run; without it a denied call is judged by its `tool_execution_end` alone. */
+  readonly toolRuns?: () => number;
+  /** A prompt whose answer does not end before it is stopped; without it the checks of a stop are left out. */
+  readonly endless?: string;
+  /** A prompt at which its model fails; without it that check is left out. */
+  readonly failure?: string;
+}
+
+/** The options of `agentConformance`. */
+export interface AgentConformanceOptions {
+  /** Milliseconds of the real clock that a run may take before it counts as hung; 5 000 by default. */
+  readonly timeoutMs?: number;
+}
+
+/** A run, as a check has seen it. */
+interface Seen {
+  readonly events: readonly SessionEvent[];
+  /** The calls that the gate was asked about, with the number of events that had come then. */
+  readonly asked: readonly { readonly call: ToolCall; readonly at: number }[];
+  /** The error that the run threw. */
+  readonly thrown: unknown;
+}
+
+interface RunOptions {
+  readonly gate?: (call: ToolCall) => ToolDecision;
+  /** Aborts the turn at the first event of a message. */
+  readonly stop?: 'abort' | 'return';
+  readonly runId?: string;
+}
+
+/** A subject with the limit of its runs. */
+interface Subject extends AgentUnderTest {
+  take(prompt: string, options?: RunOptions): Promise<Seen>;
+}
+
+/**
+ * The rules of an agent provider, as checks for any test runner: the order of its events, exactly one end, the gate before each
+ * tool, stops and failures.
+ *
+ * @param make makes the provider.
+ * @example
+ * for (const { name, run } of agentConformance(() => ({ provider: parrot, text: 'hello' }))) it(name, run);
+ */
+export function agentConformance(
+  make: () => AgentUnderTest | Promise<AgentUnderTest>,
+  { timeoutMs = 5_000 }: AgentConformanceOptions = {},
+): readonly ConformanceCheck[] {
+  return Object.entries(rules).map(([name, rule]) => ({
+    name,
+    run: async () => {
+      const made = await make();
+      try {
+        await rule({ ...made, take: (prompt, how) => take(made.provider, prompt, timeoutMs, how) });
+      } finally {
+        await made[Symbol.asyncDispose]?.();
+      }
+    },
+  }));
+}
+
+async function take(
+  provider: AgentProvider,
+  prompt: string,
+  timeoutMs: number,
+  { gate = ({ args }) => ({ allowed: true, args }), stop, runId = 'run-1' }: RunOptions = {},
+): Promise<Seen> {
+  const events: SessionEvent[] = [];
+  const asked: { call: ToolCall; at: number }[] = [];
+  const turn = new AbortController();
+  let thrown: unknown;
+  const request: AgentRequest = {
+    ...{ runId, agentId: 'main', sessionId: `session-${runId}`, sessionKey: `agent:main:${runId}` },
+    model: provider.models[0] ?? broken('it offers no model'),
+    prompt,
+    attachments: [],
+    history: [],
+    session: { context: {}, memoryKeys: [], metadata: {} },
+    keepSession: () => undefined,
+    gate: async (call) => {
+      asked.push({ call, at: events.length });
+      return gate(call);
+    },
+    tell: () => undefined,
+    signal: turn.signal,
+  };
+  await within(`a run of ${JSON.stringify(prompt)}`, timeoutMs, async () => {
+    try {
+      for await (const event of provider.run(request)) {
+        events.push(event);
+        if (stop === undefined || event.type !== 'message_start') continue;
+        if (stop === 'return') break;
+        turn.abort();
+      }
+    } catch (error) {
+      thrown = error;
+    }
+  });
+  return { events, asked, thrown };
+}
+
+/** Throws unless a run has begun once, ended once, and kept the order of seed 001. */
+function checkWhole({ events, thrown }: Seen): void {
+  must(thrown === undefined, `it threw: ${String(thrown)}`);
+  const types = events.map(({ type }) => type);
+  must(types[0] === 'agent_start', `its first event is ${types[0] ?? 'missing'}, not agent_start`);
+  const ends = types.filter((type) => type === 'agent_end').length;
+  must(ends === 1, `it has ${ends} agent_end events, and a run has one`);
+  must(types.at(-1) === 'agent_end', `its last event is ${types.at(-1)}, after agent_end`);
+  const [fault] = checkOrdering(events);
+  must(fault === undefined, `its events are out of order: ${fault?.message}`);
+}
+
+const denied = 'not in a test';
+
+const rules: Readonly<Record<string, (subject: Subject) => Promise<void>>> = {
+  'offers a model': async ({ provider }) => must(provider.models.length > 0, 'it offers no model'),
+
+  'answers with one run: agent_start first, agent_end last and once, everything in order': async ({
+    take: run,
+    text,
+  }) => {
+    const seen = await run(text);
+    checkWhole(seen);
+    const says = seen.events.some((event) => event.type === 'message_end');
+    must(says, 'it said nothing: there is no message_end');
+  },
+
+  'answers two sessions at once, each with a run of its own': async ({ take: run, text }) => {
+    for (const seen of await Promise.all([
+      run(text, { runId: 'run-a' }),
+      run(text, { runId: 'run-b' }),
+    ]))
+      checkWhole(seen);
+  },
+
+  'asks the gate about each tool call before the call ends': async ({
+    provider,
+    take: run,
+    tool,
+  }) => {
+    if (tool === undefined || provider.toolGate !== 'enforce') return;
+    const seen = await run(tool);
+    checkWhole(seen);
+    const ended = seen.events.flatMap((event, at) =>
+      event.type === 'tool_execution_end' ? [{ id: event.toolCallId, at }] : [],
+    );
+    must(ended.length > 0, 'the prompt for a tool has made it call none');
+    for (const { id, at } of ended) {
+      const times = seen.asked.filter(({ call }) => call.toolCallId === id);
+      must(times.length > 0, `tool call ${id} ran, and the gate was not asked`);
+      must(times.length === 1, `the gate was asked ${times.length} times about tool call ${id}`);
+      must((times[0]?.at ?? 0) <= at, `the gate was asked about tool call ${id} after it had run`);
+    }
+  },
+
+  'does not run a tool that the gate denies': async ({ provider, take: run, tool, toolRuns }) => {
+    if (tool === undefined || provider.toolGate !== 'enforce') return;
+    const seen = await run(tool, { gate: () => ({ allowed: false, reason: denied }) });
+    checkWhole(seen);
+    must(seen.asked.length > 0, 'the gate was not asked');
+    for (const event of seen.events)
+      if (event.type === 'tool_execution_end')
+        must(event.isError, `denied tool call ${event.toolCallId} ended without an error`);
+    const runs = toolRuns?.() ?? 0;
+    must(runs === 0, `a denied tool ran ${runs} times`);
+  },
+
+  'ends soon when its turn is stopped': async ({ take: run, endless }) => {
+    if (endless === undefined) return;
+    const { events } = await run(endless, { stop: 'abort' });
+    const ends = events.filter(({ type }) => type === 'agent_end').length;
+    must(ends <= 1, `it has ${ends} agent_end events`);
+  },
+
+  'lets go when its reader leaves': async ({ take: run, endless }) => {
+    if (endless === undefined) return;
+    const { thrown } = await run(endless, { stop: 'return' });
+    must(thrown === undefined, `return() of its iterator threw: ${String(thrown)}`);
+  },
+
+  'ends with its failure, once: it throws, or its last message says so': async ({
+    take: run,
+    failure,
+  }) => {
+    if (failure === undefined) return;
+    const { events, thrown } = await run(failure);
+    const ends = events.filter(({ type }) => type === 'agent_end').length;
+    if (thrown !== undefined) {
+      must(ends === 0, 'it ended with agent_end, and threw after that');
+      return;
+    }
+    must(ends === 1, `it has ${ends} agent_end events, and threw nothing`);
+    const last = events.findLast((event) => event.type === 'message_end');
+    const isTold = last?.message.role === 'assistant' && last.message.stopReason === 'error';
+    must(isTold, 'its model failed, and the run ended as if all were well');
+  },
+};

@@ -1,0 +1,106 @@
+import {
+  approveSend,
+  type ChannelInbox,
+  type ChannelPlugin,
+  type InboundUpdate,
+  type SendApproval,
+  type SendResult,
+} from '../../channel/index.js';
+import { type PayloadOf, systemClock } from '../../kernel/index.js';
+import { samplePayload } from '../samples.js';
+import { createTestKernel } from '../test-kernel.js';
+import { within } from './check.js';
+
+/** A channel with the provider behind it, as a conformance kit needs them. Each check asks for a new one. */
+export interface ChannelUnderTest extends Partial<AsyncDisposable> {
+  readonly channel: ChannelPlugin;
+  /** The address of a chat that the provider has, as the channel writes it. */
+  readonly to: string;
+  /** Has a person write a text at the provider. The same `updateId` stands for the same update, brought again. */
+  deliver(text: string, updateId: string): Promise<unknown> | unknown;
+  /** The texts that people see at the provider, in order. */
+  shown(): readonly string[] | Promise<readonly string[]>;
+  /** Makes the provider answer the next send so, if it can; without it the checks of failed sends are left out. */
+  readonly failNext?: (how: 'ambiguous' | 'rejected' | 'retry-after') => void;
+  /** Lets time pass that the subject waits for; a subject on the real clock needs none. */
+  readonly settle?: () => Promise<unknown>;
+}
+
+/** The options of `channelConformance`. */
+export interface ChannelConformanceOptions {
+  /** Milliseconds of the real clock that a step may take before it counts as hung; 5 000 by default. */
+  readonly timeoutMs?: number;
+}
+
+/** A channel whose first account runs, in the hands of a check. */
+export interface RunningChannel extends ChannelUnderTest {
+  readonly accountId: string;
+  /** The updates that the channel has handed over, in order. */
+  readonly updates: readonly InboundUpdate[];
+  /** Answers each call of `receive` in place of the host. */
+  answer: ChannelInbox['receive'];
+  /** Starts the account. */
+  start(): Promise<void>;
+  /** Waits until so many updates have come, and no longer than `limitMs`. */
+  arrived(count: number, limitMs?: number): Promise<void>;
+  step<T>(name: string, work: () => Promise<T>): Promise<T>;
+  send(permit: ReturnType<SendApproval['mintPermit']>): Promise<SendResult>;
+  approve(message?: Partial<PayloadOf<'egress.preparing'>>): Promise<SendApproval>;
+}
+
+/** Puts a subject into the hands of a check. */
+export function runningChannel(
+  made: ChannelUnderTest,
+  timeoutMs: number,
+): RunningChannel & AsyncDisposable {
+  const { kernel } = createTestKernel();
+  const { channel } = made;
+  const accountId = channel.accounts[0] ?? '';
+  const updates: InboundUpdate[] = [];
+  const step = <T>(name: string, work: () => Promise<T>): Promise<T> =>
+    within(name, timeoutMs, async () => {
+      const settled = work();
+      await made.settle?.();
+      return settled;
+    });
+  const subject: RunningChannel & AsyncDisposable = {
+    ...made,
+    accountId,
+    updates,
+    answer: async () => undefined,
+    step,
+    start: () =>
+      step('startAccount', () =>
+        channel.startAccount(accountId, {
+          receive: (update) => {
+            updates.push(update);
+            return subject.answer(update);
+          },
+          owns: () => true,
+          ended: () => undefined,
+        }),
+      ),
+    arrived: async (count, limitMs = timeoutMs) => {
+      const end = systemClock.monotonicMs() + limitMs;
+      while (updates.length < count && systemClock.monotonicMs() < end) {
+        await made.settle?.();
+        await new Promise<void>((resolve) => systemClock.setTimeout(resolve, 5));
+      }
+    },
+    deliver: (text, updateId) => step('deliver', async () => made.deliver(text, updateId)),
+    send: (permit) => step('send', () => channel.send(permit)),
+    approve: async (message) =>
+      approveSend(
+        await kernel.dispatch('egress.preparing', {
+          ...samplePayload('egress.preparing'),
+          ...{ channel: channel.id, accountId, to: made.to, explicit: true },
+          ...{ content: 'Hello.', attachments: [], streaming: false },
+          ...message,
+        }),
+      ),
+    [Symbol.asyncDispose]: async () => {
+      await made[Symbol.asyncDispose]?.();
+    },
+  };
+  return subject;
+}

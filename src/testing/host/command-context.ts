@@ -1,0 +1,24 @@
+import type { ChatCommandContext } from '../../host/index.js';
+import { samplePayload } from '../samples.js';
+
+/**
+ * Makes the context of a chat command, for a test that calls `run` by itself.
+ *
+ * @param fields those that the test is about; the others are a plain message of an authorized sender without arguments.
+ * @example
+ * expect(await remind.run(commandContext({ args: ['10', 'tea'] }))).toBe('I will remind you in 10 minutes.');
+ */
+export function commandContext(fields: Partial<ChatCommandContext> = {}): ChatCommandContext {
+  const { message } = samplePayload('routing.resolving');
+  return {
+    args: [],
+    sessionKey: 'agent:main:fake:ada',
+    agentId: 'main',
+    message,
+    isAuthorized: true,
+    resetSession: async () => undefined,
+    stopTurn: () => false,
+    commands: [],
+    ...fields,
+  };
+}

@@ -1,0 +1,58 @@
+import type { MessageEnd } from '../../host/index.js';
+import { explain } from '../expect-outcome.js';
+import type { TestMessageEnd } from './test-host.js';
+
+type Sent = MessageEnd['sends'][number];
+
+/**
+ * Asserts that a message was answered: a reply with this text went out.
+ *
+ * @param text the whole text of the reply, or a pattern; by default any.
+ * @returns the send.
+ * @throws Error that says how the message ended and what was sent.
+ * @example
+ * expectReply(await test.say('What time is it?'), /o'clock/);
+ */
+export function expectReply(end: TestMessageEnd, text: string | RegExp = /^/): Sent {
+  const sent = end.sends.filter(({ status }) => status === 'sent');
+  const found = sent.find(({ content }) =>
+    typeof text === 'string' ? content === text : text.test(content),
+  );
+  if (found !== undefined) return found;
+  const texts = sent.map(({ content }) => `\n  ${JSON.stringify(content)}`).join('');
+  const said = sent.length === 0 ? 'nothing was sent' : `this was sent:${texts}`;
+  throw new Error(`expected a reply ${String(text)}, and ${said}\n${way(end)}`);
+}
+
+/**
+ * Asserts that a veto denied a message, a reply to it, or a tool call of its turn.
+ *
+ * @param wanted.code the code of the cancel.
+ * @param wanted.by `extension/contribution`, or the extension alone.
+ * @throws Error that says how the message ended and which cancels there were.
+ * @example
+ * expectDenied(await test.say('again'), { code: 'rate-limited', by: 'limiter' });
+ */
+export function expectDenied(
+  end: TestMessageEnd,
+  { code, by }: { readonly code?: string; readonly by?: string } = {},
+): void {
+  const isMeant = end.outcomes.some((outcome) => {
+    if (outcome.status !== 'cancelled') return false;
+    const { cancel } = outcome;
+    const authors = [cancel.extensionId, `${cancel.extensionId}/${cancel.contributionId}`];
+    return (
+      (code === undefined || cancel.code === code) && (by === undefined || authors.includes(by))
+    );
+  });
+  if (isMeant) return;
+  const wanted = [code === undefined ? '' : ` with "${code}"`, by === undefined ? '' : ` by ${by}`];
+  throw new Error(`expected a veto to deny it${wanted.join('')}, and none did\n${way(end)}`);
+}
+
+/** The way of a message, as text: its end, and each dispatch in which a handler did something. */
+function way({ status, reason, outcomes }: TestMessageEnd): string {
+  const busy = outcomes.filter((outcome) => (outcome.steps ?? []).length > 0);
+  const ended = `the message ended: ${status}${reason === undefined ? '' : `, ${reason}`}`;
+  return [ended, ...busy.map((outcome) => explain(outcome))].join('\n');
+}

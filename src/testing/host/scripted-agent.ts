@@ -1,0 +1,118 @@
+import { say } from '../../agent/internal.js';
+import type {
+  AgentProvider,
+  AgentRequest,
+  AssistantContent,
+  AssistantMessage,
+  SessionEvent,
+  SessionMessage,
+} from '../../stream/index.js';
+
+/** A tool call of a scripted agent. It runs only if the gate allows it, with the arguments that the gate gives back. */
+export interface ScriptedToolCall {
+  readonly tool: string;
+  readonly args?: Readonly<Record<string, unknown>>;
+  /** The result: plain data, or a function of the arguments. A function that throws is a failed call. `done` by default. */
+  readonly result?: unknown;
+}
+
+/** A step of a scripted turn: words to say, thoughts, a tool call, a wait, or the failure of the model. */
+export type AgentStep =
+  | string
+  | { readonly thinking: string }
+  | ScriptedToolCall
+  /** Goes on when the promise settles, or when the turn is stopped. */
+  | { readonly until: () => Promise<unknown> }
+  /** The turn throws. */
+  | { readonly fails: string };
+
+/** A scripted agent, with what it was asked. */
+export interface ScriptedAgent extends AgentProvider {
+  /** The requests that it got, in order. */
+  readonly requests: readonly AgentRequest[];
+}
+
+/**
+ * Makes an agent that needs no model: its n-th turn makes the n-th list of steps. After the last list it repeats it.
+ *
+ * @param turns one list of steps for each turn.
+ * @param options.id the id of the provider; `scripted` by default.
+ * @example
+ * const agent = scriptedAgent([['Let me look.', { tool: 'search', args: { query: 'tea' }, result: 'green' }, 'It is green.']]);
+ * await using test = await startTestHost({ agents: [{ id: 'main', provider: agent }] });
+ */
+export function scriptedAgent(
+  turns: readonly (readonly AgentStep[])[],
+  { id = 'scripted' }: { readonly id?: string } = {},
+): ScriptedAgent {
+  const requests: AgentRequest[] = [];
+  return {
+    id,
+    models: [id],
+    toolGate: 'enforce',
+    requests,
+    run: (request) => {
+      const steps = turns[Math.min(requests.length, turns.length - 1)] ?? [];
+      requests.push(request);
+      return take(steps, request, id);
+    },
+  };
+}
+
+async function* take(
+  steps: readonly AgentStep[],
+  request: AgentRequest,
+  id: string,
+): AsyncGenerator<SessionEvent> {
+  const messages: SessionMessage[] = [];
+  let blocks: AssistantContent[] = [];
+  const spoken = async function* (): AsyncGenerator<SessionEvent, void> {
+    if (blocks.length === 0) return;
+    const message: AssistantMessage = yield* say({ provider: id, model: request.model }, blocks);
+    messages.push(message);
+    blocks = [];
+  };
+  yield { type: 'agent_start' };
+  for (const [at, step] of steps.entries()) {
+    if (request.signal.aborted) return;
+    if (typeof step === 'string') blocks.push({ type: 'text', text: step });
+    else if ('thinking' in step) blocks.push({ type: 'thinking', thinking: step.thinking });
+    else if ('fails' in step) {
+      yield* spoken();
+      throw new Error(step.fails);
+    } else if ('until' in step) {
+      yield* spoken();
+      await Promise.race([step.until(), aborted(request.signal)]);
+    } else {
+      const { tool: toolName, args = {} } = step;
+      const call = { toolCallId: `${request.runId}-${at}`, toolName, args: { ...args } };
+      blocks.push({ type: 'toolCall', id: call.toolCallId, name: toolName, arguments: call.args });
+      yield* spoken();
+      yield { type: 'tool_execution_start', ...call };
+      const end = await callTool(step, await request.gate(call));
+      yield { type: 'tool_execution_end', toolCallId: call.toolCallId, toolName, ...end };
+    }
+  }
+  yield* spoken();
+  yield { type: 'agent_end', messages };
+}
+
+async function callTool(
+  { result = 'done' }: ScriptedToolCall,
+  decision: Awaited<ReturnType<AgentRequest['gate']>>,
+): Promise<{ readonly result: unknown; readonly isError: boolean }> {
+  if (!decision.allowed) return { result: decision.reason, isError: true };
+  try {
+    const answer: unknown = typeof result === 'function' ? await result(decision.args) : result;
+    return { result: answer, isError: false };
+  } catch (error) {
+    return { result: String(error), isError: true };
+  }
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+}

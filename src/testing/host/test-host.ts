@@ -1,0 +1,152 @@
+import { echoProvider } from '../../agent/index.js';
+import type { Extension, ExtensionStatus } from '../../extension/index.js';
+import {
+  createHost,
+  type Host,
+  type HostExtension,
+  type HostOptions,
+  type Journal,
+  type MessageEnd,
+  memoryJournal,
+  memoryStore,
+} from '../../host/index.js';
+import type { FamilyName, Kernel, Outcome } from '../../kernel/index.js';
+import type { TranscriptEntry } from '../../stream/index.js';
+import type { CollectingLogger } from '../collecting-logger.js';
+import { createTestKernel, type TestKernelOptions } from '../test-kernel.js';
+import { type VirtualClock, virtualClock } from '../virtual-clock.js';
+import { type FakeChannel, fakeChannel, type Said } from './fake-channel.js';
+
+/** The end of a message in a test host, with everything that was dispatched for it. */
+export interface TestMessageEnd extends MessageEnd {
+  /** The outcomes of its dispatches, in order. */
+  readonly outcomes: readonly Outcome[];
+}
+
+/** The options of a test host: those of a host, where a test does not take their place. */
+export interface TestHostOptions
+  extends Partial<
+      Omit<HostOptions, 'kernel' | 'kernelOptions' | 'clock' | 'logger' | 'channels' | 'extensions'>
+    >,
+    Pick<TestKernelOptions, 'grants' | 'leastPrivilege' | 'overrides'> {
+  /** The extensions under test, as they are, or with their config. */
+  readonly extensions?: readonly (Extension | HostExtension)[];
+  /** The channel that `say` speaks in; a `fakeChannel` by default. */
+  readonly channel?: FakeChannel;
+  /** Channels besides it. */
+  readonly channels?: HostOptions['channels'];
+  /** The clock; by default one of its own. */
+  readonly clock?: VirtualClock;
+}
+
+/** A running host in a test's hands, in virtual time. */
+export interface TestHost extends AsyncDisposable {
+  readonly host: Host;
+  readonly kernel: Kernel;
+  readonly clock: VirtualClock;
+  readonly channel: FakeChannel;
+  readonly journal: Journal;
+  readonly log: CollectingLogger;
+  /** Every dispatch that has ended, in order. */
+  readonly outcomes: readonly Outcome[];
+  /** The ends of the messages, in order. */
+  readonly ends: readonly TestMessageEnd[];
+  /** The outcomes of one family. */
+  of<F extends FamilyName>(family: F): readonly Outcome<F>[];
+  /**
+   * Says something in the channel. Resolves at the end of the message. If a handler waits for time to pass, advance the clock
+   * before you await it.
+   */
+  say(said: string | Said): Promise<TestMessageEnd>;
+  /** The texts that went out by the channel, in order. */
+  replies(): readonly string[];
+  /** The transcript of a session; by default of the session of the last message that reached one. */
+  transcript(sessionKey?: string): Promise<readonly TranscriptEntry[]>;
+}
+
+/**
+ * Starts a host for a test: a fake channel, the echo agent, a journal and a store in memory, virtual time, and your extensions.
+ * The host's default choices are there, so that a message that no resolver routes goes to the first agent.
+ *
+ * @throws SluiceError (as a rejection) of an extension that could not be loaded, and as `createHost`.
+ * @example
+ * await using test = await startTestHost({ extensions: [{ extension: limiter, config: { perMinute: 1 } }] });
+ * expectReply(await test.say('hello'), 'hello');
+ * expectDenied(await test.say('again'), { code: 'rate-limited' });
+ */
+export async function startTestHost(options: TestHostOptions = {}): Promise<TestHost> {
+  const { channel = fakeChannel(), clock = virtualClock(), extensions = [], ...rest } = options;
+  const { grants, leastPrivilege, overrides, channels = [], ...hostOptions } = rest;
+  const { kernel, log, outcomes } = createTestKernel({
+    clock,
+    ...(grants !== undefined && { grants }),
+    ...(leastPrivilege !== undefined && { leastPrivilege }),
+    ...(overrides !== undefined && { overrides }),
+  });
+  const { journal = memoryJournal({ clock }), store = memoryStore() } = options;
+  const ends: TestMessageEnd[] = [];
+  const waiting = new Map<string, (end: TestMessageEnd) => void>();
+  const ids = { session: 0, run: 0 };
+  const host = createHost({
+    agents: [{ id: 'main', provider: echoProvider() }],
+    newId: (kind) => `${kind}-${++ids[kind]}`,
+    ...hostOptions,
+    kernel,
+    clock,
+    logger: log,
+    journal,
+    store,
+    channels: [channel, ...channels],
+    extensions: extensions.map((one) => ('setup' in one ? { extension: one } : one)),
+    onMessageEnd: (end) => {
+      options.onMessageEnd?.(end);
+      const { correlationId } = end;
+      const own = outcomes.filter(({ event }) => event.correlationId === correlationId);
+      const told = { ...end, outcomes: own };
+      ends.push(told);
+      waiting.get(end.updateId ?? '')?.(told);
+    },
+  });
+  const { extensions: statuses } = await host.start();
+  const broken = statuses.find((one) => one.status === 'disabled');
+  if (broken !== undefined) {
+    await host.stop();
+    throw errorOf(broken);
+  }
+  let updates = 0;
+  return {
+    host,
+    kernel,
+    clock,
+    channel,
+    journal,
+    log,
+    outcomes,
+    ends,
+    of: <F extends FamilyName>(family: F) =>
+      outcomes.filter((one): one is Outcome<F> & Outcome => one.event.family === family),
+    say: (said) => {
+      const updateId = `said-${++updates}`;
+      return new Promise((resolve) => {
+        waiting.set(updateId, resolve);
+        void channel.receive(typeof said === 'string' ? { text: said } : said, updateId);
+      });
+    },
+    replies: () => channel.sent.map(({ content }) => content),
+    transcript: async (
+      sessionKey = ends.findLast((end) => end.sessionKey !== undefined)?.sessionKey,
+    ) => {
+      const session = await store.loadSession(sessionKey ?? '');
+      return session === undefined ? [] : store.readTranscript(session.sessionId);
+    },
+    [Symbol.asyncDispose]: async () => {
+      const stopping = host.stop({ timeoutMs: 1_000 });
+      await clock.advance(10_000);
+      await stopping;
+    },
+  };
+}
+
+function errorOf({ extensionId, error }: ExtensionStatus): Error {
+  return error ?? new Error(`extension "${extensionId}" was not loaded`);
+}

@@ -1,0 +1,113 @@
+import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { allow, cancel, defineExtension } from '../../../src/index.js';
+import {
+  commandContext,
+  expectDenied,
+  expectReply,
+  fakeChannel,
+  scriptedAgent,
+  startTestHost,
+} from '../../../src/testing/index.js';
+
+const limiter = defineExtension({
+  id: 'limiter',
+  config: z.object({ messages: z.number() }),
+  setup(api, { messages }) {
+    let said = 0;
+    api.veto('routing.resolving', 'limit', { recheck: false }, () =>
+      ++said > messages ? cancel('rate-limited', { reply: 'Slowly, please.' }) : allow(),
+    );
+  },
+});
+
+describe('a test host', () => {
+  it('answers by the echo agent, and lets a pure veto of routing.resolving pass', async () => {
+    await using test = await startTestHost({
+      extensions: [{ extension: limiter, config: { messages: 1 } }],
+    });
+    expectReply(await test.say('hello'), 'hello');
+    const end = await test.say('again');
+    expectDenied(end, { code: 'rate-limited', by: 'limiter/limit' });
+    expectReply(end, /slowly/i);
+    expect(test.replies()).toEqual(['hello', 'Slowly, please.']);
+    expect((await test.transcript()).map(({ role }) => role)).toEqual([
+      'user',
+      'assistant',
+      'toolResult',
+      'assistant',
+    ]);
+    expect(await test.journal.updates()).toMatchObject([{ state: 'ended' }, { state: 'ended' }]);
+  });
+
+  it('runs a scripted agent, whose tools pass the gate', async () => {
+    const ran: unknown[] = [];
+    const result = (args: unknown) => ran.push(args);
+    const agent = scriptedAgent([
+      ['Let me see.', { tool: 'rm', args: { path: '/' }, result }, 'I could not.'],
+    ]);
+    const guard = defineExtension({
+      id: 'guard',
+      setup: (api) =>
+        api.veto('agent.tool.calling', 'rm', ({ payload }) =>
+          payload.toolName === 'rm' ? cancel('blocked') : allow(),
+        ),
+    });
+    await using test = await startTestHost({
+      extensions: [guard],
+      agents: [{ id: 'main', provider: agent }],
+    });
+    const end = await test.say('clean up');
+    expectDenied(end, { by: 'guard' });
+    expectReply(end, 'I could not.');
+    expect(ran).toEqual([]);
+    expect(agent.requests.map(({ prompt }) => prompt)).toEqual(['clean up']);
+  });
+
+  it('turns time by hand: a send that has to wait goes out when its time has come', async () => {
+    const channel = fakeChannel();
+    channel.next({ status: 'retry-after', retryAfterMs: 1_000 });
+    await using test = await startTestHost({ channel });
+    const ending = test.say('hello');
+    await test.clock.advance(999);
+    expect(test.replies()).toEqual([]);
+    await test.clock.advance(1);
+    expectReply(await ending, 'hello');
+  });
+
+  it.each([
+    ['throws', 'failed', []],
+    ['lost', 'failed', ['hello']],
+  ] as const)('shows a send that %s', async (fault, status, replies) => {
+    const channel = fakeChannel();
+    channel.next(fault);
+    await using test = await startTestHost({ channel });
+    expect(await test.say('hello')).toMatchObject({ status });
+    expect(test.replies()).toEqual(replies);
+  });
+
+  it('rejects with the error of an extension that could not be loaded', async () => {
+    await expect(startTestHost({ extensions: [limiter] })).rejects.toMatchObject({
+      code: 'bad-config',
+    });
+  });
+
+  it('says what happened if an expectation does not hold', async () => {
+    await using test = await startTestHost();
+    const end = await test.say('hello');
+    expect(() => expectReply(end, 'goodbye')).toThrow(
+      /expected a reply goodbye, and this was sent:\n {2}"hello"\nthe message ended: answered/,
+    );
+    expect(() => expectDenied(end, { code: 'policy' })).toThrow(
+      /expected a veto to deny it with "policy", and none did\nthe message ended: answered/,
+    );
+  });
+});
+
+it('a command context is that of a plain message, but for its fields', () => {
+  expect(commandContext({ args: ['10'] })).toMatchObject({
+    args: ['10'],
+    isAuthorized: true,
+    message: { content: expect.any(String) },
+  });
+});
