@@ -2,8 +2,6 @@ import type { MessageEnd } from '../../host/index.js';
 import { explain } from '../expect-outcome.js';
 import type { TestMessageEnd } from './test-host.js';
 
-type Sent = MessageEnd['sends'][number];
-
 /**
  * Asserts that a message was answered: a reply with this text went out.
  *
@@ -13,7 +11,10 @@ type Sent = MessageEnd['sends'][number];
  * @example
  * expectReply(await test.say('What time is it?'), /o'clock/);
  */
-export function expectReply(end: TestMessageEnd, text: string | RegExp = /^/): Sent {
+export function expectReply(
+  end: TestMessageEnd,
+  text: string | RegExp = /^/,
+): MessageEnd['sends'][number] {
   const sent = end.sends.filter(({ status }) => status === 'sent');
   const found = sent.find(({ content }) =>
     typeof text === 'string' ? content === text : text.test(content),
