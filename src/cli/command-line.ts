@@ -1,4 +1,5 @@
 import { Command, CommanderError } from 'commander';
+import { isSluiceError } from '../kernel/index.js';
 import { addCheckPlugin } from './check-plugin/check-plugin.js';
 import { addDoctor } from './doctor/doctor.js';
 import { CommandError } from './errors/command-error.js';
@@ -59,6 +60,7 @@ export async function runCommandLine(surroundings: Surroundings): Promise<ExitCo
     if (thrown instanceof CommanderError && thrown.exitCode === 0) return exitCodes.ok; // help, or the version
     const error = thrown instanceof CommanderError ? argumentError(thrown, program, args) : thrown;
     shell.stderr.lines([errorLine(error, args.includes('--debug'))]);
+    if (isSluiceError(error, 'database-not-opened')) return exitCodes.usage; // its file is opened before anything runs
     return error instanceof CommandError ? error.exitCode : exitCodes.failed;
   }
 }
@@ -106,5 +108,9 @@ function argumentError(
     return new CommandError('unknown-command', what, `Commands: ${names.join(', ')}.`);
   const command = names.find((name) => args.includes(name));
   const help = command === undefined ? 'sluice --help' : `sluice ${command} --help`;
-  return new CommandError('bad-arguments', what, `See \`${help}\`.`);
+  const ofChannel =
+    error.code === 'commander.unknownOption' && command === 'run'
+      ? ' A channel brings options of its own: `sluice run --channel NAME --help`.'
+      : '';
+  return new CommandError('bad-arguments', what, `See \`${help}\`.${ofChannel}`);
 }

@@ -72,6 +72,13 @@ describe('the command line', () => {
     [['run', '--config', 'no.json'], 'missing-file', 'Check the path after --config.'],
     [['run', '--config', fixture('')], 'unreadable-file', 'it is a folder'],
     [['run', '--config', fixture('bad.grant.json')], 'bad-config', 'grants["acme"]'],
+    [['run', '--journal', fixture('')], 'database-not-opened', 'it is a folder'],
+    [['run', '--journal', fixture('audit.ts/j.db')], 'database-not-opened', 'is not a folder'],
+    [
+      ['run', '--api-root', 'http://127.0.0.1:9'],
+      'bad-arguments',
+      'sluice run --channel NAME --help',
+    ],
     [['replay'], 'bad-arguments', 'sluice replay --help'],
     [['replay', fixture('')], 'unreadable-file', 'is a folder'],
   ])('refuses %j in one line that says what to do', async (args, code, hint) => {
@@ -79,6 +86,15 @@ describe('the command line', () => {
     expect(ended).toMatchObject({ code: 2, stdout: '' });
     expect(ended.stderr).toMatch(new RegExp(`^sluice: ${code}: .*\n$`));
     expect(ended.stderr).toContain(hint);
+  });
+
+  it('says beside the help of run that a channel has no package here', async () => {
+    const { code, stdout, stderr } = await runInMemory(['run', '--help', '--channel', 'nosuch']);
+    expect(code).toBe(0);
+    expect(stdout).toContain('Usage: sluice run');
+    expect(stderr).toMatch(/^sluice: the help lists no options of the channel "nosuch": .*\n$/);
+    expect(stderr).toContain('npm install sluice-nosuch');
+    expect((await runInMemory(['run', '--help', '--channel', 'console'])).stderr).toBe('');
   });
 
   it('adds the stack traces, of causes too, with --debug', async () => {

@@ -47,16 +47,24 @@ export async function withChannelOptions(settings: Settings, run: Command): Prom
   return { ...settings, givenConfig };
 }
 
-/** Adds the options that the package of a channel declares to a command, for its help. */
+/**
+ * Adds the options that the package of a channel declares to a command, for its help.
+ *
+ * @returns the reason why the help lacks the options of the channel; nothing if they are there.
+ */
 export async function addChannelOptions(
   run: Command,
   channel: string | undefined,
   workspaceDir: string,
-): Promise<void> {
-  const channels = channel === undefined ? [] : [channel];
-  for (const { declaration } of await declaredChannels({ channels, extensions: [], workspaceDir }))
+): Promise<string | undefined> {
+  if (channel === undefined || channel === 'console') return undefined;
+  const declared = await declaredChannels({ channels: [channel], extensions: [], workspaceDir });
+  for (const { declaration } of declared)
     for (const { flags, description } of declaration.options ?? [])
       addTo(run, new Option(flags, description), declaration.id);
+  if (declared.some(({ declaration }) => declaration.id === channel)) return undefined;
+  const { message, hint } = noSuchChannel(channel, [], workspaceDir);
+  return `the help lists no options of the channel "${channel}": ${message}. ${hint}`;
 }
 
 /** @throws CommandError `bad-arguments` if the reader has the option already. */

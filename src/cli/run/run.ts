@@ -123,8 +123,9 @@ export function addRun(program: Command, shell: Shell, done: (code: ExitCode) =>
     .allowExcessArguments()
     .action(async (options: RunOptions) => {
       if (options.help !== true) return done(await run(options, command, shell));
-      await addChannelOptions(command, options.channel, shell.cwd);
+      const lacking = await addChannelOptions(command, options.channel, shell.cwd);
       command.outputHelp();
+      if (lacking !== undefined) shell.stderr.lines([`sluice: ${lacking}`]);
       return done(exitCodes.ok);
     });
 }

@@ -5,11 +5,14 @@ import {
   createKernel,
   definedFields,
   type KernelOptions,
+  kernelError,
+  oneLine,
   silentLogger,
   systemClock,
 } from '../../kernel/index.js';
 import { hostError } from '../errors.js';
 import { bothTaps, dispatchTap } from '../journal/dispatch-tap.js';
+import type { Journal } from '../journal/journal.js';
 import { memoryJournal } from '../journal/memory-journal.js';
 import { newBacklog } from '../lanes/backlog.js';
 import { ReloadGate } from '../lanes/gate.js';
@@ -42,6 +45,7 @@ const arrivalsPerTurn = 64;
 export function partsOf(options: HostOptions, signal: AbortSignal): HostParts {
   const { logger = silentLogger, clock = systemClock, onAmbiguousSend } = options;
   const { journal = memoryJournal({ clock, outlivesHost: false }) } = options;
+  checkJournal(journal);
   const { laneCapacity = 100, capacity = 10_000, maxRunning = 64 } = options;
   const { maxAttempts = 3, lastAttemptAfterMs = 10_000 } = options;
   const gate = new ReloadGate(clock);
@@ -112,6 +116,14 @@ export function partsOf(options: HostOptions, signal: AbortSignal): HostParts {
     signal,
     options,
   };
+}
+
+/** A journal of the caller may be older than its type, or plain JavaScript. */
+function checkJournal({ outlivesHost }: Journal): void {
+  const given: unknown = outlivesHost;
+  if (typeof given === 'boolean') return;
+  const problem = `its outlivesHost is ${oneLine(given)}: set it to true if another host can read the journal later, else to false`;
+  throw kernelError('bad-option', { option: 'journal', problem });
 }
 
 /** The host's own kernel writes its dispatches to the journal, and what is needed to explain them. */

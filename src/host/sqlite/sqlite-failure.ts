@@ -46,7 +46,8 @@ function whyNotOpened(path: string, problem: string): string {
     if (found?.isDirectory() === true) return 'it is a folder';
     if (found !== undefined) return problem;
   } catch (error) {
-    return oneLine(error); // a name that is too long, say
+    if (codeOf(error) === 'ENOTDIR') return `${folder} is not a folder`;
+    return oneLine(error).replace(/, stat '.*$/, ''); // a name that is too long, say
   }
   const isFolder = entryAt(folder)?.isDirectory() === true;
   return isFolder ? `no file can be made in ${folder}` : `there is no folder ${folder}`;

@@ -225,14 +225,15 @@ describe('sluice run', () => {
   });
 
   it('B4: says why a journal cannot be made, in words and about the file that was named', async () => {
-    using folder = temporaryFolder({});
+    using folder = temporaryFolder({ 'file.txt': '' });
     for (const [path, why] of [
       [join(folder.path, 'none/j.db'), `there is no folder ${join(folder.path, 'none')}.`],
       ['/proc/j.db', 'no file can be made in /proc.'],
       [folder.path, 'it is a folder'],
+      [join(folder.path, 'file.txt/j.db'), `${join(folder.path, 'file.txt')} is not a folder`],
     ] as const) {
       const { code, stderr } = await runCli(['run', '-q', '--journal', path], '');
-      expect(code, stderr).toBe(1);
+      expect(code, stderr).toBe(2);
       expect(stderr).toContain(
         `sluice: database-not-opened: Database ${path} cannot be opened: ${why}`,
       );

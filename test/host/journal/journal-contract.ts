@@ -92,6 +92,15 @@ export function describeJournal(
         expect(journal.stats()).toMatchObject({ accepted: 1, duplicates: 1 });
       }));
 
+    it('are kept when they have a field that no record has (durability §2.2)', () =>
+      withJournal(async (journal) => {
+        const more: object = { colour: 'red', event_id: 'other', send_id: 'other' }; // also names of columns
+        expect(await journal.accept({ ...anUpdate('a'), ...more })).toEqual({ status: 'accepted' });
+        expect(await journal.updates()).toMatchObject([anUpdate('a')]);
+        await journal.prepare({ ...aSend('s'), ...more });
+        expect(await journal.sends()).toMatchObject([aSend('s')]);
+      }));
+
     it('that come at once are taken in once', () =>
       withJournal(async (journal) => {
         const taken = await Promise.all([1, 2, 3].map(() => journal.accept(anUpdate('a'))));

@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
 import { echoProvider } from '../../../src/agent/index.js';
-import { type Journal, memoryJournal, memoryStore } from '../../../src/host/index.js';
+import { createHost, type Journal, memoryJournal, memoryStore } from '../../../src/host/index.js';
 import { hostLab } from '../../support/host-lab.js';
 import { describeJournal } from './journal-contract.js';
 import { describeStore } from './store-contract.js';
@@ -10,6 +10,20 @@ describeStore('a store in memory', async () => ({
   store: memoryStore(),
   close: async () => undefined,
 }));
+
+describe('a journal of the caller', () => {
+  it('is refused by name if it does not say whether it outlives the host (durability §1.1)', () => {
+    const { outlivesHost: _, ...older } = memoryJournal();
+    expect(() =>
+      createHost({ agents: [{ id: 'main', provider: echoProvider() }], journal: older as Journal }),
+    ).toThrow(
+      expect.objectContaining({
+        code: 'bad-option',
+        message: expect.stringMatching(/journal.*outlivesHost/),
+      }),
+    );
+  });
+});
 
 /** A journal that counts how many rows are compared with a filter: each asks its `states`. */
 function counting(journal: Journal): { readonly journal: Journal; readonly looks: () => number } {

@@ -6,7 +6,7 @@ import type { RowValues, SummedTable } from './row-sums.js';
 export interface JournalTable<Row> extends SummedTable {
   /** The statement that makes the table. */
   readonly sql: string;
-  /** Turns some fields of a record into columns. A field that is undefined is null. */
+  /** Turns some fields of a record into columns. A field that is undefined is null. A field that no record has is left out. */
   row(fields: { readonly [Field in keyof Row]?: SqliteValue | undefined }): RowValues;
   record(row: SqliteRow): Row;
 }
@@ -36,10 +36,10 @@ export function journalTable<Row>(
     sql: `CREATE TABLE ${name} (\n${all.map((column) => `    ${column}`).join(',\n')}\n  ) STRICT`,
     row: (fields) =>
       Object.fromEntries(
-        Object.entries<SqliteValue | undefined>(fields).map(([field, value]) => [
-          columnOf.get(field) ?? field,
-          value ?? null,
-        ]),
+        Object.entries<SqliteValue | undefined>(fields).flatMap(([field, value]) => {
+          const column = columnOf.get(field);
+          return column === undefined ? [] : [[column, value ?? null] as const];
+        }),
       ),
     record: (row) => {
       const entries = [...columnOf].map(([field, column]) => [field, row[column] ?? null] as const);
