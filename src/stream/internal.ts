@@ -1,4 +1,5 @@
 // The names of this layer that other layers and tests use. They are no part of the package.
 
 export { traceEvent } from './event-trace.js';
+export { Backlog } from './flow/backlog.js';
 export { Recent } from './flow/recent.js';

@@ -1,3 +1,5 @@
+import { Backlog } from '../../stream/internal.js';
+
 type Fields = Readonly<Record<string, unknown>>;
 
 /**
@@ -63,42 +65,27 @@ export interface CallingQueue extends CallbackQueue {
  * const events = normalizeSession(query({ prompt, options: { canUseTool } }), { callbacks });
  */
 export function callbackQueue(): CallbackQueue {
-  const waiting: CsdkCallback[] = [];
+  const backlog = new Backlog<CsdkCallback>();
   let reader: ((callback: CsdkCallback) => void) | undefined;
-  let wake: (() => void) | undefined;
-  let closed = false;
   const queue: CallingQueue = {
     push(callback) {
-      if (closed) return;
-      if (reader !== undefined) {
-        reader(callback);
-        return;
-      }
-      waiting.push(callback);
-      wake?.();
+      if (backlog.isClosed) return;
+      if (reader !== undefined) return reader(callback);
+      backlog.waiting.push(callback);
+      backlog.wake();
     },
     [onCallback](called) {
-      for (const callback of waiting.splice(0)) called(callback);
+      for (const callback of backlog.waiting.splice(0)) called(callback);
       reader = called;
       return () => {
         reader = undefined;
       };
     },
     close() {
-      closed = true;
-      wake?.();
+      backlog.isClosed = true;
+      backlog.wake();
     },
-    async *[Symbol.asyncIterator]() {
-      for (;;) {
-        const callback = waiting.shift();
-        if (callback !== undefined) yield callback;
-        else if (closed) return;
-        else
-          await new Promise<void>((resolve) => {
-            wake = resolve;
-          });
-      }
-    },
+    [Symbol.asyncIterator]: () => backlog.read(),
   };
   return queue;
 }

@@ -5,7 +5,7 @@ import type { OpenClawClient } from '../client/client.js';
 import { isGapReport, readAgentEvent, type WireAgentEvent } from '../protocol/agent-event.js';
 import { readChatEvent } from '../protocol/chat-event.js';
 import type { GatewayEvent } from '../protocol/frame.js';
-import { BridgedGatewayRun } from './bridged-run.js';
+import { type BridgedGatewayRun, bridgedGatewayRun } from './bridged-run.js';
 
 /** How runs of a gateway are bridged. */
 export interface GatewayBridgeOptions {
@@ -53,93 +53,87 @@ export function bridgeGateway(
   client: OpenClawClient,
   options: GatewayBridgeOptions = {},
 ): GatewayBridge {
-  return new BridgedRuns(kernel, client, options);
+  return bridgedRuns(kernel, client, options);
 }
 
-class BridgedRuns implements GatewayBridge {
-  readonly #kernel: Kernel;
-  readonly #client: OpenClawClient;
-  readonly #options: Required<GatewayBridgeOptions>;
-  readonly #runs = new Map<string, BridgedGatewayRun>();
-  readonly #ended = new Recent<string, true>(remembered);
-  readonly #driving = new Set<Promise<void>>();
-  readonly #listening: readonly Disposable[];
-  #bridged = 0;
-  #refused = 0;
+function bridgedRuns(
+  kernel: Kernel,
+  client: OpenClawClient,
+  options: GatewayBridgeOptions,
+): GatewayBridge {
+  const runs = new Map<string, BridgedGatewayRun>();
+  const ended = new Recent<string, true>(remembered);
+  const drives = new Set<Promise<void>>();
+  let bridged = 0;
+  let refused = 0;
+  const settings = {
+    maxRuns: 50,
+    idleTimeoutMs: 600_000,
+    model: 'default',
+    logger: silentLogger,
+    ...options,
+  };
+  const listening = [
+    client.onEvent((event) => take(event)),
+    client.onRunsLost(({ error }) => {
+      for (const run of runs.values()) run.lost(error);
+    }),
+  ];
 
-  constructor(kernel: Kernel, client: OpenClawClient, options: GatewayBridgeOptions) {
-    this.#kernel = kernel;
-    this.#client = client;
-    this.#options = {
-      maxRuns: 50,
-      idleTimeoutMs: 600_000,
-      model: 'default',
-      logger: silentLogger,
-      ...options,
-    };
-    this.#listening = [
-      client.onEvent((event) => this.#take(event)),
-      client.onRunsLost(({ error }) => {
-        for (const run of this.#runs.values()) run.lost(error);
-      }),
-    ];
-  }
-
-  stats(): GatewayBridgeStats {
-    return { runs: this.#runs.size, bridged: this.#bridged, refused: this.#refused };
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    for (const one of this.#listening) one[Symbol.dispose]();
-    for (const run of this.#runs.values()) run.abandon();
-    await Promise.all(this.#driving);
-  }
-
-  #take({ event, payload }: GatewayEvent): void {
+  function take({ event, payload }: GatewayEvent): void {
     if (event === 'agent') {
       const wire = readAgentEvent(payload);
-      if (wire !== undefined && !isGapReport(wire)) this.#agent(wire);
+      if (wire !== undefined && !isGapReport(wire)) agent(wire);
     } else if (event === 'chat') {
       const chat = readChatEvent(payload);
-      if (chat !== undefined) this.#runs.get(chat.runId)?.chat(chat);
+      if (chat !== undefined) runs.get(chat.runId)?.chat(chat);
     }
   }
 
-  #agent(wire: WireAgentEvent): void {
-    const { seq, ts = this.#client.clock.now(), data = {}, ...event } = wire;
-    const run = this.#runs.get(wire.runId) ?? this.#begin(wire);
+  function agent(wire: WireAgentEvent): void {
+    const { seq, ts = client.clock.now(), data = {}, ...event } = wire;
+    const run = runs.get(wire.runId) ?? begin(wire);
     run?.agent({ ...event, seq: seq ?? 1, ts, data }, seq);
   }
 
   /** Begins a run, unless somebody tells it already. */
-  #begin({
+  function begin({
     runId,
     sessionKey = `gateway:${runId}`,
   }: WireAgentEvent): BridgedGatewayRun | undefined {
-    const { maxRuns, idleTimeoutMs, model, logger } = this.#options;
-    const client = this.#client;
-    if (this.#ended.has(runId) || isRunDriven(this.#kernel, runId)) return undefined;
+    const { maxRuns, idleTimeoutMs, model, logger } = settings;
+    if (ended.has(runId) || isRunDriven(kernel, runId)) return undefined;
     if (client.isCovered(runId, sessionKey)) return undefined;
-    if (this.#runs.size >= maxRuns) {
-      this.#refused++;
-      this.#ended.set(runId, true);
+    if (runs.size >= maxRuns) {
+      refused++;
+      ended.set(runId, true);
       logger.warn('a run of the gateway is left out: too many are under way', { runId, maxRuns });
       return undefined;
     }
     const agentId = /^agent:([^:]+):/.exec(sessionKey)?.[1] ?? 'unknown';
-    const run = new BridgedGatewayRun(this.#kernel, {
+    const run = bridgedGatewayRun(kernel, {
       ...{ runId, sessionKey, agentId, model, idleTimeoutMs, logger },
       clock: client.clock,
       redact: (text) => client.redact(text),
     });
-    this.#runs.set(runId, run);
-    this.#bridged++;
+    runs.set(runId, run);
+    bridged++;
     const driving = run.drive().finally(() => {
-      this.#runs.delete(runId);
-      this.#ended.set(runId, true);
-      this.#driving.delete(driving);
+      runs.delete(runId);
+      ended.set(runId, true);
+      drives.delete(driving);
     });
-    this.#driving.add(driving);
+    drives.add(driving);
     return run;
   }
+
+  return {
+    stats: (): GatewayBridgeStats => ({ runs: runs.size, bridged: bridged, refused: refused }),
+
+    async [Symbol.asyncDispose](): Promise<void> {
+      for (const one of listening) one[Symbol.dispose]();
+      for (const run of runs.values()) run.abandon();
+      await Promise.all(drives);
+    },
+  };
 }

@@ -4,9 +4,9 @@ import { streamError } from '../../stream/errors.js';
 import { isNamedStream, type OtherAgentEvent } from '../protocol/agent-event.js';
 import type { ChatEvent } from '../protocol/chat-event.js';
 import { FactQueue } from '../run/fact-queue.js';
-import { FactReader } from '../run/fact-reader.js';
+import { factReader } from '../run/fact-reader.js';
 import type { RunEndFact } from '../run/run-fact.js';
-import { SessionReader } from '../session/session-reader.js';
+import { sessionReader } from '../session/session-reader.js';
 
 /** The options of a bridged run. */
 interface BridgedRunOptions {
@@ -26,95 +26,80 @@ interface BridgedRunOptions {
 /**
  * One run that others have started, on its way into the pipeline: a dispatcher of its own, each fact once (stream §7).
  */
-export class BridgedGatewayRun {
-  readonly #run: RunDispatcher;
-  readonly #queue = new FactQueue();
-  readonly #facts: FactReader;
-  readonly #session: SessionReader;
-  readonly #model: string;
-  readonly #logger: Logger;
-  readonly #runId: string;
-  readonly #idle: Timer;
-  readonly #idleTimeoutMs: number;
-  #lastSeq = 0;
-
-  constructor(kernel: Kernel, options: BridgedRunOptions) {
-    const { runId, sessionKey, agentId, model, clock, logger, redact } = options;
-    if (isRunDriven(kernel, runId)) throw streamError('run-driven', { what: runId });
-    const sessionId = sessionKey; // the gateway tells no other id of a session
-    this.#runId = runId;
-    this.#model = model;
-    this.#idle = new Timer(clock);
-    this.#idleTimeoutMs = options.idleTimeoutMs;
-    this.#logger = logger;
-    this.#session = new SessionReader({ provider, model, clock });
-    this.#facts = new FactReader((fact) => {
-      const isFailure = fact.kind === 'end' && fact.how === 'failed';
-      this.#queue.push(isFailure ? { ...fact, message: redact(fact.message) } : fact);
-    });
-    this.#queue.onOverflow = (message) => this.#push({ by: 'reader', message });
-    this.#run = new RunDispatcher({
-      trail: new Trail(kernel, undefined, { agentId, sessionId, metadata: { runId } }),
-      run: { agentId, sessionKey, sessionId, runId, trigger: 'gateway' },
-      session: { agentId, sessionKey, sessionId },
-      clock,
-      logger,
-      signal: new AbortController().signal,
-    });
-  }
-
-  /** Dispatches the run to its end. Drives it from this call on. Never rejects. */
-  async drive(): Promise<void> {
-    let stop: RunStop | undefined = 'abandoned';
-    try {
-      await this.#run.start({});
-      this.#run.open({ id: provider, model: this.#model, toolGate: 'observe-only' });
-      for await (const fact of this.#queue.read())
-        for (const event of this.#session.take(fact)) {
-          await this.#run.take(event);
-          this.#run.told(event);
-          if (event.type === 'agent_end') stop = undefined;
-        }
-    } catch (error) {
-      stop = { error };
-      this.#logger.error('a run of the gateway was not dispatched', { runId: this.#runId, error });
-    }
-    await this.#run.complete(stop);
-    this.#idle.clear();
-  }
-
-  /** @param seq of the event; one that is not above the last is dropped. */
-  agent(event: OtherAgentEvent, seq: number | undefined): void {
-    this.#isAlive();
-    if (seq !== undefined && seq <= this.#lastSeq) return;
-    this.#lastSeq = seq ?? this.#lastSeq;
-    if (isNamedStream(event)) this.#facts.agent(event);
-    else this.#facts.other(event);
-  }
-
-  chat(event: ChatEvent): void {
-    this.#isAlive();
-    this.#facts.chat(event);
-  }
-
+export function bridgedGatewayRun(kernel: Kernel, options: BridgedRunOptions) {
+  const queue = new FactQueue();
+  let lastSeq = 0;
+  const { runId, sessionKey, agentId, model, clock, logger, redact } = options;
+  if (isRunDriven(kernel, runId)) throw streamError('run-driven', { what: runId });
+  const sessionId = sessionKey;
+  const idle = new Timer(clock);
+  const idleTimeoutMs = options.idleTimeoutMs;
+  const session = sessionReader({ provider, model, clock });
+  const facts = factReader((fact) => {
+    const isFailure = fact.kind === 'end' && fact.how === 'failed';
+    queue.push(isFailure ? { ...fact, message: redact(fact.message) } : fact);
+  });
+  queue.onOverflow = (message) => push({ by: 'reader', message });
+  const run = new RunDispatcher({
+    trail: new Trail(kernel, undefined, { agentId, sessionId, metadata: { runId } }),
+    run: { agentId, sessionKey, sessionId, runId, trigger: 'gateway' },
+    session: { agentId, sessionKey, sessionId },
+    clock,
+    logger,
+    signal: new AbortController().signal,
+  });
   /** Nothing more can come of it. */
-  lost(message: string): void {
-    this.#push({ by: 'gateway', message });
-  }
+  const lost = (message: string): void => push({ by: 'gateway', message });
 
-  /** Nobody wants the rest of it. */
-  abandon(): void {
-    this.#queue.push({ kind: 'end', how: 'aborted' });
+  function isAlive(): void {
+    const timeoutMs = idleTimeoutMs;
+    idle.set(timeoutMs, () => lost(`nothing was heard of the run for ${timeoutMs} ms`));
   }
+  const push = (how: Pick<Extract<RunEndFact, { how: 'failed' }>, 'by' | 'message'>): void =>
+    queue.push({ kind: 'end', how: 'failed', reachedAgent: true, ...how });
 
-  #isAlive(): void {
-    const timeoutMs = this.#idleTimeoutMs;
-    this.#idle.set(timeoutMs, () => this.lost(`nothing was heard of the run for ${timeoutMs} ms`));
-  }
+  return {
+    /** Dispatches the run to its end. Drives it from this call on. Never rejects. */
+    async drive(): Promise<void> {
+      let stop: RunStop | undefined = 'abandoned';
+      try {
+        await run.start({});
+        run.open({ id: provider, model: model, toolGate: 'observe-only' });
+        for await (const fact of queue.read())
+          for (const event of session.take(fact)) {
+            await run.take(event);
+            run.told(event);
+            if (event.type === 'agent_end') stop = undefined;
+          }
+      } catch (error) {
+        stop = { error };
+        logger.error('a run of the gateway was not dispatched', { runId: runId, error });
+      }
+      await run.complete(stop);
+      idle.clear();
+    },
 
-  #push(how: Pick<Extract<RunEndFact, { how: 'failed' }>, 'by' | 'message'>): void {
-    this.#queue.push({ kind: 'end', how: 'failed', reachedAgent: true, ...how });
-  }
+    /** @param seq of the event; one that is not above the last is dropped. */
+    agent(event: OtherAgentEvent, seq: number | undefined): void {
+      isAlive();
+      if (seq !== undefined && seq <= lastSeq) return;
+      lastSeq = seq ?? lastSeq;
+      if (isNamedStream(event)) facts.agent(event);
+      else facts.other(event);
+    },
+
+    chat(event: ChatEvent): void {
+      isAlive();
+      facts.chat(event);
+    },
+    lost,
+
+    /** Nobody wants the rest of it. */
+    abandon: (): void => queue.push({ kind: 'end', how: 'aborted' }),
+  };
 }
+
+/** The parts of `bridgedGatewayRun` that others use. */
+export type BridgedGatewayRun = ReturnType<typeof bridgedGatewayRun>;
 
 const provider = 'openclaw';

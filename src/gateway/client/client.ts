@@ -21,14 +21,19 @@ import {
   urlOf,
 } from './client-options.js';
 import type { ClientState, ClientStateChange, RequestOptions, RunsLost } from './client-state.js';
-import { Connection } from './connection.js';
-import { Listeners } from './listeners.js';
-import { PendingRequests } from './pending-requests.js';
+import { type Connection, connection } from './connection.js';
+import { listeners } from './listeners.js';
+import { type PendingRequests, pendingRequests } from './pending-requests.js';
 import { redactor } from './redact.js';
-import { ResumeWindow } from './resume-window.js';
+import { type ResumeWindow, resumeWindow } from './resume-window.js';
 import { type ClientStats, newCounters } from './routes/client-stats.js';
-import { RunClaims } from './routes/run-claims.js';
-import { type AgentCallback, type ChatCallback, RunRoutes } from './routes/run-routes.js';
+import { runClaims } from './routes/run-claims.js';
+import {
+  type AgentCallback,
+  type ChatCallback,
+  type RunRoutes,
+  runRoutes,
+} from './routes/run-routes.js';
 import { untilReady } from './until-ready.js';
 
 /**
@@ -57,11 +62,15 @@ export class OpenClawClient implements AsyncDisposable {
   readonly #connection: Connection;
   readonly #pending: PendingRequests;
   readonly #routes: RunRoutes;
-  readonly #claims = new RunClaims();
+  readonly #claims = runClaims();
   readonly #resume: ResumeWindow;
-  readonly #events: Listeners<GatewayEvent>;
-  readonly #states: Listeners<ClientStateChange>;
-  readonly #losses: Listeners<RunsLost>;
+  readonly #onError = (error: unknown): void => {
+    this.#counters.listenerErrors++;
+    this.#logger.error('a listener of the gateway client threw', { error });
+  };
+  readonly #events = listeners<GatewayEvent>(this.#onError);
+  readonly #states = listeners<ClientStateChange>(this.#onError);
+  readonly #losses = listeners<RunsLost>(this.#onError);
   #requests = 0;
 
   constructor(options: OpenClawClientOptions) {
@@ -72,19 +81,12 @@ export class OpenClawClient implements AsyncDisposable {
     this.redact = redact;
     this.#limits = limitsOf(options);
     this.#logger = unfailing(logger);
-    const onError = (error: unknown): void => {
-      this.#counters.listenerErrors++;
-      this.#logger.error('a listener of the gateway client threw', { error });
-    };
-    this.#events = new Listeners(onError);
-    this.#states = new Listeners(onError);
-    this.#losses = new Listeners(onError);
-    this.#pending = new PendingRequests(clock, redact);
-    this.#routes = new RunRoutes(this.#limits.maxRuns, this.#counters, clock, this.#logger);
-    this.#resume = new ResumeWindow(this.#limits.resumeWindowMs, clock, (reason, error) =>
+    this.#pending = pendingRequests(clock, redact);
+    this.#routes = runRoutes(this.#limits.maxRuns, this.#counters, clock, this.#logger);
+    this.#resume = resumeWindow(this.#limits.resumeWindowMs, clock, (reason, error) =>
       this.#lose(reason, error),
     );
-    this.#connection = new Connection({
+    this.#connection = connection({
       url,
       introduction: introductionOf(options),
       limits: this.#limits,
@@ -108,7 +110,7 @@ export class OpenClawClient implements AsyncDisposable {
 
   /** The state of the client (stream §2.1). */
   get state(): ClientState {
-    return this.#connection.state;
+    return this.#connection.state();
   }
 
   /** Connects, and keeps connecting until `stop`. A second call does nothing. */
@@ -128,7 +130,7 @@ export class OpenClawClient implements AsyncDisposable {
       ...options,
       clock: this.clock,
       onChange: (check) => this.#states.add(check),
-      standing: () => this.#connection,
+      standing: this.#connection.standing,
     });
   }
 
@@ -255,12 +257,12 @@ export class OpenClawClient implements AsyncDisposable {
     const { agent, chat } = this.#routes;
     return {
       ...this.#counters,
-      agentRuns: agent.size,
-      chatRuns: chat.size,
-      claimedRuns: this.#claims.size,
-      earlyEvents: agent.early.size + chat.early.size,
-      pendingRequests: this.#pending.size,
-      listeners: this.#events.size + this.#states.size + this.#losses.size,
+      agentRuns: agent.size(),
+      chatRuns: chat.size(),
+      claimedRuns: this.#claims.size(),
+      earlyEvents: agent.early.size() + chat.early.size(),
+      pendingRequests: this.#pending.size(),
+      listeners: this.#events.size() + this.#states.size() + this.#losses.size(),
     };
   }
 

@@ -1,18 +1,20 @@
 import { type Clock, Timer } from '../../kernel/index.js';
 import { gatewayError } from '../errors.js';
-import type { ClientIntroduction } from '../protocol/connect-params.js';
+import { type ClientIntroduction, connectParams } from '../protocol/connect-params.js';
 import {
   type GatewayEvent,
+  type ReadFrame,
   type ResponseFrame,
   readFrame,
+  refusalOf,
   requestText,
 } from '../protocol/frame.js';
-import type { Hello } from '../protocol/hello.js';
+import { type Hello, nonceOf, readHello } from '../protocol/hello.js';
 import type { ClientLimits, ReconnectOptions } from './client-options.js';
 import type { ClientState } from './client-state.js';
-import { GatewaySocket } from './gateway-socket.js';
-import { Handshake, type HandshakeStep } from './handshake.js';
+import { type GatewaySocket, gatewaySocket } from './gateway-socket.js';
 import type { ClientCounters } from './routes/client-stats.js';
+import type { Standing } from './until-ready.js';
 
 /** A gateway that has sent nothing for so many of its ticks is gone, whatever the platform says. */
 const silentTicks = 2.5;
@@ -42,159 +44,156 @@ export interface ConnectionListener {
 }
 
 /** The connection to a gateway that is made again whenever it is lost: stream §2. */
-export class Connection {
-  readonly #with: ConnectionOptions;
-  #state: ClientState = 'idle';
-  #socket: GatewaySocket | undefined;
+export function connection(options: ConnectionOptions) {
+  const { limits, counters, url, introduction, clock, listener, reconnect, random, redact } =
+    options;
+  let stateNow: ClientState = 'idle';
+  let current: GatewaySocket | undefined;
+  /** How far the handshake of the connection is. */
+  let greeting: 'awaited' | 'answered' | 'done' = 'awaited';
+  let failures = 0;
+  let isRefused = false;
+  let problem: string | undefined;
+  let lastFrameMs = 0;
+  let attempts = 0;
   /** Of the handshake, of the watch for silence, or of the next attempt: one at a time. */
-  readonly #timer: Timer;
-  #handshake: Handshake | undefined;
-  #failures = 0;
-  #isRefused = false;
-  #problem: string | undefined;
-  #lastFrameMs = 0;
-  #attempt = 0;
+  const timer = new Timer(clock);
 
-  constructor(options: ConnectionOptions) {
-    this.#with = options;
-    this.#timer = new Timer(options.clock);
-  }
-
-  get state(): ClientState {
-    return this.#state;
-  }
-
-  /** Why the last connection was lost, or did not come about. */
-  get problem(): string | undefined {
-    return this.#problem;
-  }
-
-  /** The gateway has answered the last attempt with a no: another one soon will not help. */
-  get isRefused(): boolean {
-    return this.#isRefused;
-  }
-
-  start(): void {
-    if (this.#state === 'idle') this.#connect();
-  }
-
-  stop(): void {
-    if (this.#state === 'stopped') return;
-    this.#timer.clear();
-    this.#enter('stopped'); // before the socket ends: nothing is tried again
-    this.#socket?.end('the client was stopped');
-  }
-
-  /** Puts a request on the wire. @throws SluiceError `gateway-disconnected`, `gateway-busy`. */
-  send(id: string, method: string, params: unknown): void {
-    if (this.#state !== 'connected') throw gatewayError('gateway-disconnected', { method });
-    this.#send(id, method, params);
-  }
-
-  #send(id: string, method: string, params: unknown): void {
-    const { limits, counters } = this.#with;
-    const socket = this.#socket;
+  function put(id: string, method: string, params: unknown): void {
+    const socket = current;
     if (socket === undefined) throw gatewayError('gateway-disconnected', { method });
-    if (socket.bufferedBytes > limits.maxBufferedBytes)
+    if (socket.bufferedBytes() > limits.maxBufferedBytes)
       throw gatewayError('gateway-busy', {
         method,
-        problem: `${socket.bufferedBytes} bytes wait to be sent`,
+        problem: `${socket.bufferedBytes()} bytes wait to be sent`,
       });
     counters.framesSent++;
     socket.send(requestText(id, method, params));
   }
 
-  #connect(): void {
-    const { url, introduction, limits, clock, counters } = this.#with;
-    const attempt = ++this.#attempt;
-    this.#handshake = new Handshake(introduction, clock, `connect-${attempt}`);
-    this.#isRefused = false;
-    this.#enter('connecting');
-    this.#timer.set(limits.handshakeTimeoutMs, () => {
-      this.#socket?.end(`it did not answer within ${limits.handshakeTimeoutMs} ms`);
+  function connect(): void {
+    const attempt = ++attempts;
+    greeting = 'awaited';
+    isRefused = false;
+    enter('connecting');
+    timer.set(limits.handshakeTimeoutMs, () => {
+      current?.end(`it did not answer within ${limits.handshakeTimeoutMs} ms`);
     });
-    this.#socket = new GatewaySocket(url, limits, clock, {
-      text: (text) => this.#take(text),
+    current = gatewaySocket(url, limits, clock, {
+      text: (text) => take(text),
       dropped: (why) => {
         counters.framesReceived++;
         if (why === 'binary') counters.binaryFrames++;
         else counters.oversizedFrames++;
       },
       closed: (reason) => {
-        if (attempt === this.#attempt) this.#lost(reason);
+        if (attempt === attempts) lost(reason);
       },
     });
   }
 
-  #take(text: string): void {
-    const { counters, listener, clock } = this.#with;
+  function take(text: string): void {
     const read = readFrame(text);
     counters.framesReceived++;
-    this.#lastFrameMs = clock.monotonicMs();
+    lastFrameMs = clock.monotonicMs();
     if (read.kind === 'malformed') counters.malformedFrames++;
     else if (read.kind === 'unknown') counters.unknownFrames++;
-    else if (read.kind === 'response') {
-      if (this.#handshake === undefined) listener.response(read.frame);
-      else this.#shakeHands(this.#handshake.response(read.frame));
-    } else {
-      if (this.#handshake === undefined) listener.event(read.frame, text.length);
-      else this.#shakeHands(this.#handshake.event(read.frame));
-    }
+    else if (greeting !== 'done') greet(read);
+    else if (read.kind === 'response') listener.response(read.frame);
+    else listener.event(read.frame, text.length);
   }
 
-  #shakeHands(step: HandshakeStep): void {
-    if (step.do === 'send') this.#send(step.id, 'connect', step.params);
-    else if (step.do === 'welcome') this.#welcome(step.hello);
-    else if (step.do === 'refuse') {
-      this.#isRefused = true;
-      this.#socket?.end(step.problem);
+  /** Takes a step of the handshake: the gateway challenges, the client answers, the gateway welcomes it or does not. */
+  function greet(read: Extract<ReadFrame, { readonly frame: unknown }>): void {
+    if (read.kind === 'event') {
+      if (read.frame.event !== 'connect.challenge' || greeting !== 'awaited') return;
+      const nonce = nonceOf(read.frame.payload);
+      if (nonce === undefined) refuse('its challenge has no nonce');
+      else {
+        greeting = 'answered';
+        put(connectId(), 'connect', connectParams(introduction, nonce, clock.now()));
+      }
+    } else if (read.frame.id === connectId() && greeting === 'answered') {
+      const { ok, payload, error } = read.frame;
+      const hello = ok ? readHello(payload) : undefined;
+      const { code, message } = refusalOf(error);
+      if (hello !== undefined) welcome(hello);
+      else if (ok) refuse('it speaks another protocol');
+      else refuse(`it refuses this client (${code}: ${message})`);
     }
   }
+  const connectId = (): string => `connect-${attempts}`;
 
-  #welcome(hello: Hello): void {
-    const { counters, listener } = this.#with;
-    this.#timer.clear();
-    this.#handshake = undefined;
-    this.#failures = 0;
-    this.#problem = undefined;
+  function refuse(why: string): void {
+    isRefused = true;
+    current?.end(why);
+  }
+
+  function welcome(hello: Hello): void {
+    timer.clear();
+    greeting = 'done';
+    failures = 0;
+    problem = undefined;
     counters.connections++;
     const { tickIntervalMs } = hello.policy ?? {};
-    if (tickIntervalMs !== undefined) this.#watch(Math.max(1_000, tickIntervalMs));
+    if (tickIntervalMs !== undefined) watch(Math.max(1_000, tickIntervalMs));
     listener.welcome(hello);
-    this.#enter('connected');
+    enter('connected');
   }
 
   /** Ends a connection that has gone silent: a cable that was pulled says nothing. */
-  #watch(tickMs: number): void {
-    const { clock } = this.#with;
-    this.#timer.setIdly(tickMs, () => {
-      const silentMs = clock.monotonicMs() - this.#lastFrameMs;
-      if (silentMs > silentTicks * tickMs) this.#socket?.end(`it was silent for ${silentMs} ms`);
-      else this.#watch(tickMs);
+  function watch(tickMs: number): void {
+    timer.setIdly(tickMs, () => {
+      const silentMs = clock.monotonicMs() - lastFrameMs;
+      if (silentMs > silentTicks * tickMs) current?.end(`it was silent for ${silentMs} ms`);
+      else watch(tickMs);
     });
   }
 
-  #lost(reason: string): void {
-    const { reconnect, random, redact, counters } = this.#with;
-    this.#socket = undefined;
-    this.#timer.clear();
-    if (this.#state === 'stopped') return;
+  function lost(reason: string): void {
+    current = undefined;
+    timer.clear();
+    if (stateNow === 'stopped') return;
     counters.failedConnections++;
-    this.#failures++;
-    this.#problem = redact(reason);
-    this.#enter('waiting', this.#problem);
-    if (this.state !== 'waiting') return; // a listener has stopped it
-    const delayMs = this.#isRefused
-      ? reconnect.maxDelayMs
-      : backoffMs(reconnect, this.#failures, random);
-    this.#timer.set(delayMs, () => this.#connect());
+    failures++;
+    problem = redact(reason);
+    enter('waiting', problem);
+    if (stateNow !== 'waiting') return; // a listener has stopped it
+    const delayMs = isRefused ? reconnect.maxDelayMs : backoffMs(reconnect, failures, random);
+    timer.set(delayMs, () => connect());
   }
 
-  #enter(state: ClientState, problem?: string): void {
-    this.#state = state;
-    this.#with.listener.state(state, problem);
+  function enter(state: ClientState, problem?: string): void {
+    stateNow = state;
+    listener.state(state, problem);
   }
+
+  return {
+    state: (): ClientState => stateNow,
+
+    standing: (): Standing => ({ state: stateNow, problem, isRefused }),
+
+    start(): void {
+      if (stateNow === 'idle') connect();
+    },
+
+    stop(): void {
+      if (stateNow === 'stopped') return;
+      timer.clear();
+      enter('stopped'); // before the socket ends: nothing is tried again
+      current?.end('the client was stopped');
+    },
+
+    /** Puts a request on the wire. @throws SluiceError `gateway-disconnected`, `gateway-busy`. */
+    send(id: string, method: string, params: unknown): void {
+      if (stateNow !== 'connected') throw gatewayError('gateway-disconnected', { method });
+      put(id, method, params);
+    },
+  };
 }
+
+/** The parts of `connection` that others use. */
+export type Connection = ReturnType<typeof connection>;
 
 /** Milliseconds before the next attempt to connect. @param failures the attempts that have failed in a row, from 1. */
 function backoffMs(

@@ -20,64 +20,63 @@ export interface SocketLimits {
 }
 
 /** One connection to a gateway, from its start to its end: never compressed, its frames bounded. */
-export class GatewaySocket {
-  readonly #socket: WebSocket;
-  readonly #clock: Clock;
-  #listener: SocketListener | undefined;
-  #problem: string | undefined;
+export function gatewaySocket(
+  url: URL,
+  limits: SocketLimits,
+  clock: Clock,
+  listener: SocketListener,
+) {
+  let problem: string | undefined;
+  let hearer: SocketListener | undefined = listener;
+  const { maxFrameBytes, maxPayloadBytes } = limits;
+  const socket = new WebSocket(url, { maxPayload: maxPayloadBytes, perMessageDeflate: false });
+  socket.on('message', (data, isBinary) => {
+    if (isBinary) return hearer?.dropped('binary');
+    const bytes = bytesOf(data);
+    if (bytes.length > maxFrameBytes) return hearer?.dropped('oversized');
+    hearer?.text(bytes.toString());
+  });
+  socket.on('error', (error) => {
+    problem ??= error.message;
+    if (Object(error).code === 'WS_ERR_UNSUPPORTED_MESSAGE_LENGTH') hearer?.dropped('oversized');
+  });
+  socket.on('close', (code, reason) => {
+    tellEnd(problem ?? `it was closed with ${code} ${reason.toString()}`.trimEnd());
+  });
 
-  constructor(url: URL, limits: SocketLimits, clock: Clock, listener: SocketListener) {
-    this.#clock = clock;
-    this.#listener = listener;
-    const { maxFrameBytes, maxPayloadBytes } = limits;
-    const socket = new WebSocket(url, { maxPayload: maxPayloadBytes, perMessageDeflate: false });
-    this.#socket = socket;
-    socket.on('message', (data, isBinary) => {
-      if (isBinary) return this.#listener?.dropped('binary');
-      const bytes = bytesOf(data);
-      if (bytes.length > maxFrameBytes) return this.#listener?.dropped('oversized');
-      this.#listener?.text(bytes.toString());
-    });
-    socket.on('error', (error) => {
-      this.#problem ??= error.message;
-      if (Object(error).code === 'WS_ERR_UNSUPPORTED_MESSAGE_LENGTH')
-        this.#listener?.dropped('oversized');
-    });
-    socket.on('close', (code, reason) => {
-      this.#end(this.#problem ?? `it was closed with ${code} ${reason.toString()}`.trimEnd());
-    });
-  }
-
-  /** The number of bytes that wait to be sent. */
-  get bufferedBytes(): number {
-    return this.#socket.bufferedAmount;
-  }
-
-  send(text: string): void {
-    this.#socket.send(text, () => undefined); // what fails closes the socket, too, and is told there
-  }
-
-  /** Ends it. `closed` is told before this returns, if it was not; the other side has a second to say goodbye. */
-  end(reason: string): void {
-    if (this.#listener === undefined) return;
-    const isOpen = this.#socket.readyState === WebSocket.OPEN;
-    this.#end(reason);
-    if (!isOpen) {
-      this.#socket.terminate();
-      return;
-    }
-    const timer = this.#clock.setTimeout(() => this.#socket.terminate(), goodbyeMs);
-    timer.unref?.();
-    this.#socket.on('close', () => this.#clock.clearTimeout(timer));
-    this.#socket.close(1000);
-  }
-
-  #end(reason: string): void {
-    const listener = this.#listener;
-    this.#listener = undefined;
+  function tellEnd(reason: string): void {
+    const listener = hearer;
+    hearer = undefined;
     listener?.closed(reason);
   }
+
+  return {
+    /** The number of bytes that wait to be sent. */
+    bufferedBytes: (): number => socket.bufferedAmount,
+
+    send(text: string): void {
+      socket.send(text, () => undefined); // what fails closes the socket, too, and is told there
+    },
+
+    /** Ends it. `closed` is told before this returns, if it was not; the other side has a second to say goodbye. */
+    end(reason: string): void {
+      if (hearer === undefined) return;
+      const isOpen = socket.readyState === WebSocket.OPEN;
+      tellEnd(reason);
+      if (!isOpen) {
+        socket.terminate();
+        return;
+      }
+      const timer = clock.setTimeout(() => socket.terminate(), goodbyeMs);
+      timer.unref?.();
+      socket.on('close', () => clock.clearTimeout(timer));
+      socket.close(1000);
+    },
+  };
 }
+
+/** The parts of `gatewaySocket` that others use. */
+export type GatewaySocket = ReturnType<typeof gatewaySocket>;
 
 function bytesOf(data: RawData): Buffer {
   if (Array.isArray(data)) return Buffer.concat(data);

@@ -1,34 +1,26 @@
 /** Those who want to hear of something. What one throws does not reach the others, nor who tells. */
-export class Listeners<T> {
-  readonly #entries = new Set<{ readonly listener: (value: T) => void }>();
-  readonly #onError: (error: unknown) => void;
+export function listeners<T>(onError: (error: unknown) => void) {
+  const entries = new Set<{ readonly listener: (value: T) => void }>();
 
-  constructor(onError: (error: unknown) => void) {
-    this.#onError = onError;
-  }
+  return {
+    size: (): number => entries.size,
 
-  get size(): number {
-    return this.#entries.size;
-  }
+    /** Adds one, until what is returned is disposed. */
+    add(listener: (value: T) => void): Disposable {
+      const entry = { listener };
+      entries.add(entry);
+      return { [Symbol.dispose]: () => void entries.delete(entry) };
+    },
 
-  /** Adds one, until what is returned is disposed. */
-  add(listener: (value: T) => void): Disposable {
-    const entry = { listener };
-    this.#entries.add(entry);
-    return { [Symbol.dispose]: () => void this.#entries.delete(entry) };
-  }
-
-  tell(value: T): void {
-    for (const { listener } of [...this.#entries]) {
-      try {
-        listener(value);
-      } catch (error) {
-        this.#onError(error);
+    tell(value: T): void {
+      for (const { listener } of [...entries]) {
+        try {
+          listener(value);
+        } catch (error) {
+          onError(error);
+        }
       }
-    }
-  }
-
-  clear(): void {
-    this.#entries.clear();
-  }
+    },
+    clear: (): void => entries.clear(),
+  };
 }

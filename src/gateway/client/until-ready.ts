@@ -5,9 +5,9 @@ import type { ClientState, RequestOptions } from './client-state.js';
 /** How a connection stands. */
 export interface Standing {
   readonly state: ClientState;
-  /** Why the last attempt failed. */
+  /** Why the last connection was lost, or did not come about. */
   readonly problem: string | undefined;
-  /** The gateway has answered the last attempt with a no. */
+  /** The gateway has answered the last attempt with a no: another one soon will not help. */
   readonly isRefused: boolean;
 }
 

@@ -1,32 +1,23 @@
-import { deferred } from '../../kernel/index.js';
 import type { AgentAnswer } from '../../stream/index.js';
-import type { RunFact } from '../run/run-fact.js';
+import type { RunEndFact } from '../run/run-fact.js';
 
 /** The longest answer, in bytes of UTF-8. */
 const maxAnswerBytes = 1024 * 1024;
 
-/** Gathers the answer of one run from its `chat` events: each holds the whole text so far. */
-export class ChatAnswer {
-  readonly #answer = deferred<AgentAnswer>();
-  /** Settles when the run ends. */
-  readonly whole = this.#answer.promise;
-  /** The answer is too long: ends the run. */
-  onOverflow: (problem: string) => void = () => undefined;
+/** The problem with an answer that is too long. */
+export const tooLong = `the answer is longer than ${maxAnswerBytes} bytes`;
 
-  take(fact: RunFact): void {
-    if (fact.kind === 'end') this.#answer.resolve(answerOf(fact));
-    else if (fact.kind === 'text' && Buffer.byteLength(fact.text) > maxAnswerBytes)
-      this.onOverflow(tooLong);
-  }
+/** Says if an answer is too long. */
+export function isTooLong(text: string): boolean {
+  return Buffer.byteLength(text) > maxAnswerBytes;
 }
 
-const tooLong = `the answer is longer than ${maxAnswerBytes} bytes`;
-
-function answerOf(end: Extract<RunFact, { kind: 'end' }>): AgentAnswer {
+/** The answer of a run, of its `chat` events: each holds the whole text so far, the last one too. */
+export function answerOf(end: RunEndFact): AgentAnswer {
   if (end.how === 'aborted') return failed('the run was stopped');
   if (end.how === 'failed') return failed(end.message, end.reachedAgent);
   const text = end.text?.trim() ?? '';
-  if (Buffer.byteLength(text) > maxAnswerBytes) return failed(tooLong);
+  if (isTooLong(text)) return failed(tooLong);
   return { status: 'answered', parts: text === '' ? [] : [text] };
 }
 

@@ -12,63 +12,55 @@ interface Thought {
 }
 
 /** Makes the deltas of one run: thinking, then content, then one final or error (stream §4.4). */
-export class DeltaReader {
-  readonly #clock: Clock;
-  readonly #push: (delta: StreamDelta) => void;
-  readonly #joins: boolean;
-  #thinking = '';
+export function deltaReader(
+  clock: Clock,
+  messages: 'last' | 'all',
+  push: (delta: StreamDelta) => void,
+) {
+  // CTOR: /** @param messages `all`: the messages of the run one after the other, not the last alone. */
+  let thinking = '';
   /** The messages before the last, where all are wanted. */
-  #before = '';
-  #message = '';
-  #content = '';
-  #thinkingSinceMs: number | undefined;
-  #thinkingDurationMs: number | undefined;
+  let before = '';
+  let message = '';
+  let lastContent = '';
+  let thinkingSinceMs: number | undefined;
+  let thinkingDurationMs: number | undefined;
+  const joins = messages === 'all';
 
-  /** @param messages `all`: the messages of the run one after the other, not the last alone. */
-  constructor(clock: Clock, messages: 'last' | 'all', push: (delta: StreamDelta) => void) {
-    this.#clock = clock;
-    this.#joins = messages === 'all';
-    this.#push = push;
-  }
-
-  take(fact: RunFact): void {
-    if (fact.kind === 'thinking') {
-      this.#thinkingSinceMs ??= this.#clock.monotonicMs();
-      this.#thinking = textTail(fact.text, maxTextLength);
-      const thinkingElapsedMs = this.#elapsedMs(this.#thinkingSinceMs);
-      this.#push({ phase: 'thinking', thinking: this.#thinking, thinkingElapsedMs });
-    } else if (fact.kind === 'text') {
-      if (this.#joins && isAnotherMessage(this.#message, fact))
-        this.#before = `${this.#content}\n\n`;
-      this.#message = fact.text;
-      this.#content = textTail(`${this.#before}${fact.text}`, maxTextLength);
-      this.#push({ phase: 'content', content: this.#content, ...this.#thought() });
-    } else if (fact.kind === 'end') this.#end(fact);
-    // tools and compactions are no deltas: seed 003
-  }
-
-  #end(end: RunEndFact): void {
+  function end(end: RunEndFact): void {
     if (end.how === 'done') {
-      const said = this.#content === '' ? (end.text ?? '') : this.#content;
+      const said = lastContent === '' ? (end.text ?? '') : lastContent;
       const content = textTail(said, maxTextLength);
-      this.#push({ phase: 'final', content, ...this.#thought() });
-    } else if (end.how === 'aborted') this.#push({ phase: 'error', error: 'the run was stopped' });
+      push({ phase: 'final', content, ...thought() });
+    } else if (end.how === 'aborted') push({ phase: 'error', error: 'the run was stopped' });
     else
-      this.#push(
-        end.reachedAgent ? { phase: 'error', error: end.message } : unreachedError(end.message),
-      );
+      push(end.reachedAgent ? { phase: 'error', error: end.message } : unreachedError(end.message));
   }
 
   /** How long it took is known from the first content on, and does not change then. */
-  #thought(): Thought {
-    if (this.#thinkingSinceMs === undefined) return {};
-    this.#thinkingDurationMs ??= this.#elapsedMs(this.#thinkingSinceMs);
-    return { thinking: this.#thinking, thinkingDurationMs: this.#thinkingDurationMs };
+  function thought(): Thought {
+    if (thinkingSinceMs === undefined) return {};
+    thinkingDurationMs ??= elapsedMs(thinkingSinceMs);
+    return { thinking: thinking, thinkingDurationMs: thinkingDurationMs };
   }
+  const elapsedMs = (sinceMs: number): number => clock.monotonicMs() - sinceMs;
 
-  #elapsedMs(sinceMs: number): number {
-    return this.#clock.monotonicMs() - sinceMs;
-  }
+  return {
+    take(fact: RunFact): void {
+      if (fact.kind === 'thinking') {
+        thinkingSinceMs ??= clock.monotonicMs();
+        thinking = textTail(fact.text, maxTextLength);
+        const thinkingElapsedMs = elapsedMs(thinkingSinceMs);
+        push({ phase: 'thinking', thinking: thinking, thinkingElapsedMs });
+      } else if (fact.kind === 'text') {
+        if (joins && isAnotherMessage(message, fact)) before = `${lastContent}\n\n`;
+        message = fact.text;
+        lastContent = textTail(`${before}${fact.text}`, maxTextLength);
+        push({ phase: 'content', content: lastContent, ...thought() });
+      } else if (fact.kind === 'end') end(fact);
+      // tools and compactions are no deltas: seed 003
+    },
+  };
 }
 
 /**

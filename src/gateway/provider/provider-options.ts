@@ -2,6 +2,7 @@ import type { Logger, SluiceError } from '../../kernel/index.js';
 import type { AgentEventPayload } from '../../stream/index.js';
 import type { OpenClawClient } from '../client/client.js';
 import { gatewayError } from '../errors.js';
+import type { RunLimits } from '../run/gateway-run.js';
 import type { CircuitOptions } from './circuit.js';
 
 /** The options of an agent behind a gateway. Times are in milliseconds. */
@@ -37,16 +38,8 @@ export interface OpenClawAgentProviderOptions {
   readonly logger?: Logger;
 }
 
-/** The numbers of a provider. */
-export interface ProviderLimits {
-  readonly agentTimeoutMs: number;
-  readonly sendAckTimeoutMs: number;
-  readonly idleTimeoutMs: number | undefined;
-  readonly errorGraceMs: number;
-}
-
 /** Checks options, and fills in the numbers. @throws SluiceError `bad-client-option`. */
-export function providerLimits(options: OpenClawAgentProviderOptions): ProviderLimits {
+export function providerLimits(options: OpenClawAgentProviderOptions): RunLimits {
   const { agentId, circuit = {} } = options;
   if (!/^[\w-]+$/.test(agentId)) throw bad('agentId', 'it has letters, digits, _ and - only');
   const limits = {

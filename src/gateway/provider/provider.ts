@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { type Logger, onAbort, silentLogger } from '../../kernel/index.js';
+import { deferred, type Logger, onAbort, silentLogger } from '../../kernel/index.js';
 import {
   type AgentAnswer,
   type AgentProvider,
@@ -10,20 +10,23 @@ import {
   type StreamDelta,
   unreachedError,
 } from '../../stream/index.js';
+import type { Backlog } from '../../stream/internal.js';
 import { FactQueue } from '../run/fact-queue.js';
-import { GatewayRun, type GatewayRunOptions, type RunRequest } from '../run/gateway-run.js';
-import type { RunEndFact, RunFact } from '../run/run-fact.js';
-import { SessionReader } from '../session/session-reader.js';
-import { ChatAnswer } from './chat-answer.js';
-import { type AttemptOutcome, Circuit, type EndAttempt } from './circuit.js';
-import { DeltaQueue } from './delta-queue.js';
-import { DeltaReader } from './delta-reader.js';
-import { type GatewayMessage, triggerMessage, turnMessage, unsentParts } from './messages.js';
 import {
-  type OpenClawAgentProviderOptions,
-  type ProviderLimits,
-  providerLimits,
-} from './provider-options.js';
+  type GatewayRun,
+  type GatewayRunOptions,
+  gatewayRun,
+  type RunLimits,
+  type RunRequest,
+} from '../run/gateway-run.js';
+import type { RunEndFact, RunFact } from '../run/run-fact.js';
+import { sessionReader } from '../session/session-reader.js';
+import { answerOf, isTooLong, tooLong } from './chat-answer.js';
+import { type AttemptOutcome, type Circuit, circuit, type EndAttempt } from './circuit.js';
+import { DeltaQueue } from './delta-queue.js';
+import { deltaReader } from './delta-reader.js';
+import { type GatewayMessage, triggerMessage, turnMessage, unsentParts } from './messages.js';
+import { type OpenClawAgentProviderOptions, providerLimits } from './provider-options.js';
 import { sessionKeyOf } from './session-key.js';
 
 const unavailable = 'the gateway is temporarily unavailable: it has failed several times in a row';
@@ -61,7 +64,7 @@ export class OpenClawAgentProvider implements AgentProvider {
   readonly models = ['default'] as const;
   readonly toolGate = 'observe-only';
   readonly #options: OpenClawAgentProviderOptions;
-  readonly #limits: ProviderLimits;
+  readonly #limits: RunLimits;
   readonly #circuit: Circuit;
   readonly #logger: Logger;
   #hasWarned = false;
@@ -69,13 +72,13 @@ export class OpenClawAgentProvider implements AgentProvider {
   constructor(options: OpenClawAgentProviderOptions) {
     this.#options = options;
     this.#limits = providerLimits(options);
-    this.#circuit = new Circuit(options.circuit ?? {}, options.client.clock);
+    this.#circuit = circuit(options.circuit ?? {}, options.client.clock);
     this.#logger = options.logger ?? silentLogger;
   }
 
   /** `closed`: messages go to the gateway. `open`: none does. `trial`: one is tried (stream §5). */
   get circuit(): 'closed' | 'open' | 'trial' {
-    return this.#circuit.state;
+    return this.#circuit.state();
   }
 
   /**
@@ -94,15 +97,17 @@ export class OpenClawAgentProvider implements AgentProvider {
       return entered.problem === undefined
         ? { status: 'answered', parts: [] }
         : { status: 'failed', error: entered.problem, reachedAgent: false };
-    const answer = new ChatAnswer();
+    const answer = deferred<AgentAnswer>();
     const { signal } = context;
     const run = this.#run(this.#requestOf(context, entered.text), entered.end, {
       ...{ listen: 'chat', isDriven: false, signal },
-      tell: (fact) => answer.take(fact),
+      tell: (fact) => {
+        if (fact.kind === 'end') answer.resolve(answerOf(fact));
+        else if (fact.kind === 'text' && isTooLong(fact.text)) run.fail(tooLong);
+      },
     });
-    answer.onOverflow = (problem) => run.fail(problem);
     run.start();
-    return answer.whole;
+    return answer.promise;
   }
 
   /** One turn, as session events. The gate is not asked: the gateway runs its tools. */
@@ -118,26 +123,20 @@ export class OpenClawAgentProvider implements AgentProvider {
       return;
     }
     const { client, messages = 'last' } = this.#options;
-    const reader = new DeltaReader(client.clock, messages, (delta) => queue.push(delta));
+    const reader = deltaReader(client.clock, messages, (delta) => queue.push(delta));
     const { signal } = context;
     const run = this.#run(this.#requestOf(context, entered.text), entered.end, {
       ...{ listen: 'agent', isDriven: false, signal },
       tell: (fact) => reader.take(fact),
     });
-    try {
-      run.start();
-      yield* queue.read();
-    } finally {
-      run.abort();
-      await entered.end('unknown');
-    }
+    yield* driven(run, entered.end, queue);
   }
 
   async *#events(request: AgentRequest, queue: FactQueue): AsyncGenerator<SessionEvent, void> {
     yield { type: 'agent_start' };
     const { client } = this.#options;
     const { model, signal } = request;
-    const reader = new SessionReader({ provider: this.id, model, clock: client.clock });
+    const reader = sessionReader({ provider: this.id, model, clock: client.clock });
     const entered = this.#enter(turnMessage(request));
     if ('problem' in entered) {
       const { problem } = entered;
@@ -151,13 +150,7 @@ export class OpenClawAgentProvider implements AgentProvider {
       { ...{ listen: 'agent', isDriven: true, signal }, tell: (fact) => queue.push(fact) },
     );
     queue.onOverflow = (problem) => run.fail(problem);
-    try {
-      run.start();
-      for await (const fact of queue.read()) yield* reader.take(fact);
-    } finally {
-      run.abort();
-      await entered.end('unknown');
-    }
+    for await (const fact of driven(run, entered.end, queue)) yield* reader.take(fact);
   }
 
   /** Begins an attempt, unless there is nothing to say, too much, or the circuit is open. */
@@ -172,7 +165,7 @@ export class OpenClawAgentProvider implements AgentProvider {
     const { client, newId = randomUUID, onTool } = this.#options;
     let hasHeard = false;
     let listening: Disposable | undefined;
-    const run = new GatewayRun(request, {
+    const run = gatewayRun(request, {
       ...this.#limits,
       ...how,
       client,
@@ -223,4 +216,15 @@ export class OpenClawAgentProvider implements AgentProvider {
 
 function unsent(message: string): RunEndFact {
   return { kind: 'end', how: 'failed', by: 'gateway', message, reachedAgent: false };
+}
+
+/** Starts a run, and gives what comes of it. Who leaves early stops the agent. */
+async function* driven<T>(run: GatewayRun, end: EndAttempt, queue: Backlog<T>) {
+  try {
+    run.start();
+    yield* queue.read();
+  } finally {
+    run.abort();
+    await end('unknown');
+  }
 }

@@ -1,4 +1,5 @@
 import { resultText } from '../../run/index.js';
+import { Backlog } from '../../stream/internal.js';
 import type { RunFact, SnapshotFact } from './run-fact.js';
 
 /** Facts that may wait, at most. */
@@ -11,47 +12,24 @@ const maxChars = 16 * 1024 * 1024;
  * Facts that wait for their reader. While nobody reads, a text that only grows is held once, and of a call's progress
  * the last; what cannot be merged is bounded, and a reader who lets it pile up is told (stream §6.6).
  */
-export class FactQueue {
+export class FactQueue extends Backlog<RunFact> {
   /** Too much waits: ends the run, whose end is then pushed. */
   onOverflow: (message: string) => void = () => undefined;
-  #waiting: RunFact[] = [];
   #chars = 0;
-  #wake: (() => void) | undefined;
-  #isClosed = false;
 
   /** Adds one. After an `end` or `close` it is dropped. */
   push(fact: RunFact): void {
-    if (this.#isClosed) return;
-    if (fact.kind === 'end') this.#isClosed = true;
-    if (!this.#merge(fact)) this.#waiting.push(fact);
-    this.#wake?.();
-    if (fact.kind === 'end' || this.#waiting.length < 2) return;
+    if (this.isClosed) return;
+    if (this.waiting.length === 0) this.#chars = 0;
+    this.isClosed = fact.kind === 'end';
+    if (!this.#merge(fact)) this.waiting.push(fact);
+    this.wake();
+    if (fact.kind === 'end' || this.waiting.length < 2) return;
     this.#chars += fact.kind === 'tool' ? resultText(fact.result).length : 0;
-    if (this.#waiting.length > maxFacts || this.#chars > maxChars) {
-      const waiting = this.#waiting.length;
-      this.#waiting = [];
+    if (this.waiting.length > maxFacts || this.#chars > maxChars) {
+      const waiting = this.waiting.length;
+      this.waiting = [];
       this.onOverflow(`its reader is too slow: ${waiting} events wait`);
-    }
-  }
-
-  /** Ends the stream now: who reads has left. */
-  close(): void {
-    this.#isClosed = true;
-    this.#waiting = [];
-    this.#wake?.();
-  }
-
-  /** The facts, until the `end` or `close`. Read once. */
-  async *read(): AsyncGenerator<RunFact, void> {
-    for (;;) {
-      const fact = this.#waiting.shift();
-      if (this.#waiting.length === 0) this.#chars = 0;
-      if (fact !== undefined) yield fact;
-      else if (this.#isClosed) return;
-      else
-        await new Promise<void>((resolve) => {
-          this.#wake = resolve;
-        });
     }
   }
 
@@ -74,11 +52,11 @@ export class FactQueue {
 
   /** Puts a fact in the place of the last that it fits, among those since the last that nothing may pass. */
   #replace(fact: RunFact, fits: (one: RunFact) => boolean, by: (one: RunFact) => RunFact): boolean {
-    for (let at = this.#waiting.length - 1; at >= 0; at--) {
-      const one = this.#waiting[at];
+    for (let at = this.waiting.length - 1; at >= 0; at--) {
+      const one = this.waiting[at];
       if (one === undefined) return false;
       if (fits(one)) {
-        this.#waiting[at] = by(one);
+        this.waiting[at] = by(one);
         return true;
       }
       if (!mayPass(one, fact)) return false;

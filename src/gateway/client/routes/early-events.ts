@@ -18,56 +18,59 @@ interface Early<Event> {
  * Keeps events that come before their run is registered: a gateway may begin to tell of a run before it has
  * acknowledged it. They are kept only while somebody waits for an acknowledgement, and shortly after.
  */
-export class EarlyEvents<Event extends { readonly runId: string }> {
-  readonly #onDrop: () => void;
-  readonly #grace: Timer;
-  #kept: Early<Event>[] = [];
-  #chars = 0;
-  #waiting = 0;
+export function earlyEvents<Event extends { readonly runId: string }>(
+  clock: Clock,
+  onDrop: () => void,
+) {
+  let kept: Early<Event>[] = [];
+  let keptChars = 0;
+  let waiting = 0;
+  const grace = new Timer(clock);
 
-  constructor(clock: Clock, onDrop: () => void) {
-    this.#grace = new Timer(clock);
-    this.#onDrop = onDrop;
+  function clear(): void {
+    kept = [];
+    keptChars = 0;
+    grace.clear();
   }
 
-  get size(): number {
-    return this.#kept.length;
-  }
+  return {
+    size: (): number => kept.length,
 
-  /** Notes that somebody waits for an acknowledgement, until the returned function is called once. */
-  expect(): () => void {
-    this.#waiting++;
-    return () => {
-      if (--this.#waiting > 0) return;
-      this.#grace.setIdly(graceMs, () => {
-        if (this.#waiting === 0) this.clear();
-      });
-    };
-  }
+    /** Notes that somebody waits for an acknowledgement, until the returned function is called once. */
+    expect(): () => void {
+      waiting++;
+      return () => {
+        if (--waiting > 0) return;
+        grace.setIdly(graceMs, () => {
+          if (waiting === 0) clear();
+        });
+      };
+    },
 
-  /** Keeps an event, if its run may still be registered. @param chars the length of its frame. */
-  keep(event: Event, chars: number): void {
-    if (this.#waiting === 0 && !this.#grace.isSet) return;
-    this.#kept.push({ event, chars });
-    this.#chars += chars;
-    while (this.#kept.length > maxEvents || this.#chars > maxChars) {
-      this.#chars -= this.#kept.shift()?.chars ?? 0;
-      this.#onDrop();
-    }
-  }
+    /** Keeps an event, if its run may still be registered. @param chars the length of its frame. */
+    keep(event: Event, chars: number): void {
+      if (waiting === 0 && !grace.isSet) return;
+      kept.push({ event, chars });
+      keptChars += chars;
+      while (kept.length > maxEvents || keptChars > maxChars) {
+        keptChars -= kept.shift()?.chars ?? 0;
+        onDrop();
+      }
+    },
 
-  /** Takes the events of a run out, in the order in which they came. */
-  take(runId: string): readonly Event[] {
-    const taken = this.#kept.filter(({ event }) => event.runId === runId);
-    if (taken.length === 0) return [];
-    this.#kept = this.#kept.filter(({ event }) => event.runId !== runId);
-    this.#chars = this.#kept.reduce((sum, { chars }) => sum + chars, 0);
-    return taken.map(({ event }) => event);
-  }
-
-  clear(): void {
-    this.#kept = [];
-    this.#chars = 0;
-    this.#grace.clear();
-  }
+    /** Takes the events of a run out, in the order in which they came. */
+    take(runId: string): readonly Event[] {
+      const taken = kept.filter(({ event }) => event.runId === runId);
+      if (taken.length === 0) return [];
+      kept = kept.filter(({ event }) => event.runId !== runId);
+      keptChars = kept.reduce((sum, { chars }) => sum + chars, 0);
+      return taken.map(({ event }) => event);
+    },
+    clear,
+  };
 }
+
+/** The parts of `earlyEvents` that others use. */
+export type EarlyEvents<Event extends { readonly runId: string }> = ReturnType<
+  typeof earlyEvents<Event>
+>;

@@ -21,57 +21,51 @@ interface RunCallbacksOptions<Event extends { readonly runId: string }, Callback
 }
 
 /** One kind of events, by run: each run has one callback, and nobody takes another's (stream §3). */
-export class RunCallbacks<Event extends { readonly runId: string }, Callback> {
-  readonly #runs = new Map<string, RegisteredRun<Callback>>();
-  readonly #with: RunCallbacksOptions<Event, Callback>;
+export function runCallbacks<Event extends { readonly runId: string }, Callback>(
+  options: RunCallbacksOptions<Event, Callback>,
+) {
+  const { kind, maxRuns, early, deliver } = options;
+  const runs = new Map<string, RegisteredRun<Callback>>();
 
-  constructor(options: RunCallbacksOptions<Event, Callback>) {
-    this.#with = options;
-  }
+  return {
+    size: (): number => runs.size,
+    /** The events of runs that are not registered yet. */
+    early,
 
-  get size(): number {
-    return this.#runs.size;
-  }
+    /** @throws SluiceError `run-registered`, `too-many-runs`. */
+    register(runId: string, callback: Callback, other?: (event: OtherAgentEvent) => void): void {
+      if (runs.has(runId)) throw gatewayError('run-registered', { runId, kind });
+      if (runs.size >= maxRuns)
+        throw gatewayError('too-many-runs', { runId, kind, count: maxRuns });
+      const run: RegisteredRun<Callback> = { callback, other, lastSeq: 0 };
+      runs.set(runId, run);
+      for (const event of early.take(runId)) if (runs.get(runId) === run) deliver(event, run);
+    },
 
-  /** The events of runs that are not registered yet. */
-  get early(): EarlyEvents<Event> {
-    return this.#with.early;
-  }
+    /**
+     * @param callback if it is given, a run with another callback is left alone.
+     *
+     * @returns true if the run was registered.
+     */
+    unregister(runId: string, callback?: Callback): boolean {
+      const run = runs.get(runId);
+      if (run === undefined || (callback !== undefined && run.callback !== callback)) return false;
+      return runs.delete(runId);
+    },
 
-  /** @throws SluiceError `run-registered`, `too-many-runs`. */
-  register(runId: string, callback: Callback, other?: (event: OtherAgentEvent) => void): void {
-    const { kind, maxRuns, early, deliver } = this.#with;
-    if (this.#runs.has(runId)) throw gatewayError('run-registered', { runId, kind });
-    if (this.#runs.size >= maxRuns)
-      throw gatewayError('too-many-runs', { runId, kind, count: maxRuns });
-    const run: RegisteredRun<Callback> = { callback, other, lastSeq: 0 };
-    this.#runs.set(runId, run);
-    for (const event of early.take(runId)) if (this.#runs.get(runId) === run) deliver(event, run);
-  }
+    /** @param chars the length of the event's frame. @returns true if the event's run is registered. */
+    route(event: Event, chars: number): boolean {
+      const run = runs.get(event.runId);
+      if (run === undefined) early.keep(event, chars);
+      else deliver(event, run);
+      return run !== undefined;
+    },
 
-  /**
-   * @param callback if it is given, a run with another callback is left alone.
-   *
-   * @returns true if the run was registered.
-   */
-  unregister(runId: string, callback?: Callback): boolean {
-    const run = this.#runs.get(runId);
-    if (run === undefined || (callback !== undefined && run.callback !== callback)) return false;
-    return this.#runs.delete(runId);
-  }
-
-  /** @param chars the length of the event's frame. @returns true if the event's run is registered. */
-  route(event: Event, chars: number): boolean {
-    const run = this.#runs.get(event.runId);
-    if (run === undefined) this.early.keep(event, chars);
-    else this.#with.deliver(event, run);
-    return run !== undefined;
-  }
-
-  /** Takes every run away. @returns the callbacks, by run. */
-  takeAll(): readonly (readonly [runId: string, callback: Callback])[] {
-    const all = [...this.#runs].map(([runId, { callback }]) => [runId, callback] as const);
-    this.#runs.clear();
-    return all;
-  }
+    /** Takes every run away. @returns the callbacks, by run. */
+    takeAll(): readonly (readonly [runId: string, callback: Callback])[] {
+      const all = [...runs].map(([runId, { callback }]) => [runId, callback] as const);
+      runs.clear();
+      return all;
+    },
+  };
 }

@@ -5,41 +5,33 @@ import { Recent } from '../../../stream/internal.js';
 const maxReleased = 1_000;
 
 /** The runs that have, or had, a dispatcher here: a bridge would tell their facts a second time. */
-export class RunClaims {
-  readonly #runs = new HeldKeys();
-  readonly #sessions = new HeldKeys();
-  readonly #released = new Recent<string, true>(maxReleased);
+export function runClaims() {
+  const runs = new HeldKeys();
+  const sessions = new HeldKeys();
+  const released = new Recent<string, true>(maxReleased);
 
-  get size(): number {
-    return this.#runs.size + this.#sessions.size;
-  }
+  return {
+    size: (): number => runs.size + sessions.size,
+    has: (runId: string): boolean => runs.has(runId),
 
-  has(runId: string): boolean {
-    return this.#runs.has(runId);
-  }
+    /** Tells whether a run is claimed, was claimed lately, or belongs to a session whose run has no name yet. */
+    covers: (runId: string, sessionKey = ''): boolean =>
+      runs.has(runId) || released.has(runId) || sessions.has(sessionKey.toLowerCase()),
 
-  /** Tells whether a run is claimed, was claimed lately, or belongs to a session whose run has no name yet. */
-  covers(runId: string, sessionKey = ''): boolean {
-    return (
-      this.#runs.has(runId) ||
-      this.#released.has(runId) ||
-      this.#sessions.has(sessionKey.toLowerCase())
-    );
-  }
+    /** Claims a run, until the returned object is disposed. */
+    addRun(runId: string): Disposable {
+      const release = runs.hold(runId);
+      return {
+        [Symbol.dispose]: () => {
+          release();
+          released.set(runId, true);
+        },
+      };
+    },
 
-  /** Claims a run, until the returned object is disposed. */
-  addRun(runId: string): Disposable {
-    const release = this.#runs.hold(runId);
-    return {
-      [Symbol.dispose]: () => {
-        release();
-        this.#released.set(runId, true);
-      },
-    };
-  }
-
-  /** Claims all runs of a session, until the returned object is disposed. Gateways write keys in lower case. */
-  addSession(sessionKey: string): Disposable {
-    return { [Symbol.dispose]: this.#sessions.hold(sessionKey.toLowerCase()) };
-  }
+    /** Claims all runs of a session, until the returned object is disposed. Gateways write keys in lower case. */
+    addSession: (sessionKey: string): Disposable => ({
+      [Symbol.dispose]: sessions.hold(sessionKey.toLowerCase()),
+    }),
+  };
 }

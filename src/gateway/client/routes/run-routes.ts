@@ -9,8 +9,8 @@ import {
 } from '../../protocol/agent-event.js';
 import { type ChatEvent, type LostReason, readChatEvent } from '../../protocol/chat-event.js';
 import type { ClientCounters } from './client-stats.js';
-import { EarlyEvents } from './early-events.js';
-import { type RegisteredRun, RunCallbacks } from './run-callbacks.js';
+import { earlyEvents } from './early-events.js';
+import { type RegisteredRun, runCallbacks } from './run-callbacks.js';
 
 /** Hears each event of one run whose stream seed 003 names. */
 export type AgentCallback = (event: AgentEventPayload) => void;
@@ -19,77 +19,24 @@ export type AgentCallback = (event: AgentEventPayload) => void;
 export type ChatCallback = (event: ChatEvent) => void;
 
 /** Brings the events of runs to the callbacks that are registered for them: `agent` and `chat` side by side. */
-export class RunRoutes {
-  readonly agent: RunCallbacks<WireAgentEvent, AgentCallback>;
-  readonly chat: RunCallbacks<ChatEvent, ChatCallback>;
-  readonly #counters: ClientCounters;
-  readonly #clock: Clock;
-  readonly #logger: Logger;
+export function runRoutes(maxRuns: number, counters: ClientCounters, clock: Clock, logger: Logger) {
+  const onDrop = (): void => void counters.earlyEventsDropped++;
+  const agent = runCallbacks<WireAgentEvent, AgentCallback>({
+    kind: 'agent',
+    maxRuns,
+    early: earlyEvents(clock, onDrop),
+    deliver: (event, run) => deliverAgent(event, run),
+  });
+  const chat = runCallbacks<ChatEvent, ChatCallback>({
+    kind: 'chat',
+    maxRuns,
+    early: earlyEvents(clock, onDrop),
+    deliver: (event, run) => call(event.runId, () => run.callback(event)),
+  });
 
-  constructor(maxRuns: number, counters: ClientCounters, clock: Clock, logger: Logger) {
-    this.#counters = counters;
-    this.#clock = clock;
-    this.#logger = logger;
-    const onDrop = (): void => void counters.earlyEventsDropped++;
-    this.agent = new RunCallbacks({
-      kind: 'agent',
-      maxRuns,
-      early: new EarlyEvents(clock, onDrop),
-      deliver: (event, run) => this.#deliverAgent(event, run),
-    });
-    this.chat = new RunCallbacks({
-      kind: 'chat',
-      maxRuns,
-      early: new EarlyEvents(clock, onDrop),
-      deliver: (event, run) => this.#call(event.runId, () => run.callback(event)),
-    });
-  }
-
-  /** Keeps the events of unregistered runs, until the returned object is disposed, and a little longer. */
-  expect(): Disposable {
-    const ends = [this.agent.early.expect(), this.chat.early.expect()];
-    return { [Symbol.dispose]: () => ends.forEach((end) => void end()) };
-  }
-
-  /** @returns true if a callback was told. */
-  routeAgent(payload: unknown, chars: number): boolean {
-    const event = readAgentEvent(payload);
-    if (event === undefined) return this.#malformed();
-    if (isGapReport(event)) {
-      const { expected, received } = event.data ?? {};
-      this.#counters.gapReports++;
-      this.#logger.warn('the gateway has missed events of a run', {
-        ...{ runId: event.runId, expected, received },
-      });
-      return false;
-    }
-    return this.#counted(this.agent.route(event, chars));
-  }
-
-  /** @returns true if a callback was told. */
-  routeChat(payload: unknown, chars: number): boolean {
-    const event = readChatEvent(payload);
-    return event === undefined ? this.#malformed() : this.#counted(this.chat.route(event, chars));
-  }
-
-  /** Ends every run, because no event of it can come any more. */
-  endAll(reason: LostReason, error: string): void {
-    for (const { early } of [this.agent, this.chat]) early.clear();
-    const chats = this.chat.takeAll();
-    for (const [runId, callback] of this.agent.takeAll()) {
-      const data = { reason, error };
-      const ts = this.#clock.now();
-      this.#call(runId, () => callback({ runId, seq: 0, stream: 'error', ts, data }));
-    }
-    for (const [runId, callback] of chats)
-      this.#call(runId, () =>
-        callback({ runId, state: 'error', errorMessage: error, lost: reason }),
-      );
-  }
-
-  #deliverAgent(wire: WireAgentEvent, run: RegisteredRun<AgentCallback>): void {
-    const { runId, stream, seq, ts = this.#clock.now(), data = {}, sessionKey } = wire;
-    if (seq !== undefined && !this.#isNext(runId, seq, run)) return;
+  function deliverAgent(wire: WireAgentEvent, run: RegisteredRun<AgentCallback>): void {
+    const { runId, stream, seq, ts = clock.now(), data = {}, sessionKey } = wire;
+    if (seq !== undefined && !isNext(runId, seq, run)) return;
     const event: OtherAgentEvent = {
       runId,
       // an event without a number belongs after the one before it
@@ -99,39 +46,87 @@ export class RunRoutes {
       data,
       ...definedFields({ sessionKey }),
     };
-    this.#call(runId, () => (isNamedStream(event) ? run.callback(event) : run.other?.(event)));
+    call(runId, () => (isNamedStream(event) ? run.callback(event) : run.other?.(event)));
   }
 
-  #isNext(runId: string, seq: number, run: RegisteredRun<AgentCallback>): boolean {
+  function isNext(runId: string, seq: number, run: RegisteredRun<AgentCallback>): boolean {
     const { lastSeq } = run;
     if (seq <= lastSeq) {
-      this.#counters.seqRegressions++;
+      counters.seqRegressions++;
       return false;
     }
     run.lastSeq = seq;
     if (lastSeq > 0 && seq > lastSeq + 1) {
-      this.#counters.seqGaps++;
-      this.#logger.warn('events of a run are missing', { runId, after: lastSeq, before: seq });
+      counters.seqGaps++;
+      logger.warn('events of a run are missing', { runId, after: lastSeq, before: seq });
     }
     return true;
   }
 
-  #call(runId: string, call: () => void): void {
+  function call(runId: string, call: () => void): void {
     try {
       call();
     } catch (error) {
-      this.#counters.listenerErrors++;
-      this.#logger.error('the callback of a run threw', { runId, error });
+      counters.listenerErrors++;
+      logger.error('the callback of a run threw', { runId, error });
     }
   }
 
-  #malformed(): false {
-    this.#counters.malformedFrames++;
+  function malformed(): false {
+    counters.malformedFrames++;
     return false;
   }
 
-  #counted(isRouted: boolean): boolean {
-    if (!isRouted) this.#counters.unroutedEvents++;
+  function counted(isRouted: boolean): boolean {
+    if (!isRouted) counters.unroutedEvents++;
     return isRouted;
   }
+
+  return {
+    agent,
+    chat,
+
+    /** Keeps the events of unregistered runs, until the returned object is disposed, and a little longer. */
+    expect(): Disposable {
+      const ends = [agent.early.expect(), chat.early.expect()];
+      return { [Symbol.dispose]: () => ends.forEach((end) => void end()) };
+    },
+
+    /** @returns true if a callback was told. */
+    routeAgent(payload: unknown, chars: number): boolean {
+      const event = readAgentEvent(payload);
+      if (event === undefined) return malformed();
+      if (isGapReport(event)) {
+        const { expected, received } = event.data ?? {};
+        counters.gapReports++;
+        logger.warn('the gateway has missed events of a run', {
+          ...{ runId: event.runId, expected, received },
+        });
+        return false;
+      }
+      return counted(agent.route(event, chars));
+    },
+
+    /** @returns true if a callback was told. */
+    routeChat(payload: unknown, chars: number): boolean {
+      const event = readChatEvent(payload);
+      return event === undefined ? malformed() : counted(chat.route(event, chars));
+    },
+
+    /** Ends every run, because no event of it can come any more. */
+    endAll(reason: LostReason, error: string): void {
+      for (const kind of [agent, chat]) kind.early.clear();
+      const chats = chat.takeAll();
+      for (const [runId, callback] of agent.takeAll()) {
+        const data = { reason, error };
+        const ts = clock.now();
+        call(runId, () => callback({ runId, seq: 0, stream: 'error', ts, data }));
+      }
+      for (const [runId, callback] of chats)
+        call(runId, () => callback({ runId, state: 'error', errorMessage: error, lost: reason }));
+    },
+  };
 }
+
+/** The parts of `runRoutes` that others use. */
+export type RunRoutes = ReturnType<typeof runRoutes>;
