@@ -1,10 +1,10 @@
 import { systemClock } from '../../kernel/index.js';
 import { leavable } from '../../stream/index.js';
-import { type Arrival, Arrivals } from '../frames/arrivals.js';
+import { type Arrival, type Arrivals, arrivalsOf } from '../frames/arrivals.js';
 import type { CsdkCallback } from '../frames/callback.js';
 import type { CsdkFrame } from '../frames/frame.js';
 import type { CoderStreamEvent } from './blocks/coder-event.js';
-import { CoderRun } from './coder-run.js';
+import { type CoderRun, coderRun } from './coder-run.js';
 
 /** Options of `coderStream`. */
 export interface CoderStreamOptions {
@@ -40,7 +40,7 @@ export function coderStream(
   options: CoderStreamOptions = {},
 ): AsyncGenerator<CoderStreamEvent> {
   const { callbacks, signal } = options;
-  const arrivals = new Arrivals({ messages, callbacks, signal, clock: systemClock });
+  const arrivals = arrivalsOf({ messages, callbacks, signal, clock: systemClock });
   return leavable(eventsOf(arrivals, options), arrivals);
 }
 
@@ -48,7 +48,7 @@ async function* eventsOf(
   arrivals: Arrivals,
   { threadId, signal, now = systemClock.now, end }: CoderStreamOptions,
 ): AsyncGenerator<CoderStreamEvent> {
-  const run = new CoderRun(now, threadId);
+  const run = coderRun(now, threadId);
   try {
     for (let isOver = false; !isOver; ) {
       const ready = arrivals.next();
@@ -72,7 +72,7 @@ function told(
   switch (next.kind) {
     case 'frame':
       run.frame(next.frame);
-      if (!endsAtResult || !run.isDecided) return false;
+      if (!endsAtResult || !run.isDecided()) return false;
       run.end();
       return true;
     case 'callback':
@@ -91,6 +91,7 @@ function told(
       run.abort(signal?.reason);
       return true;
     case 'timedOut':
+    case 'left':
     case 'closed':
       return true;
   }

@@ -24,34 +24,32 @@ const calls = 256;
  * Tells each request for leave once, and each decision once, however many tell of it: the host's callbacks, a
  * frame on an automatic denial, and the result's list of denials (C9).
  */
-export class Permissions {
-  readonly #emit: (body: CoderBody) => void;
-  readonly #told = new Recent<string, Told>(calls);
+export function permissionsTold(emit: (body: CoderBody) => void) {
+  const toldCalls = new Recent<string, Told>(calls);
+  const known = ({ toolUseId }: PermissionRequest): Told | undefined =>
+    toolUseId === '' ? undefined : toldCalls.get(toolUseId);
 
-  constructor(emit: (body: CoderBody) => void) {
-    this.#emit = emit;
-  }
-
-  request(request: PermissionRequest): void {
-    if (this.#known(request) === undefined) this.#ask(request);
-  }
-
-  /** Tells a decision, and before it what it is about, where nobody has asked. */
-  decide(request: PermissionRequest, decision: PermissionDecision): void {
-    const told = this.#known(request) ?? this.#ask(request);
-    if (told.decision === decision) return;
-    told.decision = decision;
-    this.#emit({ type: 'permission', request: told.request, decision });
-  }
-
-  #known({ toolUseId }: PermissionRequest): Told | undefined {
-    return toolUseId === '' ? undefined : this.#told.get(toolUseId);
-  }
-
-  #ask(request: PermissionRequest): Told {
+  function ask(request: PermissionRequest): Told {
     const told: Told = { request, decision: undefined };
-    this.#told.set(request.toolUseId, told);
-    this.#emit({ type: 'permission', request });
+    toldCalls.set(request.toolUseId, told);
+    emit({ type: 'permission', request });
     return told;
   }
+
+  return {
+    request(request: PermissionRequest): void {
+      if (known(request) === undefined) ask(request);
+    },
+
+    /** Tells a decision, and before it what it is about, where nobody has asked. */
+    decide(request: PermissionRequest, decision: PermissionDecision): void {
+      const told = known(request) ?? ask(request);
+      if (told.decision === decision) return;
+      told.decision = decision;
+      emit({ type: 'permission', request: told.request, decision });
+    },
+  };
 }
+
+/** The parts of `permissionsTold` that others use. */
+export type Permissions = ReturnType<typeof permissionsTold>;

@@ -17,55 +17,51 @@ interface Asked {
 }
 
 /** The tool calls of one query that the SDK has asked about: each is judged once, and told of once. */
-export class AskedCalls {
-  readonly #gate: ToolGate;
-  readonly #callbacks: CallbackQueue;
-  readonly #asked = new Map<string, Asked>();
+export function askedCalls(gate: ToolGate, callbacks: CallbackQueue) {
+  const askedCalls = new Map<string, Asked>();
 
-  constructor(gate: ToolGate, callbacks: CallbackQueue) {
-    this.#gate = gate;
-    this.#callbacks = callbacks;
-  }
+  return {
+    /** A call that the gate was asked about, as the stream was told of it: the SDK may ask again with another input. */
+    told: (toolCallId: string): ToolCall | undefined => askedCalls.get(toolCallId)?.call,
 
-  /** A call that the gate was asked about, as the stream was told of it: the SDK may ask again with another input. */
-  told(toolCallId: string): ToolCall | undefined {
-    return this.#asked.get(toolCallId)?.call;
-  }
+    /** The decision about a call, asked for at most once. An asker whose own signal aborts gets a refusal. */
+    decide(call: ToolCall, signal: AbortSignal, requestId?: string): Promise<ToolDecision> {
+      const known = askedCalls.get(call.toolCallId);
+      if (known !== undefined) return orAborted(known.decision, signal);
+      callbacks.push({
+        kind: 'permission_request',
+        toolUseId: call.toolCallId,
+        toolName: call.toolName,
+        input: call.args,
+        ...whose(call, requestId),
+      });
+      const decision = judge(gate, call, signal).then((decided) => {
+        // A judgement that was aborted is none: when the SDK asks again, the gate is asked again.
+        if (signal.aborted) askedCalls.delete(call.toolCallId);
+        return decided;
+      });
+      askedCalls.set(call.toolCallId, { call, decision, isTold: false });
+      return orAborted(decision, signal);
+    },
 
-  /** The decision about a call, asked for at most once. An asker whose own signal aborts gets a refusal. */
-  decide(call: ToolCall, signal: AbortSignal, requestId?: string): Promise<ToolDecision> {
-    const known = this.#asked.get(call.toolCallId);
-    if (known !== undefined) return orAborted(known.decision, signal);
-    this.#callbacks.push({
-      kind: 'permission_request',
-      toolUseId: call.toolCallId,
-      toolName: call.toolName,
-      input: call.args,
-      ...whose(call, requestId),
-    });
-    const decision = judge(this.#gate, call, signal).then((decided) => {
-      // A judgement that was aborted is none: when the SDK asks again, the gate is asked again.
-      if (signal.aborted) this.#asked.delete(call.toolCallId);
-      return decided;
-    });
-    this.#asked.set(call.toolCallId, { call, decision, isTold: false });
-    return orAborted(decision, signal);
-  }
-
-  /** Tells what became of a call, the first time. */
-  tell(call: ToolCall, told: Told, requestId?: string): void {
-    const asked = this.#asked.get(call.toolCallId);
-    if (asked?.isTold === true) return;
-    if (asked !== undefined) asked.isTold = true;
-    this.#callbacks.push({
-      kind: 'permission_decision',
-      toolUseId: call.toolCallId,
-      toolName: call.toolName,
-      ...told,
-      ...whose(call, requestId),
-    });
-  }
+    /** Tells what became of a call, the first time. */
+    tell(call: ToolCall, told: Told, requestId?: string): void {
+      const asked = askedCalls.get(call.toolCallId);
+      if (asked?.isTold === true) return;
+      if (asked !== undefined) asked.isTold = true;
+      callbacks.push({
+        kind: 'permission_decision',
+        toolUseId: call.toolCallId,
+        toolName: call.toolName,
+        ...told,
+        ...whose(call, requestId),
+      });
+    },
+  };
 }
+
+/** The parts of `askedCalls` that others use. */
+export type AskedCalls = ReturnType<typeof askedCalls>;
 
 /** The changed input of a tool; nothing if its input stays. */
 export function changedInput(

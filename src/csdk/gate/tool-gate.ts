@@ -2,7 +2,7 @@ import { oneLine } from '../../kernel/index.js';
 import type { ToolCall, ToolGate } from '../../stream/index.js';
 import type { CallbackQueue } from '../frames/callback.js';
 import { isFields } from '../frames/frame.js';
-import { AskedCalls, changedInput } from './asked-calls.js';
+import { type AskedCalls, askedCalls, changedInput } from './asked-calls.js';
 import {
   type CsdkCanUseTool,
   type CsdkHook,
@@ -65,7 +65,7 @@ export function toolGate<
   callbacks: CallbackQueue,
   options: ToolGateOptions<Options, Answer> = {},
 ): CsdkToolGate<Options, Answer> {
-  const calls = new AskedCalls(gate, callbacks);
+  const calls = askedCalls(gate, callbacks);
   return { canUseTool: permissions(calls, options), hooks: hooksOf(calls, callbacks, options) };
 }
 

@@ -1,8 +1,9 @@
+import { systemClock } from '../../kernel/index.js';
 import { leavable } from '../../stream/index.js';
+import { type Arrival, type Arrivals, arrivalsOf, type Frames } from '../frames/arrivals.js';
 import { type CsdkFrame, isFields } from '../frames/frame.js';
-import { type FrameRead, type Frames, SharedFrames } from '../frames/shared-frames.js';
 import { endOfResult } from '../session/run-end.js';
-import { RunEnds, type RunsEnd, speaks } from './run-ends.js';
+import { type RunsEnd, runEnds, speaks } from './run-ends.js';
 
 /** Options for splitting a query into its runs. Each may be left out. */
 export interface LiveRunsOptions {
@@ -52,13 +53,18 @@ export function watchedRuns(
   options: LiveRunsOptions,
   onOver: () => void,
 ): AsyncGenerator<AsyncIterableIterator<CsdkFrame>> {
-  const shared = new SharedFrames(frames);
   const { signal } = options;
-  const onAbort = (): void => void shared.close().catch(() => undefined); // an abort has nobody to be told
+  const arrivals = arrivalsOf({ messages: frames, clock: systemClock });
+  const closeSource = async (): Promise<void> => {
+    arrivals.close();
+    const failed = await arrivals.release();
+    if (failed !== undefined) throw failed.error;
+  };
+  const onAbort = (): void => void closeSource().catch(noop); // an abort has nobody to be told
   const close = (): void => {
     signal?.removeEventListener('abort', onAbort);
-    closing ??= shared.close();
-    closing.catch(() => undefined); // told by release
+    closing ??= closeSource();
+    closing.catch(noop); // told by release
   };
   let closing: Promise<void> | undefined;
   signal?.addEventListener('abort', onAbort, { once: true });
@@ -67,23 +73,31 @@ export function watchedRuns(
     close();
     await closing;
   };
-  return leavable(runsOf(shared, { ...options, onOver }, release), { close, release });
+  return leavable(runsOf({ ...options, arrivals, closeSource, onOver }, release), {
+    close,
+    release,
+  });
+}
+
+interface RunsParts extends LiveRunsOptions {
+  readonly arrivals: Arrivals;
+  readonly closeSource: () => Promise<void>;
+  readonly onOver: () => void;
 }
 
 async function* runsOf(
-  shared: SharedFrames,
-  { end = 'result', leave = 'skip', onOver }: LiveRunsOptions & Pick<LiveRunParts, 'onOver'>,
+  parts: RunsParts,
   release: () => Promise<void>,
 ): AsyncGenerator<AsyncIterableIterator<CsdkFrame>> {
   let last: LiveRun | undefined;
   try {
     for (;;) {
-      const { start, stop } = await untilBegun(shared);
+      const { start, stop } = await untilBegun(parts.arrivals);
       const isRun = stop === undefined || (last === undefined && start.length > 0);
-      if (!isRun && stop.kind === 'threw' && last?.hasFailed !== true) throw stop.error;
+      if (!isRun && stop.kind === 'threw' && last?.hasFailed() !== true) throw stop.error;
       if (!isRun) return;
-      last = new LiveRun({ shared, start, stop, end, leave, onOver });
-      yield last;
+      last = liveRun(parts, { start, stop });
+      yield last.frames;
       await last.skip();
     }
   } finally {
@@ -94,14 +108,14 @@ async function* runsOf(
 interface Start {
   readonly start: CsdkFrame[];
   /** The arrival in the place of a frame that begins a run. */
-  readonly stop: FrameRead | undefined;
+  readonly stop: Arrival | undefined;
 }
 
 /** Reads up to the first frame that makes a run of what came before it. */
-async function untilBegun(shared: SharedFrames): Promise<Start> {
+async function untilBegun(arrivals: Arrivals): Promise<Start> {
   const start: CsdkFrame[] = [];
   while (start.length < longestStart) {
-    const read = await shared.read();
+    const read = await arrivals.next();
     if (read.kind === 'left') continue; // of a run that was left while this one was asked for
     if (read.kind !== 'frame') return { start, stop: read };
     start.push(read.frame);
@@ -115,99 +129,73 @@ function begins(frame: CsdkFrame): boolean {
   return speaks(frame) || frame.type === 'result' || frame.subtype === 'init';
 }
 
-interface LiveRunParts extends Start {
-  readonly shared: SharedFrames;
-  readonly end: RunsEnd;
-  readonly leave: 'skip' | 'close';
-  readonly onOver: () => void;
-}
-
 /** One run: the frames that were read of it, and those to come. Iterating it again goes on where it was. */
-class LiveRun implements AsyncIterableIterator<CsdkFrame> {
-  readonly #with: LiveRunParts;
-  readonly #ends: RunEnds;
-  #stop: FrameRead | undefined;
-  #isOver = false;
-  #isLeft = false;
-  /** The read that was asked for last, until it has settled: the source has one reader at a time. */
-  #reading: Promise<unknown> | undefined;
-  /** Its last result says that it failed. */
-  hasFailed = false;
+function liveRun(parts: RunsParts, { start, stop }: Start) {
+  const { arrivals, closeSource, onOver, end = 'result', leave = 'skip' } = parts;
+  const ends = runEnds(end);
+  let isOver = false;
+  let isLeft = false;
+  let isReading = false;
+  let hasFailed = false;
+  let closing: Promise<void> | undefined;
 
-  constructor(parts: LiveRunParts) {
-    this.#with = parts;
-    this.#ends = new RunEnds(parts.end);
-    this.#stop = parts.stop;
+  async function read(): Promise<IteratorResult<CsdkFrame>> {
+    if (isOver) return over;
+    const frame = start.shift();
+    isReading = true;
+    const next: Arrival =
+      frame === undefined ? (stop ?? (await arrivals.next())) : { kind: 'frame', frame };
+    isReading = false;
+    if (next.kind === 'left') return over;
+    if (next.kind === 'frame') note(next.frame);
+    else endRun();
+    if (next.kind === 'threw') throw next.error;
+    return next.kind === 'frame' ? { done: false, value: next.frame } : over;
   }
 
-  [Symbol.asyncIterator](): this {
-    return this;
-  }
-
-  async next(): Promise<IteratorResult<CsdkFrame>> {
-    const before = this.#reading;
-    const reading =
-      before === undefined ? this.#unlessLeft() : before.then(() => this.#unlessLeft());
-    const settled = reading.then(noop, noop);
-    this.#reading = settled;
-    try {
-      return await reading;
-    } finally {
-      if (this.#reading === settled) this.#reading = undefined;
-    }
-  }
-
-  /** The reader leaves. */
-  async return(): Promise<IteratorResult<CsdkFrame>> {
-    const wasOpen = !this.#isOver && !this.#isLeft;
-    this.#isLeft = true;
-    const { shared, leave } = this.#with;
-    if (wasOpen && leave === 'close') await shared.close();
-    else if (this.#reading !== undefined) shared.interrupt();
-    return over;
-  }
-
-  /** Drops what was not read. Nobody wanted what the source throws meanwhile. */
-  async skip(): Promise<void> {
-    await this.return();
-    await this.#reading;
-    while (!this.#isOver) await this.#read().catch(noop);
-  }
-
-  async #unlessLeft(): Promise<IteratorResult<CsdkFrame>> {
-    return this.#isLeft ? over : this.#read();
-  }
-
-  async #read(): Promise<IteratorResult<CsdkFrame>> {
-    if (this.#isOver) return over;
-    const { start, shared } = this.#with;
-    const first = start.shift();
-    const read: FrameRead =
-      first === undefined ? (this.#stop ?? (await shared.read())) : { kind: 'frame', frame: first };
-    if (read.kind === 'left') return over;
-    if (read.kind === 'frame') {
-      this.#note(read.frame);
-      return { done: false, value: read.frame };
-    }
-    this.#over();
-    if (read.kind === 'threw') throw read.error;
-    return over;
-  }
-
-  #note(frame: CsdkFrame): void {
+  function note(frame: CsdkFrame): void {
     if (isFields(frame) && frame.type === 'result') {
       const { error, aborted } = endOfResult(frame, undefined);
-      this.hasFailed = error !== undefined || aborted === true;
+      hasFailed = error !== undefined || aborted === true;
     }
-    if (this.#ends.take(frame)) this.#over();
+    if (ends.take(frame)) endRun();
   }
 
-  #over(): void {
-    this.#isOver = true;
-    this.#with.onOver();
+  function endRun(): void {
+    isOver = true;
+    onOver();
   }
+
+  async function* readAll(): AsyncGenerator<CsdkFrame> {
+    while (!isLeft) {
+      const { done, value } = await read();
+      if (done === true) return;
+      yield value;
+    }
+  }
+
+  const frames = leavable(readAll(), {
+    close() {
+      if (!isOver && !isLeft && leave === 'close') closing = closeSource();
+      else if (isReading) arrivals.interrupt();
+      isLeft = true;
+    },
+    release: async () => closing,
+  });
+  return {
+    frames,
+    /** Its last result says that it failed. */
+    hasFailed: (): boolean => hasFailed,
+    /** Drops what was not read. Nobody wanted what the source throws meanwhile. */
+    async skip(): Promise<void> {
+      await frames.return(undefined);
+      while (!isOver) await read().catch(noop);
+    },
+  };
 }
+
+type LiveRun = ReturnType<typeof liveRun>;
 
 const noop = (): void => undefined;
 
-const over: IteratorResult<CsdkFrame> = { done: true, value: undefined };
+const over = { done: true, value: undefined } as const;

@@ -8,36 +8,31 @@ import { type CsdkFrame, isFields } from '../frames/frame.js';
 export type RunsEnd = 'result' | 'settled';
 
 /** Reads the frames of one run, and tells when it is over. */
-export class RunEnds {
-  readonly #end: RunsEnd;
-  readonly #work = new BackgroundWork();
+export function runEnds(end: RunsEnd) {
+  const work = new BackgroundWork();
   /** A result came, and the model has not spoken since. */
-  #isWaiting = false;
+  let isWaiting = false;
 
-  constructor(end: RunsEnd) {
-    this.#end = end;
-  }
-
-  /** @returns true if this frame is the run's last one. */
-  take(frame: CsdkFrame): boolean {
-    if (!isFields(frame)) return false; // a source without types: told by who reads the run
-    if (speaks(frame)) this.#isWaiting = false;
-    switch (frame.type) {
-      case 'system':
-        this.#work.system(frame);
-        return (
-          this.#isWaiting && frame.subtype === 'session_state_changed' && frame.state === 'idle'
-        );
-      case 'conversation_reset':
-        this.#work.clear();
-        return false;
-      case 'result':
-        this.#isWaiting = true;
-        return this.#end === 'result' || this.#work.tasks === 0;
-      default:
-        return false;
-    }
-  }
+  return {
+    /** @returns true if this frame is the run's last one. */
+    take(frame: CsdkFrame): boolean {
+      if (!isFields(frame)) return false; // a source without types: told by who reads the run
+      if (speaks(frame)) isWaiting = false;
+      switch (frame.type) {
+        case 'system':
+          work.system(frame);
+          return isWaiting && frame.subtype === 'session_state_changed' && frame.state === 'idle';
+        case 'conversation_reset':
+          work.clear();
+          return false;
+        case 'result':
+          isWaiting = true;
+          return end === 'result' || work.tasks === 0;
+        default:
+          return false;
+      }
+    },
+  };
 }
 
 /** Tells whether the model speaks in a frame: in the main thread, for a subagent in the background may outlive a run. */

@@ -1,5 +1,5 @@
 import type { CsdkFrame } from '../frames/frame.js';
-import { RunEnds, type RunsEnd, speaks } from './run-ends.js';
+import { type RunsEnd, runEnds, speaks } from './run-ends.js';
 
 /**
  * Splits a recording into its runs: each ends with its `result` frame, or as `end` says. What follows the last run is a run
@@ -16,13 +16,13 @@ export function splitRuns(
 ): readonly (readonly CsdkFrame[])[] {
   const runs: CsdkFrame[][] = [];
   let run: CsdkFrame[] = [];
-  let ends = new RunEnds(end);
+  let ends = runEnds(end);
   for (const frame of frames) {
     run.push(frame);
     if (!ends.take(frame)) continue;
     runs.push(run);
     run = [];
-    ends = new RunEnds(end);
+    ends = runEnds(end);
   }
   if (run.some(isOfRun) || runs.length === 0) runs.push(run);
   return runs;

@@ -1,10 +1,12 @@
 import type { AutoCompactionStart, SessionEvent } from '../../stream/index.js';
+import { type CsdkFrame, isFields, textField } from '../frames/frame.js';
+import type { MessageReader } from '../messages/message-reader.js';
 import type { DiagnosticFact } from './session-diagnostic.js';
 
 type Reason = AutoCompactionStart['reason'];
 
 /** The end of a compaction, as far as a frame tells it. */
-export interface CompactionEnd {
+interface CompactionEnd {
   readonly result?: unknown;
   readonly aborted?: boolean;
   readonly willRetry?: boolean;
@@ -17,114 +19,30 @@ export interface CompactionEnd {
  */
 type Echo = 'none' | 'boundary' | 'frames';
 
+type Fields = Readonly<Record<string, unknown>>;
+
 /**
- * The compactions of a run: never two at once, each reported once, although hooks, status frames and boundaries
- * all tell of it.
+ * The compactions of a run: never two at once, each reported once, although hooks, status frames, boundaries and
+ * blocks all tell of it. Each frame that tells of one closes the turn that is open (csdk §5).
  */
-export class Compaction {
-  readonly #emit: (event: SessionEvent) => void;
-  readonly #tell: (fact: DiagnosticFact) => void;
-  #open: 'hook' | 'frame' | 'block' | undefined;
-  #echo: Echo = 'none';
+export function compactions(
+  emit: (event: SessionEvent) => void,
+  tell: (fact: DiagnosticFact) => void,
+  messages: () => MessageReader,
+) {
+  let open: 'hook' | 'frame' | 'block' | undefined;
+  let echo: Echo = 'none';
+  /** One that a hook announced while a message was open: the hook may be ahead of that message's frames. */
+  let announced: Reason | undefined;
 
-  constructor(emit: (event: SessionEvent) => void, tell: (fact: DiagnosticFact) => void) {
-    this.#emit = emit;
-    this.#tell = tell;
+  function start(by: 'hook' | 'frame' | 'block', reason: Reason): void {
+    if (open === undefined) emit({ type: 'auto_compaction_start', reason });
+    if (open !== 'block') open = by === 'hook' ? (open ?? by) : by;
   }
 
-  /** A hook announces one, ahead of its frames. */
-  hook(reason: Reason): void {
-    this.#echo = 'none';
-    this.#start('hook', reason);
-  }
-
-  /** A frame says that the hook runs. */
-  hookFrame(reason: Reason): void {
-    if (this.#echo === 'frames') this.#tell({ kind: 'repeated_compaction', type: 'hook_started' });
-    else this.hook(reason);
-  }
-
-  /** A block of a message is one. */
-  block(): void {
-    this.#start('block', 'threshold');
-  }
-
-  /** A status says that one runs. */
-  status(reason: Reason): void {
-    if (this.isStatusRepeated) {
-      this.#echo = 'boundary';
-      this.#tell({ kind: 'repeated_compaction', type: 'status' });
-      return;
-    }
-    this.#echo = 'none';
-    this.#start('frame', reason);
-  }
-
-  /** A status of a compaction would now be about one that has been reported. */
-  get isStatusRepeated(): boolean {
-    return this.#echo === 'frames';
-  }
-
-  /** One ended, and more will be heard of it: a status, or a hook, says so. */
-  settle(end: CompactionEnd, by: 'hook' | 'frame'): void {
-    if (this.#open === undefined) return;
-    const isHooksAlone = by === 'hook' && this.#open === 'hook';
-    this.#finish(end);
-    if (end.errorMessage === undefined) this.#echo = isHooksAlone ? 'frames' : 'boundary';
-  }
-
-  /** The boundary: it ends the one that is open, repeats one that has ended, or is all that is told of one. */
-  boundary(reason: Reason, end: CompactionEnd): void {
-    if (this.isBoundaryRepeated) {
-      this.#echo = 'none';
-      this.#tell({ kind: 'repeated_compaction', type: 'compact_boundary' });
-      return;
-    }
-    this.#start('frame', reason);
-    this.#finish(end);
-    this.#echo = 'none';
-  }
-
-  /** A boundary would now be about a compaction that has been reported. */
-  get isBoundaryRepeated(): boolean {
-    return this.#open === undefined && this.#echo !== 'none';
-  }
-
-  /** The block that is one has ended, or its message has. */
-  blockEnded(): void {
-    if (this.#open === 'block') this.#finish({});
-  }
-
-  /** The session begins anew: the usual way of a manual compaction, before its boundary. */
-  sessionBegan(): void {
-    if (this.#open === undefined || this.#open === 'block') return;
-    this.#finish({});
-    this.#echo = 'boundary';
-  }
-
-  /** The model speaks: it has ended, whatever was told of it. */
-  modelSpoke(): void {
-    if (this.#echo === 'boundary') this.#echo = 'none';
-    if (this.#open === undefined || this.#open === 'block') return;
-    const open = this.#open;
-    this.#finish({});
-    if (open === 'hook') this.#echo = 'frames'; // the hook may have overtaken these very frames
-  }
-
-  /** The run ends, or a turn of it. */
-  end(aborted: boolean): void {
-    if (this.#open !== undefined) this.#finish({ aborted });
-    if (this.#echo === 'boundary') this.#echo = 'none';
-  }
-
-  #start(by: 'hook' | 'frame' | 'block', reason: Reason): void {
-    if (this.#open === undefined) this.#emit({ type: 'auto_compaction_start', reason });
-    if (this.#open !== 'block') this.#open = by === 'hook' ? (this.#open ?? by) : by;
-  }
-
-  #finish({ result, aborted, willRetry, errorMessage }: CompactionEnd): void {
-    this.#open = undefined;
-    this.#emit({
+  function finish({ result, aborted, willRetry, errorMessage }: CompactionEnd): void {
+    open = undefined;
+    emit({
       type: 'auto_compaction_end',
       ...(result !== undefined && { result }),
       aborted: aborted === true,
@@ -132,4 +50,119 @@ export class Compaction {
       ...(errorMessage !== undefined && { errorMessage }),
     });
   }
+
+  /** A hook announces one, ahead of its frames. */
+  function hooked(reason: Reason): void {
+    echo = 'none';
+    start('hook', reason);
+  }
+
+  /** One ended, and more will be heard of it: a status, or a hook, says so. */
+  function settle(end: CompactionEnd, by: 'hook' | 'frame'): void {
+    if (open === undefined) return;
+    const isHooksAlone = by === 'hook' && open === 'hook';
+    finish(end);
+    if (end.errorMessage === undefined) echo = isHooksAlone ? 'frames' : 'boundary';
+  }
+
+  /** A boundary would now be about a compaction that has been reported. */
+  const isBoundaryRepeated = (): boolean => open === undefined && echo !== 'none';
+
+  const repeated = (type: string): void => tell({ kind: 'repeated_compaction', type });
+
+  return {
+    /** `system/status`. The CLI has a status for /compact; automatic compactions have the boundary alone. */
+    status(frame: CsdkFrame): void {
+      if (frame.status === undefined) return;
+      if (frame.status !== 'compacting') {
+        const failed = frame.compact_result === 'failed';
+        const errorMessage = textField(frame, 'compact_error') ?? 'the compaction failed';
+        settle({ willRetry: willRetry(frame), ...(failed && { errorMessage }) }, 'frame');
+      } else if (echo === 'frames') {
+        echo = 'boundary';
+        repeated('status');
+      } else {
+        messages().displace();
+        echo = 'none';
+        start('frame', 'manual');
+      }
+    },
+
+    /** `system/compact_boundary`: it ends the one that is open, repeats one that has ended, or is all that is told of one. */
+    boundary(frame: CsdkFrame): void {
+      if (!isBoundaryRepeated()) messages().displace();
+      const { compact_metadata: result } = frame;
+      if (isBoundaryRepeated()) repeated('compact_boundary');
+      else {
+        start('frame', reasonOf(isFields(result) ? result.trigger : undefined));
+        finish({ result, willRetry: willRetry(frame) });
+      }
+      echo = 'none';
+    },
+
+    /** `system/hook_started`. */
+    hookStarted(frame: CsdkFrame): void {
+      if (frame.hook_event !== 'PreCompact') return;
+      if (echo === 'frames') repeated('hook_started');
+      else {
+        messages().displace();
+        hooked('threshold');
+      }
+    },
+
+    /** A hook that the host has. */
+    hook(event: string, input: Fields): void {
+      if (event === 'PostCompact') settle({ result: { summary: input.compact_summary } }, 'hook');
+      if (event !== 'PreCompact') return;
+      if (messages().open() === undefined) hooked(reasonOf(input.trigger));
+      else announced = reasonOf(input.trigger);
+    },
+
+    /** A message has ended: what a hook announced in it begins. */
+    messageEnded(): void {
+      const reason = announced;
+      announced = undefined;
+      if (reason !== undefined) hooked(reason);
+    },
+
+    /** A block of a message is one, or has ended, or its message has. */
+    block(phase: 'start' | 'end'): void {
+      if (phase === 'start') start('block', 'threshold');
+      else if (open === 'block') finish({});
+    },
+
+    /** `system/init`: the session begins anew, as it usually does before the boundary of a manual compaction. */
+    sessionBegan(): void {
+      if (open === undefined || open === 'block') return;
+      finish({});
+      echo = 'boundary';
+    },
+
+    /** A message of the model begins, or goes on: a compaction has ended, whatever was told of it. */
+    modelSpoke(): void {
+      if (echo === 'boundary') echo = 'none';
+      if (open === undefined || open === 'block') return;
+      const by = open;
+      finish({});
+      if (by === 'hook') echo = 'frames'; // the hook may have overtaken these very frames
+    },
+
+    /** A turn ends, or the run. */
+    end(aborted: boolean): void {
+      if (open !== undefined) finish({ aborted });
+      if (echo === 'boundary') echo = 'none';
+    },
+  };
+}
+
+function reasonOf(trigger: unknown): Reason {
+  return trigger === 'manual' ? 'manual' : 'threshold';
+}
+
+/** The SDK has no such field; other writers of these frames do (csdk §5.6). */
+function willRetry(frame: CsdkFrame): boolean {
+  const metadata = isFields(frame.compact_metadata) ? frame.compact_metadata : {};
+  return [frame.willRetry, frame.will_retry, metadata.willRetry, metadata.will_retry].includes(
+    true,
+  );
 }

@@ -21,6 +21,5 @@ export function listeners<T>(onError: (error: unknown) => void) {
         }
       }
     },
-    clear: (): void => entries.clear(),
   };
 }

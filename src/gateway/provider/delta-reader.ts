@@ -11,13 +11,16 @@ interface Thought {
   thinkingDurationMs?: number;
 }
 
-/** Makes the deltas of one run: thinking, then content, then one final or error (stream §4.4). */
+/**
+ * Makes the deltas of one run: thinking, then content, then one final or error (stream §4.4).
+ *
+ * @param messages `all`: the messages of the run one after the other, not the last alone.
+ */
 export function deltaReader(
   clock: Clock,
   messages: 'last' | 'all',
   push: (delta: StreamDelta) => void,
 ) {
-  // CTOR: /** @param messages `all`: the messages of the run one after the other, not the last alone. */
   let thinking = '';
   /** The messages before the last, where all are wanted. */
   let before = '';

@@ -13,63 +13,59 @@ interface PlannedTask {
  * The list of things to do that an agent keeps with TaskCreate, TaskUpdate and TaskList, one call at a time (C16). TodoWrite
  * writes the whole list at once.
  */
-export class TaskPlan {
-  readonly #tasks = new Map<string, PlannedTask>();
+export function taskPlan() {
+  const planned = new Map<string, PlannedTask>();
 
-  /** The list after a call that worked; nothing if it left the list as it was. */
-  after({ name, args }: OpenCall, structured: unknown, content: unknown): CoderBody[] {
-    const told = isFields(structured) ? structured : {};
-    const given = isFields(args) ? args : {};
-    const isChanged =
-      (name === 'TaskCreate' && this.#create(given, told, content)) ||
-      (name === 'TaskUpdate' && this.#update(given, told)) ||
-      (name === 'TaskList' && this.#list(told));
-    return isChanged ? [{ type: 'plan_update', text: this.#text() }] : [];
-  }
-
-  /** The conversation was thrown away, and the list with it. */
-  clear(): void {
-    this.#tasks.clear();
-  }
-
-  #create(args: Fields, told: Fields, content: unknown): boolean {
+  function create(args: Fields, told: Fields, content: unknown): boolean {
     const task = isFields(told.task) ? told.task : {};
     const id = textField(task, 'id') ?? /#(\w+)/.exec(textOf(content))?.[1];
     if (id === undefined) return false;
     const subject = textField(task, 'subject') ?? textField(args, 'subject') ?? '';
-    this.#tasks.set(id, { subject, status: 'pending' });
+    planned.set(id, { subject, status: 'pending' });
     return true;
   }
 
-  #update(args: Fields, told: Fields): boolean {
+  function update(args: Fields, told: Fields): boolean {
     const id = textField(args, 'taskId') ?? textField(told, 'taskId');
     if (id === undefined || told.success === false) return false;
     const status = textField(args, 'status');
-    if (status === 'deleted') return this.#tasks.delete(id);
-    const known = this.#tasks.get(id);
+    if (status === 'deleted') return planned.delete(id);
+    const known = planned.get(id);
     const subject = textField(args, 'subject') ?? known?.subject ?? `task ${id}`;
     const now = { subject, status: status ?? known?.status ?? 'pending' };
     if (now.subject === known?.subject && now.status === known.status) return false;
-    this.#tasks.set(id, now);
+    planned.set(id, now);
     return true;
   }
 
-  #list({ tasks }: Fields): boolean {
+  function list({ tasks }: Fields): boolean {
     if (!Array.isArray(tasks)) return false;
-    const before = this.#text();
-    this.#tasks.clear();
+    const before = text();
+    planned.clear();
     for (const task of tasks.filter(isFields)) {
       const status = textField(task, 'status') ?? 'pending';
-      this.#tasks.set(String(task.id), { subject: textField(task, 'subject') ?? '', status });
+      planned.set(String(task.id), { subject: textField(task, 'subject') ?? '', status });
     }
-    return this.#text() !== before;
+    return text() !== before;
   }
+  const text = (): string =>
+    [...planned.values()].map(({ subject, status }) => planLine(status, subject)).join('\n');
 
-  #text(): string {
-    return [...this.#tasks.values()]
-      .map(({ subject, status }) => planLine(status, subject))
-      .join('\n');
-  }
+  return {
+    /** The list after a call that worked; nothing if it left the list as it was. */
+    after({ name, args }: OpenCall, structured: unknown, content: unknown): CoderBody[] {
+      const told = isFields(structured) ? structured : {};
+      const given = isFields(args) ? args : {};
+      const isChanged =
+        (name === 'TaskCreate' && create(given, told, content)) ||
+        (name === 'TaskUpdate' && update(given, told)) ||
+        (name === 'TaskList' && list(told));
+      return isChanged ? [{ type: 'plan_update', text: text() }] : [];
+    },
+
+    /** The conversation was thrown away, and the list with it. */
+    clear: (): void => planned.clear(),
+  };
 }
 
 const marks: ReadonlyMap<unknown, string> = new Map([
