@@ -39,31 +39,31 @@ export function sessionNormalizer(
   emit({ type: 'agent_start' });
 
   /** The readers of the main lane's frames, by type. */
-  const readers = new Map<string, (frame: CsdkFrame) => void>([
-    ['stream_event', main.streamEvent],
-    ['assistant', assistant],
-    ['user', main.user],
-    ['result', result],
-    ['system', system],
-    ['tool_progress', main.toolProgress],
-    ['tool_use_summary', main.toolSummary],
-    ['conversation_reset', reset],
-  ]);
+  const readers: Readers = {
+    stream_event: main.streamEvent,
+    assistant,
+    user: main.user,
+    result,
+    system,
+    tool_progress: main.toolProgress,
+    tool_use_summary: main.toolSummary,
+    conversation_reset: reset,
+  };
 
   /** The readers of `system` frames, by subtype. All others are of the work that goes on. */
-  const systemReaders = new Map<string, (frame: CsdkFrame) => void>([
-    ['init', turnBegan],
-    ['status', main.compaction.status],
-    ['compact_boundary', main.compaction.boundary],
-    ['hook_started', main.compaction.hookStarted],
-    ['model_fallback', modelFallback.read],
-    ['model_refusal_fallback', refused],
-    ['model_refusal_no_fallback', retractedBy],
-    ['session_state_changed', stateChanged],
-  ]);
+  const systemReaders: Readers = {
+    init: turnBegan,
+    status: main.compaction.status,
+    compact_boundary: main.compaction.boundary,
+    hook_started: main.compaction.hookStarted,
+    model_fallback: modelFallback.read,
+    model_refusal_fallback: refused,
+    model_refusal_no_fallback: retractedBy,
+    session_state_changed: stateChanged,
+  };
 
   function takeMain(frame: CsdkFrame): void {
-    const read = readers.get(frame.type);
+    const read = readerOf(readers, frame.type);
     if (read !== undefined) read(frame);
     else if (!isSilentType(frame.type)) tell({ kind: 'unknown_frame', type: frame.type });
   }
@@ -75,7 +75,7 @@ export function sessionNormalizer(
 
   function system(frame: CsdkFrame): void {
     const subtype = textField(frame, 'subtype') ?? '';
-    const read = systemReaders.get(subtype);
+    const read = readerOf(systemReaders, subtype);
     if (read !== undefined) return void read(frame);
     work.system(frame);
     lanes.task(frame);
@@ -221,3 +221,10 @@ export function sessionNormalizer(
 
 /** The parts of `sessionNormalizer` that others use. */
 export type SessionNormalizer = ReturnType<typeof sessionNormalizer>;
+
+type Readers = Readonly<Record<string, (frame: CsdkFrame) => void>>;
+
+/** Gives the own entry of a table: a type from outside may be `constructor`. */
+function readerOf(readers: Readers, name: string): Readers[string] | undefined {
+  return Object.hasOwn(readers, name) ? readers[name] : undefined;
+}
