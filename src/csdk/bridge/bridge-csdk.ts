@@ -5,7 +5,7 @@ import type { CsdkFrame } from '../frames/frame.js';
 import type { CsdkPermissionAnswer, CsdkPermissionOptions } from '../gate/sdk-callbacks.js';
 import { type CsdkToolGate, toolGate } from '../gate/tool-gate.js';
 import type { BridgeOptions } from './bridge-options.js';
-import { bridgedRun } from './bridged-run.js';
+import { BridgedRun } from './bridged-run.js';
 
 /** A run that can only be watched, on its way into the pipeline. */
 export interface ObservingBridge {
@@ -58,7 +58,7 @@ export function bridgeCsdk<
   kernel: Kernel,
   { permissions, ...options }: BridgeOptions<Options, Answer>,
 ): CsdkBridge<Options, Answer> | ObservingBridge {
-  const bridged = bridgedRun(kernel, options);
+  const bridged = new BridgedRun(kernel, options);
   const run = bridged.events.bind(bridged);
   if (options.gate === 'observe-only') return { run };
   const { callbacks } = bridged;

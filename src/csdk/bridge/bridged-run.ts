@@ -11,7 +11,7 @@ import {
 import type { Frames } from '../frames/arrivals.js';
 import { callbackQueue } from '../frames/callback.js';
 import { type CsdkFrame, textField } from '../frames/frame.js';
-import { type SessionReading, sessionReading } from '../runs/session-reading.js';
+import { SessionReading } from '../runs/session-reading.js';
 import { subagentOf } from '../subagents/subagent-of.js';
 import type { BridgeOptions } from './bridge-options.js';
 
@@ -22,52 +22,100 @@ type Options = Omit<BridgeOptions, 'permissions'>;
  * dispatches one after the other, in the order they came. Only decisions about tool calls, which may wait for a
  * person, run beside that.
  */
-export function bridgedRun(kernel: Kernel, options: Options) {
+export class BridgedRun {
   /** The queue of the SDK's callbacks. */
-  const callbacks = callbackQueue();
-  const questions = new Set<Promise<ToolDecision>>();
-  const closing = new AbortController();
-  let isRead = false;
-  let isClosed = false;
-  let begun: Promise<void> | undefined;
-  let asked: Promise<void> | undefined;
-  let initModel: string | undefined;
-  let isReady = false;
+  readonly callbacks = callbackQueue();
+  readonly #kernel: Kernel;
+  readonly #options: Options & Required<Pick<Options, 'gate' | 'clock' | 'logger' | 'signal'>>;
+  readonly #run: RunDispatcher;
+  readonly #asking = new Set<Promise<ToolDecision>>();
+  readonly #closing = new AbortController();
+  #isRead = false;
+  #isClosed = false;
+  #begun: Promise<void> | undefined;
+  #asked: Promise<void> | undefined;
+  #model: string | undefined;
+  #isReady = false;
   /** The job that came last, until it has settled. */
-  let lastJob: Promise<void> | undefined;
-  const { session, runId, refs, after, gate = 'enforce' } = options;
-  const { clock = systemClock, logger = silentLogger } = options;
-  const signal = options.signal ?? new AbortController().signal;
-  const settings = { ...options, gate, clock, logger, signal };
-  refuseDriven();
-  const { agentId, sessionId, sessionKey } = session;
-  const metadata = { ...refs?.metadata, runId };
-  const trail = new Trail(kernel, after, { agentId, sessionId, ...refs, metadata });
-  const { trigger = 'user', workspaceDir, channel } = options;
-  const run = {
-    ...{ agentId, sessionKey, sessionId, runId, trigger },
-    ...(workspaceDir !== undefined && { workspaceDir }),
-    ...(channel !== undefined && { channel }),
-  };
-  const dispatcher = new RunDispatcher({ trail, run, session, clock, logger, signal });
+  #last: Promise<void> | undefined;
 
-  async function* read(reading: SessionReading): AsyncGenerator<SessionEvent> {
-    const { runId } = settings;
-    if (isRead) throw streamError('run-driven', { what: runId });
-    isRead = true;
-    await begin(); // a run that cannot begin, such as one that is driven, has no end to be told
+  constructor(kernel: Kernel, options: Options) {
+    const { session, runId, refs, after, gate = 'enforce' } = options;
+    const { clock = systemClock, logger = silentLogger } = options;
+    const signal = options.signal ?? new AbortController().signal;
+    this.#kernel = kernel;
+    this.#options = { ...options, gate, clock, logger, signal };
+    this.#refuseDriven();
+    const { agentId, sessionId, sessionKey } = session;
+    const metadata = { ...refs?.metadata, runId };
+    const trail = new Trail(kernel, after, { agentId, sessionId, ...refs, metadata });
+    const { trigger = 'user', workspaceDir, channel } = options;
+    const run = {
+      ...{ agentId, sessionKey, sessionId, runId, trigger },
+      ...(workspaceDir !== undefined && { workspaceDir }),
+      ...(channel !== undefined && { channel }),
+    };
+    this.#run = new RunDispatcher({ trail, run, session, clock, logger, signal });
+  }
+
+  /** Asks the pipeline about a call that is to run, and, where it starts a subagent, about that. */
+  ask(call: ToolCall, signal?: AbortSignal): Promise<ToolDecision> {
+    if (this.#isClosed) this.#closing.abort(); // only now: an abort without a listener costs, too
+    const stop = this.#closing.signal;
+    const asking = this.#ask(call, signal === undefined ? stop : AbortSignal.any([stop, signal]));
+    this.#asking.add(asking);
+    const done = (): void => void this.#asking.delete(asking);
+    asking.then(done, done);
+    return asking;
+  }
+
+  /** A call that was allowed runs with another input. */
+  runsWith(toolCallId: string, args: Readonly<Record<string, unknown>>): void {
+    this.#run.runsWith(toolCallId, args);
+  }
+
+  /** The run's session events, each after the pipeline has had it. Its reader can leave while one is waited for. */
+  events(messages: Frames): AsyncGenerator<SessionEvent> {
+    const { normalize, clock, logger, signal, runId, session } = this.#options;
+    const reading = new SessionReading(messages, {
+      ...normalize,
+      ...{ callbacks: this.callbacks, clock, signal, runId },
+      ...(logger !== silentLogger && { logger }),
+      onFrame: (frame) => this.#see(frame),
+      onSubagent: (fact) => this.#note(fact),
+      sessionId: session.sessionId,
+    });
+    let left: Promise<void> | undefined;
+    return leavable(this.#read(reading), {
+      close: () => {
+        reading.close();
+        left ??= reading.release();
+        left.catch(() => undefined); // told by release
+      },
+      release: async () => {
+        await left;
+        await this.#closeUnread();
+      },
+    });
+  }
+
+  async *#read(reading: SessionReading): AsyncGenerator<SessionEvent> {
+    const { runId } = this.#options;
+    if (this.#isRead) throw streamError('run-driven', { what: runId });
+    this.#isRead = true;
+    await this.#begin(); // a run that cannot begin, such as one that is driven, has no end to be told
     let stop: RunStop = 'abandoned'; // unless its agent_end comes
     try {
       for (;;) {
         const next = reading.next();
         const event = next instanceof Promise ? await next : next;
         if (event === undefined) break;
-        const taking = inOrder(() => take(event));
+        const taking = this.#inOrder(() => this.#take(event));
         if (taking !== undefined) await taking;
         try {
           yield event;
         } finally {
-          dispatcher.told(event);
+          this.#run.told(event);
         }
       }
     } catch (error) {
@@ -75,164 +123,123 @@ export function bridgedRun(kernel: Kernel, options: Options) {
       throw error;
     } finally {
       await reading.release();
-      await close(stop);
+      await this.#close(stop);
     }
   }
 
-  async function decide(call: ToolCall, signal: AbortSignal): Promise<ToolDecision> {
-    await ready();
-    return dispatcher.gate(call, signal);
+  async #ask(call: ToolCall, signal: AbortSignal): Promise<ToolDecision> {
+    await this.#ready();
+    return this.#run.gate(call, signal);
   }
 
-  function see(frame: CsdkFrame): void {
+  #see(frame: CsdkFrame): void {
     const isInit = frame.type === 'system' && frame.subtype === 'init';
-    if (isInit) initModel ??= textField(frame, 'model');
+    if (isInit) this.#model ??= textField(frame, 'model');
   }
 
-  function note(fact: SubagentFact): void {
-    const { logger, runId } = settings;
-    inOrder(async () => {
-      await ready();
-      await dispatcher.tell(fact);
+  #note(fact: SubagentFact): void {
+    const { logger, runId } = this.#options;
+    this.#inOrder(async () => {
+      await this.#ready();
+      await this.#run.tell(fact);
     })?.catch((error: unknown) => {
       logger.error(`${fact.kind} was not dispatched`, { runId, error });
     });
   }
 
   /** Runs a job after those under way, or at once. Its failure goes to who waits for it, and the next job runs. */
-  function inOrder(job: () => Promise<void> | undefined): Promise<void> | undefined {
-    const done = lastJob === undefined ? job() : lastJob.then(job);
+  #inOrder(job: () => Promise<void> | undefined): Promise<void> | undefined {
+    const done = this.#last === undefined ? job() : this.#last.then(job);
     if (done === undefined) return undefined;
     const settle = (): void => {
-      if (lastJob === last) lastJob = undefined;
+      if (this.#last === last) this.#last = undefined;
     };
     const last = done.then(settle, settle);
-    lastJob = last;
+    this.#last = last;
     return done;
   }
 
-  function take(event: SessionEvent): Promise<void> | undefined {
+  #take(event: SessionEvent): Promise<void> | undefined {
     if (event.type === 'agent_start') return undefined;
-    if (isReady) return dispatcher.take(event);
-    return ready().then(() => dispatcher.take(event));
+    if (this.#isReady) return this.#run.take(event);
+    return this.#ready().then(() => this.#run.take(event));
   }
 
-  function begin(): Promise<void> {
-    begun ??= start();
-    return begun;
+  #begin(): Promise<void> {
+    this.#begun ??= this.#start();
+    return this.#begun;
   }
 
-  async function start(): Promise<void> {
-    refuseDriven();
-    open();
-    const { prompt } = settings;
-    await dispatcher.start(prompt === undefined ? {} : { prompt });
+  async #start(): Promise<void> {
+    this.#refuseDriven();
+    this.#open();
+    const { prompt } = this.#options;
+    await this.#run.start(prompt === undefined ? {} : { prompt });
   }
 
   /** The run has begun, and what it was asked has been told: before anything that it does. */
-  function ready(): Promise<void> {
-    asked ??= begin()
-      .then(() => tellInput())
+  #ready(): Promise<void> {
+    this.#asked ??= this.#begin()
+      .then(() => this.#tellInput())
       .then(() => {
-        isReady = true;
+        this.#isReady = true;
       });
-    return asked;
+    return this.#asked;
   }
 
-  async function tellInput(): Promise<void> {
-    const { prompt, session, systemPrompt, imagesCount = 0, clock } = settings;
-    const model = initModel;
-    open();
+  async #tellInput(): Promise<void> {
+    const { prompt, session, systemPrompt, imagesCount = 0, clock } = this.#options;
+    const model = this.#model;
+    this.#open();
     if (prompt === undefined) return;
     if (model !== undefined && session.history !== undefined)
-      await dispatcher.input({
-        provider: provider(),
+      await this.#run.input({
+        provider: this.#provider,
         model,
         prompt,
         historyMessages: [...session.history],
         imagesCount,
         ...(systemPrompt !== undefined && { systemPrompt }),
       });
-    await dispatcher.write({ role: 'user', content: prompt, timestamp: clock.now() });
+    await this.#run.write({ role: 'user', content: prompt, timestamp: clock.now() });
   }
 
-  function open(): void {
-    const model = initModel;
-    dispatcher.open({
-      id: provider(),
-      toolGate: settings.gate,
+  #open(): void {
+    const model = this.#model;
+    this.#run.open({
+      id: this.#provider,
+      toolGate: this.#options.gate,
       subagentOf,
       ...(model !== undefined && { model }),
     });
   }
-  const provider = (): string => settings.provider ?? 'anthropic';
+
+  get #provider(): string {
+    return this.#options.provider ?? 'anthropic';
+  }
 
   /** Ends a run that its gate began and whose reader left before it read. */
-  async function closeUnread(): Promise<void> {
-    if (isRead || begun === undefined) return;
-    isRead = true;
-    const hasBegun = await begun.then(
+  async #closeUnread(): Promise<void> {
+    if (this.#isRead || this.#begun === undefined) return;
+    this.#isRead = true;
+    const hasBegun = await this.#begun.then(
       () => true,
       () => false, // as who asked was told
     );
-    if (hasBegun) await close('abandoned');
+    if (hasBegun) await this.#close('abandoned');
   }
 
-  async function close(stop: RunStop): Promise<void> {
-    callbacks.close();
-    isClosed = true;
-    if (questions.size > 0) closing.abort();
-    await lastJob;
-    await Promise.allSettled(questions);
-    await dispatcher.complete(stop);
+  async #close(stop: RunStop): Promise<void> {
+    this.callbacks.close();
+    this.#isClosed = true;
+    if (this.#asking.size > 0) this.#closing.abort();
+    await this.#last;
+    await Promise.allSettled(this.#asking);
+    await this.#run.complete(stop);
   }
 
-  function refuseDriven(): void {
-    const { runId } = settings;
-    if (isRunDriven(kernel, runId)) throw streamError('run-driven', { what: runId });
+  #refuseDriven(): void {
+    const { runId } = this.#options;
+    if (isRunDriven(this.#kernel, runId)) throw streamError('run-driven', { what: runId });
   }
-
-  return {
-    callbacks,
-
-    /** Asks the pipeline about a call that is to run, and, where it starts a subagent, about that. */
-    ask(call: ToolCall, signal?: AbortSignal): Promise<ToolDecision> {
-      if (isClosed) closing.abort(); // only now: an abort without a listener costs, too
-      const stop = closing.signal;
-      const asking = decide(call, signal === undefined ? stop : AbortSignal.any([stop, signal]));
-      questions.add(asking);
-      const done = (): void => void questions.delete(asking);
-      asking.then(done, done);
-      return asking;
-    },
-
-    /** A call that was allowed runs with another input. */
-    runsWith: (toolCallId: string, args: Readonly<Record<string, unknown>>): void =>
-      dispatcher.runsWith(toolCallId, args),
-
-    /** The run's session events, each after the pipeline has had it. Its reader can leave while one is waited for. */
-    events(messages: Frames): AsyncGenerator<SessionEvent> {
-      const { normalize, clock, logger, signal, runId, session } = settings;
-      const reading = sessionReading(messages, {
-        ...normalize,
-        ...{ callbacks: callbacks, clock, signal, runId },
-        ...(logger !== silentLogger && { logger }),
-        onFrame: (frame) => see(frame),
-        onSubagent: (fact) => note(fact),
-        sessionId: session.sessionId,
-      });
-      let left: Promise<void> | undefined;
-      return leavable(read(reading), {
-        close: () => {
-          reading.close();
-          left ??= reading.release();
-          left.catch(() => undefined); // told by release
-        },
-        release: async () => {
-          await left;
-          await closeUnread();
-        },
-      });
-    },
-  };
 }

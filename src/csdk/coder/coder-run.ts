@@ -5,9 +5,9 @@ import { FrameIds } from '../frames/frame-ids.js';
 import { assistantText } from './blocks/assistant-text.js';
 import type { CoderStreamEvent } from './blocks/coder-event.js';
 import { flatRow } from './blocks/flat-message.js';
-import { coderSink } from './coder-sink.js';
+import { CoderSink } from './coder-sink.js';
 import { frameProgress } from './frame-progress.js';
-import { mainThread } from './main-thread.js';
+import { MainThread } from './main-thread.js';
 import { permissionsTold } from './permissions.js';
 import { runOutcome } from './run-outcome.js';
 import { subagentProgress } from './subagent-progress.js';
@@ -25,8 +25,8 @@ type Fields = Readonly<Record<string, unknown>>;
 /** The state of one run of real frames behind `coderStream`. */
 export function coderRun(now: () => number, goesOn: string | undefined) {
   const ids = new FrameIds();
-  const sink = coderSink(now);
-  const thread = mainThread(sink.emit);
+  const sink = new CoderSink(now);
+  const thread = new MainThread(sink.emit);
   const permissions = permissionsTold(sink.emit);
   const outcome = runOutcome(sink);
   /** The session that was told last. */

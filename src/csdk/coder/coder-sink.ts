@@ -1,36 +1,34 @@
 import { type CoderBody, type CoderStreamEvent, coderEvent } from './blocks/coder-event.js';
 
 /** Takes what is told, and completes it: events of one item share its time. */
-export function coderSink(now: () => number) {
-  let made: CoderStreamEvent[] = [];
-  let ts = 0;
-  let source: unknown;
-  /** Tells an event of that item. */
-  const emit = (body: CoderBody): void => emitOf(source, body);
+export class CoderSink {
+  readonly #now: () => number;
+  #events: CoderStreamEvent[] = [];
+  #ts = 0;
+  #item: unknown;
 
-  /** Tells an event of another item. */
-  function emitOf(item: unknown, body: CoderBody): void {
-    made.push(coderEvent(body, ts, item));
+  constructor(now: () => number) {
+    this.#now = now;
   }
 
-  return {
-    emit,
+  /** From here on, events are made of this. */
+  about(item: unknown): void {
+    this.#item = item;
+    this.#ts = this.#now();
+  }
 
-    /** From here on, events are made of this. */
-    about(item: unknown): void {
-      source = item;
-      ts = now();
-    },
-    emitOf,
+  /** Tells an event of that item. */
+  readonly emit = (body: CoderBody): void => this.emitOf(this.#item, body);
 
-    /** The events since the last time. */
-    take(): readonly CoderStreamEvent[] {
-      const events = made;
-      if (events.length > 0) made = [];
-      return events;
-    },
-  };
+  /** Tells an event of another item. */
+  emitOf(item: unknown, body: CoderBody): void {
+    this.#events.push(coderEvent(body, this.#ts, item));
+  }
+
+  /** The events since the last time. */
+  take(): readonly CoderStreamEvent[] {
+    const events = this.#events;
+    if (events.length > 0) this.#events = [];
+    return events;
+  }
 }
-
-/** The parts of `coderSink` that others use. */
-export type CoderSink = ReturnType<typeof coderSink>;

@@ -1,6 +1,7 @@
 import { type CsdkBlock, textField } from '../frames/frame.js';
 import { type ToolAnswer, toolAnswer } from '../frames/tool-answer.js';
 import { argumentsOf, blockKind, type OpenBlock, type SpeechBlock } from '../messages/block.js';
+import type { MessageWriter } from '../messages/message-reader.js';
 import type { OpenMessage } from '../messages/open-message.js';
 import type { CoderBody } from './blocks/coder-event.js';
 
@@ -17,120 +18,118 @@ export interface MessageTells {
  * Writes the coder events of the main thread's messages: of each text the pieces once, and the whole once (C6, C7).
  * The whole is the text of the complete frame. If none has come, it is the streamed text as soon as something follows.
  */
-export function coderMessageWriter(tells: MessageTells) {
-  const takesUnnamed = true;
-  let openNow: OpenMessage | undefined;
+export class CoderMessageWriter implements MessageWriter {
+  readonly takesUnnamed = true;
+  readonly #tells: MessageTells;
+  #message: OpenMessage | undefined;
   /** The text that was told as whole, of each block of the message. */
-  let told = new Map<OpenBlock, string>();
+  #told = new Map<OpenBlock, string>();
+
+  constructor(tells: MessageTells) {
+    this.#tells = tells;
+  }
 
   /** Tells as whole what was streamed and has had no complete frame. */
-  function settle(): void {
-    for (const block of openNow?.blocks ?? [])
-      if (isPending(block)) complete(block, block.grown.read());
+  settle(): void {
+    for (const block of this.#message?.blocks ?? [])
+      if (this.#isPending(block)) this.#complete(block, block.grown.read());
   }
 
-  function grew(_message: OpenMessage, { kind }: SpeechBlock, piece: string): void {
+  /** A call that streams here has its answer already: it is told with its arguments as far as they are known. */
+  callNow(callId: string): void {
+    const block = this.#message?.call(callId);
+    if (block === undefined) return;
+    block.closed = true;
+    const args = block.json.length === 0 ? undefined : argumentsOf(block);
+    this.#tells.call(callId, block.name, args);
+  }
+
+  opened(message: OpenMessage): void {
+    this.#message = message;
+    this.#told = new Map();
+  }
+
+  blockOpened(_message: OpenMessage, block: OpenBlock): void {
+    if (block.isStreamed) this.settle();
+  }
+
+  grew(_message: OpenMessage, { kind }: SpeechBlock, piece: string): void {
     if (kind === 'text')
-      tells.emit({ type: 'message', role: 'assistant', delta: true, text: piece });
-    else tells.emit({ type: 'progress', label: 'thinking', detail: piece });
+      this.#tells.emit({ type: 'message', role: 'assistant', delta: true, text: piece });
+    else this.#tells.emit({ type: 'progress', label: 'thinking', detail: piece });
   }
 
-  function late(_messageId: string, raw: CsdkBlock): void {
+  blockEnded(_message: OpenMessage, block: OpenBlock): void {
+    const args = block.kind === 'call' ? argumentsOf(block) : undefined;
+    if (block.kind === 'call' && args !== undefined) this.#tells.call(block.id, block.name, args);
+  }
+
+  /** Text of a message that streams is a repetition if the same was told. */
+  isNew(message: OpenMessage, raw: CsdkBlock): boolean {
+    const kind = blockKind(raw);
+    const text = textField(raw, kind) ?? '';
+    return !message.blocks.some(
+      (block) => message.isStreamed && block.kind === kind && this.#told.get(block) === text,
+    );
+  }
+
+  whole(message: OpenMessage, block: OpenBlock, raw: CsdkBlock): void {
+    if (block.kind === 'text' || block.kind === 'thinking') this.#whole(message, block);
+    else this.late(message.id, raw);
+    block.closed = true;
+  }
+
+  /** Nothing: the complete frames of the message may still come. */
+  stopped(): void {}
+
+  /** The pieces of a broken attempt are given up. */
+  displaced(message: OpenMessage): void {
+    const isHalfTold = message.blocks.some((block) => this.#isPending(block));
+    if (message.isStreamed && !message.isStopped && isHalfTold)
+      this.#tells.emit({
+        type: 'progress',
+        label: 'retry',
+        detail: 'what was streamed since the last whole message was given up',
+      });
+    else this.settle();
+    this.#message = undefined;
+  }
+
+  /** Nothing: late text was told, or given up. */
+  latePiece(): void {}
+
+  late(_messageId: string, raw: CsdkBlock): void {
     const kind = blockKind(raw);
     if (kind !== 'call' && kind !== 'serverResult') return;
-    settle();
-    if (kind === 'serverResult') tells.answer(toolAnswer(raw));
-    else tells.call(textField(raw, 'id') ?? '', textField(raw, 'name') ?? 'unknown', raw.input);
+    this.settle();
+    if (kind === 'serverResult') this.#tells.answer(toolAnswer(raw));
+    else
+      this.#tells.call(textField(raw, 'id') ?? '', textField(raw, 'name') ?? 'unknown', raw.input);
   }
 
-  function wholeText(message: OpenMessage, block: SpeechBlock): void {
+  #whole(message: OpenMessage, block: SpeechBlock): void {
     const { grown, whole = '' } = block;
     const streamed = grown.read();
     const rest = whole.startsWith(streamed) ? whole.slice(streamed.length) : '';
     if (rest !== '') {
       grown.append(rest);
-      grew(message, block, rest);
+      this.grew(message, block, rest);
     }
-    if (!told.has(block)) complete(block, whole);
+    if (!this.#told.has(block)) this.#complete(block, whole);
     // It was told as whole before this frame came: what is missing is a whole of its own.
     else if (block.kind === 'text' && rest !== '')
-      tells.emit({ type: 'message', role: 'assistant', text: rest });
+      this.#tells.emit({ type: 'message', role: 'assistant', text: rest });
   }
 
-  function complete(block: SpeechBlock, whole: string): void {
-    told.set(block, whole);
+  #complete(block: SpeechBlock, whole: string): void {
+    this.#told.set(block, whole);
     block.closed = true;
     if (block.kind === 'text' && whole !== '')
-      tells.emit({ type: 'message', role: 'assistant', text: whole });
+      this.#tells.emit({ type: 'message', role: 'assistant', text: whole });
   }
+
   /** People saw pieces of a text that nothing has completed. */
-  const isPending = (block: OpenBlock): block is Extract<OpenBlock, { kind: 'text' }> =>
-    block.kind === 'text' && !told.has(block) && block.grown.length > 0;
-
-  return {
-    takesUnnamed,
-    settle,
-
-    /** A call that streams here has its answer already: it is told with its arguments as far as they are known. */
-    callNow(callId: string): void {
-      const block = openNow?.call(callId);
-      if (block === undefined) return;
-      block.closed = true;
-      const args = block.json.length === 0 ? undefined : argumentsOf(block);
-      tells.call(callId, block.name, args);
-    },
-
-    opened(message: OpenMessage): void {
-      openNow = message;
-      told = new Map();
-    },
-
-    blockOpened(_message: OpenMessage, block: OpenBlock): void {
-      if (block.isStreamed) settle();
-    },
-    grew,
-
-    blockEnded(_message: OpenMessage, block: OpenBlock): void {
-      const args = block.kind === 'call' ? argumentsOf(block) : undefined;
-      if (block.kind === 'call' && args !== undefined) tells.call(block.id, block.name, args);
-    },
-
-    /** Text of a message that streams is a repetition if the same was told. */
-    isNew(message: OpenMessage, raw: CsdkBlock): boolean {
-      const kind = blockKind(raw);
-      const text = textField(raw, kind) ?? '';
-      return !message.blocks.some(
-        (block) => message.isStreamed && block.kind === kind && told.get(block) === text,
-      );
-    },
-
-    whole(message: OpenMessage, block: OpenBlock, raw: CsdkBlock): void {
-      if (block.kind === 'text' || block.kind === 'thinking') wholeText(message, block);
-      else late(message.id, raw);
-      block.closed = true;
-    },
-
-    /** Nothing: the complete frames of the message may still come. */
-    stopped(): void {},
-
-    /** The pieces of a broken attempt are given up. */
-    displaced(message: OpenMessage): void {
-      const isHalfTold = message.blocks.some((block) => isPending(block));
-      if (message.isStreamed && !message.isStopped && isHalfTold)
-        tells.emit({
-          type: 'progress',
-          label: 'retry',
-          detail: 'what was streamed since the last whole message was given up',
-        });
-      else settle();
-      openNow = undefined;
-    },
-
-    /** Nothing: late text was told, or given up. */
-    latePiece(): void {},
-    late,
-  };
+  #isPending(block: OpenBlock): block is Extract<OpenBlock, { kind: 'text' }> {
+    return block.kind === 'text' && !this.#told.has(block) && block.grown.length > 0;
+  }
 }
-
-/** The parts of `coderMessageWriter` that others use. */
-export type CoderMessageWriter = ReturnType<typeof coderMessageWriter>;

@@ -114,7 +114,7 @@ export function compactions(
     hook(event: string, input: Fields): void {
       if (event === 'PostCompact') settle({ result: { summary: input.compact_summary } }, 'hook');
       if (event !== 'PreCompact') return;
-      if (messages().open() === undefined) hooked(reasonOf(input.trigger));
+      if (messages().open === undefined) hooked(reasonOf(input.trigger));
       else announced = reasonOf(input.trigger);
     },
 

@@ -102,18 +102,18 @@ export type SessionDiagnostic = DiagnosticFact & {
 };
 
 /** Counts what is left out, and tells it. */
-export function diagnosticsOf(onDiagnostic?: (diagnostic: SessionDiagnostic) => void) {
-  const counts = new Map<DiagnosticFact['kind'], number>();
+export class Diagnostics {
+  readonly #counts = new Map<DiagnosticFact['kind'], number>();
+  readonly #onDiagnostic: ((diagnostic: SessionDiagnostic) => void) | undefined;
 
-  return {
-    /** Tells one. What the listener throws goes to whoever reads the events. */
-    tell(fact: DiagnosticFact): void {
-      const count = (counts.get(fact.kind) ?? 0) + 1;
-      counts.set(fact.kind, count);
-      onDiagnostic?.({ ...fact, count });
-    },
-  };
+  constructor(onDiagnostic?: (diagnostic: SessionDiagnostic) => void) {
+    this.#onDiagnostic = onDiagnostic;
+  }
+
+  /** Tells one. What the listener throws goes to whoever reads the events. */
+  tell(fact: DiagnosticFact): void {
+    const count = (this.#counts.get(fact.kind) ?? 0) + 1;
+    this.#counts.set(fact.kind, count);
+    this.#onDiagnostic?.({ ...fact, count });
+  }
 }
-
-/** The parts of `diagnosticsOf` that others use. */
-export type Diagnostics = ReturnType<typeof diagnosticsOf>;

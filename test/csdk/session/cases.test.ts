@@ -5,7 +5,7 @@ import {
   normalizeSession,
   type SessionDiagnostic,
 } from '../../../src/csdk/index.js';
-import { sessionNormalizer } from '../../../src/csdk/session/session-normalizer.js';
+import { SessionNormalizer } from '../../../src/csdk/session/session-normalizer.js';
 import type { SessionEvent } from '../../../src/stream/index.js';
 import { csdkScript, type ScriptStep } from '../../support/csdk-script.js';
 import { settleAll } from '../../support/faults-clock.js';
@@ -21,7 +21,7 @@ interface Ran {
 function throughState({ input, options = {} }: SessionCase): Ran {
   const events: SessionEvent[] = [];
   const told: string[] = [];
-  const session = sessionNormalizer(
+  const session = new SessionNormalizer(
     options,
     (event) => events.push(event),
     ({ kind }) => told.push(kind),
@@ -31,7 +31,7 @@ function throughState({ input, options = {} }: SessionCase): Ran {
     else if (step.kind === 'callback') session.callback(step.callback);
     else if (step.kind === 'abort') session.abort();
     else if (step.kind === 'end') session.sourceEnded();
-    else if (!session.ended()) session.sourceThrew(step.error);
+    else if (!session.ended) session.sourceThrew(step.error);
   }
   return { events, told };
 }

@@ -7,7 +7,7 @@ import {
   normalizeSession,
   type SessionDiagnostic,
 } from '../../../src/csdk/index.js';
-import { sessionNormalizer } from '../../../src/csdk/session/session-normalizer.js';
+import { SessionNormalizer } from '../../../src/csdk/session/session-normalizer.js';
 import { type AssistantMessage, type SessionEvent, textOf } from '../../../src/stream/index.js';
 import { scriptFrames } from '../../support/csdk-script.js';
 import { sessionNotation } from '../../support/session-notation.js';
@@ -452,7 +452,7 @@ describe('memory and work', () => {
     }
     let deltas = 0;
     let length = 0;
-    const session = sessionNormalizer(
+    const session = new SessionNormalizer(
       {},
       (event) => {
         if (event.type === 'message_update' && 'delta' in event.assistantMessageEvent) deltas++;
