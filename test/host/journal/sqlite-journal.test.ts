@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it, vi } from 'vitest';
@@ -203,6 +203,8 @@ describe('fault 35: a journal that cannot be used', () => {
       code('database-not-opened'),
     );
     const tooLong = join(folder, 'x'.repeat(300));
+    await expect(openJournal(folder)).rejects.toThrow(/it is a folder/);
+    expect(existsSync(`${folder}-lock`)).toBe(false);
     await expect(openJournal(tooLong)).rejects.toThrow(code('database-not-opened'));
     await expect(readJournal(tooLong)).rejects.toThrow(code('database-not-opened'));
   });

@@ -1,6 +1,7 @@
 import { isSluiceError } from '../../../kernel/index.js';
 import { hostError } from '../../errors.js';
 import { openSqlite, type SqliteDatabase } from '../../sqlite/open-sqlite.js';
+import { entryAt } from '../../sqlite/private-file.js';
 
 /**
  * Lets one process at a time use a journal. The lock is one of the operating system on a file beside the journal, so it
@@ -9,6 +10,8 @@ import { openSqlite, type SqliteDatabase } from '../../sqlite/open-sqlite.js';
  * @throws SluiceError `journal-in-use`, or as `openSqlite`.
  */
 export function lockJournal(path: string): Disposable {
+  if (entryAt(path)?.isDirectory() === true)
+    throw hostError('database-not-opened', { path, problem: 'it is a folder' }); // no lock is made beside it
   const lock = openLock(path);
   try {
     lock.exec('BEGIN EXCLUSIVE'); // held until it is closed
