@@ -42,3 +42,12 @@ export { ExtensionSet, type ExtensionSetOptions, type ExtensionUser } from './se
 export type { ExtensionStatus, ReloadResult } from './set/extension-status.js';
 export { HandlerWatch, type HandlerWatchOptions } from './set/handler-watch.js';
 export { type ExtensionSource, givenSource, moduleSource } from './set/source.js';
+export type {
+  KeptValue,
+  KeyValueQuota,
+  KeyValueReader,
+  KeyValues,
+  NamespaceUse,
+  NewValue,
+  WriteResult,
+} from './store/key-values.js';

@@ -5,3 +5,6 @@ export { thisCopy } from './define/copy.js';
 export { findModule, importableUrl, importError, missingIn } from './load/load-module.js';
 export { moduleFiles } from './load/module-files.js';
 export { syntaxPlace } from './load/syntax-place.js';
+export { memoryKeyValues } from './store/memory-key-values.js';
+export { openStore, usualQuota } from './store/open-store.js';
+export { bytesOf, fits } from './store/sizes.js';

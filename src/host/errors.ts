@@ -2,6 +2,11 @@ import { type ErrorRow, errorMaker } from '../kernel/index.js';
 
 /** The errors of the host, its journal and its databases. */
 export const hostErrors = {
+  'state-dir': {
+    message: 'The folder {path} for the files of "{extensionId}" could not be made: {problem}.',
+    cause: 'The folder of the journal cannot be written, or a file of that name is in the way.',
+    hint: 'Give the user of the host the right to write there, or name another folder: stateDir in the config.',
+  },
   'unreadable-dispatch': {
     message: 'What the journal has kept of dispatch {eventId} cannot be read: {problem}.',
     cause: 'The file was changed by something else, or was written by a later version.',

@@ -16,7 +16,8 @@ type Write =
   | 'sending'
   | 'unsent'
   | 'shown'
-  | 'endSend';
+  | 'endSend'
+  | 'keyValue';
 
 /** Lets each call through until the host is killed. `failing` says which writes fail, by their kind and number. */
 export function mortalJournal(
@@ -78,6 +79,7 @@ export function mortalJournal(
     unsent: write('unsent', journal.unsent),
     shown: write('shown', journal.shown),
     endSend: write('endSend', journal.endSend),
+    keyValues: { ...journal.keyValues, write: write('keyValue', journal.keyValues.write) },
     close: async () => undefined, // it outlives the host
     kill: () => {
       isDead = true;

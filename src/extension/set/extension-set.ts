@@ -87,11 +87,11 @@ export class ExtensionSet implements AsyncDisposable {
   }
 
   /**
-   * Gives the extensions a host to act through, also those that are set up already. It takes the place of the parts that
-   * the options gave, until it is disposed.
+   * Gives the extensions a host to act through, also those that are set up already, until it is disposed. The parts that
+   * the options gave stay: they were there at setup.
    */
   serve(host: Partial<ExtensionHost>): Disposable {
-    Object.assign(this.#host, host);
+    Object.assign(this.#host, host, this.#options.host);
     return {
       [Symbol.dispose]: () => {
         for (const part of Object.keys(host) as (keyof ExtensionHost)[]) // as its type says

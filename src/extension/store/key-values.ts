@@ -35,12 +35,26 @@ export interface NamespaceUse {
   readonly bytes: number;
 }
 
-/**
- * Values by namespace and key, for the stores of extensions and for the host itself. A value that has expired is not
- * there. No call costs more if there are more values, but for `list`, which costs what it returns.
- */
-export interface KeyValues {
+/** Reads values by namespace and key. A value that has expired is not there. */
+export interface KeyValueReader {
   get(namespace: string, key: string): Promise<KeptValue | undefined>;
+  /** The values of a namespace whose keys begin with a prefix, in the order of their keys by code point. */
+  list(
+    namespace: string,
+    given: { readonly prefix: string; readonly after?: string; readonly limit: number },
+  ): Promise<readonly KeptValue[]>;
+  /** The namespaces that hold something, by name. Values that have expired count until they are dropped. */
+  namespaces(): Promise<readonly NamespaceUse[]>;
+}
+
+/**
+ * Values by namespace and key: a namespace for each extension, by its id, and namespaces of the host that begin with a
+ * slash, which no id has. No call costs more if there are more values, but for `list`, which costs what it returns.
+ *
+ * @example
+ * await journal.keyValues.write('/schedules', name, { body }, { expected: null, quota });
+ */
+export interface KeyValues extends KeyValueReader {
   /**
    * Writes or deletes a value in one step with the look at what was there. A resolved write is kept.
    *
@@ -53,11 +67,4 @@ export interface KeyValues {
     value: NewValue | undefined,
     given: { readonly expected?: string | null; readonly quota: KeyValueQuota },
   ): Promise<WriteResult>;
-  /** The values of a namespace whose keys begin with a prefix, in the order of their keys by code point. */
-  list(
-    namespace: string,
-    given: { readonly prefix: string; readonly after?: string; readonly limit: number },
-  ): Promise<readonly KeptValue[]>;
-  /** The namespaces that hold something, by name. */
-  namespaces(): Promise<readonly NamespaceUse[]>;
 }

@@ -1,3 +1,4 @@
+import type { KeyValueReader, KeyValues } from '../../extension/index.js';
 import type { FamilyName, Outcome, SluiceError } from '../../kernel/index.js';
 import type { MessageEnd } from './message-end.js';
 
@@ -152,6 +153,8 @@ export interface JournalReader {
   /** `eventId` is the send's id. */
   sends(filter?: SendFilter): Promise<readonly SendRecord[]>;
   dispatches(filter?: DispatchFilter): Promise<readonly DispatchRecord[]>;
+  /** The stores of extensions, and the host's own state beside them. */
+  readonly keyValues: KeyValueReader;
   /** Closes the journal when the writes under way have ended. */
   close(): Promise<void>;
 }
@@ -180,6 +183,9 @@ export interface Journal extends JournalReader {
    * (durability §6.8).
    */
   readonly outlivesHost: boolean;
+  readonly keyValues: KeyValues;
+  /** The file, if it is in one. */
+  readonly path?: string;
   /**
    * Takes an update in, unless it is known: then nothing changes, and its state is told.
    *

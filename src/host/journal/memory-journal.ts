@@ -1,3 +1,4 @@
+import { memoryKeyValues } from '../../extension/internal.js';
 import { type Clock, type SluiceError, systemClock } from '../../kernel/index.js';
 import { hostError } from '../errors.js';
 import {
@@ -86,6 +87,7 @@ export function memoryJournal({
 
   return {
     outlivesHost,
+    keyValues: memoryKeyValues(clock),
     accept: async (update, isBegun = false) => {
       const known = updates.get(update.eventId);
       if (known !== undefined) {

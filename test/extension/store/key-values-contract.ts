@@ -134,8 +134,8 @@ export function keyValuesContract(make: (clock: VirtualClock) => Promise<KeyValu
         expect(await store.get('brief')).toBeUndefined();
         expect((await store.list()).map(({ key }) => key)).toEqual(['long']);
         expect(await store.delete('brief')).toBe(false);
-        expect(await values.namespaces()).toMatchObject([{ namespace: 'acme', keys: 1 }]);
         expect(await store.update<number>('brief', (before = 10) => before + 1)).toBe(11);
+        expect(await values.namespaces()).toMatchObject([{ namespace: 'acme', keys: 2 }]);
       }));
 
     it('ends when a value is kept again without a time', () =>
@@ -219,6 +219,8 @@ export function keyValuesContract(make: (clock: VirtualClock) => Promise<KeyValu
                   'ä'.repeat(one.length),
                   one.ttlMs === null ? {} : { ttlMs: one.ttlMs },
                 );
+            await store.set('last', '');
+            await store.delete('last'); // with each write some values that have expired are dropped
             const left = await store.list();
             const bytes = left.map(({ key, value }) => Buffer.byteLength(key + value) + 2);
             const sum = bytes.reduce((all, one) => all + one, 0);

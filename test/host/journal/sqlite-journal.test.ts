@@ -121,6 +121,10 @@ describe('a journal in a file', () => {
     expect(inChild()).toBe('opened\n'); // and killed while it had it open
     const again = await openJournal(path);
     expect(await again.updates()).toMatchObject([{ eventId: 'of the child' }]);
+    // a value of a store, too, is on the disk when its promise resolves (extensions-that-act §2.7)
+    expect(await again.keyValues.get('acme', 'of the child')).toMatchObject({
+      body: '{"kept":true}',
+    });
     await again.close();
   });
 

@@ -16,7 +16,8 @@ import { checkHead, damageOfSchema, numberOf, openJournalFile } from '../file/jo
 import { lockJournal } from '../file/journal-lock.js';
 import { examineRows } from '../rows/examine-rows.js';
 import { journalTables } from '../rows/journal-rows.js';
-import { checkSchema } from '../rows/journal-schema.js';
+import { checkSchema, schemaVersion } from '../rows/journal-schema.js';
+import { keyValueRows } from '../rows/key-value-rows.js';
 import { rowProblem, type SummedTable } from '../rows/row-sums.js';
 import {
   continueNumbers,
@@ -86,6 +87,7 @@ function repaired(path: string, stamp: string): RepairReport {
     to.transaction(() => {
       if (!isEmpty)
         for (const table of journalTables) kept += copyTable(from, to, table, onDamaged);
+      keyValueRows(to).recount();
     });
     writeDurably(sideFile, damaged);
     to.exec('PRAGMA wal_checkpoint(TRUNCATE)');
@@ -127,7 +129,7 @@ export function journalProblems(path: string): string[] {
   else look(() => openSqlite(path, { readonly: true }).close()); // as a host would, which does not read past anything
   using database = openSqlite(path, { isDamageExpected: true });
   const version = numberOf(database, 'PRAGMA user_version');
-  if (version === 1) return ['it is of version 1'];
+  if (version >= 1 && version < schemaVersion) return [`it is of version ${version}`];
   look(() => database.check());
   const isEmpty = numberOf(database, 'SELECT count(*) FROM sqlite_schema') === 0;
   if (isEmpty) return problems;

@@ -5,7 +5,7 @@ import { entryAt } from '../../sqlite/private-file.js';
 import { examineRows } from '../rows/examine-rows.js';
 import { applicationId, checkSchema, makeSchema, schemaVersion } from '../rows/journal-schema.js';
 import { type Damage, damageError } from '../rows/table-rows.js';
-import { migrateJournal } from './migrate-journal.js';
+import { migrateVersion1, migrateVersion2 } from './migrate-journal.js';
 
 /** The options of opening the file of a journal. */
 export interface JournalFileOptions extends SqliteOptions {
@@ -75,14 +75,15 @@ export function checkHead(
     throw hostError('not-a-journal', { path, problem: 'it is a database of something else' });
   const version = numberOf(database, 'PRAGMA user_version');
   if (version === schemaVersion) return;
-  if (version === 1 && given.isOwner) {
-    migrateJournal(database, given.onDamaged);
+  const isOlder = version >= 1 && version < schemaVersion;
+  if (isOlder && given.isOwner) {
+    if (version === 1) migrateVersion1(database, given.onDamaged);
+    else migrateVersion2(database);
     return;
   }
-  const problem =
-    version === 1
-      ? `it is of version 1, and a host that opens it makes it version ${schemaVersion}; \`sluice journal repair\` does, too`
-      : `it is of version ${version}, and this is made for version ${schemaVersion}`;
+  const problem = isOlder
+    ? `it is of version ${version}, and a host that opens it makes it version ${schemaVersion}; \`sluice journal repair\` does, too`
+    : `it is of version ${version}, and this is made for version ${schemaVersion}`;
   throw hostError('not-a-journal', { path, problem });
 }
 

@@ -1,7 +1,7 @@
 import type { SqliteDatabase, SqliteRow } from '../../sqlite/open-sqlite.js';
 import { brokenColumn, type StoredRow } from '../../sqlite/sqlite-texts.js';
-import { journalTables } from '../rows/journal-rows.js';
-import { makeSchema } from '../rows/journal-schema.js';
+import { journalTables, keyValuesTable } from '../rows/journal-rows.js';
+import { makeSchema, schemaVersion, sinceVersion2 } from '../rows/journal-schema.js';
 import type { SummedTable } from '../rows/row-sums.js';
 import {
   continueNumbers,
@@ -42,6 +42,16 @@ const transcriptSizes = `
 /** Rows that are copied at once. */
 const rowsAtOnce = 64;
 
+const tablesOfVersion1 = journalTables.filter((table) => table !== keyValuesTable);
+
+/** Makes a journal of version 2 one of today: it gets the table of key values, in one transaction. */
+export function migrateVersion2(database: SqliteDatabase): void {
+  database.transaction(() => {
+    for (const sql of sinceVersion2) database.exec(sql);
+    database.exec(`PRAGMA user_version = ${schemaVersion}`);
+  });
+}
+
 /**
  * Makes a journal of version 1 one of today: each row gets its sum. It is one transaction: after a crash the file is as it
  * was. The file grows for it, to twice its size at most, and its free pages are used again.
@@ -49,18 +59,18 @@ const rowsAtOnce = 64;
  * @param onDamaged is told of each row with a text that is not UTF-8, which is left out. Without it that is an error.
  * @throws SluiceError `database-damaged`: nothing is changed then.
  */
-export function migrateJournal(
+export function migrateVersion1(
   database: SqliteDatabase,
   onDamaged?: (damage: Damage) => void,
 ): void {
   database.transaction(() => {
     for (const index of indexesOfVersion1) database.exec(`DROP INDEX ${index}`);
-    for (const { name } of journalTables)
+    for (const { name } of tablesOfVersion1)
       database.exec(`ALTER TABLE ${name} RENAME TO version_1_${name}`);
     database.exec(transcriptSizes);
     makeSchema(database);
-    for (const table of journalTables) copyTable(database, table, onDamaged);
-    for (const { name } of journalTables) database.exec(`DROP TABLE version_1_${name}`);
+    for (const table of tablesOfVersion1) copyTable(database, table, onDamaged);
+    for (const { name } of tablesOfVersion1) database.exec(`DROP TABLE version_1_${name}`);
   });
 }
 

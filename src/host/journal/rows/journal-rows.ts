@@ -128,6 +128,25 @@ export const transcriptsTable = journalTable<{
   body: 'body TEXT NOT NULL',
 });
 
+/** A value of a namespace: an extension's, or the host's own. */
+export const keyValuesTable = journalTable<{
+  readonly seq: number;
+  readonly namespace: string;
+  readonly key: string;
+  readonly version: number;
+  readonly expiresAtMs: number;
+  readonly bytes: number;
+  readonly body: string;
+}>('key_values', {
+  seq,
+  namespace: 'namespace TEXT NOT NULL',
+  key: 'key TEXT NOT NULL',
+  version: 'version INTEGER NOT NULL',
+  expiresAtMs: 'expires_at_ms REAL',
+  bytes: 'bytes INTEGER NOT NULL',
+  body: 'body TEXT NOT NULL',
+});
+
 /** Every table of a journal. */
 export const journalTables = [
   updatesTable,
@@ -135,6 +154,7 @@ export const journalTables = [
   dispatchesTable,
   sessionsTable,
   transcriptsTable,
+  keyValuesTable,
 ] as const;
 
 /** The conditions that a reader may set for a table. */

@@ -1,12 +1,12 @@
 import { hostError } from '../../errors.js';
 import type { SqliteDatabase } from '../../sqlite/open-sqlite.js';
-import { journalTables } from './journal-rows.js';
+import { journalTables, keyValuesTable } from './journal-rows.js';
 
 /** Written into the file's head: "SLUJ". */
 export const applicationId = 0x534c554a;
 
 /** The version of the statements below. */
-export const schemaVersion = 2;
+export const schemaVersion = 3;
 
 /** The condition of an index of what has not ended; a query that is to use that index says it in the same words. */
 export const isOpenUpdate = `state IN ('accepted', 'handling')`;
@@ -14,9 +14,16 @@ export const isOpenUpdate = `state IN ('accepted', 'handling')`;
 /** The condition of an index of what has not ended or is a dead letter. */
 export const isNotEnded = `state <> 'ended'`;
 
+/** The part of the schema that files of version 2 do not have. */
+export const sinceVersion2: readonly string[] = [
+  keyValuesTable.sql,
+  'CREATE UNIQUE INDEX key_values_by_key ON key_values (namespace, key)',
+  'CREATE INDEX key_values_that_expire ON key_values (expires_at_ms) WHERE expires_at_ms IS NOT NULL',
+];
+
 /** The tables and indexes of a journal. */
 export const schema: readonly string[] = [
-  ...journalTables.map(({ sql }) => sql),
+  ...journalTables.filter((table) => table !== keyValuesTable).map(({ sql }) => sql),
   `CREATE INDEX open_updates ON updates (seq) WHERE ${isNotEnded}`,
   `CREATE INDEX updates_of_lane ON updates (lane, seq) WHERE ${isOpenUpdate}`,
   'CREATE INDEX sends_of ON sends (correlation_id)',
@@ -24,6 +31,7 @@ export const schema: readonly string[] = [
   'CREATE INDEX dispatches_by_event ON dispatches (event_id)',
   'CREATE INDEX dispatches_by_correlation ON dispatches (correlation_id)',
   'CREATE INDEX transcript_of ON transcripts (session_id, seq)',
+  ...sinceVersion2,
 ];
 
 /** Makes the tables within a transaction, and marks the file as a journal of this version. */

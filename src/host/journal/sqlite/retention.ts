@@ -1,5 +1,6 @@
 import type { SqliteDatabase } from '../../sqlite/open-sqlite.js';
 import { numberOf } from '../file/journal-file.js';
+import { keyValueRows } from '../rows/key-value-rows.js';
 
 /** The time and the room for rows that are done with. Rows that have not ended, and dead letters, are always kept. */
 export interface Retention {
@@ -68,6 +69,8 @@ export function* dropOld(
   for (const table of tables)
     for (const _ of dropFirst(database, table, keepBytes)) if (isSliceOver()) yield;
   for (const _ of giveBack(database, keepBytes * growth)) if (isSliceOver()) yield;
+  const values = keyValueRows(database);
+  while (values.dropExpired(nowMs, batchRows) === batchRows) if (isSliceOver()) yield;
 }
 
 /** Drops rows that have ended long ago. Rows are numbered as they were made: after a batch of newer rows all rows are newer. */

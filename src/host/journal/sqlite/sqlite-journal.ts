@@ -1,3 +1,4 @@
+import type { KeyValues } from '../../../extension/index.js';
 import {
   type Clock,
   definedFields,
@@ -34,6 +35,7 @@ import { type JournalChanges, journalChanges } from './journal-changes.js';
 import { JournalGuard } from './journal-guard.js';
 import type { JournalOptions, SqliteJournal } from './journal-options.js';
 import { RetentionSweep } from './retention-sweep.js';
+import { sqliteKeyValues } from './sqlite-key-values.js';
 import { SqliteReader } from './sqlite-reader.js';
 import { sqliteStore } from './sqlite-store.js';
 import { WaitingDispatches } from './waiting-dispatches.js';
@@ -85,6 +87,7 @@ class FileJournal extends SqliteReader implements SqliteJournal {
   readonly path: string;
   readonly outlivesHost = true;
   readonly store: Store;
+  readonly #keyValues: KeyValues;
   readonly #database: SqliteDatabase;
   readonly #lock: Disposable | undefined;
   readonly #clock: Clock;
@@ -118,8 +121,19 @@ class FileJournal extends SqliteReader implements SqliteJournal {
     });
     this.store = sqliteStore(database, this.#commits, clean);
     this.#sweep = new RetentionSweep(database, this.#commits, clock, options);
+    this.#keyValues = sqliteKeyValues(database, {
+      now: () => clock.now(),
+      write: (work) => {
+        this.#sweep.grows(0); // time alone may make a sweep due
+        return this.#commits.write(work);
+      },
+    });
     this.#sweep.start();
     this.#dataVersion = this.#readDataVersion();
+  }
+
+  override get keyValues(): KeyValues {
+    return this.#keyValues;
   }
 
   /** Looks at all of the file while it is used. After damage it takes nothing in. */

@@ -1,4 +1,5 @@
-import { isSluiceError } from '../../../kernel/index.js';
+import type { KeyValueReader } from '../../../extension/index.js';
+import { isSluiceError, systemClock } from '../../../kernel/index.js';
 import { logDamage } from '../../sqlite/log-damage.js';
 import type { SqliteDatabase } from '../../sqlite/open-sqlite.js';
 import type { SqliteValue } from '../../sqlite/sqlite-values.js';
@@ -23,7 +24,9 @@ import {
   updatesTable,
 } from '../rows/journal-rows.js';
 import { isNotEnded, isOpenUpdate } from '../rows/journal-schema.js';
+import { keyValueRows } from '../rows/key-value-rows.js';
 import { type Damage, goodRows, type TableRows, tableRows } from '../rows/table-rows.js';
+import { keyValueReader } from './sqlite-key-values.js';
 
 /** The fewest and the most rows that are read at once, and the characters of their bodies that are aimed at. */
 const fewestRows = 16;
@@ -38,6 +41,7 @@ export class SqliteReader implements JournalReader {
   readonly #database: SqliteDatabase;
   readonly #tables = new Map<string, TableRows>();
   readonly #onDamaged: ((damage: Damage) => void) | undefined;
+  #keyValues: KeyValueReader | undefined;
 
   constructor(database: SqliteDatabase, onDamaged?: (damage: Damage) => void) {
     this.#database = database;
@@ -54,6 +58,11 @@ export class SqliteReader implements JournalReader {
 
   async dispatches(filter: DispatchFilter = {}): Promise<readonly DispatchRecord[]> {
     return this.#slices(dispatchesTable, filter);
+  }
+
+  get keyValues(): KeyValueReader {
+    const now = () => systemClock.now();
+    return (this.#keyValues ??= keyValueReader(keyValueRows(this.#database, this.#onDamaged), now));
   }
 
   async close(): Promise<void> {

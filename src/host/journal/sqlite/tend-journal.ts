@@ -1,10 +1,14 @@
+import { systemClock } from '../../../kernel/index.js';
 import { openJournalFile, readerCheckBytes } from '../file/journal-file.js';
 import type { Journal, JournalReader } from '../journal.js';
 import { journalChanges } from './journal-changes.js';
+import { sqliteKeyValues } from './sqlite-key-values.js';
 import { SqliteReader } from './sqlite-reader.js';
 
 /** A journal that an operator looks after. */
-export interface TendedJournal extends JournalReader, Pick<Journal, 'retry' | 'purge'> {}
+export interface TendedJournal
+  extends Omit<JournalReader, 'keyValues'>,
+    Pick<Journal, 'retry' | 'purge' | 'keyValues'> {}
 
 /**
  * Opens a journal to look after its dead letters; a host may be using it meanwhile, and takes a retried message up
@@ -21,8 +25,18 @@ export async function tendJournal(path: string): Promise<TendedJournal> {
   openJournalFile(path, { ...how, readonly: true }).close(); // a file that is not there is not made
   const database = openJournalFile(path, { wholeCheckBytes: 0 }); // it was looked at
   const { retry, purge } = journalChanges(database);
-  return Object.assign(new SqliteReader(database), {
+  const keyValues = sqliteKeyValues(database, {
+    now: () => systemClock.now(),
+    write: async (work) => database.transaction(work),
+  });
+  const reader = new SqliteReader(database);
+  return {
+    updates: (filter) => reader.updates(filter),
+    sends: (filter) => reader.sends(filter),
+    dispatches: (filter) => reader.dispatches(filter),
+    close: () => reader.close(),
+    keyValues,
     retry: async (eventId: string) => database.transaction(() => retry(eventId)),
     purge: async (eventId?: string) => database.transaction(() => purge(eventId)),
-  });
+  };
 }
