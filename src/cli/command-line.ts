@@ -14,6 +14,7 @@ import { type ExitCode, exitCodeHelp, exitCodes } from './shell/exit-codes.js';
 import { secretKeeper } from './shell/secret-keeper.js';
 import type { Shell } from './shell/shell.js';
 import { addStages } from './stages/stages.js';
+import { addStore } from './store/store.js';
 
 /** Registers one command. Its work ends in an exit code. */
 export type AddCommand = (program: Command, shell: Shell, done: (code: ExitCode) => void) => void;
@@ -28,6 +29,7 @@ const commands: readonly AddCommand[] = [
   addDoctor,
   addInit,
   addJournal,
+  addStore,
 ];
 
 /** The parts of the process that a command line runs with. */

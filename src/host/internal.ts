@@ -25,6 +25,7 @@ export { Slots } from './lanes/slots.js';
 export { type ErrorSummary, errorSummary } from './logging/error-summary.js';
 export { allFields, publicFields } from './logging/public-fields.js';
 export { withoutSecrets } from './logging/without-secrets.js';
+export { type ExtensionData, extensionData } from './parts/extension-data.js';
 export { usualTurnMs } from './parts/options.js';
 export {
   type CommandCall,

@@ -119,6 +119,7 @@ export const rooms: Readonly<Record<string, readonly string[]>> = {
     'replay',
     'run',
     'stages',
+    'store',
     '.',
   ],
 };

@@ -50,7 +50,7 @@ function accessWith(options: Pick<KernelOptions, 'grants' | 'leastPrivilege'> = 
 }
 
 describe('the port of a host (extensions-that-act §1)', () => {
-  it('is not there for an extension of a kernel alone: its store is in memory, and the rest is refused (§1.2)', async () => {
+  it('is not there for an extension of a kernel alone: its store is in memory, and the rest is refused (extensions-that-act §1.2)', async () => {
     const acme = lab();
     await loadExtension(createTestKernel().kernel, acme.extension);
     await acme.api.store.set('seen', 1);
@@ -63,7 +63,7 @@ describe('the port of a host (extensions-that-act §1)', () => {
     );
   });
 
-  it('is looked up when it is used, so a host may come after setup, and go (§1.1)', async () => {
+  it('is looked up when it is used, so a host may come after setup, and go (extensions-that-act §1.1)', async () => {
     const acme = lab();
     await using set = new ExtensionSet(createTestKernel().kernel);
     await set.add(givenSource(acme.extension));
@@ -79,7 +79,7 @@ describe('the port of a host (extensions-that-act §1)', () => {
     expect(await store.get('name')).toBeUndefined();
   });
 
-  it('does not change the parts that a set was made with (§1.1)', async () => {
+  it('does not change the parts that a set was made with (extensions-that-act §1.1)', async () => {
     const acme = lab();
     await using set = new ExtensionSet(createTestKernel().kernel, {
       host: { storeOf: () => storeNamed('first') },
@@ -91,7 +91,7 @@ describe('the port of a host (extensions-that-act §1)', () => {
     expect(await acme.api.store.get('name')).toBe('first');
   });
 
-  it('reads relative paths from the folder of the config, or else from the working folder (§3.2)', async () => {
+  it('reads relative paths from the folder of the config, or else from the working folder (extensions-that-act §3.2)', async () => {
     const acme = lab();
     const { kernel } = createTestKernel();
     await loadExtension(kernel, acme.extension, { configDir: '/etc/sluice' });

@@ -79,7 +79,11 @@ export function mortalJournal(
     unsent: write('unsent', journal.unsent),
     shown: write('shown', journal.shown),
     endSend: write('endSend', journal.endSend),
-    keyValues: { ...journal.keyValues, write: write('keyValue', journal.keyValues.write) },
+    keyValues: {
+      ...journal.keyValues,
+      write: write('keyValue', journal.keyValues.write),
+      clear: write('keyValue', journal.keyValues.clear),
+    },
     close: async () => undefined, // it outlives the host
     kill: () => {
       isDead = true;

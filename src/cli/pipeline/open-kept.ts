@@ -1,12 +1,17 @@
-import { dispatchTap, type HostOptions, openJournal } from '../../host/index.js';
-import { bothTaps } from '../../host/internal.js';
+import { dispatchTap, type HostOptions, memoryJournal, openJournal } from '../../host/index.js';
+import { bothTaps, type ExtensionData, extensionData } from '../../host/internal.js';
 import { definedFields, type KernelOptions } from '../../kernel/index.js';
 import type { Settings } from '../settings/settings.js';
 
-/** The journal of a host, with the tap by which its kernel writes to it. It is disposed after both. */
+/**
+ * The journal of a host, with the tap by which its kernel writes to it. It is disposed after both, and after the extensions,
+ * which may write to their stores until their end.
+ */
 export interface Kept extends AsyncDisposable {
   readonly kernelOptions: Pick<KernelOptions, 'tap' | 'trace'>;
-  readonly hostOptions: Pick<HostOptions, 'journal' | 'store' | 'maxAttempts'>;
+  readonly hostOptions: Pick<HostOptions, 'journal' | 'closesJournal' | 'store' | 'maxAttempts'>;
+  /** The stores and folders of the extensions, which are set up before there is a host. */
+  readonly extensionData: ExtensionData;
 }
 
 /**
@@ -15,24 +20,38 @@ export interface Kept extends AsyncDisposable {
  * @throws SluiceError (as a rejection) what `openJournal` throws.
  */
 export async function openKept(
-  { journal: setting, secrets }: Pick<Settings, 'journal' | 'secrets'>,
+  { journal: setting, secrets, stateDir }: Pick<Settings, 'journal' | 'secrets' | 'stateDir'>,
   kernelOptions: Kept['kernelOptions'],
 ): Promise<Kept> {
-  if (setting === undefined)
-    return { kernelOptions, hostOptions: {}, [Symbol.asyncDispose]: async () => undefined };
+  if (setting === undefined) {
+    const journal = memoryJournal({ outlivesHost: false });
+    const data = extensionData(journal, { stateDir });
+    return {
+      kernelOptions,
+      hostOptions: { journal },
+      extensionData: data,
+      [Symbol.asyncDispose]: async () => data[Symbol.dispose](),
+    };
+  }
   const { path, keepForMs, keepBytes, maxAttempts, dispatches = true, ...written } = setting;
   const journal = await openJournal(path, {
     secrets,
     ...definedFields({ keepForMs, keepBytes }),
   });
   const tap = dispatches ? bothTaps(dispatchTap(journal, written), kernelOptions.tap) : undefined;
+  const data = extensionData(journal, { stateDir });
   return {
+    extensionData: data,
     kernelOptions: tap === undefined ? kernelOptions : { ...kernelOptions, trace: true, tap },
     hostOptions: {
       journal,
+      closesJournal: false,
       store: journal.store,
       ...definedFields({ maxAttempts }),
     },
-    [Symbol.asyncDispose]: () => journal.close(), // the host has done so, unless it was never made
+    [Symbol.asyncDispose]: async () => {
+      data[Symbol.dispose]();
+      await journal.close();
+    },
   };
 }

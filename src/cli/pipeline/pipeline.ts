@@ -1,5 +1,6 @@
 import { ExtensionSet, type HandlerWatch, moduleSource } from '../../extension/index.js';
-import { hostExtensionId } from '../../host/internal.js';
+import { memoryJournal } from '../../host/index.js';
+import { type ExtensionData, extensionData, hostExtensionId } from '../../host/internal.js';
 import {
   createKernel,
   definedFields,
@@ -38,9 +39,15 @@ export async function openPipeline(
   logger: Logger,
   options: Pick<KernelOptions, 'tap' | 'trace' | 'quarantine'> & {
     readonly watch?: HandlerWatch;
+    /** The stores and folders of the extensions; those of this pipeline alone, and gone with it, if absent. */
+    readonly data?: ExtensionData;
   } = {},
 ): Promise<Pipeline> {
-  const { watch, ...kernelOptions } = options;
+  const {
+    watch,
+    data = extensionData(memoryJournal({ outlivesHost: false })),
+    ...kernelOptions
+  } = options;
   const { grants, leastPrivilege, overrides, budgets } = settings;
   const kernel = refusedSettings(() =>
     createKernel({
@@ -56,6 +63,7 @@ export async function openPipeline(
   const { setupTimeoutMs } = budgets;
   const loading = {
     logger: withoutRefusals(logger),
+    host: { storeOf: data.storeOf, stateDirOf: data.stateDirOf },
     ...(watch !== undefined && { around: watch.around }),
     ...definedFields({ setupTimeoutMs }),
   };
@@ -95,6 +103,7 @@ export async function openPipeline(
       await kernel.close();
       for (const plugin of plugins.toReversed()) await plugin.dispose();
       await extensions[Symbol.asyncDispose]();
+      if (options.data === undefined) data[Symbol.dispose]();
     },
   };
 }

@@ -169,6 +169,7 @@ async function run(options: RunOptions, command: Command, shell: Shell): Promise
   using watch = handlerWatch === false ? undefined : new HandlerWatch({ ...handlerWatch, logger });
   await using pipeline = await openPipeline(settings, logger, {
     ...kept.kernelOptions,
+    data: kept.extensionData,
     ...(quarantine !== false && { quarantine }),
     ...definedFields({ watch }),
   });

@@ -115,6 +115,7 @@ export async function readSettings(
     secrets,
     givenConfig: {},
     ...journalSetting(options.journal, config, cwd),
+    ...(config?.stateDir !== undefined && { stateDir: resolve(config.folder, config.stateDir) }),
     agents: agentSettings(options.agent, written, folder, cwd),
     extensions: [
       ...written.extensions.map(({ path, ...rest }) => ({ ...rest, ...located(path, folder) })),

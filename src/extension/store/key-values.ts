@@ -67,4 +67,6 @@ export interface KeyValues extends KeyValueReader {
     value: NewValue | undefined,
     given: { readonly expected?: string | null; readonly quota: KeyValueQuota },
   ): Promise<WriteResult>;
+  /** Deletes all of a namespace. @returns how many values that were. */
+  clear(namespace: string): Promise<number>;
 }

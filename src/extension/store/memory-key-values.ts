@@ -85,6 +85,11 @@ export function memoryKeyValues(clock: Clock = systemClock): KeyValues {
       put(namespace, next);
       return { status: 'written' };
     },
+    clear: async (namespace) => {
+      const keys = [...(spaces.get(namespace)?.values.keys() ?? [])];
+      for (const key of keys) remove(namespace, key);
+      return keys.length;
+    },
     list: async (namespace, { prefix, after = '', limit }) => {
       const keys = [...(spaces.get(namespace)?.values.keys() ?? [])]
         .filter((key) => key.startsWith(prefix) && byCodePoint(key, after) > 0)

@@ -73,6 +73,10 @@ export const configSchema = z
       journal,
       'an object with the file that messages and sends are kept in; by default they are kept in memory',
     ),
+    stateDir: setting(
+      name,
+      'the path of the folder in which extensions keep files; by default it lies beside the journal',
+    ),
     lanes: lanes.describe('an object with the bounds of what waits').default({}),
     session: session.describe('an object: what agents get of their sessions').default({}),
     failureText: failureText

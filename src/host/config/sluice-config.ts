@@ -146,6 +146,8 @@ export interface SluiceConfig {
     /** A list of field names whose values are never written, besides those of secrets. */
     redact?: string[];
   };
+  /** The path of the folder in which extensions keep files; by default it lies beside the journal. */
+  stateDir?: string;
   /** An object with the bounds of what waits. */
   lanes?: {
     /** A number, such as 8: messages that run at once, of all conversations; by default 64. */

@@ -47,6 +47,8 @@ export interface StopReport {
 /** The things that `startAll` has taken and `stopAll` gives back. */
 export interface Running {
   readonly contributions: readonly Disposable[];
+  /** Takes the host away from its extensions. */
+  readonly served: Disposable;
   /** The timers that look at something now and then. */
   readonly watches: Disposable[];
   /** The acts that extensions have of the host, as long as it sends. */
@@ -62,6 +64,7 @@ const windUpMs = 2_000;
 /** Loads the extensions and contributes the host's own choices: what must be there before the first event. */
 export async function loadAll(parts: HostParts): Promise<Running> {
   const { kernel, clock, extensions, takenOver, options } = parts;
+  const served = extensions.serve(parts.extensionData);
   try {
     if (!(options.extensions instanceof ExtensionSet))
       for (const one of options.extensions ?? []) {
@@ -76,12 +79,13 @@ export async function loadAll(parts: HostParts): Promise<Running> {
     const contributions = contributeDefaultChoices(kernel);
     return {
       contributions,
+      served,
       watches: [],
       startedAtMs: clock.now(),
       startedMonotonicMs: clock.monotonicMs(),
     };
   } catch (error) {
-    await attempt(parts, 'unloading', () => unload(parts, []));
+    await attempt(parts, 'unloading', () => unload(parts, [], served));
     throw error;
   }
 }
@@ -176,7 +180,7 @@ export async function stopAll(
   await attempt(parts, 'runtime.stopping', () =>
     kernel.dispatch('runtime.stopping', { reason, uptimeMs }),
   );
-  await unload(parts, running.contributions);
+  await unload(parts, running.contributions, running.served);
   await release(parts);
   logger.info('the host has stopped', { detail: reason, drained, abandoned, uptimeMs });
   return { reason, drained, abandoned };
@@ -184,17 +188,23 @@ export async function stopAll(
 
 /** Lets go of what a host holds from its making on: its own kernel, its store, and its journal. */
 export async function release(parts: HostParts): Promise<void> {
-  const { kernel, options, store, journal } = parts;
+  const { kernel, options, store, journal, extensionData } = parts;
   if (options.kernel === undefined)
     await attempt(parts, 'kernel.close', () => kernel.close({ timeoutMs: windUpMs }));
   await attempt(parts, 'store.close', async () => store.close?.());
-  await attempt(parts, 'journal.close', () => journal.close());
+  if (options.closesJournal !== false) await attempt(parts, 'journal.close', () => journal.close());
+  await attempt(parts, 'removing temporary folders', async () => extensionData[Symbol.dispose]());
 }
 
 /** Undoes `loadAll`, in reverse. Extensions that somebody else loaded stay: they are told of no host any more. */
-async function unload(parts: HostParts, contributions: readonly Disposable[]): Promise<void> {
+async function unload(
+  parts: HostParts,
+  contributions: readonly Disposable[],
+  served: Disposable,
+): Promise<void> {
   for (const contribution of contributions) contribution[Symbol.dispose]();
   const { extensions, options } = parts;
   extensions.use(undefined);
   if (!(options.extensions instanceof ExtensionSet)) await extensions[Symbol.asyncDispose]();
+  served[Symbol.dispose](); // they may write to their stores until their end
 }

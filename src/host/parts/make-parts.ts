@@ -28,6 +28,7 @@ import { memoryStore } from '../transcript/store.js';
 import { ActiveStreams } from './active-streams.js';
 import { AgentSlots } from './agent-slots.js';
 import { newCounts } from './counts.js';
+import { extensionData } from './extension-data.js';
 import { OnceAMinute } from './once-a-minute.js';
 import { type HostOptions, usualSendMs } from './options.js';
 import type { HostParts } from './parts.js';
@@ -99,6 +100,7 @@ export function partsOf(options: HostOptions, signal: AbortSignal): HostParts {
         ? options.extensions
         : new ExtensionSet(kernel, { logger, clock }),
     takenOver: new TakenOver(),
+    extensionData: extensionData(journal, { clock, stateDir: options.stateDir }),
     gate,
     streams: new ActiveStreams(),
     arrivals: new Slots(Number.POSITIVE_INFINITY, arrivalsPerTurn),

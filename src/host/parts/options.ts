@@ -67,7 +67,10 @@ export interface HostOptions {
   readonly channels?: readonly ChannelPlugin[];
   /** The ids of the channels to start, where not all are that extensions provide. Those of plugins only send, and stay. */
   readonly startOnly?: readonly string[];
-  /** Extensions to load, or a set of the same `kernel` that somebody else has loaded: then whoever did disposes it. */
+  /**
+   * Extensions to load, or a set of the same `kernel` that somebody else has loaded: then whoever did disposes it. A set
+   * that was given no `host` uses the stores and folders of this one from its start on.
+   */
   readonly extensions?: readonly HostExtension[] | ExtensionSet;
   /** Milliseconds that messages under way have when extensions are reloaded; 10 000 where unsaid. */
   readonly reloadTimeoutMs?: number;
@@ -93,6 +96,13 @@ export interface HostOptions {
    * keeps in memory what has not ended (`memoryJournal`), and acknowledges each update at its end.
    */
   readonly journal?: Journal;
+  /** `false`: who opened the journal closes it. */
+  readonly closesJournal?: boolean;
+  /**
+   * The folder in which extensions keep files, each in a folder of its own: `FILE-state` beside the file of the journal where
+   * unsaid. Without such a file it is a temporary one, which is removed when the host stops.
+   */
+  readonly stateDir?: string;
   /** The part of each dispatch of the host's own kernel that the journal gets; `false` is none. A given `kernel` has its own tap. */
   readonly journalDispatches?: DispatchTapOptions | false;
   /** How often a message may be begun, where the host ended before its end; 3 where unsaid. Then it is a dead letter. */

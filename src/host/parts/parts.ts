@@ -15,6 +15,7 @@ import type { Store } from '../transcript/store.js';
 import type { ActiveStreams } from './active-streams.js';
 import type { AgentSlots } from './agent-slots.js';
 import type { Counts } from './counts.js';
+import type { ExtensionData } from './extension-data.js';
 import type { OnceAMinute } from './once-a-minute.js';
 import type { AgentDefinition, HostOptions } from './options.js';
 import type { TakenOver } from './taken-over.js';
@@ -56,6 +57,8 @@ export interface HostParts extends SendParts {
   readonly channels: ChannelPlugin[];
   readonly extensions: ExtensionSet;
   readonly takenOver: TakenOver;
+  /** The stores and folders of the extensions. */
+  readonly extensionData: ExtensionData;
   /** The gate that each message passes, so that extensions can be replaced between two of them. */
   readonly gate: ReloadGate;
   /** Updates that come in are taken a few at a time, so that a crowd does not hold up the event loop. */

@@ -37,7 +37,7 @@ export function keyValuesContract(make: (clock: VirtualClock) => Promise<KeyValu
     await run({ store: storeOf('acme'), storeOf, values: values(0), clock });
   };
 
-  describe('values (§2.1, §2.2)', () => {
+  describe('values (extensions-that-act §2.1, extensions-that-act §2.2)', () => {
     it('come back as they were kept, as copies', () =>
       within(async ({ store }) => {
         const value = { text: 'a\u0000b 😀', list: [1, null, true, { deep: [] }], none: undefined };
@@ -64,6 +64,16 @@ export function keyValuesContract(make: (clock: VirtualClock) => Promise<KeyValu
         expect(await store.delete('one')).toBe(true);
         expect(await store.delete('one')).toBe(false);
         expect(await store.get('one')).toBeUndefined();
+      }));
+
+    it('are cleared together, of one extension', () =>
+      within(async ({ store, storeOf, values }) => {
+        for (const key of ['a', 'b']) await store.set(key, 1, { ttlMs: 5 });
+        await storeOf('other').set('a', 1);
+        expect(await values.clear('acme')).toBe(2);
+        expect(await values.clear('acme')).toBe(0);
+        expect(await store.list()).toEqual([]);
+        expect(await values.namespaces()).toEqual([{ namespace: 'other', keys: 1, bytes: 2 }]);
       }));
 
     it('are listed by prefix, in the order of code points, in parts', () =>
@@ -119,7 +129,7 @@ export function keyValuesContract(make: (clock: VirtualClock) => Promise<KeyValu
     );
   });
 
-  describe('expiry (§2.4)', () => {
+  describe('expiry (extensions-that-act §2.4)', () => {
     it('takes a value from every method when its time is up', () =>
       within(async ({ store, values, clock }) => {
         await store.set('brief', 1, { ttlMs: 1_000 });
@@ -163,7 +173,7 @@ export function keyValuesContract(make: (clock: VirtualClock) => Promise<KeyValu
       }));
   });
 
-  describe('the quota (§2.5)', () => {
+  describe('the quota (extensions-that-act §2.5)', () => {
     it('refuses a key too many, and takes it when another is gone', () =>
       within(async ({ store, storeOf }) => {
         for (const key of ['a', 'b', 'c']) await store.set(key, 1);
@@ -233,7 +243,7 @@ export function keyValuesContract(make: (clock: VirtualClock) => Promise<KeyValu
     });
   });
 
-  describe('update (§2.3)', () => {
+  describe('update (extensions-that-act §2.3)', () => {
     it('gives the value before, and keeps the value after', () =>
       within(async ({ store }) => {
         expect(await store.update<number>('n', (before = 0) => before + 1)).toBe(1);

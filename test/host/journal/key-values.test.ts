@@ -30,7 +30,7 @@ describe('a store in the file of a journal (extensions-that-act §2)', () => {
     };
   });
 
-  it('loses no update of two processes (§2.3, child process)', async () => {
+  it('loses no update of two processes (extensions-that-act §2.3, child process)', async () => {
     const path = newPath();
     await using journal = Object.assign(await openJournal(path), {
       [Symbol.asyncDispose]: () => journal.close(),
@@ -47,7 +47,7 @@ describe('a store in the file of a journal (extensions-that-act §2)', () => {
     expect(await store.get('count')).toBe(2 * times);
   });
 
-  it('is kept as it is, also a text that the journal would take out of a message (§2.7)', async () => {
+  it('is kept as it is, also a text that the journal would take out of a message (extensions-that-act §2.7)', async () => {
     const path = newPath();
     const journal = await openJournal(path, { secrets: ['hunter2'] });
     const store = openStore('acme', { values: journal.keyValues, now: () => Date.now() });
@@ -57,7 +57,7 @@ describe('a store in the file of a journal (extensions-that-act §2)', () => {
     await journal.close();
   });
 
-  it('drops values that have expired when the journal drops old rows, without a write (§2.4)', async () => {
+  it('drops values that have expired when the journal drops old rows, without a write (extensions-that-act §2.4)', async () => {
     const path = newPath();
     const clock = virtualClock();
     const first = await openJournal(path, { clock });
@@ -73,7 +73,7 @@ describe('a store in the file of a journal (extensions-that-act §2)', () => {
     await second.close();
   });
 
-  it('is read past a damaged row, and counted anew by a repair (§2.5, durability §1.12)', async () => {
+  it('is read past a damaged row, and counted anew by a repair (extensions-that-act §2.5, durability §1.12)', async () => {
     const path = newPath();
     const journal = await openJournal(path);
     const store = openStore('acme', { values: journal.keyValues, now: () => Date.now(), quota });

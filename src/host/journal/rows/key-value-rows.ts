@@ -27,6 +27,8 @@ export interface KeyValueRows {
   page(namespace: string, from: string, after: string, limit: number): KeptValue[];
   /** The sizes of all namespaces that hold something. */
   namespaces(): readonly (NamespaceSize & { readonly namespace: string })[];
+  /** Deletes all of a namespace. @returns how many values that were. */
+  clear(namespace: string): number;
   /** Counts each namespace anew, after rows were lost. */
   recount(): void;
   /** Drops some values that have expired, those first that expired first. @returns how many. */
@@ -124,6 +126,13 @@ export function keyValueRows(
         ...(JSON.parse(String(body)) as NamespaceSize), // as it was kept
         namespace: String(key),
       })),
+    clear: (namespace) => {
+      const { changes } = database
+        .prepare(`DELETE FROM ${name} WHERE namespace = ?`)
+        .run(namespace);
+      keepSize(namespace, { keys: 0, bytes: 0 });
+      return changes;
+    },
     recount: () => {
       database.prepare(`DELETE FROM ${name} WHERE namespace = ?`).run(sizes);
       for (const { namespace } of database.prepare(`SELECT DISTINCT namespace FROM ${name}`).all())

@@ -36,6 +36,7 @@ export function sqliteKeyValues(
         const size = rows.write({ namespace, key, nowMs }, value, quota);
         return size === undefined ? { status: 'written' } : { status: 'full', ...size };
       }),
+    clear: (namespace) => write(() => rows.clear(namespace)),
   };
 }
 

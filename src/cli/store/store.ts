@@ -1,0 +1,174 @@
+import type { Command } from 'commander';
+import type { KeyValueReader } from '../../extension/index.js';
+import { readJournal, tendJournal } from '../../host/index.js';
+import { inertJson, nearest } from '../../kernel/index.js';
+import { CommandError } from '../errors/command-error.js';
+import { type JournalChoice, journalFile } from '../journal/journal-of.js';
+import { jsonLine } from '../print/json-line.js';
+import { type ExitCode, exitCodes } from '../shell/exit-codes.js';
+import type { Shell } from '../shell/shell.js';
+import { counted, printable } from '../shell/text.js';
+
+interface StoreOptions extends JournalChoice {
+  readonly json?: boolean;
+}
+
+const actions = ['list', 'get', 'delete', 'clear'] as const;
+
+const help = `
+Actions:
+  list                   the extensions that keep something, with their keys and bytes
+  list EXTENSION [KEY]   the values of an extension; with KEY those whose keys begin so
+  get EXTENSION KEY      one value, as JSON
+  delete EXTENSION KEY   delete one value
+  clear EXTENSION        delete all that an extension keeps
+
+A host may use the journal meanwhile. spec/extensions-that-act.md says more.
+
+Examples:
+  $ sluice store list --journal ./sluice.db
+  $ sluice store list rate-limit --json
+  $ sluice store get rate-limit count/42
+  $ sluice store clear rate-limit`;
+
+/** Adds `sluice store`, which shows and deletes the values that extensions keep in a journal. */
+export function addStore(program: Command, shell: Shell, done: (code: ExitCode) => void): void {
+  program
+    .command('store')
+    .description('look at what extensions keep in a journal')
+    .argument('<action>', 'list, get, delete or clear')
+    .argument('[extension]', 'the id of the extension')
+    .argument('[key]', 'the key of the value')
+    .option('--journal <file>', 'the journal (default: journal.path of the config file)')
+    .option('-c, --config <file>', 'the config file that names it')
+    .option('--no-config', 'read no config file')
+    .option('--json', 'print a line of JSON per entry')
+    .addHelpText('after', help)
+    .action(
+      async (
+        action: string,
+        extension: string | undefined,
+        key: string | undefined,
+        options: StoreOptions,
+      ) => done(await store({ action, extension, key }, options, shell)),
+    );
+}
+
+async function store(
+  given: {
+    readonly action: string;
+    readonly extension: string | undefined;
+    readonly key: string | undefined;
+  },
+  options: StoreOptions,
+  shell: Shell,
+): Promise<ExitCode> {
+  const { action, extension, key } = given;
+  if (!actions.some((one) => one === action))
+    throw misuse(`there is no action "${action}"`, `Actions: ${actions.join(', ')}.`);
+  if (extension === undefined && action !== 'list')
+    throw misuse(`${action} needs the id of an extension`, 'See `sluice store list`.');
+  if (key === undefined && (action === 'get' || action === 'delete'))
+    throw misuse(`${action} needs a key`, `See \`sluice store list ${extension}\`.`);
+  if (key !== undefined && action === 'clear')
+    throw misuse('clear takes no key', 'Write `sluice store delete` for one value.');
+  const path = await journalFile(options, shell);
+  if (action === 'delete' || action === 'clear') {
+    shell.stdout.lines([await remove(path, String(extension), key, options)]);
+    return exitCodes.ok;
+  }
+  const reader = await readJournal(path);
+  try {
+    const { keyValues } = reader;
+    shell.stdout.lines(
+      extension === undefined
+        ? await extensionLines(keyValues, options)
+        : await valueLines(keyValues, { action, extension, key }, options),
+    );
+    return exitCodes.ok;
+  } finally {
+    await reader.close();
+  }
+}
+
+async function extensionLines(values: KeyValueReader, { json }: StoreOptions): Promise<string[]> {
+  const uses = (await values.namespaces()).filter(({ namespace }) => !isOfHost(namespace));
+  return uses.map(({ namespace: extensionId, keys, bytes }) =>
+    json === true
+      ? jsonLine({ extensionId, keys, bytes })
+      : printable(`${extensionId}: ${counted(keys, 'key', 'keys')}, ${bytes} bytes`),
+  );
+}
+
+async function valueLines(
+  values: KeyValueReader,
+  given: { readonly action: string; readonly extension: string; readonly key: string | undefined },
+  { json }: StoreOptions,
+): Promise<string[]> {
+  const { action, extension, key = '' } = given;
+  await checkKnown(values, extension);
+  if (action === 'get') {
+    const value = await values.get(extension, key);
+    if (value === undefined) throw missing(extension, key);
+    return [inertJson(value.body)];
+  }
+  const found = await values.list(extension, { prefix: key, limit: Number.MAX_SAFE_INTEGER });
+  return found.map(({ key, body, expiresAtMs }) => {
+    const value: unknown = JSON.parse(body);
+    if (json === true) return jsonLine({ key, value, expiresAtMs });
+    const end = expiresAtMs === undefined ? [] : [`until ${new Date(expiresAtMs).toISOString()}`];
+    return [key, inertJson(body), ...end].map(printable).join('  ');
+  });
+}
+
+/** Deletes one value, or all of an extension. @returns the line that says so. */
+async function remove(
+  path: string,
+  extension: string,
+  key: string | undefined,
+  { json }: StoreOptions,
+): Promise<string> {
+  if (isOfHost(extension))
+    throw misuse(`"${extension}" is the host's own`, 'Name an extension of `sluice store list`.');
+  const journal = await tendJournal(path);
+  try {
+    const { keyValues } = journal;
+    await checkKnown(keyValues, extension);
+    let result: string;
+    if (key === undefined)
+      result = `${counted(await keyValues.clear(extension), 'value is', 'values are')} deleted`;
+    else {
+      if ((await keyValues.get(extension, key)) === undefined) throw missing(extension, key);
+      const quota = { maxKeys: 0, maxBytes: 0 }; // a delete needs no room
+      await keyValues.write(extension, key, undefined, { quota });
+      result = `${key} is deleted`;
+    }
+    return json === true ? jsonLine({ result }) : printable(result);
+  } finally {
+    await journal.close();
+  }
+}
+
+async function checkKnown(values: KeyValueReader, extension: string): Promise<void> {
+  const known = (await values.namespaces()).map(({ namespace }) => namespace);
+  if (known.includes(extension)) return;
+  const close = nearest(
+    extension,
+    known.filter((one) => !isOfHost(one)),
+  );
+  const hint = close === undefined ? 'See `sluice store list`.' : `Did you mean "${close}"?`;
+  throw misuse(`the journal keeps nothing of an extension "${extension}"`, hint);
+}
+
+/** Tells whether a namespace is the host's own: no id of an extension has a slash. */
+function isOfHost(namespace: string): boolean {
+  return namespace.startsWith('/');
+}
+
+function missing(extension: string, key: string): CommandError {
+  return misuse(`"${extension}" keeps no "${key}"`, `See \`sluice store list ${extension}\`.`);
+}
+
+function misuse(what: string, hint: string): CommandError {
+  return new CommandError('bad-arguments', what, hint);
+}
