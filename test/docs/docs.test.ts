@@ -61,6 +61,12 @@ describe('the pages', () => {
     },
   );
 
+  it.each([...pages, ...readmes])('have in %s lines of at most 120 columns', (page) => {
+    const prose = readProjectFile(page).replaceAll(/^```[\s\S]*?^```/gm, '');
+    const long = prose.split('\n').filter((line) => line.length > 120 && !line.startsWith('|'));
+    expect(long).toEqual([]);
+  });
+
   it('tell the limits that matter most in the README', () => {
     const readme = readProjectFile('README.md');
     for (const limit of ['not preempted', 'no sandbox', 'in memory', 'A timeout ends the wait'])
