@@ -2,7 +2,7 @@ import { Command, CommanderError } from 'commander';
 import { isSluiceError } from '../kernel/index.js';
 import { addCheckPlugin } from './check-plugin/check-plugin.js';
 import { addDoctor } from './doctor/doctor.js';
-import { CommandError } from './errors/command-error.js';
+import { badArguments, CommandError } from './errors/command-error.js';
 import { errorLine } from './errors/error-line.js';
 import { addExplain } from './explain/explain.js';
 import { addInit } from './init/init.js';
@@ -97,11 +97,7 @@ function argumentError(
 ): CommandError {
   const names = program.commands.map((command) => command.name());
   if (error.code === 'commander.help')
-    return new CommandError(
-      'bad-arguments',
-      'no command was given',
-      `Commands: ${names.join(', ')}.`,
-    );
+    return badArguments('no command was given', `Commands: ${names.join(', ')}.`);
   const what = error.message
     .replace(/^error: /, '')
     .replace(/\s+/g, ' ')
@@ -114,5 +110,5 @@ function argumentError(
     error.code === 'commander.unknownOption' && command === 'run'
       ? ' A channel brings options of its own: `sluice run --channel NAME --help`.'
       : '';
-  return new CommandError('bad-arguments', what, `See \`${help}\`.${ofChannel}`);
+  return badArguments(what, `See \`${help}\`.${ofChannel}`);
 }

@@ -45,6 +45,7 @@ export type {
   ResultByClass,
   VetoOptions,
 } from './handler/handler.js';
+export { nameOf } from './outcome/entry.js';
 export type { Envelope, Metadata, Ref } from './outcome/envelope.js';
 export * from './outcome/families.js';
 export type { Given } from './outcome/given.js';
@@ -99,7 +100,7 @@ export { type Deferred, deferred } from './value/deferred.js';
 export { type DefinedFields, definedFields } from './value/defined-fields.js';
 export { freezePlain } from './value/freeze.js';
 export { inertJson, inertText } from './value/inert-text.js';
-export { nearest } from './value/nearest.js';
+export { didYouMean, nearest } from './value/nearest.js';
 export { oneLine } from './value/one-line.js';
 export { isPlain, maxDepth, type PlainProblem } from './value/plain.js';
 export { sameData } from './value/same-data.js';

@@ -1,5 +1,5 @@
 import { hostExtensionId } from '../../host/internal.js';
-import type { EmissionSource, Kernel, StageInfo } from '../../kernel/index.js';
+import { type EmissionSource, type Kernel, nameOf, type StageInfo } from '../../kernel/index.js';
 import type { AgentProvider } from '../../stream/index.js';
 import { counted } from '../shell/text.js';
 import { type Finding, findingsOf } from './finding.js';
@@ -42,7 +42,7 @@ export async function checkFamilies(facts: EmissionFacts): Promise<Finding[]> {
 }
 
 function namesOf(handlers: StageInfo['handlers']): string {
-  return handlers.map((one) => `${one.extensionId}/${one.contributionId}`).join(', ');
+  return handlers.map(nameOf).join(', ');
 }
 
 /** Without events an observer misses nothing; a handler that decides or changes is useless, and its author does not know. */

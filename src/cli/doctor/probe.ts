@@ -1,6 +1,7 @@
 import {
   allow,
   createKernel,
+  nameOf,
   type OpenContribution,
   openKernel,
   type PlannedHandler,
@@ -55,8 +56,4 @@ function standIn(one: PlannedHandler, family: string): OpenContribution {
     ...(isVeto && one.policy === 'closed' && { failClosed: true }),
     handler: isVeto ? () => allow() : () => undefined,
   };
-}
-
-function nameOf(one: Pick<PlannedHandler, 'extensionId' | 'contributionId'>): string {
-  return `${one.extensionId}/${one.contributionId}`;
 }

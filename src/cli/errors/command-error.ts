@@ -39,3 +39,8 @@ export class CommandError extends Error {
     this.exitCode = options.exitCode ?? exitCodes.usage;
   }
 }
+
+/** Makes the error of a command line that asks for something that cannot be. */
+export function badArguments(what: string, hint: string, options?: ErrorOptions): CommandError {
+  return new CommandError('bad-arguments', what, hint, options);
+}

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { type JournalReader, readJournal } from '../../host/index.js';
-import { CommandError } from '../errors/command-error.js';
+import { badArguments, CommandError } from '../errors/command-error.js';
 import { checkFile } from '../errors/file-error.js';
 import { readSettings } from '../settings/settings.js';
 import type { Shell } from '../shell/shell.js';
@@ -31,8 +31,7 @@ export async function journalFile(
       ? (await readSettings(config === undefined ? {} : { config }, shell)).journal?.path
       : resolve(shell.cwd, given);
   if (path === undefined)
-    throw new CommandError(
-      'bad-arguments',
+    throw badArguments(
       'no journal is named',
       'Name its file: --journal ./sluice.db, or journal.path in the config file.',
     );

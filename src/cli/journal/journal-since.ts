@@ -1,4 +1,4 @@
-import { CommandError } from '../errors/command-error.js';
+import { badArguments } from '../errors/command-error.js';
 
 const units = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 
@@ -13,9 +13,5 @@ export function sinceMsOf(since: string, nowMs: number): number {
   if (count !== undefined) return nowMs - Number(count) * units[unit as keyof typeof units]; // as the pattern has it
   const ms = /^\d{4}-\d\d-\d\d/.test(since) ? Date.parse(since) : Number.NaN;
   if (!Number.isNaN(ms)) return ms;
-  throw new CommandError(
-    'bad-arguments',
-    `--since is "${since}"`,
-    'Write 30m, 2h, 7d, or a date such as 2026-03-15.',
-  );
+  throw badArguments(`--since is "${since}"`, 'Write 30m, 2h, 7d, or a date such as 2026-03-15.');
 }

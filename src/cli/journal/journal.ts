@@ -7,7 +7,7 @@ import {
 } from '../../host/index.js';
 import { compactJournal, damageLine, repairJournal } from '../../host/internal.js';
 import { inertJson } from '../../kernel/index.js';
-import { CommandError } from '../errors/command-error.js';
+import { badArguments, type CommandError } from '../errors/command-error.js';
 import { jsonLine } from '../print/json-line.js';
 import { type ExitCode, exitCodes } from '../shell/exit-codes.js';
 import type { Shell } from '../shell/shell.js';
@@ -83,8 +83,7 @@ async function journal(
   if (action === 'compact')
     return compact(id === undefined ? options : { ...options, journal: id }, shell);
   if (action !== 'show' && action !== 'retry' && action !== 'purge')
-    throw new CommandError(
-      'bad-arguments',
+    throw badArguments(
       `there is no action "${action}"`,
       'Actions: list, show, retry, purge, compact, repair.',
     );
@@ -94,11 +93,7 @@ async function journal(
       return `${counted(purged, 'dead letter is', 'dead letters are')} dropped`;
     });
   if (id === undefined)
-    throw new CommandError(
-      'bad-arguments',
-      `${action} needs the id of a message`,
-      'See `sluice journal list`.',
-    );
+    throw badArguments(`${action} needs the id of a message`, 'See `sluice journal list`.');
   if (action === 'show') return show(id, options, shell);
   return tend(options, shell, (open) => tendOne(open, action, id));
 }
@@ -107,7 +102,7 @@ async function list(options: JournalOptions, shell: Shell): Promise<ExitCode> {
   const { state, since, limit: most, sends, json } = options;
   const limit = Number(most);
   if (!Number.isSafeInteger(limit) || limit < 1)
-    throw new CommandError('bad-arguments', `--limit is "${most}"`, 'Write a number from 1 up.');
+    throw badArguments(`--limit is "${most}"`, 'Write a number from 1 up.');
   const filter = { limit, ...(since !== undefined && { sinceMs: sinceMsOf(since, Date.now()) }) };
   return readPast(options, shell, async (reader) => {
     const states = state === undefined ? {} : { states: [state] };
@@ -209,8 +204,7 @@ async function tendOne(
   if (update === undefined) throw unknownId(id);
   const isDone = action === 'retry' ? await open.retry(id) : (await open.purge(id)) > 0;
   if (isDone) return action === 'retry' ? `${id} will be handled again` : `${id} is dropped`;
-  throw new CommandError(
-    'bad-arguments',
+  throw badArguments(
     `${id} is no dead letter: it is ${update.state}`,
     'See `sluice journal list --state dead`.',
   );
@@ -232,8 +226,7 @@ async function tend(
 }
 
 function unknownId(id: string): CommandError {
-  return new CommandError(
-    'bad-arguments',
+  return badArguments(
     `the journal has no message ${id}`,
     'See `sluice journal list`; what is older than the journal keeps is gone.',
   );

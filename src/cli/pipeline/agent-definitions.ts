@@ -1,7 +1,7 @@
 import type { AgentDefinition } from '../../host/index.js';
 import { definedFields } from '../../kernel/index.js';
 import type { AgentProvider } from '../../stream/index.js';
-import { CommandError } from '../errors/command-error.js';
+import { badArguments } from '../errors/command-error.js';
 import type { AgentChoice } from '../settings/agent-choice.js';
 import type { AgentSetting } from '../settings/settings.js';
 import { type AgentProviderOptions, agentProvider } from './agent-provider.js';
@@ -34,8 +34,7 @@ function mustShareGateway(agents: readonly AgentSetting[]): void {
   const named = agents.flatMap(({ choice }) => (choice.kind === 'openclaw' ? choice.agentId : []));
   const [first, other] = new Set(named);
   if (other === undefined) return;
-  throw new CommandError(
-    'bad-arguments',
+  throw badArguments(
     `the agents "${first}" and "${other}" of a gateway cannot answer in one host`,
     'Keep one of them, and start a host of its own for the other.',
   );

@@ -1,5 +1,5 @@
 import { Command, Option } from 'commander';
-import { CommandError } from '../errors/command-error.js';
+import { badArguments } from '../errors/command-error.js';
 import type { Settings } from '../settings/settings.js';
 import { declaredChannels, noSuchChannel, packageOf } from './channel-packages.js';
 
@@ -36,7 +36,7 @@ export async function withChannelOptions(settings: Settings, run: Command): Prom
       declared.map(({ declaration }) => declaration.id),
       settings.workspaceDir,
     );
-    throw new CommandError('bad-arguments', message, hint, { cause: thrown });
+    throw badArguments(message, hint, { cause: thrown });
   }
   const values: Readonly<Record<string, unknown>> = reader.opts();
   const givenConfig: Record<string, Record<string, unknown>> = {};
@@ -72,8 +72,7 @@ function addTo(reader: Command, option: Option, channel: string): void {
   try {
     reader.addOption(option);
   } catch (cause) {
-    throw new CommandError(
-      'bad-arguments',
+    throw badArguments(
       `the option ${option.flags} is declared twice, the second time for the channel "${channel}"`,
       'Leave it out, and write the setting into the config file.',
       { cause },

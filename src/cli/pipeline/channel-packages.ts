@@ -6,7 +6,7 @@ import {
 } from '../../extension/index.js';
 import { findModule } from '../../extension/internal.js';
 import { isSluiceError } from '../../kernel/index.js';
-import { CommandError } from '../errors/command-error.js';
+import { badArguments, type CommandError } from '../errors/command-error.js';
 import type { ExtensionSetting, Settings } from '../settings/settings.js';
 
 /** An extension that says of itself which channel it provides. */
@@ -82,7 +82,7 @@ export function noSuchChannel(
     );
   else if (specifier !== undefined)
     hints.push(`If the channel has a package of its own, install it: npm install ${specifier}.`);
-  return new CommandError('bad-arguments', `there is no channel "${name}"`, hints.join(' '));
+  return badArguments(`there is no channel "${name}"`, hints.join(' '));
 }
 
 /** The extension of a module. Why a module is broken is told when the pipeline loads it. */

@@ -7,6 +7,7 @@ import {
   type Kernel,
   type KernelOptions,
   type Logger,
+  nameOf,
   nearest,
 } from '../../kernel/index.js';
 import type { LegacyPlugin } from '../../legacy/index.js';
@@ -110,11 +111,7 @@ export async function openPipeline(
 
 /** Finds overrides that change nothing, because no handler has that name: a misspelt one leaves its handler as it was. */
 function unmatched(kernel: Kernel, keys: readonly string[]): CommandError[] {
-  const names = kernel
-    .stages()
-    .flatMap(({ handlers }) =>
-      handlers.map(({ extensionId, contributionId }) => `${extensionId}/${contributionId}`),
-    );
+  const names = kernel.stages().flatMap(({ handlers }) => handlers.map(nameOf));
   return keys
     .filter((key) => !names.includes(key) && !key.startsWith(`${hostExtensionId}/`)) // the host's own come later
     .map((key) => {

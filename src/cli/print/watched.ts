@@ -1,4 +1,4 @@
-import type { Outcome, OutcomeRecord, Step } from '../../kernel/index.js';
+import { nameOf, type Outcome, type OutcomeRecord, type Step } from '../../kernel/index.js';
 
 /**
  * A dispatch that handlers have only watched: it passed, and none of them did anything. Such dispatches that follow one another,
@@ -18,7 +18,7 @@ export function watched(outcome: Outcome): Watched | undefined {
   if (status !== 'passed' || steps.length === 0 || others.some((list) => list.length > 0))
     return undefined;
   if (steps.some(({ result }) => result !== 'nothing')) return undefined;
-  const names = steps.map(({ extensionId, contributionId }) => `${extensionId}/${contributionId}`);
+  const names = steps.map(nameOf);
   const { family } = event;
   const nothing = { changes, candidates, staleApprovals, skipped, failures };
   return {

@@ -4,6 +4,7 @@ import {
   type Author,
   definedFields,
   type Kernel,
+  nameOf,
   type PlannedHandler,
 } from '../../kernel/index.js';
 import { jsonLine } from '../print/json-line.js';
@@ -117,7 +118,7 @@ export function observersOf(kernel: Kernel): (author: Author) => boolean {
       .stages()
       .flatMap(({ handlers }): readonly PlannedHandler[] => handlers)
       .filter((one) => one.class === 'observer' && one.extensionId !== hostExtensionId)
-      .map(({ extensionId, contributionId }) => `${extensionId}/${contributionId}`),
+      .map(nameOf),
   );
-  return ({ extensionId, contributionId }) => names.has(`${extensionId}/${contributionId}`);
+  return (author) => names.has(nameOf(author));
 }

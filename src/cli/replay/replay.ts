@@ -1,6 +1,6 @@
 import { basename } from 'node:path';
 import type { Command } from 'commander';
-import { CommandError } from '../errors/command-error.js';
+import { badArguments } from '../errors/command-error.js';
 import { errorLine } from '../errors/error-line.js';
 import { openPipeline } from '../pipeline/pipeline.js';
 import { jsonPrinter, linePrinter } from '../print/dispatch-printer.js';
@@ -59,8 +59,7 @@ async function replay(
   shell: Shell,
 ): Promise<ExitCode> {
   if ((files.length === 0) === (options.journal === undefined))
-    throw new CommandError(
-      'bad-arguments',
+    throw badArguments(
       'name recordings, or a journal by --journal, and not both',
       'See `sluice replay --help`.',
     );

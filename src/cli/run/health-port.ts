@@ -1,5 +1,5 @@
 import { type HealthServer, type Host, startHealthServer } from '../../host/index.js';
-import { CommandError } from '../errors/command-error.js';
+import { badArguments, CommandError } from '../errors/command-error.js';
 import type { Settings } from '../settings/settings.js';
 import { exitCodes } from '../shell/exit-codes.js';
 import type { Shell } from '../shell/shell.js';
@@ -36,8 +36,7 @@ export async function openHealthPort(
 function portOf(text: string): number {
   const port = Number(text);
   if (/^\d{1,5}$/.test(text) && port <= 65_535) return port;
-  throw new CommandError(
-    'bad-arguments',
+  throw badArguments(
     `"${text}" is no port`,
     'Give a number from 0 to 65535 after --health-port; 0 takes one that is free.',
   );

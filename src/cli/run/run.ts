@@ -4,7 +4,7 @@ import { consoleChannel } from '../../channel/index.js';
 import { HandlerWatch } from '../../extension/index.js';
 import { createHost, type Host, type HostOptions } from '../../host/index.js';
 import { definedFields } from '../../kernel/index.js';
-import { CommandError } from '../errors/command-error.js';
+import { badArguments } from '../errors/command-error.js';
 import { errorLine } from '../errors/error-line.js';
 import { agentDefinitions } from '../pipeline/agent-definitions.js';
 import { addChannelOptions, withChannelOptions } from '../pipeline/channel-options.js';
@@ -224,14 +224,12 @@ async function run(options: RunOptions, command: Command, shell: Shell): Promise
 /** @throws CommandError `bad-arguments` if the URL is no address of a gateway, or no agent is behind a gateway. */
 function checkUrl(url: string | undefined, { agents }: Settings): void {
   if (url !== undefined && !(URL.canParse(url) && /^wss?:\/\/./.test(url)))
-    throw new CommandError(
-      'bad-arguments',
+    throw badArguments(
       '--url is no address of a gateway',
       'Write one such as ws://127.0.0.1:18789 or wss://gateway.example.',
     );
   if (url === undefined || agents.some(({ choice }) => choice.kind === 'openclaw')) return;
-  throw new CommandError(
-    'bad-arguments',
+  throw badArguments(
     '--url names a gateway, and no agent is behind one',
     'Add --agent openclaw, or leave --url out.',
   );

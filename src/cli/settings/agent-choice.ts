@@ -1,4 +1,4 @@
-import { CommandError } from '../errors/command-error.js';
+import { badArguments } from '../errors/command-error.js';
 import { recordingPath } from './recording-file.js';
 
 /** The agent that answers: the built-in echo, a recorded stream, Claude, or one behind an OpenClaw gateway. */
@@ -24,8 +24,7 @@ export function agentChoice(text: string, folder: string): AgentChoice {
   if (kind === 'claude') return { kind, models: rest === undefined ? [] : [rest] };
   if (kind === 'openclaw' && (rest === undefined || /^[\w-]+$/.test(rest)))
     return { kind, agentId: rest ?? 'main' };
-  throw new CommandError(
-    'bad-arguments',
+  throw badArguments(
     `there is no agent "${text}"`,
     `A resolver of routing.resolving chooses an agent that an extension provides. Agents: ${agentForms}.`,
   );

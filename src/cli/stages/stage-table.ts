@@ -1,5 +1,6 @@
 import {
   definedFields,
+  nameOf,
   type PlannedHandler,
   type Stage,
   type StageInfo,
@@ -86,7 +87,7 @@ function removal({ removeAfter }: NonNullable<Stage['deprecated']>): string {
 
 function handlerText(handler: PlannedHandler, stage: Stage): string {
   const parts = [
-    `${handler.extensionId}/${handler.contributionId}`,
+    nameOf(handler),
     handler.class,
     ...(handler.priority === 0 ? [] : [`priority ${handler.priority}`]),
     ...(handler.timeoutMs === stage.timeoutMs ? [] : [`timeout ${span(handler.timeoutMs)}`]),

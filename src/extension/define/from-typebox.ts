@@ -1,6 +1,6 @@
 import type { Static, TObject } from 'typebox';
 import { Value } from 'typebox/value';
-import { nearest } from '../../kernel/index.js';
+import { didYouMean } from '../../kernel/index.js';
 import type { ConfigIssue, ConfigSchema } from './config-schema.js';
 
 /** One error as TypeBox reports it. */
@@ -48,18 +48,13 @@ export function issuesOf(error: SchemaError, declared: readonly string[]): Confi
     case 'additionalProperties':
       return error.params.additionalProperties.map((name) => ({
         path: [...path, name],
-        message: `is no setting${suggestion(name, path.length === 0 ? declared : [])}`,
+        message: `is no setting${didYouMean(name, path.length === 0 ? declared : [])}`,
       }));
     case 'enum':
       return [{ path, message: `must be one of ${error.params.allowedValues.join(', ')}` }];
     default:
       return [{ path, message: error.message }];
   }
-}
-
-function suggestion(name: string, declared: readonly string[]): string {
-  const close = nearest(name, declared);
-  return close === undefined ? '' : `; did you mean "${close}"?`;
 }
 
 /** Turns a segment of a JSON pointer into the key that it stands for. */

@@ -1,8 +1,8 @@
 import {
+  didYouMean,
   type HandlerClass,
   isSluiceError,
   type Kernel,
-  nearest,
   type OpenContribution,
   openKernel,
 } from '../../kernel/index.js';
@@ -115,6 +115,5 @@ function optionsProblem(options: unknown): string | undefined {
   if (typeof options !== 'object' || options === null) return 'its options must be an object';
   const unknown = Object.keys(options).find((name) => !optionNames.includes(name));
   if (unknown === undefined) return undefined;
-  const close = nearest(unknown, optionNames);
-  return `there is no option "${unknown}"${close === undefined ? '' : `; did you mean "${close}"?`}`;
+  return `there is no option "${unknown}"${didYouMean(unknown, optionNames)}`;
 }

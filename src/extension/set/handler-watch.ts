@@ -5,6 +5,7 @@ import {
   type Instrument,
   type Kernel,
   type Logger,
+  nameOf,
   oneLine,
   systemClock,
   type TimerHandle,
@@ -157,9 +158,7 @@ export class HandlerWatch implements Disposable {
     this.#timer = clock.setTimeout(() => {
       const lateMs = Math.round(clock.monotonicMs() - dueMs);
       if (lateMs >= blockedAfterMs && this.#explainedMs < lateMs / 2) {
-        const running = (this.#kernel?.running() ?? []).map(
-          (one) => `${one.extensionId}/${one.contributionId}`,
-        );
+        const running = (this.#kernel?.running() ?? []).map(nameOf);
         logger.warn(
           `everything was blocked for ${lateMs} ms; handlers that had not settled: ${running.join(', ') || 'none'}`,
           { ms: lateMs },

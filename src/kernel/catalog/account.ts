@@ -1,6 +1,6 @@
 import type { Static } from 'typebox';
 import { named } from '../stage/named.js';
-import { canonicalStage } from './pieces/canonical-stage.js';
+import { watchedStage } from './pieces/canonical-stage.js';
 import { amount, flag, object, optional, text } from './pieces/field.js';
 
 const accountFields = {
@@ -27,18 +27,14 @@ const accountStoppedPayload = object({
 export interface AccountStopped extends Static<typeof accountStoppedPayload> {}
 
 export const accountStages = [
-  canonicalStage({
+  watchedStage({
     family: 'account.started',
-    classes: ['observer'],
-    mode: 'parallel',
     payload: named<AccountStarted>(accountStartedPayload),
     purpose: 'Tells that an account takes and sends messages.',
     emittedWhen: 'when an account of a channel has started',
   }),
-  canonicalStage({
+  watchedStage({
     family: 'account.stopped',
-    classes: ['observer'],
-    mode: 'parallel',
     payload: named<AccountStopped>(accountStoppedPayload),
     timeoutMs: 5_000,
     stageTimeoutMs: 5_000,

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { named } from '../stage/named.js';
 import { annotated } from './pieces/annotations.js';
-import { canonicalStage } from './pieces/canonical-stage.js';
+import { canonicalStage, watchedStage } from './pieces/canonical-stage.js';
 import { delivery, receipt } from './pieces/delivery.js';
 import {
   amount,
@@ -159,10 +159,8 @@ export const egressStages = [
     purpose: 'Edits a message, chooses its account, and lets it go out or not.',
     emittedWhen: 'before every send; its outcome alone mints the permit',
   }),
-  canonicalStage({
+  watchedStage({
     family: 'egress.sending',
-    classes: ['observer'],
-    mode: 'parallel',
     payload: named<EgressSending>(egressSendingPayload),
     timeoutMs: 5_000,
     stageTimeoutMs: 5_000,

@@ -1,7 +1,7 @@
 import type { Static } from 'typebox';
 import { named } from '../stage/named.js';
 import { annotated } from './pieces/annotations.js';
-import { canonicalStage } from './pieces/canonical-stage.js';
+import { canonicalStage, watchedStage } from './pieces/canonical-stage.js';
 import { amount, object, opaque, openRecord, optional, text } from './pieces/field.js';
 import { attachments, inboundMessageFields } from './pieces/message.js';
 
@@ -34,10 +34,8 @@ const ingressNormalizedPatch = object({
 export interface IngressNormalizedPatch extends Static<typeof ingressNormalizedPatch> {}
 
 export const ingressStages = [
-  canonicalStage({
+  watchedStage({
     family: 'ingress.received',
-    classes: ['observer'],
-    mode: 'parallel',
     payload: named<IngressReceived>(ingressReceivedPayload),
     shared: ['raw'],
     timeoutMs: 5_000,

@@ -1,6 +1,6 @@
 import type { Static } from 'typebox';
 import { named } from '../stage/named.js';
-import { canonicalStage } from './pieces/canonical-stage.js';
+import { watchedStage } from './pieces/canonical-stage.js';
 import { amount, count, flag, object, opaque, openRecord, optional, text } from './pieces/field.js';
 
 const workspaceDir = optional(text('The directory the host works in.'));
@@ -51,46 +51,36 @@ const gatewayStoppingPayload = object({
 export interface GatewayStopping extends Static<typeof gatewayStoppingPayload> {}
 
 export const runtimeStages = [
-  canonicalStage({
+  watchedStage({
     family: 'runtime.started',
-    classes: ['observer'],
-    mode: 'parallel',
     payload: named<RuntimeStarted>(runtimeStartedPayload),
     shared: ['config'],
     purpose: 'Tells that the process is up and its extensions are loaded.',
     emittedWhen: 'when the host starts, before anything else',
   }),
-  canonicalStage({
+  watchedStage({
     family: 'runtime.stopping',
-    classes: ['observer'],
-    mode: 'parallel',
     payload: named<RuntimeStopping>(runtimeStoppingPayload),
     timeoutMs: 5_000,
     stageTimeoutMs: 5_000,
     purpose: 'The last chance to write something down before the process ends.',
     emittedWhen: 'when the host has drained, after everything else',
   }),
-  canonicalStage({
+  watchedStage({
     family: 'gateway.starting',
-    classes: ['observer'],
-    mode: 'parallel',
     payload: named<GatewayStarting>(gatewayStartingPayload),
     purpose: 'Startup side effects that must begin before any account takes messages.',
     emittedWhen: 'before the first account starts',
   }),
-  canonicalStage({
+  watchedStage({
     family: 'gateway.started',
-    classes: ['observer'],
-    mode: 'parallel',
     payload: named<GatewayStarted>(gatewayStartedPayload),
     shared: ['config', 'dependencies'],
     purpose: 'Telemetry and startup side effects once messages can come.',
     emittedWhen: 'when every account has started or failed to',
   }),
-  canonicalStage({
+  watchedStage({
     family: 'gateway.stopping',
-    classes: ['observer'],
-    mode: 'parallel',
     payload: named<GatewayStopping>(gatewayStoppingPayload),
     timeoutMs: 5_000,
     stageTimeoutMs: 5_000,

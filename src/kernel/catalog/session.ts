@@ -1,7 +1,7 @@
 import type { Static } from 'typebox';
 import { named } from '../stage/named.js';
 import { annotated } from './pieces/annotations.js';
-import { canonicalStage } from './pieces/canonical-stage.js';
+import { canonicalStage, watchedStage } from './pieces/canonical-stage.js';
 import {
   amount,
   count,
@@ -84,10 +84,8 @@ export const sessionStages = [
     purpose: 'Binds context to a session, attaches memory keys and prepares its metadata.',
     emittedWhen: 'when a routed message reaches the lane of its session',
   }),
-  canonicalStage({
+  watchedStage({
     family: 'session.started',
-    classes: ['observer'],
-    mode: 'parallel',
     payload: named<SessionStarted>(sessionStartedPayload),
     purpose: 'Tells that a session is ready for a turn.',
     emittedWhen: 'when session.starting has passed',
@@ -102,10 +100,8 @@ export const sessionStages = [
     purpose: 'Saves what is worth keeping of a transcript before a session begins anew.',
     emittedWhen: 'when a session is to begin anew, before its transcript is let go',
   }),
-  canonicalStage({
+  watchedStage({
     family: 'session.ended',
-    classes: ['observer'],
-    mode: 'parallel',
     payload: named<SessionEnded>(sessionEndedPayload),
     timeoutMs: 2_000,
     stageTimeoutMs: 2_000,

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { named } from '../stage/named.js';
 import { annotated } from './pieces/annotations.js';
-import { canonicalStage } from './pieces/canonical-stage.js';
+import { canonicalStage, watchedStage } from './pieces/canonical-stage.js';
 import { amount, closed, flag, object, oneOf, optional, text } from './pieces/field.js';
 import { contributionRef, place, placeFields } from './pieces/place.js';
 
@@ -83,10 +83,8 @@ export const subagentStages = [
     emittedBy: 'subagent',
     emittedWhen: 'when an agent asks for a child',
   }),
-  canonicalStage({
+  watchedStage({
     family: 'subagent.spawned',
-    classes: ['observer'],
-    mode: 'parallel',
     payload: named<SubagentSpawned>(subagentSpawnedPayload),
     purpose: 'Tells that a child runs.',
     emittedBy: 'subagent',
@@ -115,10 +113,8 @@ export const subagentStages = [
     emittedBy: 'subagent',
     emittedWhen: "when the place of a subagent's answer is known",
   }),
-  canonicalStage({
+  watchedStage({
     family: 'subagent.completed',
-    classes: ['observer'],
-    mode: 'parallel',
     payload: named<SubagentCompleted>(subagentCompletedPayload),
     timeoutMs: 30_000,
     stageTimeoutMs: 60_000,

@@ -4,7 +4,7 @@ import { ContributionOwn } from '../run/services/own.js';
 import type { Logger } from '../stage/ports.js';
 import { judgesStreams, type Stage } from '../stage/stage.js';
 import { type HandlerClass, handlerClasses } from '../stage/vocabulary.js';
-import { nearest } from '../value/nearest.js';
+import { didYouMean } from '../value/nearest.js';
 
 /** An operator's changes to a contribution, by `extension/contribution`. */
 export interface Override {
@@ -68,8 +68,7 @@ export function entryOf(
   };
   for (const key of Object.keys(given))
     if (!contributionKeys.includes(key)) {
-      const close = nearest(key, contributionKeys);
-      refuse(`it has no field "${key}"${close === undefined ? '' : `; did you mean "${close}"?`}`);
+      refuse(`it has no field "${key}"${didYouMean(key, contributionKeys)}`);
     }
   if (typeof given.extensionId !== 'string' || !extensionPattern.test(given.extensionId))
     refuse('extensionId must be a name without spaces');

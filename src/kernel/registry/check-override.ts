@@ -1,6 +1,6 @@
 import type { Override } from '../contract/contribution.js';
 import { kernelError } from '../errors.js';
-import { nearest } from '../value/nearest.js';
+import { didYouMean } from '../value/nearest.js';
 
 /**
  * Checks that an override has the fields of one, with values that can be used.
@@ -15,8 +15,7 @@ export function checkOverride(key: string, override: Override): void {
   const fields = ['disabled', 'priority', 'timeoutMs'];
   for (const field of Object.keys(override)) {
     if (fields.includes(field)) continue;
-    const close = nearest(field, fields);
-    refuse(`it has no field "${field}"${close === undefined ? '' : `; did you mean "${close}"?`}`);
+    refuse(`it has no field "${field}"${didYouMean(field, fields)}`);
   }
   const { disabled = false, priority = 0, timeoutMs = 1 } = override;
   if (typeof disabled !== 'boolean') refuse('disabled must be true or false');

@@ -1,7 +1,7 @@
 import { kernelError } from '../errors.js';
 import type { Stage } from '../stage/stage.js';
 import { type HandlerClass, handlerClasses } from '../stage/vocabulary.js';
-import { nearest } from '../value/nearest.js';
+import { didYouMean } from '../value/nearest.js';
 
 /** The options of grants. */
 export interface GrantsOptions {
@@ -98,9 +98,7 @@ export class Grants {
     const [family = '', field = ''] = grant.split(':');
     const isWhole = grant === `${family}:${field}`;
     if (isWhole && this.#stages.get(family)?.trusted.includes(field) === true) return undefined;
-    const close = nearest(grant, wholeVerbs);
-    const meant = close === undefined ? '' : `; did you mean "${close}"?`;
-    return `"${grant}" names no trusted field of a stage${meant}`;
+    return `"${grant}" names no trusted field of a stage${didYouMean(grant, wholeVerbs)}`;
   }
 
   #verbProblem(grant: string, given: VerbGrant): string | undefined {
@@ -116,9 +114,8 @@ export class Grants {
         : classes.some((name) => covers(given, name, family)),
     );
     if (fits) return undefined;
-    const close = nearest(given.pattern, this.#stages.keys());
     const what = isDispatch ? 'stage' : 'stage that allows the class';
-    return `"${grant}" covers no ${what}${close === undefined ? '' : `; did you mean "${close}"?`}`;
+    return `"${grant}" covers no ${what}${didYouMean(given.pattern, this.#stages.keys())}`;
   }
 }
 

@@ -17,6 +17,12 @@ export function nearest(name: string, names: Iterable<string>): string | undefin
   return best;
 }
 
+/** The end of a problem that names the closest name: `; did you mean "sent"?`, or nothing where none is close. */
+export function didYouMean(name: string, names: Iterable<string>): string {
+  const close = nearest(name, names);
+  return close === undefined ? '' : `; did you mean "${close}"?`;
+}
+
 function editDistance(from: string, to: string): number {
   if (from.length > 200) return Number.POSITIVE_INFINITY;
   let previous = Array.from({ length: to.length + 1 }, (_, i) => i);

@@ -1,9 +1,9 @@
 import {
   type Call,
   definedFields,
+  didYouMean,
   type Kernel,
   kernelError,
-  nearest,
   type OpenContribution,
   type Own,
   openKernel,
@@ -69,10 +69,8 @@ function checkRegistration({ pluginId, hookName, handler }: LegacyHookRegistrati
     const whose = { extensionId: String(pluginId), contributionId: '?', family };
     throw kernelError('bad-contribution', { ...whose, problem });
   };
-  if (!legacyHookNames.includes(hookName)) {
-    const close = nearest(String(hookName), legacyHookNames);
-    refuse(`there is no such hook${close === undefined ? '' : `; did you mean "${close}"?`}`);
-  }
+  if (!legacyHookNames.includes(hookName))
+    refuse(`there is no such hook${didYouMean(String(hookName), legacyHookNames)}`);
   if (typeof handler !== 'function') refuse('handler must be a function');
 }
 

@@ -1,4 +1,5 @@
-import { defineStage } from '../../stage/stage.js';
+import type { TObject } from 'typebox';
+import { defineStage, type NoFields, type StageSpec } from '../../stage/stage.js';
 import { replaceableAnnotations } from './annotations.js';
 
 /**
@@ -10,3 +11,11 @@ export const canonicalStage: typeof defineStage = (row) => {
   const replaceable = replaceableAnnotations.filter((name) => name in fields);
   return defineStage({ emitter: 'host', emittedBy: 'host', replaceable, ...row });
 };
+
+/** Declares a canonical stage that handlers only watch, all at once. */
+export const watchedStage = <const F extends string, P extends TObject>(
+  row: Omit<
+    StageSpec<F, 'observer', 'parallel', P, NoFields, NoFields, never, never, false>,
+    'classes' | 'mode'
+  >,
+) => canonicalStage({ ...row, classes: ['observer'], mode: 'parallel' });
