@@ -10,77 +10,72 @@ const causes = { threshold: 'auto', overflow: 'overflow', manual: 'manual' } as 
  * it has ended, the stream goes on meanwhile, and the run waits for the last before it is told as completed. They
  * have a trail of their own, so that what they annotate and what goes on beside them do not overwrite each other.
  */
-export class Compactions {
-  readonly #run: RunFields;
-  readonly #logger: Logger;
-  #trail: Trail;
-  #last: Promise<void> = Promise.resolve();
-  #cause: (typeof causes)[AutoCompactionStart['reason']] | undefined;
-  #count = 0;
+export function compactions(trail: Trail, run: RunFields, logger: Logger) {
+  let last: Promise<void> = Promise.resolve();
+  let lastCause: (typeof causes)[AutoCompactionStart['reason']] | undefined;
+  let count = 0;
+  let lastTrail: Trail = trail;
 
-  constructor(trail: Trail, run: RunFields, logger: Logger) {
-    this.#trail = trail;
-    this.#run = run;
-    this.#logger = logger;
-  }
-
-  /**
-   * @param messages the part of the transcript that the run has, if it is known.
-   * @param before how many messages of the transcript are before them.
-   */
-  started(
-    from: Trail,
-    event: AutoCompactionStart,
-    messages: readonly TranscriptEntry[] | undefined,
-    before: number,
-  ): void {
-    const trail = from.fork();
-    this.#trail = trail;
-    this.#cause = causes[event.reason];
-    const cause = this.#cause;
-    this.#enqueue(() =>
-      trail.dispatch('compaction.before', {
-        ...this.#run,
-        cause,
-        ...(messages !== undefined && {
-          messageCount: before + messages.length,
-          messages: [...messages],
-        }),
-      }),
-    );
-  }
-
-  /** Tells each end, also of a compaction that is tried again: `willRetry` says so. */
-  ended({ result, willRetry, aborted, errorMessage }: AutoCompactionEnd): void {
-    const trail = this.#trail;
-    const cause = this.#cause;
-    if (!aborted && errorMessage === undefined) this.#count++;
-    const compactionCount = this.#count;
-    this.#enqueue(() =>
-      trail.dispatch('compaction.after', {
-        ...this.#run,
-        ...definedFields({ cause }),
-        compactionCount,
-        ...told(result),
-        willRetry,
-      }),
-    );
-  }
-
-  /** Waits for the dispatches that are under way. */
-  drained(): Promise<void> {
-    return this.#last;
-  }
-
-  #enqueue(dispatch: () => Promise<unknown>): void {
-    this.#last = this.#last.then(dispatch).then(
+  function enqueue(dispatch: () => Promise<unknown>): void {
+    last = last.then(dispatch).then(
       () => undefined,
       (error: unknown) => {
-        this.#logger.error('a compaction was not dispatched', { ...this.#run, error });
+        logger.error('a compaction was not dispatched', { ...run, error });
       },
     );
   }
+
+  return {
+    /**
+     * @param messages the part of the transcript that the run has, if it is known.
+     * @param before how many messages of the transcript are before them.
+     */
+    started(
+      from: Trail,
+      event: AutoCompactionStart,
+      messages: readonly TranscriptEntry[] | undefined,
+      before: number,
+    ): void {
+      const trail = from.fork();
+      lastTrail = trail;
+      lastCause = causes[event.reason];
+      const cause = lastCause;
+      enqueue(() =>
+        trail.dispatch('compaction.before', {
+          ...run,
+          cause,
+          ...(messages !== undefined && {
+            messageCount: before + messages.length,
+            messages: [...messages],
+          }),
+        }),
+      );
+    },
+
+    /** Tells each end, also of a compaction that is tried again: `willRetry` says so. */
+    ended({ result, willRetry, aborted, errorMessage }: AutoCompactionEnd): void {
+      const trail = lastTrail;
+      const cause = lastCause;
+      if (!aborted && errorMessage === undefined) count++;
+      const compactionCount = count;
+      enqueue(() =>
+        trail.dispatch('compaction.after', {
+          ...run,
+          ...definedFields({ cause }),
+          compactionCount,
+          ...told(result),
+          willRetry,
+        }),
+      );
+    },
+
+    /** Waits for the dispatches that are under way. */
+    drained: (): Promise<void> => last,
+  };
 }
+
+/** The parts of `compactions` that others use. */
+export type Compactions = ReturnType<typeof compactions>;
 
 const counts = ['tokensBefore', 'tokensAfter', 'compactedCount', 'messageCount'] as const;
 

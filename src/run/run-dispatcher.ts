@@ -18,7 +18,7 @@ import {
   type ToolExecutionEnd,
   textOf,
 } from '../stream/index.js';
-import { Compactions } from './compactions.js';
+import { type Compactions, compactions } from './compactions.js';
 import { driveRun } from './driven-runs.js';
 import { OutputDeltas } from './output-deltas.js';
 import {
@@ -34,7 +34,7 @@ import type { RunFields, RunReport, RunSession } from './run-fields.js';
 import { Subagents } from './subagents.js';
 import { ToolCalls } from './tool-calls.js';
 import type { Trail } from './trail.js';
-import { TranscriptWriter } from './transcript-writer.js';
+import { type TranscriptWriter, transcriptWriter } from './transcript-writer.js';
 import { addUsage } from './usage.js';
 
 /** The options of a run's dispatches. */
@@ -99,12 +99,12 @@ export class RunDispatcher {
     const { trail, run, session, clock, logger, signal } = options;
     this.#with = options;
     this.#startedAtMs = clock.now();
-    this.#writer = new TranscriptWriter(trail, session, run.runId);
+    this.#writer = transcriptWriter(trail, session, run.runId);
     this.#deltas = new OutputDeltas(trail, run, clock);
     const mayRun = (call: ToolCall, stop: AbortSignal) => this.#subagents.ask(call, stop);
     this.#tools = new ToolCalls({ trail, run, writer: this.#writer, clock, signal, mayRun });
     this.#subagents = new Subagents({ trail, run, session, clock, logger, tools: this.#tools });
-    this.#compactions = new Compactions(trail, run, logger);
+    this.#compactions = compactions(trail, run, logger);
   }
 
   /** True after `agent_end`: no later event belongs to the run. */

@@ -1,6 +1,6 @@
 import { type Clock, definedFields, type Logger } from '../kernel/index.js';
 import type { AgentProvider, SubagentAnswer, SubagentFact, ToolCall } from '../stream/index.js';
-import { type ChildCall, ChildRuns } from './child-runs.js';
+import { type ChildCall, type ChildRuns, childRuns } from './child-runs.js';
 import type { RunFields, RunSession } from './run-fields.js';
 import type { ToolCalls } from './tool-calls.js';
 import type { Trail } from './trail.js';
@@ -30,7 +30,7 @@ export class Subagents {
 
   constructor({ trail, run, session, tools, clock, logger }: SubagentsOptions) {
     this.#tools = tools;
-    this.#children = new ChildRuns(trail, session, clock);
+    this.#children = childRuns(trail, session, clock);
     this.#logger = logger;
     this.#runId = run.runId;
   }

@@ -1,4 +1,4 @@
-import { type Gate, oneLine } from '../kernel/index.js';
+import { oneLine } from '../kernel/index.js';
 import type { SessionMessage, ToolResultMessage, TranscriptEntry } from '../stream/index.js';
 import { RunFailure } from './run-failure.js';
 import type { RunSession } from './run-fields.js';
@@ -9,80 +9,78 @@ import type { Trail } from './trail.js';
  * they cancel. A tool's result waits until the message that called it is whole, whichever comes first. If another system
  * writes the transcript (the session has no `append`), the stages can only observe.
  */
-export class TranscriptWriter {
-  readonly written: TranscriptEntry[] = [];
-  readonly #trail: Trail;
-  readonly #session: RunSession;
-  readonly #runId: string;
-  readonly #gate: Gate;
-  #results: ToolResultMessage[] = [];
-  #messageIsOpen = false;
-
-  constructor(trail: Trail, session: RunSession, runId: string) {
-    this.#trail = trail;
-    this.#session = session;
-    this.#runId = runId;
-    this.#gate = session.append === undefined ? 'observe-only' : 'enforce';
-  }
-
-  /** A message of the model begins: results wait for it. */
-  openMessage(): void {
-    this.#messageIsOpen = true;
-  }
-
-  /** Writes a whole message, then the results that waited for it. */
-  async write(message: SessionMessage): Promise<void> {
-    await this.#write({ ...message });
-    if (message.role !== 'assistant') return;
-    this.#messageIsOpen = false;
-    await this.flush();
-  }
-
-  /** Writes a tool's result, now or when the open message is whole. */
-  async writeResult(result: ToolResultMessage): Promise<void> {
-    this.#results.push(result);
-    if (!this.#messageIsOpen) await this.flush();
-  }
+export function transcriptWriter(trail: Trail, session: RunSession, runId: string) {
+  const written: TranscriptEntry[] = [];
+  let waiting: ToolResultMessage[] = [];
+  let messageIsOpen = false;
+  const gate = session.append === undefined ? 'observe-only' : 'enforce';
 
   /** Writes the results that still wait: at the end of a run whose last message never ended. */
-  async flush(): Promise<void> {
-    const results = this.#results;
-    this.#results = [];
+  async function flush(): Promise<void> {
+    const results = waiting;
+    waiting = [];
     for (const result of results) {
-      const outcome = this.#trail.dispatchSync(
+      const outcome = trail.dispatchSync(
         'transcript.tool-result.persisting',
         {
-          ...this.#ids(),
+          ...ids(),
           toolName: result.toolName,
           toolCallId: result.toolCallId,
           isSynthetic: false,
           message: { ...result },
         },
-        { gate: this.#gate },
+        { gate: gate },
       );
-      if (outcome.status === 'passed') await this.#write(outcome.payload.message);
+      if (outcome.status === 'passed') await pass(outcome.payload.message);
     }
   }
 
-  async #write(message: TranscriptEntry): Promise<void> {
-    const outcome = this.#trail.dispatchSync(
+  async function pass(message: TranscriptEntry): Promise<void> {
+    const outcome = trail.dispatchSync(
       'transcript.message.writing',
-      { ...this.#ids(), message },
-      { gate: this.#gate },
+      { ...ids(), message },
+      { gate: gate },
     );
     if (outcome.status !== 'passed') return; // a cancel, or a veto that failed closed: the outcome names it
     const { message: passed } = outcome.payload;
-    this.written.push(passed); // before the wait, so that a reader meanwhile finds the message
+    written.push(passed); // before the wait, so that a reader meanwhile finds the message
     try {
-      await this.#session.append?.(passed);
+      await session.append?.(passed);
     } catch (error) {
-      this.written.splice(this.written.indexOf(passed), 1);
+      written.splice(written.indexOf(passed), 1);
       throw new RunFailure('not-written', `the transcript was not written: ${oneLine(error)}`);
     }
   }
 
-  #ids() {
-    const { agentId, sessionKey, sessionId } = this.#session;
-    return { agentId, sessionKey, sessionId, runId: this.#runId };
+  function ids() {
+    const { agentId, sessionKey, sessionId } = session;
+    return { agentId, sessionKey, sessionId, runId: runId };
   }
+
+  return {
+    written,
+
+    /** A message of the model begins: results wait for it. */
+    openMessage(): void {
+      messageIsOpen = true;
+    },
+
+    /** Writes a whole message, then the results that waited for it. */
+    async write(message: SessionMessage): Promise<void> {
+      await pass({ ...message });
+      if (message.role !== 'assistant') return;
+      messageIsOpen = false;
+      await flush();
+    },
+
+    /** Writes a tool's result, now or when the open message is whole. */
+    async writeResult(result: ToolResultMessage): Promise<void> {
+      waiting.push(result);
+      if (!messageIsOpen) await flush();
+    },
+    flush,
+  };
 }
+
+/** The parts of `transcriptWriter` that others use. */
+export type TranscriptWriter = ReturnType<typeof transcriptWriter>;

@@ -1,56 +1,54 @@
 import { type Deferred, deferred } from '../../kernel/index.js';
 
 /** Knows when a run's compactions are done, and the tries that follow them. */
-export class CompactionWait {
-  #isInFlight = false;
-  #retries = 0;
-  #isClosed = false;
-  #pending: Deferred<void> | undefined;
+export function compactionWait() {
+  let isInFlight = false;
+  let retries = 0;
+  let isClosed = false;
+  let pending: Deferred<void> | undefined;
+  const isPending = (): boolean => isInFlight || retries > 0;
 
-  get isInFlight(): boolean {
-    return this.#isInFlight;
+  function settleIfDone(): void {
+    if (isPending()) return;
+    pending?.resolve();
+    pending = undefined;
   }
 
-  get isPending(): boolean {
-    return this.#isInFlight || this.#retries > 0;
-  }
+  return {
+    isInFlight: (): boolean => isInFlight,
+    isPending,
 
-  start(): void {
-    this.#isInFlight = true;
-  }
+    start(): void {
+      isInFlight = true;
+    },
 
-  /** A compaction ended. The run that is tried again ends with `agentEnded`. */
-  end(willRetry: boolean): void {
-    this.#isInFlight = false;
-    if (willRetry) this.#retries++;
-    else this.#settleIfDone();
-  }
+    /** A compaction ended. The run that is tried again ends with `agentEnded`. */
+    end(willRetry: boolean): void {
+      isInFlight = false;
+      if (willRetry) retries++;
+      else settleIfDone();
+    },
 
-  agentEnded(): void {
-    if (this.#retries > 0) this.#retries--;
-    this.#settleIfDone();
-  }
+    agentEnded(): void {
+      if (retries > 0) retries--;
+      settleIfDone();
+    },
 
-  /** Resolves once nothing is in flight and nothing is tried again; rejects with an `AbortError` after `close`. */
-  async wait(): Promise<void> {
-    if (this.#isClosed) throw aborted();
-    if (!this.isPending) await undefined; // what ends now may begin one
-    if (this.#isClosed) throw aborted();
-    if (this.isPending) await (this.#pending ??= deferred()).promise;
-  }
+    /** Resolves once nothing is in flight and nothing is tried again; rejects with an `AbortError` after `close`. */
+    async wait(): Promise<void> {
+      if (isClosed) throw aborted();
+      if (!isPending()) await undefined; // what ends now may begin one
+      if (isClosed) throw aborted();
+      if (isPending()) await (pending ??= deferred()).promise;
+    },
 
-  close(): void {
-    if (this.#isClosed) return;
-    this.#isClosed = true;
-    this.#pending?.reject(aborted());
-    this.#pending = undefined;
-  }
-
-  #settleIfDone(): void {
-    if (this.isPending) return;
-    this.#pending?.resolve();
-    this.#pending = undefined;
-  }
+    close(): void {
+      if (isClosed) return;
+      isClosed = true;
+      pending?.reject(aborted());
+      pending = undefined;
+    },
+  };
 }
 
 function aborted(): Error {

@@ -5,7 +5,7 @@ import type {
   SessionEvent,
 } from '../../stream/index.js';
 import { AssistantReplies } from './assistant-replies.js';
-import { CompactionWait } from './compaction-wait.js';
+import { compactionWait } from './compaction-wait.js';
 import { defaultTraits, defaultWording } from './default-wording.js';
 import { EventQueue } from './emit/event-queue.js';
 import { ReplyEmitter } from './emit/reply-emitter.js';
@@ -14,7 +14,7 @@ import type { ReplyCallbacks } from './reply-callbacks.js';
 import type { ReplyScope } from './reply-scope.js';
 import { RunTexts } from './run-texts.js';
 import { MessagingSends } from './tools/messaging-sends.js';
-import { ToolReplies } from './tools/tool-replies.js';
+import { type ToolReplies, toolReplies } from './tools/tool-replies.js';
 import { UsageSum } from './usage-totals.js';
 
 /**
@@ -45,8 +45,8 @@ export function createReplyCallbacks(options: ReplyCallbackOptions): ReplyCallba
       queue.clear();
     },
     waitForCompactionRetry: () => run.compaction.wait(),
-    isCompacting: () => run.compaction.isPending,
-    isCompactionInFlight: () => run.compaction.isInFlight,
+    isCompacting: () => run.compaction.isPending(),
+    isCompactionInFlight: () => run.compaction.isInFlight(),
     getCompactionCount: () => run.compactions,
     getUsageTotals: () => run.usage.read(),
     getLastToolError: () => run.tools.failures.last,
@@ -62,7 +62,7 @@ export function createReplyCallbacks(options: ReplyCallbackOptions): ReplyCallba
 class ReplyRun {
   readonly scope: ReplyScope;
   readonly usage = new UsageSum();
-  readonly compaction = new CompactionWait();
+  readonly compaction = compactionWait();
   readonly tools: ToolReplies;
   readonly #assistant: AssistantReplies;
   #lastMessage: AssistantMessage | undefined;
@@ -79,7 +79,7 @@ class ReplyRun {
       traits: { ...defaultTraits, ...options.tools },
       now: options.now ?? Date.now,
     };
-    this.tools = new ToolReplies(this.scope);
+    this.tools = toolReplies(this.scope);
     this.#assistant = new AssistantReplies(this.scope);
   }
 

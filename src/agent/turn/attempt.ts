@@ -42,110 +42,64 @@ interface Called {
  * Makes one attempt of a turn: from `agent.starting` to `agent.completed` and `agent.llm.output`, which are emitted once
  * whatever happens. Never rejects.
  */
-export function runAttempt(scope: TurnScope, start: AttemptStart): Promise<EndedAttempt> {
-  return new Attempt(scope, start).run();
-}
+export async function runAttempt(turn: TurnScope, start: AttemptStart): Promise<EndedAttempt> {
+  const { options, trail, fields, clock, logger, signal, cut, kept } = turn;
+  const { session, callbacks } = options;
+  const { agentId, sessionKey, sessionId, beforeHistory } = session;
+  const { written, attempt, fallback } = start;
+  const run = new RunDispatcher({
+    trail,
+    run: fields,
+    session: {
+      agentId,
+      sessionKey,
+      sessionId,
+      history: [...session.history, ...written],
+      ...definedFields({ beforeHistory }),
+      append: (message) => session.append(message),
+    },
+    clock,
+    logger,
+    signal,
+  });
+  // The prompt is in the transcript once and goes to the model once, also after attempts that failed.
+  const prompt = written.find(isPrompt);
+  const isFirst = attempt === 1 && session.begun === undefined;
+  const begun = isFirst ? undefined : written.filter((entry) => entry !== prompt);
+  const scope: AttemptScope = { ...turn, run, attempt, begun };
+  const listener = new TurnListener({ callbacks, fields, clock, logger, signal });
+  let choice: ModelChoice | undefined;
+  let isAsked = prompt !== undefined;
+  let toolCalls = 0;
+  let telling: Promise<void> | undefined;
 
-class Attempt {
-  readonly #scope: AttemptScope;
-  readonly #start: AttemptStart;
-  readonly #listener: TurnListener;
-  #choice: ModelChoice | undefined;
-  #isAsked: boolean;
-  #toolCalls = 0;
-  #telling: Promise<void> | undefined;
-
-  constructor(scope: TurnScope, start: AttemptStart) {
-    const { options, trail, fields, clock, logger, signal } = scope;
-    const { session, callbacks } = options;
-    const { agentId, sessionKey, sessionId, beforeHistory } = session;
-    const { written, attempt } = start;
-    const run = new RunDispatcher({
-      trail,
-      run: fields,
-      session: {
-        agentId,
-        sessionKey,
-        sessionId,
-        history: [...session.history, ...written],
-        ...definedFields({ beforeHistory }),
-        append: (message) => session.append(message),
-      },
-      clock,
-      logger,
-      signal,
-    });
-    // The prompt is in the transcript once and goes to the model once, also after attempts that failed.
-    const prompt = written.find(isPrompt);
-    const isFirst = attempt === 1 && session.begun === undefined;
-    const begun = isFirst ? undefined : written.filter((entry) => entry !== prompt);
-    this.#scope = { ...scope, run, attempt, begun };
-    this.#isAsked = prompt !== undefined;
-    this.#start = start;
-    this.#listener = new TurnListener({ callbacks, fields, clock, logger, signal });
-  }
-
-  async run(): Promise<EndedAttempt> {
-    const { run, signal, attempt } = this.#scope;
-    let stop: RunStop | undefined;
-    try {
-      await this.#stream(await this.#prepare());
-      if (!run.ended && !signal.aborted) await this.#failed('it ended without agent_end');
-    } catch (error) {
-      stop = { error };
-      if (!signal.aborted) await this.#failed(oneLine(error));
-    }
-    const report = await run.complete(stop);
-    this.#listener.close();
-    const choice = this.#choice;
+  async function prepare(): Promise<Called> {
+    const { choice: chosen, request } = await prepareAttempt(scope, start.choice);
+    choice = chosen;
+    const { provider, model } = chosen;
+    const { id, toolGate } = provider;
+    const subagentOf = provider.subagentOf?.bind(provider);
+    run.open({ id, toolGate, model, ...definedFields({ fallback, subagentOf }) });
     return {
-      report: {
-        ...report,
-        attempt,
-        toolCalls: this.#toolCalls,
-        ...(choice !== undefined && { model: refOf(choice) }),
-      },
-      choice,
-      replyTexts: this.#listener.replyTexts,
-    };
-  }
-
-  async #prepare(): Promise<Called> {
-    const { run } = this.#scope;
-    const { choice, request } = await prepareAttempt(this.#scope, this.#start.choice);
-    this.#choice = choice;
-    const { fallback } = this.#start;
-    const { id, toolGate } = choice.provider;
-    const subagentOf = choice.provider.subagentOf?.bind(choice.provider);
-    run.open({
-      id,
-      toolGate,
-      model: choice.model,
-      ...definedFields({ fallback, subagentOf }),
-    });
-    const { kept } = this.#scope;
-    const providerSession = kept.get(id);
-    return {
-      choice,
+      choice: chosen,
       request: {
         ...request,
-        gate: this.#gate,
-        tell: this.#tell,
+        gate,
+        tell,
         keepSession: (token) => void kept.set(id, token),
-        ...definedFields({ providerSession }),
+        ...definedFields({ providerSession: kept.get(id) }),
       },
     };
   }
 
-  async #stream({ choice, request }: Called): Promise<void> {
-    const { cut, run } = this.#scope;
+  async function stream({ choice: { provider }, request }: Called): Promise<void> {
     try {
-      for await (const event of cutOff(choice.provider.run(request), cut)) {
-        await this.#take(event);
+      for await (const event of cutOff(provider.run(request), cut)) {
+        await take(event);
         if (run.ended || cut.aborted) return;
       }
     } finally {
-      await this.#wait(this.#ask());
+      await wait(ask());
     }
   }
 
@@ -153,61 +107,73 @@ class Attempt {
    * One event: its dispatches and its callbacks, in the order of the live system (spec §16.7). What grows is dispatched
    * first, as an agent event is emitted before its callbacks; of all else the callbacks hear before the hooks.
    */
-  async #take(event: SessionEvent): Promise<void> {
-    const { run } = this.#scope;
-    if (event.type !== 'agent_start' && !this.#isAsked) await this.#wait(this.#ask());
-    if (event.type === 'tool_execution_start') this.#toolCalls++;
-    if (event.type !== 'message_update') await this.#wait(this.#telling);
-    if (this.#isDispatchedFirst(event)) {
+  async function take(event: SessionEvent): Promise<void> {
+    if (event.type !== 'agent_start' && !isAsked) await wait(ask());
+    if (event.type === 'tool_execution_start') toolCalls++;
+    if (event.type !== 'message_update') await wait(telling);
+    if (isDispatchedFirst(event)) {
       await run.take(event); // at once: nothing that grows is waited for
-      await this.#wait(this.#listener.tell(event));
+      await wait(listener.tell(event));
     } else {
-      await this.#wait(this.#listener.tell(event));
-      await this.#wait(run.take(event));
+      await wait(listener.tell(event));
+      await wait(run.take(event));
     }
     run.told(event);
-    if (event.type === 'agent_start') await this.#wait(this.#ask());
+    if (event.type === 'agent_start') await wait(ask());
   }
 
   /** Waits, but not longer than the turn may. */
-  async #wait(promise: Promise<void> | undefined): Promise<void> {
-    if (promise !== undefined) await untilCut(promise, this.#scope.cut);
+  async function wait(promise: Promise<void> | undefined): Promise<void> {
+    if (promise !== undefined) await untilCut(promise, cut);
   }
 
-  #isDispatchedFirst({ type }: SessionEvent): boolean {
-    if (type === 'auto_compaction_start') return this.#listener.order === 'seed';
+  function isDispatchedFirst({ type }: SessionEvent): boolean {
+    if (type === 'auto_compaction_start') return listener.order === 'seed';
     return type === 'message_update' || type === 'tool_execution_update';
   }
 
   /** Writes what the agent is asked, once its run has begun. */
-  async #ask(): Promise<void> {
-    if (this.#isAsked) return;
-    this.#isAsked = true;
-    const { run, options, clock } = this.#scope;
+  async function ask(): Promise<void> {
+    if (isAsked) return;
+    isAsked = true;
     await run.write({ role: 'user', content: options.message.text, timestamp: clock.now() });
   }
 
-  /** A tool does not run before what came before it has been told, what was to be flushed is flushed, and its call is kept. */
-  readonly #gate: AgentRequest['gate'] = async (call, signal) => {
-    const { run, options } = this.#scope;
-    await this.#wait(this.#listener.told);
-    await options.session.kept?.();
-    return run.gate(call, signal);
+  /** A tool does not run before what came before it has been told, and what was to be flushed is flushed. */
+  const gate: AgentRequest['gate'] = async (call, stop) => {
+    await wait(listener.told);
+    return run.gate(call, stop);
   };
 
   /**
    * Dispatches the facts of subagents. Before the next event, the callbacks hear which subagents the answer is about.
    */
-  readonly #tell: AgentRequest['tell'] = (fact) => {
-    const { run } = this.#scope;
+  const tell: AgentRequest['tell'] = (fact) => {
     const told = run.tell(fact);
-    if (fact.kind === 'answered') this.#telling = told.then(() => this.#listener.answered());
+    if (fact.kind === 'answered') telling = told.then(() => listener.answered());
     if (fact.kind === 'children_answered')
-      this.#telling = told.then(() => this.#listener.answered(run.answering(fact.childRunIds)));
+      telling = told.then(() => listener.answered(run.answering(fact.childRunIds)));
   };
 
-  async #failed(message: string): Promise<void> {
-    if (this.#choice === undefined) return; // nothing was called: no run of a model has begun
-    await this.#wait(this.#listener.failed(message));
+  /** Before a model is called, no run of a model has begun that could fail. */
+  async function failed(message: string): Promise<void> {
+    if (choice !== undefined) await wait(listener.failed(message));
   }
+
+  let stop: RunStop | undefined;
+  try {
+    await stream(await prepare());
+    if (!run.ended && !signal.aborted) await failed('it ended without agent_end');
+  } catch (error) {
+    stop = { error };
+    if (!signal.aborted) await failed(oneLine(error));
+  }
+  const report = await run.complete(stop);
+  listener.close();
+  const model = choice && refOf(choice);
+  return {
+    report: { ...report, attempt, toolCalls, ...definedFields({ model }) },
+    choice,
+    replyTexts: listener.replyTexts,
+  };
 }
