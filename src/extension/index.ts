@@ -11,6 +11,7 @@ export {
 export type { ExtensionHost } from './define/extension-host.js';
 export { fromJsonSchema } from './define/from-json-schema.js';
 export { fromTypebox } from './define/from-typebox.js';
+export type { InjectOptions } from './define/inject.js';
 export type { Manifest } from './define/manifest.js';
 export type { ProvisionKind, Provisions } from './define/provisions.js';
 export {

@@ -68,7 +68,7 @@ export const hostErrors = {
     hint: 'Look at who caused a send before you send upon it (`event.metadata.extensionId`), and put many lines into one message.',
   },
   'not-kept': {
-    message: '{extensionId}: a message was not sent: {problem}.',
+    message: '{extensionId}: it was not taken in: {problem}.',
     cause: 'The journal takes nothing in, or the message is larger than it keeps.',
     hint: 'Send it again later; `sluice doctor` and the log say why the journal keeps nothing.',
   },

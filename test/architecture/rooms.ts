@@ -92,6 +92,7 @@ export const rooms: Readonly<Record<string, readonly string[]>> = {
     'outbox',
     'parts',
     'session',
+    'jobs',
     'egress',
     'streaming',
     'turn',

@@ -7,8 +7,8 @@ import { mortalJournal } from './mortal-journal.js';
 export interface ActingLab extends HostLab {
   /** The api of the extension `acting`. */
   readonly api: ExtensionApi;
-  /** Ends the host as a killed process would: nothing of it reaches the journal any more. */
-  kill(): void;
+  /** Ends the host as a killed process would. Resolves when the writes that had begun are in the journal, and no other is. */
+  kill(): Promise<void>;
 }
 
 export interface ActingLabOptions extends HostLabOptions {
@@ -36,5 +36,9 @@ export async function actingLab({
   });
   const lab = await hostLab({ ...options, journal: mortal, extensions: [{ extension }] });
   if (given === undefined) throw new Error('the extension was not set up');
-  return { ...lab, api: given, kill: () => mortal.kill() };
+  const kill = async (): Promise<void> => {
+    mortal.kill();
+    for (let turn = 0; turn < 20; turn++) await new Promise(setImmediate);
+  };
+  return { ...lab, api: given, kill };
 }

@@ -6,6 +6,7 @@ import type {
   Logger,
   OptionsOf,
 } from '../../kernel/index.js';
+import type { InjectOptions } from './inject.js';
 import type { ProvisionKind, Provisions } from './provisions.js';
 import type { Undo } from './scope.js';
 import type { ExtensionMessage, KeptSend } from './send.js';
@@ -115,6 +116,16 @@ export interface ExtensionApi {
    * if ((await ended).status !== 'sent') api.log.warn('there is no tea');
    */
   send(message: ExtensionMessage): Promise<KeptSend>;
+  /**
+   * Writes a text into the transcript of a session, behind the turn that runs there: the next turn has it before its message.
+   * It passes `transcript.message.writing` as any other entry. With a `key` it is written once.
+   *
+   * @returns when it is kept: with a journal, a crash does not lose it.
+   * @throws SluiceError (as a rejection) `not-granted`, `no-host` or `not-kept`.
+   * @example
+   * await api.inject('main', 'The build of 14:02 has failed.', { key: 'build/1402' });
+   */
+  inject(sessionKey: string, text: string, options?: InjectOptions): Promise<void>;
   /**
    * A folder for the files of this extension alone, made when it is first read. It lies beside the journal; a host without
    * a journal removes it when it stops.

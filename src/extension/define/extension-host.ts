@@ -1,3 +1,4 @@
+import type { InjectOptions } from './inject.js';
 import type { ExtensionMessage, KeptSend } from './send.js';
 import type { ExtensionStore } from './store.js';
 
@@ -11,6 +12,13 @@ export interface ExtensionHost {
   storeOf(extensionId: string): ExtensionStore;
   /** The folder of an extension for its files, which is there when this returns. */
   stateDirOf(extensionId: string): string;
+  /** Takes a text for the transcript of a session, and resolves when it is kept. */
+  inject(
+    extensionId: string,
+    sessionKey: string,
+    text: string,
+    options?: InjectOptions,
+  ): Promise<void>;
   /** Sends a message of an extension, and resolves when it is kept. */
   send(extensionId: string, message: ExtensionMessage): Promise<KeptSend>;
 }

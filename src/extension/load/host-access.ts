@@ -9,7 +9,7 @@ import { openStore } from '../store/open-store.js';
 import { type Asking, checkGrants } from './check-grants.js';
 
 /** The part of the api that the host stands behind. */
-export type Hosted = Pick<ExtensionApi, 'store' | 'send' | 'stateDir' | 'resolvePath'>;
+export type Hosted = Pick<ExtensionApi, 'store' | 'send' | 'inject' | 'stateDir' | 'resolvePath'>;
 
 /** The parts of the access of one extension to its host. */
 export interface HostAccessParts extends Asking {
@@ -66,6 +66,8 @@ export function hostAccess(parts: HostAccessParts): HostAccess {
       }),
       send: async (message) =>
         member('send', 'api.send', [`send:${message.channel}`])(extensionId, message),
+      inject: async (sessionKey, text, options) =>
+        member('inject', 'api.inject', ['inject'])(extensionId, sessionKey, text, options),
       get stateDir() {
         return (stateDir ??= member('stateDirOf', 'api.stateDir')(extensionId));
       },

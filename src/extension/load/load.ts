@@ -94,6 +94,7 @@ export async function prepareExtension(
       own: resources.add.bind(resources),
       store: hosted.store,
       send: hosted.send,
+      inject: hosted.inject,
       get stateDir() {
         return hosted.stateDir; // made when it is first read
       },

@@ -2,6 +2,7 @@ import { Trail, whyNot } from '../../agent/index.js';
 import { definedFields, type Outcome, oneLine } from '../../kernel/index.js';
 import { withCancelReply } from '../egress/cancel-reply.js';
 import { tellFailure } from '../egress/reply.js';
+import { runJob } from '../jobs/run-job.js';
 import { type MessageEnd, stopped } from '../journal/message-end.js';
 import type { Place } from '../lanes/place.js';
 import type { HostParts } from '../parts/parts.js';
@@ -71,6 +72,8 @@ async function carry(
   if (fate === 'dropped') return full;
   const { account, decoded } = taken;
   const channel = account.channel.id;
+  if (decoded.kind === 'job')
+    return fate === 'refused' ? full : runJob(parts, received, decoded.job, place);
   if (decoded.kind === 'ignored') {
     parts.logger.debug('an update was ignored', { channel, detail: decoded.reason });
     return { status: 'ignored', reason: decoded.reason };

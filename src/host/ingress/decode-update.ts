@@ -1,5 +1,6 @@
-import type { DecodedIngress, InboundUpdate } from '../../channel/index.js';
+import type { InboundUpdate } from '../../channel/index.js';
 import { oneLine } from '../../kernel/index.js';
+import { type Decoded, jobOf, laneOfJob } from '../jobs/job.js';
 import type { HostParts } from '../parts/parts.js';
 import type { RunningAccount } from '../provided/accounts.js';
 import { parseCommandLine } from '../provided/commands.js';
@@ -11,7 +12,9 @@ export function decodeUpdate(
   parts: HostParts,
   account: RunningAccount,
   update: InboundUpdate,
-): DecodedIngress {
+): Decoded {
+  const job = jobOf(account, update);
+  if (job !== undefined) return { kind: 'job', job };
   try {
     const decoded = account.channel.decodeIngress(update.raw, account.accountId);
     // From outside: checked here, once, so that every stage may trust its types.
@@ -29,7 +32,8 @@ export function decodeUpdate(
 const atOnce = 'at once ';
 
 /** A conversation's lane. An update about the running turn has one beside it, and runs at once. */
-export function laneOf(parts: HostParts, account: RunningAccount, decoded: DecodedIngress): string {
+export function laneOf(parts: HostParts, account: RunningAccount, decoded: Decoded): string {
+  if (decoded.kind === 'job') return laneOfJob(decoded.job);
   const lane = [account.channel.id, account.accountId];
   if (decoded.kind === 'interaction') {
     const { conversationId = '', threadId = '' } = decoded.interaction;

@@ -1,4 +1,5 @@
-import type { DecodedIngress, InboundUpdate } from '../../channel/index.js';
+import type { InboundUpdate } from '../../channel/index.js';
+import type { Decoded } from '../jobs/job.js';
 import type { RunningAccount } from '../provided/accounts.js';
 
 /** An update that the host has taken in. */
@@ -10,5 +11,5 @@ export interface TakenUpdate {
   readonly update: InboundUpdate;
   /** The time of its receipt, in milliseconds since 1970. */
   readonly receivedAtMs: number;
-  readonly decoded: DecodedIngress;
+  readonly decoded: Decoded;
 }

@@ -8,6 +8,7 @@ import { definedFields } from '../../kernel/index.js';
 import { extensionSends } from '../egress/extension-sends.js';
 import { hostError } from '../errors.js';
 import { giveBackAll } from '../ingress/begin-update.js';
+import { injectAccount } from '../jobs/job.js';
 import { closeBacklog } from '../lanes/backlog.js';
 import { attempt } from '../parts/attempt.js';
 import type { HostParts } from '../parts/parts.js';
@@ -17,6 +18,7 @@ import { contributeDefaultChoices } from '../provided/default-choices.js';
 import { feed } from '../queue/feeder.js';
 import { resumeAll } from '../queue/resume-all.js';
 import { startAccount, stopAccount } from '../receive/account.js';
+import { extensionInjects } from '../receive/extension-injects.js';
 import { OpenAccounts } from '../receive/open-accounts.js';
 import { drain, idleWithin } from './drain.js';
 import { extensionUser } from './extension-user.js';
@@ -126,10 +128,14 @@ export async function startAll(
     }
   for (const plugin of options.plugins ?? []) await plugin.start();
   await kernel.dispatch('gateway.started', { ...about, startedAtMs: clock.now() });
+  parts.accounts.addOwn(injectAccount);
   parts.running.onTaken = () => void feed(parts);
   await resumeAll(parts); // it takes its places in the lanes before anything new does
   watches.push(watchJournal(parts));
-  running.acts = extensions.serve({ send: extensionSends(parts) });
+  running.acts = extensions.serve({
+    send: extensionSends(parts),
+    inject: extensionInjects(parts),
+  });
   open();
   const accounts = parts.accounts.offered();
   if (accounts.length === 0) {

@@ -11,9 +11,16 @@ export interface RunningAccount {
 /** The accounts that messages can be sent by, in the order in which they started. */
 export class Accounts {
   readonly #running: RunningAccount[] = [];
+  /** Those of the host itself: its jobs come by them, and nobody can send by them. */
+  readonly #own: RunningAccount[] = [];
 
   add(account: RunningAccount): void {
     this.#running.push(account);
+  }
+
+  /** Adds an account of the host itself: it can be found, and is in no list. */
+  addOwn(account: RunningAccount): void {
+    this.#own.push(account);
   }
 
   remove(account: RunningAccount): void {
@@ -26,9 +33,9 @@ export class Accounts {
   }
 
   find(channel: string, accountId: string): RunningAccount | undefined {
-    return this.#running.find(
-      (account) => account.channel.id === channel && account.accountId === accountId,
-    );
+    const isIt = (account: RunningAccount): boolean =>
+      account.channel.id === channel && account.accountId === accountId;
+    return this.#running.find(isIt) ?? this.#own.find(isIt);
   }
 
   /** Finds the abilities of a channel by one of its accounts. */

@@ -220,7 +220,7 @@ describe.each(journals.slice(1))('hosts that are killed, %s', (_, journalOf) => 
               () => undefined,
             );
           for (let turn = 0; turn < turns; turn++) await new Promise(setImmediate);
-          lab.kill();
+          await lab.kill();
         }
         const asked = new Set(rounds.flatMap(({ keys }) => keys));
         await using last = await actingLab({ journal, channel: channel() });

@@ -1,0 +1,30 @@
+import { randomUUID } from 'node:crypto';
+import type { ExtensionHost } from '../../extension/index.js';
+import { hostError } from '../errors.js';
+import { type InjectJob, injectAccount } from '../jobs/job.js';
+import { digestOf } from '../journal/event-id.js';
+import type { HostParts } from '../parts/parts.js';
+import { receiveUpdate } from './receive-update.js';
+
+/** Keys that a host without a journal in a file remembers. */
+const keysInMemory = 10_000;
+
+/** Takes the injections of extensions in, as updates of the host (extensions-that-act §5.2). */
+export function extensionInjects(parts: HostParts): ExtensionHost['inject'] {
+  /** The newest keys, if the journal does not know those that have ended. */
+  const known = new Set<string>();
+
+  return async (extensionId, sessionKey, text, { key } = {}) => {
+    const raw: InjectJob = { kind: 'inject', extensionId, sessionKey, text };
+    const updateId = key === undefined ? randomUUID() : digestOf([extensionId, key]);
+    if (known.has(updateId)) return;
+    if (key !== undefined && !parts.journal.outlivesHost) known.add(updateId);
+    const [oldest] = known.size > keysInMemory ? known : [];
+    if (oldest !== undefined) known.delete(oldest);
+    const taken = await receiveUpdate(parts, injectAccount, { raw, updateId });
+    if (taken === undefined) return;
+    known.delete(updateId);
+    const problem = 'the journal could not keep it';
+    throw hostError('not-kept', { extensionId, problem });
+  };
+}
