@@ -5,7 +5,7 @@ export const maxBodyBytes = 64 * 1_024;
 const maxOwnerLength = 200;
 
 /**
- * The owner that a refusal names. Nothing where its body is absent, no JSON, names nobody, is longer than
+ * The owner that a refusal names. Nothing if its body is absent, no JSON, names nobody, is longer than
  * `maxBodyBytes` or does not end before the signal. Never rejects: the refusal stands without a name.
  */
 export async function ownerIn(
@@ -14,7 +14,7 @@ export async function ownerIn(
 ): Promise<string | undefined> {
   try {
     const text = await textOf(body, signal);
-    const { owner } = JSON.parse(text) as { readonly owner?: unknown }; // what is not like this throws, or is absent
+    const { owner } = JSON.parse(text) as { readonly owner?: unknown }; // any other text throws, or has no such field
     return typeof owner === 'string' ? shownName(owner) : undefined;
   } catch {
     return undefined;

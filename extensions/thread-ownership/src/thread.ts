@@ -12,7 +12,7 @@ export function keyOf({ channel, conversationId, threadId }: Thread): string {
   return JSON.stringify([channel, conversationId, threadId]);
 }
 
-/** The thread that a message was written in, or nothing where it stands outside of one. */
+/** Returns the thread that a message was written in; nothing if it stands outside of a thread. */
 export function threadHeard({ event }: Call<'ingress.normalized'>): Thread | undefined {
   const { channel, conversationId, threadId } = event.payload;
   return threadOf(

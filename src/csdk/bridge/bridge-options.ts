@@ -24,7 +24,7 @@ export interface BridgeOptions<
   readonly workspaceDir?: string;
   /** The channel whose message started the run. */
   readonly channel?: string;
-  /** The model provider; `anthropic` where unsaid. */
+  /** The model provider; by default `anthropic`. */
   readonly provider?: string;
   /**
    * `enforce` (the default): the query gets `canUseTool` and `hooks`, and what vetoes and mutators of

@@ -71,7 +71,7 @@ export class BackgroundWork {
 
   /**
    * A turn begins. @returns the subagents whose answers it is about; none for one that goes back to what was asked, and
-   * nothing where that goes on.
+   * nothing if that goes on.
    */
   turnBegan(): readonly string[] | undefined {
     if (!this.#hasResult) return undefined;

@@ -110,7 +110,7 @@ export function isTyped(value: unknown): value is Fields & { readonly type: stri
   return isFields(value) && typeof value.type === 'string';
 }
 
-/** The blocks of a message's content; none where it is a text, or nothing. */
+/** The blocks of a message's content; none if it is a text, or nothing. */
 export function blocksOf(value: unknown): readonly CsdkBlock[] {
   return Array.isArray(value) ? value.filter(isTyped) : [];
 }

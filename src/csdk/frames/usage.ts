@@ -8,7 +8,7 @@ export const countedFields = [
   'cache_creation_input_tokens',
 ] as const;
 
-/** Usage as the Messages API counts it, in the counts of session events. What is no number counts as none. */
+/** Usage as the Messages API counts it, in the counts of session events. A count that is no number counts as missing. */
 export function sessionUsage(
   raw: Readonly<Record<string, unknown>> | undefined,
   costUsd?: unknown,

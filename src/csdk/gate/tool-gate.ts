@@ -27,12 +27,12 @@ export interface ToolGateOptions<
   readonly onPass?: 'allow' | 'defer';
   /**
    * The host's own: asked after the pipeline has passed a call, with the input that it passed. Its answer stands, an
-   * input that it changes included. Where unsaid, a call that the SDK asks about runs if the pipeline passes it.
+   * input that it changes included. By default a call that the SDK asks about runs if the pipeline passes it.
    */
   readonly canUseTool?: CsdkCanUseTool<Options, Answer>;
   /** Told when the host's `canUseTool` has changed the input that the pipeline passed. */
   readonly onInput?: (toolCallId: string, args: Readonly<Record<string, unknown>>) => void;
-  /** Seconds that the SDK waits for the PreToolUse hook; 600 where unsaid. A call that it gives up on does not run. */
+  /** Seconds that the SDK waits for the PreToolUse hook; by default 600. A call that it gives up on does not run. */
   readonly timeoutSeconds?: number;
 }
 

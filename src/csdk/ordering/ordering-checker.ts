@@ -50,7 +50,7 @@ type Phase = 'before' | 'running' | 'ended';
 
 class CheckedRun {
   #phase: Phase = 'before';
-  /** The blocks of the open message; nothing where none is open. */
+  /** The blocks of the open message; nothing if none is open. */
   #blocks: CheckedBlocks | undefined;
   readonly #tools = new Map<string, 'running' | 'ended'>();
   #isCompacting = false;

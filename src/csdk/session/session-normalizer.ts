@@ -63,7 +63,7 @@ export class SessionNormalizer {
     return this.#isWaiting ? this.#waits : 0;
   }
 
-  /** Reads a frame. What is none, from a source without types, is told and left out. */
+  /** Reads a frame. A source without types may give other values: such a value is told and left out. */
   take(frame: CsdkFrame): void {
     if (!isFields(frame)) {
       this.#tell({ kind: 'malformed_frame', type: typeof frame, problem: 'it is no object' });

@@ -56,7 +56,7 @@ export async function endSend(
   return { ...reportOf(parts, prepared, end), indexKeys };
 }
 
-/** How a send ended that `egress.preparing` did not pass; nothing where it did. */
+/** Returns how a send ended that `egress.preparing` stopped; nothing if it passed. */
 export function endOfUnpassed({ outcome, unkept }: PreparedSend): SendEnd | undefined {
   if (unkept !== undefined)
     return { status: 'failed', cause: 'stage-failed', error: unkept, attempts: 0 };

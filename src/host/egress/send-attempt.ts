@@ -15,7 +15,7 @@ export type AttemptResult =
 /**
  * One attempt to send, under a permit of its own.
  *
- * @param send what the channel does with it; its `send` where unsaid.
+ * @param send the method of the channel to call; by default its `send`.
  */
 export async function attemptSend(
   parts: SendParts,

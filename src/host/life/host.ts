@@ -38,9 +38,9 @@ export interface UnpromptedMessage {
 
 /** How a stop is done. */
 export interface StopOptions {
-  /** Told to handlers; `stopped` where unsaid. */
+  /** Told to handlers; by default `stopped`. */
   readonly reason?: string;
-  /** Milliseconds that running messages have to be done with; 10 000 where unsaid. */
+  /** Milliseconds that running messages have to be done with; by default 10 000. */
   readonly timeoutMs?: number;
 }
 
@@ -56,7 +56,7 @@ export interface Host extends AsyncDisposable {
    * Reads extensions anew, and replaces them between two messages: what has begun has `reloadTimeoutMs` to end, what has not
    * waits. One that cannot be read or set up stays as it was, and the result says so.
    *
-   * @param extensionId all of them where unsaid.
+   * @param extensionId by default all of them.
    * @throws SluiceError (as a rejection) `not-running` or `unknown-extension`.
    */
   reload(extensionId?: string): Promise<readonly ReloadResult[]>;

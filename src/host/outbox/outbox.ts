@@ -83,7 +83,7 @@ export class Outbox {
     return record && reportOfRecord(record);
   }
 
-  /** The id of the next send of a message; nothing where no message is being handled. */
+  /** The id of the next send of a message; nothing if no message is being handled. */
   nextId(correlationId: string | undefined, openedBy: string | undefined): string | undefined {
     if (openedBy !== undefined) return finalIdOf(openedBy); // the end of a stream: no send of its own
     const message = this.#messages.get(correlationId ?? '');

@@ -21,7 +21,7 @@ export class ActiveStreams {
   /**
    * Takes the place of a conversation, at once.
    *
-   * @returns what gives it back; nothing where somebody has it.
+   * @returns a handle that gives it back; nothing if another stream has it.
    */
   begin(place: StreamPlace): Disposable | undefined {
     const key = keyOf(place);

@@ -5,7 +5,7 @@ import type { AgentDefinition } from './options.js';
 export class AgentSlots {
   readonly #slots = new WeakMap<AgentDefinition, Slots>();
 
-  /** The slots of an agent; nothing where it has no limit of its own. */
+  /** The slots of an agent; nothing if it has no limit of its own. */
   of(agent: AgentDefinition): Slots | undefined {
     if (agent.maxRunning === undefined) return undefined;
     const known = this.#slots.get(agent);

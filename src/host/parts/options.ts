@@ -25,21 +25,21 @@ export interface AgentDefinition {
   /** The name that routes choose it by. */
   readonly id: string;
   readonly provider: AgentProvider;
-  /** The provider's first model where unsaid. */
+  /** By default the first model of the provider. */
   readonly model?: string;
   readonly systemPrompt?: string;
   /** The retries when its provider fails; none by default. */
   readonly retry?: AgentRetry;
-  /** Milliseconds that one of its turns may take, all attempts together; 600 000 (ten minutes) where unsaid, `false` for no end. */
+  /** Milliseconds that one of its turns may take, all attempts together; by default 600 000 (ten minutes), `false` for no end. */
   readonly timeoutMs?: number | false;
-  /** Turns of it that run at once, of all conversations; as many as the host runs where unsaid. */
+  /** Turns of it that run at once, of all conversations; by default as many as the host runs. */
   readonly maxRunning?: number;
 }
 
 /** An extension to load, or the module that it is in, with its configuration as it was written. */
 export type HostExtension = (
   | { readonly extension: Extension }
-  /** A path or a package name, read from a folder: the working folder where unsaid. */
+  /** A path or a package name, read from a folder, by default from the working folder. */
   | { readonly module: string; readonly from?: string }
 ) & {
   readonly config?: unknown;
@@ -63,7 +63,7 @@ export interface HostOptions {
   readonly defaultAgentId?: string;
   /** Providers that `agent.model.resolving` may choose besides those of the agents. */
   readonly providers?: readonly AgentProvider[];
-  /** Those besides the channels that extensions provide; none where unsaid. */
+  /** Channels beside those that extensions provide; by default none. */
   readonly channels?: readonly ChannelPlugin[];
   /** The ids of the channels to start, where not all are that extensions provide. Those of plugins only send, and stay. */
   readonly startOnly?: readonly string[];
@@ -72,7 +72,7 @@ export interface HostOptions {
    * that was given no `host` uses the stores and folders of this one from its start on.
    */
   readonly extensions?: readonly HostExtension[] | ExtensionSet;
-  /** Milliseconds that messages under way have when extensions are reloaded; 10 000 where unsaid. */
+  /** Milliseconds that messages under way have when extensions are reloaded; by default 10 000. */
   readonly reloadTimeoutMs?: number;
   /**
    * OpenClaw plugins, loaded into the same `kernel`. The host starts and stops their services, answers their commands
@@ -105,18 +105,18 @@ export interface HostOptions {
   readonly stateDir?: string;
   /** The part of each dispatch of the host's own kernel that the journal gets; `false` is none. A given `kernel` has its own tap. */
   readonly journalDispatches?: DispatchTapOptions | false;
-  /** How often a message may be begun, where the host ended before its end; 3 where unsaid. Then it is a dead letter. */
+  /** How often a message may be begun if each time the host dies before the end of the message; by default 3. Then it is a dead letter. */
   readonly maxAttempts?: number;
   /**
-   * Milliseconds that a host runs before it begins a message for the last time that it may be begun; 10 000 where unsaid. So
+   * Milliseconds that a host runs before it begins a message for the last time that it may be begun; by default 10 000. So
    * hosts that end soon, for whatever reason, use up no last attempt.
    */
   readonly lastAttemptAfterMs?: number;
-  /** Characters that an update may have for the journal to keep its body; 1 048 576 where unsaid. */
+  /** Characters that an update may have for the journal to keep its body; by default 1 048 576. */
   readonly maxUpdateLength?: number;
   readonly clock?: Clock;
   readonly logger?: Logger;
-  /** Makes the ids of sessions and runs; random ones where unsaid. */
+  /** Makes the ids of sessions and runs; by default random ones. */
   readonly newId?: (kind: 'session' | 'run') => string;
   /** Told of each message when it is done with, however it ended. */
   readonly onMessageEnd?: (end: MessageEnd) => void;
@@ -126,17 +126,17 @@ export interface HostOptions {
   readonly onEvent?: AgentTurnCallbacks['onEvent'];
   /** Asked about ambiguous sends of channels whose policy is `ask`. */
   readonly onAmbiguousSend?: (send: AmbiguousSend) => Promise<'resend' | 'fail'>;
-  /** The text for the sender of a message that could not be answered; one that names the failure's code where unsaid. */
+  /** The text for the sender of a message that could not be answered; by default a text that names the code of the failure. */
   readonly failureText?: FailureTextOption;
   /** By the code of a cancel, the text for the sender of the message (event-pipeline §16.20). By default the veto's reply. */
   readonly cancelText?: CancelTexts;
-  /** Milliseconds that one send may take before it counts as ambiguous; 60 000 where unsaid. */
+  /** Milliseconds that one send may take before it counts as ambiguous; by default 60 000. */
   readonly sendTimeoutMs?: number;
-  /** Messages that run at once, of all conversations; 64 where unsaid. The others wait, first come first served. */
+  /** Messages that run at once, of all conversations; by default 64. The others wait, first come first served. */
   readonly maxRunning?: number;
-  /** Messages of one conversation that may run and wait before it is full; 100 where unsaid. */
+  /** Messages of one conversation that may run and wait before it is full; by default 100. */
   readonly laneCapacity?: number;
-  /** Messages of all conversations together that may run and wait before the host is full; 10 000 where unsaid. */
+  /** Messages of all conversations together that may run and wait before the host is full; by default 10 000. */
   readonly capacity?: number;
   /**
    * The fate of a message whose conversation, or the host, is full: its sender is told so (`refuse`), nobody is (`drop`),

@@ -83,7 +83,7 @@ async function settle(
 }
 
 /**
- * How a message ended whose last reply was prepared before; nothing where it has not come so far. A reply that was sent before
+ * Returns how a message ended whose last reply was prepared before; nothing if it has not come so far. A reply that was sent before
  * an operator had it tried again is not its answer (durability §7.6).
  */
 function endOfAnswered(

@@ -7,7 +7,7 @@ import type { HostParts } from '../parts/parts.js';
  * has to wait for either gives its place in the host back meanwhile, so one session or one agent never fills them all
  * (durability §8.6).
  *
- * @param of.agent whose turn it is; nothing for what is no turn.
+ * @param of.agent the agent whose turn it is; nothing if the work is no turn.
  */
 export async function inSession<T>(
   { sessionLanes, agentSlots }: HostParts,

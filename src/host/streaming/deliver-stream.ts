@@ -38,9 +38,9 @@ export interface DeliverStreamContext
   readonly message?: Partial<
     Omit<OutgoingMessage, 'content' | 'kind' | 'explicit' | 'channel' | 'accountId' | 'openedBy'>
   >;
-  /** `stream` shows what the agent thinks, as a reply of its own; `off` where unsaid. */
+  /** `stream` shows what the agent thinks, as a reply of its own; by default `off`. */
   readonly reasoning?: 'off' | 'stream';
-  /** After an error that may have reached the agent it is asked again, and may do things twice; not where unsaid. */
+  /** Asks the agent again after an error of a run that may have reached it; the agent may then do things twice. By default it does not. */
   readonly rerunAfterError?: boolean;
   /** The outcome before: its refs, correlation and annotations go on. */
   readonly after?: Outcome;

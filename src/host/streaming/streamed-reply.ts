@@ -100,7 +100,7 @@ export class StreamedReply {
         ? Promise.resolve({ status: 'not-shown' })
         : sendFinal(parts, fork, { account, final: send, driver, approval, signal }),
     );
-    await driver?.abort(); // nothing where the sender has done its part: else its account is gone
+    await driver?.abort(); // does nothing if the sender has done its part; if not, its account is gone
     return report;
   }
 

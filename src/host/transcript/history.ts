@@ -4,9 +4,9 @@ import type { Store } from './store.js';
 
 /** How much of its session's transcript an agent gets. */
 export interface HistoryBounds {
-  /** Messages, at most; 200 where unsaid. */
+  /** Messages, at most; by default 200. */
   readonly maxMessages?: number;
-  /** Tokens, at most, by estimate: one for each four characters of a message's JSON; 100 000 where unsaid. */
+  /** Tokens, at most, by estimate: one for each four characters of a message's JSON; by default 100 000. */
   readonly maxTokens?: number;
 }
 

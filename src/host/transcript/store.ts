@@ -25,7 +25,7 @@ export interface SessionRecord {
 export interface TranscriptPart {
   /** The most messages that are read. */
   readonly last: number;
-  /** How many of the newest are passed over first; none where unsaid. */
+  /** How many of the newest are passed over first; by default none. */
   readonly skip?: number;
 }
 

@@ -242,7 +242,7 @@ async function withdrawn(
   return report === undefined ? [] : [report];
 }
 
-/** A payload as a reply; nothing where there is nothing in it. */
+/** Makes a reply of a payload; nothing if the payload is empty. */
 function replyOf(payload: Payload, kind: Reply['kind']): Reply | undefined {
   const { text = '', mediaUrls = [], audioAsVoice, replyToId, channelData } = payload;
   const content = text.trim() === nothingToSay ? '' : text;

@@ -19,7 +19,7 @@ import type { Instrument } from './instrument.js';
 
 /** The options of a kernel. Every field has a default. */
 export interface KernelOptions {
-  /** The rows of the catalog; `canonicalStages` where unsaid. */
+  /** The rows of the catalog; by default `canonicalStages`. */
   readonly stages?: readonly Stage[];
   readonly clock?: Clock;
   readonly ids?: IdSource;
@@ -33,9 +33,9 @@ export interface KernelOptions {
   readonly grants?: Readonly<Record<string, readonly string[]>>;
   /** Every extension may only observe, but for what it is granted. */
   readonly leastPrivilege?: boolean;
-  /** Leaves handlers alone that fail again and again; nobody is where unsaid. */
+  /** Leaves handlers alone that fail again and again. By default no handler is left alone. */
   readonly quarantine?: QuarantineOptions;
-  /** Puts something around each handler when it is contributed, such as a timer. Costs nothing where unsaid. */
+  /** Puts something around each handler when it is contributed, such as a timer. Without it nothing is paid. */
   readonly instrument?: Instrument;
   /** The operator's changes, by `extension/contribution`. */
   readonly overrides?: Readonly<Record<string, Override>>;
@@ -139,7 +139,7 @@ export interface Kernel {
   /** The handlers that were called and have not settled, but for detached observers. */
   running(): readonly RunningHandler[];
   /**
-   * Waits until no handler of an extension runs, 5 000 ms where unsaid.
+   * Waits until no handler of an extension runs, by default 5 000 ms.
    *
    * @returns those that run on when the time is up.
    */

@@ -39,7 +39,7 @@ export interface Select<Target = unknown> {
   readonly target: Target;
   /** Named by somebody, not inferred. Explicit beats inferred. */
   readonly explicit: boolean;
-  /** The higher wins among equals; 0 where unsaid. */
+  /** The higher wins among equals; by default 0. */
   readonly rank: number;
 }
 

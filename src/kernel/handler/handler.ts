@@ -88,7 +88,7 @@ export type Handler<F extends FamilyName, C extends HandlerClass> = (
 
 /** Options that a contribution may carry, whatever its class. */
 export interface ContributionOptions {
-  /** Higher runs first; 0 where unsaid. */
+  /** Higher runs first; by default 0. */
   readonly priority?: number;
   /** Milliseconds this handler may take. It extends the stage's budget by as much (spec §10). */
   readonly timeoutMs?: number;

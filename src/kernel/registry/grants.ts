@@ -129,7 +129,7 @@ const wholeVerbs: readonly string[] = ['schedule', 'inject', 'tap'];
 /** The verbs that always need their grant, and that count for themselves alone. */
 const guardedVerbs: readonly string[] = ['dispatch', 'tap'];
 
-/** `veto:egress.*`, `provide:channel` or `schedule`, taken apart; nothing where a grant is of a trusted field. */
+/** `veto:egress.*`, `provide:channel` or `schedule`, taken apart; nothing if a grant is of a trusted field. */
 function verbGrantOf(grant: string): VerbGrant | undefined {
   if (wholeVerbs.includes(grant)) return { verb: grant, pattern: '*' };
   const [verb = '', ...rest] = grant.split(':');

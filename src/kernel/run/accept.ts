@@ -173,7 +173,7 @@ type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };
 /** The result of a veto, before it is known to be a decision. */
 type Verdict = Readonly<Partial<Record<'kind' | 'code' | 'text' | 'details' | 'reply', unknown>>>;
 
-/** A text, or nothing where it is none or cannot be read: §8.5, a cancel is not lost for its reason's sake. */
+/** Returns a text; nothing if the value is no text or cannot be read. A cancel counts also without its reason (§8.5). */
 function textOf(read: () => unknown): string | undefined {
   try {
     const value = read();

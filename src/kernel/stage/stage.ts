@@ -88,7 +88,7 @@ export interface StageSpec<
   readonly hotPath?: boolean;
   /** The purpose of the stage, in one sentence. */
   readonly purpose?: string;
-  /** The source of its events; `extension` where unsaid. A host without that source never dispatches the family. */
+  /** The source of its events; by default `extension`. A host without that source never dispatches the family. */
   readonly emittedBy?: EmissionSource;
   /** When it is dispatched: `before every send`. */
   readonly emittedWhen?: string;

@@ -101,7 +101,7 @@ class Copying {
     return undefined;
   }
 
-  /** A primitive as it is, an object as its copy, `undefined` for what is no data. */
+  /** Returns a primitive as it is, the copy of an object, and `undefined` for a value that is no data. */
   #take(value: unknown, path: Path): unknown {
     if (typeof value === 'function' || typeof value === 'symbol') return undefined;
     if (typeof value !== 'object' || value === null) return value;

@@ -71,7 +71,7 @@ class Culprit {
   }
 }
 
-/** The objects one level below, or the value that is no data; nothing where all are primitives. */
+/** Returns the objects one level below, or the value that is no data; nothing if all are primitives. */
 function children(node: object, shared: readonly string[]): object[] | Culprit | undefined {
   if (Array.isArray(node) && isDense(node)) return among(node);
   let found: object[] | undefined;

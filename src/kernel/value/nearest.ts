@@ -1,5 +1,5 @@
 /**
- * The name closest to a misspelt one, or nothing where none is close.
+ * The name closest to a misspelt one, or nothing if none is close.
  *
  * @example
  * nearest('egress.sendng', ['egress.sending', 'egress.sent']); // 'egress.sending'

@@ -103,7 +103,7 @@ export interface LegacyHookRow<
   announce(event: Event, ctx: Context): readonly Announcement[];
   /** A canonical envelope as the legacy event and context. */
   view(envelope: Envelope): LegacyView<Event, Context>;
-  /** Tells whether the legacy hook tells of this event at all; every event where unsaid. Asked of canonical events only. */
+  /** Tells whether the legacy hook tells of this event at all; by default of every event. Asked of canonical events only. */
   wants?(envelope: Envelope): boolean;
   /** The result of the legacy runner; `undefined` for a void hook. */
   result(ending: Ending): unknown;

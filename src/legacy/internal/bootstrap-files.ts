@@ -37,7 +37,7 @@ export class BootstrapView {
   /** After a legacy handler: the patch that makes the payload's list what the handler has left, or nothing. */
   patch(files: BootstrapFiles): { readonly bootstrapFiles: unknown } | undefined {
     const left = this.#event.context.bootstrapFiles;
-    if (!Array.isArray(left) || sameFiles(left, files)) return undefined; // the legacy caller ignores what is no list
+    if (!Array.isArray(left) || sameFiles(left, files)) return undefined; // the legacy caller ignores a value that is no list
     const bootstrapFiles = left.map((file: unknown) =>
       typeof file === 'object' && file !== null ? definedFields(file) : file,
     );

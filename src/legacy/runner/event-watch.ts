@@ -71,7 +71,7 @@ function copiesOf(record: unknown): unknown {
   return Object.fromEntries(Object.entries(record).map(([key, value]) => [key, copyOf(value)]));
 }
 
-/** A copy of plain data; what is none is kept as it is, and then only compared by identity. */
+/** Copies plain data. Another value is kept as it is, and compared by identity only. */
 function copyOf(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value;
   const taken = copyPlain(value);

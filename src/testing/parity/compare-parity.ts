@@ -13,10 +13,10 @@ import { plainCopy } from './plain-copy.js';
 
 /** A scenario, with the two sides that it runs through. */
 export interface ParityOptions<H extends LegacyHookName> extends ParityScenario<H> {
-  /** OpenClaw's `createHookRunner`, or anything like it; Sluice's own runner, on a kernel of its own, where unsaid. */
+  /** OpenClaw's `createHookRunner`, or anything like it; by default Sluice's own runner, on a kernel of its own,. */
   readonly legacyRunner?: MakeLegacyRunner;
   /**
-   * Sets up the pipeline: contributes what is to take the handlers' place, an extension's handlers say. Where unsaid,
+   * Sets up the pipeline: contributes what takes the place of the handlers, such as those of an extension. By default
    * the pipeline gets the scenario's own handlers. Their calls and the log are compared only then.
    */
   readonly pipeline?: (kernel: Kernel) => void;

@@ -70,7 +70,7 @@ export interface ParityScenario<H extends LegacyHookName = LegacyHookName> {
   readonly ctx: LegacyContext<H>;
   /** In the order in which the plugins were loaded. */
   readonly handlers: readonly ParityHandler<H>[];
-  /** As the runner's own option; `true` where unsaid. */
+  /** Has the meaning of the runner's own option; by default `true`. */
   readonly catchErrors?: boolean;
   /**
    * Is called while the runner's promise is pending, to let handlers go on; the run waits for the promise that it returns. The

@@ -52,10 +52,10 @@ export interface BotApi {
 
 export interface BotApiOptions {
   readonly token: string;
-  /** Telegram's own where unsaid. */
+  /** By default Telegram's own. */
   readonly apiRoot?: string;
   readonly clock: Clock;
-  /** Milliseconds of a call that says nothing else; 30 000 where unsaid. */
+  /** Milliseconds that a call may take if it names no other limit; by default 30 000. */
   readonly timeoutMs?: number;
 }
 
@@ -122,7 +122,7 @@ function untilAborted<T>(answer: Promise<T>, signal: AbortSignal): Promise<T> {
 /** The longest wait that is believed, in milliseconds. */
 const longestRetryAfterMs = 3_600_000;
 
-/** How long to wait, in milliseconds, as Telegram says it in whole seconds; what is no number of them says nothing. */
+/** Returns how many milliseconds to wait. Telegram says it in whole seconds; nothing if it says no number. */
 function retryAfterOf(seconds: unknown): number | undefined {
   if (typeof seconds !== 'number' || !(seconds > 0)) return undefined;
   return Math.min(longestRetryAfterMs, Math.ceil(seconds) * 1_000);

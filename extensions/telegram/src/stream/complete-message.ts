@@ -11,7 +11,7 @@ import { placeText, removeMessage, type ShownMessage } from './shown-message.js'
 export interface Completion {
   /** The preview; absent where there is none. */
   readonly shown: ShownMessage | undefined;
-  /** The final, as it is shown; the message's own text where unsaid. */
+  /** The final, as it is shown; by default the message's own text. */
   readonly text?: RichText;
   /** Notes that sends begin, so that whoever finds the preview after a crash makes none of them again. */
   readonly noteSending: () => Promise<void>;

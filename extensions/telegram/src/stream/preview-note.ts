@@ -16,7 +16,7 @@ export function placeOfMessage(message: ApprovedMessage): string {
   return JSON.stringify([targetOf(message) ?? message.to, message.replyToId ?? null]);
 }
 
-/** Reads a note. @returns nothing where it is none: it comes from another version, say. */
+/** Reads a note. @returns nothing if the text is no note, for instance because another version wrote it. */
 export function previewNoteOf(shown: unknown): PreviewNote | undefined {
   const { chatId, messageId, place, isSending } = Object(shown) as Partial<
     Record<keyof PreviewNote, unknown>

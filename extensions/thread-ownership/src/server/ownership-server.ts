@@ -27,7 +27,7 @@ export interface OwnershipServerOptions {
   readonly token?: string | undefined;
   /** Names beside `localhost` that it may be asked by at a loopback address, without a token. */
   readonly allowedHosts?: readonly string[];
-  /** Milliseconds that the head of a request may take to arrive, from the connection on; 5,000 where unsaid. */
+  /** Milliseconds that the head of a request may take to arrive, from the connection on; by default 5,000. */
   readonly headersTimeoutMs?: number;
   readonly onAnswered?: (answered: Answered) => void;
 }
@@ -53,7 +53,7 @@ export async function startOwnershipServer(
   const isClosing = (): boolean => !server.listening;
   const limits = {
     ...{ maxHeaderSize: 8 * 1_024, headersTimeout: headersTimeoutMs, requestTimeout: 10_000 },
-    connectionsCheckingInterval: headersTimeoutMs / 5, // Node looks at slow connections every 30 seconds where unsaid
+    connectionsCheckingInterval: headersTimeoutMs / 5, // by default Node looks at slow connections every 30 seconds
   };
   const server = createServer({ ...limits, keepAliveTimeout: 5_000 }, (request, response) => {
     void respond(request, response, { ...options, isAllowed, isKnown, isClosing });
@@ -89,7 +89,7 @@ async function respond(
     error = thrown;
     reply = refusal(503, 'the claims cannot be read or written now');
   }
-  const isLast = !request.complete || isClosing(); // what is not read would be taken for the next request
+  const isLast = !request.complete || isClosing(); // the unread rest would be taken for the next request
   response
     .writeHead(reply.status, {
       'content-type': 'application/json; charset=utf-8',

@@ -6,7 +6,7 @@ export const maxRequestBytes = 16 * 1_024;
 /**
  * Reads a body, as far as it may go.
  *
- * @returns nothing where it is longer; the rest of it is not read then.
+ * @returns nothing if it is longer; the rest of it is not read then.
  * @throws Error where the connection breaks.
  */
 export function requestBody(request: IncomingMessage): Promise<string | undefined> {

@@ -79,7 +79,7 @@ function list(query: URLSearchParams, claims: Claims): Reply {
   return { status: 200, body: { threads: found.map(claimBody), next: next ?? null } };
 }
 
-/** The thread that a path names; nothing where it is no path of a thread. */
+/** Returns the thread that a path names; nothing if the path names none. */
 function threadIn(path: string): ClaimedThread | 'malformed' | undefined {
   if (!path.startsWith(`${base}/`)) return undefined;
   const segments = path.slice(base.length + 1).split('/');
@@ -94,7 +94,7 @@ function threadIn(path: string): ClaimedThread | 'malformed' | undefined {
 
 function agentIn(body: string): string | undefined {
   try {
-    const { agent_id } = JSON.parse(body) as { readonly agent_id?: unknown }; // what is not like this throws, or is absent
+    const { agent_id } = JSON.parse(body) as { readonly agent_id?: unknown }; // any other body throws, or has no such field
     return typeof agent_id === 'string' && isId(agent_id) ? agent_id : undefined;
   } catch {
     return undefined;

@@ -19,7 +19,7 @@ export interface CallContext {
   readonly selection: object | undefined;
 }
 
-/** The dispatch behind a call, or nothing where the value is no call of this kernel. */
+/** Returns the dispatch behind a call; nothing if the value is no call of this kernel. */
 export let sourceOf: (value: unknown) => CallSource | undefined;
 /** Tells whether a handler that a call was made for was given up. Handlers that returned before it may have the same call. */
 export let isGivenUp: (call: unknown, author: Author) => boolean;

@@ -7,11 +7,11 @@ import { isThenable } from '../../value/thenable.js';
 
 /** When a handler is put in quarantine, and for how long. */
 export interface QuarantineOptions {
-  /** Failures within the window that put it there; 5 where unsaid. */
+  /** Failures within the window that put it there; by default 5. */
   readonly failures?: number;
-  /** Milliseconds; 60 000 where unsaid. */
+  /** Milliseconds; by default 60 000. */
   readonly windowMs?: number;
-  /** Milliseconds that it is left alone before it is tried again; 30 000 where unsaid. */
+  /** Milliseconds that it is left alone before it is tried again; by default 30 000. */
   readonly coolDownMs?: number;
 }
 

@@ -8,7 +8,7 @@ import type { Run } from './run.js';
  * The vetoes that allowed before a later patch or choice, in run order: they judge again, on what stands in the end. Those that
  * decline are noted as stale (spec §8.3).
  *
- * @returns nothing where what was judged is what will happen.
+ * @returns nothing if the payload that was judged is still the same.
  */
 export function recheckPlan(run: Run): Plan | undefined {
   const { plan } = run;

@@ -24,7 +24,7 @@ export function isOutcome(value: unknown): value is Outcome {
  * Tells whether an outcome is of a dispatch that somebody who holds a kernel began: not one of another kernel, nor one that a
  * handler made with `own.dispatch` (spec §14.1).
  *
- * @param kernel of any kernel where unsaid.
+ * @param kernel the kernel that began it; any kernel by default.
  */
 export function isBegunBy(outcome: Outcome, kernel?: object): boolean {
   const run = runOf(outcome);
