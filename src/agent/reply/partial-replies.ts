@@ -11,7 +11,7 @@ export class PartialReplies {
   readonly #emitter: ReplyEmitter;
   readonly #reasoning: ReasoningReplies;
   readonly #finalOnly: boolean;
-  /** Thoughts come as a block, and nobody takes blocks: the message is shown when it is whole. */
+  /** Thoughts come as a block, and the host takes no blocks: the message is shown when it is whole. */
   readonly #isHeldBack: boolean;
   readonly #directives = new DirectiveQueue();
   #reply: GrowingReply;

@@ -15,7 +15,7 @@ export interface DeclaredChannel {
   readonly declaration: ChannelDeclaration;
 }
 
-/** The package of a channel: nobody has to name it as an extension. Nothing if no package can have that name. */
+/** Returns the name of a channel's package, which need not be named as an extension; nothing if no package can have that name. */
 export function packageOf(channel: string): string | undefined {
   return /^[a-z0-9][a-z0-9-]*$/.test(channel) && channel !== 'console'
     ? `sluice-${channel}`

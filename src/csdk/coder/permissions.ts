@@ -41,7 +41,7 @@ export function permissionsTold(emit: (body: CoderBody) => void) {
       if (known(request) === undefined) ask(request);
     },
 
-    /** Tells a decision, and before it what it is about, where nobody has asked. */
+    /** Tells a decision. If no request came before, the request is told first. */
     decide(request: PermissionRequest, decision: PermissionDecision): void {
       const told = known(request) ?? ask(request);
       if (told.decision === decision) return;

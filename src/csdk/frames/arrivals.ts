@@ -129,7 +129,7 @@ export class Arrivals {
     );
   }
 
-  /** From the first read on: a stream that nobody reads holds nothing on to the signal. */
+  /** From the first read on. A stream without a reader does not listen to the signal. */
   #listen(): void {
     this.#isListening = true;
     this.#stopCallbacks = this.#queueOfCallbacks?.[onCallback]((callback) =>
@@ -211,7 +211,7 @@ function isPromise<T>(value: T | Promise<T>): value is Promise<T> {
   return typeof value === 'object' && value !== null && 'then' in value;
 }
 
-/** Tells a source that nobody reads on. What it throws at once is a rejection. */
+/** Tells a source that no more is read. If the source throws at once, the result is a rejection. */
 async function letGo(iterator: AsyncIterator<unknown> | Iterator<unknown>): Promise<void> {
   await iterator.return?.();
 }

@@ -87,7 +87,7 @@ function permissions<
     let said: Said = { behavior: 'allow' };
     try {
       if (host !== undefined) said = await host(call.toolName, { ...passed }, sdk);
-      if (said === null) return said; // answered another way: what, nobody here knows
+      if (said === null) return said; // the call was answered another way, with an answer that is not known here
       if (said.behavior === 'deny') return deny(said.message, said);
       if (said.updatedInput !== undefined) onInput?.(call.toolCallId, said.updatedInput);
     } catch (error) {

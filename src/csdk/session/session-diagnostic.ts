@@ -110,7 +110,7 @@ export class Diagnostics {
     this.#onDiagnostic = onDiagnostic;
   }
 
-  /** Tells one. What the listener throws goes to whoever reads the events. */
+  /** Tells one diagnostic. An error of the listener goes to the reader of the events. */
   tell(fact: DiagnosticFact): void {
     const count = (this.#counts.get(fact.kind) ?? 0) + 1;
     this.#counts.set(fact.kind, count);

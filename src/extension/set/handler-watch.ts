@@ -111,7 +111,7 @@ export class HandlerWatch implements Disposable {
     if (this.#timer !== undefined) clock.clearTimeout(this.#timer);
   }
 
-  /** A host goes on after any rejection: a host that ends for a promise that nobody reads would serve nobody. */
+  /** A host goes on after any rejection, because one promise without a reader must not end the service. */
   readonly #onRejection = (reason: unknown): void => {
     const mark = this.#marks.getStore();
     if (mark !== undefined) this.#stray(mark, 'a promise was rejected', reason);

@@ -47,7 +47,7 @@ export async function acknowledge(
   }
 }
 
-/** Tells whoever made the host how a message ended. Never throws. @param level of its line in the log. */
+/** Tells the maker of the host how a message ended. Never throws. @param level of its line in the log. */
 export function tellMessageEnd(
   parts: HostParts,
   end: MessageEnd,

@@ -2,7 +2,7 @@ import type { HostParts } from '../parts/parts.js';
 import type { RunningAccount } from '../provided/accounts.js';
 import { runsAtOnce } from './decode-update.js';
 
-/** The fate of an update: it is handled, or its sender is told that it is not, or nobody is. */
+/** The fate of an update: it is handled, or it is refused and its sender is told, or it is dropped and no one is told. */
 export type Fate = 'handled' | 'refused' | 'dropped';
 
 /** The policy for a conversation, or a host, that is full (durability §8.2). */

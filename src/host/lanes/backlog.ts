@@ -34,7 +34,7 @@ export interface Backlog {
   readonly damaged: Set<number>;
   /** The journal has been read for open updates as far as this row. */
   afterSeq: number;
-  /** Behind that row there may be some that nobody has in hand: what comes anew waits behind them. */
+  /** Rows behind that one may not be in hand yet. New updates wait behind them. */
   isBehind: boolean;
   /** More has come since the journal was read. */
   hasGrown: boolean;

@@ -64,7 +64,7 @@ export class Slots {
     return isTaken;
   }
 
-  /** As `take`, for who gave a place back in the middle of its work: it waits behind nobody who has not begun. */
+  /** Does as `take`, for work that gave its place back before its end. It goes before all work that has not begun. */
   retake(): Promise<void> {
     return this.#wait(this.#returning);
   }

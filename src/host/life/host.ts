@@ -86,7 +86,7 @@ export interface Host extends AsyncDisposable {
   stop(options?: StopOptions): Promise<StopReport>;
   /** The work that it does now, and its counts. */
   stats(): HostStats;
-  /** Resolves when the host has stopped, whoever stopped it. */
+  /** Resolves when the host has stopped, for any reason. */
   readonly stopped: Promise<StopReport>;
 }
 

@@ -40,7 +40,7 @@ export function watchJournal(parts: HostParts): Disposable {
         freeHeldUp(parts);
         backlog.isToRewind = false;
         await rewind(parts);
-      } else await feed(parts); // there may be room that nobody has told of
+      } else await feed(parts); // there may be room that no event has told of
     } catch (error) {
       logger.error('the journal could not be read', { error });
     }

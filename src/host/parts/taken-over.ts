@@ -22,7 +22,7 @@ export class TakenOver {
   >();
 
   /**
-   * Takes over what an extension provides. A name that is taken stays with whoever had it first, and the log says so:
+   * Takes over what an extension provides. A name that is taken stays with its first owner, and the log says so:
    * what else the extension does is not touched.
    */
   take(offers: Offers, extension: LoadedExtension): void {

@@ -37,7 +37,7 @@ export async function receiveUpdate(
   const decoded = decodeUpdate(parts, account, update);
   const taken = { eventId, account, update, receivedAtMs, decoded };
   const lane = laneOf(parts, account, decoded);
-  arriving.add(eventId); // before it is kept: nobody who looks for what is left may take it up
+  arriving.add(eventId); // before it is kept, so that a reading of the journal does not take it up
   let isKept: (accepted: Accepted | undefined) => void = () => undefined;
   const keeping = new Promise<Accepted | undefined>((resolve) => {
     isKept = resolve;

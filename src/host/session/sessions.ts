@@ -117,7 +117,7 @@ export async function resetSession(
   });
 }
 
-/** All of a transcript, where a handler is there to read it: nobody else is to pay for it (spec §15.8). */
+/** Reads all of a transcript if a handler wants it. Without such a handler the host does not pay for it (spec §15.8). */
 async function transcriptFor(
   { kernel, store }: HostParts,
   family: FamilyName,

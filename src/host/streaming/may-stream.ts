@@ -2,7 +2,7 @@ import { previewObstacles } from '../../kernel/index.js';
 import type { OutgoingMessage } from '../egress/prepare-send.js';
 import type { SendParts } from '../parts/parts.js';
 
-/** Tells whether a reply may be shown while it grows: its channel can, and nobody has to see the whole first (spec §14.7). */
+/** Tells whether a reply may be shown while it grows: its channel can, and no handler has to see the whole first (spec §14.7). */
 export function mayStream(parts: SendParts, message: Omit<OutgoingMessage, 'content'>): boolean {
   const { channel = '', accountId } = message;
   const isAble = parts.accounts
@@ -17,7 +17,7 @@ export function mayStream(parts: SendParts, message: Omit<OutgoingMessage, 'cont
   return isAble && isPreviewOk(parts);
 }
 
-/** Tells whether nobody has to see the whole of a text before parts of it are shown. */
+/** Tells whether parts of a text may be shown before any handler sees the whole. */
 export function isPreviewOk({ kernel }: SendParts): boolean {
   return previewObstacles(kernel.plan('egress.preparing')).length === 0;
 }

@@ -29,7 +29,7 @@ interface Opened {
   readonly prepared: PreparedSend;
   readonly trail: Trail;
   readonly approval: StreamApproval;
-  /** Shows it; absent where nobody can. */
+  /** Shows it; absent if the channel cannot. */
   readonly driver: SenderDriver | undefined;
   /** The channel of that sender: a reload may have put another channel in its place when the final comes. */
   readonly channel: ChannelPlugin | undefined;

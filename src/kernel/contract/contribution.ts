@@ -133,7 +133,7 @@ function budgetFrom(
   return handlerMs === undefined ? undefined : 'handler';
 }
 
-/** §14.7: who judges or changes a streamed text may let parts of it be shown before. Nobody else can. */
+/** §14.7: a handler that judges or changes a streamed text may let parts of it be shown before. No other handler can. */
 function checkPreview(
   given: RawContribution,
   stage: Stage,

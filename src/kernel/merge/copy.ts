@@ -3,7 +3,7 @@ export interface Shape {
   readonly keys: readonly string[];
   /** Makes an unfrozen shallow copy with the keys, and the order, of its argument. */
   readonly copy: (source: object) => Record<string, unknown>;
-  /** Tells whether an object has the fields of another, and no others: nobody has written it since it was its copy. */
+  /** Tells whether an object has the fields of another, and no others, so that it has not been written since it was copied. */
   readonly isSame: (copy: object, original: object) => boolean;
 }
 

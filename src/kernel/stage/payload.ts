@@ -80,7 +80,7 @@ function without(names: readonly string[], name: string): readonly string[] {
   return names.filter((one) => one !== name);
 }
 
-/** Tells whether a value is an array; of a revoked proxy nobody can tell. */
+/** Tells whether a value is an array. A revoked proxy counts as none, because it cannot be asked. */
 function isList(value: object): boolean {
   try {
     return Array.isArray(value);

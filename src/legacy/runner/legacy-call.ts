@@ -33,7 +33,7 @@ interface Taking {
   readonly payloads: PayloadsAtCall;
 }
 
-/** Hears which fields of the event a handler wrote in vain: nobody reads them there. */
+/** Hears which fields of the event a handler wrote in vain, because no code reads them there. */
 export type TellInPlace = (registered: Registered, fields: readonly string[], own: Own) => void;
 
 /**
@@ -212,7 +212,7 @@ export class LegacyCall {
   }
 
   #settle(promise: Promise<unknown>): void {
-    promise.catch(() => undefined); // whoever waits for it hears of it
+    promise.catch(() => undefined); // the code that waits for it hears of it
     this.settling.push(promise);
   }
 }

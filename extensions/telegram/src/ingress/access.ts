@@ -15,7 +15,7 @@ export interface Visit {
   readonly isAddressed: boolean;
 }
 
-/** The policy that holds if the settings leave it open: once anybody is named, nobody else may write. */
+/** The policy that holds if the settings name none: if they name people, only these may write. */
 export function policiesOf(
   config: AccessConfig,
 ): Required<Pick<AccessConfig, 'dmPolicy' | 'groupPolicy'>> {

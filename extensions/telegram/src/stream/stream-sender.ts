@@ -153,7 +153,7 @@ export class TelegramStreamSender implements StreamSender {
     }
     this.#call = this.#update(wanted)
       .catch((error: unknown) => {
-        this.#isDark = true; // its permit was used up: whoever drives it has gone on without it
+        this.#isDark = true; // its permit was used up: the host has gone on without it
         log.warn('a streamed reply is not shown', { error });
       })
       .then(() => {

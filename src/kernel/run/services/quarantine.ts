@@ -121,7 +121,7 @@ export class Quarantine {
     );
   }
 
-  /** Stops its timers: nobody is tried again. */
+  /** Stops its timers, so that no handler is tried again. */
   dispose(): void {
     for (const entry of [...this.#watched.keys()]) this.forget(entry);
   }

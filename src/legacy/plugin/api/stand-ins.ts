@@ -27,7 +27,7 @@ export class StandIns {
     this.#onCall = onCall;
   }
 
-  /** Makes one. Reading a member is no use of it: plugins hand `api.runtime` about. Calling one is. */
+  /** Makes one. A read of a member does not count as a use, because plugins pass `api.runtime` on. A call counts. */
   make(path: string): unknown {
     const call = (): unknown => {
       this.#isTouched = true;

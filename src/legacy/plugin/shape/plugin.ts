@@ -84,7 +84,7 @@ export interface LegacyPluginOptions {
 
 /**
  * A loaded plugin. Its hooks are live as soon as it is loaded; a host, given it in `plugins`, runs the rest: it starts
- * its services, answers its commands and sends by its channels. Whoever loaded it disposes it.
+ * its services, answers its commands and sends by its channels. The code that loaded it disposes it.
  */
 export interface LegacyPlugin extends AsyncDisposable {
   readonly pluginId: string;
