@@ -33,6 +33,8 @@ function isSameField(copy: object, original: object, key: string): boolean {
  */
 export class Shapes {
   readonly #shapes: Shape[] = [];
+  /** A frozen payload of each shape, without a caller's data: it keeps a hidden class, as the specimens of a kernel do. */
+  readonly #specimens: object[] = [];
   readonly #make: (keys: readonly string[]) => Shape;
 
   /** @param make makes what serves one shape. */
@@ -46,8 +48,21 @@ export class Shapes {
     if (this.#shapes.length >= maxShapes || keys.includes('__proto__')) return plainShape(keys);
     const shape = this.#make(keys);
     this.#shapes.push(shape);
+    this.#specimens.push(specimenOf(shape, source));
     return shape;
   }
+}
+
+/** Copies a payload with values that say nothing, each of a kind that V8 stores as it stores the value. */
+function specimenOf({ copy, keys }: Shape, source: object): object {
+  const specimen = copy(source);
+  for (const key of keys) specimen[key] = blank(specimen[key]);
+  return Object.freeze(specimen);
+}
+
+function blank(value: unknown): unknown {
+  if (typeof value === 'number') return 0;
+  return typeof value === 'string' ? '' : null;
 }
 
 /** Tells whether an object has these keys in this order. */

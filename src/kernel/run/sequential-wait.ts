@@ -23,7 +23,7 @@ export function waitingFor(resume: Resume): WaitFor {
  * dispatch is aborted, whichever is first. One pair of callbacks serves them all, since one handler is waited for at a time;
  * after a handler was given up the pair is left to it, and another takes its place.
  */
-class SequentialWait extends Wait {
+export class SequentialWait extends Wait {
   readonly #resume: Resume;
   #plan: Plan;
   #at = 0;

@@ -110,3 +110,8 @@ function surplus(params: object): string | undefined {
   const names = (params as { additionalProperties?: readonly string[] }).additionalProperties;
   return names?.[0];
 }
+
+/** The error of a dispatch by the wrong one of the two methods. */
+export function wrongMode(stage: Stage, use: string): SluiceError {
+  return kernelError('wrong-mode', { family: stage.family, mode: stage.mode, use });
+}

@@ -9,7 +9,7 @@ import type {
   StageInfo,
 } from '../contract/contract.js';
 import type { RawContribution } from '../contract/contribution.js';
-import { kernelError, type SluiceError } from '../errors.js';
+import { kernelError } from '../errors.js';
 import { nameOf } from '../outcome/entry.js';
 import type { Upstream } from '../outcome/envelope.js';
 import { type Given, takeGiven } from '../outcome/given.js';
@@ -28,12 +28,13 @@ import {
   type StillRunning,
   type Tap,
 } from '../run/services/services.js';
+import { specimensOf } from '../run/specimens.js';
 import { stageFailed } from '../run/state/failures.js';
 import type { Nested, Run } from '../run/state/run.js';
 import { abortRunning, quietWithin, runningHandlers } from '../run/state/running.js';
 import { startedRun } from '../run/state/started-run.js';
 import { passesUnheard, Unheard } from '../run/state/unheard.js';
-import { freezeOrThrow, takePayload } from '../stage/payload.js';
+import { freezeOrThrow, takePayload, wrongMode } from '../stage/payload.js';
 import {
   type Clock,
   type IdSource,
@@ -43,7 +44,6 @@ import {
   systemClock,
   unfailing,
 } from '../stage/ports.js';
-import type { Stage } from '../stage/stage.js';
 
 const defaultLimits: KernelLimits = { warnAt: 1_000, refuseAt: 20_000, depth: 8 };
 
@@ -98,6 +98,8 @@ class PipelineKernel implements Services {
   readonly #depth: number;
   /** Nobody but handlers wants to see a dispatch. */
   readonly #mayBeUnheard: boolean;
+  /** Held, and not used: V8 forgets the hidden classes that no object has. */
+  readonly specimens: readonly object[];
   #sequence = 0;
   #stampMs = 0;
   #closed = false;
@@ -126,6 +128,7 @@ class PipelineKernel implements Services {
       logger: this.logger,
       counters: this.counters,
     });
+    this.specimens = specimensOf(this, options.stages ?? canonicalStages);
   }
 
   contribute(given: RawContribution): Disposable {
@@ -293,8 +296,4 @@ class PipelineKernel implements Services {
     this.counters.payloadsFrozen++;
     return payload;
   }
-}
-
-function wrongMode(stage: Stage, use: string): SluiceError {
-  return kernelError('wrong-mode', { family: stage.family, mode: stage.mode, use });
 }
