@@ -239,7 +239,7 @@ describe.each(journals.slice(1))('hosts that are killed, %s', (_, journalOf) => 
         // its provider drops a second send of the same id: each key is one id
         expect(new Set(out).size).toBe(asked.size);
       }),
-      { numRuns: Number(process.env['SLUICE_RUNS'] ?? 15) },
+      { numRuns: Number(process.env['ACTS_RUNS'] ?? 20) },
     );
   });
 });

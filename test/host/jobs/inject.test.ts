@@ -198,6 +198,6 @@ it('hosts that are killed write each key once, with a journal in memory as with 
         expect([...written].sort()).toEqual(asked.map((key) => `text ${key}`).sort());
       }
     }),
-    { numRuns: Number(process.env['SLUICE_RUNS'] ?? 15) },
+    { numRuns: Number(process.env['ACTS_RUNS'] ?? 20) },
   );
 });
