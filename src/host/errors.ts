@@ -34,7 +34,7 @@ export const hostErrors = {
   },
   'unknown-agent': {
     message: 'There is no agent "{what}" to be the default.',
-    cause: 'defaultAgentId names none of the agents.',
+    cause: 'defaultAgentId names none of the agents, and none that an extension provides.',
     hint: 'Set defaultAgentId to the id of one of the agents.',
   },
   'no-model': {

@@ -68,6 +68,8 @@ describe('sluice run --agent claude', () => {
   it.each(['claude:', 'echo:loud', 'replay', 'clod'])('knows no agent "%s"', async (agent) => {
     const { code, stderr } = await runBeside(undefined, ['run', '--agent', agent]);
     expect(code).toBe(2);
-    expect(stderr).toMatch(/^sluice: bad-arguments: there is no agent .*openclaw:AGENT\.\n$/);
+    expect(stderr).toMatch(
+      /^sluice: bad-arguments: there is no agent .*openclaw:AGENT, and the id of an agent that an extension provides\.\n$/,
+    );
   });
 });

@@ -3,7 +3,11 @@ import { usualTurnMs } from '../../host/internal.js';
 import { oneLine, silentLogger } from '../../kernel/index.js';
 import type { AgentProvider } from '../../stream/index.js';
 import { CommandError } from '../errors/command-error.js';
-import { agentDefinitions } from '../pipeline/agent-definitions.js';
+import {
+  agentDefinitions,
+  type ProvidedAgents,
+  providedBy,
+} from '../pipeline/agent-definitions.js';
 import { declaredChannels } from '../pipeline/channel-packages.js';
 import { GatewayLink } from '../pipeline/gateway-link.js';
 import { openPipeline, type Pipeline } from '../pipeline/pipeline.js';
@@ -23,7 +27,6 @@ export async function examine(settings: Settings, shell: Shell): Promise<Finding
   const findings = [findingsOf('config').ok(read)];
   const declared = config === undefined ? [] : await declaredChannels(settings);
   if (config !== undefined) findings.push(...checkSecrets(config, settings.extensions, declared));
-  const providers = await agentsOf(settings, shell, findings);
   let pipeline: Pipeline;
   try {
     pipeline = await openPipeline(settings, silentLogger);
@@ -34,6 +37,7 @@ export async function examine(settings: Settings, shell: Shell): Promise<Finding
   await using open = pipeline;
   const { kernel, plugins, errors } = open;
   const { live: extensions, statuses } = open.extensions;
+  const agents = await agentsOf(settings, shell, providedBy(open.extensions), findings);
   const provided = extensions.flatMap((one) => one.provided('channel'));
   const channels = settings.channels ?? ['console', ...provided.map(({ id }) => id)];
   findings.push(
@@ -45,7 +49,7 @@ export async function examine(settings: Settings, shell: Shell): Promise<Finding
     ),
     ...(await checkChannels(channels, provided, settings.workspaceDir)),
     ...(await checkJournal(settings)),
-    ...(await checkFamilies({ kernel, providers, channels })),
+    ...(await checkFamilies({ kernel, providers: agents, channels })),
   );
   for (const { pluginId, error } of plugins)
     if (error === undefined) findings.push(setUp('plugins', pluginId));
@@ -74,6 +78,7 @@ async function undone(extension: LoadedExtension): Promise<Finding[]> {
 async function agentsOf(
   settings: Settings,
   { cwd, version, stop }: Shell,
+  provided: ProvidedAgents,
   findings: Finding[],
 ): Promise<AgentProvider[]> {
   const agentFindings = findingsOf('agents');
@@ -81,17 +86,19 @@ async function agentsOf(
     void findings.push(agentFindings.thrown(error));
   await using gateway = new GatewayLink(settings.gateway, { logger: silentLogger, version, stop });
   try {
-    const agents = await agentDefinitions(settings.agents, {
+    const agents = await agentDefinitions(settings, provided, {
       cwd,
       logger: silentLogger,
       onMalformed,
       gateway: () => gateway.client(),
     });
-    for (const { id, provider, timeoutMs = usualTurnMs } of agents) {
+    const ids = new Set(agents.map(({ id }) => id));
+    const all = [...agents, ...[...provided().values()].filter(({ id }) => !ids.has(id))];
+    for (const { id, provider, timeoutMs = usualTurnMs } of all) {
       const limit = timeoutMs === false ? 'has no time limit' : `takes ${timeoutMs} ms at most`;
       findings.push(agentFindings.ok(`answered by "${provider.id}", a turn ${limit}`, id));
     }
-    return agents.map(({ provider }) => provider);
+    return all.map(({ provider }) => provider);
   } catch (thrown) {
     findings.push(agentFindings.thrown(thrown));
     return [];

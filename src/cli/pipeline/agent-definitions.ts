@@ -1,10 +1,14 @@
+import type { ExtensionSet } from '../../extension/index.js';
 import type { AgentDefinition } from '../../host/index.js';
 import { definedFields } from '../../kernel/index.js';
 import type { AgentProvider } from '../../stream/index.js';
 import { badArguments } from '../errors/command-error.js';
-import type { AgentChoice } from '../settings/agent-choice.js';
-import type { AgentSetting } from '../settings/settings.js';
+import { type BuiltInAgent, noAgent } from '../settings/agent-choice.js';
+import type { AgentSetting, Settings } from '../settings/settings.js';
 import { type AgentProviderOptions, agentProvider } from './agent-provider.js';
+
+/** The agents that extensions provide now, by id. */
+export type ProvidedAgents = () => ReadonlyMap<string, AgentDefinition>;
 
 /**
  * Makes the agents of the settings. Agents of one kind share a provider, since `agent.model.resolving` knows a provider
@@ -13,13 +17,21 @@ import { type AgentProviderOptions, agentProvider } from './agent-provider.js';
  * @throws CommandError `bad-arguments`, `missing-file`, `unreadable-file` or `missing-package`; what the gateway's client throws.
  */
 export async function agentDefinitions(
-  agents: readonly AgentSetting[],
+  { agents, defaultAgent }: Pick<Settings, 'agents' | 'defaultAgent'>,
+  provided: ProvidedAgents,
   options: AgentProviderOptions,
 ): Promise<AgentDefinition[]> {
   mustShareGateway(agents);
-  const providers = new Map<AgentChoice['kind'], AgentProvider>();
+  const known = [...agents.map(({ id }) => id), ...provided().keys()];
+  if (defaultAgent !== undefined && !known.includes(defaultAgent))
+    throw noAgent(defaultAgent, known);
+  const providers = new Map<BuiltInAgent['kind'], AgentProvider>();
   const definitions: AgentDefinition[] = [];
   for (const { choice, ...agent } of agents) {
+    if (choice.kind === 'provided') {
+      definitions.push({ ...providedAgent(choice.agentId, provided), ...agent });
+      continue;
+    }
     const provider =
       providers.get(choice.kind) ?? (await agentProvider(sharedChoice(choice, agents), options));
     providers.set(choice.kind, provider);
@@ -27,6 +39,36 @@ export async function agentDefinitions(
     definitions.push({ ...agent, provider, ...definedFields({ model }) });
   }
   return definitions;
+}
+
+/** An agent that an extension provides: with each turn the version that is live then, so that a reload reaches it. */
+function providedAgent(agentId: string, provided: ProvidedAgents): AgentDefinition {
+  const first = provided().get(agentId);
+  if (first === undefined) throw noAgent(agentId, [...provided().keys()]);
+  const now = (): AgentProvider => {
+    const live = provided().get(agentId);
+    if (live !== undefined) return live.provider;
+    throw new Error(`no extension provides the agent "${agentId}" any more`);
+  };
+  const { id, models, toolGate, subagentOf } = first.provider;
+  const provider: AgentProvider = {
+    id,
+    models,
+    toolGate,
+    ...(subagentOf !== undefined && { subagentOf: (call) => now().subagentOf?.(call) }),
+    run: (request) => now().run(request),
+  };
+  return { ...first, provider };
+}
+
+/** The agents that live extensions provide. */
+export function providedBy(extensions: Pick<ExtensionSet, 'live'>): ProvidedAgents {
+  return () =>
+    new Map(
+      extensions.live.flatMap((one) =>
+        one.provided('agent').map((agent): [string, AgentDefinition] => [agent.id, agent]),
+      ),
+    );
 }
 
 /** A gateway's agent is a provider of its own, and all of them would have one name. */
@@ -41,7 +83,7 @@ function mustShareGateway(agents: readonly AgentSetting[]): void {
 }
 
 /** A provider that serves every agent of its kind. An agent that names no model gets the one that Claude would use. */
-function sharedChoice(choice: AgentChoice, agents: readonly AgentSetting[]): AgentChoice {
+function sharedChoice(choice: BuiltInAgent, agents: readonly AgentSetting[]): BuiltInAgent {
   if (choice.kind !== 'claude') return choice;
   const wanted = agents.flatMap((agent) => (agent.choice.kind === 'claude' ? [agent.choice] : []));
   const named = [...new Set(wanted.flatMap(({ models }) => models))];

@@ -10,7 +10,7 @@ import { isSluiceError, type Logger } from '../../kernel/index.js';
 import type { AgentProvider } from '../../stream/index.js';
 import { CommandError } from '../errors/command-error.js';
 import { fileError } from '../errors/file-error.js';
-import type { AgentChoice } from '../settings/agent-choice.js';
+import type { BuiltInAgent } from '../settings/agent-choice.js';
 import { lineError } from '../settings/recording-file.js';
 
 /** The parts of a command that agents are made with. */
@@ -30,7 +30,7 @@ export interface AgentProviderOptions {
  * @throws CommandError `missing-file`, `unreadable-file` or `missing-package`; what the gateway's client throws.
  */
 export async function agentProvider(
-  choice: AgentChoice,
+  choice: BuiltInAgent,
   { cwd, logger, onMalformed, gateway }: AgentProviderOptions,
 ): Promise<AgentProvider> {
   switch (choice.kind) {

@@ -6,7 +6,7 @@ import { createHost, type Host, type HostOptions } from '../../host/index.js';
 import { definedFields } from '../../kernel/index.js';
 import { badArguments } from '../errors/command-error.js';
 import { errorLine } from '../errors/error-line.js';
-import { agentDefinitions } from '../pipeline/agent-definitions.js';
+import { agentDefinitions, providedBy } from '../pipeline/agent-definitions.js';
 import { addChannelOptions, withChannelOptions } from '../pipeline/channel-options.js';
 import { GatewayLink } from '../pipeline/gateway-link.js';
 import { openKept } from '../pipeline/open-kept.js';
@@ -158,12 +158,6 @@ async function run(options: RunOptions, command: Command, shell: Shell): Promise
     version: shell.version,
     stop: shell.stop,
   });
-  const agents = await agentDefinitions(settings.agents, {
-    cwd,
-    logger,
-    onMalformed: report,
-    gateway: () => gateway.client(),
-  });
   await using kept = await openKept(settings, view.kernelOptions);
   const { quarantine, handlerWatch } = settings;
   using watch = handlerWatch === false ? undefined : new HandlerWatch({ ...handlerWatch, logger });
@@ -182,6 +176,12 @@ async function run(options: RunOptions, command: Command, shell: Shell): Promise
     shell.stderr.lines([`sluice: nothing was started: ${why}`]);
     return exitCodes.usage;
   }
+  const agents = await agentDefinitions(settings, providedBy(extensions), {
+    cwd,
+    logger,
+    onMalformed: report,
+    gateway: () => gateway.client(),
+  });
   const input = consoleInput(shell, view, () => made);
   const channels = channelsOf(
     settings.channels,

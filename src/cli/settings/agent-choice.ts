@@ -1,19 +1,24 @@
-import { badArguments } from '../errors/command-error.js';
+import { nearest } from '../../kernel/index.js';
+import { badArguments, type CommandError } from '../errors/command-error.js';
 import { recordingPath } from './recording-file.js';
 
-/** The agent that answers: the built-in echo, a recorded stream, Claude, or one behind an OpenClaw gateway. */
-export type AgentChoice =
+/** An agent that comes with Sluice: the echo, a recorded stream, Claude, or one behind an OpenClaw gateway. */
+export type BuiltInAgent =
   | { readonly kind: 'echo' }
   | { readonly kind: 'replay'; readonly file: string }
   | { readonly kind: 'claude'; readonly models: readonly string[] }
   | { readonly kind: 'openclaw'; readonly agentId: string };
 
+/** The agent that answers: a built-in one, or one that an extension provides. */
+export type AgentChoice = BuiltInAgent | { readonly kind: 'provided'; readonly agentId: string };
+
 /** The ways to write an agent. */
 export const agentForms =
-  'echo, replay:FILE with a recorded stream, claude, claude:MODEL, openclaw, and openclaw:AGENT';
+  'echo, replay:FILE with a recorded stream, claude, claude:MODEL, openclaw, openclaw:AGENT, and the id of an agent that an extension provides';
 
 /**
- * Reads `echo`, `replay:FILE`, `claude`, `claude:MODEL`, `openclaw` or `openclaw:AGENT`. The path of the file starts at a folder.
+ * Reads `echo`, `replay:FILE`, `claude`, `claude:MODEL`, `openclaw`, `openclaw:AGENT`, or the id of an agent that an extension
+ * provides, with or without `ext:` before it. The path of the file starts at a folder.
  *
  * @throws CommandError `bad-arguments`.
  */
@@ -24,8 +29,16 @@ export function agentChoice(text: string, folder: string): AgentChoice {
   if (kind === 'claude') return { kind, models: rest === undefined ? [] : [rest] };
   if (kind === 'openclaw' && (rest === undefined || /^[\w-]+$/.test(rest)))
     return { kind, agentId: rest ?? 'main' };
-  throw badArguments(
-    `there is no agent "${text}"`,
-    `A resolver of routing.resolving chooses an agent that an extension provides. Agents: ${agentForms}.`,
-  );
+  const [, agentId] = /^(?:ext:)?([\w.-]+)$/.exec(text) ?? [];
+  if (agentId !== undefined) return { kind: 'provided', agentId };
+  throw noAgent(text);
+}
+
+/** The error of an agent that is not there. */
+export function noAgent(name: string, provided: readonly string[] = []): CommandError {
+  const close = nearest(name, [...provided, 'echo', 'claude', 'openclaw']);
+  const hint = close === undefined ? '' : `Did you mean "${close}"? `;
+  const own = provided.length === 0 ? '' : ` The extensions provide: ${provided.join(', ')}.`;
+  const message = `there is no agent "${name}"`;
+  return badArguments(message, `${hint}Agents: ${agentForms}.${own}`);
 }

@@ -116,7 +116,7 @@ export async function readSettings(
     givenConfig: {},
     ...journalSetting(options.journal, config, cwd),
     ...(config?.stateDir !== undefined && { stateDir: resolve(config.folder, config.stateDir) }),
-    agents: agentSettings(options.agent, written, folder, cwd),
+    ...agentSettings(options.agent, written, folder, cwd),
     extensions: [
       ...written.extensions.map(({ path, ...rest }) => ({ ...rest, ...located(path, folder) })),
       ...(options.extension ?? []).map((path) => located(path, cwd)),
@@ -147,22 +147,27 @@ function journalSetting(
   return { journal: { ...config.journal, path: resolve(config.folder, config.journal.path) } };
 }
 
-/** Without a list there is one agent, `main`. The command line chooses the provider of the default agent. */
+/**
+ * Without a list there is one agent, `main`. The command line chooses the provider of the default agent; if an extension provides
+ * that one, the first of the list becomes the default.
+ */
 function agentSettings(
   given: string | undefined,
   { agent = 'echo', agents = [{ id: 'main', provider: agent }], defaultAgent }: HostConfig,
   folder: string,
   cwd: string,
-): AgentSetting[] {
+): Pick<Settings, 'agents' | 'defaultAgent'> {
   const listed = agents.map(({ provider, ...rest }) => ({
     ...rest,
     choice: agentChoice(provider, folder),
   }));
-  if (given === undefined) return listed;
+  if (given === undefined) return { agents: listed, ...definedFields({ defaultAgent }) };
   const choice = agentChoice(given, cwd);
-  const isDefault = (id: string, at: number): boolean =>
-    defaultAgent === undefined ? at === 0 : id === defaultAgent;
-  return listed.map((one, at) => (isDefault(one.id, at) ? { ...one, choice } : one));
+  const chosen = listed.find(({ id }) => id === defaultAgent) ?? listed[0];
+  return {
+    agents: listed.map((one) => (one === chosen ? { ...one, choice } : one)),
+    ...definedFields({ defaultAgent: chosen?.id }),
+  };
 }
 
 /** A file's path may be written without the leading `./` that sets it apart from a package name. */

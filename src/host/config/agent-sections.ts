@@ -6,11 +6,11 @@ export const provider = (text: string) =>
   z
     .string()
     .regex(
-      /^(echo|replay:.+|claude(:.+)?|openclaw(:[\w-]+)?)$/,
-      'expected "echo", "replay:FILE", "claude", "claude:MODEL", "openclaw" or "openclaw:AGENT"',
+      /^(echo|replay:.+|claude(:.+)?|openclaw(:[\w-]+)?|ext:[\w.-]+)$/,
+      'expected "echo", "replay:FILE", "claude", "claude:MODEL", "openclaw", "openclaw:AGENT" or "ext:AGENT" of an extension',
     )
     .describe(
-      `"echo", "replay:FILE" with a recorded stream, "claude", "claude:MODEL", "openclaw" or "openclaw:AGENT": ${text}`,
+      `"echo", "replay:FILE" with a recorded stream, "claude", "claude:MODEL", "openclaw", "openclaw:AGENT" or "ext:AGENT" of an extension: ${text}`,
     );
 
 /** An agent of several. */

@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { nearest } from '../../kernel/index.js';
 import { agent, gateway, provider, session } from './agent-sections.js';
 import { cancelText } from './cancel-text-schema.js';
 import { extension, handlerWatch, override, plugin, quarantine } from './extension-sections.js';
@@ -24,7 +23,10 @@ export const configSchema = z
     $schema: setting(z.string(), 'the path of the JSON Schema that an editor uses'),
     agent: provider('who answers, where there is one agent').exactOptional(),
     agents: setting(z.array(agent).min(1), 'a list of agents; the first is the default'),
-    defaultAgent: setting(name, 'the id of the agent that answers by default'),
+    defaultAgent: setting(
+      name,
+      'the id of the agent that answers by default: one of "agents", or one that an extension provides',
+    ),
     channels: setting(z.array(name).min(1), 'a list of the channels to start, such as ["console"]'),
     extensions: z.array(extension).describe('a list of extensions to load').default([]),
     plugins: z.array(plugin).describe('a list of OpenClaw plugins to load').default([]),
@@ -86,7 +88,7 @@ export const configSchema = z
       .describe('an object: by the code of a cancel, the text for the sender of a message')
       .default({}),
   })
-  .superRefine(({ agent, agents, defaultAgent }, check) => {
+  .superRefine(({ agent, agents }, check) => {
     const refuse = (path: PropertyKey[], message: string): void =>
       check.addIssue({ code: 'custom', path, message });
     if (agent !== undefined && agents !== undefined) refuse(['agents'], '"agent" is there as well');
@@ -100,12 +102,6 @@ export const configSchema = z
       refuse(['agents'], 'several agents of a gateway cannot answer in one host');
     if (severalOf('replay:'))
       refuse(['agents'], 'several recordings cannot be replayed in one host');
-    if (defaultAgent === undefined || ids.includes(defaultAgent)) return;
-    const close = nearest(defaultAgent, ids) ?? ids.join(', ');
-    refuse(
-      ['defaultAgent'],
-      `"agents" has no agent "${defaultAgent}"; the nearest is "${close}". A resolver of routing.resolving chooses an agent that an extension provides`,
-    );
   });
 
 /** A config file as it was read: checked, secrets filled in, defaults applied. */

@@ -63,7 +63,8 @@ export interface Host extends AsyncDisposable {
   /**
    * Loads the extensions and starts every account. An extension or account that fails is left out, and told of.
    *
-   * @throws SluiceError (as a rejection) `no-account` where none could be started, `started-before`.
+   * @throws SluiceError (as a rejection) `no-account` where none could be started, `started-before`, `unknown-agent` if no
+   *   extension provides the default agent.
    */
   start(): Promise<StartReport>;
   /**

@@ -78,6 +78,8 @@ export async function loadAll(parts: HostParts): Promise<Running> {
         if (one.required === true && error !== undefined) throw error;
       }
     for (const extension of extensions.live) takenOver.take(parts, extension);
+    const { defaultAgentId, agents } = parts;
+    if (!agents.has(defaultAgentId)) throw hostError('unknown-agent', { what: defaultAgentId });
     const contributions = contributeDefaultChoices(kernel);
     return {
       contributions,

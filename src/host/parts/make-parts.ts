@@ -53,10 +53,10 @@ export function partsOf(options: HostOptions, signal: AbortSignal): HostParts {
   const running = new Slots(maxRunning);
   const [first] = options.agents ?? []; // JavaScript may leave them out
   if (first === undefined) throw hostError('no-agent', {});
+  const { defaultAgentId = first.id } = options;
   const agents = new Map(options.agents.map((agent) => [agent.id, agent]));
-  const defaultAgent = agents.get(options.defaultAgentId ?? first.id);
-  if (defaultAgent === undefined)
-    throw hostError('unknown-agent', { what: options.defaultAgentId });
+  if (!agents.has(defaultAgentId) && options.extensions === undefined)
+    throw hostError('unknown-agent', { what: defaultAgentId });
   noneTwice('duplicate-agent', options.agents);
   checkHistoryBounds(options.session?.history ?? {});
   const { kernel = createKernel({ clock, logger, ...kernelOptionsOf(options) }), plugins = [] } =
@@ -90,7 +90,7 @@ export function partsOf(options: HostOptions, signal: AbortSignal): HostParts {
     counts: newCounts(),
     cancelReplies: new OnceAMinute(clock),
     agents,
-    defaultAgent,
+    defaultAgentId,
     providers: [...providers.values()],
     channels,
     commands: new Map(commands.map((command) => [command.name, command])),

@@ -58,7 +58,10 @@ export interface AmbiguousSend {
 
 /** The options of a host. */
 export interface HostOptions {
-  /** The agents on offer. The first is the default, unless `defaultAgentId` says otherwise. */
+  /**
+   * The agents on offer. The first is the default, unless `defaultAgentId` says otherwise: the id of one of them, or of one that
+   * an extension provides.
+   */
   readonly agents: readonly AgentDefinition[];
   readonly defaultAgentId?: string;
   /** Providers that `agent.model.resolving` may choose besides those of the agents. */

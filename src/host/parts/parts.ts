@@ -50,7 +50,8 @@ export interface HostParts extends SendParts {
   readonly cancelReplies: OnceAMinute;
   /** Those of the options, and those that extensions provide. */
   readonly agents: Map<string, AgentDefinition>;
-  readonly defaultAgent: AgentDefinition;
+  /** The agent that answers by default. An extension may provide it. */
+  readonly defaultAgentId: string;
   readonly providers: AgentProvider[];
   readonly commands: Map<string, ChatCommand>;
   /** Those of the options, those of the plugins, and those that extensions provide. */

@@ -29,7 +29,7 @@ export async function routeMessage(
     {
       message,
       agents,
-      defaultAgentId: parts.defaultAgent.id,
+      defaultAgentId: parts.defaultAgentId,
       ...definedFields({ explicitRoute }),
     },
     {

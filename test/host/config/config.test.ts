@@ -53,7 +53,7 @@ describe('a config (§20.1)', () => {
     [null, 'its top level: expected object, received null'],
     [
       { agent: 'eco' },
-      'agent: expected "echo", "replay:FILE", "claude", "claude:MODEL", "openclaw" or "openclaw:AGENT". Write "echo",',
+      'agent: expected "echo", "replay:FILE", "claude", "claude:MODEL", "openclaw", "openclaw:AGENT" or "ext:AGENT" of an extension. Write "echo",',
     ],
     [
       { extensions: [{ path: 1 }] },
@@ -83,10 +83,6 @@ describe('a config (§20.1)', () => {
         ],
       },
       'agents[1].id: "a" is the id of two agents',
-    ],
-    [
-      { agents: [{ id: 'billing', provider: 'echo' }], defaultAgent: 'biling' },
-      'defaultAgent: "agents" has no agent "biling"; the nearest is "billing". A resolver of routing.resolving chooses an agent that an extension provides',
     ],
     [
       {
