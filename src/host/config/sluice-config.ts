@@ -5,8 +5,8 @@ export interface SluiceConfig {
   /** The path of the JSON Schema that an editor uses. */
   $schema?: string;
   /**
-   * "echo", "replay:FILE" with a recorded stream, "claude", "claude:MODEL", "openclaw" or "openclaw:AGENT": who
-   * answers, where there is one agent.
+   * "echo", "replay:FILE" with a recorded stream, "claude", "claude:MODEL", "openclaw", "openclaw:AGENT" or "ext:AGENT"
+   * of an extension: who answers, where there is one agent.
    */
   agent?: string;
   /** A list of agents; the first is the default. */
@@ -14,8 +14,8 @@ export interface SluiceConfig {
     /** The name that routes choose the agent by. */
     id: string;
     /**
-     * "echo", "replay:FILE" with a recorded stream, "claude", "claude:MODEL", "openclaw" or "openclaw:AGENT": who
-     * answers.
+     * "echo", "replay:FILE" with a recorded stream, "claude", "claude:MODEL", "openclaw", "openclaw:AGENT" or
+     * "ext:AGENT" of an extension: who answers.
      */
     provider: string;
     /** A text that every prompt of the agent begins with. */
@@ -25,7 +25,7 @@ export interface SluiceConfig {
     /** A number, such as 8: turns of it that run at once, of all conversations. */
     maxRunning?: number;
   }[];
-  /** The id of the agent that answers by default. */
+  /** The id of the agent that answers by default: one of "agents", or one that an extension provides. */
   defaultAgent?: string;
   /** A list of the channels to start, such as ["console"]. */
   channels?: string[];
