@@ -33,10 +33,10 @@ async function inject(
   received: Outcome<'ingress.received'>,
   { extensionId, sessionKey, text }: InjectJob,
 ): Promise<Ending> {
-  const { store, kernel, defaultAgent } = parts;
+  const { store, kernel, defaultAgentId } = parts;
   const { eventId } = received.event;
   const known = await store.loadSession(sessionKey);
-  const session = known ?? newSession(parts, { sessionKey, agentId: defaultAgent.id });
+  const session = known ?? newSession(parts, { sessionKey, agentId: defaultAgentId });
   const { agentId, sessionId } = session;
   const ending = { agentId, sessionKey } as const;
   // a host before this one may have ended between the write and the end of the job
