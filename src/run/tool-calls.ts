@@ -1,4 +1,4 @@
-import { type Clock, definedFields, type Gate, oneLine } from '../kernel/index.js';
+import { type Clock, definedFields, type Gate, onAbort, oneLine } from '../kernel/index.js';
 import type { ToolCall, ToolDecision, ToolEnd, ToolResultMessage } from '../stream/index.js';
 import { whyNot } from './run-failure.js';
 import type { RunFields } from './run-fields.js';
@@ -39,11 +39,15 @@ export class ToolCalls {
   readonly #with: ToolCallsOptions;
   readonly #active = new Map<string, ActiveCall>();
   readonly #deciding = new Set<Promise<ToolDecision>>();
+  /** Gives up what is being decided: at the end of the run, or when its signal aborts. */
   readonly #closing = new AbortController();
+  readonly #stopping: Disposable;
   #isOver = false;
 
   constructor(options: ToolCallsOptions) {
     this.#with = options;
+    const { signal } = options;
+    this.#stopping = onAbort(signal, () => this.#closing.abort(signal.reason));
   }
 
   /** The gate: a veto refuses the call with its reason, a patch changes its arguments. Never rejects. */
@@ -100,6 +104,7 @@ export class ToolCalls {
   /** Gives up what is being decided, and refuses what is asked from now on. */
   giveUp(): void {
     this.#isOver = true;
+    this.#stopping[Symbol.dispose]();
     if (this.#deciding.size > 0) this.#closing.abort();
   }
 
@@ -139,12 +144,8 @@ export class ToolCalls {
   }
 
   async #judge(active: ActiveCall, signal: AbortSignal | undefined): Promise<ToolDecision> {
-    const stops = [
-      this.#with.signal,
-      this.#closing.signal,
-      ...(signal === undefined ? [] : [signal]),
-    ];
-    const stop = AbortSignal.any(stops);
+    const closing = this.#closing.signal;
+    const stop = signal === undefined ? closing : AbortSignal.any([closing, signal]);
     const outcome = await this.#calling(active, { gate: 'enforce', signal: stop });
     if (outcome.status === 'passed') {
       delete active.refusal;

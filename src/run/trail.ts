@@ -64,16 +64,17 @@ export class Trail {
     return new Trail(this.kernel, this.#last, { ...this.#refs, ...refs });
   }
 
-  /** Dispatches an event after the last one; its own metadata joins the trail's. Throws as `kernel.dispatch` does. */
-  async dispatch<F extends AsyncFamily>(
+  /** Dispatches an event after the last one; its own metadata joins the trail's. Rejects as `kernel.dispatch` does. */
+  dispatch<F extends AsyncFamily>(
     family: F,
     payload: PayloadOf<F>,
     given?: Given<F>,
   ): Promise<Outcome<F>> {
-    const outcome = await this.kernel.dispatch(family, payload, this.#given(given));
-    this.#last = outcome;
-    this.#carried = undefined;
-    return outcome;
+    return this.kernel.dispatch(family, payload, this.#given(given)).then((outcome) => {
+      this.#last = outcome;
+      this.#carried = undefined;
+      return outcome;
+    });
   }
 
   /** The same for a sync-sequential family. Such an outcome adds nothing downstream, so the trail stays put. */

@@ -32,10 +32,11 @@ async function* answer(request: AgentRequest): AsyncGenerator<SessionEvent> {
     toolName: 'echo',
     args: { text: request.model === 'echo-full' ? everything(request) : request.prompt },
   };
-  const asking = yield* say(by, [
+  const asking = say(by, [
     { type: 'thinking', thinking: 'I repeat what I was asked.' },
     { type: 'toolCall', id: call.toolCallId, name: call.toolName, arguments: call.args },
   ]);
+  for (const event of asking.events) yield event;
   const { toolCallId, toolName } = call;
   yield { type: 'tool_execution_start', ...call };
   const decision = await request.gate(call);
@@ -43,8 +44,9 @@ async function* answer(request: AgentRequest): AsyncGenerator<SessionEvent> {
     ? String(decision.args.text ?? '')
     : `I may not use ${toolName}: ${decision.reason}`;
   yield { type: 'tool_execution_end', toolCallId, toolName, result, isError: !decision.allowed };
-  const answered = yield* say(by, [{ type: 'text', text: result }]);
-  yield { type: 'agent_end', messages: [asking, answered] };
+  const answered = say(by, [{ type: 'text', text: result }]);
+  for (const event of answered.events) yield event;
+  yield { type: 'agent_end', messages: [asking.message, answered.message] };
 }
 
 /** The whole request to a model, as text. */

@@ -1,11 +1,18 @@
 import type { AssistantContent, AssistantMessage, SessionEvent } from '../../stream/index.js';
 
-/** Streams one message of an agent, a word at a time. */
-export async function* say(
+/** A message of an agent, and its events. */
+interface Said {
+  /** It grows while its events are read: every event refers to it. */
+  readonly message: AssistantMessage;
+  readonly events: Iterable<SessionEvent>;
+}
+
+/** Says one message of an agent, a word at a time. The events are no async generator, which makes three promises for a word. */
+export function say(
   by: Pick<AssistantMessage, 'provider' | 'model'>,
   blocks: readonly AssistantContent[],
-): AsyncGenerator<SessionEvent, AssistantMessage> {
-  const content: AssistantContent[] = []; // grows: every event of the message refers to it
+): Said {
+  const content: AssistantContent[] = [];
   const calls = blocks.some(({ type }) => type === 'toolCall');
   const message: AssistantMessage = {
     role: 'assistant',
@@ -13,6 +20,14 @@ export async function* say(
     ...by,
     stopReason: calls ? 'toolUse' : 'stop',
   };
+  return { message, events: eventsOf(message, content, blocks) };
+}
+
+function* eventsOf(
+  message: AssistantMessage,
+  content: AssistantContent[],
+  blocks: readonly AssistantContent[],
+): Generator<SessionEvent> {
   yield { type: 'message_start', message };
   for (const [contentIndex, block] of blocks.entries()) {
     content.push(block);
@@ -36,7 +51,6 @@ export async function* say(
     yield update({ type: `${type}_end`, content: whole, ...at });
   }
   yield { type: 'message_end', message };
-  return message;
 }
 
 function piece(type: 'text' | 'thinking', grown: string): AssistantContent {

@@ -95,7 +95,8 @@ export async function runAttempt(turn: TurnScope, start: AttemptStart): Promise<
   async function stream({ choice: { provider }, request }: Called): Promise<void> {
     try {
       for await (const event of cutOff(provider.run(request), cut)) {
-        await take(event);
+        const taking = take(event);
+        if (taking !== undefined) await taking;
         if (run.ended || cut.aborted) return;
       }
     } finally {
@@ -107,12 +108,18 @@ export async function runAttempt(turn: TurnScope, start: AttemptStart): Promise<
    * One event: its dispatches and its callbacks, in the order of the live system (spec §16.7). What grows is dispatched
    * first, as an agent event is emitted before its callbacks; of all else the callbacks hear before the hooks.
    */
-  async function take(event: SessionEvent): Promise<void> {
+  function take(event: SessionEvent): Promise<void> | undefined {
+    if (event.type !== 'message_update' || !isAsked) return takeInOrder(event);
+    void run.take(event); // at once: nothing that grows is waited for
+    return wait(listener.tell(event)); // as a rule a piece of a text costs no promise
+  }
+
+  async function takeInOrder(event: SessionEvent): Promise<void> {
     if (event.type !== 'agent_start' && !isAsked) await wait(ask());
     if (event.type === 'tool_execution_start') toolCalls++;
     if (event.type !== 'message_update') await wait(telling);
     if (isDispatchedFirst(event)) {
-      await run.take(event); // at once: nothing that grows is waited for
+      await run.take(event);
       await wait(listener.tell(event));
     } else {
       await wait(listener.tell(event));
@@ -122,9 +129,9 @@ export async function runAttempt(turn: TurnScope, start: AttemptStart): Promise<
     if (event.type === 'agent_start') await wait(ask());
   }
 
-  /** Waits, but not longer than the turn may. */
-  async function wait(promise: Promise<void> | undefined): Promise<void> {
-    if (promise !== undefined) await untilCut(promise, cut);
+  /** Waits, but not longer than the turn may. Nothing to wait for costs nothing. */
+  function wait(promise: Promise<void> | undefined): Promise<void> | undefined {
+    return promise && untilCut(promise, cut);
   }
 
   function isDispatchedFirst({ type }: SessionEvent): boolean {

@@ -29,7 +29,16 @@ export function cutAfter(signal: AbortSignal, clock: Clock, graceMs: number): Cu
 export function untilCut<T>(promise: Promise<T>, signal: AbortSignal): Promise<T | undefined> {
   return new Promise((resolve, reject) => {
     const listening = onAbort(signal, () => resolve(undefined));
-    promise.then(resolve, reject).finally(() => listening[Symbol.dispose]());
+    promise.then(
+      (value) => {
+        listening[Symbol.dispose]();
+        resolve(value);
+      },
+      (error: unknown) => {
+        listening[Symbol.dispose]();
+        reject(error);
+      },
+    );
   });
 }
 
@@ -41,33 +50,69 @@ export function untilCut<T>(promise: Promise<T>, signal: AbortSignal): Promise<T
  * using cut = cutAfter(signal, systemClock, 1_000);
  * for await (const event of cutOff(provider.run(request), cut.signal)) handle(event);
  */
-export async function* cutOff<T>(
+export function cutOff<T>(
   source: AsyncIterable<T>,
   signal: AbortSignal,
-): AsyncGenerator<T, void> {
-  const iterator = source[Symbol.asyncIterator]();
-  let wake: (() => void) | undefined; // the read that waits now; one slot, so that nothing piles up per item
-  using _listening = onAbort(signal, () => wake?.());
-  let ended = false;
-  try {
-    while (!signal.aborted) {
-      const next = await new Promise<IteratorResult<T> | undefined>((resolve, reject) => {
-        wake = () => resolve(undefined);
-        iterator.next().then(resolve, (error: unknown) => {
-          ended = true;
-          reject(error);
-        });
-      });
-      if (next === undefined) return;
-      if (next.done === true) {
-        ended = true;
+): AsyncIterableIterator<T, void> {
+  return new CutOff(source, signal);
+}
+
+/** No generator: an item costs two promises besides those of its source. */
+class CutOff<T> implements AsyncIterableIterator<T, void> {
+  readonly #source: AsyncIterable<T>;
+  readonly #signal: AbortSignal;
+  #iterator: AsyncIterator<T> | undefined;
+  #listening: Disposable | undefined;
+  /** Ends the read that waits now. */
+  #wake: (() => void) | undefined;
+  #hasEnded = false;
+
+  constructor(source: AsyncIterable<T>, signal: AbortSignal) {
+    this.#source = source;
+    this.#signal = signal;
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  next(): Promise<IteratorResult<T, void>> {
+    return new Promise((resolve, reject) => {
+      if (this.#hasEnded || this.#signal.aborted) {
+        resolve(this.#end());
         return;
       }
-      yield next.value;
-    }
-  } finally {
+      this.#wake = () => resolve(this.#end());
+      this.#listening ??= onAbort(this.#signal, () => this.#wake?.());
+      try {
+        this.#iterator ??= this.#source[Symbol.asyncIterator]();
+        this.#iterator.next().then(
+          (next) => resolve(next.done === true ? this.#end('source') : next),
+          (error: unknown) => {
+            this.#end('source');
+            reject(error);
+          },
+        );
+      } catch (error) {
+        this.#end();
+        reject(error);
+      }
+    });
+  }
+
+  async return(): Promise<IteratorResult<T, void>> {
+    return this.#end();
+  }
+
+  /** @param by `source` if the source has ended by itself. Else it is told to let go, once. */
+  #end(by?: 'source'): { readonly done: true; readonly value: undefined } {
+    this.#listening?.[Symbol.dispose]();
+    const iterator = this.#iterator;
     // Not awaited: a source that hangs in a read would hang here, too.
-    if (!ended) void letGo(iterator).catch(() => undefined);
+    if (by === undefined && !this.#hasEnded && iterator !== undefined)
+      void letGo(iterator).catch(() => undefined);
+    this.#hasEnded = true;
+    return { done: true, value: undefined };
   }
 }
 

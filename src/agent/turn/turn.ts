@@ -1,4 +1,4 @@
-import { definedFields, silentLogger, systemClock, Timer } from '../../kernel/index.js';
+import { definedFields, onAbort, silentLogger, systemClock, Timer } from '../../kernel/index.js';
 import { addUsage, driveRun, RunFailure, Trail } from '../../run/index.js';
 import type { SessionUsage, TranscriptEntry } from '../../stream/index.js';
 import { type AttemptStart, type EndedAttempt, runAttempt } from './attempt.js';
@@ -29,8 +29,8 @@ export async function runAgentTurn(options: AgentTurnOptions): Promise<AgentTurn
   const { clock = systemClock, logger = silentLogger } = options;
   const { agentId, sessionId, sessionKey } = session;
   const stop = new AbortController();
-  const signal =
-    options.signal === undefined ? stop.signal : AbortSignal.any([options.signal, stop.signal]);
+  const { signal } = stop;
+  using _stopped = onAbort(options.signal, () => stop.abort(options.signal?.reason));
   const release = driveRun(kernel, runId);
   using _listed = options.active?.begin({ runId, sessionId, sessionKey }, (why) => stop.abort(why));
   using timer = new Timer(clock);

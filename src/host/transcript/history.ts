@@ -23,6 +23,18 @@ const page = 32;
 
 const charactersPerToken = 4;
 
+/** The sizes of messages that a store in memory gives again and again. It marks objects that others own. */
+const sizes = new WeakMap<TranscriptEntry, number>();
+
+function tokensOf(entry: TranscriptEntry): number {
+  let tokens = sizes.get(entry);
+  if (tokens === undefined) {
+    tokens = Math.ceil(JSON.stringify(entry).length / charactersPerToken);
+    sizes.set(entry, tokens);
+  }
+  return tokens;
+}
+
 /**
  * Reads the end of a transcript, within the bounds (spec §15.4, §15.5): what it costs depends on these, and not on how
  * long the transcript is.
@@ -39,7 +51,7 @@ export async function readHistory(
   const newestFirst: TranscriptEntry[] = [];
   let tokens = 0;
   const takes = (entry: TranscriptEntry): boolean => {
-    tokens += Math.ceil(JSON.stringify(entry).length / charactersPerToken);
+    tokens += tokensOf(entry);
     if (tokens > maxTokens) return false;
     newestFirst.push(entry);
     return true;

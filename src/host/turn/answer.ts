@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type ProviderSessions, runAgentTurn, type Trail } from '../../agent/index.js';
-import { definedFields } from '../../kernel/index.js';
+import { definedFields, onAbort } from '../../kernel/index.js';
 import type { TranscriptSize } from '../../stream/index.js';
 import { tellFailure } from '../egress/reply.js';
 import { endOf, type MessageEnd, stopped } from '../journal/message-end.js';
@@ -49,7 +49,8 @@ export async function answerMessage(
   const { session, begunAt } = opening;
   const { sessionId } = session;
   const turn = new AbortController();
-  const signal = AbortSignal.any([turn.signal, parts.signal]);
+  const { signal } = turn;
+  using _stopped = onAbort(parts.signal, () => turn.abort(parts.signal.reason));
   const runId = parts.newId('run');
   using _listed = parts.turns.begin({ runId, sessionKey, sessionId }, (why) => turn.abort(why));
   return await takeTurn(parts, trail, { agent, session, writes, begunAt, message, runId, signal });

@@ -250,6 +250,8 @@ class PipelineKernel implements Services {
     if (plan.size > 0 || !passesUnheard(slot.stage, given)) return undefined;
     const nowMs = this.#stamp();
     if (nowMs < this.#stampMs) return undefined; // the clock went back
+    if (given?.metadata !== undefined || given?.providerMetadata !== undefined)
+      takeGiven(slot.stage, given); // §1.5
     const { counters } = this;
     counters.dispatches++;
     counters.passed++;

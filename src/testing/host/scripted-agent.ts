@@ -3,7 +3,6 @@ import type {
   AgentProvider,
   AgentRequest,
   AssistantContent,
-  AssistantMessage,
   SessionEvent,
   SessionMessage,
 } from '../../stream/index.js';
@@ -68,7 +67,8 @@ async function* take(
   let blocks: AssistantContent[] = [];
   const spoken = async function* (): AsyncGenerator<SessionEvent, void> {
     if (blocks.length === 0) return;
-    const message: AssistantMessage = yield* say({ provider: id, model: request.model }, blocks);
+    const { message, events } = say({ provider: id, model: request.model }, blocks);
+    for (const event of events) yield event;
     messages.push(message);
     blocks = [];
   };

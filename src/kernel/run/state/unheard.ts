@@ -45,13 +45,11 @@ export function upstreamOf(outcome: Outcome): Upstream {
 export function passesUnheard({ selection, onError }: Stage, given: Given | undefined): boolean {
   if (selection !== undefined && onError.resolver === 'closed') return false; // §9.4
   if (given === undefined) return true;
-  const { after, band, occurredAt, signal, metadata, providerMetadata } = given;
+  const { after, band, occurredAt, signal } = given;
   return (
     band === undefined &&
     occurredAt === undefined &&
     signal?.aborted !== true &&
-    metadata === undefined &&
-    providerMetadata === undefined &&
     (after === undefined || after.annotations === nothing)
   );
 }
