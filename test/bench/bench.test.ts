@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { workOfFrames } from './frames.mjs';
+import { lineHost, stepsOfMessage } from './line-host.mjs';
 import { runOnce } from './once.mjs';
 import { stepsOf } from './steps.mjs';
 
@@ -64,6 +65,20 @@ describe('the benchmark', () => {
       });
     },
   );
+
+  it('a message makes as few promises and dispatches as it should, with a journal and without one', async () => {
+    const modules = {
+      ...(await import('../../src/host/index.js')),
+      ...(await import('../../src/agent/index.js')),
+      ...(await import('../../src/kernel/index.js')),
+    };
+    const alone = await lineHost(modules);
+    expect(await stepsOfMessage(alone)).toEqual({ promises: 509, dispatches: 31 });
+    await alone.host.stop();
+    const kept = await lineHost(modules, { journal: modules.memoryJournal() });
+    expect(await stepsOfMessage(kept)).toEqual({ promises: 519, dispatches: 31 });
+    await kept.host.stop();
+  });
 
   it('takes the same frames, whatever it makes of them', async () => {
     const csdk = {

@@ -1,4 +1,3 @@
-import { AsyncLocalStorage } from 'node:async_hooks';
 import nodeProcess from 'node:process';
 import {
   type Clock,
@@ -10,6 +9,8 @@ import {
   systemClock,
   type TimerHandle,
 } from '../../kernel/index.js';
+import { LoopClock } from './loop-clock.js';
+import { type Mark, WorkMarks } from './work-marks.js';
 
 /** The options of a watch. */
 export interface HandlerWatchOptions {
@@ -21,12 +22,6 @@ export interface HandlerWatchOptions {
   readonly blockedAfterMs?: number | false;
   /** The process whose stray rejections are heard, by default this one. */
   readonly process?: Pick<NodeJS.Process, 'on' | 'off'>;
-}
-
-/** The owner of some work: a handler, or the setup of an extension and the work that it has started. */
-interface Mark {
-  readonly extensionId: string;
-  readonly contributionId?: string;
 }
 
 /** Milliseconds between two looks at the event loop. */
@@ -46,7 +41,8 @@ const beatMs = 250;
  */
 export class HandlerWatch implements Disposable {
   readonly #options: Required<Omit<HandlerWatchOptions, 'logger'>> & { readonly logger: Logger };
-  readonly #marks = new AsyncLocalStorage<Mark>();
+  readonly #marks = new WorkMarks();
+  readonly #loopClock: LoopClock;
   #kernel: Kernel | undefined;
   #timer: TimerHandle | undefined;
   /** Milliseconds of blocking since the last beat by handlers that are known. */
@@ -60,31 +56,55 @@ export class HandlerWatch implements Disposable {
       process: nodeProcess,
       ...options,
     };
+    const { clock, blockedAfterMs } = this.#options;
+    this.#loopClock = new LoopClock(Number(blockedAfterMs), clock); // `false` is never compared
   }
 
   /** Marks and times each handler, from when it is contributed on. */
   readonly instrument: Instrument = (handler, of) => {
-    const { clock, attributeRejections, blockedAfterMs } = this.#options;
+    const { attributeRejections, blockedAfterMs } = this.#options;
     const { extensionId, contributionId } = of;
     const mark: Mark = { extensionId, contributionId };
-    const marked: typeof handler = attributeRejections
-      ? (call, own) => this.#marks.run(mark, handler, call, own)
-      : handler;
+    const marks = this.#marks;
+    const clock = this.#loopClock;
+    if (attributeRejections) marks.enable();
+    const marked: typeof handler = (call, own) => {
+      const outer = marks.current;
+      marks.current = mark;
+      try {
+        return handler(call, own);
+      } finally {
+        marks.current = outer;
+      }
+    };
     if (blockedAfterMs === false) return marked;
     return (call, own) => {
-      const beganMs = clock.monotonicMs();
+      const outer = marks.current;
+      marks.current = mark;
+      const { counted } = clock;
+      const beganMs = counted[0] || clock.readMs();
       try {
-        return marked(call, own);
+        return handler(call, own);
       } finally {
-        const tookMs = clock.monotonicMs() - beganMs;
-        if (tookMs >= blockedAfterMs) this.#blocked(of, tookMs);
+        marks.current = outer;
+        const tookMs = (counted[0] || clock.readMs()) - beganMs;
+        if (tookMs >= clock.limitMs) this.#blocked(of, tookMs);
       }
     };
   };
 
   /** Runs the setup of an extension, so that the work that it starts is known as its own. */
-  readonly around = <T>(extensionId: string, work: () => T): T =>
-    this.#options.attributeRejections ? this.#marks.run({ extensionId }, work) : work();
+  readonly around = <T>(extensionId: string, work: () => T): T => {
+    const marks = this.#marks;
+    if (this.#options.attributeRejections) marks.enable();
+    const outer = marks.current;
+    marks.current = { extensionId };
+    try {
+      return work();
+    } finally {
+      marks.current = outer;
+    }
+  };
 
   /** Begins to hear stray rejections: each is told to the kernel, where it counts towards quarantine. */
   watch(kernel: Kernel): void {
@@ -109,11 +129,13 @@ export class HandlerWatch implements Disposable {
     process.off('unhandledRejection', this.#onRejection);
     process.off('uncaughtException', this.#onException);
     if (this.#timer !== undefined) clock.clearTimeout(this.#timer);
+    this.#marks[Symbol.dispose]();
+    this.#loopClock[Symbol.dispose]();
   }
 
   /** A host goes on after any rejection, because one promise without a reader must not end the service. */
-  readonly #onRejection = (reason: unknown): void => {
-    const mark = this.#marks.getStore();
+  readonly #onRejection = (reason: unknown, promise?: object): void => {
+    const mark = this.#marks.ownerOf(promise);
     if (mark !== undefined) this.#stray(mark, 'a promise was rejected', reason);
     else
       this.#options.logger.error(
@@ -124,7 +146,7 @@ export class HandlerWatch implements Disposable {
 
   /** An error of a timer or a listener. If it belongs to no extension it ends the process, as it would without a watch. */
   readonly #onException = (error: unknown): void => {
-    const mark = this.#marks.getStore();
+    const mark = this.#marks.ownerOf();
     if (mark === undefined) {
       this.#options.process.off('uncaughtException', this.#onException);
       throw error;
@@ -165,6 +187,7 @@ export class HandlerWatch implements Disposable {
         );
       }
       this.#explainedMs = 0;
+      this.#loopClock.beat();
       this.#beat(blockedAfterMs);
     }, beatMs);
     this.#timer.unref?.();

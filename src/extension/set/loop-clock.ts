@@ -1,0 +1,103 @@
+import { Worker } from 'node:worker_threads';
+import { type Clock, systemClock } from '../../kernel/index.js';
+
+/** The first element is a count of milliseconds, or 0. */
+type Counted = { readonly [0]: number };
+
+/** Milliseconds that another thread counts: 0 until it runs, and again when it has failed. */
+export interface Ticks extends Disposable {
+  readonly counted: Counted;
+}
+
+/** Milliseconds between two ticks. */
+export const tickMs = 25;
+
+/** Readings between two beats from which on a reading is to cost nothing: so many cost some thousandths of the time. */
+const manyReadings = 10_000;
+
+const uncounted = countOf(new Float64Array(1));
+
+/**
+ * Measures how long a call blocks. A reading of the platform's clock costs as much as a small handler. So a busy process has a
+ * thread count the time (9 MB): its count costs nothing to read, and is coarse. The thread is started when it pays.
+ *
+ * @example
+ * const { counted } = loopClock;
+ * const beganMs = counted[0] || loopClock.readMs();
+ * work();
+ * if ((counted[0] || loopClock.readMs()) - beganMs >= loopClock.limitMs) tell();
+ */
+export class LoopClock implements Disposable {
+  /** The count of the thread if that runs. It is another one only after a beat. */
+  counted = uncounted;
+  /** From how many milliseconds between two readings on a call has blocked for `blockedAfterMs`: a count may be too small. */
+  limitMs: number;
+  readonly #blockedAfterMs: number;
+  readonly #clock: Clock;
+  readonly #startTicks: (() => Ticks) | undefined;
+  #ticks: Ticks | undefined;
+  #readings = 0;
+
+  /** @param startTicks by default a thread, which counts the time of the platform; no thread can count that of another clock. */
+  constructor(
+    blockedAfterMs: number,
+    clock: Clock,
+    startTicks = clock === systemClock ? ticksOfThread : undefined,
+  ) {
+    this.limitMs = blockedAfterMs;
+    this.#blockedAfterMs = blockedAfterMs;
+    this.#clock = clock;
+    this.#startTicks = startTicks;
+  }
+
+  /** Reads the platform's clock. */
+  readMs(): number {
+    this.#readings++;
+    return this.#clock.monotonicMs();
+  }
+
+  /** To be called now and then, and not within a call that is measured. */
+  beat(): void {
+    if (this.#readings >= manyReadings) this.#ticks ??= this.#startTicks?.();
+    this.#readings = 0;
+    const { counted = uncounted } = this.#ticks ?? {};
+    this.counted = counted[0] > 0 ? counted : uncounted;
+    this.limitMs = this.#blockedAfterMs - (this.counted === uncounted ? 0 : tickMs);
+  }
+
+  [Symbol.dispose](): void {
+    this.#ticks?.[Symbol.dispose]();
+    this.#ticks = undefined;
+    this.counted = uncounted;
+  }
+}
+
+function countOf(cells: Float64Array): Counted {
+  return cells as unknown as Counted; // it has one element
+}
+
+/** A thread that gets no time counts none: what it has not seen is not laid at the door of the call that runs then. */
+const code = `
+  const { counted, tickMs } = require('node:worker_threads').workerData;
+  let lastMs = performance.now();
+  setInterval(() => {
+    const nowMs = performance.now();
+    counted[0] += Math.min(nowMs - lastMs, 4 * tickMs);
+    lastMs = nowMs;
+  }, tickMs);`;
+
+function ticksOfThread(): Ticks {
+  const counted = new Float64Array(new SharedArrayBuffer(Float64Array.BYTES_PER_ELEMENT));
+  const small = { maxOldGenerationSizeMb: 8, maxYoungGenerationSizeMb: 1 };
+  const thread = new Worker(code, {
+    eval: true,
+    workerData: { counted, tickMs },
+    resourceLimits: small,
+  });
+  thread.on('error', () => counted.fill(0)); // it has ended: the platform's clock is read again
+  thread.unref();
+  return {
+    counted: countOf(counted),
+    [Symbol.dispose]: () => void thread.terminate(),
+  };
+}

@@ -1,0 +1,76 @@
+import { createHook } from 'node:async_hooks';
+
+/** A channel of a process: it gives a line to the host, and takes each reply. */
+function lineChannel() {
+  const channel = {
+    id: 'lines',
+    accounts: ['one'],
+    capabilities: {},
+    resendPolicy: { ambiguous: 'fail', maxAttempts: 1, maxWaitMs: 0 },
+    startAccount: async (_account, inbox) => {
+      channel.inbox = inbox;
+    },
+    stopAccount: async () => undefined,
+    decodeIngress: ({ from, content }, accountId) => ({
+      kind: 'message',
+      message: {
+        channel: 'lines',
+        accountId,
+        from,
+        conversationId: from,
+        content,
+        attachments: [],
+        metadata: {},
+      },
+    }),
+    send: async (permit) => {
+      permit.take();
+      return { status: 'sent', receipt: {} };
+    },
+  };
+  return channel;
+}
+
+/**
+ * Makes a host with one echo agent, and a function that has it answer a line.
+ *
+ * @param modules `createHost`, `echoProvider` and `silentLogger`, of the sources or of a build.
+ */
+export async function lineHost({ createHost, echoProvider, silentLogger }, options = {}) {
+  const channel = lineChannel();
+  let wake = () => undefined;
+  let updateId = 0;
+  const host = createHost({
+    channels: [channel],
+    agents: [{ id: 'main', provider: echoProvider() }],
+    logger: silentLogger,
+    ...options,
+    onMessageEnd: () => wake(),
+  });
+  await host.start();
+  return {
+    host,
+    say: (from) => {
+      const ended = new Promise((resolve) => (wake = resolve));
+      const raw = { from, content: `line ${updateId} of ${from}` };
+      void channel.inbox.receive({ raw, updateId: String(updateId++) });
+      return ended;
+    },
+  };
+}
+
+/** Counts what one message makes: the same on each machine. Its conversation is known, and the code has run before. */
+export async function stepsOfMessage({ host, say }) {
+  for (let i = 0; i < 3; i++) await say('ada');
+  await new Promise(setImmediate);
+  const before = host.kernel.stats().dispatches;
+  let promises = 0;
+  const hook = createHook({
+    init: (_, type) => {
+      if (type === 'PROMISE') promises++;
+    },
+  }).enable();
+  await say('ada');
+  hook.disable();
+  return { promises, dispatches: host.kernel.stats().dispatches - before };
+}
