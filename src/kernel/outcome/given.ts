@@ -63,3 +63,8 @@ export function takeGiven(stage: Stage, given: Given): void {
   if (given.occurredAt !== undefined && !Number.isFinite(given.occurredAt))
     refuse('occurredAt', 'it must be milliseconds since 1970');
 }
+
+/** Tells whether a dispatch was given data, which is checked and frozen. */
+export function hasMetadata({ metadata, providerMetadata }: Given): boolean {
+  return metadata !== undefined || providerMetadata !== undefined;
+}

@@ -12,7 +12,7 @@ import type { RawContribution } from '../contract/contribution.js';
 import { kernelError } from '../errors.js';
 import { nameOf } from '../outcome/entry.js';
 import type { Upstream } from '../outcome/envelope.js';
-import { type Given, takeGiven } from '../outcome/given.js';
+import { type Given, hasMetadata, takeGiven } from '../outcome/given.js';
 import type { Author, Outcome } from '../outcome/outcome.js';
 import { type FamilyState, Registry } from '../registry/registry.js';
 import { begin, end, settled } from '../run/dispatch.js';
@@ -250,11 +250,9 @@ class PipelineKernel implements Services {
     if (plan.size > 0 || !passesUnheard(slot.stage, given)) return undefined;
     const nowMs = this.#stamp();
     if (nowMs < this.#stampMs) return undefined; // the clock went back
-    if (given?.metadata !== undefined || given?.providerMetadata !== undefined)
-      takeGiven(slot.stage, given); // §1.5
-    const { counters } = this;
-    counters.dispatches++;
-    counters.passed++;
+    if (given !== undefined && hasMetadata(given)) takeGiven(slot.stage, given); // §1.5
+    this.counters.dispatches++;
+    this.counters.passed++;
     return new Unheard(this, plan, payload, given, nowMs, ++this.#sequence) as Outcome; // of the row's payload
   }
 
