@@ -40,8 +40,8 @@ export { type MemoryJournalOptions, memoryJournal } from './journal/memory-journ
 export type { MessageEnd, SendReport } from './journal/message-end.js';
 export type { Damage } from './journal/rows/table-rows.js';
 export type { JournalOptions, SqliteJournal } from './journal/sqlite/journal-options.js';
+export { openJournal } from './journal/sqlite/open-journal.js';
 export type { Retention } from './journal/sqlite/retention.js';
-export { openJournal } from './journal/sqlite/sqlite-journal.js';
 export { type ReadOptions, readJournal } from './journal/sqlite/sqlite-reader.js';
 export { type TendedJournal, tendJournal } from './journal/sqlite/tend-journal.js';
 export {

@@ -3,11 +3,12 @@ import { describe, expect, it } from 'vitest';
 import { echoProvider } from '../../src/agent/index.js';
 import { openJournal, openSqlite } from '../../src/host/index.js';
 import type { AgentProvider } from '../../src/stream/index.js';
+import { virtualClock } from '../../src/testing/index.js';
 import { testFolder } from '../support/folder.js';
 import { type HostLab, type HostLabOptions, hostLab } from '../support/host-lab.js';
 import { logWrites } from '../support/log-writes.js';
 
-const alone = 10;
+const alone = 40;
 
 /** An agent that says what it was told, and calls no tool. */
 const speaker: AgentProvider = {
@@ -30,13 +31,13 @@ interface JournalLab extends AsyncDisposable {
 
 async function journalLab(options: HostLabOptions = {}): Promise<JournalLab> {
   const path = join(testFolder(), 'sluice.db');
-  const journal = await openJournal(path);
+  const clock = virtualClock(); // nothing that waits for a time is written before
+  const journal = await openJournal(path, { clock });
   const agents = [{ id: 'main', provider: speaker }];
-  const lab = await hostLab({ journal, store: journal.store, agents, ...options });
+  const lab = await hostLab({ clock, journal, store: journal.store, agents, ...options });
   const bytesUsed = (): number => {
     using database = openSqlite(path, { readonly: true });
     const one = (sql: string) => Number(Object.values(database.prepare(sql).get() ?? {})[0]);
-    database.exec('PRAGMA query_only = ON');
     return (one('PRAGMA page_count') - one('PRAGMA freelist_count')) * 4_096;
   };
   let last = { syncs: 0, bytes: 0 };
@@ -83,6 +84,23 @@ describe('a message in a journal', () => {
         await new Promise((resolve) => setImmediate(resolve)); // its lane is free
       }
       expect((await one.writes()).syncs).toBe(syncs * alone);
+    },
+  );
+
+  it.each([
+    ['that is answered', 15, 6, {}],
+    ['whose agent calls a tool', 30, 9, { agents }],
+  ] as const)(
+    '%s, with %i dispatches and more, takes at most %i KiB of the file (durability §4.7)',
+    async (_, dispatches, most, options) => {
+      await using one = await journalLab(options);
+      for (let at = 0; at < alone; at++) {
+        await one.lab.say(`message ${at} of a usual length, a line of text`);
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+      const { bytes } = await one.writes();
+      expect(one.lab.outcomes.length).toBeGreaterThan(dispatches * alone);
+      expect(bytes / alone / 1_024).toBeLessThan(most);
     },
   );
 });

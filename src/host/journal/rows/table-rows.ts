@@ -29,6 +29,8 @@ export interface HowRead {
  * returned: `database-damaged`, with the table, the row's number and its column. Writes are within a transaction of the caller.
  */
 export interface TableRows {
+  /** The number of the next row. */
+  nextSeq(): number;
   /** Adds a row with the next number, or with the one in `seq`. */
   add(values: RowValues): void;
   /** The first row of which a column has a value, without its body. */
@@ -90,10 +92,13 @@ export function tableRows(
     return Number(statement(sql).get(name)?.['seq']);
   };
 
+  const next = (): number => (nextSeq ??= lastSeq() + 1);
+
   return {
+    nextSeq: next,
     add: (given) => {
       const values = cleaned(given);
-      const seq = values['seq'] ?? (nextSeq ??= lastSeq() + 1);
+      const seq = values['seq'] ?? next();
       if (typeof seq !== 'number' || !Number.isSafeInteger(seq))
         throw hostError('database-damaged', {
           path: database.path,

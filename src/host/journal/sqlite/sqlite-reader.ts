@@ -25,6 +25,7 @@ import {
 } from '../rows/journal-rows.js';
 import { isNotEnded, isOpenUpdate } from '../rows/journal-schema.js';
 import { keyValueRows } from '../rows/key-value-rows.js';
+import { packedMark, unpacked } from '../rows/packed-dispatches.js';
 import { type Damage, goodRows, type TableRows, tableRows } from '../rows/table-rows.js';
 import { keyValueReader } from './sqlite-key-values.js';
 
@@ -56,8 +57,14 @@ export class SqliteReader implements JournalReader {
     return this.#slices(sendsTable, filter);
   }
 
+  /** One dispatch is looked for where its id says that it may be, and then everywhere. */
   async dispatches(filter: DispatchFilter = {}): Promise<readonly DispatchRecord[]> {
-    return this.#slices(dispatchesTable, filter);
+    const isOf = (row: DispatchRecord): readonly DispatchRecord[] =>
+      dispatchesOf(row).filter((one) => isWanted(one, filter));
+    const { eventId, ...others } = filter;
+    if (eventId === undefined) return this.#slices(dispatchesTable, filter, isOf);
+    const near = await this.#slices(dispatchesTable, filter, isOf);
+    return near.length > 0 ? near : this.#slices(dispatchesTable, others, isOf);
   }
 
   get keyValues(): KeyValueReader {
@@ -73,6 +80,7 @@ export class SqliteReader implements JournalReader {
   async #slices<Row extends { readonly seq: number }>(
     table: RecordTable<Row>,
     filter: RowFilter,
+    recordsOf: (row: Row) => readonly Row[] = (row) => [row],
   ): Promise<Row[]> {
     const most = Math.max(0, Math.trunc(filter.limit ?? defaultLimit));
     const all: Row[] = [];
@@ -88,7 +96,7 @@ export class SqliteReader implements JournalReader {
       for (const row of this.#rows(table, { ...filter, afterSeq, limit }, sawRow)) {
         sawRow(row.seq);
         characters += lengthOf(row);
-        all.push(row);
+        all.push(...recordsOf(row));
       }
       if (read < limit) break;
       slice = Math.min(
@@ -97,7 +105,7 @@ export class SqliteReader implements JournalReader {
       );
       await new Promise<void>((resolve) => setImmediate(resolve));
     }
-    return all;
+    return all.slice(0, most);
   }
 
   #rows<Row>(
@@ -113,11 +121,18 @@ export class SqliteReader implements JournalReader {
       conditions.push(condition);
       values.push(...bound);
     };
-    if (eventId !== undefined) where(`${table.idColumn} = ?`, eventId);
+    const mayBePacked = table.name === dispatchesTable.name;
+    if (eventId !== undefined && mayBePacked)
+      where(
+        `seq IN (SELECT seq FROM dispatches WHERE event_id BETWEEN ? AND ?
+          UNION SELECT seq FROM dispatches WHERE correlation_id IN (?, ?))`,
+        ...[earliestWith(eventId), eventId, eventId, eventId.replace(/\.[^.]*$/, '')],
+      );
+    else if (eventId !== undefined) where(`${table.idColumn} = ?`, eventId);
     if (correlationId !== undefined) where(`${table.correlationColumn} = ?`, correlationId);
     if (sinceMs !== undefined) where(`${table.timeColumn} >= ?`, sinceMs);
     if (afterSeq !== undefined) where('seq > ?', afterSeq);
-    if (family !== undefined) where('family = ?', family);
+    if (family !== undefined) where(`(family = ? OR omitted = '${packedMark}')`, family);
     if (lane !== undefined) where('lane = ?', lane);
     if (states !== undefined) where(`state IN (${states.map(() => '?').join(', ')})`, ...states);
     if (table.name === updatesTable.name && states !== undefined) {
@@ -155,6 +170,32 @@ export class SqliteReader implements JournalReader {
     }
     return rows;
   }
+}
+
+function dispatchesOf(row: DispatchRecord): readonly DispatchRecord[] {
+  return String(row.omitted) === packedMark ? unpacked(row) : [row];
+}
+
+/** Compares one dispatch with the conditions that a row with several may fit as a whole. */
+function isWanted(
+  { eventId, family, occurredAtMs, seq }: DispatchRecord,
+  filter: DispatchFilter,
+): boolean {
+  const { sinceMs = Number.NEGATIVE_INFINITY, afterSeq = 0 } = filter;
+  const isIt = (filter.eventId ?? eventId) === eventId && (filter.family ?? family) === family;
+  return isIt && occurredAtMs >= sinceMs && seq > afterSeq;
+}
+
+/** Milliseconds between the first dispatch of a row and the last, as a rule. */
+const rowMs = 60_000;
+
+/** The lowest id that a row with this dispatch may have: an id of the kernel begins with its time, in nine digits to base 36. */
+function earliestWith(eventId: string): string {
+  const [, digits] = /^([0-9a-z]{9})-/.exec(eventId) ?? [];
+  if (digits === undefined) return eventId;
+  return Math.max(0, Number.parseInt(digits, 36) - rowMs)
+    .toString(36)
+    .padStart(9, '0');
 }
 
 function lengthOf(row: object): number {

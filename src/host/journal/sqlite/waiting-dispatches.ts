@@ -4,6 +4,7 @@ import type { CleanText } from '../clean-body.js';
 import type { Passenger, PassengerRoom } from '../commit/transactions.js';
 import type { JournalStats, NewDispatch } from '../journal.js';
 import { dispatchesTable } from '../rows/journal-rows.js';
+import { packedMark, packedRow } from '../rows/packed-dispatches.js';
 import { type TableRows, tableRows } from '../rows/table-rows.js';
 
 /** Milliseconds that a dispatch may wait if nothing else is written. */
@@ -12,12 +13,17 @@ const longestWaitMs = 100;
 /** Characters that may wait. Dispatches beyond are counted, and not kept. */
 const mostCharacters = 64 * 1024 * 1024;
 
+/** Dispatches that are looked at together, and the characters of a row that holds several. */
+const mostTogether = 512;
+const mostOfRow = 256 * 1024;
+
 /**
  * Dispatches that wait to be written. They go along with the next transaction, never hold anything up, and are given up
  * first.
  */
 export class WaitingDispatches implements Passenger {
   readonly #rows: TableRows;
+  readonly #clean: CleanText;
   readonly #clock: Clock;
   readonly #onDue: () => void;
   #waiting: NewDispatch[] = [];
@@ -30,8 +36,9 @@ export class WaitingDispatches implements Passenger {
   #dropped = 0;
 
   /** @param onDue is called to write them. */
-  constructor(database: SqliteDatabase, clock: Clock, onDue: () => void, clean?: CleanText) {
-    this.#rows = tableRows(database, dispatchesTable, clean);
+  constructor(database: SqliteDatabase, clock: Clock, onDue: () => void, clean: CleanText) {
+    this.#rows = tableRows(database, dispatchesTable);
+    this.#clean = clean;
     this.#clock = clock;
     this.#onDue = onDue;
   }
@@ -72,12 +79,48 @@ export class WaitingDispatches implements Passenger {
   write({ characters, isSpent }: PassengerRoom): void {
     let written = 0;
     this.#inHand = 0; // a transaction before this one may have been rolled back
-    for (const one of this.#waiting) {
-      written += one.body.length;
-      if (this.#inHand > 0 && (written > characters || isSpent())) return;
-      this.#rows.add(dispatchesTable.row({ ...one }));
-      this.#inHand++;
+    while (this.#inHand < this.#waiting.length && !(this.#inHand > 0 && isSpent())) {
+      const from = this.#inHand;
+      for (const one of this.#waiting.slice(from, from + mostTogether)) {
+        written += one.body.length;
+        if (this.#inHand > 0 && written > characters) break;
+        this.#inHand++;
+      }
+      if (this.#inHand === from) return;
+      this.#writeByMessage(this.#waiting.slice(from, this.#inHand));
     }
+  }
+
+  /** The dispatches of one message share a row (durability §4.7). */
+  #writeByMessage(dispatches: readonly NewDispatch[]): void {
+    const groups = new Map<string, { of: NewDispatch[]; characters: number }>();
+    for (const one of dispatches) {
+      const { correlationId, body } = one;
+      const known = groups.get(correlationId);
+      if (known !== undefined && known.characters + body.length <= mostOfRow) {
+        known.of.push(one);
+        known.characters += body.length;
+        continue;
+      }
+      if (known !== undefined) this.#add(known.of);
+      groups.set(correlationId, { of: [one], characters: body.length });
+    }
+    for (const { of } of groups.values()) this.#add(of);
+  }
+
+  #add(given: readonly NewDispatch[]): void {
+    const clean = given.map((one) => {
+      const body = this.#clean(one.body);
+      return body === one.body ? one : { ...one, body };
+    });
+    const last = clean.at(-1);
+    if (last === undefined) return;
+    if (clean.length === 1) {
+      this.#rows.add(dispatchesTable.row({ ...last }));
+      return;
+    }
+    const seq = this.#rows.nextSeq() + clean.length - 1; // each of them has a number
+    this.#rows.add(dispatchesTable.row({ ...packedRow(clean, last), seq, omitted: packedMark }));
   }
 
   written(isKept: boolean): void {
