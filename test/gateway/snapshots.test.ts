@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { checkOrdering } from '../../src/csdk/index.js';
 import { FactQueue } from '../../src/gateway/run/fact-queue.js';
 import type { RunFact } from '../../src/gateway/run/run-fact.js';
-import { sessionReader } from '../../src/gateway/session/session-reader.js';
+import { SessionReader } from '../../src/gateway/session/session-reader.js';
 import { type SessionEvent, textOf } from '../../src/stream/index.js';
 import { virtualClock } from '../../src/testing/index.js';
 
@@ -65,7 +65,7 @@ describe('snapshots of any messages, read at any time (stream §6.2, §6.6)', ()
       fc.asyncProperty(runs, async ({ messages, reads }) => {
         fc.pre(canBeToldApart(messages));
         const queue = new FactQueue();
-        const reader = sessionReader({ provider: 'p', model: 'm', clock: virtualClock() });
+        const reader = new SessionReader({ provider: 'p', model: 'm', clock: virtualClock() });
         const told: SessionEvent[] = [{ type: 'agent_start' }];
         const waiting = queue.read();
         const facts = factsOf(messages);

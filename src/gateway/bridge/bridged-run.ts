@@ -6,7 +6,7 @@ import type { ChatEvent } from '../protocol/chat-event.js';
 import { FactQueue } from '../run/fact-queue.js';
 import { factReader } from '../run/fact-reader.js';
 import type { RunEndFact } from '../run/run-fact.js';
-import { sessionReader } from '../session/session-reader.js';
+import { SessionReader } from '../session/session-reader.js';
 
 /** The options of a bridged run. */
 interface BridgedRunOptions {
@@ -34,7 +34,7 @@ export function bridgedGatewayRun(kernel: Kernel, options: BridgedRunOptions) {
   const sessionId = sessionKey;
   const idle = new Timer(clock);
   const idleTimeoutMs = options.idleTimeoutMs;
-  const session = sessionReader({ provider, model, clock });
+  const session = new SessionReader({ provider, model, clock });
   const facts = factReader((fact) => {
     const isFailure = fact.kind === 'end' && fact.how === 'failed';
     queue.push(isFailure ? { ...fact, message: redact(fact.message) } : fact);

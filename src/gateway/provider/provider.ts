@@ -20,7 +20,7 @@ import {
   type RunRequest,
 } from '../run/gateway-run.js';
 import type { RunEndFact, RunFact } from '../run/run-fact.js';
-import { sessionReader } from '../session/session-reader.js';
+import { SessionReader } from '../session/session-reader.js';
 import { answerOf, isTooLong, tooLong } from './chat-answer.js';
 import { type AttemptOutcome, type Circuit, circuit, type EndAttempt } from './circuit.js';
 import { DeltaQueue } from './delta-queue.js';
@@ -136,7 +136,7 @@ export class OpenClawAgentProvider implements AgentProvider {
     yield { type: 'agent_start' };
     const { client } = this.#options;
     const { model, signal } = request;
-    const reader = sessionReader({ provider: this.id, model, clock: client.clock });
+    const reader = new SessionReader({ provider: this.id, model, clock: client.clock });
     const entered = this.#enter(turnMessage(request));
     if ('problem' in entered) {
       const { problem } = entered;

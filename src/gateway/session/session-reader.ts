@@ -1,7 +1,7 @@
 import type { Clock } from '../../kernel/index.js';
 import type { AssistantMessage, SessionEvent, StopReason } from '../../stream/index.js';
 import type { RunEndFact, RunFact, SnapshotFact, ToolFact } from '../run/run-fact.js';
-import { type OpenMessage, openMessage } from './open-message.js';
+import { OpenMessage } from './open-message.js';
 
 /** The facts that each message names. */
 interface SessionReaderOptions {
@@ -14,26 +14,45 @@ interface SessionReaderOptions {
  * Makes session events of one run's facts, in the order that `checkOrdering` asks for, whatever the gateway leaves out or
  * says twice (stream §6). `agent_start` is its reader's.
  */
-export function sessionReader(options: SessionReaderOptions) {
-  const { provider, model, clock } = options;
-  const messages: AssistantMessage[] = [];
-  const tools = new Map<string, { readonly fact: ToolFact; isRunning: boolean }>();
-  let open: OpenMessage | undefined;
-  let isCompacting = false;
-  let hasSaid = false;
+export class SessionReader {
+  readonly #with: SessionReaderOptions;
+  readonly #messages: AssistantMessage[] = [];
+  readonly #tools = new Map<string, { readonly fact: ToolFact; isRunning: boolean }>();
+  #open: OpenMessage | undefined;
+  #isCompacting = false;
+  #hasSaid = false;
 
-  function* snapshot(fact: SnapshotFact): Generator<SessionEvent> {
-    if (fact.text === '') return;
-    if (open?.isAnother(fact) === true) yield* endMessage('stop');
-    if (fact.kind === 'text') hasSaid = true;
-    yield* (yield* message()).take(fact);
+  constructor(options: SessionReaderOptions) {
+    this.#with = options;
   }
 
-  function* tool(fact: ToolFact): Generator<SessionEvent> {
+  /** The events of one fact. After an `end` nothing may follow. */
+  *take(fact: RunFact): Generator<SessionEvent> {
+    switch (fact.kind) {
+      case 'thinking':
+      case 'text':
+        return yield* this.#snapshot(fact);
+      case 'tool':
+        return yield* this.#tool(fact);
+      case 'compaction':
+        return yield* this.#compaction(fact.phase, fact.willRetry);
+      case 'end':
+        return yield* this.#end(fact);
+    }
+  }
+
+  *#snapshot(fact: SnapshotFact): Generator<SessionEvent> {
+    if (fact.text === '') return;
+    if (this.#open?.isAnother(fact) === true) yield* this.#endMessage('stop');
+    if (fact.kind === 'text') this.#hasSaid = true;
+    yield* (yield* this.#message()).take(fact);
+  }
+
+  *#tool(fact: ToolFact): Generator<SessionEvent> {
     const { phase, toolCallId, result } = fact;
-    const known = tools.get(toolCallId);
-    if (known === undefined) yield* beginCall(fact);
-    const call = tools.get(toolCallId);
+    const known = this.#tools.get(toolCallId);
+    if (known === undefined) yield* this.#call(fact);
+    const call = this.#tools.get(toolCallId);
     if (call?.isRunning !== true || phase === 'start') return; // told already
     const { toolName, args } = call.fact;
     if (phase === 'update') {
@@ -46,33 +65,33 @@ export function sessionReader(options: SessionReaderOptions) {
   }
 
   /** A call ends the message that makes it: each call is in one message, also where that says nothing. */
-  function* beginCall(fact: ToolFact): Generator<SessionEvent> {
+  *#call(fact: ToolFact): Generator<SessionEvent> {
     const { toolCallId, toolName, args } = fact;
-    yield* message();
-    yield* endMessage('toolUse', {
+    yield* this.#message();
+    yield* this.#endMessage('toolUse', {
       call: { type: 'toolCall', id: toolCallId, name: toolName, arguments: args },
     });
-    tools.set(toolCallId, { fact, isRunning: true });
+    this.#tools.set(toolCallId, { fact, isRunning: true });
     yield { type: 'tool_execution_start', toolCallId, toolName, args };
   }
 
-  function* compaction(phase: 'start' | 'end', willRetry: boolean): Generator<SessionEvent> {
+  *#compaction(phase: 'start' | 'end', willRetry: boolean): Generator<SessionEvent> {
     const isStart = phase === 'start';
-    if (isStart === isCompacting) return;
-    if (isStart) yield* endMessage('stop');
-    isCompacting = isStart;
+    if (isStart === this.#isCompacting) return;
+    if (isStart) yield* this.#endMessage('stop');
+    this.#isCompacting = isStart;
     yield isStart
       ? { type: 'auto_compaction_start', reason: 'threshold' }
       : { type: 'auto_compaction_end', aborted: false, willRetry };
   }
 
-  function* end(end: RunEndFact): Generator<SessionEvent> {
-    if (end.how === 'done' && !hasSaid && end.text !== undefined)
-      yield* snapshot({ kind: 'text', text: end.text, opens: true, continues: false });
-    if (end.how === 'done') yield* endMessage('stop');
-    else if (end.how === 'aborted') yield* endMessage('aborted');
-    else yield* endMessage('error', { errorMessage: end.message });
-    for (const [toolCallId, call] of tools) {
+  *#end(end: RunEndFact): Generator<SessionEvent> {
+    if (end.how === 'done' && !this.#hasSaid && end.text !== undefined)
+      yield* this.#snapshot({ kind: 'text', text: end.text, opens: true, continues: false });
+    if (end.how === 'done') yield* this.#endMessage('stop');
+    else if (end.how === 'aborted') yield* this.#endMessage('aborted');
+    else yield* this.#endMessage('error', { errorMessage: end.message });
+    for (const [toolCallId, call] of this.#tools) {
       if (!call.isRunning) continue;
       call.isRunning = false;
       const { toolName } = call.fact;
@@ -84,49 +103,30 @@ export function sessionReader(options: SessionReaderOptions) {
         isError: true,
       };
     }
-    if (isCompacting) yield { type: 'auto_compaction_end', aborted: true, willRetry: false };
+    if (this.#isCompacting) yield { type: 'auto_compaction_end', aborted: true, willRetry: false };
     yield {
       type: 'agent_end',
-      messages: messages,
+      messages: this.#messages,
       ...(end.how === 'aborted' && { aborted: true }),
       ...(end.how === 'failed' && { error: { subtype: end.by, message: end.message } }),
     };
   }
 
-  function* message(): Generator<SessionEvent, OpenMessage> {
-    if (open !== undefined) return open;
-    const message = openMessage({ provider, model, timestamp: clock.now() });
-    open = message;
-    yield message.started();
+  *#message(): Generator<SessionEvent, OpenMessage> {
+    if (this.#open !== undefined) return this.#open;
+    const { provider, model, clock } = this.#with;
+    const message = new OpenMessage({ provider, model, timestamp: clock.now() });
+    this.#open = message;
+    yield message.started;
     return message;
   }
 
-  function* endMessage(
+  *#endMessage(
     stopReason: StopReason,
     how: Parameters<OpenMessage['end']>[1] = {},
   ): Generator<SessionEvent> {
-    const message = open;
-    open = undefined;
-    if (message !== undefined) messages.push(yield* message.end(stopReason, how));
+    const message = this.#open;
+    this.#open = undefined;
+    if (message !== undefined) this.#messages.push(yield* message.end(stopReason, how));
   }
-
-  return {
-    /** The events of one fact. After an `end` nothing may follow. */
-    *take(fact: RunFact): Generator<SessionEvent> {
-      switch (fact.kind) {
-        case 'thinking':
-        case 'text':
-          return yield* snapshot(fact);
-        case 'tool':
-          return yield* tool(fact);
-        case 'compaction':
-          return yield* compaction(fact.phase, fact.willRetry);
-        case 'end':
-          return yield* end(fact);
-      }
-    },
-  };
 }
-
-/** The parts of `sessionReader` that others use. */
-export type SessionReader = ReturnType<typeof sessionReader>;
