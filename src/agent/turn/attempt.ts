@@ -146,9 +146,10 @@ export async function runAttempt(turn: TurnScope, start: AttemptStart): Promise<
     await run.write({ role: 'user', content: options.message.text, timestamp: clock.now() });
   }
 
-  /** A tool does not run before what came before it has been told, and what was to be flushed is flushed. */
+  /** A tool does not run before what came before it has been told, what was to be flushed is flushed, and its call is kept. */
   const gate: AgentRequest['gate'] = async (call, stop) => {
     await wait(listener.told);
+    await options.session.kept?.();
     return run.gate(call, stop);
   };
 
