@@ -39,7 +39,7 @@ export const extensionErrors = {
   'bad-config': {
     message: '{extensionId}: {problems}',
     cause: 'The configuration does not fit the schema that the extension declares.',
-    hint: 'Mend {path} in the configuration of "{extensionId}". In a config file that is: "extensions": [{ "path": ..., "config": { ... } }].',
+    hint: 'Mend {path} in the configuration of "{extensionId}". In a config file that is: "extensions": [{ "path": ..., "config": { ... } }]; on the command line: --set {extensionId}.KEY=VALUE.',
   },
   'bad-config-schema': {
     message: '{extensionId}: its config schema cannot be used: {problem}.',

@@ -1,11 +1,14 @@
 import {
   type Extension,
+  type ExtensionStore,
   type LoadOptions,
   loadExtension,
   type ProvisionKind,
   type Provisions,
   type UnloadReport,
 } from '../extension/index.js';
+import { memoryJournal } from '../host/index.js';
+import { extensionData } from '../host/internal.js';
 import {
   type AsyncFamily,
   definedFields,
@@ -25,6 +28,8 @@ export interface LoadForTestOptions
 
 /** One extension, loaded into a kernel of its own. */
 export interface LoadedForTest extends TestKernel, AsyncDisposable {
+  /** The store of the extension, in memory: to read what it keeps, and to write what it shall find. */
+  readonly store: ExtensionStore;
   /** The labels of the extension's resources and contributions. */
   labels(): readonly string[];
   /** The things of one kind that it gave with `api.provide`. */
@@ -64,23 +69,36 @@ export async function loadForTest(
   const { config, setupTimeoutMs, ...kernelOptions } = options;
   const test = createTestKernel(kernelOptions);
   const { kernel, clock, log } = test;
+  const data = extensionData(memoryJournal({ clock, outlivesHost: false }), { clock });
   const loaded = await loadExtension(kernel, extension, {
     config,
+    host: { storeOf: data.storeOf, stateDirOf: data.stateDirOf },
     clock,
     logger: log,
     ...definedFields({ setupTimeoutMs }),
   });
-  if (loaded.status === 'disabled') throw loaded.error;
+  if (loaded.status === 'disabled') {
+    data[Symbol.dispose]();
+    throw loaded.error;
+  }
+  const dispose = async (): Promise<UnloadReport> => {
+    const report = await loaded.dispose();
+    data[Symbol.dispose]();
+    return report;
+  };
   return {
     ...test,
+    store: data.storeOf(extension.id),
     labels: () => loaded.labels(),
     provided: (kind) => loaded.provided(kind),
     dispatch: async (family, payload, given) =>
       kernel.dispatch(family, sampleWith(family, payload), given),
     dispatchSync: (family, payload, given) =>
       kernel.dispatchSync(family, sampleWith(family, payload), given),
-    dispose: () => loaded.dispose(),
-    [Symbol.asyncDispose]: () => loaded[Symbol.asyncDispose](),
+    dispose,
+    [Symbol.asyncDispose]: async () => {
+      await dispose();
+    },
   };
 }
 

@@ -117,6 +117,10 @@ describe('the other examples', () => {
     await import('../../docs/examples/limiter-test.js');
   });
 
+  it('run: the test of a memory finds what the handler has kept', async () => {
+    await import('../../docs/examples/remember-test.js');
+  });
+
   it('run: the fakes of the kit pass its checks of conformance', async () => {
     await import('../../docs/examples/conformance-test.js');
   });

@@ -1,6 +1,6 @@
 import { accessSync, constants, existsSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { readJournal } from '../../host/index.js';
+import { type JournalReader, readJournal } from '../../host/index.js';
 import type { Settings } from '../settings/settings.js';
 import { counted } from '../shell/text.js';
 import { type Finding, findingsOf } from './finding.js';
@@ -10,11 +10,32 @@ const findings = findingsOf('journal');
 /** Dead letters that are counted. */
 const most = 1_000;
 
+/** Finds values of extensions that are not loaded any more: they stay until somebody deletes them. */
+async function leftValues(
+  reader: JournalReader,
+  path: string,
+  loadedIds: readonly string[],
+): Promise<Finding[]> {
+  const uses = await reader.keyValues.namespaces();
+  return uses.flatMap(({ namespace: id, keys }) =>
+    loadedIds.includes(id) || id.startsWith('/') // the host's own
+      ? []
+      : findings.warning(
+          `keeps ${counted(keys, 'value', 'values')} of the extension "${id}", which is not loaded`,
+          path,
+          `Load the extension, or delete them: sluice store clear ${id}.`,
+        ),
+  );
+}
+
 /**
  * Looks at the journal without a write to it, also while a host uses it: it must be readable, its place writable, and dead
  * letters in it wait for an operator.
  */
-export async function checkJournal({ journal }: Pick<Settings, 'journal'>): Promise<Finding[]> {
+export async function checkJournal(
+  { journal }: Pick<Settings, 'journal'>,
+  loadedIds: readonly string[],
+): Promise<Finding[]> {
   if (journal === undefined)
     return [findings.ok('there is none: a crash loses what it interrupts')];
   const { path } = journal;
@@ -38,6 +59,7 @@ export async function checkJournal({ journal }: Pick<Settings, 'journal'>): Prom
       return [
         findings.ok(what, path),
         ...(dead.length === 0 ? [] : [findings.warning(`holds ${letters}`, path, hint)]),
+        ...(await leftValues(reader, path, loadedIds)),
       ];
     } finally {
       await reader.close();

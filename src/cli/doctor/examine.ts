@@ -48,7 +48,10 @@ export async function examine(settings: Settings, shell: Shell): Promise<Finding
       plugins.map(({ pluginId }) => pluginId),
     ),
     ...(await checkChannels(channels, provided, settings.workspaceDir)),
-    ...(await checkJournal(settings)),
+    ...(await checkJournal(
+      settings,
+      statuses.map(({ extensionId }) => extensionId),
+    )),
     ...(await checkFamilies({ kernel, providers: agents, channels })),
   );
   for (const { pluginId, error } of plugins)

@@ -8,10 +8,13 @@ import type { Shell } from '../shell/shell.js';
 import { type AgentChoice, agentChoice } from './agent-choice.js';
 import { findConfigFile, type LoadedConfig, readConfigFile } from './config-file.js';
 import { type GatewaySetting, gatewaySetting } from './gateway-setting.js';
+import { type SetConfig, setConfigOf } from './set-config.js';
 
 /** The options that every command on the pipeline takes. */
 export interface PipelineOptions {
   readonly extension?: readonly string[];
+  /** Settings of extensions: `ID.key=value` each. */
+  readonly set?: readonly string[];
   readonly plugin?: readonly string[];
   readonly strictPlugins?: boolean;
   /** A config file; `false` reads none. */
@@ -58,6 +61,8 @@ export interface Settings
   readonly plugins: readonly PluginSetting[];
   /** Settings of extensions that the command line gives, by specifier: they win over those of the config file. */
   readonly givenConfig: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+  /** Settings of extensions by their ids, as `--set` gives them: they win over all others. */
+  readonly setConfig: readonly SetConfig[];
   /** The gateway of the agents `openclaw`. */
   readonly gateway: GatewaySetting;
   /** The texts that no log and no journal may hold. */
@@ -70,6 +75,11 @@ export interface Settings
 export function addPipelineOptions(command: Command): Command {
   return command
     .option('-e, --extension <path>', 'load this extension; may be given again', collect)
+    .option(
+      '--set <id.key=value>',
+      'a setting of an extension, JSON or text; may be given again',
+      collect,
+    )
     .option('-p, --plugin <path>', 'load this OpenClaw plugin; may be given again', collect)
     .option(
       '--strict-plugins',
@@ -114,6 +124,7 @@ export async function readSettings(
     gateway,
     secrets,
     givenConfig: {},
+    setConfig: (options.set ?? []).map(setConfigOf),
     ...journalSetting(options.journal, config, cwd),
     ...(config?.stateDir !== undefined && { stateDir: resolve(config.folder, config.stateDir) }),
     ...agentSettings(options.agent, written, folder, cwd),

@@ -1,0 +1,103 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { openStore } from '../../../src/extension/internal.js';
+import { openJournal } from '../../../src/host/index.js';
+import { testFolder } from '../../support/folder.js';
+import { jsonLines } from '../cli.js';
+import { runInMemory } from '../memory-shell.js';
+
+/** An extension that says its config instead of each reply; it wants a URL. */
+function teller(folder: string): string {
+  const path = join(folder, 'teller.mjs');
+  writeFileSync(
+    path,
+    `export default { kind: 'sluice-extension', id: 'acme.tell', manifest: {},
+      config: { '~standard': { version: 1, vendor: 'test', validate: (value) =>
+        value.url === undefined ? { issues: [{ message: 'must be a URL', path: ['url'] }] } : { value } } },
+      setup(api, config) {
+        api.mutate('egress.preparing', 'tell', () => ({ content: JSON.stringify(config) }));
+      } };`,
+  );
+  return path;
+}
+
+describe('--set (A8, extensions-that-act §3.3)', () => {
+  it('gives an extension of the command line its config, as JSON or as text', async () => {
+    const extension = teller(testFolder());
+    const sets = ['url=http://127.0.0.1/?a=b', 'tries=3', 'deep.on=true'];
+    const args = sets.flatMap((set) => ['--set', `acme.tell.${set}`]);
+    const { code, stdout, stderr } = await runInMemory(
+      ['run', '--quiet', '--no-config', '-e', extension, ...args],
+      'hi\n',
+    );
+    expect([code, stderr]).toEqual([0, '']);
+    expect(JSON.parse(stdout)).toEqual({
+      url: 'http://127.0.0.1/?a=b',
+      tries: 3,
+      deep: { on: true },
+    });
+  });
+
+  it('wins over the config file, setting by setting', async () => {
+    const cwd = testFolder();
+    const path = teller(cwd);
+    const config = { url: 'file', deep: { on: false, off: 1 } };
+    writeFileSync(
+      join(cwd, 'sluice.config.json'),
+      JSON.stringify({ extensions: [{ path, config }] }),
+    );
+    const args = ['run', '--quiet', '--set', 'acme.tell.deep.on=true'];
+    const { stdout } = await runInMemory(args, 'hi\n', { cwd });
+    expect(JSON.parse(stdout)).toEqual({ url: 'file', deep: { on: true, off: 1 } });
+  });
+
+  it('is named by the error of a setting that is missing', async () => {
+    const args = ['run', '--quiet', '--no-config', '-e', teller(testFolder())];
+    const { stderr } = await runInMemory(args, '');
+    expect(stderr).toContain('config.url: must be a URL');
+    expect(stderr).toContain('--set acme.tell.KEY=VALUE');
+  });
+
+  it.each(['url', 'acme=1', '.url=1', 'acme..x=1', 'acme.__proto__.x=1'])(
+    'is refused in one line if it is no setting: %s',
+    async (set) => {
+      const { code, stderr } = await runInMemory(['run', '--no-config', '--set', set], '');
+      expect(code).toBe(2);
+      expect(stderr).toMatch(/^sluice: bad-arguments: --set is ".*\n$/);
+    },
+  );
+
+  it('tells of an id that no extension has', async () => {
+    const args = ['--no-config', '-e', teller(testFolder()), '--set', 'acme.tel.url=1'];
+    const { code, stderr } = await runInMemory(['run', '--quiet', '--strict', ...args], '');
+    expect(code).toBe(2);
+    expect(stderr).toContain('--set acme.tel.url names no extension that is loaded');
+  });
+});
+
+describe('sluice doctor (extensions-that-act §2.8)', () => {
+  it('warns of values of an extension that is not loaded any more', async () => {
+    const folder = testFolder();
+    const journal = await openJournal(join(folder, 'sluice.db'));
+    for (const id of ['gone', 'acme.tell', '/schedules'])
+      await openStore(id, { values: journal.keyValues, now: () => Date.now() }).set('key', 1);
+    await journal.close();
+    const extensions = [{ path: teller(folder), config: { url: 'x' } }];
+    const config = { journal: { path: './sluice.db' }, extensions };
+    writeFileSync(join(folder, 'sluice.config.json'), JSON.stringify(config));
+    const { stdout } = await runInMemory(['doctor', '--json'], '', { cwd: folder });
+    const found = jsonLines<{ check: string; severity: string; what: string; hint?: string }>(
+      stdout,
+    );
+    expect(found.filter(({ check, severity }) => check === 'journal' && severity !== 'ok')).toEqual(
+      [
+        expect.objectContaining({
+          severity: 'warning',
+          what: 'keeps 1 value of the extension "gone", which is not loaded',
+          hint: 'Load the extension, or delete them: sluice store clear gone.',
+        }),
+      ],
+    );
+  });
+});
