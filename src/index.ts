@@ -19,6 +19,7 @@ export {
   allow,
   type Band,
   type Call,
+  type CallPass,
   type Cancel,
   type CancelCodeOf,
   type Cancelled,

@@ -30,6 +30,7 @@ export {
 } from './handler/decisions.js';
 export type {
   Call,
+  CallPass,
   Contribution,
   ContributionOptions,
   FamilyOptionsByClass,

@@ -14,8 +14,14 @@ import type {
 } from '../outcome/families.js';
 import type { Outcome } from '../outcome/outcome.js';
 import type { Logger } from '../stage/ports.js';
-import type { HandlerClass } from '../stage/vocabulary.js';
+import type { Gate, HandlerClass } from '../stage/vocabulary.js';
 import type { Allow, Cancel, CancelWithReply, Select } from './decisions.js';
+
+/**
+ * The pass of a dispatch that a handler is called in. `first`: in its place in the run order. `recheck`: a veto judges again what
+ * has changed after it allowed it. More may come.
+ */
+export type CallPass = 'first' | 'recheck';
 
 /**
  * The first argument of a handler. Read-only; the payload and everything in it is frozen, but for the fields
@@ -30,6 +36,10 @@ export interface Call<F extends FamilyName = FamilyName> {
   readonly annotations: Readonly<Partial<AnnotationsOf<F>>> & Readonly<Record<string, unknown>>;
   /** The best candidate so far, in a stage with resolvers. */
   readonly selection: Select<SelectionOf<F>> | undefined;
+  /** The pass that it is called in: a veto that counts does so in the `first`. */
+  readonly pass: CallPass;
+  /** `observe-only`: what the dispatch tells of has happened, or cannot be stopped. A cancel or patch has no effect (spec §11). */
+  readonly gate: Gate;
   /** Aborted when this handler times out or its dispatch is aborted. Made when first read. */
   readonly signal: AbortSignal;
 }

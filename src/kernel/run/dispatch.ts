@@ -44,8 +44,7 @@ function proceed(run: Run, plan: Plan, from: number): void {
     end(run);
     return;
   }
-  run.cold.rechecking = true;
-  run.cold.rechecked = again.size;
+  run.recheck(again.size);
   if (run.stopped === undefined) proceed(run, again, 0);
   else {
     stopSpent(run, again, 0); // §10.2: no time is left to judge again

@@ -1,9 +1,12 @@
+import type { CallPass } from '../../handler/handler.js';
 import type { Author, Outcome } from '../../outcome/outcome.js';
+import type { Gate } from '../../stage/vocabulary.js';
 
 /** The dispatch behind a call. */
 export interface CallSource {
   /** The envelope; made when first read. */
   readonly event: object;
+  readonly gate: Gate;
   /** No handler of it may dispatch any more. */
   readonly ended: boolean;
   /** The payload as it stands, for the handler of a call to read. */
@@ -17,6 +20,7 @@ export interface CallSource {
 export interface CallContext {
   readonly annotations: object;
   readonly selection: object | undefined;
+  readonly pass: CallPass;
 }
 
 /** Returns the dispatch behind a call; nothing if the value is no call of this kernel. */
@@ -64,6 +68,14 @@ export class HandlerCall {
 
   get selection(): object | undefined {
     return this.#context.selection;
+  }
+
+  get pass(): CallPass {
+    return this.#context.pass;
+  }
+
+  get gate(): Gate {
+    return this.#source.gate;
   }
 
   get signal(): AbortSignal {
