@@ -44,7 +44,9 @@ function proceed(run: Run, plan: Plan, from: number): void {
     end(run);
     return;
   }
-  run.recheck(again.size);
+  run.cold.rechecking = true;
+  run.cold.rechecked = again.size;
+  run.renew(run.annotations, run.selection); // the calls from here on tell the pass
   if (run.stopped === undefined) proceed(run, again, 0);
   else {
     stopSpent(run, again, 0); // §10.2: no time is left to judge again

@@ -6,7 +6,7 @@ import type { Gate } from '../../stage/vocabulary.js';
 export interface CallSource {
   /** The envelope; made when first read. */
   readonly event: object;
-  readonly gate: Gate;
+  readonly terms: { readonly observeOnly: boolean };
   /** No handler of it may dispatch any more. */
   readonly ended: boolean;
   /** The payload as it stands, for the handler of a call to read. */
@@ -21,6 +21,15 @@ export interface CallContext {
   readonly annotations: object;
   readonly selection: object | undefined;
   readonly pass: CallPass;
+}
+
+/** Makes the context of calls: one literal, so that all have one hidden class. */
+export function contextOf(
+  annotations: object,
+  selection: object | undefined,
+  pass: CallPass,
+): CallContext {
+  return { annotations, selection, pass };
 }
 
 /** Returns the dispatch behind a call; nothing if the value is no call of this kernel. */
@@ -75,7 +84,7 @@ export class HandlerCall {
   }
 
   get gate(): Gate {
-    return this.#source.gate;
+    return this.#source.terms.observeOnly ? 'observe-only' : 'enforce';
   }
 
   get signal(): AbortSignal {

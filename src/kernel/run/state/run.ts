@@ -13,8 +13,7 @@ import type {
   SkipReason,
   Step,
 } from '../../outcome/outcome.js';
-import type { Gate } from '../../stage/vocabulary.js';
-import { type CallContext, type CallSource, HandlerCall } from '../services/call.js';
+import { type CallContext, type CallSource, contextOf, HandlerCall } from '../services/call.js';
 import type { Waiting } from '../services/deadlines.js';
 import type { Plan } from '../services/plan.js';
 import type { Services, StageMerges } from '../services/services.js';
@@ -54,11 +53,7 @@ export interface Terms {
 /** A frozen object without keys, for what is empty. */
 export const nothing: object = Object.freeze({});
 
-const noContext: CallContext = Object.freeze({
-  annotations: nothing,
-  selection: undefined,
-  pass: 'first',
-});
+const noContext = Object.freeze(contextOf(nothing, undefined, 'first'));
 
 const none: readonly Entry[] = Object.freeze([]);
 
@@ -150,8 +145,7 @@ export class Run implements CallSource, Emission {
     this.depth = depth;
     this.terms = terms;
     this.steps = services.trace ? [] : undefined;
-    this.context =
-      annotations === nothing ? noContext : { annotations, selection: undefined, pass: 'first' };
+    this.context = annotations === nothing ? noContext : contextOf(annotations, undefined, 'first');
     this.reached = this.plan.size;
   }
 
@@ -192,19 +186,8 @@ export class Run implements CallSource, Emission {
 
   /** Gives the handlers from here on other annotations, or another selection. */
   renew(annotations: object, selection: Candidate | undefined): void {
-    this.context = { annotations, selection, pass: this.rechecking ? 'recheck' : 'first' };
+    this.context = contextOf(annotations, selection, this.rechecking ? 'recheck' : 'first');
     this.call = undefined;
-  }
-
-  /** Vetoes judge again from here on: so many of them. */
-  recheck(count: number): void {
-    this.cold.rechecking = true;
-    this.cold.rechecked = count;
-    this.renew(this.annotations, this.selection);
-  }
-
-  get gate(): Gate {
-    return this.terms.observeOnly ? 'observe-only' : 'enforce';
   }
 
   /** Leaves what a handler has read to it. */
