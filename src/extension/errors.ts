@@ -82,6 +82,12 @@ export const extensionErrors = {
       'The extension was loaded into a kernel alone, or its host has not been made yet or has stopped.',
     hint: 'Load it by createHost({ extensions }) or `sluice run`, and call {what} while the host runs.',
   },
+  'bad-registration': {
+    message: '{what}: {problem}.',
+    cause:
+      'A thing that is registered by name belongs to its name over restarts, so each has its own.',
+    hint: 'Give each a name of its own, such as "evening-report".',
+  },
   'bad-store-key': {
     message: '{extensionId}: {key} is no key of a store.',
     cause: 'A key is a text of 1 to 512 characters without control characters.',

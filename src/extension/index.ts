@@ -39,6 +39,12 @@ export type {
   UnloadReport,
 } from './load/load-result.js';
 export { sluiceVersion } from './load/version.js';
+export type { Registration, RegistrationKind, Registrations } from './named/registration.js';
+export type {
+  RegisteredSchedule,
+  ScheduledRun,
+  ScheduleHandler,
+} from './named/schedule.js';
 export { ExtensionSet, type ExtensionSetOptions, type ExtensionUser } from './set/extension-set.js';
 export type { ExtensionStatus, ReloadResult } from './set/extension-status.js';
 export { HandlerWatch, type HandlerWatchOptions } from './set/handler-watch.js';

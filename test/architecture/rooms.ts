@@ -24,7 +24,7 @@ export const rooms: Readonly<Record<string, readonly string[]>> = {
     'explain',
     'surface',
   ],
-  extension: ['.', 'define', 'store', 'load', 'set'],
+  extension: ['.', 'named', 'define', 'store', 'load', 'set'],
   stream: ['.', 'flow'],
   run: ['.'],
   legacy: [

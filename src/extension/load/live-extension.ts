@@ -7,6 +7,7 @@ import {
   type Provisions,
 } from '../define/provisions.js';
 import { Scope } from '../define/scope.js';
+import type { Registration } from '../named/registration.js';
 import type { LoadedExtension, LoadOptions, UnloadReport } from './load-result.js';
 import type { RegistrationWindow } from './registration-window.js';
 
@@ -32,9 +33,10 @@ export class LiveExtension implements LoadedExtension {
   readonly extensionId: string;
   readonly manifest: Manifest;
   readonly #parts: LiveExtensionParts;
-  /** Its handlers and provisions. */
+  /** Its handlers, registrations and provisions. */
   #live: Scope;
   #provided = new Set<Provision>();
+  #registered = new Set<Registration>();
   #unloaded: Promise<UnloadReport> | undefined;
 
   constructor(parts: LiveExtensionParts) {
@@ -54,6 +56,10 @@ export class LiveExtension implements LoadedExtension {
     );
   }
 
+  registered(): readonly Registration[] {
+    return [...this.#registered];
+  }
+
   /**
    * Makes everything live in one synchronous step, in which it takes the place of a predecessor.
    *
@@ -69,7 +75,7 @@ export class LiveExtension implements LoadedExtension {
     }
   }
 
-  /** Takes its handlers and provisions out, at once. */
+  /** Takes its handlers, registrations and provisions out, at once. */
   withdraw(): void {
     void this.#live.dispose(); // all of it is undone synchronously
   }
@@ -111,6 +117,11 @@ export class LiveExtension implements LoadedExtension {
     const { kernel, extensionId, window, log } = this.#parts;
     const live = new Scope(extensionId, log);
     window.goLive(kernel, live);
+    for (const registration of window.registrations) {
+      this.#registered.add(registration);
+      const { kind, name } = registration;
+      live.add(`${kind} ${name}`, () => this.#registered.delete(registration));
+    }
     for (const provision of window.provisions) {
       this.#provided.add(provision);
       live.add(`provided ${labelOf(provision)}`, () => this.#provided.delete(provision));

@@ -3,6 +3,7 @@ import type { ExtensionHost } from '../define/extension-host.js';
 import type { Manifest } from '../define/manifest.js';
 import type { ProvisionKind, Provisions } from '../define/provisions.js';
 import type { UndoFailure, UndoReport } from '../define/scope.js';
+import type { Registration } from '../named/registration.js';
 
 /** The host's options for loading an extension. */
 export interface LoadOptions {
@@ -43,6 +44,8 @@ export interface LoadedExtension extends AsyncDisposable {
   labels(): readonly string[];
   /** The things of one kind that it gave with `api.provide`; none after it is disposed. */
   provided<K extends ProvisionKind>(kind: K): readonly Provisions[K][];
+  /** The things that it registered by name, in order; none after it is disposed. */
+  registered(): readonly Registration[];
   /**
    * Undoes all of it, in reverse: its handlers first, at once and together. Running handlers have `drainTimeoutMs` to end
    * before their resources are undone. Never rejects.

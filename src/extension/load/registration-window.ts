@@ -10,6 +10,7 @@ import type { ExtensionApi } from '../define/api.js';
 import type { Provision } from '../define/provisions.js';
 import type { Scope } from '../define/scope.js';
 import { extensionError } from '../errors.js';
+import { nameProblem, type Registration } from '../named/registration.js';
 import { notGranted } from './check-grants.js';
 
 /** The part of the api that registers handlers. */
@@ -23,6 +24,17 @@ export interface RegistrationWindow {
   readonly registering: Registering;
   /** The things that `api.provide` was given, in order. */
   readonly provisions: readonly Provision[];
+  /** The things that were registered by name, in order. */
+  readonly registrations: readonly Registration[];
+  /**
+   * Takes a thing that is registered by name.
+   *
+   * @param grant the grant that it needs.
+   * @throws SluiceError `setup-ended`, or `bad-registration` if the name is none, or is taken.
+   * @example
+   * window.register({ kind: 'schedule', name: 'tea', value }, 'schedule');
+   */
+  register(registration: Registration, grant?: string): void;
   /** Takes nothing more, and uses none of the contributions. */
   close(): void;
   /**
@@ -49,6 +61,9 @@ export function openRegistration(
 ): RegistrationWindow {
   const staged: OpenContribution[] = [];
   const provisions: Provision[] = [];
+  const registrations: Registration[] = [];
+  /** Those that the contributions need besides their classes. */
+  const needed = new Set<string>();
   let open = true;
 
   const register =
@@ -76,9 +91,21 @@ export function openRegistration(
         const what = `${extensionId}: api.provide("${String(kind)}")`;
         if (!open) throw extensionError('setup-ended', { extensionId, what });
         provisions.push(given);
+        needed.add(`provide:${kind}`);
       },
     },
     provisions,
+    registrations,
+    register: (registration, grant) => {
+      const { kind, name } = registration;
+      const what = `${extensionId}: api.${kind}("${String(name)}")`;
+      if (!open) throw extensionError('setup-ended', { extensionId, what });
+      const problem = nameProblem(registration, registrations);
+      if (problem !== undefined)
+        throw extensionError('bad-registration', { extensionId, what, problem });
+      registrations.push(registration);
+      if (grant !== undefined) needed.add(grant);
+    },
     close: () => {
       open = false;
     },
@@ -97,8 +124,7 @@ export function openRegistration(
             missing.push(`${name}:${family}`); // all of them are told at once
           }
         }
-        for (const { kind } of provisions)
-          if (!kernel.may(extensionId, `provide:${kind}`)) missing.push(`provide:${kind}`);
+        missing.push(...[...needed].filter((grant) => !kernel.may(extensionId, grant)));
         if (missing.length > 0) throw notGranted({ extensionId, requested }, missing);
       } catch (refused) {
         for (const { registration } of live.reverse()) registration[Symbol.dispose]();

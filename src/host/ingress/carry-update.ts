@@ -73,7 +73,9 @@ async function carry(
   const { account, decoded } = taken;
   const channel = account.channel.id;
   if (decoded.kind === 'job')
-    return fate === 'refused' ? full : runJob(parts, received, decoded.job, place);
+    return fate === 'refused'
+      ? full
+      : runJob(parts, { ...taken, job: decoded.job }, received, place);
   if (decoded.kind === 'ignored') {
     parts.logger.debug('an update was ignored', { channel, detail: decoded.reason });
     return { status: 'ignored', reason: decoded.reason };

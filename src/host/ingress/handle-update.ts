@@ -34,6 +34,7 @@ export async function handleUpdate(
 ): Promise<Worked> {
   const { eventId } = taken;
   if (isLeftToNext(parts)) return 'done';
+  if (await isSuspended(parts, taken)) return 'done';
   if (!(await beginUpdate(parts, eventId))) return 'held up';
   using _sends = parts.outbox.open(eventId, how.earlier);
   const place = countedPlace(parts, eventId, how.place);
@@ -41,6 +42,19 @@ export async function handleUpdate(
   if (place.isLost === true) return 'held up';
   await endUpdate(parts, taken, end);
   return 'done';
+}
+
+/** Puts a job off whose extension went while it waited in its lane: it waits for its account. @returns whether it does. */
+async function isSuspended(
+  parts: HostParts,
+  { eventId, account, decoded }: TakenUpdate,
+): Promise<boolean> {
+  const { accounts, backlog, journal } = parts;
+  if (!journal.outlivesHost || decoded.kind !== 'job') return false;
+  if (accounts.find(account.channel.id, account.accountId) !== undefined) return false;
+  backlog.waiting.add(eventId);
+  if (backlog.begun.has(eventId)) await giveBack(parts, eventId);
+  return true;
 }
 
 /**

@@ -12,4 +12,6 @@ export interface TakenUpdate {
   /** The time of its receipt, in milliseconds since 1970. */
   readonly receivedAtMs: number;
   readonly decoded: Decoded;
+  /** The number of this attempt, from 1 up. */
+  readonly attempt?: number;
 }

@@ -1,5 +1,6 @@
-import type { ChannelPlugin, DecodedIngress, InboundUpdate } from '../../channel/index.js';
+import type { DecodedIngress, InboundUpdate } from '../../channel/index.js';
 import type { RunningAccount } from '../provided/accounts.js';
+import { jobsChannel, type Named } from '../provided/jobs-channel.js';
 
 /** A text for the transcript of a session, of an extension. */
 export interface InjectJob {
@@ -9,38 +10,34 @@ export interface InjectJob {
   readonly text: string;
 }
 
+/** A run of a schedule. */
+export interface ScheduleJob extends Named<'schedule'> {
+  readonly dueAt: number;
+}
+
 /** A job of the host itself, kept as an update (extensions-that-act §5.1). */
-export type Job = InjectJob;
+export type Job = InjectJob | ScheduleJob;
+
+/** A job as it was taken in. */
+export interface TakenJob<J extends Job = Job> {
+  /** The id of its update. */
+  readonly eventId: string;
+  readonly account: RunningAccount;
+  /** The number of this attempt, from 1 up. */
+  readonly attempt?: number;
+  readonly job: J;
+}
 
 /** An update as a channel has decoded it, or a job of the host. */
 export type Decoded = DecodedIngress | { readonly kind: 'job'; readonly job: Job };
-
-/** The host's own channel: jobs come by it, and nothing goes out. It is never started, and nobody can choose it. */
-const jobsChannel: ChannelPlugin = {
-  id: 'sluice',
-  capabilities: {},
-  accounts: ['inject'],
-  resendPolicy: { ambiguous: 'fail', maxAttempts: 1, maxWaitMs: 0 },
-  startAccount: async () => undefined,
-  stopIntake: async () => undefined,
-  stopAccount: async () => undefined,
-  decodeIngress: () => ({ kind: 'ignored', reason: 'it is a job of the host' }),
-  send: async () => ({ status: 'rejected', reason: 'nothing is sent by the host’s own channel' }),
-};
-
-/** The account that injections come by. */
-export const injectAccount: RunningAccount = {
-  channel: jobsChannel,
-  accountId: 'inject',
-  startedMonotonicMs: 0,
-};
 
 /** Reads a job of an update; nothing if the update is of a channel. */
 export function jobOf({ channel }: RunningAccount, { raw }: InboundUpdate): Job | undefined {
   return channel === jobsChannel ? (raw as Job) : undefined; // the host has written it
 }
 
-/** The lane of a job: jobs of one session are in order. */
-export function laneOfJob({ kind, sessionKey }: Job): string {
-  return JSON.stringify([jobsChannel.id, kind, sessionKey]);
+/** The lane of a job: injections of one session are in order, and so are the jobs of one registration. */
+export function laneOfJob(job: Job): string {
+  if (job.kind === 'inject') return JSON.stringify([jobsChannel.id, job.kind, job.sessionKey]);
+  return JSON.stringify([jobsChannel.id, job.kind, job.extensionId, job.name]);
 }

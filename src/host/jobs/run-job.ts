@@ -5,26 +5,32 @@ import type { Place } from '../lanes/place.js';
 import type { HostParts } from '../parts/parts.js';
 import { inSession } from '../session/in-session.js';
 import { newSession } from '../session/sessions.js';
-import type { InjectJob, Job } from './job.js';
+import type { InjectJob, TakenJob } from './job.js';
+import { runSchedule } from './run-schedule.js';
 
-type Ending = Pick<MessageEnd, 'status' | 'reason' | 'agentId' | 'sessionKey'>;
+type Ending = Pick<MessageEnd, 'status' | 'reason'> &
+  Partial<Pick<MessageEnd, 'agentId' | 'sessionKey'>>;
 
 /** Entries of a transcript that are searched for an injection whose job was begun before. */
 const searched = 1_000;
 
 /**
- * Takes a job to its end, in the lane of its session.
+ * Takes a job to its end.
  *
  * @throws what the store says: the job goes to the dead letters.
  */
 export function runJob(
   parts: HostParts,
+  taken: TakenJob,
   received: Outcome<'ingress.received'>,
-  job: Job,
   place: Place,
 ): Promise<Ending> {
-  const { sessionKey } = job;
-  return inSession(parts, place, { sessionKey }, () => inject(parts, received, job));
+  const { job } = taken;
+  if (job.kind === 'inject') {
+    const { sessionKey } = job;
+    return inSession(parts, place, { sessionKey }, () => inject(parts, received, job));
+  }
+  return runSchedule(parts, { ...taken, job });
 }
 
 /** Writes a text into the transcript of a session, as `transcript.message.writing` passes it (extensions-that-act §5.3). */

@@ -1,8 +1,10 @@
 import type { ChannelPlugin } from '../../channel/index.js';
-import type { LoadedExtension } from '../../extension/index.js';
+import type { LoadedExtension, Registration, RegistrationKind } from '../../extension/index.js';
 import type { Logger } from '../../kernel/index.js';
 import type { AgentProvider } from '../../stream/index.js';
+import type { Accounts, RunningAccount } from '../provided/accounts.js';
 import type { ChatCommand } from '../provided/chat-commands.js';
+import { accountOfJobs } from '../provided/jobs-channel.js';
 import type { AgentDefinition } from './options.js';
 
 /** The things that a host was given, and those that extensions provide. */
@@ -11,7 +13,18 @@ export interface Offers {
   readonly agents: Map<string, AgentDefinition>;
   readonly commands: Map<string, ChatCommand>;
   readonly providers: AgentProvider[];
+  readonly accounts: Accounts;
   readonly logger: Logger;
+}
+
+/** A thing that a live extension has registered by name, as its host has it. */
+export interface TakenRegistration<K extends RegistrationKind = RegistrationKind> {
+  readonly extensionId: string;
+  readonly registration: Registration<K>;
+  /** Its jobs come by it. */
+  readonly account: RunningAccount;
+  /** Aborts when the extension is unloaded. */
+  readonly signal: AbortSignal;
 }
 
 /** The things that a host has taken over from its extensions (spec §13.5). */
@@ -20,6 +33,8 @@ export class TakenOver {
     LoadedExtension,
     { readonly channels: ChannelPlugin[]; readonly undo: (() => void)[] }
   >();
+  /** The registrations of all extensions. */
+  readonly #registered = new Set<TakenRegistration>();
 
   /**
    * Takes over what an extension provides. A name that is taken stays with its first owner, and the log says so:
@@ -54,6 +69,8 @@ export class TakenOver {
       commands.set(command.name, command);
       undo.push(() => commands.delete(command.name));
     }
+    for (const registration of extension.registered())
+      undo.push(this.#register(offers, extensionId, registration));
     this.#taken.set(extension, { channels: own, undo });
   }
 
@@ -62,10 +79,40 @@ export class TakenOver {
     return this.#taken.get(extension)?.channels ?? [];
   }
 
+  /** The registrations of one kind that there are now. */
+  registered<K extends RegistrationKind>(kind: K): readonly TakenRegistration<K>[] {
+    const isOfKind = (one: TakenRegistration): one is TakenRegistration<K> =>
+      one.registration.kind === kind;
+    return [...this.#registered].filter(isOfKind);
+  }
+
+  /** Finds a registration by the account of its jobs. */
+  registeredBy<K extends RegistrationKind>(
+    kind: K,
+    { accountId }: RunningAccount,
+  ): TakenRegistration<K> | undefined {
+    return this.registered(kind).find(({ account }) => account.accountId === accountId);
+  }
+
   /** Gives everything of an extension back. */
   drop(extension: LoadedExtension): void {
     for (const undo of this.#taken.get(extension)?.undo ?? []) undo();
     this.#taken.delete(extension);
+  }
+
+  /** Takes a registration, with an account of its own. @returns the function that gives both back. */
+  #register({ accounts }: Offers, extensionId: string, registration: Registration): () => void {
+    const { kind, name } = registration;
+    const account = accountOfJobs({ kind, extensionId, name });
+    const gone = new AbortController();
+    const taken = { extensionId, registration, account, signal: gone.signal };
+    const added = accounts.addOwn(account);
+    this.#registered.add(taken);
+    return () => {
+      this.#registered.delete(taken);
+      added[Symbol.dispose]();
+      gone.abort();
+    };
   }
 }
 

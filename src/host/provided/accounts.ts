@@ -18,14 +18,14 @@ export class Accounts {
     this.#running.push(account);
   }
 
-  /** Adds an account of the host itself: it can be found, and is in no list. */
-  addOwn(account: RunningAccount): void {
+  /** Adds an account of the host itself, until it is disposed: it can be found, and is in no list. */
+  addOwn(account: RunningAccount): Disposable {
     this.#own.push(account);
+    return { [Symbol.dispose]: () => remove(this.#own, account) };
   }
 
   remove(account: RunningAccount): void {
-    const at = this.#running.indexOf(account);
-    if (at !== -1) this.#running.splice(at, 1);
+    remove(this.#running, account);
   }
 
   all(): readonly RunningAccount[] {
@@ -46,4 +46,9 @@ export class Accounts {
   offered(): { channel: string; accountId: string }[] {
     return this.#running.map(({ channel, accountId }) => ({ channel: channel.id, accountId }));
   }
+}
+
+function remove(accounts: RunningAccount[], account: RunningAccount): void {
+  const at = accounts.indexOf(account);
+  if (at !== -1) accounts.splice(at, 1);
 }

@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import type { ExtensionHost } from '../../extension/index.js';
 import { hostError } from '../errors.js';
-import { type InjectJob, injectAccount } from '../jobs/job.js';
+import type { InjectJob } from '../jobs/job.js';
 import { digestOf } from '../journal/event-id.js';
 import type { HostParts } from '../parts/parts.js';
+import { injectAccount } from '../provided/jobs-channel.js';
 import { receiveUpdate } from './receive-update.js';
 
 /** Keys that a host without a journal in a file remembers. */

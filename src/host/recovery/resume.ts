@@ -59,7 +59,11 @@ export async function resumeUpdate(
     await endUpdate(parts, taken, { ...named, status: 'failed', reason });
   } else {
     const decoded = decodeUpdate(parts, account, update);
-    return handleUpdate(parts, { ...taken, decoded }, { place, earlier: settled });
+    return handleUpdate(
+      parts,
+      { ...taken, decoded, attempt: attempts + 1 },
+      { place, earlier: settled },
+    );
   }
   return 'done';
 }
