@@ -14,6 +14,18 @@ export { fromTypebox } from './define/from-typebox.js';
 export type { InjectOptions } from './define/inject.js';
 export type { Manifest } from './define/manifest.js';
 export type { ProvisionKind, Provisions } from './define/provisions.js';
+export type {
+  AskedQuestion,
+  AskOptions,
+  Question,
+  QuestionEnd,
+  QuestionHandler,
+  QuestionMessage,
+  QuestionOption,
+  QuestionPlace,
+  QuestionToAsk,
+  RegisteredQuestion,
+} from './define/question.js';
 export {
   Scope,
   type ScopeOptions,

@@ -7,4 +7,5 @@ export { moduleFiles } from './load/module-files.js';
 export { syntaxPlace } from './load/syntax-place.js';
 export { memoryKeyValues } from './store/memory-key-values.js';
 export { openStore, usualQuota } from './store/open-store.js';
+export { notPlain } from './store/plain-json.js';
 export { bytesOf, fits } from './store/sizes.js';

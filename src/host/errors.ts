@@ -72,6 +72,21 @@ export const hostErrors = {
     cause: 'The journal takes nothing in, or the message is larger than it keeps.',
     hint: 'Send it again later; `sluice doctor` and the log say why the journal keeps nothing.',
   },
+  'question-open': {
+    message: '{extensionId}: "{name}" was not asked: question {open} of that name is open there.',
+    cause: 'A conversation has one open question of a name: an answer would fit both.',
+    hint: 'Wait for its end (the handler of api.question), or register another name.',
+  },
+  'question-full': {
+    message: '{extensionId}: a question was not asked: {openAtMost} are open.',
+    cause: 'The extension asks more than people answer, or gives its questions too much time.',
+    hint: 'Give questions a shorter timeoutMs, and ask less.',
+  },
+  'bad-question': {
+    message: '{extensionId}: "{name}" was not asked: {problem}.',
+    cause: 'An option, the time or the place of a question is not as api.question takes it.',
+    hint: 'See QuestionMessage and AskOptions.',
+  },
   'not-running': {
     message: 'The host cannot send: it is {what}.',
     cause: 'send() was called before start() had resolved, or after stop().',

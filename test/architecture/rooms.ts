@@ -89,6 +89,7 @@ export const rooms: Readonly<Record<string, readonly string[]>> = {
     'journal/sqlite',
     'lanes',
     'provided',
+    'questions',
     'outbox',
     'parts',
     'session',

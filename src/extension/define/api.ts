@@ -8,6 +8,7 @@ import type {
 } from '../../kernel/index.js';
 import type { InjectOptions } from './inject.js';
 import type { ProvisionKind, Provisions } from './provisions.js';
+import type { Question, QuestionHandler } from './question.js';
 import type { Undo } from './scope.js';
 import type { ExtensionMessage, KeptSend } from './send.js';
 import type { ExtensionStore } from './store.js';
@@ -116,6 +117,19 @@ export interface ExtensionApi {
    * if ((await ended).status !== 'sent') api.log.warn('there is no tea');
    */
   send(message: ExtensionMessage): Promise<KeptSend>;
+  /**
+   * Registers a question that people are asked in their chats. The handler gets each answer, also after a restart: then in
+   * the version that is loaded, so the name says what was asked. In setup only; `ask` may be called at any time.
+   *
+   * @throws SluiceError `setup-ended`, or `bad-registration`.
+   * @example
+   * const confirm = api.question<{ build: string }>('deploy', async (end) => {
+   *   if (end.status === 'answered' && end.answer === 'Yes') await deploy(end.data.build);
+   * });
+   * const question = { content: 'Deploy build 4711?', options: ['Yes', 'No'] };
+   * await confirm.ask({ channel: 'telegram', to: '42' }, question, { data: { build: '4711' } });
+   */
+  question<Data = undefined>(name: string, handler: QuestionHandler<Data>): Question<Data>;
   /**
    * Writes a text into the transcript of a session, behind the turn that runs there: the next turn has it before its message.
    * It passes `transcript.message.writing` as any other entry. With a `key` it is written once.

@@ -1,4 +1,5 @@
 import type { InjectOptions } from './inject.js';
+import type { AskedQuestion, QuestionToAsk } from './question.js';
 import type { ExtensionMessage, KeptSend } from './send.js';
 import type { ExtensionStore } from './store.js';
 
@@ -19,6 +20,8 @@ export interface ExtensionHost {
     text: string,
     options?: InjectOptions,
   ): Promise<void>;
+  /** Asks a question of an extension, and resolves when it is kept. */
+  ask(extensionId: string, question: QuestionToAsk): Promise<AskedQuestion>;
   /** Sends a message of an extension, and resolves when it is kept. */
   send(extensionId: string, message: ExtensionMessage): Promise<KeptSend>;
 }

@@ -2,6 +2,7 @@ import { resolve } from 'node:path';
 import { type Clock, type Kernel, systemClock } from '../../kernel/index.js';
 import type { ExtensionApi } from '../define/api.js';
 import type { ExtensionHost } from '../define/extension-host.js';
+import type { Question } from '../define/question.js';
 import type { ExtensionStore } from '../define/store.js';
 import { extensionError } from '../errors.js';
 import { memoryKeyValues } from '../store/memory-key-values.js';
@@ -38,6 +39,8 @@ export interface HostAccess {
     grants?: readonly string[],
   ): ExtensionHost[K];
   readonly hosted: Hosted;
+  /** The questions of one name. */
+  question(name: string): Question<unknown>;
 }
 
 /** Opens the access of an extension to its host (extensions-that-act §1). */
@@ -56,6 +59,14 @@ export function hostAccess(parts: HostAccessParts): HostAccess {
   let stateDir: string | undefined;
   return {
     member,
+    question: (name) => ({
+      ask: async (place, question, options = {}) => {
+        const message = typeof question === 'string' ? { content: question } : question;
+        const what = `the question "${name}"`;
+        const ask = member('ask', what, [`send:${place.channel}`]);
+        return ask(extensionId, { name, place, message, options });
+      },
+    }),
     hosted: {
       store: Object.freeze<ExtensionStore>({
         get: async (key) => store().get(key),

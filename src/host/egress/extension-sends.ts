@@ -51,7 +51,7 @@ export function extensionSends(parts: HostParts): ExtensionHost['send'] {
       return { sendId, ended };
     };
     if (key === undefined) return send();
-    const sendId = `x-${digestOf(['send', extensionId, key])}`;
+    const sendId = sendIdOf(extensionId, key);
     const known = keyed.get(sendId);
     if (known !== undefined) {
       if (!isSame(known.message, message, given))
@@ -91,6 +91,11 @@ export function extensionSends(parts: HostParts): ExtensionHost['send'] {
     } = payload;
     return own;
   }
+}
+
+/** The id of the send that a key names. */
+export function sendIdOf(extensionId: string, key: string): string {
+  return `x-${digestOf(['send', extensionId, key])}`;
 }
 
 /** Keeps the newest keys. */

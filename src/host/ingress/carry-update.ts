@@ -16,6 +16,7 @@ import {
   routeMessage,
 } from '../session/routing.js';
 import { answerMessage } from '../turn/answer.js';
+import { takeAnswer } from './answers.js';
 import { guarded } from './guarded.js';
 import { carryInteraction } from './interactions.js';
 import { runChatCommand } from './run-chat-command.js';
@@ -108,6 +109,8 @@ async function carry(
     return { status: 'failed', reason };
   }
   const { raw: _raw, config: _config, ...message } = normalized.payload;
+  const answer = await takeAnswer(parts, trail, taken, message);
+  if (answer !== undefined) return answer;
   const routing = await routeMessage(parts, trail, message, decoded.route);
   if (parts.signal.aborted) return stopped;
   if (routing.status === 'failed') {

@@ -23,6 +23,7 @@ export async function endUpdate(
     const why = reason === undefined ? {} : { reason: oneLine(reason) };
     try {
       await journal.endUpdate(eventId, { isDead, outcome: status, ...why });
+      parts.questions.settled(eventId);
     } catch (error) {
       logJournalFailure(logger, 'the end of an update was not kept', { eventId, error });
       leftOpen.add(eventId); // its sends are kept: they are not sent again

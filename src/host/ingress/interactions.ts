@@ -10,6 +10,7 @@ import { refsOf } from '../parts/refs.js';
 import { parseCommandLine } from '../provided/commands.js';
 import { inSession } from '../session/in-session.js';
 import { type RoutedMessage, routeMessage } from '../session/routing.js';
+import { notOpenText, takePress } from './answers.js';
 import { guarded } from './guarded.js';
 import { runChatCommand } from './run-chat-command.js';
 
@@ -122,17 +123,25 @@ async function doCommand(
 }
 
 async function doPress(parts: HostParts, trail: Trail, fields: Fields): Promise<Done> {
+  const eventId = trail.last?.event.correlationId ?? '';
+  const press = await takePress(parts, eventId, fields);
+  const questionId = press?.questionId;
   const resolved = await trail.dispatch('interaction.resolved', {
     ...fields,
-    resolution: 'ignored',
+    ...(questionId === undefined
+      ? { resolution: 'ignored' as const }
+      : { resolution: 'answer' as const, questionId }),
   });
-  const content = (resolved.annotations.replies ?? []).join('\n\n');
+  const status = questionId === undefined ? 'interaction' : 'answer';
+  const isTooLate = press !== undefined && questionId === undefined;
+  const replies = resolved.annotations.replies ?? [];
+  const content = (isTooLate ? [notOpenText, ...replies] : replies).join('\n\n');
   const message = placeOf(fields);
   if (content === '' || message === undefined || parts.signal.aborted)
-    return { ending: { status: 'interaction', sends: [] }, told: { success: true } };
+    return { ending: { status, sends: [] }, told: { success: true } };
   const send = await replyTo(parts, trail, message, { kind: 'reply', content }, parts.signal);
-  if (send.status === 'sent')
-    return { ending: { status: 'interaction', sends: [send] }, told: { success: true } };
+  if (send.status === 'sent' || questionId !== undefined)
+    return { ending: { status, sends: [send] }, told: { success: true } };
   const ending = { ...endOf([send]), sends: [send] };
   return failed(await withCancelReply(parts, trail, message, ending));
 }

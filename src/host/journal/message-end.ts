@@ -8,6 +8,7 @@ export type { SendReport };
  * - `answered`: at least one reply was sent, and none failed. `silent`: there was nothing to say.
  * - `command`: it was a command; its answer is in `sends`.
  * - `interaction`: a button, a list or a form was used; what handlers answered is in `sends`.
+ * - `answer`: it answered a question of an extension; no agent saw it.
  * - `job`: it was a job of an extension, such as an injection.
  * - `cancelled`: a veto stopped it, or every reply to it. `reason` names the veto.
  * - `aborted`: somebody stopped it, or the host had to stop before it was done.
@@ -20,6 +21,7 @@ export interface MessageEnd {
     | 'silent'
     | 'command'
     | 'interaction'
+    | 'answer'
     | 'job'
     | 'cancelled'
     | 'aborted'

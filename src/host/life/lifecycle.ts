@@ -19,6 +19,7 @@ import { feed } from '../queue/feeder.js';
 import { resumeAll } from '../queue/resume-all.js';
 import { startAccount, stopAccount } from '../receive/account.js';
 import { extensionInjects } from '../receive/extension-injects.js';
+import { beginQuestions, extensionQuestions, loadQuestions } from '../receive/extension-questions.js';
 import { OpenAccounts } from '../receive/open-accounts.js';
 import { drain, idleWithin } from './drain.js';
 import { extensionUser } from './extension-user.js';
@@ -132,12 +133,16 @@ export async function startAll(
   await kernel.dispatch('gateway.started', { ...about, startedAtMs: clock.now() });
   parts.accounts.addOwn(injectAccount);
   parts.running.onTaken = () => void feed(parts);
+  await loadQuestions(parts);
   await resumeAll(parts); // it takes its places in the lanes before anything new does
   watches.push(watchJournal(parts));
+  const send = extensionSends(parts);
   running.acts = extensions.serve({
-    send: extensionSends(parts),
+    send,
     inject: extensionInjects(parts),
+    ask: extensionQuestions(parts, send),
   });
+  watches.push(await beginQuestions(parts, send));
   open();
   const accounts = parts.accounts.offered();
   if (accounts.length === 0) {

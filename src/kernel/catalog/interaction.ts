@@ -55,11 +55,12 @@ export interface InteractionReceived extends Static<typeof interactionReceivedPa
 const interactionResolvedPayload = object({
   ...interactionFields,
   resolution: oneOf(
-    ['command', 'message', 'approval', 'ignored'],
-    'What it became: a command, a message to an agent, an answer to an approval, nothing.',
+    ['command', 'message', 'approval', 'answer', 'ignored'],
+    'What it became: a command, a message to an agent, an answer to an approval or to a question of an extension, nothing.',
   ),
   commandName: optional(text('The command that it became.')),
   approvalId: optional(text('The approval that it answers.')),
+  questionId: optional(text('The question of an extension that it answers.')),
   explicit: optional(flag('It named that itself.')),
 });
 /** The payload of `interaction.resolved`. */

@@ -1,0 +1,74 @@
+import type { Trail } from '../../agent/index.js';
+import { definedFields, oneLine, type PayloadOf } from '../../kernel/index.js';
+import { tellFailure } from '../egress/reply.js';
+import type { MessageEnd } from '../journal/message-end.js';
+import type { HostParts } from '../parts/parts.js';
+import { type Found, questionOfButton } from '../questions/open-questions.js';
+import { conversationOf, type RoutedMessage } from '../session/routing.js';
+import type { TakenUpdate } from './taken-update.js';
+
+type Ending = Pick<MessageEnd, 'status' | 'reason' | 'sends'>;
+type Sender = RoutedMessage['sender'];
+
+const answered: Ending = { status: 'answer', sends: [] };
+
+/** The text for a press of a question that is not open. */
+export const notOpenText = 'This question is not open any more.';
+
+/** Takes a message as the answer to an open question (extensions-that-act §7.4). @returns its end, if it is one. */
+export async function takeAnswer(
+  parts: HostParts,
+  trail: Trail,
+  { eventId, account }: Pick<TakenUpdate, 'eventId' | 'account'>,
+  message: RoutedMessage,
+): Promise<Ending | undefined> {
+  const { questions } = parts;
+  if (questions.isAnsweredBy(eventId)) return answered; // to the host before this one
+  if (message.sender?.isBot === true) return undefined;
+  const { channel, accountId = account.accountId, threadId, content, from } = message;
+  const place = { channel, accountId, conversationId: conversationOf(message), threadId };
+  try {
+    for (;;) {
+      const found = questions.open.written(content, place);
+      if (found === undefined) return undefined;
+      if (await close(parts, found, eventId, message.sender, from)) return answered;
+    }
+  } catch (error) {
+    const reason = oneLine(error);
+    const sends = await tellFailure(parts, trail, message, { code: 'session', message: reason });
+    return { status: 'failed', reason, sends };
+  }
+}
+
+/** A press of a button of a question: `questionId` if it is the answer, and nothing if the question is not open. */
+export interface AnswerPress {
+  readonly questionId?: string;
+}
+
+/** Takes a press as the answer to its question. @returns nothing if it is no button of a question. @throws as the journal does. */
+export async function takePress(
+  parts: HostParts,
+  eventId: string,
+  pressed: Omit<PayloadOf<'interaction.received'>, 'raw'>,
+): Promise<AnswerPress | undefined> {
+  const { questions } = parts;
+  const { kind, name, channel, accountId, conversationId = '', sender } = pressed;
+  const button = kind === 'button' ? questionOfButton(name) : undefined;
+  if (button === undefined) return undefined;
+  const { questionId } = button;
+  if (questions.isAnsweredBy(eventId)) return { questionId };
+  const found = questions.open.pressed(name, { channel, accountId, conversationId });
+  if (found === undefined) return {};
+  return (await close(parts, found, eventId, sender, conversationId)) ? { questionId } : {};
+}
+
+function close(
+  { questions }: HostParts,
+  { row, answer }: Found,
+  by: string,
+  sender: Sender,
+  otherwise: string,
+): Promise<boolean> {
+  const from = { id: sender?.id ?? otherwise, ...definedFields({ name: sender?.name }) };
+  return questions.close(row, { status: 'answered', answer, from, by });
+}

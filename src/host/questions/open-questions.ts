@@ -1,0 +1,159 @@
+import type {
+  ExtensionMessage,
+  QuestionEnd,
+  QuestionOption,
+  QuestionPlace,
+} from '../../extension/index.js';
+import { parseCommandLine } from '../provided/commands.js';
+
+/** The end of a question, before its job is kept. */
+export type QuestionEnding =
+  | {
+      readonly status: 'answered';
+      readonly answer: string;
+      readonly from: { readonly id: string; readonly name?: string };
+      /** The event id of the update that brought the answer. */
+      readonly by: string;
+    }
+  | { readonly status: 'expired' | 'not-sent'; readonly by?: undefined };
+
+/** A question as the journal keeps it: one row (extensions-that-act §7). */
+export interface QuestionRow {
+  readonly id: string;
+  readonly extensionId: string;
+  readonly name: string;
+  readonly place: Required<Pick<QuestionPlace, 'channel' | 'accountId' | 'to'>> &
+    Pick<QuestionPlace, 'threadId'>;
+  readonly options: readonly QuestionOption[];
+  readonly takesText: boolean;
+  readonly data?: unknown;
+  /** Its message, as `api.send` takes it, until it is kept. */
+  readonly message?: ExtensionMessage;
+  /** The digest of its conversation, message and data: the same key names the same. */
+  readonly digest: string;
+  readonly askedAtMs: number;
+  readonly dueAtMs: number;
+  /** Its end, until the job of it is kept. */
+  readonly end?: QuestionEnding;
+}
+
+/** A place as updates and rows name it. */
+export interface AnsweredPlace {
+  readonly channel: string;
+  readonly accountId?: string | undefined;
+  readonly conversationId: string;
+  readonly threadId?: string | number | undefined;
+}
+
+const buttonPrefix = 'sluice:q:';
+
+/** Names the button of an option: at most 64 bytes, which is all that Telegram takes. */
+export function buttonOf(questionId: string, at: number): string {
+  return `${buttonPrefix}${questionId}:${at}`;
+}
+
+/** Reads the id of a button; nothing if it is no button of a question. */
+export function questionOfButton(
+  name: string,
+): { readonly questionId: string; readonly at: number } | undefined {
+  if (!name.startsWith(buttonPrefix)) return undefined;
+  const [questionId = '', at = ''] = name.slice(buttonPrefix.length).split(':');
+  return { questionId, at: /^\d+$/.test(at) ? Number(at) : -1 };
+}
+
+/** The open questions of a host, in the order in which they were asked. A look costs what its conversation has open. */
+export class OpenQuestions {
+  readonly #byId = new Map<string, QuestionRow>();
+  readonly #byConversation = new Map<string, Map<string, QuestionRow>>();
+
+  /** Adds a question; one that is there keeps its turn. */
+  add(row: QuestionRow): void {
+    const { place } = row;
+    const key = conversationKey({ ...place, conversationId: place.to });
+    const there = this.#byConversation.get(key) ?? new Map<string, QuestionRow>();
+    there.set(row.id, row);
+    this.#byConversation.set(key, there);
+    this.#byId.set(row.id, row);
+  }
+
+  delete({ id, place }: QuestionRow): void {
+    const key = conversationKey({ ...place, conversationId: place.to });
+    const there = this.#byConversation.get(key);
+    there?.delete(id);
+    if (there?.size === 0) this.#byConversation.delete(key);
+    this.#byId.delete(id);
+  }
+
+  /** The question of a name that is open in a conversation. */
+  openOf(extensionId: string, name: string, place: QuestionRow['place']): QuestionRow | undefined {
+    const there = this.#byConversation.get(conversationKey({ ...place, conversationId: place.to }));
+    const thread = String(place.threadId ?? '');
+    return [...(there?.values() ?? [])].find(
+      (row) =>
+        row.extensionId === extensionId &&
+        row.name === name &&
+        String(row.place.threadId ?? '') === thread,
+    );
+  }
+
+  all(): readonly QuestionRow[] {
+    return [...this.#byId.values()];
+  }
+
+  countOf(extensionId: string): number {
+    return [...this.#byId.values()].filter((row) => row.extensionId === extensionId).length;
+  }
+
+  get(id: string): QuestionRow | undefined {
+    return this.#byId.get(id);
+  }
+
+  /** Finds the question and the option that a press answers. */
+  pressed(name: string, place: AnsweredPlace): Found | undefined {
+    const pressed = questionOfButton(name);
+    const row = this.#byId.get(pressed?.questionId ?? '');
+    const answer = row?.options[pressed?.at ?? -1]?.id;
+    if (row === undefined || answer === undefined) return undefined;
+    const asked = conversationKey({ ...row.place, conversationId: row.place.to });
+    return asked === conversationKey(place) ? { row, answer } : undefined;
+  }
+
+  /** Finds the newest question that takes a text as an answer (extensions-that-act §7.4). */
+  written(content: string, place: AnsweredPlace): Found | undefined {
+    if (this.#byId.size === 0) return undefined; // each message comes here
+    const there = this.#byConversation.get(conversationKey(place));
+    if (there === undefined) return undefined;
+    const text = content.trim();
+    if (text === '' || parseCommandLine(text) !== undefined) return undefined;
+    const thread = String(place.threadId ?? '');
+    for (const row of [...there.values()].reverse()) {
+      if (String(row.place.threadId ?? '') !== thread) continue;
+      const chosen = optionOf(row.options, text);
+      if (chosen !== undefined) return { row, answer: chosen.id };
+      if (row.takesText) return { row, answer: text };
+    }
+    return undefined;
+  }
+}
+
+/** A question with the answer that it gets. */
+export interface Found {
+  readonly row: QuestionRow;
+  readonly answer: string;
+}
+
+function optionOf(options: readonly QuestionOption[], text: string): QuestionOption | undefined {
+  const same = (one: string): boolean => one.trim().toLowerCase() === text.toLowerCase();
+  return (
+    options.find(({ id, label }) => same(label) || same(id)) ??
+    (/^\d{1,3}$/.test(text) ? options[Number(text) - 1] : undefined)
+  );
+}
+
+function conversationKey({
+  channel,
+  accountId = '',
+  conversationId,
+}: Pick<AnsweredPlace, 'channel' | 'accountId' | 'conversationId'>): string {
+  return JSON.stringify([channel, accountId, conversationId]);
+}

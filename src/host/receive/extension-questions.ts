@@ -1,0 +1,159 @@
+import { randomUUID } from 'node:crypto';
+import type {
+  AskedQuestion,
+  ExtensionHost,
+  ExtensionMessage,
+  QuestionToAsk,
+} from '../../extension/index.js';
+import { definedFields } from '../../kernel/index.js';
+import { sendIdOf } from '../egress/extension-sends.js';
+import { hostError } from '../errors.js';
+import type { QuestionJob } from '../jobs/job.js';
+import { digestOf, eventIdOf } from '../journal/event-id.js';
+import { openUpdates } from '../journal/journal.js';
+import type { HostParts } from '../parts/parts.js';
+import { accountOfJobs } from '../provided/jobs-channel.js';
+import { buttonOf, type QuestionRow } from '../questions/open-questions.js';
+import type { AcceptEnd } from '../questions/questions.js';
+import { checkedQuestion } from './checked-question.js';
+import { receiveUpdate } from './receive-update.js';
+
+type Send = ExtensionHost['send'];
+
+/**
+ * Asks the questions of extensions (extensions-that-act §7.2).
+ *
+ * @param send sends their messages, as `api.send` does.
+ */
+export function extensionQuestions(parts: HostParts, send: Send): ExtensionHost['ask'] {
+  const { questions, clock, journal } = parts;
+  const asking = new Map<string, Promise<AskedQuestion>>();
+
+  const ask = async (
+    extensionId: string,
+    row: QuestionRow,
+    message: ExtensionMessage,
+  ): Promise<AskedQuestion> => {
+    const { id, name, place } = row;
+    const asked = { id, sendId: sendIdOf(extensionId, sendKeyOf(id)) };
+    const eventId = eventIdOf('sluice', accountOf(row).accountId, id);
+    if (questions.isClosing(id) || (await journal.updates({ eventId, limit: 1 })).length > 0)
+      return asked; // and it has its end
+    const open = questions.open.openOf(extensionId, name, place);
+    if (open !== undefined && open.id !== id)
+      throw hostError('question-open', { extensionId, name, open: open.id });
+    if (open === undefined) {
+      await questions.add(row);
+      await sendQuestion(parts, send, row, message);
+    }
+    return asked;
+  };
+
+  return async (extensionId, asked) => {
+    const { key, after } = asked.options;
+    const { place, options, takesText, content, timeoutMs } = checkedQuestion(
+      parts,
+      extensionId,
+      asked,
+    );
+    const { name } = asked;
+    const { data } = asked.options;
+    const id =
+      key === undefined
+        ? randomUUID().replaceAll('-', '')
+        : digestOf(['question', extensionId, name, key, place]);
+    const digest = digestOf([content, options, takesText, data ?? null]);
+    const buttons = options.map(({ label }, at) => ({ id: buttonOf(id, at), label }));
+    const message: ExtensionMessage = {
+      ...content,
+      ...place,
+      ...(buttons.length > 0 && { interactive: { buttons } }),
+      key: sendKeyOf(id),
+    };
+    const row: QuestionRow = {
+      ...{ id, extensionId, name, place, options, takesText },
+      ...definedFields({ data }),
+      ...{ message, digest, askedAtMs: clock.now(), dueAtMs: clock.now() + timeoutMs },
+    };
+    const before = questions.open.get(id);
+    if (before !== undefined && before.digest !== digest)
+      throw hostError('key-conflict', { extensionId, key: String(key) });
+    const known = asking.get(id);
+    if (known !== undefined) return known;
+    const made = ask(extensionId, row, { ...message, ...definedFields({ after }) });
+    asking.set(id, made);
+    try {
+      return await made;
+    } finally {
+      asking.delete(id);
+    }
+  };
+}
+
+/** Sends the message of a question, or takes the question back. */
+async function sendQuestion(
+  parts: HostParts,
+  send: Send,
+  row: QuestionRow,
+  message: ExtensionMessage,
+): Promise<void> {
+  const { questions, logger, signal } = parts;
+  const { extensionId, name } = row;
+  const told = { extensionId, question: name };
+  try {
+    const { ended } = await send(extensionId, message);
+    void ended.then(async ({ status }) => {
+      if (status === 'sent' || signal.aborted) return;
+      await questions.close(row, { status: 'not-sent' }).catch((error: unknown) => {
+        logger.error('the end of a question could not be kept', { ...told, error });
+      });
+    });
+  } catch (error) {
+    await questions.withdraw(row);
+    throw error;
+  }
+  await questions.noteSent(row).catch((error: unknown) => {
+    logger.warn('a question is asked, and the journal could not note it', { ...told, error });
+  });
+}
+
+/** Reads the questions that a host before this one left. Updates find them from then on. */
+export async function loadQuestions(parts: HostParts): Promise<void> {
+  await parts.questions.load(acceptEnds(parts));
+}
+
+/** Asks what the host before this one had kept and not sent, and waits for the deadlines. */
+export async function beginQuestions(parts: HostParts, send: Send): Promise<Disposable> {
+  const { questions, journal, logger } = parts;
+  for (const row of questions.open.all())
+    if (row.message !== undefined)
+      await sendQuestion(parts, send, row, row.message).catch((error: unknown) => {
+        const { extensionId, name } = row;
+        logger.error('a question could not be asked', { extensionId, question: name, error });
+      });
+  await questions.begin(async (eventId) => {
+    const open = { eventId, states: openUpdates, limit: 1, withoutBody: true };
+    return (await journal.updates(open)).length > 0;
+  });
+  return { [Symbol.dispose]: () => questions.stop() };
+}
+
+/** Takes the ends of questions in, as updates of the host (extensions-that-act §7.6). */
+function acceptEnds(parts: HostParts): AcceptEnd {
+  return async (row) => {
+    const { extensionId, name, id, place, data, end } = row;
+    const { by: _, ...told } = end;
+    const about = { kind: 'question', extensionId, name, questionId: id, place } as const;
+    const raw: QuestionJob = { ...about, ...definedFields({ data }), end: told };
+    const taken = await receiveUpdate(parts, accountOf(row), { raw, updateId: id });
+    return taken === undefined;
+  };
+}
+
+function accountOf({ extensionId, name }: QuestionRow): ReturnType<typeof accountOfJobs> {
+  return accountOfJobs({ kind: 'question', extensionId, name });
+}
+
+function sendKeyOf(questionId: string): string {
+  return `/question/${questionId}`;
+}
