@@ -22,6 +22,7 @@ export type {
   QuestionHandler,
   QuestionMessage,
   QuestionOption,
+  QuestionOutcome,
   QuestionPlace,
   QuestionToAsk,
   RegisteredQuestion,

@@ -30,11 +30,11 @@ export type AskOptions<Data = undefined> = {
   /** Milliseconds until it expires, by default 86 400 000 (a day), at most a year. */
   readonly timeoutMs?: number;
 } & (undefined extends Data
-    ? { readonly data?: Data }
-    : {
-        /** Plain JSON that the handler gets with the answer. */
-        readonly data: Data & Storable<Data>;
-      });
+  ? { readonly data?: Data }
+  : {
+      /** Plain JSON that the handler gets with the answer. */
+      readonly data: Data & Storable<Data>;
+    });
 
 /** A question that is kept. */
 export interface AskedQuestion {
@@ -42,6 +42,20 @@ export interface AskedQuestion {
   /** The id of the `egress.preparing` of its message. */
   readonly sendId: string;
 }
+
+/** How a question ended. */
+export type QuestionOutcome =
+  | {
+      readonly status: 'answered';
+      /** The id of the option that was chosen, or the text. */
+      readonly answer: string;
+      /** The sender of the answer, as the channel tells it. */
+      readonly from: { readonly id: string; readonly name?: string };
+    }
+  /** Nobody has answered in time. */
+  | { readonly status: 'expired' }
+  /** The message of the question was cancelled, or could not be sent. */
+  | { readonly status: 'not-sent' };
 
 /** The end of a question, as its handler gets it. It may get the same end again after a crash: `id` is the same then. */
 export type QuestionEnd<Data = undefined> = {
@@ -54,19 +68,7 @@ export type QuestionEnd<Data = undefined> = {
   readonly attempt: number;
   /** Aborted when the host may not wait any longer. */
   readonly signal: AbortSignal;
-} & (
-  | {
-      readonly status: 'answered';
-      /** The id of the option that was chosen, or the text. */
-      readonly answer: string;
-      /** The sender of the answer, as the channel tells it. */
-      readonly from: { readonly id: string; readonly name?: string };
-    }
-  /** Nobody has answered in time. */
-  | { readonly status: 'expired' }
-  /** The message of the question was cancelled, or could not be sent. */
-  | { readonly status: 'not-sent' }
-);
+} & QuestionOutcome;
 
 /** Handles the ends of the questions of one name. */
 export type QuestionHandler<Data = undefined> = (end: QuestionEnd<Data>) => void | Promise<void>;
@@ -98,4 +100,10 @@ export interface QuestionToAsk {
   readonly place: QuestionPlace;
   readonly message: QuestionMessage;
   readonly options: AskOptions<unknown>;
+}
+
+declare module '../named/registration.js' {
+  interface Registrations {
+    readonly question: RegisteredQuestion;
+  }
 }

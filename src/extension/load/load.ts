@@ -13,9 +13,10 @@ import { otherCopyOf, type PackageCopy, thisCopy } from '../define/copy.js';
 import { type Extension, extensionProblem, idOf } from '../define/extension.js';
 import { inTime } from '../define/in-time.js';
 import { checkSluice } from '../define/manifest.js';
+import type { Question, QuestionHandler } from '../define/question.js';
 import { Scope, type UndoReport } from '../define/scope.js';
 import { extensionError } from '../errors.js';
-import { hostAccess } from './host-access.js';
+import { type HostAccess, hostAccess } from './host-access.js';
 import { LiveExtension } from './live-extension.js';
 import type { DisabledExtension, LoadOptions, LoadResult } from './load-result.js';
 import { loggerOf } from './logger.js';
@@ -94,6 +95,7 @@ export async function prepareExtension(
       own: resources.add.bind(resources),
       store: hosted.store,
       send: hosted.send,
+      question: questionsOf(window, access),
       inject: hosted.inject,
       get stateDir() {
         return hosted.stateDir; // made when it is first read
@@ -117,6 +119,16 @@ export async function prepareExtension(
     registration?.close();
     return disabled(extensionId, thrown, await resources.dispose(), logger);
   }
+}
+
+/** Registers questions by their names. */
+function questionsOf(window: RegistrationWindow, access: HostAccess): ExtensionApi['question'] {
+  return <Data>(name: string, handler: QuestionHandler<Data>): Question<Data> => {
+    // the data of a question is what `ask` of its name was given
+    const value = { handler: handler as QuestionHandler<unknown> };
+    window.register({ kind: 'question', name, value });
+    return access.question(name) as Question<Data>; // of the same name
+  };
 }
 
 function disabled(

@@ -1,4 +1,5 @@
 import type { DecodedIngress, InboundUpdate } from '../../channel/index.js';
+import type { QuestionOutcome, QuestionPlace } from '../../extension/index.js';
 import type { RunningAccount } from '../provided/accounts.js';
 import { jobsChannel, type Named } from '../provided/jobs-channel.js';
 
@@ -15,8 +16,16 @@ export interface ScheduleJob extends Named<'schedule'> {
   readonly dueAt: number;
 }
 
+/** The end of a question. */
+export interface QuestionJob extends Named<'question'> {
+  readonly questionId: string;
+  readonly place: QuestionPlace;
+  readonly data?: unknown;
+  readonly end: QuestionOutcome;
+}
+
 /** A job of the host itself, kept as an update (extensions-that-act §5.1). */
-export type Job = InjectJob | ScheduleJob;
+export type Job = InjectJob | ScheduleJob | QuestionJob;
 
 /** A job as it was taken in. */
 export interface TakenJob<J extends Job = Job> {

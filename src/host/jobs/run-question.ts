@@ -1,4 +1,4 @@
-import { definedFields, oneLine } from '../../kernel/index.js';
+import { oneLine } from '../../kernel/index.js';
 import { type MessageEnd, stopped } from '../journal/message-end.js';
 import type { HostParts } from '../parts/parts.js';
 import type { QuestionJob, TakenJob } from './job.js';
@@ -16,11 +16,16 @@ export async function runQuestion(
   const { handler } = question.registration.value;
   const either = AbortSignal.any([signal, question.signal]);
   try {
-    await handler({ id, place, ...definedFields({ data }), ...end, attempt, signal: either });
+    await handler({ id, place, data, ...end, attempt, signal: either });
     return { status: 'job' };
   } catch (error) {
     if (signal.aborted) return stopped; // it is left to the next host
-    logger.error('the handler of a question failed', { extensionId, question: name, eventId, error });
+    logger.error('the handler of a question failed', {
+      extensionId,
+      question: name,
+      eventId,
+      error,
+    });
     return { status: 'failed', reason: `${extensionId}/${name}: ${oneLine(error)}` };
   }
 }

@@ -19,7 +19,11 @@ import { feed } from '../queue/feeder.js';
 import { resumeAll } from '../queue/resume-all.js';
 import { startAccount, stopAccount } from '../receive/account.js';
 import { extensionInjects } from '../receive/extension-injects.js';
-import { beginQuestions, extensionQuestions, loadQuestions } from '../receive/extension-questions.js';
+import {
+  beginQuestions,
+  extensionQuestions,
+  loadQuestions,
+} from '../receive/extension-questions.js';
 import { OpenAccounts } from '../receive/open-accounts.js';
 import { drain, idleWithin } from './drain.js';
 import { extensionUser } from './extension-user.js';

@@ -1,21 +1,13 @@
 import type {
   ExtensionMessage,
-  QuestionEnd,
   QuestionOption,
+  QuestionOutcome,
   QuestionPlace,
 } from '../../extension/index.js';
 import { parseCommandLine } from '../provided/commands.js';
 
-/** The end of a question, before its job is kept. */
-export type QuestionEnding =
-  | {
-      readonly status: 'answered';
-      readonly answer: string;
-      readonly from: { readonly id: string; readonly name?: string };
-      /** The event id of the update that brought the answer. */
-      readonly by: string;
-    }
-  | { readonly status: 'expired' | 'not-sent'; readonly by?: undefined };
+/** The end of a question, with the event id of the update that brought it if one did. */
+export type QuestionEnding = QuestionOutcome & { readonly by?: string };
 
 /** A question as the journal keeps it: one row (extensions-that-act §7). */
 export interface QuestionRow {

@@ -58,7 +58,10 @@ export class Questions {
     const rows: QuestionRow[] = [];
     for (const { namespace } of await keyValues.namespaces())
       if (namespace.startsWith(prefix))
-        for (const { body } of await keyValues.list(namespace, { prefix: '', limit: quota.maxKeys }))
+        for (const { body } of await keyValues.list(namespace, {
+          prefix: '',
+          limit: quota.maxKeys,
+        }))
           rows.push(JSON.parse(body) as QuestionRow); // this class has written it
     rows.sort((a, b) => a.askedAtMs - b.askedAtMs);
     for (const row of rows)

@@ -62,7 +62,9 @@ function problemOfData(data: unknown): string | undefined {
   const found = notPlain(data, 'data');
   if (found !== undefined) return `${found.path}: ${found.problem}`;
   const { length } = JSON.stringify(data);
-  return length > dataAtMost ? `its data has ${length} characters, of at most ${dataAtMost}` : undefined;
+  return length > dataAtMost
+    ? `its data has ${length} characters, of at most ${dataAtMost}`
+    : undefined;
 }
 
 function problemOfTime(timeoutMs: number): string | undefined {

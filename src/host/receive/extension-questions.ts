@@ -1,10 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type {
-  AskedQuestion,
-  ExtensionHost,
-  ExtensionMessage,
-  QuestionToAsk,
-} from '../../extension/index.js';
+import type { AskedQuestion, ExtensionHost, ExtensionMessage } from '../../extension/index.js';
 import { definedFields } from '../../kernel/index.js';
 import { sendIdOf } from '../egress/extension-sends.js';
 import { hostError } from '../errors.js';

@@ -17,7 +17,10 @@ import { scriptedChannel } from '../../support/scripted-channel.js';
 type End = QuestionEnd<unknown>;
 
 const ada = { channel: 'scripted', to: 'scripted:ada' } as const;
-const deploy: QuestionMessage = { content: 'Deploy?', options: ['Yes', { id: 'no', label: 'Not now' }] };
+const deploy: QuestionMessage = {
+  content: 'Deploy?',
+  options: ['Yes', { id: 'no', label: 'Not now' }],
+};
 
 const codeOf = (doing: Promise<unknown> | undefined): Promise<unknown> =>
   Promise.resolve(doing).then(
@@ -34,13 +37,21 @@ function withButtons() {
   return scriptedChannel({
     interactive: ['buttons'],
     decode: (raw): DecodedIngress | undefined => {
-      const { text, conversation = 'scripted:ada' } = raw as { text: string; conversation?: string };
+      const { text, conversation = 'scripted:ada' } = raw as {
+        text: string;
+        conversation?: string;
+      };
       if (!text.startsWith('!')) return undefined;
       const place = { channel: 'scripted', accountId: 'default', conversationId: conversation };
-      const pressed = { kind: 'button', name: text.slice(1), values: [] } as const;
+      const pressed = { kind: 'button' as const, name: text.slice(1), values: [] };
       return {
         kind: 'interaction',
-        interaction: { interactionId: 'i', ...pressed, ...place, sender: { id: 'ada', name: 'Ada' } },
+        interaction: {
+          interactionId: 'i',
+          ...pressed,
+          ...place,
+          sender: { id: 'ada', name: 'Ada' },
+        },
       };
     },
   });
@@ -76,7 +87,13 @@ describe('a question', () => {
     expect(end).toMatchObject({ status: 'answer', sends: [] });
     await settled(() => lab.handled.length > 0);
     expect(lab.handled).toMatchObject([
-      { id, status: 'answered', answer: 'no', from: { id: 'ada', name: 'Ada' }, data: { build: 7 } },
+      {
+        id,
+        status: 'answered',
+        answer: 'no',
+        from: { id: 'ada', name: 'Ada' },
+        data: { build: 7 },
+      },
     ]);
     expect(lab.handled[0]).toMatchObject({ place: { ...ada, accountId: 'default' }, attempt: 1 });
     expect(lab.handled[0]).not.toHaveProperty('by');
@@ -92,15 +109,18 @@ describe('a question', () => {
     ['the label', ' yes ', 'Yes'],
     ['the id', 'NO', 'no'],
     ['the number', '2', 'no'],
-  ])('is answered by a text that is %s of an option, which no agent sees (extensions-that-act §7.4)', async (_, text, answer) => {
-    await using lab = await askingLab();
-    await lab.deploy.ask(ada, deploy);
-    expect((await lab.say('maybe')).status).toBe('answered'); // by the echo
-    expect((await lab.say(text)).status).toBe('answer');
-    await settled(() => lab.handled.length > 0);
-    expect(lab.handled).toMatchObject([{ status: 'answered', answer }]);
-    expect(lab.of('routing.resolving')).toHaveLength(1);
-  });
+  ])(
+    'is answered by a text that is %s of an option, which no agent sees (extensions-that-act §7.4)',
+    async (_, text, answer) => {
+      await using lab = await askingLab();
+      await lab.deploy.ask(ada, deploy);
+      expect((await lab.say('maybe')).status).toBe('answered'); // by the echo
+      expect((await lab.say(text)).status).toBe('answer');
+      await settled(() => lab.handled.length > 0);
+      expect(lab.handled).toMatchObject([{ status: 'answered', answer }]);
+      expect(lab.of('routing.resolving')).toHaveLength(1);
+    },
+  );
 
   it('without options takes any text, but no command and no text of a bot (extensions-that-act §7.4)', async () => {
     await using lab = await askingLab();
@@ -151,6 +171,7 @@ describe('a question', () => {
     expect(await codeOf(lab.deploy.ask(ada, deploy))).toBe('question-open');
     await lab.deploy.ask({ ...ada, to: 'scripted:eve' }, deploy);
     await lab.name.ask(ada, 'Your name?');
+    await lab.say('Ada');
     await lab.say('yes');
     expect(await codeOf(lab.deploy.ask(ada, deploy))).toBe('done');
   });
@@ -318,8 +339,9 @@ describe('after a restart', () => {
     const without = await actingLab({ journal, channel: withButtons() });
     expect((await without.say('yes')).status).toBe('answer');
     expect((await without.say('yes')).status).toBe('answered'); // by the echo: it counts once
+    await settled(() => without.host.stats().conversations === 0);
     await without.kill();
-    const [waiting] = await journal.updates({ states: ['accepted'] });
+    const [waiting] = await journal.updates({ states: ['accepted', 'handling', 'dead'] });
     expect(waiting).toMatchObject({ channel: 'sluice', accountId: 'question:acting/deploy' });
     await using lab = await askingLab({ journal });
     await settled(() => lab.handled.length === 1);

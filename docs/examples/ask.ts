@@ -1,0 +1,24 @@
+import { defineExtension } from 'sluice';
+
+export default defineExtension({
+  id: 'ask',
+  manifest: { grants: ['send:*', 'provide:command'] },
+  setup(api) {
+    const question = { content: 'Deploy now?', options: ['Yes', 'Not now'] };
+    const confirm = api.question<{ build: string }>('deploy', async ({ place, data, ...end }) => {
+      if (end.status !== 'answered') return;
+      const content = end.answer === 'Yes' ? `Build ${data.build} goes out.` : 'It waits.';
+      await api.send({ ...place, content, key: `deploy/${end.id}` });
+    });
+    api.provide('command', {
+      name: 'deploy',
+      description: 'Asks, and deploys a build.',
+      run: async ({ args: [build = 'latest'], message }) => {
+        const { channel, conversationId: to = '', threadId } = message;
+        const place = { channel, to, ...(threadId !== undefined && { threadId }) };
+        await confirm.ask(place, question, { data: { build }, timeoutMs: 3_600_000 });
+        return '';
+      },
+    });
+  },
+});
