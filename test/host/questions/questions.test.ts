@@ -77,7 +77,7 @@ async function askingLab(options: ActingLabOptions = {}) {
 }
 
 describe('a question', () => {
-  it('is sent with buttons, and the press of one is its answer (extensions-that-act §7.4, §7.5, §7.6)', async () => {
+  it('is sent with buttons, and the press of one is its answer (extensions-that-act §7.4, extensions-that-act §7.5, extensions-that-act §7.6)', async () => {
     await using lab = await askingLab();
     const { id } = await lab.deploy.ask(ada, deploy, { data: { build: 7 } });
     await settled(() => lab.buttons().length === 2);
@@ -311,7 +311,7 @@ describe('after a restart', () => {
     return lab;
   };
 
-  it('the handler of the version that is loaded gets the answer (extensions-that-act §7.1, §7.6)', async () => {
+  it('the handler of the version that is loaded gets the answer (extensions-that-act §7.1, extensions-that-act §7.6)', async () => {
     const journal = memoryJournal();
     const before = await ask(journal, 'Deploy?');
     await before.kill();
@@ -347,6 +347,27 @@ describe('after a restart', () => {
     await settled(() => lab.handled.length === 1);
     expect(lab.handled).toMatchObject([{ status: 'answered', answer: 'Yes' }]);
   });
+});
+
+it('is refused if a thousand are open (extensions-that-act §7.9)', async () => {
+  const journal = memoryJournal();
+  const quota = { maxKeys: 2_000, maxBytes: 1_000_000 };
+  for (let at = 0; at < 1_000; at++) {
+    const place = { channel: 'scripted', accountId: 'default', to: `scripted:${at}` };
+    const times = { askedAtMs: at, dueAtMs: Number.MAX_SAFE_INTEGER };
+    const asked = { extensionId: 'acting', name: 'deploy', options: [], takesText: true };
+    const row = { id: `q${at}`, ...asked, place, digest: '', ...times };
+    await journal.keyValues.write(
+      '/questions/acting',
+      row.id,
+      { body: JSON.stringify(row) },
+      { quota },
+    );
+  }
+  await using lab = await askingLab({ journal });
+  expect(await codeOf(lab.deploy.ask(ada, deploy))).toBe('question-full');
+  expect((await lab.say({ text: 'Ada', conversation: 'scripted:7' })).status).toBe('answer');
+  expect(await codeOf(lab.deploy.ask(ada, deploy))).toBe('done');
 });
 
 it('costs a message without open questions no reading of the journal (extensions-that-act §7.5)', async () => {
