@@ -83,6 +83,7 @@ export async function streamLab(
         accountId: 'default',
         to: 'telegram:42',
         replyToId: '9',
+        interactive: {},
         explicit: true,
         ...message,
         ...fields,

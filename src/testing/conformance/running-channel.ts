@@ -94,7 +94,7 @@ export function runningChannel(
         await kernel.dispatch('egress.preparing', {
           ...samplePayload('egress.preparing'),
           ...{ channel: channel.id, accountId, to: made.to, explicit: true },
-          ...{ content: 'Hello.', attachments: [], streaming: false },
+          ...{ content: 'Hello.', attachments: [], interactive: {}, streaming: false },
           ...message,
         }),
       ),
