@@ -43,10 +43,10 @@ export async function completeMessage(
   const whole = { parts: all, target, common: fieldsOf(message), last, attempt: 1 };
   if (shown === undefined) return sendParts(parts, whole);
 
-  const isToEdit = Object.keys(last).length === 0; // an edit of the text would bring no keyboard
-  const [first] = isToEdit ? split(text) : [];
+  const [first] = split(text);
   if (first === undefined) await removeMessage(shown);
-  const placed = first === undefined ? 'gone' : await placeText(shown, first);
+  const keys = all.length === 1 ? last : {}; // the last part has the keyboard
+  const placed = first === undefined ? 'gone' : await placeText(shown, first, keys);
   if (placed !== 'placed' && placed !== 'gone') return placed;
   const before = placed === 'placed' ? [shown.messageId] : [];
   const rest = all.slice(before.length);

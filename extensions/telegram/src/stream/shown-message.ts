@@ -37,13 +37,22 @@ export async function beginText(
   return sentMessageOf(await api.call('sendMessage', { ...target, ...fields, ...asText(text) }));
 }
 
+/** The options of an edit. */
+interface EditOptions {
+  /** Leaves the markup out. */
+  readonly isPlain?: boolean;
+  /** Fields besides the text: a keyboard. */
+  readonly fields?: Readonly<Record<string, unknown>>;
+}
+
 /** Edits it once. */
 export function editText(
   { api, target, messageId }: ShownMessage,
   text: RichText,
-  isPlain = false,
+  { isPlain = false, fields = {} }: EditOptions = {},
 ): Promise<ApiAnswer<Message | true>> {
-  const payload = { chat_id: target.chat_id, message_id: messageId, ...asText(text, isPlain) };
+  const at = { chat_id: target.chat_id, message_id: messageId };
+  const payload = { ...at, ...fields, ...asText(text, isPlain) };
   return api.call('editMessageText', payload, { timeoutMs: callTimeoutMs });
 }
 
@@ -63,16 +72,18 @@ export function isUnchanged(answer: ApiAnswer<unknown>): boolean {
 /**
  * Edits it until it shows a text. An edit may be repeated: it makes the same message the same text.
  *
+ * @param fields fields besides the text: a keyboard.
  * @returns `placed`; `gone` where it was removed, by others or here, and nothing of it is shown; or why it shows
  *   something else.
  */
 export async function placeText(
   shown: ShownMessage,
   text: RichText,
+  fields: Readonly<Record<string, unknown>> = {},
 ): Promise<'placed' | 'gone' | SendResult> {
   let isPlain = false;
   for (let attempt = 1; ; ) {
-    const answer = await editText(shown, text, isPlain);
+    const answer = await editText(shown, text, { isPlain, fields });
     if (answer.status === 'done' || isUnchanged(answer)) return 'placed';
     const { reason } = answer;
     if (answer.status === 'refused' && answer.code !== 429) {
