@@ -1,8 +1,9 @@
+import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { allow, cancel, select } from '../../../src/kernel/index.js';
+import { allow, cancel, createKernel, select } from '../../../src/kernel/index.js';
 import { collectingLogger } from '../../../src/testing/collecting-logger.js';
 import { byName, contributor, createLab, type LabHandler } from '../../support/kernel-lab.js';
-import { labSample } from '../../support/kernel-stages.js';
+import { labSample, labStages } from '../../support/kernel-stages.js';
 
 describe('an outcome', () => {
   it('has a cancel only where it is cancelled, a selection only where one was made (§5.2)', () => {
@@ -21,6 +22,18 @@ describe('an outcome', () => {
       code: 'policy',
       details: { n: 1 },
     });
+  });
+
+  it.each([
+    ['that a tap hears', () => createLab().kernel],
+    ['that nobody hears', () => createKernel({ stages: labStages })],
+  ])('%s shows its fields in a console and in a failed comparison (§5.2)', (_, makeKernel) => {
+    const kernel = makeKernel();
+    const outcome = kernel.dispatchSync('lab.sync', labSample());
+    expect(outcome).toMatchObject({ status: 'passed' });
+    expect(inspect(outcome)).toContain("status: 'passed'");
+    const compare = (): void => expect(outcome).toMatchObject({ status: 'cancelled' });
+    expect(compare).toThrow('to match object');
   });
 
   it('as JSON has everything, and no error objects (§5.2)', () => {

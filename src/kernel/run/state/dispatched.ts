@@ -17,6 +17,9 @@ import type { Run } from './run.js';
 
 const none: readonly never[] = Object.freeze([]);
 
+/** The method by which Node and other runtimes print a value. */
+export const inspect = Symbol.for('nodejs.util.inspect.custom');
+
 /** The run of an outcome, if it is of this class. */
 export let runOf: (outcome: object) => Run | undefined;
 
@@ -107,6 +110,14 @@ export class Dispatched {
       failures: this.failures.map(({ error: _, ...rest }) => rest),
       steps: this.steps,
     };
+  }
+
+  get [Symbol.toStringTag](): 'Outcome' {
+    return 'Outcome';
+  }
+
+  [inspect](): Record<string, unknown> {
+    return this.toJSON();
   }
 
   static {

@@ -4,7 +4,7 @@ import type { Outcome } from '../../outcome/outcome.js';
 import type { Stage } from '../../stage/stage.js';
 import type { Plan } from '../services/plan.js';
 import type { Services } from '../services/services.js';
-import { Dispatched, runOf } from './dispatched.js';
+import { Dispatched, inspect, runOf } from './dispatched.js';
 import { inherited, type OwnOrigin, ownOrigin } from './origin.js';
 import { nothing, Run, usualTerms } from './run.js';
 
@@ -142,6 +142,14 @@ export class Unheard {
 
   toJSON(): Record<string, unknown> {
     return wholeOf(this).toJSON();
+  }
+
+  get [Symbol.toStringTag](): 'Outcome' {
+    return 'Outcome';
+  }
+
+  [inspect](): Record<string, unknown> {
+    return this.toJSON();
   }
 
   static {
