@@ -123,6 +123,9 @@ function checkWhole({ events, thrown }: Seen): void {
   const ends = types.filter((type) => type === 'agent_end').length;
   must(ends === 1, `it has ${ends} agent_end events, and a run has one`);
   must(types.at(-1) === 'agent_end', `its last event is ${types.at(-1)}, after agent_end`);
+  const isWhole = (event: SessionEvent): boolean =>
+    event.type !== 'message_update' || typeof event.assistantMessageEvent === 'object';
+  must(events.every(isWhole), 'a message_update has no assistantMessageEvent');
   const [fault] = checkOrdering(events);
   must(fault === undefined, `its events are out of order: ${fault?.message}`);
 }

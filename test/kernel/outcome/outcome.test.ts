@@ -1,6 +1,6 @@
 import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { allow, cancel, createKernel, select } from '../../../src/kernel/index.js';
+import { allow, cancel, createKernel, openKernel, select } from '../../../src/kernel/index.js';
 import { collectingLogger } from '../../../src/testing/collecting-logger.js';
 import { byName, contributor, createLab, type LabHandler } from '../../support/kernel-lab.js';
 import { labSample, labStages } from '../../support/kernel-stages.js';
@@ -26,7 +26,7 @@ describe('an outcome', () => {
 
   it.each([
     ['that a tap hears', () => createLab().kernel],
-    ['that nobody hears', () => createKernel({ stages: labStages })],
+    ['that nobody hears', () => openKernel(createKernel({ stages: labStages }))],
   ])('%s shows its fields in a console and in a failed comparison (§5.2)', (_, makeKernel) => {
     const kernel = makeKernel();
     const outcome = kernel.dispatchSync('lab.sync', labSample());

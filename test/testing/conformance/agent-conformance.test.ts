@@ -112,6 +112,18 @@ describe('an agent that is wrong fails, for its own reason', () => {
       /its events are out of order/,
     ],
     [
+      'that says that a message grew, and not how',
+      changed(async function* (events) {
+        for await (const event of events) {
+          yield event;
+          // as a provider in JavaScript may: the field is missing
+          if (event.type === 'message_start') yield { ...event, type: 'message_update' } as never;
+        }
+      }),
+      order,
+      /a message_update has no assistantMessageEvent/,
+    ],
+    [
       'that runs its tools without asking',
       asked((request) => ({ ...request, gate: async ({ args }) => ({ allowed: true, args }) })),
       'asks the gate about each tool call before the call ends',
