@@ -2,7 +2,13 @@ import { existsSync, readdirSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import shout from '../../docs/examples/shout.js';
-import { expectCancelled, expectPassed, loadForTest } from '../../src/testing/index.js';
+import {
+  agentConformance,
+  commandContext,
+  expectCancelled,
+  expectPassed,
+  loadForTest,
+} from '../../src/testing/index.js';
 import { readProjectFile, root } from '../support/source-tree.js';
 import { anchorsOf, codeBlocks, linksOf, proseOf, riddles } from './pages.js';
 
@@ -123,6 +129,19 @@ describe('the other examples', () => {
 
   it('run: the fakes of the kit pass its checks of conformance', async () => {
     await import('../../docs/examples/conformance-test.js');
+  });
+
+  it('run: an agent whose answer grows passes the checks of conformance', async () => {
+    const { growing } = await import('../../docs/examples/growing.js');
+    const grown = agentConformance(() => ({ provider: growing, text: 'one two' }));
+    for (const { run } of grown) await run();
+  });
+
+  it('run: a command gets its arguments', async () => {
+    const { default: ping } = await import('../../docs/examples/ping.js');
+    await using loaded = await loadForTest(ping);
+    const [command] = loaded.provided('command');
+    expect(await command?.run(commandContext({ args: ['tea'] }))).toBe('pong tea');
   });
 
   it('run: the kernel alone tells the change of its handler', async () => {
