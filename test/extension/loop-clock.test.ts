@@ -1,7 +1,19 @@
+import { execFile } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import process from 'node:process';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { LoopClock, type Ticks, tickMs } from '../../src/extension/set/loop-clock.js';
 import { systemClock } from '../../src/kernel/index.js';
+import { compiled } from '../support/compiled.js';
 import { faultClock } from '../support/faults-clock.js';
+import { testFolder } from '../support/folder.js';
+import { untilItCounts } from './fixtures/until-it-counts.js';
+
+const run = promisify(execFile);
+const fixture = fileURLToPath(new URL('./fixtures/counts.ts', import.meta.url));
 
 /** A loop clock whose thread counts what the test says. */
 function clockWithThread() {
@@ -19,9 +31,6 @@ function clockWithThread() {
   };
   return { counted, threads, loopClock, read, stopped: () => stopped };
 }
-
-/** Gives the event loop a turn. */
-const turn = () => new Promise(setImmediate);
 
 describe('the clock of a watch of handlers (§13.11)', () => {
   it('starts no thread as long as few calls are measured', () => {
@@ -62,13 +71,31 @@ describe('the clock of a watch of handlers (§13.11)', () => {
     expect(stopped()).toBe(1);
   });
 
-  it('counts on while the event loop is blocked', async () => {
-    using loopClock = new LoopClock(500, systemClock);
-    while (loopClock.counted[0] === 0) {
+  it('goes on with the clock of the platform if the process may start no thread', () => {
+    let tried = 0;
+    const loopClock = new LoopClock(500, faultClock(), () => {
+      tried++;
+      throw new Error('access to this API has been restricted');
+    });
+    for (let beat = 0; beat < 2; beat++) {
       for (let i = 0; i < 10_000; i++) loopClock.readMs();
       loopClock.beat();
-      await turn();
     }
+    expect([tried, loopClock.counted[0], loopClock.limitMs]).toEqual([1, 0, 500]);
+  });
+
+  it('loads nothing into its thread that Node is told to load first', async () => {
+    const first = join(testFolder(), 'first.cjs');
+    writeFileSync(first, 'console.log(require("node:worker_threads").isMainThread)');
+    const options = ['--require', first, await compiled(fixture)];
+    const env = { PATH: process.env['PATH'] ?? '', NODE_OPTIONS: `--require ${first}` };
+    const { stdout } = await run(process.execPath, options, { env });
+    expect(stdout.split('\n')).toEqual(['true', 'it counts', '']);
+  });
+
+  it('counts on while the event loop is blocked', async () => {
+    using loopClock = new LoopClock(500, systemClock);
+    await untilItCounts(loopClock);
     const { counted } = loopClock;
     const beganMs = counted[0];
     while (counted[0] - beganMs < 4 * tickMs); // nothing else runs here
