@@ -19,6 +19,8 @@ export interface Backlog {
   readonly lanes: Map<string, KeptLane>;
   /** Updates that are being written down. */
   readonly arriving: Set<string>;
+  /** How many updates of a conversation are being written down, and have no place in it yet. */
+  readonly arrivingIn: Map<string, number>;
   /** Updates that were begun here, and have not ended. */
   readonly begun: Set<string>;
   /** Updates that wait for an account of theirs, which does not run. */
@@ -53,6 +55,7 @@ export function newBacklog(rules: SuspectRules): Backlog {
   return {
     lanes: new Map(),
     arriving: new Set(),
+    arrivingIn: new Map(),
     begun: new Set(),
     waiting: new Set(),
     waitingSends: new Set(),
@@ -68,6 +71,16 @@ export function newBacklog(rules: SuspectRules): Backlog {
     isToRewind: false,
     isClosed: false,
     waitingForIdle: [],
+  };
+}
+
+/** Notes that an update of a conversation is being written down. @returns a function that takes the note back. */
+export function arriveIn({ arrivingIn }: Backlog, lane: string): () => void {
+  arrivingIn.set(lane, (arrivingIn.get(lane) ?? 0) + 1);
+  return () => {
+    const others = (arrivingIn.get(lane) ?? 0) - 1;
+    if (others > 0) arrivingIn.set(lane, others);
+    else arrivingIn.delete(lane);
   };
 }
 

@@ -12,7 +12,8 @@ import { feed, hold, isCrowded, type Job } from './feeder.js';
 export function admitNow(parts: HostParts, job: Job): boolean {
   const { backlog, conversationLanes } = parts;
   const { lane } = job;
-  const isNext = !backlog.isBehind && !backlog.heldUp.has(lane) && !backlog.lanes.has(lane);
+  const { isBehind, heldUp, lanes, arrivingIn } = backlog;
+  const isNext = !isBehind && ![heldUp, lanes, arrivingIn].some((one) => one.has(lane));
   if (!isNext || runsAtOnce(lane) || isLeftToNext(parts) || isCrowded(parts)) return false;
   return hold(parts, job, (inOrder) => conversationLanes.runNow(lane, inOrder));
 }

@@ -9,6 +9,7 @@ import { fateOf, mayPark, roomFor } from '../ingress/when-full.js';
 import { boundedJson } from '../journal/bounded-json.js';
 import { eventIdOf } from '../journal/event-id.js';
 import { type Journal, openUpdates } from '../journal/journal.js';
+import { arriveIn } from '../lanes/backlog.js';
 import { noPlace, type Place } from '../lanes/place.js';
 import { logJournalFailure } from '../outbox/journal-failure.js';
 import type { HostParts } from '../parts/parts.js';
@@ -47,9 +48,11 @@ export async function receiveUpdate(
       ? handleBegun(parts, taken, { place, earlier: [] })
       : 'done';
   const isBegun = admitNow(parts, { eventId, lane, work });
+  const arrived = isBegun ? undefined : arriveIn(parts.backlog, lane);
   const accepted = await keep(parts, taken, { lane, isBegun });
   isKept(accepted);
   if (accepted?.status === 'accepted' && !isBegun) takePlace(parts, taken, lane);
+  arrived?.();
   arriving.delete(eventId);
   void feed(parts); // it may have waited for this one to be written down
   if (accepted === undefined) return 'refused';
