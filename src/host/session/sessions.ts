@@ -61,7 +61,7 @@ export async function openSession(
   if (isNew) {
     await parts.store.saveSession(session);
     await trail.dispatch('session.started', { ...payloadOf(session), isNew });
-  } else writes.add(parts.store.saveSession(session, { mayWait: true }));
+  } else await writes.add(parts.store.saveSession(session, { mayWait: true }));
   trail.carry({ metadata: { session: { context, memoryKeys: session.memoryKeys, metadata } } });
   return { status: 'open', session, ...definedFields({ begunAt }) };
 }

@@ -31,7 +31,7 @@ export interface TranscriptPart {
 
 /**
  * The store in which a host keeps its sessions. A rejection is never swallowed: the message at hand fails visibly. Calls for
- * one session do not overlap, unless the one before `mayWait`; calls for different sessions may. A write has resolved when it
+ * one session do not overlap, unless the store has `hurry` and the one before `mayWait`; calls for different sessions may. A write has resolved when it
  * is kept. A reading sees all writes that were asked for before it.
  */
 export interface Store {

@@ -11,18 +11,27 @@ import type { Store } from './store.js';
  */
 export class TurnWrites {
   readonly #store: Pick<Store, 'hurry'>;
-  #waiting: Promise<void>[] = [];
+  readonly #waiting = new Set<Promise<void>>();
   #failure: { readonly error: unknown } | undefined;
 
   constructor(store: Pick<Store, 'hurry'>) {
     this.#store = store;
   }
 
-  add(write: Promise<void>): void {
-    const settled = write.catch((error: unknown) => {
-      this.#failure ??= { error };
-    });
-    this.#waiting.push(settled);
+  /** The store lets writes wait. If not, each of its writes is waited for before the next call. */
+  get mayWait(): boolean {
+    return this.#store.hurry !== undefined;
+  }
+
+  /** @returns the write itself, if it is to be waited for. */
+  add(write: Promise<void>): Promise<void> | undefined {
+    const settled = write
+      .catch((error: unknown) => {
+        this.#failure ??= { error };
+      })
+      .finally(() => this.#waiting.delete(settled));
+    this.#waiting.add(settled);
+    return this.mayWait ? undefined : write;
   }
 
   /** @throws what the store has said of a write so far. */
@@ -30,10 +39,10 @@ export class TurnWrites {
     if (this.#failure !== undefined) throw this.#failure.error;
   }
 
-  /** Resolves when all of them are kept. @throws what the store said of the first that was not. */
+  /** Resolves when all of them are kept; each call waits for all. @throws what the store said of the first that was not. */
   async kept(): Promise<void> {
     this.#store.hurry?.();
-    await Promise.all(this.#waiting.splice(0));
+    await Promise.all(this.#waiting);
     this.check();
   }
 }

@@ -96,7 +96,7 @@ async function takeTurn(
       providerSessions,
       append: (entry) => {
         writes.check();
-        writes.add(parts.store.appendMessage(sessionId, entry, { mayWait: true }));
+        return writes.add(parts.store.appendMessage(sessionId, entry, { mayWait: true }));
       },
       kept: () => writes.kept(),
     },
@@ -117,7 +117,8 @@ async function takeTurn(
     clock: parts.clock,
     logger: parts.logger,
   });
-  keepProviderSessions(parts, session, result.providerSessions);
+  const keeping = keepProviderSessions(parts, session, result.providerSessions);
+  if (!writes.mayWait) await keeping;
   if (result.status === 'aborted')
     return { ...stopped, sends: (await replies.end({ isWanted: false })).all };
   trail.follow(result.last);
@@ -150,18 +151,18 @@ async function historyOf(
 }
 
 /** The texts of providers are no part of an answer: if they cannot be kept, the next turn gets the history as text. */
-function keepProviderSessions(
+async function keepProviderSessions(
   { store, logger }: HostParts,
   session: SessionRecord,
   providerSessions: ProviderSessions,
-): void {
+): Promise<void> {
   if (isDeepStrictEqual(providerSessions, session.providerSessions ?? {})) return;
-  const { sessionId } = session;
-  store
-    .saveSession({ ...session, providerSessions }, { mayWait: true })
-    .catch((error: unknown) =>
-      logger.error('what an agent keeps of a session was not kept', { sessionId, error }),
-    );
+  try {
+    await store.saveSession({ ...session, providerSessions }, { mayWait: true });
+  } catch (error) {
+    const { sessionId } = session;
+    logger.error('what an agent keeps of a session was not kept', { sessionId, error });
+  }
 }
 
 /** Writes the question to the agent: the text made for models, or the words that were said, and those of its audio. */

@@ -1,0 +1,73 @@
+import { describe, expect, it } from 'vitest';
+import { memoryStore, type Store } from '../../../src/host/index.js';
+import { TurnWrites } from '../../../src/host/transcript/turn-writes.js';
+import { hostLab } from '../../support/host-lab.js';
+
+/** A write that the test settles. */
+function held() {
+  let settle = { done: (): void => undefined, failed: (_error: Error): void => undefined };
+  const write = new Promise<void>((resolve, reject) => {
+    settle = { done: resolve, failed: reject };
+  });
+  return { write, ...settle };
+}
+
+const turns = () => new Promise(setImmediate);
+
+describe('the writes of a turn (durability §6.9)', () => {
+  it('are kept before each of the tools that ask the gate at once', async () => {
+    const { write, done } = held();
+    const writes = new TurnWrites({ hurry: () => undefined });
+    writes.add(write);
+    const allowed: string[] = [];
+    const tools = ['first', 'second'].map((tool) => writes.kept().then(() => allowed.push(tool)));
+    await turns();
+    expect(allowed).toEqual([]);
+    done();
+    await Promise.all(tools);
+    expect(allowed).toEqual(['first', 'second']);
+  });
+});
+
+/** A store of somebody else that knows nothing of writes that may wait: it reads a transcript, and then writes it whole. */
+function slowStore(): Store & { readonly kept: readonly string[] } {
+  const memory = memoryStore();
+  let file: readonly unknown[] = [];
+  const kept: string[] = [];
+  return {
+    ...memory,
+    kept,
+    appendMessage: async (sessionId, message) => {
+      const before = file;
+      for (let at = 0; at < 5; at++) await turns();
+      file = [...before, message];
+      kept.push(message.role);
+      await memory.appendMessage(sessionId, message);
+    },
+    readTranscript: async () => file as Awaited<ReturnType<Store['readTranscript']>>, // as they were appended
+  };
+}
+
+describe('a store whose writes do not wait', () => {
+  it('gets the messages of a turn one after the other, and has them before a channel has the answer (durability §6.9)', async () => {
+    const store = slowStore();
+    const keptBefore: string[][] = [];
+    await using lab = await hostLab({
+      store,
+      contribute: (kernel) => {
+        kernel.contribute({
+          extensionId: 'test',
+          id: 'order',
+          family: 'egress.sending',
+          class: 'observer',
+          handler: () => void keptBefore.push([...store.kept]),
+        });
+      },
+    });
+    await lab.say('hello');
+    expect(store.kept).toEqual(['user', 'assistant', 'toolResult', 'assistant']);
+    expect(keptBefore).toEqual([store.kept]);
+    const transcript = await store.readTranscript('session-1');
+    expect(transcript.map(({ role }) => role)).toEqual(store.kept);
+  });
+});
