@@ -90,8 +90,9 @@ async function attemptAll(
       return { status: 'failed', cause: 'stage-failed', error, attempts: approval.attempts };
     }
     const { maxAttempts, maxWaitMs } = account.channel.resendPolicy;
-    const unkept =
+    const unsaved =
       isKept || signal.aborted ? undefined : await keepSending(parts, outcome, attempt === send);
+    const unkept = unsaved ?? (await parts.turnKept?.()); // as a rule it was, by the same write
     isKept = false;
     if (unkept !== undefined)
       return {

@@ -34,6 +34,8 @@ export interface SendParts {
   /** Milliseconds that one call of a channel may take. */
   readonly sendTimeoutMs: number;
   readonly onAmbiguousSend?: HostOptions['onAmbiguousSend'];
+  /** Resolves when the turn that says something is kept so far, before a channel has it; to the reason if it is not. */
+  readonly turnKept?: () => Promise<string | undefined>;
 }
 
 /** The services that the steps of a message's way share. `createHost` makes them once. */

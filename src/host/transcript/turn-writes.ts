@@ -1,3 +1,4 @@
+import { oneLine } from '../../kernel/index.js';
 import type { Store } from './store.js';
 
 /**
@@ -37,6 +38,16 @@ export class TurnWrites {
   /** @throws what the store has said of a write so far. */
   check(): void {
     if (this.#failure !== undefined) throw this.#failure.error;
+  }
+
+  /** As `kept`, of a caller that goes on in another way. @returns why not all of them are kept, if they are not. */
+  async problem(): Promise<string | undefined> {
+    try {
+      await this.kept();
+      return undefined;
+    } catch (error) {
+      return `the transcript was not written: ${oneLine(error)}`;
+    }
   }
 
   /** Resolves when all of them are kept; each call waits for all. @throws what the store said of the first that was not. */

@@ -78,7 +78,8 @@ async function takeTurn(
   const refs = { metadata: { runId, session: { context, memoryKeys, metadata } } };
   const after = trail.last;
   const run = { agentId, sessionKey, sessionId, runId };
-  const sink = replySink(parts, trail, message, run, signal);
+  const turnKept = () => writes.problem();
+  const sink = replySink({ ...parts, turnKept }, trail, message, run, signal);
   const replies = new TurnReplies(parts.options.replies ?? {}, sink);
   const result = await runAgentTurn({
     kernel: parts.kernel,
@@ -123,12 +124,14 @@ async function takeTurn(
     return { ...stopped, sends: (await replies.end({ isWanted: false })).all };
   trail.follow(result.last);
   trail.carry(refs);
-  writes.check();
   const { all: sends, answers } = await replies.end({ isWanted: true });
-  await writes.kept(); // as a rule they are, with the last send
-  if (result.error !== undefined) {
-    const told = await tellFailure(parts, trail, message, result.error);
-    return { status: 'failed', reason: result.error.message, sends: [...sends, ...told] };
+  const unkept = await writes.problem(); // as a rule they are kept, with the last send
+  const failure =
+    result.error ??
+    (unkept === undefined ? undefined : ({ code: 'not-written', message: unkept } as const));
+  if (failure !== undefined) {
+    const told = await tellFailure(parts, trail, message, failure);
+    return { status: 'failed', reason: failure.message, sends: [...sends, ...told] };
   }
   // an abort that came when the turn had ended, and before a channel had all of it: it was not answered
   const isCutOff =

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { type Journal, memoryJournal } from '../../../src/host/index.js';
 import { echoProvider } from '../../../src/agent/index.js';
+import { type Journal, memoryJournal } from '../../../src/host/index.js';
 import { hostLab } from '../../support/host-lab.js';
 import { mortalJournal } from '../../support/mortal-journal.js';
 

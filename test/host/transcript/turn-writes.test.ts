@@ -1,6 +1,8 @@
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { memoryStore, type Store } from '../../../src/host/index.js';
+import { memoryStore, openJournal, type Store } from '../../../src/host/index.js';
 import { TurnWrites } from '../../../src/host/transcript/turn-writes.js';
+import { testFolder } from '../../support/folder.js';
 import { hostLab } from '../../support/host-lab.js';
 
 /** A write that the test settles. */
@@ -18,7 +20,7 @@ describe('the writes of a turn (durability §6.9)', () => {
   it('are kept before each of the tools that ask the gate at once', async () => {
     const { write, done } = held();
     const writes = new TurnWrites({ hurry: () => undefined });
-    writes.add(write);
+    void writes.add(write);
     const allowed: string[] = [];
     const tools = ['first', 'second'].map((tool) => writes.kept().then(() => allowed.push(tool)));
     await turns();
@@ -70,4 +72,26 @@ describe('a store whose writes do not wait', () => {
     const transcript = await store.readTranscript('session-1');
     expect(transcript.map(({ role }) => role)).toEqual(store.kept);
   });
+});
+
+it('an answer does not go out if its turn could not be kept by the write that it waited for (durability §6.9)', async () => {
+  const journal = await openJournal(join(testFolder(), 'sluice.db'));
+  await using _open = { [Symbol.asyncDispose]: () => journal.close() };
+  const { store } = journal;
+  const failing: Store = {
+    ...store,
+    appendMessage: async (sessionId, message, how) => {
+      const kept = store.appendMessage(sessionId, message, how);
+      if (message.role !== 'assistant' || JSON.stringify(message).includes('toolCall')) return kept;
+      await kept;
+      throw new Error('the row before it is damaged'); // as a write fails alone, and the others of its transaction do not
+    },
+  };
+  await using lab = await hostLab({ journal, store: failing });
+  expect(await lab.say('hello')).toMatchObject({
+    status: 'failed',
+    reason: 'the transcript was not written: the row before it is damaged',
+  });
+  expect(lab.texts()).toEqual(['This message could not be answered (not-written).']);
+  expect((await journal.sends()).map(({ state }) => state)).toEqual(['failed', 'sent']);
 });
