@@ -56,7 +56,8 @@ export class Outbox {
   /** A message begins to be handled. Its earlier sends are not said again. */
   open(correlationId: string, earlier: readonly SendRecord[]): Disposable {
     if (!this.#journal.outlivesHost) return { [Symbol.dispose]: () => undefined };
-    const before = earlier.filter(mayBeOut);
+    // a send of an extension upon this message is none of its replies
+    const before = earlier.filter((one) => mayBeOut(one) && one.kind !== 'unprompted');
     // not their number: one that could not be kept has left a gap
     const count = earlier.reduce((most, { sendId }) => Math.max(most, numberOf(sendId)), 0);
     const cancelReply = earlier.find(({ kind }) => kind === 'cancel-reply');
@@ -204,7 +205,7 @@ export class Outbox {
 }
 
 /** Names the words of a send: the same words are not sent twice for one message. */
-function fingerprintOf({ content, attachments = [], interactive }: Said): string {
+export function fingerprintOf({ content, attachments = [], interactive }: Said): string {
   return digestOf([content, attachments, ...(interactive === undefined ? [] : [interactive])]);
 }
 

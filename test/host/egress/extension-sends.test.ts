@@ -6,7 +6,7 @@ import { type Journal, memoryJournal, openJournal } from '../../../src/host/inde
 import { cancel } from '../../../src/kernel/index.js';
 import { loadForTest } from '../../../src/testing/index.js';
 import { actingLab } from '../../support/acting-lab.js';
-import { scriptedChannel } from '../../support/scripted-channel.js';
+import { type ScriptedChannel, scriptedChannel } from '../../support/scripted-channel.js';
 
 const tea: ExtensionMessage = { channel: 'scripted', to: 'scripted:ada', content: 'Tea!' };
 
@@ -187,6 +187,61 @@ describe.each(journals)('a key, %s', (_, journalOf) => {
     const { ended } = await lab.api.send({ ...tea, content: 'Late tea!', key: 'tea/1' });
     expect((await ended).status).toBe('sent');
     expect(lab.texts().at(-1)).toBe('Late tea!');
+  });
+});
+
+describe('a key after a restart', () => {
+  it.each<[string, Partial<ExtensionMessage>]>([
+    [
+      'a secret in its text, which the journal leaves out',
+      { content: 'the word is sesame-street' },
+    ],
+    ['a field without a value', { metadata: { note: undefined, at: [1] } }],
+  ])('names the same message with %s (extensions-that-act §4.4)', async (_, fields) => {
+    const journal = await openJournal(':memory:', { secrets: ['sesame-street'] });
+    const keyed = { ...tea, ...fields, key: 'tea/1' };
+    const before = await actingLab({ journal, closesJournal: false });
+    const { sendId, ended } = await before.api.send(keyed);
+    await ended;
+    await before[Symbol.asyncDispose]();
+    await using lab = await actingLab({ journal });
+    expect((await lab.api.send(keyed)).sendId).toBe(sendId);
+    expect(await codeOf(lab.api.send({ ...keyed, content: 'Coffee!' }))).toBe('key-conflict');
+    expect(lab.texts()).toEqual([]);
+  });
+});
+
+describe('a message that is taken up again after a crash', () => {
+  it('is answered, though an extension has sent the words of the answer to somebody else (extensions-that-act §4.7)', async () => {
+    const journal = memoryJournal();
+    const mirror = (api: ExtensionApi, then: () => Promise<void>) =>
+      api.observe('agent.completed', 'mirror', async (call) => {
+        const copy = { ...tea, to: 'scripted:log', content: 'hello' };
+        await (await api.send({ ...copy, key: 'log/1', after: call })).ended;
+        await then();
+      });
+    let goOn = (): void => undefined;
+    const mirrored = new Promise<void>((resolve) => {
+      goOn = resolve;
+    });
+    const killed = await actingLab({
+      journal,
+      setup: (api) =>
+        mirror(api, async () => {
+          goOn();
+          await new Promise(() => undefined);
+        }),
+    });
+    void killed.say('hello');
+    await mirrored;
+    await killed.kill();
+    await using lab = await actingLab({
+      journal,
+      setup: (api) => mirror(api, async () => undefined),
+    });
+    await lab.clock.advance(5_000);
+    const to = (channel: ScriptedChannel) => channel.sent.map((one) => one.to);
+    expect([to(killed.channel), to(lab.channel)]).toEqual([['scripted:log'], ['scripted:ada']]);
   });
 });
 
