@@ -4,7 +4,7 @@ import { hostError } from '../errors.js';
 import { digestOf } from '../journal/event-id.js';
 import { openSends, type SendRecord } from '../journal/journal.js';
 import type { SendReport } from '../journal/message-end.js';
-import { reportOfRecord } from '../outbox/outbox.js';
+import { fingerprintOf, reportOfRecord } from '../outbox/outbox.js';
 import type { HostParts } from '../parts/parts.js';
 import { pause } from '../parts/pause.js';
 import { type JudgedSend, type OwnMessage, sendOwn } from './own-send.js';
@@ -61,9 +61,7 @@ export function extensionSends(parts: HostParts): ExtensionHost['send'] {
     const kept = (async () => {
       const [record] = journal.outlivesHost ? await journal.sends({ eventId: sendId }) : [];
       if (record === undefined) return send(sendId);
-      if (!isSame(JSON.parse(record.body) as OwnMessage, message, given))
-        // as the outbox wrote it
-        throw hostError('key-conflict', { extensionId, key });
+      if (!isKept(record, message, given)) throw hostError('key-conflict', { extensionId, key });
       return { sendId, ended: endOf(parts, record) };
     })();
     remember(keyed, sendId, { message, kept });
@@ -106,22 +104,33 @@ function remember(keyed: Map<string, Keyed>, sendId: string, one: Keyed): void {
   if (oldest !== undefined) keyed.delete(oldest);
 }
 
-const compared = [
+const words = ['content', 'attachments', 'interactive'] as const satisfies (keyof OwnMessage)[];
+const others = [
   'channel',
   'to',
   'threadId',
-  'content',
   'format',
-  'attachments',
-  'interactive',
   'silent',
   'metadata',
-] as const satisfies readonly (keyof OwnMessage)[];
+] as const satisfies (keyof OwnMessage)[];
 
 /** Tells whether a key names this message: the account counts if the author named one. */
-function isSame(before: OwnMessage, now: OwnMessage, given: ExtensionMessage): boolean {
+function isSame(
+  before: OwnMessage,
+  now: OwnMessage,
+  given: ExtensionMessage,
+  compared: readonly (keyof OwnMessage)[] = [...words, ...others],
+): boolean {
   if (given.accountId !== undefined && given.accountId !== before.accountId) return false;
   return compared.every((field) => sameData(before[field], now[field]));
+}
+
+/** The same of a message that the journal has: its words are there without secrets, and all of it is there as JSON. */
+function isKept({ body, fingerprint }: SendRecord, message: OwnMessage, given: ExtensionMessage) {
+  const before = JSON.parse(body) as OwnMessage; // as the outbox wrote it
+  const now = JSON.parse(JSON.stringify(message)) as OwnMessage; // the same data
+  const hasSameWords = fingerprint === fingerprintOf(message) || isSame(before, now, given, words);
+  return hasSameWords && isSame(before, now, given, others);
 }
 
 /** The end of a send that the journal had already. One that is open was left by a host before this one, which brings it to its end. */
