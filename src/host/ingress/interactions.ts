@@ -153,14 +153,14 @@ function failed(ending: Ending): Done {
 
 /** Finds the place where a press is answered; none, if the press does not say where it was. */
 function placeOf(interaction: Omit<Interaction, 'raw'>): RoutedMessage | undefined {
-  const { channel, accountId, conversationId, threadId, messageId, isGroup } = interaction;
+  const { channel, accountId, conversationId, threadId, messageId, isGroup, sender } = interaction;
   if (conversationId === undefined) return undefined;
   return {
     channel,
     ...definedFields({ accountId }),
     from: conversationId,
     conversationId,
-    ...definedFields({ threadId, messageId, isGroup }),
+    ...definedFields({ threadId, messageId, isGroup, sender }),
     content: '',
     attachments: [],
     metadata: {},

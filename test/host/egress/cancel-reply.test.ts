@@ -90,6 +90,33 @@ describe('the reply of a cancel goes to the sender of the message (§16.20)', ()
     });
   });
 
+  it.each([true, false])('not for the press of a bot (a bot: %s)', async (isBot) => {
+    const interaction = {
+      interactionId: 'i-1',
+      kind: 'button' as const,
+      ...{ name: 'go', values: [], channel: 'scripted', accountId: 'default' },
+      ...{ conversationId: 'scripted:ada', sender: { id: 'ada', isBot } },
+    };
+    const channel = scriptedChannel({ decode: () => ({ kind: 'interaction', interaction }) });
+    await using lab = await hostLab({
+      channel,
+      contribute: (kernel) => {
+        guarded(kernel);
+        kernel.contribute({
+          ...{ ...at, id: 'answer' },
+          family: 'interaction.resolved',
+          class: 'augmenter',
+          handler: () => ({ replies: ['the secret'] }),
+        });
+      },
+    });
+    expect((await lab.say('pressed')).status).toBe('cancelled');
+    expect(lab.texts()).toEqual([]);
+    expect(lab.of('egress.preparing').map(({ payload }) => payload.kind)).toEqual(
+      isBot ? ['reply'] : ['reply', 'cancel-reply'],
+    );
+  });
+
   it("in the operator's text, which wins; also if the veto has none", async () => {
     await using lab = await hostLab({
       cancelText: { 'rate-limited': 'Please wait.', blocked: 'No.' },
