@@ -21,6 +21,10 @@ export interface StoreParts {
 }
 
 const keyPattern = /^[^\p{Cc}\p{Cs}]{1,512}$/u;
+/** A part of a key: the empty text is one, too. */
+const partPattern = /^[^\p{Cc}\p{Cs}]*$/u;
+/** The last moment that a date can have, in milliseconds since 1970. */
+const lastMs = 8.64e15;
 const setOptions = ['ttlMs'];
 
 /** Opens the store of one extension (extensions-that-act §2): its id is the namespace. */
@@ -31,8 +35,8 @@ export function openStore(
   const refuse = (key: string, path: string, problem: string): never => {
     throw extensionError('not-storable', { extensionId, key, path, problem });
   };
-  const checkKey = (key: unknown): void => {
-    const isKey = typeof key === 'string' && keyPattern.test(key);
+  const checkKey = (key: unknown, pattern = keyPattern): void => {
+    const isKey = typeof key === 'string' && pattern.test(key);
     if (!isKey) throw extensionError('bad-store-key', { extensionId, key: JSON.stringify(key) });
   };
   const kept = (key: string, value: unknown, options: StoreSetOptions = {}): NewValue => {
@@ -51,6 +55,8 @@ export function openStore(
     if (ttlMs !== undefined && !(Number.isFinite(ttlMs) && ttlMs > 0))
       refuse(key, 'options.ttlMs', `it is ${String(ttlMs)}, and no number above 0`);
     const expiresAtMs = ttlMs === undefined ? undefined : now() + ttlMs;
+    if (expiresAtMs !== undefined && expiresAtMs > lastMs)
+      refuse(key, 'options.ttlMs', `it is ${ttlMs}, later than any date; leave it out to keep it`);
     return { body: JSON.stringify(value), ...definedFields({ expiresAtMs }) };
   };
   /** @returns whether it is written, and not in conflict. */
@@ -83,7 +89,9 @@ export function openStore(
       prefix = '',
       { after, limit = Number.MAX_SAFE_INTEGER }: StoreListOptions = {},
     ) => {
-      const given = { prefix, limit, ...definedFields({ after }) };
+      for (const part of [prefix, after ?? '']) checkKey(part, partPattern);
+      const most = limit >= 1 ? Math.floor(limit) : 0; // also if it is no number
+      const given = { prefix, limit: most, ...definedFields({ after }) };
       return (await values.list(extensionId, given)).map(entryOf);
     },
     update: async <T>(

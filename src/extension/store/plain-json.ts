@@ -15,20 +15,23 @@ export function notPlain(value: unknown, path = 'value', depth = 0): NotPlain | 
   if (typeof value !== 'object') return { path, problem: `it is ${nameOf(value)}` };
   if (depth >= maxDepth)
     return { path, problem: `it lies deeper than ${maxDepth} levels, or holds itself` };
+  if (Object.hasOwn(value, 'toJSON'))
+    return { path: `${path}.toJSON`, problem: 'a value with it is written as something else' };
   if (Array.isArray(value)) {
     for (const [at, item] of value.entries()) {
       const found = notPlain(item, `${path}[${at}]`, depth + 1);
       if (found !== undefined) return found;
     }
-    return undefined;
+    const [more] = Object.keys(value).slice(value.length);
+    return more === undefined
+      ? undefined
+      : { path, problem: `it is a list with a field "${more}"` };
   }
   const prototype: unknown = Object.getPrototypeOf(value);
   if (prototype !== null && prototype !== Object.prototype && !isOtherRealm(prototype))
     return { path, problem: `it is an instance of ${className(value)}` };
   for (const [key, item] of Object.entries(value)) {
     const at = /^[\w$]+$/.test(key) ? `${path}.${key}` : `${path}[${JSON.stringify(key)}]`;
-    if (key === 'toJSON')
-      return { path: at, problem: 'a value with it is written as something else' };
     const found = item === undefined ? undefined : notPlain(item, at, depth + 1);
     if (found !== undefined) return found;
   }

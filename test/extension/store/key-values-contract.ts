@@ -95,6 +95,13 @@ export function keyValuesContract(make: (clock: VirtualClock) => Promise<KeyValu
       ['a function', () => 1, 'value', /a function/],
       ['undefined in a list', [undefined], 'value[0]', /undefined/],
       ['a big integer', { n: 1n }, 'value.n', /a bigint/],
+      ['a list with a field', [Object.assign([1], { more: 2 })], 'value[0]', /a field "more"/],
+      [
+        'a toJSON that nobody lists',
+        Object.defineProperty({}, 'toJSON', { value: () => undefined }),
+        'value.toJSON',
+        /written as something else/,
+      ],
     ])('that are no plain JSON are refused with their path: %s', (_, value, path, problem) =>
       within(async ({ store }) => {
         await expect(store.set('key', value as never)).rejects.toMatchObject({
@@ -113,6 +120,13 @@ export function keyValuesContract(make: (clock: VirtualClock) => Promise<KeyValu
           code: 'not-storable',
         });
       }));
+
+    it.each(['a\u0000', '\ud83d'])('need a prefix that is of a key: %j', (part) =>
+      within(async ({ store }) => {
+        for (const wrong of [store.list(part), store.list('', { after: part })])
+          await expect(wrong).rejects.toMatchObject({ code: 'bad-store-key' });
+      }),
+    );
 
     it.each(['', 'a\u0000', 'line\nbreak', 'x'.repeat(513), '\ud800'])(
       'need a key that is one: %j',
@@ -156,12 +170,26 @@ export function keyValuesContract(make: (clock: VirtualClock) => Promise<KeyValu
         expect(await store.get('key')).toBe(2);
       }));
 
-    it.each([0, -1, Number.NaN, Number.POSITIVE_INFINITY])('refuses a time of %d', (ttlMs) =>
+    it.each([0, -1, Number.NaN, Number.POSITIVE_INFINITY, Number.MAX_SAFE_INTEGER])(
+      'refuses a time of %d',
+      (ttlMs) =>
+        within(async ({ store }) => {
+          await expect(store.set('key', 1, { ttlMs })).rejects.toMatchObject({
+            code: 'not-storable',
+            details: { path: 'options.ttlMs' },
+          });
+        }),
+    );
+
+    it.each([
+      [1.5, 1],
+      [-1, 0],
+      [Number.NaN, 0],
+      [Number.POSITIVE_INFINITY, 2],
+    ])('lists at most %d as %d', (limit, count) =>
       within(async ({ store }) => {
-        await expect(store.set('key', 1, { ttlMs })).rejects.toMatchObject({
-          code: 'not-storable',
-          details: { path: 'options.ttlMs' },
-        });
+        for (const key of ['a', 'b']) await store.set(key, 1);
+        expect(await store.list('', { limit })).toHaveLength(count);
       }),
     );
 
