@@ -62,6 +62,11 @@ export const hostErrors = {
     cause: 'A key names one message: the same key was used with another address or another text.',
     hint: 'Name the message in the key, such as "reminder/42/2026-03-15"; to say more, use a further key.',
   },
+  'bad-injection': {
+    message: '{extensionId}: nothing was injected: {problem}.',
+    cause: 'api.inject was called without the key of a session, or without a text.',
+    hint: 'Give it the sessionKey of a call or of a message, and a text with words in it.',
+  },
   'too-many-sends': {
     message: '{extensionId}: a message was not sent: {problem}.',
     cause: 'The extension sends upon its own sends, in a circle, or sends more than people read.',

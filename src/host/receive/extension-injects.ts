@@ -5,6 +5,7 @@ import type { InjectJob } from '../jobs/job.js';
 import { digestOf } from '../journal/event-id.js';
 import type { HostParts } from '../parts/parts.js';
 import { injectAccount } from '../provided/jobs-channel.js';
+import { problemOfText } from '../sqlite/sqlite-values.js';
 import { receiveUpdate } from './receive-update.js';
 
 /** Keys that a host without a journal in a file remembers. */
@@ -16,6 +17,8 @@ export function extensionInjects(parts: HostParts): ExtensionHost['inject'] {
   const known = new Set<string>();
 
   return async (extensionId, sessionKey, text, { key } = {}) => {
+    const wrong = problemOf(sessionKey, text);
+    if (wrong !== undefined) throw hostError('bad-injection', { extensionId, problem: wrong });
     const raw: InjectJob = { kind: 'inject', extensionId, sessionKey, text };
     const updateId = key === undefined ? randomUUID() : digestOf([extensionId, key]);
     if (known.has(updateId)) return;
@@ -28,4 +31,12 @@ export function extensionInjects(parts: HostParts): ExtensionHost['inject'] {
     const problem = 'the journal could not keep it';
     throw hostError('not-kept', { extensionId, problem });
   };
+}
+
+/** Names the fault of an injection that comes from outside the types. */
+function problemOf(sessionKey: unknown, text: unknown): string | undefined {
+  if (typeof sessionKey !== 'string' || sessionKey === '') return 'it names no session';
+  const problem = problemOfText(sessionKey);
+  if (problem !== undefined) return `the key of its session is ${problem}`;
+  return typeof text === 'string' && text.trim() !== '' ? undefined : 'it has no text';
 }

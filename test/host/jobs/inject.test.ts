@@ -41,6 +41,22 @@ async function settled(isSo: () => boolean): Promise<void> {
 }
 
 describe('api.inject', () => {
+  it.each<[string, unknown, unknown]>([
+    ['no session', undefined, 'text'],
+    ['the empty session', '', 'text'],
+    ['half a character as its session', '\ud800', 'text'],
+    ['no text', 'main', undefined],
+    ['an object as its text', 'main', { text: 'x' }],
+    ['a text without words', 'main', ' '],
+  ])('refuses %s, and writes nothing (extensions-that-act §5.2)', async (_, sessionKey, text) => {
+    const store = memoryStore();
+    await using lab = await actingLab({ store });
+    const injecting = lab.api.inject(sessionKey as string, text as string);
+    expect(await codeOf(injecting)).toBe('bad-injection');
+    await lab.clock.advance(1_000);
+    expect([lab.ends, await injectedIn(store, 'main')]).toEqual([[], []]);
+  });
+
   it('writes a text that the next turn has, as transcript.message.writing passes it (extensions-that-act §5.3)', async () => {
     const { histories, agents } = remembering();
     await using lab = await actingLab({
