@@ -52,5 +52,6 @@ function withValue(
   value: unknown,
 ): object {
   const before = (typeof config === 'object' ? config : {}) as Readonly<Record<string, unknown>>; // by its own keys
-  return { ...before, [key]: rest.length === 0 ? value : withValue(before?.[key], rest, value) };
+  const next = rest.length === 0 ? value : withValue(before?.[key], rest, value);
+  return Object.assign(Array.isArray(config) ? [...config] : { ...before }, { [key]: next });
 }

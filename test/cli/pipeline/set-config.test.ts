@@ -52,6 +52,16 @@ describe('--set (A8, extensions-that-act §3.3)', () => {
     expect(JSON.parse(stdout)).toEqual({ url: 'file', deep: { on: true, off: 1 } });
   });
 
+  it('sets one entry of a list, and leaves the others', async () => {
+    const cwd = testFolder();
+    const config = { url: 'file', days: ['mon', 'tue'] };
+    const extensions = [{ path: teller(cwd), config }];
+    writeFileSync(join(cwd, 'sluice.config.json'), JSON.stringify({ extensions }));
+    const args = ['run', '--quiet', '--set', 'acme.tell.days.1=wed'];
+    const { stdout } = await runInMemory(args, 'hi\n', { cwd });
+    expect(JSON.parse(stdout)).toEqual({ url: 'file', days: ['mon', 'wed'] });
+  });
+
   it('is named by the error of a setting that is missing', async () => {
     const args = ['run', '--quiet', '--no-config', '-e', teller(testFolder())];
     const { stderr } = await runInMemory(args, '');
