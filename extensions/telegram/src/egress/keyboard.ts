@@ -53,7 +53,7 @@ function dataOfButton(id: string): string {
 
 /** The data of a choice: `?list=value`. */
 function dataOfChoice(name: string, value: string): string {
-  return `?${encodeURIComponent(name)}=${value}`;
+  return `?${name.replace(/[%?=]/g, encodeURIComponent)}=${value}`;
 }
 
 /** Reads the data of a button that was pressed. Data that is not of our making is the id of a button. */
