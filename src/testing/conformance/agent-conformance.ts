@@ -1,4 +1,5 @@
 import { checkOrdering } from '../../csdk/index.js';
+import { systemClock } from '../../kernel/index.js';
 import type {
   AgentProvider,
   AgentRequest,
@@ -40,7 +41,7 @@ interface Seen {
 
 interface RunOptions {
   readonly gate?: (call: ToolCall) => ToolDecision;
-  /** Aborts the turn at the first event of a message. */
+  /** Stops the turn at the first event of a message, or after a while if none comes. */
   readonly stop?: 'abort' | 'return';
   readonly runId?: string;
 }
@@ -101,6 +102,8 @@ async function take(
     signal: turn.signal,
   };
   await within(`a run of ${JSON.stringify(prompt)}`, timeoutMs, async () => {
+    // an agent that has nothing to say yet is stopped all the same
+    const late = systemClock.setTimeout(() => stop !== undefined && turn.abort(), timeoutMs / 2);
     try {
       for await (const event of provider.run(request)) {
         events.push(event);
@@ -109,7 +112,9 @@ async function take(
         turn.abort();
       }
     } catch (error) {
-      thrown = error;
+      if (stop !== 'return' || !turn.signal.aborted) thrown = error;
+    } finally {
+      systemClock.clearTimeout(late);
     }
   });
   return { events, asked, thrown };

@@ -57,9 +57,16 @@ export function runningChannel(
   const { channel } = made;
   const accountId = channel.accounts[0] ?? '';
   const updates: InboundUpdate[] = [];
+  let isStarted = false;
+  let release: () => void = () => undefined;
+  /** Answers each `receive` that a check has left open, so that the channel can end. */
+  const released = new Promise<undefined>((resolve) => {
+    release = () => resolve(undefined);
+  });
   const step = <T>(name: string, work: () => Promise<T>): Promise<T> =>
     within(name, timeoutMs, async () => {
-      const settled = work();
+      const settled = Promise.resolve(work());
+      settled.catch(() => undefined); // it may reject before time has passed
       await made.settle?.();
       return settled;
     });
@@ -69,17 +76,19 @@ export function runningChannel(
     updates,
     answer: async () => undefined,
     step,
-    start: () =>
-      step('startAccount', () =>
+    start: () => {
+      isStarted = true;
+      return step('startAccount', () =>
         channel.startAccount(accountId, {
           receive: (update) => {
             updates.push(update);
-            return subject.answer(update);
+            return Promise.race([subject.answer(update), released]);
           },
           owns: () => true,
           ended: () => undefined,
         }),
-      ),
+      );
+    },
     arrived: async (count, limitMs = timeoutMs) => {
       const end = systemClock.monotonicMs() + limitMs;
       while (updates.length < count && systemClock.monotonicMs() < end) {
@@ -99,6 +108,12 @@ export function runningChannel(
         }),
       ),
     [Symbol.asyncDispose]: async () => {
+      release();
+      const stop = async (): Promise<void> => {
+        await step('stopIntake', () => channel.stopIntake(accountId));
+        await step('stopAccount', () => channel.stopAccount(accountId));
+      };
+      if (isStarted) await stop().catch(() => undefined); // a check of its own tells of it
       await made[Symbol.asyncDispose]?.();
     },
   };

@@ -41,6 +41,17 @@ describe.each([
   for (const { name, run } of agentConformance(make)) it(name, run);
 });
 
+it('an agent that says nothing until it is stopped keeps the rules of a stop', async () => {
+  const silent = (): AgentUnderTest => ({
+    provider: scriptedAgent([[{ until: () => never }]]),
+    text: 'hello',
+    endless: 'hello',
+  });
+  const said = await brokenRules(silent);
+  expect(said).not.toHaveProperty('ends soon when its turn is stopped');
+  expect(said).not.toHaveProperty('lets go when its reader leaves');
+});
+
 /** The rules that a subject breaks, each with how. */
 async function brokenRules(make: () => AgentUnderTest): Promise<Record<string, string>> {
   const said: Record<string, string> = {};

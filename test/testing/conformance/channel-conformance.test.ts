@@ -110,6 +110,50 @@ describe.each([
   for (const { name, run } of channelConformance(make)) it(name, run);
 });
 
+/** A channel that brings one update after the other, and at its end waits for the host to have taken the last. */
+function inTurn(made: ReturnType<typeof fakeChannel>[] = []): () => ChannelUnderTest {
+  return () => {
+    const channel = fakeChannel({ canWait: true });
+    made.push(channel);
+    let bringing: Promise<unknown> = Promise.resolve();
+    return {
+      channel,
+      to: 'fake:ada',
+      deliver: (text, updateId) => {
+        bringing = bringing.then(() => channel.receive({ text }, updateId));
+      },
+      shown: () => channel.sent.map(({ content }) => content),
+      [Symbol.asyncDispose]: async () => void (await bringing),
+    };
+  };
+}
+
+describe('the kit', () => {
+  it('answers each `receive` in the end, and leaves no account running', async () => {
+    const made: ReturnType<typeof fakeChannel>[] = [];
+    expect(await brokenRules(inTurn(made))).toEqual({});
+    expect(made.flatMap(({ running }) => [...running])).toEqual([]);
+  });
+
+  it('says that an account does not start, also if time has to pass, and leaves no rejection', async () => {
+    const unhandled: unknown[] = [];
+    const hear = (reason: unknown) => unhandled.push(reason);
+    process.on('unhandledRejection', hear);
+    const broken = fake(() => ({
+      startAccount: async () => {
+        throw new Error('no token');
+      },
+    }));
+    const settle = () => new Promise((resolve) => setImmediate(resolve));
+    const said = await brokenRules(() => ({ ...broken(), settle }));
+    process.off('unhandledRejection', hear);
+    expect(said['hands over what people write, in order']).toBe(
+      'startAccount threw: Error: no token',
+    );
+    expect(unhandled).toEqual([]);
+  });
+});
+
 /** The rules that a subject breaks, each with how. */
 async function brokenRules(make: () => ChannelUnderTest): Promise<Record<string, string>> {
   const said: Record<string, string> = {};
