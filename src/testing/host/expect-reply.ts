@@ -16,8 +16,8 @@ export function expectReply(
   text: string | RegExp = /^/,
 ): MessageEnd['sends'][number] {
   const sent = end.sends.filter(({ status }) => status === 'sent');
-  const found = sent.find(({ content }) =>
-    typeof text === 'string' ? content === text : text.test(content),
+  const found = sent.find(
+    ({ content }) => (typeof text === 'string' ? content === text : content.search(text) >= 0), // `test` goes on where it was
   );
   if (found !== undefined) return found;
   const texts = sent.map(({ content }) => `\n  ${JSON.stringify(content)}`).join('');

@@ -107,10 +107,15 @@ export async function startTestHost(options: TestHostOptions = {}): Promise<Test
       waiting.get(end.updateId ?? '')?.(told);
     },
   });
+  const stop = async (): Promise<void> => {
+    const stopping = host.stop({ timeoutMs: 1_000 });
+    await clock.advance(10_000); // whatever is undone may wait
+    await stopping;
+  };
   const { extensions: statuses } = await host.start();
   const broken = statuses.find((one) => one.status === 'disabled');
   if (broken !== undefined) {
-    await host.stop();
+    await stop();
     throw errorOf(broken);
   }
   let updates = 0;
@@ -127,10 +132,14 @@ export async function startTestHost(options: TestHostOptions = {}): Promise<Test
       outcomes.filter((one): one is Outcome<F> & Outcome => one.event.family === family),
     say: (said) => {
       const updateId = `said-${++updates}`;
-      return new Promise((resolve) => {
+      const told = new Promise<TestMessageEnd>((resolve, reject) => {
         waiting.set(updateId, resolve);
+        const stopped = new Error(`the host has stopped, and ${updateId} has no end`);
+        void host.stopped.then(() => reject(stopped));
         void channel.receive(typeof said === 'string' ? { text: said } : said, updateId);
       });
+      told.catch(() => undefined); // a test need not wait for it
+      return told;
     },
     replies: () => channel.sent.map(({ content }) => content),
     transcript: async (
@@ -139,11 +148,7 @@ export async function startTestHost(options: TestHostOptions = {}): Promise<Test
       const session = await store.loadSession(sessionKey ?? '');
       return session === undefined ? [] : store.readTranscript(session.sessionId);
     },
-    [Symbol.asyncDispose]: async () => {
-      const stopping = host.stop({ timeoutMs: 1_000 });
-      await clock.advance(10_000);
-      await stopping;
-    },
+    [Symbol.asyncDispose]: stop,
   };
 }
 

@@ -92,6 +92,36 @@ describe('a test host', () => {
     });
   });
 
+  it('rejects so also if another extension waits at its undo', async () => {
+    const slow = defineExtension({
+      id: 'slow',
+      setup: (api) => {
+        api.own('wait', () => new Promise<void>((resolve) => api.clock.setTimeout(resolve, 500)));
+      },
+    });
+    const broken = defineExtension({
+      id: 'broken',
+      setup: () => {
+        throw new Error('no key');
+      },
+    });
+    await expect(startTestHost({ extensions: [slow, broken] })).rejects.toThrow(/no key/);
+  });
+
+  it('rejects what is said to a host that has stopped', async () => {
+    const test = await startTestHost();
+    await test[Symbol.asyncDispose]();
+    await expect(test.say('hello')).rejects.toThrow(/the host has stopped/);
+  });
+
+  it('expects a reply by a global pattern twice', async () => {
+    await using test = await startTestHost();
+    const end = await test.say('hello');
+    const pattern = /hello/g;
+    for (const time of [1, 2])
+      expect([time, expectReply(end, pattern).content]).toEqual([time, 'hello']);
+  });
+
   it('says what happened if an expectation does not hold', async () => {
     await using test = await startTestHost();
     const end = await test.say('hello');
