@@ -26,8 +26,8 @@ export function explain<F extends FamilyName>(outcome: Outcome<F>): string {
  * @example
  * const { payload } = expectPassed(await test.dispatch('egress.preparing'));
  */
-export function expectPassed<F extends FamilyName>(outcome: Outcome<F>): Passed<F> {
-  if (outcome.status === 'passed') return outcome;
+export function expectPassed<F extends FamilyName>(outcome: Outcome<F> | undefined): Passed<F> {
+  if (outcome?.status === 'passed') return outcome;
   return unexpected(outcome, 'to pass');
 }
 
@@ -41,14 +41,14 @@ export function expectPassed<F extends FamilyName>(outcome: Outcome<F>): Passed<
  * expectCancelled(outcome, { code: 'quiet-hours', by: 'quiet-hours/night' });
  */
 export function expectCancelled<F extends FamilyName>(
-  outcome: Outcome<F>,
+  outcome: Outcome<F> | undefined,
   wanted: { readonly code?: Cancelled<F>['cancel']['code']; readonly by?: string } = {},
 ): Cancelled<F> {
   const { code, by } = wanted;
   const parts = ['to be cancelled'];
   if (code !== undefined) parts.push(`with "${code}"`);
   if (by !== undefined) parts.push(`by ${by}`);
-  if (outcome.status !== 'cancelled') return unexpected(outcome, parts.join(' '));
+  if (outcome?.status !== 'cancelled') return unexpected(outcome, parts.join(' '));
   const { cancel } = outcome;
   const authors = [cancel.extensionId, `${cancel.extensionId}/${cancel.contributionId}`];
   const fits =
@@ -66,17 +66,18 @@ export function expectCancelled<F extends FamilyName>(
  * expectFailed(outcome, 'timed-out');
  */
 export function expectFailed<F extends FamilyName>(
-  outcome: Outcome<F>,
+  outcome: Outcome<F> | undefined,
   kind?: FailureKind,
 ): Failed<F> {
   const wanted = kind === undefined ? 'to fail' : `to fail with ${kind}`;
-  if (outcome.status !== 'failed') return unexpected(outcome, wanted);
+  if (outcome?.status !== 'failed') return unexpected(outcome, wanted);
   const closed = outcome.failures.filter(({ policy }) => policy === 'closed');
   const fits = kind === undefined || closed.some((failure) => failure.kind === kind);
   return fits ? outcome : unexpected(outcome, wanted);
 }
 
-function unexpected<F extends FamilyName>(outcome: Outcome<F>, wanted: string): never {
+function unexpected<F extends FamilyName>(outcome: Outcome<F> | undefined, wanted: string): never {
+  if (outcome === undefined) throw new Error(`expected a dispatch ${wanted}, and there was none`);
   throw new Error(
     `expected ${outcome.event.family} ${wanted}, and this is how it went:\n${explain(outcome)}`,
   );

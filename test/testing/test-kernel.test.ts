@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { defineExtension } from '../../src/extension/index.js';
 import {
   createTestKernel,
+  expectCancelled,
   expectFailed,
   expectPassed,
   loadForTest,
@@ -108,4 +109,13 @@ describe('loadForTest (§13)', () => {
     expect(await test.dispose()).toMatchObject({ failures: [] });
     expect(test.kernel.stats().contributions).toBe(0);
   });
+});
+
+it('the assertions on outcomes say that there is none', () => {
+  const { 0: absent } = [] as Parameters<typeof expectPassed>[0][];
+  expect(() => expectPassed(absent)).toThrow('expected a dispatch to pass, and there was none');
+  expect(() => expectFailed(absent)).toThrow('to fail, and there was none');
+  expect(() => expectCancelled(absent, { code: 'policy' })).toThrow(
+    'to be cancelled with "policy", and there was none',
+  );
 });
