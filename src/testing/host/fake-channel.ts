@@ -24,6 +24,8 @@ export interface Said {
   readonly commandAuthorized?: boolean;
   /** The channel knows the text as a command. */
   readonly native?: boolean;
+  /** Instead of the text: the id of the button that is pressed. */
+  readonly press?: string;
 }
 
 /**
@@ -140,7 +142,18 @@ export function fakeChannel(options: FakeChannelOptions = {}): FakeChannel {
 function decodeSaid(raw: unknown, channel: string, accountId: string): DecodedIngress {
   if (!isSaid(raw)) return { kind: 'undecodable', problem: 'it says nothing', path: '/text' };
   const { text, conversation = `${channel}:ada`, thread, from = 'ada', metadata = {} } = raw;
-  const { isBot, commandAuthorized, native } = raw;
+  const { isBot, commandAuthorized, native, press } = raw;
+  if (press !== undefined) {
+    const pressed = {
+      interactionId: `i-${press}`,
+      kind: 'button' as const,
+      name: press,
+      values: [],
+    };
+    const place = { channel, accountId, conversationId: conversation };
+    const at = { ...place, ...definedFields({ threadId: thread }), sender: { id: from } };
+    return { kind: 'interaction', interaction: { ...pressed, ...at } };
+  }
   return {
     kind: 'message',
     message: {

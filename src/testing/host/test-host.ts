@@ -58,6 +58,14 @@ export interface TestHost extends AsyncDisposable {
    * before you await it.
    */
   say(said: string | Said): Promise<TestMessageEnd>;
+  /**
+   * Presses the newest button of a label. The channel has to show buttons: `fakeChannel({ interactive: ['buttons'] })`.
+   *
+   * @throws Error if no message has such a button.
+   * @example
+   * await test.press('Yes'); // answers a question: its handler runs after that
+   */
+  press(label: string, from?: Omit<Said, 'text' | 'press'>): Promise<TestMessageEnd>;
   /** The texts that went out by the channel, in order. */
   replies(): readonly string[];
   /** The transcript of a session; by default of the session of the last message that reached one. */
@@ -119,6 +127,17 @@ export async function startTestHost(options: TestHostOptions = {}): Promise<Test
     throw errorOf(broken);
   }
   let updates = 0;
+  const say = (said: string | Said): Promise<TestMessageEnd> => {
+    const updateId = `said-${++updates}`;
+    const told = new Promise<TestMessageEnd>((resolve, reject) => {
+      waiting.set(updateId, resolve);
+      const stopped = new Error(`the host has stopped, and ${updateId} has no end`);
+      void host.stopped.then(() => reject(stopped));
+      void channel.receive(typeof said === 'string' ? { text: said } : said, updateId);
+    });
+    told.catch(() => undefined); // a test need not wait for it
+    return told;
+  };
   return {
     host,
     kernel,
@@ -130,16 +149,12 @@ export async function startTestHost(options: TestHostOptions = {}): Promise<Test
     ends,
     of: <F extends FamilyName>(family: F) =>
       outcomes.filter((one): one is Outcome<F> & Outcome => one.event.family === family),
-    say: (said) => {
-      const updateId = `said-${++updates}`;
-      const told = new Promise<TestMessageEnd>((resolve, reject) => {
-        waiting.set(updateId, resolve);
-        const stopped = new Error(`the host has stopped, and ${updateId} has no end`);
-        void host.stopped.then(() => reject(stopped));
-        void channel.receive(typeof said === 'string' ? { text: said } : said, updateId);
-      });
-      told.catch(() => undefined); // a test need not wait for it
-      return told;
+    say,
+    press: async (label, from = {}) => {
+      const shown = channel.sent.flatMap(({ interactive }) => interactive?.buttons ?? []);
+      const button = shown.findLast((one) => one.label === label);
+      if (button === undefined) throw new Error(`no message has a button "${label}"`);
+      return say({ ...from, text: label, press: button.id });
     },
     replies: () => channel.sent.map(({ content }) => content),
     transcript: async (

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import ask from '../../../docs/examples/ask.js';
 import type { DecodedIngress } from '../../../src/channel/index.js';
 import {
   defineExtension,
@@ -9,7 +10,7 @@ import {
 } from '../../../src/extension/index.js';
 import { type Journal, memoryJournal } from '../../../src/host/index.js';
 import { cancel } from '../../../src/kernel/index.js';
-import { fakeChannel, loadForTest } from '../../../src/testing/index.js';
+import { fakeChannel, loadForTest, startTestHost } from '../../../src/testing/index.js';
 import { type ActingLabOptions, actingLab } from '../../support/acting-lab.js';
 import { hostLab } from '../../support/host-lab.js';
 import { scriptedChannel } from '../../support/scripted-channel.js';
@@ -347,6 +348,21 @@ describe('after a restart', () => {
     await settled(() => lab.handled.length === 1);
     expect(lab.handled).toMatchObject([{ status: 'answered', answer: 'Yes' }]);
   });
+});
+
+it('is answered in a test host by a press and by a text (extensions-that-act §7.4)', async () => {
+  const channel = fakeChannel({ interactive: ['buttons'] });
+  await using test = await startTestHost({ channel, extensions: [ask] });
+  await test.say({ text: '/deploy 7', commandAuthorized: true });
+  await test.clock.advance(0);
+  expect((await test.press('Yes')).status).toBe('answer');
+  await test.clock.advance(0);
+  await test.say({ text: '/deploy 8', commandAuthorized: true });
+  expect((await test.say('not now')).status).toBe('answer');
+  await test.clock.advance(0);
+  const asked = 'Deploy now?';
+  expect(test.replies()).toEqual([asked, 'Build 7 goes out.', asked, 'It waits.']);
+  await expect(test.press('Maybe')).rejects.toThrow('no message has a button "Maybe"');
 });
 
 it('is refused if a thousand are open (extensions-that-act §7.9)', async () => {
