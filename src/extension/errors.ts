@@ -91,7 +91,7 @@ export const extensionErrors = {
   'bad-store-key': {
     message: '{extensionId}: {key} is no key of a store.',
     cause: 'A key is a text of 1 to 512 characters without control characters.',
-    hint: 'Make a key of the ids that name the value, such as "asked/<sender>".',
+    hint: 'Make a key of the ids that name the value, such as "asked/42".',
   },
   'not-storable': {
     message: '{extensionId}: "{key}" was not kept: {path}: {problem}.',

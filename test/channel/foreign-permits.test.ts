@@ -12,7 +12,7 @@ import {
 import { channelsOfPlugin } from '../../src/host/provided/legacy-channel.js';
 import type { Kernel } from '../../src/kernel/index.js';
 import { loadLegacyPlugin } from '../../src/legacy/index.js';
-import { createTestKernel, samplePayload } from '../../src/testing/index.js';
+import { createTestKernel, fakeChannel, samplePayload } from '../../src/testing/index.js';
 import { emulatedTerminal } from '../support/emulated-terminal.js';
 import { hostLab } from '../support/host-lab.js';
 import { telegramLab } from '../support/telegram-lab.js';
@@ -66,6 +66,15 @@ const channels: Readonly<Record<string, () => Promise<Running>>> = {
     const lab = await hostLab({ kernel, channels: [channel] });
     return {
       ...{ channel, kernel, out: () => sent },
+      [Symbol.asyncDispose]: lab[Symbol.asyncDispose],
+    };
+  },
+
+  'sluice/fake-channel.ts': async () => {
+    const channel = fakeChannel();
+    const lab = await hostLab({ channels: [channel] });
+    return {
+      ...{ channel, kernel: lab.kernel, out: () => channel.sent },
       [Symbol.asyncDispose]: lab[Symbol.asyncDispose],
     };
   },

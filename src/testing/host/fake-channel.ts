@@ -1,11 +1,12 @@
-import type {
-  ApprovedMessage,
-  ChannelInbox,
-  ChannelPlugin,
-  DecodedIngress,
-  InboundUpdate,
-  SendPermit,
-  SendResult,
+import {
+  type ApprovedMessage,
+  type ChannelInbox,
+  type ChannelPlugin,
+  checkPermit,
+  type DecodedIngress,
+  type InboundUpdate,
+  type SendPermit,
+  type SendResult,
 } from '../../channel/index.js';
 import { definedFields } from '../../kernel/index.js';
 
@@ -87,6 +88,7 @@ export function fakeChannel(options: FakeChannelOptions = {}): FakeChannel {
   } = options;
   const { bringsAfterStop = false, interactive } = options;
   const inboxes = new Map<string, ChannelInbox>();
+  let host: ChannelInbox | undefined;
   const sent: ApprovedMessage[] = [];
   const ends: FakeSend[] = [];
   const acknowledged: InboundUpdate[] = [];
@@ -109,6 +111,7 @@ export function fakeChannel(options: FakeChannelOptions = {}): FakeChannel {
     resendPolicy: { ambiguous: 'fail', maxAttempts: 3, maxWaitMs: 60_000, ...options.resendPolicy },
     startAccount: async (accountId, inbox) => {
       await options.startAccount?.(accountId);
+      host = inbox;
       inboxes.set(accountId, inbox);
       running.add(accountId);
     },
@@ -123,6 +126,7 @@ export function fakeChannel(options: FakeChannelOptions = {}): FakeChannel {
       acknowledged.push(update);
     },
     send: async (permit) => {
+      checkPermit(permit, host);
       const end = ends.shift();
       if (end === undefined) return options.send?.(permit, sent) ?? goesOut(permit);
       if (end === 'throws') throw new Error('the connection broke');
