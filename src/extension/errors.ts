@@ -85,8 +85,8 @@ export const extensionErrors = {
   'bad-registration': {
     message: '{what}: {problem}.',
     cause:
-      'A thing that is registered by name belongs to its name over restarts, so each has its own.',
-    hint: 'Give each a name of its own, such as "evening-report".',
+      'A thing that is registered by name belongs to its name over restarts, so each has its own; and the times of a schedule are read when it is registered.',
+    hint: 'Give each a name of its own, such as "evening-report", and a schedule its times: { cron: "0 9 * * *", timeZone: "Europe/Berlin" }, or { at: "2026-03-15T09:00" }.',
   },
   'bad-store-key': {
     message: '{extensionId}: {key} is no key of a store.',

@@ -47,6 +47,7 @@ export { type TendedJournal, tendJournal } from './journal/sqlite/tend-journal.j
 export {
   createHost,
   type Host,
+  type ScheduleStatus,
   type StopOptions,
   type UnpromptedMessage,
 } from './life/host.js';

@@ -1,10 +1,12 @@
 import {
   type Extension,
   type ExtensionStore,
+  type LoadedExtension,
   type LoadOptions,
   loadExtension,
   type ProvisionKind,
   type Provisions,
+  type ScheduledRun,
   type UnloadReport,
 } from '../extension/index.js';
 import { memoryJournal } from '../host/index.js';
@@ -34,6 +36,14 @@ export interface LoadedForTest extends TestKernel, AsyncDisposable {
   labels(): readonly string[];
   /** The things of one kind that it gave with `api.provide`. */
   provided<K extends ProvisionKind>(kind: K): readonly Provisions[K][];
+  /** The names of its schedules. `startTestHost` runs them by its clock. */
+  schedules(): readonly string[];
+  /**
+   * Runs the handler of a schedule, as if it were due now.
+   *
+   * @throws the error of the handler, or an error if there is no schedule of that name.
+   */
+  runSchedule(name: string, run?: Partial<ScheduledRun>): Promise<void>;
   /**
    * Dispatches the sample payload of a family, with some fields of your own. A custom family has no sample: its
    * payload is what you give.
@@ -91,6 +101,14 @@ export async function loadForTest(
     store: data.storeOf(extension.id),
     labels: () => loaded.labels(),
     provided: (kind) => loaded.provided(kind),
+    schedules: () => schedulesOf(loaded).map(({ name }) => name),
+    runSchedule: async (name, run) => {
+      const schedule = schedulesOf(loaded).find((one) => one.name === name);
+      if (schedule === undefined) throw new Error(`there is no schedule "${name}"`);
+      const { signal } = new AbortController();
+      const due = { id: `run-${name}`, dueAt: clock.now(), attempt: 1, signal };
+      await schedule.value.handler({ ...due, ...run });
+    },
     dispatch: async (family, payload, given) =>
       kernel.dispatch(family, sampleWith(family, payload), given),
     dispatchSync: (family, payload, given) =>
@@ -100,6 +118,10 @@ export async function loadForTest(
       await dispose();
     },
   };
+}
+
+function schedulesOf(loaded: LoadedExtension) {
+  return loaded.registered().filter(({ kind }) => kind === 'schedule');
 }
 
 const samples: Readonly<Record<string, (() => object) | undefined>> = samplePayloads;

@@ -12,6 +12,7 @@ const src = sourceFiles('src');
 const bundled = [
   'cockatiel',
   'commander',
+  'croner',
   'p-limit',
   'pino',
   'semver',

@@ -127,6 +127,10 @@ describe('the other examples', () => {
     await import('../../docs/examples/remember-test.js');
   });
 
+  it('run: the test of a schedule makes it due', async () => {
+    await import('../../docs/examples/report-test.js');
+  });
+
   it('run: the fakes of the kit pass its checks of conformance', async () => {
     await import('../../docs/examples/conformance-test.js');
   });

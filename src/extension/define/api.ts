@@ -6,6 +6,7 @@ import type {
   Logger,
   OptionsOf,
 } from '../../kernel/index.js';
+import type { ScheduleHandler, ScheduleTimes } from '../named/schedule.js';
 import type { InjectOptions } from './inject.js';
 import type { ProvisionKind, Provisions } from './provisions.js';
 import type { Question, QuestionHandler } from './question.js';
@@ -140,6 +141,19 @@ export interface ExtensionApi {
    * await api.inject('main', 'The build of 14:02 has failed.', { key: 'build/1402' });
    */
   inject(sessionKey: string, text: string, options?: InjectOptions): Promise<void>;
+  /**
+   * Runs something at times of the clock: again and again by a cron expression, or once. Registered in setup, live when setup
+   * has ended. With a journal a run that was begun is not lost, and each due time is run once. Runs of one schedule never overlap.
+   * A run that is due while none of its hosts can begin it within 60 s is left out, unless `misfire` is `once`.
+   *
+   * @param name unique among the schedules of the extension: a schedule belongs to its name over reloads and restarts.
+   * @throws SluiceError `bad-registration`, `setup-ended`, or `no-host`; needs the grant `schedule`.
+   * @example
+   * api.schedule('tea', { cron: '0 16 * * 1-5', timeZone: 'Europe/London' }, async ({ id }) => {
+   *   await api.send({ channel: 'telegram', to: '42', content: 'Tea!', key: id });
+   * });
+   */
+  schedule(name: string, times: ScheduleTimes, handler: ScheduleHandler): void;
   /**
    * A folder for the files of this extension alone, made when it is first read. It lies beside the journal; a host without
    * a journal removes it when it stops.

@@ -5,9 +5,11 @@ import type { ExtensionHost } from '../define/extension-host.js';
 import type { Question } from '../define/question.js';
 import type { ExtensionStore } from '../define/store.js';
 import { extensionError } from '../errors.js';
+import { readSchedule } from '../named/read-schedule.js';
 import { memoryKeyValues } from '../store/memory-key-values.js';
 import { openStore } from '../store/open-store.js';
 import { type Asking, checkGrants } from './check-grants.js';
+import type { RegistrationWindow } from './registration-window.js';
 
 /** The part of the api that the host stands behind. */
 export type Hosted = Pick<ExtensionApi, 'store' | 'send' | 'inject' | 'stateDir' | 'resolvePath'>;
@@ -41,6 +43,8 @@ export interface HostAccess {
   readonly hosted: Hosted;
   /** The questions of one name. */
   question(name: string): Question<unknown>;
+  /** Registers schedules, which the host runs when they are live. */
+  schedule(window: Pick<RegistrationWindow, 'register'>): ExtensionApi['schedule'];
 }
 
 /** Opens the access of an extension to its host (extensions-that-act §1). */
@@ -67,6 +71,15 @@ export function hostAccess(parts: HostAccessParts): HostAccess {
         return ask(extensionId, { name, place, message, options });
       },
     }),
+    schedule: (window) => (name, times, handler) => {
+      const what = `${extensionId}: api.schedule("${String(name)}")`;
+      if (parts.host === undefined)
+        throw extensionError('no-host', { extensionId, what: 'api.schedule' });
+      const value = readSchedule(times, handler);
+      if (typeof value === 'string')
+        throw extensionError('bad-registration', { extensionId, what, problem: value });
+      window.register({ kind: 'schedule', name, value }, 'schedule');
+    },
     hosted: {
       store: Object.freeze<ExtensionStore>({
         get: async (key) => store().get(key),

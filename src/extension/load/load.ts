@@ -97,6 +97,7 @@ export async function prepareExtension(
       send: hosted.send,
       question: questionsOf(window, access),
       inject: hosted.inject,
+      schedule: access.schedule(window),
       get stateDir() {
         return hosted.stateDir; // made when it is first read
       },

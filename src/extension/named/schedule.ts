@@ -48,5 +48,7 @@ export interface RegisteredSchedule {
   /** The next due time after a moment, both in milliseconds since 1970; nothing if there is none. */
   readonly nextDue: (afterMs: number) => number | undefined;
   readonly misfire: 'skip' | 'once';
+  /** Its times, as text: with others it begins anew. */
+  readonly spec: string;
   readonly handler: ScheduleHandler;
 }

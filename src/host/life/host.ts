@@ -36,6 +36,14 @@ export interface UnpromptedMessage {
   readonly signal?: AbortSignal;
 }
 
+/** A schedule of an extension that is live. */
+export interface ScheduleStatus {
+  readonly extensionId: string;
+  readonly name: string;
+  /** Milliseconds since 1970; nothing if it is not due again. */
+  readonly nextDueAt?: number;
+}
+
 /** How a stop is done. */
 export interface StopOptions {
   /** Told to handlers; by default `stopped`. */
@@ -85,6 +93,8 @@ export interface Host extends AsyncDisposable {
    * Never rejects. A host whose input has ended stops by itself.
    */
   stop(options?: StopOptions): Promise<StopReport>;
+  /** The schedules of the extensions that are live, with their next due times. */
+  schedules(): readonly ScheduleStatus[];
   /** The work that it does now, and its counts. */
   stats(): HostStats;
   /** Resolves when the host has stopped, for any reason. */
@@ -165,6 +175,14 @@ class MessageHost implements Host {
 
   abortTurns(sessionKey?: string): number {
     return this.#parts.turns.abort(sessionKey);
+  }
+
+  schedules(): readonly ScheduleStatus[] {
+    const { takenOver, clock } = this.#parts;
+    return takenOver.registered('schedule').map(({ extensionId, registration }) => {
+      const { name, value } = registration;
+      return { extensionId, name, ...definedFields({ nextDueAt: value.nextDue(clock.now()) }) };
+    });
   }
 
   stats(): HostStats {

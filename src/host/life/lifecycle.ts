@@ -18,6 +18,7 @@ import { injectAccount } from '../provided/jobs-channel.js';
 import { feed } from '../queue/feeder.js';
 import { resumeAll } from '../queue/resume-all.js';
 import { startAccount, stopAccount } from '../receive/account.js';
+import { watchSchedules } from '../receive/due-schedules.js';
 import { extensionInjects } from '../receive/extension-injects.js';
 import {
   beginQuestions,
@@ -148,6 +149,7 @@ export async function startAll(
   });
   watches.push(await beginQuestions(parts, send));
   open();
+  watches.push(watchSchedules(parts));
   const accounts = parts.accounts.offered();
   if (accounts.length === 0) {
     const why = failed.map(

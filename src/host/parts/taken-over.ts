@@ -33,6 +33,8 @@ export class TakenOver {
     LoadedExtension,
     { readonly channels: ChannelPlugin[]; readonly undo: (() => void)[] }
   >();
+  /** Told when something was taken over. */
+  onTaken: (() => void) | undefined;
   /** The registrations of all extensions. */
   readonly #registered = new Set<TakenRegistration>();
 
@@ -72,6 +74,7 @@ export class TakenOver {
     for (const registration of extension.registered())
       undo.push(this.#register(offers, extensionId, registration));
     this.#taken.set(extension, { channels: own, undo });
+    this.onTaken?.();
   }
 
   /** The channels that an extension provides and that the host took. */

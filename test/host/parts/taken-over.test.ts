@@ -11,7 +11,7 @@ import { createTestKernel, type TestKernelOptions } from '../../../src/testing/i
 const tea: Registration = {
   kind: 'schedule',
   name: 'tea',
-  value: { nextDue: () => undefined, misfire: 'skip', handler: () => undefined },
+  value: { nextDue: () => undefined, misfire: 'skip', spec: '', handler: () => undefined },
 };
 
 /** An extension that has registered `tea`, before it goes live. */

@@ -1,0 +1,126 @@
+import type { TimerHandle } from '../../kernel/index.js';
+import { laneOfJob, type ScheduleJob } from '../jobs/job.js';
+import type { HostParts } from '../parts/parts.js';
+import type { TakenRegistration } from '../parts/taken-over.js';
+import { receiveUpdate } from './receive-update.js';
+
+/** The namespace of the host in which it keeps how far each schedule has come. */
+const namespace = '/schedules';
+const quota = { maxKeys: 1_000_000, maxBytes: 256 * 1024 * 1024 };
+
+/** Milliseconds that a run may be late. What is later was missed. */
+const graceMs = 60_000;
+/** Milliseconds of the longest timer: the time of day may jump meanwhile, and the platform takes no longer than 24.8 days. */
+const longestWaitMs = 30_000;
+/** Milliseconds until the next look if the journal failed. */
+const retryMs = 1_000;
+/** Milliseconds until the next look if a run is under way. */
+const busyMs = 250;
+/** A kept time that is further ahead than this was written by a clock that was wrong. */
+const wrongClockMs = 86_400_000;
+
+/** How far a schedule has come. */
+interface Progress {
+  /** The times that it is about: with other times it begins anew. */
+  readonly spec: string;
+  /** All that was due until then is done with. */
+  readonly afterMs: number;
+}
+
+/**
+ * Takes in the runs of schedules that are due, as updates of the host (extensions-that-act §6). One run of a schedule is under way
+ * at a time; the next is taken in when that has ended.
+ */
+export function watchSchedules(parts: HostParts): Disposable {
+  const { takenOver, clock, logger } = parts;
+  /** By the account of a schedule. */
+  const known = new Map<string, Progress>();
+  let timer: TimerHandle | undefined;
+  let isOver = false;
+  let isLooking = false;
+  let isToLook = false;
+  const look = async (): Promise<void> => {
+    isToLook = true;
+    if (isLooking) return;
+    isLooking = true;
+    let waitMs = longestWaitMs;
+    while (isToLook && !isOver) {
+      isToLook = false;
+      const waits = takenOver.registered('schedule').map(async (schedule) => {
+        try {
+          return await tend(parts, schedule, known);
+        } catch (error) {
+          const { extensionId, registration } = schedule;
+          const about = { extensionId, schedule: registration.name, error };
+          logger.error('a schedule could not be looked at; it is tried again', about);
+          return retryMs;
+        }
+      });
+      waitMs = Math.min(longestWaitMs, ...(await Promise.all(waits)));
+    }
+    isLooking = false;
+    if (isOver) return;
+    if (timer !== undefined) clock.clearTimeout(timer);
+    timer = clock.setTimeout(() => void look(), waitMs);
+    timer.unref?.();
+  };
+  takenOver.onTaken = () => void look();
+  void look();
+  return {
+    [Symbol.dispose]: () => {
+      isOver = true;
+      takenOver.onTaken = undefined;
+      if (timer !== undefined) clock.clearTimeout(timer);
+    },
+  };
+}
+
+/** Takes in a run of a schedule that is due. @returns milliseconds until the next look at it. */
+async function tend(
+  parts: HostParts,
+  schedule: TakenRegistration<'schedule'>,
+  known: Map<string, Progress>,
+): Promise<number> {
+  const { clock, conversationLanes, backlog, logger } = parts;
+  const { extensionId, account, registration, signal } = schedule;
+  const { name, value } = registration;
+  const about = { extensionId, schedule: name };
+  const keep = async (afterMs: number): Promise<void> => {
+    const progress = { spec: value.spec, afterMs };
+    known.set(account.accountId, progress);
+    const body = JSON.stringify(progress);
+    await parts.journal.keyValues.write(namespace, account.accountId, { body }, { quota });
+  };
+  for (;;) {
+    if (signal.aborted) return longestWaitMs; // its extension was unloaded meanwhile
+    const nowMs = clock.now();
+    const progress = known.get(account.accountId) ?? (await read(parts, account.accountId));
+    if (progress?.spec !== value.spec || progress.afterMs > nowMs + wrongClockMs) {
+      if (value.nextDue(nowMs) === undefined)
+        logger.error('a schedule never runs: its time has passed', { ...about, times: value.spec });
+      await keep(nowMs);
+      continue;
+    }
+    known.set(account.accountId, progress);
+    const dueAt = value.nextDue(progress.afterMs);
+    if (dueAt === undefined) return longestWaitMs;
+    if (dueAt > nowMs) return dueAt - nowMs;
+    const job: ScheduleJob = { kind: 'schedule', extensionId, name, dueAt };
+    const lane = laneOfJob(job);
+    if (!conversationLanes.isIdle(lane) || backlog.lanes.has(lane)) return busyMs;
+    const isMissed = nowMs - dueAt > graceMs;
+    if (isMissed && value.misfire === 'skip')
+      logger.warn('runs of a schedule were missed, and are left out', { ...about, dueAt });
+    else if ((await receiveUpdate(parts, account, updateOf(job))) === 'refused') return retryMs;
+    await keep(isMissed ? nowMs - graceMs : dueAt); // after the run is kept: a crash in between repeats it, under one id
+  }
+}
+
+function updateOf(job: ScheduleJob): { readonly raw: ScheduleJob; readonly updateId: string } {
+  return { raw: job, updateId: new Date(job.dueAt).toISOString() };
+}
+
+async function read({ journal }: HostParts, accountId: string): Promise<Progress | undefined> {
+  const kept = await journal.keyValues.get(namespace, accountId);
+  return kept === undefined ? undefined : (JSON.parse(kept.body) as Progress); // a host has written it
+}
