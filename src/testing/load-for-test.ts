@@ -107,7 +107,8 @@ export async function loadForTest(
       if (schedule === undefined) throw new Error(`there is no schedule "${name}"`);
       const { signal } = new AbortController();
       const due = { id: `run-${name}`, dueAt: clock.now(), attempt: 1, signal };
-      await schedule.value.handler({ ...due, ...run });
+      const { handler: work } = schedule.value;
+      await work({ ...due, ...run });
     },
     dispatch: async (family, payload, given) =>
       kernel.dispatch(family, sampleWith(family, payload), given),

@@ -25,7 +25,7 @@ async function liveFor(ms: number, path: string, log: string): Promise<void> {
 it(`hosts that are killed run each second of a schedule once (extensions-that-act §6.2, §6.3, ${rounds} rounds)`, {
   timeout: 60_000 + rounds * 10_000,
 }, async () => {
-  using folder = temporaryFolder('sluice-schedules-');
+  using folder = temporaryFolder();
   const path = join(folder.path, 'sluice.db');
   const log = join(folder.path, 'runs.log');
   for (let round = 0; round < rounds; round++) await liveFor(Math.random() * 2_500, path, log);

@@ -41,3 +41,4 @@ const host = createHost({
 });
 await host.start();
 process.send({ ready: true });
+setInterval(() => undefined, 1_000); // it lives until it is killed: its channel has nothing that would hold it
