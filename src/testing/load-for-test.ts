@@ -6,6 +6,7 @@ import {
   loadExtension,
   type ProvisionKind,
   type Provisions,
+  type Registration,
   type ScheduledRun,
   type UnloadReport,
 } from '../extension/index.js';
@@ -121,8 +122,10 @@ export async function loadForTest(
   };
 }
 
-function schedulesOf(loaded: LoadedExtension) {
-  return loaded.registered().filter(({ kind }) => kind === 'schedule');
+function schedulesOf(loaded: LoadedExtension): readonly Registration<'schedule'>[] {
+  const isSchedule = (one: Registration): one is Registration<'schedule'> =>
+    one.kind === 'schedule';
+  return loaded.registered().filter(isSchedule);
 }
 
 const samples: Readonly<Record<string, (() => object) | undefined>> = samplePayloads;
