@@ -1,7 +1,7 @@
 import { type Trail, whyNot } from '../../agent/index.js';
 import type { ApprovedMessage, DeliveryReceipt } from '../../channel/index.js';
 import { type CancelRecord, definedFields, oneLine, type PayloadOf } from '../../kernel/index.js';
-import type { SendEndRecord } from '../journal/journal.js';
+import { leftBehind, type SendEndRecord } from '../journal/journal.js';
 import type { SendReport } from '../journal/message-end.js';
 import type { SendParts } from '../parts/parts.js';
 import { problemOfText } from '../sqlite/sqlite-values.js';
@@ -169,7 +169,10 @@ function recordOf(end: SendEnd): SendEndRecord {
       const by = extensionId === undefined ? {} : { reason: `${extensionId}/${contributionId}` };
       return { state: 'cancelled', cause: code, ...by };
     }
-    case 'failed':
-      return { state: 'failed', cause: end.cause, reason: oneLine(end.error) };
+    case 'failed': {
+      const isLeft = end.cause === 'aborted' && end.attempts === 0; // the journal has counted one, and nothing was given
+      const cause = isLeft ? leftBehind : end.cause;
+      return { state: 'failed', cause, reason: oneLine(end.error) };
+    }
   }
 }

@@ -83,6 +83,9 @@ export interface SendEndRecord {
   readonly reason?: string;
 }
 
+/** The cause of a send that failed because its host stopped before its channel had it: nothing of it is out. */
+export const leftBehind = 'left-behind';
+
 /** The record of a send. */
 export interface SendRecord extends NewSend, Omit<SendEndRecord, 'state'> {
   readonly seq: number;

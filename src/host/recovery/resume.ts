@@ -4,7 +4,7 @@ import { beginUpdate, giveBack, isLeftToNext } from '../ingress/begin-update.js'
 import { decodeUpdate } from '../ingress/decode-update.js';
 import { endUpdate } from '../ingress/end-update.js';
 import { handleUpdate, type Worked } from '../ingress/handle-update.js';
-import { openUpdates, type SendRecord, type UpdateRecord } from '../journal/journal.js';
+import { leftBehind, openUpdates, type SendRecord, type UpdateRecord } from '../journal/journal.js';
 import { endOf, type MessageEnd } from '../journal/message-end.js';
 import type { Place } from '../lanes/place.js';
 import { reportOfRecord } from '../outbox/outbox.js';
@@ -126,7 +126,8 @@ function isAnswer({ kind }: SendRecord): boolean {
 /** Tells whether a send is the last that its message had: the turn had ended, and is not taken again. */
 function isLast({ kind, state, cause, attempts }: SendRecord): boolean {
   // a host that stopped before its channel had it has not answered
-  const isLeftBehind = state === 'failed' && cause === 'aborted' && attempts === 0;
+  const isLeftBehind =
+    state === 'failed' && (cause === leftBehind || (cause === 'aborted' && attempts === 0));
   return isConcluding(kind) && !isLeftBehind;
 }
 
