@@ -42,7 +42,7 @@ export async function endSend(
   const { outcome, startedAtMs } = prepared;
   const isKept = prepared.unkept === undefined || outcome.event.payload.openedBy !== undefined; // by its opening
   const isHeard = parts.kernel.plan(`egress.${end.status}`).length > 0;
-  if (isKept) await parts.outbox.end(outcome, recordOf(end), isHeard);
+  if (isKept) await parts.outbox.end(outcome, recordOf(end, prepared), isHeard);
   const durationMs = Math.max(0, parts.clock.now() - startedAtMs);
   let indexKeys: readonly string[] = [];
   try {
@@ -156,7 +156,7 @@ function reportOf(
 }
 
 /** The end as the journal keeps it. */
-function recordOf(end: SendEnd): SendEndRecord {
+function recordOf(end: SendEnd, { isSending }: PreparedSend): SendEndRecord {
   switch (end.status) {
     case 'sent': {
       const { messageIds, messageId = messageIds?.join(',') } = end.receipt;
@@ -170,7 +170,7 @@ function recordOf(end: SendEnd): SendEndRecord {
       return { state: 'cancelled', cause: code, ...by };
     }
     case 'failed': {
-      const isLeft = end.cause === 'aborted' && end.attempts === 0; // the journal has counted one, and nothing was given
+      const isLeft = isSending && end.cause === 'aborted' && end.attempts === 0; // the journal has counted one, and nothing was given
       const cause = isLeft ? leftBehind : end.cause;
       return { state: 'failed', cause, reason: oneLine(end.error) };
     }
