@@ -54,9 +54,12 @@ export type {
 export { sluiceVersion } from './load/version.js';
 export type { Registration, RegistrationKind, Registrations } from './named/registration.js';
 export type {
+  OneTime,
   RegisteredSchedule,
+  RepeatedTimes,
   ScheduledRun,
   ScheduleHandler,
+  ScheduleTimes,
 } from './named/schedule.js';
 export { ExtensionSet, type ExtensionSetOptions, type ExtensionUser } from './set/extension-set.js';
 export type { ExtensionStatus, ReloadResult } from './set/extension-status.js';
