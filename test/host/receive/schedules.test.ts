@@ -100,6 +100,14 @@ describe('api.schedule', () => {
     await stopping;
   });
 
+  it('takes in nothing while a run is under way, so a slow handler has no queue behind it (extensions-that-act §6.3, §6.4)', async () => {
+    const journal = memoryJournal();
+    const lab = await scheduleLab({ journal, handler: () => new Promise(() => undefined) });
+    await lab.clock.advance(5 * minute);
+    expect(await journal.updates({ states: open })).toHaveLength(1);
+    await lab.kill();
+  });
+
   it('aborts the signal of a run when the host may not wait, and leaves the run to the next host (extensions-that-act §6.3)', async () => {
     const journal = memoryJournal();
     const handler = ({ signal }: { readonly signal: AbortSignal }) =>
