@@ -75,12 +75,13 @@ describe('the benchmark', () => {
     const alone = await lineHost(modules);
     const ofAlone = await stepsOfMessage(alone);
     expect(ofAlone.dispatches).toBe(31);
-    expect(ofAlone.promises).toBeLessThanOrEqual(540);
+    // a store that lets no write wait is waited for, write by write (durability §6.12)
+    expect(ofAlone.promises).toBeLessThanOrEqual(565);
     await alone.host.stop();
     const kept = await lineHost(modules, { journal: modules.memoryJournal() });
     const ofKept = await stepsOfMessage(kept);
     expect(ofKept.dispatches).toBe(31);
-    expect(ofKept.promises).toBeLessThanOrEqual(560);
+    expect(ofKept.promises).toBeLessThanOrEqual(575);
     await kept.host.stop();
   });
 
