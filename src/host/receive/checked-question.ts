@@ -31,11 +31,19 @@ export function checkedQuestion(
   const problem =
     accountId === undefined
       ? `no account of channel "${channel}" is running`
-      : (problemOfOptions(options, takesText) ?? problemOfData(data) ?? problemOfTime(timeoutMs));
+      : (problemOfText(content.content) ??
+        problemOfOptions(options, takesText) ??
+        problemOfData(data) ??
+        problemOfTime(timeoutMs));
   if (problem !== undefined || accountId === undefined)
     throw hostError('bad-question', { extensionId, name, problem: problem ?? '' });
   const at = { channel, accountId, to, ...(threadId !== undefined && { threadId }) };
   return { place: at, options, takesText, content, timeoutMs };
+}
+
+function problemOfText(content: unknown): string | undefined {
+  const isText = typeof content === 'string' && content.trim() !== '';
+  return isText ? undefined : 'it has no text: give it as content';
 }
 
 function problemOfOptions(

@@ -267,6 +267,8 @@ describe('a question', () => {
   });
 
   it.each<[string, QuestionMessage, object]>([
+    ['no text', { text: 'x' } as never, {}], // as JavaScript may write it
+    ['no words', { content: ' ' }, {}],
     ['no answer', { content: 'x', options: [], takesText: false }, {}],
     ['two options of one text', { content: 'x', options: ['Yes', 'yes'] }, {}],
     ['an option without a label', { content: 'x', options: [{ id: 'a', label: ' ' }] }, {}],
