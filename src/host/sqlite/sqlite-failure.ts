@@ -49,8 +49,9 @@ function whyNotOpened(path: string, problem: string): string {
     if (codeOf(error) === 'ENOTDIR') return `${folder} is not a folder`;
     return oneLine(error).replace(/, stat '.*$/, ''); // a name that is too long, say
   }
-  const isFolder = entryAt(folder)?.isDirectory() === true;
-  return isFolder ? `no file can be made in ${folder}` : `there is no folder ${folder}`;
+  const entry = entryAt(folder);
+  if (entry === undefined) return `there is no folder ${folder}`;
+  return entry.isDirectory() ? `no file can be made in ${folder}` : `${folder} is not a folder`; // Node 24 throws no ENOTDIR
 }
 
 function codeOf(error: unknown): string {
