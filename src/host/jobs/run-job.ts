@@ -6,8 +6,7 @@ import type { HostParts } from '../parts/parts.js';
 import { inSession } from '../session/in-session.js';
 import { newSession } from '../session/sessions.js';
 import type { InjectJob, TakenJob } from './job.js';
-import { runQuestion } from './run-question.js';
-import { runSchedule } from './run-schedule.js';
+import { runRegistered } from './run-registered.js';
 
 type Ending = Pick<MessageEnd, 'status' | 'reason'> &
   Partial<Pick<MessageEnd, 'agentId' | 'sessionKey'>>;
@@ -31,8 +30,7 @@ export function runJob(
     const { sessionKey } = job;
     return inSession(parts, place, { sessionKey }, () => inject(parts, received, job));
   }
-  if (job.kind === 'question') return runQuestion(parts, { ...taken, job });
-  return runSchedule(parts, { ...taken, job });
+  return runRegistered(parts, { ...taken, job });
 }
 
 /** Writes a text into the transcript of a session, as `transcript.message.writing` passes it (extensions-that-act §5.3). */

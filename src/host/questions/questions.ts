@@ -22,8 +22,8 @@ export const openAtMost = 1_000;
 const prefix = '/questions/';
 const quota = { maxKeys: 2 * openAtMost, maxBytes: 64 * 1024 * 1024 };
 const retryAfterMs = 1_000;
-/** Milliseconds that a timer is set for at most: a platform takes no longer ones than 24 days. */
-const longestTimerMs = 86_400_000;
+/** Milliseconds of the longest timer: the time of day may jump meanwhile. */
+const longestWaitMs = 86_400_000;
 
 /** A question between its end and the end of the update that brought it. */
 interface Closing {
@@ -198,7 +198,7 @@ export class Questions {
   #arm(row: QuestionRow): void {
     const { id, dueAtMs } = row;
     const delayMs = Math.max(0, dueAtMs - this.#parts.clock.now());
-    this.#later(id, Math.min(delayMs, longestTimerMs), async () => {
+    this.#later(id, Math.min(delayMs, longestWaitMs), async () => {
       if (this.#parts.clock.now() < dueAtMs) return this.#arm(row);
       try {
         await this.close(row, { status: 'expired' });

@@ -1,0 +1,42 @@
+import { oneLine } from '../../kernel/index.js';
+import { type MessageEnd, stopped } from '../journal/message-end.js';
+import type { HostParts } from '../parts/parts.js';
+import type { QuestionJob, ScheduleJob, TakenJob } from './job.js';
+
+type Ending = Pick<MessageEnd, 'status' | 'reason'>;
+type Taken = TakenJob<QuestionJob | ScheduleJob>;
+
+/**
+ * Calls the handler that an extension has registered by name, in the version that is live now (extensions-that-act §6.3 and
+ * extensions-that-act §7.6). Never rejects.
+ */
+export async function runRegistered(parts: HostParts, taken: Taken): Promise<Ending> {
+  const { logger, signal } = parts;
+  const { kind, extensionId, name } = taken.job;
+  const live = handlerOf(parts, taken);
+  if (live === undefined) return { status: 'failed', reason: 'its extension was unloaded' };
+  try {
+    await live.call(AbortSignal.any([signal, live.signal]));
+    return { status: 'job' };
+  } catch (error) {
+    if (signal.aborted) return stopped; // it is left to the next host
+    const { eventId } = taken;
+    logger.error(`the handler of a ${kind} failed`, { extensionId, [kind]: name, eventId, error });
+    return { status: 'failed', reason: `${extensionId}/${name}: ${oneLine(error)}` };
+  }
+}
+
+/** Binds the live handler to a job; nothing if its extension is gone. `signal` aborts when the extension is unloaded. */
+function handlerOf({ takenOver }: HostParts, { eventId, account, attempt = 1, job }: Taken) {
+  if (job.kind === 'schedule') {
+    const live = takenOver.registeredBy('schedule', account);
+    const call = (signal: AbortSignal) =>
+      live?.registration.value.handler({ id: eventId, dueAt: job.dueAt, attempt, signal });
+    return live && { signal: live.signal, call };
+  }
+  const { questionId: id, place, data, end } = job;
+  const live = takenOver.registeredBy('question', account);
+  const call = (signal: AbortSignal) =>
+    live?.registration.value.handler({ id, place, data, ...end, attempt, signal });
+  return live && { signal: live.signal, call };
+}
