@@ -30,13 +30,15 @@ export async function runRegistered(parts: HostParts, taken: Taken): Promise<End
 function handlerOf({ takenOver }: HostParts, { eventId, account, attempt = 1, job }: Taken) {
   if (job.kind === 'schedule') {
     const live = takenOver.registeredBy('schedule', account);
-    const call = (signal: AbortSignal) =>
-      live?.registration.value.handler({ id: eventId, dueAt: job.dueAt, attempt, signal });
-    return live && { signal: live.signal, call };
+    if (live === undefined) return undefined;
+    const { handler } = live.registration.value;
+    const run = { id: eventId, dueAt: job.dueAt, attempt };
+    return { signal: live.signal, call: (signal: AbortSignal) => handler({ ...run, signal }) };
   }
-  const { questionId: id, place, data, end } = job;
   const live = takenOver.registeredBy('question', account);
-  const call = (signal: AbortSignal) =>
-    live?.registration.value.handler({ id, place, data, ...end, attempt, signal });
-  return live && { signal: live.signal, call };
+  if (live === undefined) return undefined;
+  const { handler } = live.registration.value;
+  const { questionId: id, place, data, end } = job;
+  const run = { id, place, data, ...end, attempt };
+  return { signal: live.signal, call: (signal: AbortSignal) => handler({ ...run, signal }) };
 }
