@@ -1,5 +1,7 @@
-// Prints "passed failed" of a vitest JSON report: count-tests.mjs REPORT EXIT_CODE
+// Prints "passed failed" of a vitest JSON report, and on stderr the name of each test that failed:
+// count-tests.mjs REPORT EXIT_CODE
 import { existsSync, readFileSync } from 'node:fs';
+import { relative } from 'node:path';
 
 const [, , path = '', code = '1'] = process.argv;
 let passed = 0;
@@ -8,9 +10,16 @@ if (existsSync(path)) {
   const report = JSON.parse(readFileSync(path, 'utf8'));
   passed = report.numPassedTests;
   failed = report.numFailedTests;
-  // a file that could not be loaded has failed without a test that did
-  for (const { status, assertionResults } of report.testResults)
-    if (status === 'failed' && !assertionResults.some((one) => one.status === 'failed')) failed++;
+  for (const { name, status, assertionResults } of report.testResults) {
+    const file = relative(process.cwd(), name);
+    const failures = assertionResults.filter((one) => one.status === 'failed');
+    for (const { fullName } of failures) console.error(`${file}: ${fullName}`);
+    // a file that could not be loaded has failed without a test that did
+    if (status === 'failed' && failures.length === 0) {
+      console.error(`${file}: could not be loaded`);
+      failed++;
+    }
+  }
 }
 if (failed === 0 && (code !== '0' || passed === 0)) failed = 1;
 console.log(`${passed} ${failed}`);
