@@ -65,6 +65,7 @@ export const sidebar: readonly PageGroup[] = [
     ['The event pipeline', 'spec/event-pipeline.md'],
     ['Durability', 'spec/durability.md'],
     ['Extensions that act', 'spec/extensions-that-act.md'],
+    ['Judgement', 'spec/judgement.md'],
     ['Stream plumbing', 'spec/stream-plumbing.md'],
     ['SDK streams', 'spec/csdk-normalization.md'],
     ['Reply callbacks', 'spec/callback-order.md'],

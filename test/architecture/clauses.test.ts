@@ -23,6 +23,7 @@ const documents: readonly (readonly [word: string, document: string, ReadonlySet
     'extensions-that-act.md',
     clausesOf('extensions-that-act.md', /^(\d+\.\d+) |^## (\d+)\. /gm),
   ],
+  ['judgement', 'judgement.md', clausesOf('judgement.md', /^(\d+\.\d+) |^## (\d+)\. /gm)],
   ['stream', 'stream-plumbing.md', clausesOf('stream-plumbing.md', /^(\d+\.\d+) |^## (\d+)\. /gm)],
 ];
 

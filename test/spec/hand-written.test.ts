@@ -9,6 +9,7 @@ const pages = [
   'durability.md',
   'event-pipeline.md',
   'extensions-that-act.md',
+  'judgement.md',
   'names.md',
   'retirement.md',
   'stream-plumbing.md',
