@@ -37,6 +37,7 @@ export const sidebar: readonly PageGroup[] = [
   ]),
   group('Write extensions', [
     ['Extensions', 'docs/extensions.md'],
+    ['Cookbook', 'docs/cookbook.md'],
     ['Testing', 'docs/testing.md'],
     ['Channels', 'docs/channels.md'],
     ['Agents', 'docs/agents.md'],

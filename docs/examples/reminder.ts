@@ -1,0 +1,33 @@
+import { defineExtension } from 'sluice';
+
+type Reminder = { dueAtMs: number; place: { channel: string; to: string }; text: string };
+
+export default defineExtension({
+  id: 'reminder',
+  manifest: { grants: ['provide:command', 'schedule', 'send:*'] },
+  setup(api) {
+    api.provide('command', {
+      name: 'remind',
+      description: 'Reminds you: /remind MINUTES TEXT.',
+      run: async ({ args: [minutes, ...words], message }) => {
+        const { channel, conversationId: to = '', messageId } = message;
+        const waitMs = Number(minutes) * 60_000;
+        if (!(waitMs > 0) || words.length === 0) return 'For instance: /remind 10 tea';
+        const dueAtMs = api.clock.now() + waitMs;
+        const reminder: Reminder = { dueAtMs, place: { channel, to }, text: words.join(' ') };
+        const due = String(dueAtMs).padStart(16, '0'); // the store lists keys in their order
+        await api.store.set(`due/${due}/${channel}/${to}/${messageId}`, reminder);
+        return `I will remind you in ${minutes} minutes.`;
+      },
+    });
+    api.schedule('minute', { cron: '* * * * *', misfire: 'once' }, async ({ signal }) => {
+      for (const { key } of await api.store.list('due/', { limit: 100 })) {
+        const reminder = await api.store.get<Reminder>(key);
+        if (signal.aborted || !reminder || reminder.dueAtMs > api.clock.now()) return;
+        const { place, text } = reminder;
+        await api.send({ ...place, content: `You wanted to know: ${text}`, key }); // once per key
+        await api.store.delete(key);
+      }
+    });
+  },
+});
