@@ -93,6 +93,8 @@ export {
   type PlannedHandler,
   type PreviewOptions,
   type PreviewOptionsOf,
+  type Principal,
+  type PrincipalsOf,
   previewObstacles,
   type QuarantinedHandler,
   type QuarantineOptions,

@@ -51,6 +51,7 @@ export type { Envelope, Metadata, Ref } from './outcome/envelope.js';
 export * from './outcome/families.js';
 export type { Given } from './outcome/given.js';
 export type * from './outcome/outcome.js';
+export { type Principal, principalText } from './outcome/principal.js';
 export { hasGrant } from './registry/grants.js';
 export type { QuarantinedHandler, QuarantineOptions } from './run/services/quarantine.js';
 export type { Counters, Late, Place, StillRunning, Tap } from './run/services/services.js';

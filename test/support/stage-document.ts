@@ -45,6 +45,7 @@ function columns(stage: Stage): string {
     ['settled payloads', stage.settled === undefined ? '' : 'resolvers are not called'],
     ['cancel codes', stage.classes.includes('veto') ? quoted(stage.cancelCodes) : ''],
     ['replies of cancels', stage.cancelReplies ? 'the sender of the message gets them' : ''],
+    ['principal', stage.principal ? 'handlers see it' : ''],
     ['emitted by', `${stage.emittedBy}: ${stage.emittedWhen}`],
     ['version', String(stage.version)],
     ['deprecated', deprecation(stage)],

@@ -65,6 +65,7 @@ export function stageData(
     replaceable: stage.replaceable,
     cancelCodes: classes.includes('veto') ? stage.cancelCodes : [],
     cancelReplies: stage.cancelReplies,
+    principal: stage.principal,
     handlers,
   };
 }

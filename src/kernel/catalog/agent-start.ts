@@ -88,6 +88,7 @@ export const agentStartStages = [
     mode: 'sequential',
     payload: named<AgentStarting>(agentStartingPayload),
     annotations: annotated('context', 'memoryKeys', 'language', 'summary'),
+    principal: true,
     purpose: 'The last annotations before an agent run.',
     emittedBy: 'turn',
     emittedWhen: 'when a run begins',

@@ -65,6 +65,7 @@ export const commandStages = [
     payload: named<CommandReceived>(commandReceivedPayload),
     shared: ['sessionEntry', 'previousSessionEntry', 'config'],
     annotations: annotated('replies'),
+    principal: true,
     purpose: 'Audit of a command before it runs, whichever surface it came from.',
     emittedWhen: 'before a chat, native or command-line command runs',
   }),

@@ -156,6 +156,7 @@ export const egressStages = [
     ],
     cancelReplies: true,
     onError: { resolver: 'closed', veto: 'open' },
+    principal: true,
     purpose: 'Edits a message, chooses its account, and lets it go out or not.',
     emittedWhen: 'before every send; its outcome alone mints the permit',
   }),

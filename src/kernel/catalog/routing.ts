@@ -47,6 +47,7 @@ export const routingStages = [
     cancelCodes: ['blocked', 'policy', 'owned-elsewhere', 'duplicate', 'rate-limited'],
     cancelReplies: true,
     onError: { augmenter: 'open', resolver: 'closed', veto: 'open' },
+    principal: true,
     purpose: 'Looks a route up, checks ownership and applies policy before the route is final.',
     emittedWhen: 'when a message has been normalized',
   }),

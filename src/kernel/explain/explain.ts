@@ -7,6 +7,7 @@ import type {
   Selection,
   Step,
 } from '../outcome/outcome.js';
+import { principalText } from '../outcome/principal.js';
 import type { Stage } from '../stage/stage.js';
 import { inertText } from '../value/inert-text.js';
 import { oneLine } from '../value/one-line.js';
@@ -29,6 +30,9 @@ export function explainOutcome(
 ): string[] {
   return [
     `${outcome.event.family} ${verdictOf(outcome)}`,
+    ...(outcome.principal === undefined
+      ? []
+      : [`on behalf of ${principalText(outcome.principal)}`]),
     ...(stage === undefined
       ? []
       : [`budget: ${stage.timeoutMs} ms a handler, ${stage.stageTimeoutMs} ms the stage`]),

@@ -9,10 +9,12 @@ import type {
   ModeOf,
   PatchOf,
   PayloadOf,
+  PrincipalsOf,
   SelectionOf,
   SyncFamily,
 } from '../outcome/families.js';
 import type { Outcome } from '../outcome/outcome.js';
+import type { Principal } from '../outcome/principal.js';
 import type { Logger } from '../stage/ports.js';
 import type { Gate, HandlerClass } from '../stage/vocabulary.js';
 import type { Allow, Cancel, CancelWithReply, Select } from './decisions.js';
@@ -36,6 +38,11 @@ export interface Call<F extends FamilyName = FamilyName> {
   readonly annotations: Readonly<Partial<AnnotationsOf<F>>> & Readonly<Record<string, unknown>>;
   /** The best candidate so far, in a stage with resolvers. */
   readonly selection: Select<SelectionOf<F>> | undefined;
+  /**
+   * On whose behalf, as a channel has proven it; absent where nothing is proven. Families whose row says `principal` have it
+   * (judgement §1.3).
+   */
+  readonly principal: true extends PrincipalsOf<F> ? Principal | undefined : undefined;
   /** The pass that it is called in: a veto that counts does so in the `first`. */
   readonly pass: CallPass;
   /** `observe-only`: what the dispatch tells of has happened, or cannot be stopped. A cancel or patch has no effect (spec §11). */

@@ -1,4 +1,5 @@
 import type { FamilyName, PayloadOf } from './families.js';
+import type { Principal } from './principal.js';
 
 /** Something a provider named: the id is as that provider writes it, unique within the channel. */
 export interface Ref {
@@ -47,4 +48,6 @@ export const idFields = ['workspaceId', 'agentId', 'sessionId'] as const;
 /** The data that goes on downstream. A chain of dispatches shares one as long as none of them is given anything else. */
 export type Upstream = Readonly<
   Pick<Envelope, (typeof idFields)[number] | (typeof refFields)[number] | 'correlationId'>
->;
+> & {
+  readonly principal: Principal | null;
+};

@@ -26,6 +26,8 @@ export type SelectionOf<F extends FamilyName> = Families[F]['selection'];
 export type CancelCodeOf<F extends FamilyName> = Families[F]['cancelCodes'];
 /** `true` if a cancel of a family may carry a reply to the sender of the message. */
 export type CancelRepliesOf<F extends FamilyName> = Families[F]['cancelReplies'];
+/** `true` if handlers of a family see on whose behalf it is dispatched. */
+export type PrincipalsOf<F extends FamilyName> = Families[F]['principal'];
 /** The handler classes that a family's stage allows. */
 export type ClassOf<F extends FamilyName> = Families[F]['classes'];
 /** The execution mode of a family's stage. */

@@ -5,6 +5,7 @@ import { freezePlain } from '../value/freeze.js';
 import { type Metadata, type Ref, refFields } from './envelope.js';
 import type { FamilyName, SelectionOf } from './families.js';
 import type { Outcome } from './outcome.js';
+import { type Principal, takePrincipal } from './principal.js';
 
 /**
  * The options of a dispatch beside its payload: the envelope's refs, and how to run. It belongs to the dispatch
@@ -28,6 +29,8 @@ export interface Given<F extends FamilyName = FamilyName> {
   readonly threadRef?: Ref | null;
   readonly messageRef?: Ref | null;
   readonly correlationId?: string;
+  /** On whose behalf, as a channel has proven it; `null` clears the one of `after` (judgement §1.2). */
+  readonly principal?: Principal | null;
   readonly sourceContributionId?: string | null;
   readonly metadata?: Metadata;
   readonly providerMetadata?: Metadata;
@@ -57,6 +60,10 @@ export function takeGiven(stage: Stage, given: Given): void {
     const problem = freezePlain(value, []);
     if (problem !== undefined) refuse(`${field}${problem.path}`, problem.problem);
   }
+  if (given.principal) {
+    const unfit = takePrincipal(given.principal);
+    if (unfit !== undefined) refuse(unfit.field, unfit.problem);
+  }
   for (const field of refFields) if (given[field]) Object.freeze(given[field]);
   if (given.band !== undefined && !bands.includes(given.band))
     refuse('band', `it must be one of ${bands.join(', ')}`);
@@ -64,7 +71,7 @@ export function takeGiven(stage: Stage, given: Given): void {
     refuse('occurredAt', 'it must be milliseconds since 1970');
 }
 
-/** Tells whether a dispatch was given data, which is checked and frozen. */
-export function hasMetadata({ metadata, providerMetadata }: Given): boolean {
-  return metadata !== undefined || providerMetadata !== undefined;
+/** Tells whether a dispatch was given something that is checked also if nobody hears it: data, or a principal. */
+export function hasUnchecked({ metadata, providerMetadata, principal }: Given): boolean {
+  return metadata !== undefined || providerMetadata !== undefined || principal !== undefined;
 }

@@ -7,6 +7,7 @@ import type {
   PayloadOf,
   SelectionOf,
 } from './families.js';
+import type { Principal } from './principal.js';
 
 /** The author of a contribution. */
 export interface Author {
@@ -115,6 +116,8 @@ export interface Step extends Author {
 interface OutcomeBase<F extends FamilyName> {
   /** The envelope as emitted. */
   readonly event: Envelope<F>;
+  /** On whose behalf, in families whose row says `principal`; absent where nothing is proven (judgement §1.3). */
+  readonly principal?: Principal;
   /** The payload after every patch. */
   readonly payload: Readonly<PayloadOf<F>>;
   /** The merged annotations, those of earlier stages among them. */
@@ -164,6 +167,7 @@ export interface OutcomeRecord
   extends Pick<Outcome, 'candidates' | 'changes' | 'staleApprovals' | 'skipped' | 'steps'> {
   readonly status: Outcome['status'];
   readonly event: Pick<Envelope, 'family'>;
+  readonly principal?: Principal;
   readonly cancel?: CancelRecord;
   readonly selection?: Selection;
   readonly failures: readonly Omit<Failure, 'error'>[];

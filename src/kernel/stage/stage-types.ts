@@ -13,6 +13,7 @@ export interface FamilyShape {
   readonly selection: unknown;
   readonly cancelCodes: string;
   readonly cancelReplies: boolean;
+  readonly principal: boolean;
 }
 
 /**
@@ -36,6 +37,7 @@ export interface StageTypes<
   readonly selection: ValueOf<NonNullable<T['selection']>>;
   readonly cancelCodes: T['cancelCodes'][number];
   readonly cancelReplies: T['cancelReplies'];
+  readonly principal: T['principal'];
 }
 
 /** The fields of a schema, or of none. */

@@ -49,6 +49,7 @@ export interface StageSpec<
   S extends TSchema,
   K extends string,
   R extends boolean,
+  U extends boolean,
 > {
   /** The family's name: lower case, dotted. */
   readonly family: F;
@@ -78,6 +79,8 @@ export interface StageSpec<
   readonly cancelCodes?: readonly K[];
   /** A cancel may carry a reply, which the host sends to the sender of the message (spec §8.6). `false` if absent. */
   readonly cancelReplies?: R;
+  /** Handlers see on whose behalf it is dispatched: `call.principal` (judgement §1.3). `false` if absent. */
+  readonly principal?: U;
   /** The effect of a failure, per class; by default `open`. */
   readonly onError?: { readonly [Class in C]?: FailPolicy };
   /** Milliseconds one handler may take. */
@@ -113,6 +116,7 @@ export interface Stage<
   S extends TSchema = TSchema,
   K extends string = string,
   R extends boolean = boolean,
+  U extends boolean = boolean,
 > {
   readonly family: F;
   readonly classes: readonly C[];
@@ -128,6 +132,7 @@ export interface Stage<
   readonly settled: ((payload: never) => boolean) | undefined;
   readonly cancelCodes: readonly (K | 'other')[];
   readonly cancelReplies: R;
+  readonly principal: U;
   readonly onError: Readonly<Record<HandlerClass, FailPolicy>>;
   readonly timeoutMs: number;
   readonly stageTimeoutMs: number;
@@ -164,7 +169,8 @@ export function defineStage<
   S extends TSchema = never,
   const K extends string = never,
   const R extends boolean = false,
->(spec: StageSpec<F, C, M, P, Q, A, S, K, R>): Stage<F, C, M, P, Q, A, S, K, R> {
+  const U extends boolean = false,
+>(spec: StageSpec<F, C, M, P, Q, A, S, K, R, U>): Stage<F, C, M, P, Q, A, S, K, R, U> {
   check(spec);
   const laws: Record<string, { law: PatchLaw; separator: string }> = {};
   const named: Readonly<Record<string, PatchLawSpec | undefined>> = spec.laws ?? {};
@@ -188,6 +194,7 @@ export function defineStage<
     settled: spec.settled,
     cancelCodes: Object.freeze([...(spec.cancelCodes ?? []), 'other' as const]),
     cancelReplies: (spec.cancelReplies ?? false) as R, // `R` is `false` where the row does not say
+    principal: (spec.principal ?? false) as U, // so is `U`
     onError: Object.freeze({
       observer: 'open',
       augmenter: 'open',
@@ -222,6 +229,7 @@ type AnySpec = StageSpec<
   TObject,
   TSchema,
   string,
+  boolean,
   boolean
 >;
 

@@ -12,7 +12,7 @@ import type { RawContribution } from '../contract/contribution.js';
 import { kernelError } from '../errors.js';
 import { nameOf } from '../outcome/entry.js';
 import type { Upstream } from '../outcome/envelope.js';
-import { type Given, hasMetadata, takeGiven } from '../outcome/given.js';
+import { type Given, hasUnchecked, takeGiven } from '../outcome/given.js';
 import type { Author, Outcome } from '../outcome/outcome.js';
 import { type FamilyState, Registry } from '../registry/registry.js';
 import { begin, end, settled } from '../run/dispatch.js';
@@ -30,7 +30,8 @@ import {
 } from '../run/services/services.js';
 import { specimensOf } from '../run/specimens.js';
 import { stageFailed } from '../run/state/failures.js';
-import type { Nested, Run } from '../run/state/run.js';
+import type { Nested } from '../run/state/origin.js';
+import type { Run } from '../run/state/run.js';
 import { abortRunning, quietWithin, runningHandlers } from '../run/state/running.js';
 import { startedRun } from '../run/state/started-run.js';
 import { passesUnheard, Unheard } from '../run/state/unheard.js';
@@ -250,7 +251,7 @@ class PipelineKernel implements Services {
     if (plan.size > 0 || !passesUnheard(slot.stage, given)) return undefined;
     const nowMs = this.#stamp();
     if (nowMs < this.#stampMs) return undefined; // the clock went back
-    if (given !== undefined && hasMetadata(given)) takeGiven(slot.stage, given); // §1.5
+    if (given !== undefined && hasUnchecked(given)) takeGiven(slot.stage, given); // §1.5
     this.counters.dispatches++;
     this.counters.passed++;
     return new Unheard(this, plan, payload, given, nowMs, ++this.#sequence) as Outcome; // of the row's payload

@@ -1,11 +1,13 @@
 import type { CallPass } from '../../handler/handler.js';
 import type { Author, Outcome } from '../../outcome/outcome.js';
+import type { Principal } from '../../outcome/principal.js';
 import type { Gate } from '../../stage/vocabulary.js';
 
 /** The dispatch behind a call. */
 export interface CallSource {
   /** The envelope; made when first read. */
   readonly event: object;
+  readonly principal: Principal | undefined;
   readonly terms: { readonly observeOnly: boolean };
   /** No handler of it may dispatch any more. */
   readonly ended: boolean;
@@ -77,6 +79,10 @@ export class HandlerCall {
 
   get selection(): object | undefined {
     return this.#context.selection;
+  }
+
+  get principal(): Principal | undefined {
+    return this.#source.principal;
   }
 
   get pass(): CallPass {

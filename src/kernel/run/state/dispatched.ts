@@ -11,6 +11,7 @@ import type {
   StaleApproval,
   Step,
 } from '../../outcome/outcome.js';
+import type { Principal } from '../../outcome/principal.js';
 import { changesOf } from './changes.js';
 import { staleApprovals } from './recheck.js';
 import type { Run } from './run.js';
@@ -41,6 +42,10 @@ export class Dispatched {
 
   get event(): Envelope {
     return this.#run.event;
+  }
+
+  get principal(): Principal | undefined {
+    return this.#run.principal;
   }
 
   get payload(): object {
@@ -99,6 +104,7 @@ export class Dispatched {
     return {
       status: this.status,
       event: this.event,
+      ...(this.principal !== undefined && { principal: this.principal }),
       payload: this.payload,
       annotations: this.annotations,
       ...(this.cancel !== undefined && { cancel: this.cancel }),

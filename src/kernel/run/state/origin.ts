@@ -4,6 +4,13 @@ import type { Given } from '../../outcome/given.js';
 /** The part of its options that a dispatch keeps for its event. Never the outcome before: chains hold nothing. */
 export type OwnOrigin = Omit<Given, 'after'>;
 
+/** The handler that a dispatch was made from, as `extension/contribution`, how deep, and what goes on from its event. */
+export interface Nested {
+  readonly upstream: Upstream;
+  readonly depth: number;
+  readonly by: string;
+}
+
 /** Makes the part of its options that a dispatch keeps, if `upstream` has taken up the data that goes on downstream. */
 export function ownOrigin(given: Given): OwnOrigin | undefined {
   if (given.after === undefined) return given;
@@ -49,6 +56,7 @@ function goesOn(
     conversationRef: own(given?.conversationRef, upstream?.conversationRef),
     threadRef: own(given?.threadRef, upstream?.threadRef),
     messageRef: own(given?.messageRef, upstream?.messageRef),
+    principal: own(given?.principal, upstream?.principal),
     correlationId,
   };
 }
@@ -62,6 +70,7 @@ function addsNothing(given: Given, upstream: Upstream): boolean {
     isSame(given.conversationRef, upstream.conversationRef) &&
     isSame(given.threadRef, upstream.threadRef) &&
     isSame(given.messageRef, upstream.messageRef) &&
+    isSame(given.principal, upstream.principal) &&
     isSame(given.correlationId, upstream.correlationId)
   );
 }

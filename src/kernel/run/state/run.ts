@@ -13,12 +13,13 @@ import type {
   SkipReason,
   Step,
 } from '../../outcome/outcome.js';
+import type { Principal } from '../../outcome/principal.js';
 import { type CallContext, type CallSource, contextOf, HandlerCall } from '../services/call.js';
 import type { Waiting } from '../services/deadlines.js';
 import type { Plan } from '../services/plan.js';
 import type { Services, StageMerges } from '../services/services.js';
 import { downstreamOf, type Emission, envelopeOf } from './envelope-of.js';
-import type { OwnOrigin } from './origin.js';
+import { type OwnOrigin, own } from './origin.js';
 
 /** The wait of a dispatch, as the kernel sees it. */
 export interface RunWait extends Waiting {
@@ -29,13 +30,6 @@ export interface RunWait extends Waiting {
   abort(): void;
   /** The handlers that have not settled. */
   waitsFor(): readonly Entry[];
-}
-
-/** The handler that a dispatch was made from, as `extension/contribution`, how deep, and what goes on from its event. */
-export interface Nested {
-  readonly upstream: Upstream;
-  readonly depth: number;
-  readonly by: string;
 }
 
 /** How a dispatch runs, as it was given. Most dispatches share one. */
@@ -152,6 +146,11 @@ export class Run implements CallSource, Emission {
   /** The envelope, made when somebody first reads it. */
   get event(): Envelope {
     return (this.#event ??= envelopeOf(this));
+  }
+
+  get principal(): Principal | undefined {
+    if (!this.plan.stage.principal) return undefined;
+    return own(this.given?.principal, this.upstream?.principal) ?? undefined;
   }
 
   /** The data that goes on to the dispatch after it. */

@@ -1,8 +1,8 @@
 import type { Given } from '../../outcome/given.js';
 import type { Plan } from '../services/plan.js';
 import type { Services } from '../services/services.js';
-import { inherited, ownOrigin } from './origin.js';
-import { type Nested, nothing, Run, termsOf } from './run.js';
+import { inherited, type Nested, ownOrigin } from './origin.js';
+import { nothing, Run, termsOf } from './run.js';
 import { upstreamOf } from './unheard.js';
 
 /**

@@ -33,9 +33,9 @@ export function isBegunBy(outcome: Outcome, kernel?: object): boolean {
   return services !== undefined && (kernel === undefined || services.surface === kernel);
 }
 
-/** Finds the data that goes on from an outcome to the dispatch after it. */
+/** Finds the data that goes on from an outcome to the dispatch after it. An outcome from elsewhere proves no principal. */
 export function upstreamOf(outcome: Outcome): Upstream {
-  return followed(outcome) ?? runOf(outcome)?.downstream ?? outcome.event;
+  return followed(outcome) ?? runOf(outcome)?.downstream ?? { ...outcome.event, principal: null };
 }
 
 /**
@@ -102,6 +102,10 @@ export class Unheard {
 
   get event(): Envelope {
     return wholeOf(this).event;
+  }
+
+  get principal(): Dispatched['principal'] {
+    return wholeOf(this).principal;
   }
 
   get annotations(): Dispatched['annotations'] {
