@@ -36,6 +36,7 @@ export type {
   UpdateRecord,
   UpdateState,
 } from './journal/journal.js';
+export type { JournalCounts } from './journal/journal-counts.js';
 export { type MemoryJournalOptions, memoryJournal } from './journal/memory-journal.js';
 export type { MessageEnd, SendReport } from './journal/message-end.js';
 export type { Damage } from './journal/rows/table-rows.js';
@@ -56,7 +57,7 @@ export type { HostState } from './life/host-state.js';
 export type { StartReport, StopReport } from './life/lifecycle.js';
 export { type LogLevel, type PinoLoggerOptions, pinoLogger } from './logging/pino-logger.js';
 export { ActiveStreams, type StreamPlace } from './parts/active-streams.js';
-export type { HostStats } from './parts/counts.js';
+export type { HostStats, SendEnds } from './parts/counts.js';
 export type {
   AgentDefinition,
   AmbiguousSend,

@@ -16,7 +16,6 @@ export {
   type RepairReport,
   repairJournal,
 } from './journal/damage/repair-journal.js';
-export { bothTaps } from './journal/dispatch-tap.js';
 export { eventIdOf } from './journal/event-id.js';
 export { damageLine } from './journal/rows/table-rows.js';
 export { type LaneRules, Lanes } from './lanes/lanes.js';
@@ -25,6 +24,7 @@ export { Slots } from './lanes/slots.js';
 export { type ErrorSummary, errorSummary } from './logging/error-summary.js';
 export { allFields, publicFields } from './logging/public-fields.js';
 export { withoutSecrets } from './logging/without-secrets.js';
+export { newCounts } from './parts/counts.js';
 export { type ExtensionData, extensionData } from './parts/extension-data.js';
 export { usualTurnMs } from './parts/options.js';
 export {

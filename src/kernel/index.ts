@@ -55,7 +55,7 @@ export { type Principal, principalText } from './outcome/principal.js';
 export { hasGrant } from './registry/grants.js';
 export type { QuarantinedHandler, QuarantineOptions } from './run/services/quarantine.js';
 export type { Counters, Late, Place, StillRunning, Tap } from './run/services/services.js';
-export type { RunningHandler } from './run/state/running.js';
+export type { CloseReport, RunningHandler } from './run/state/running.js';
 export { isBegunBy, isOutcome } from './run/state/unheard.js';
 export type { ValueOf } from './stage/named.js';
 export {

@@ -1,6 +1,7 @@
 import {
   type Extension,
   type ExtensionStore,
+  type Figures,
   type LoadedExtension,
   type LoadOptions,
   loadExtension,
@@ -11,12 +12,13 @@ import {
   type UnloadReport,
 } from '../extension/index.js';
 import { memoryJournal } from '../host/index.js';
-import { extensionData } from '../host/internal.js';
+import { extensionData, newCounts } from '../host/internal.js';
 import {
   type AsyncFamily,
   definedFields,
   type FamilyName,
   type Given,
+  type Kernel,
   type Outcome,
   type PayloadOf,
   type SyncFamily,
@@ -80,10 +82,15 @@ export async function loadForTest(
   const { config, setupTimeoutMs, ...kernelOptions } = options;
   const test = createTestKernel(kernelOptions);
   const { kernel, clock, log } = test;
-  const data = extensionData(memoryJournal({ clock, outlivesHost: false }), { clock });
+  const journal = memoryJournal({ clock, outlivesHost: false });
+  const data = extensionData(journal, { clock });
   const loaded = await loadExtension(kernel, extension, {
     config,
-    host: { storeOf: data.storeOf, stateDirOf: data.stateDirOf },
+    host: {
+      storeOf: data.storeOf,
+      stateDirOf: data.stateDirOf,
+      figures: async () => idleFigures(kernel, await journal.counts()),
+    },
     clock,
     logger: log,
     ...definedFields({ setupTimeoutMs }),
@@ -119,6 +126,17 @@ export async function loadForTest(
     [Symbol.asyncDispose]: async () => {
       await dispose();
     },
+  };
+}
+
+/** The figures of a host that has done nothing, with the counts of the kernel. */
+function idleFigures(kernel: Kernel, journal: Figures['journal']): Figures {
+  const nothing = { messages: 0, turns: 0, accounts: [], extensions: [] };
+  const idle = { conversations: 0, waiting: 0, running: 0 };
+  return {
+    stats: { ...newCounts(), ...idle, sends: { sent: 0, cancelled: 0, failed: 0 } },
+    health: { state: 'running', uptimeMs: 0, ...nothing, kernel: kernel.stats() },
+    journal,
   };
 }
 

@@ -123,6 +123,7 @@ describe('the grants of acts (extensions-that-act §1.3)', () => {
     [{ grants: { acme: ['agent.prompt.building:systemPrompt'] } }, ['send:pigeon', 'schedule']],
     [{ leastPrivilege: true, grants: { acme: ['send:*', 'inject'] } }, ['send:a:b', 'inject']],
     [{ grants: { acme: ['send:pigeon', 'veto:egress.*'] } }, ['send:pigeon']],
+    [{ grants: { acme: ['tap'] } }, ['tap', 'schedule']],
   ])('with %j let %j pass', (options, grants) => {
     expect(() => act(accessWith(options), ...grants)).not.toThrow();
   });
@@ -133,13 +134,14 @@ describe('the grants of acts (extensions-that-act §1.3)', () => {
     [{ grants: { acme: ['veto:egress.*'] } }, 'inject'],
     [{ leastPrivilege: true }, 'send:pigeon'],
     [{ grants: { acme: ['*:*'] }, leastPrivilege: true }, 'send:pigeon'],
+    [{}, 'tap'],
+    [{ grants: { acme: ['*:*', 'schedule', 'dispatch:*'] } }, 'tap'],
   ])('with %j stop %s', (options, grant) => {
     expect(() => act(accessWith(options), grant)).toThrow(/is not granted/);
   });
 
   it.each([
     ['shedule', /names no trusted field of a stage; did you mean "schedule"\?/],
-    ['tap', /names no trusted field/],
     ['schedule:daily', /names no trusted field/],
     ['send:', /names no channel/],
     ['send:two words', /names no channel/],
@@ -149,7 +151,7 @@ describe('the grants of acts (extensions-that-act §1.3)', () => {
     );
   });
 
-  it.each(['send:telegram', 'send:*', 'schedule', 'inject', 'provide:route'])(
+  it.each(['send:telegram', 'send:*', 'schedule', 'inject', 'tap', 'provide:route'])(
     'may be asked for by a manifest: %s',
     (grant) => {
       const made = defineExtension({

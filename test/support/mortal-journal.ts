@@ -63,6 +63,7 @@ export function mortalJournal(
     updates: (filter) => journal.updates(filter),
     sends: (filter) => journal.sends(filter),
     dispatches: (filter) => journal.dispatches(filter),
+    counts: () => journal.counts(),
     dispatched: (dispatch) => journal.dispatched(dispatch),
     retry: (eventId) => journal.retry(eventId),
     purge: (eventId) => journal.purge(eventId),

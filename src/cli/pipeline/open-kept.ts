@@ -1,5 +1,5 @@
 import { dispatchTap, type HostOptions, memoryJournal, openJournal } from '../../host/index.js';
-import { bothTaps, type ExtensionData, extensionData } from '../../host/internal.js';
+import { type ExtensionData, extensionData } from '../../host/internal.js';
 import { definedFields, type KernelOptions } from '../../kernel/index.js';
 import type { Settings } from '../settings/settings.js';
 
@@ -38,11 +38,11 @@ export async function openKept(
     secrets,
     ...definedFields({ keepForMs, keepBytes }),
   });
-  const tap = dispatches ? bothTaps(dispatchTap(journal, written), kernelOptions.tap) : undefined;
+  const taps = [dispatchTap(journal, written), ...[kernelOptions.tap ?? []].flat()];
   const data = extensionData(journal, { stateDir });
   return {
     extensionData: data,
-    kernelOptions: tap === undefined ? kernelOptions : { ...kernelOptions, trace: true, tap },
+    kernelOptions: dispatches ? { ...kernelOptions, trace: true, tap: taps } : kernelOptions,
     hostOptions: {
       journal,
       closesJournal: false,

@@ -4,6 +4,26 @@ import type { ExtensionMessage, KeptSend } from './send.js';
 import type { ExtensionStore } from './store.js';
 
 /**
+ * The figures of a host, as they are when they are asked for. The host's layer adds its own by declaration merging.
+ *
+ * @example
+ * const { stats, health, journal } = await watched.figures();
+ */
+// biome-ignore lint/suspicious/noEmptyInterface: open to merging, which only an interface is
+export interface Figures {}
+
+/** A tap of an extension. */
+export interface ExtensionTap {
+  /**
+   * Reads the figures of the host: what waits and runs, the counts since its start, the open rows of its journal. At any time
+   * while the host runs. It reads at most 100,000 rows of a journal, so ask when they are wanted, and not on each event.
+   *
+   * @throws SluiceError (as a rejection) `not-granted`, or `no-host` where no host runs.
+   */
+  figures(): Promise<Figures>;
+}
+
+/**
  * The things that a host does for its extensions: a port of members, each by the id of an extension. A member may be missing,
  * and is looked up when it is called, so a host may come after the setup of its extensions. The grants of an extension
  * are checked before a member is called: `HostAccess`.
@@ -24,4 +44,6 @@ export interface ExtensionHost {
   ask(extensionId: string, question: QuestionToAsk): Promise<AskedQuestion>;
   /** Sends a message of an extension, and resolves when it is kept. */
   send(extensionId: string, message: ExtensionMessage): Promise<KeptSend>;
+  /** Reads the figures of the host. */
+  figures(): Promise<Figures>;
 }

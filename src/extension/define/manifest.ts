@@ -16,8 +16,8 @@ const manifestSchema = z.strictObject({
       z
         .string()
         .regex(
-          /^([^\s:]+:[^\s:]+|send:\S+|schedule|inject)$/,
-          'must be "class:family", "family:field", "provide:kind", "send:channel", "schedule" or "inject"',
+          /^([^\s:]+:[^\s:]+|send:\S+|schedule|inject|tap)$/,
+          'must be "class:family", "family:field", "provide:kind", "send:channel", "schedule", "inject" or "tap"',
         ),
     )
     .exactOptional(),

@@ -9,7 +9,7 @@ export interface Asking {
 
 /**
  * Checks the grants for all that an extension does beside the classes of its handlers: `provide:kind`, `send:channel`,
- * `schedule` and `inject` (spec §12.5). The kernel checks the classes.
+ * `schedule`, `inject` and `tap` (spec §12.5). The kernel checks the classes.
  *
  * @throws SluiceError `not-granted`, which names all grants that are missing and the line to write.
  */

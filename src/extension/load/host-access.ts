@@ -43,6 +43,8 @@ export interface HostAccess {
   readonly hosted: Hosted;
   /** The questions of one name. */
   question(name: string): Question<unknown>;
+  /** Registers taps, which hear when they are live. */
+  tap(window: Pick<RegistrationWindow, 'tap'>): ExtensionApi['tap'];
   /** Registers schedules, which the host runs when they are live. */
   schedule(window: Pick<RegistrationWindow, 'register'>): ExtensionApi['schedule'];
 }
@@ -71,6 +73,12 @@ export function hostAccess(parts: HostAccessParts): HostAccess {
         return ask(extensionId, { name, place, message, options });
       },
     }),
+    tap:
+      (window) =>
+      (listeners = {}) => {
+        window.tap(listeners);
+        return { figures: async () => member('figures', 'the figures of api.tap', ['tap'])() };
+      },
     schedule: (window) => (name, times, handler) => {
       const what = `${extensionId}: api.schedule("${String(name)}")`;
       if (parts.host === undefined)

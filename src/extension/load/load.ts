@@ -98,6 +98,7 @@ export async function prepareExtension(
       question: questionsOf(window, access),
       inject: hosted.inject,
       schedule: access.schedule(window),
+      tap: access.tap(window),
       get stateDir() {
         return hosted.stateDir; // made when it is first read
       },

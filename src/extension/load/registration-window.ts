@@ -5,6 +5,7 @@ import {
   type Kernel,
   type OpenContribution,
   openKernel,
+  type Tap,
 } from '../../kernel/index.js';
 import type { ExtensionApi } from '../define/api.js';
 import type { Provision } from '../define/provisions.js';
@@ -35,6 +36,12 @@ export interface RegistrationWindow {
    * window.register({ kind: 'schedule', name: 'tea', value }, 'schedule');
    */
   register(registration: Registration, grant?: string): void;
+  /**
+   * Takes a tap.
+   *
+   * @throws SluiceError `setup-ended`.
+   */
+  tap(listeners: Tap): void;
   /** Takes nothing more, and uses none of the contributions. */
   close(): void;
   /**
@@ -62,6 +69,7 @@ export function openRegistration(
   const staged: OpenContribution[] = [];
   const provisions: Provision[] = [];
   const registrations: Registration[] = [];
+  const taps: Tap[] = [];
   /** Those that the contributions need besides their classes. */
   const needed = new Set<string>();
   let open = true;
@@ -106,6 +114,12 @@ export function openRegistration(
       registrations.push(registration);
       if (grant !== undefined) needed.add(grant);
     },
+    tap: (listeners) => {
+      const what = `${extensionId}: api.tap`;
+      if (!open) throw extensionError('setup-ended', { extensionId, what });
+      taps.push({ ...listeners });
+      needed.add('tap');
+    },
     close: () => {
       open = false;
     },
@@ -131,6 +145,7 @@ export function openRegistration(
         throw refused;
       }
       for (const { label, registration } of live) scope.add(label, registration);
+      for (const tap of taps) scope.add('tap', kernel.tap(tap, { extensionId }));
     },
   };
 }

@@ -40,6 +40,7 @@ export async function endSend(
   end: SendEnd,
 ): Promise<SendReport> {
   const { outcome, startedAtMs } = prepared;
+  parts.sendEnds[end.status]++;
   const isKept = prepared.unkept === undefined || outcome.event.payload.openedBy !== undefined; // by its opening
   const isHeard = parts.kernel.plan(`egress.${end.status}`).length > 0;
   if (isKept) await parts.outbox.end(outcome, recordOf(end, prepared), isHeard);

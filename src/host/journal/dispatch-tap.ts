@@ -81,28 +81,3 @@ function bodyOf(
     ...(Array.isArray(history) && { historyLeftOut: history.length }),
   };
 }
-
-/** Makes one tap of two. */
-export function bothTaps(first: Tap, second: Tap | undefined): Tap {
-  if (second === undefined) return first;
-  const both =
-    <A extends readonly unknown[]>(
-      a: ((...args: A) => void) | undefined,
-      b: ((...args: A) => void) | undefined,
-    ): ((...args: A) => void) =>
-    (...args) => {
-      let problem: { readonly thrown: unknown } | undefined;
-      try {
-        a?.(...args);
-      } catch (thrown) {
-        problem = { thrown };
-      }
-      b?.(...args); // also if the first has thrown
-      if (problem !== undefined) throw problem.thrown;
-    };
-  return {
-    outcome: both(first.outcome, second.outcome),
-    failure: both(first.failure, second.failure),
-    late: both(first.late, second.late),
-  };
-}

@@ -1,5 +1,6 @@
 import type { KeyValueReader, KeyValues } from '../../extension/index.js';
 import type { FamilyName, Outcome, SluiceError } from '../../kernel/index.js';
+import type { JournalCounts } from './journal-counts.js';
 import type { MessageEnd } from './message-end.js';
 
 /**
@@ -156,6 +157,8 @@ export interface JournalReader {
   /** `eventId` is the send's id. */
   sends(filter?: SendFilter): Promise<readonly SendRecord[]>;
   dispatches(filter?: DispatchFilter): Promise<readonly DispatchRecord[]>;
+  /** Costs more with each row that has not ended, and nothing for those that have. */
+  counts(): Promise<JournalCounts>;
   /** The stores of extensions, and the host's own state beside them. */
   readonly keyValues: KeyValueReader;
   /** Closes the journal when the writes under way have ended. */

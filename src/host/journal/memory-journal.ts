@@ -202,6 +202,16 @@ export function memoryJournal({
         atMs: occurredAtMs,
         fits: (filter.family ?? family) === family,
       })),
+    counts: async () => {
+      const counts = {
+        updates: { accepted: 0, handling: 0, dead: 0 },
+        sends: { prepared: 0, sending: 0 },
+      };
+      for (const { state } of updates.values()) if (state !== 'ended') counts.updates[state]++;
+      for (const { state } of sends.values())
+        if (state === 'prepared' || state === 'sending') counts.sends[state]++;
+      return counts;
+    },
     changedOutside: () => false,
     problem: () => undefined,
     stats: () => ({ ...counted }),

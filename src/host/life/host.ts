@@ -1,9 +1,10 @@
 import { setMaxListeners } from 'node:events';
 import type { Interactive } from '../../channel/index.js';
-import type { ExtensionStatus, ReloadResult } from '../../extension/index.js';
+import type { ExtensionStatus, Figures, ReloadResult } from '../../extension/index.js';
 import { definedFields, type Kernel } from '../../kernel/index.js';
 import { sendOwn } from '../egress/own-send.js';
 import { hostError } from '../errors.js';
+import type { JournalCounts } from '../journal/journal-counts.js';
 import type { SendReport } from '../journal/message-end.js';
 import type { HostStats } from '../parts/counts.js';
 import { partsOf } from '../parts/make-parts.js';
@@ -34,6 +35,16 @@ export interface UnpromptedMessage {
   readonly interactive?: Interactive;
   readonly metadata?: Readonly<Record<string, unknown>>;
   readonly signal?: AbortSignal;
+}
+
+declare module '../../extension/define/extension-host.js' {
+  interface Figures {
+    readonly stats: HostStats;
+    /** Its kernel's counts with the handlers in quarantine, its accounts, its extensions. */
+    readonly health: HostHealth;
+    /** The updates and sends in the journal that have not ended, and the dead letters. */
+    readonly journal: JournalCounts;
+  }
 }
 
 /** A schedule of an extension that is live. */
@@ -186,12 +197,13 @@ class MessageHost implements Host {
   }
 
   stats(): HostStats {
-    const { counts, conversationLanes, running, journal } = this.#parts;
+    const { counts, conversationLanes, running, sendEnds, journal } = this.#parts;
     return {
       ...counts,
       conversations: conversationLanes.size,
       waiting: conversationLanes.jobs,
       running: running.taken,
+      sends: { ...sendEnds },
       ...(journal.outlivesHost && { journal: journal.stats() }),
     };
   }
@@ -220,9 +232,15 @@ class MessageHost implements Host {
     await this.stop();
   }
 
+  /** The figures for taps of extensions (extensions-that-act §8.4). */
+  async #figures(): Promise<Figures> {
+    const journal = await this.#parts.journal.counts();
+    return { stats: this.stats(), health: this.health(), journal };
+  }
+
   async #start(): Promise<StartReport> {
     try {
-      this.#running = await loadAll(this.#parts);
+      this.#running = await loadAll(this.#parts, () => this.#figures());
     } catch (error) {
       await release(this.#parts);
       this.#state = 'stopped';

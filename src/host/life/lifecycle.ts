@@ -1,4 +1,5 @@
 import {
+  type ExtensionHost,
   ExtensionSet,
   type ExtensionStatus,
   givenSource,
@@ -70,9 +71,12 @@ export interface Running {
 const windUpMs = 2_000;
 
 /** Loads the extensions and contributes the host's own choices: what must be there before the first event. */
-export async function loadAll(parts: HostParts): Promise<Running> {
+export async function loadAll(
+  parts: HostParts,
+  figures: ExtensionHost['figures'],
+): Promise<Running> {
   const { kernel, clock, extensions, takenOver, options } = parts;
-  const served = extensions.serve(parts.extensionData);
+  const served = extensions.serve({ ...parts.extensionData, figures });
   try {
     if (!(options.extensions instanceof ExtensionSet))
       for (const one of options.extensions ?? []) {

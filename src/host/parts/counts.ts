@@ -18,6 +18,13 @@ export interface Counts {
   deadLetters: number;
 }
 
+/** The sends that have ended since the host was made, by their ends. */
+export interface SendEnds {
+  sent: number;
+  cancelled: number;
+  failed: number;
+}
+
 /** The work of a host now, and its counts. */
 export interface HostStats extends Readonly<Counts> {
   /** Conversations in which something runs or waits; an idle one takes no room. */
@@ -26,6 +33,7 @@ export interface HostStats extends Readonly<Counts> {
   readonly waiting: number;
   /** Updates that run: at most `maxRunning`, besides what runs at once. */
   readonly running: number;
+  readonly sends: Readonly<SendEnds>;
   readonly journal?: JournalStats;
 }
 

@@ -11,7 +11,7 @@ import {
   systemClock,
 } from '../../kernel/index.js';
 import { hostError } from '../errors.js';
-import { bothTaps, dispatchTap } from '../journal/dispatch-tap.js';
+import { dispatchTap } from '../journal/dispatch-tap.js';
 import type { Journal } from '../journal/journal.js';
 import { memoryJournal } from '../journal/memory-journal.js';
 import { newBacklog } from '../lanes/backlog.js';
@@ -83,6 +83,7 @@ export function partsOf(options: HostOptions, signal: AbortSignal): HostParts {
     store: options.store ?? memoryStore(),
     journal,
     outbox: new Outbox(journal, logger),
+    sendEnds: { sent: 0, cancelled: 0, failed: 0 },
     sendTimeoutMs: options.sendTimeoutMs ?? usualSendMs,
     ...definedFields({ onAmbiguousSend }),
     inHand: new Set(),
@@ -137,7 +138,7 @@ function kernelOptionsOf({
   kernelOptions,
 }: HostOptions): KernelOptions {
   if (journal === undefined || journalDispatches === false) return kernelOptions ?? {};
-  const tap = bothTaps(dispatchTap(journal, journalDispatches), kernelOptions?.tap);
+  const tap = [dispatchTap(journal, journalDispatches), ...[kernelOptions?.tap ?? []].flat()];
   return { trace: true, ...kernelOptions, tap };
 }
 

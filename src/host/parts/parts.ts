@@ -15,7 +15,7 @@ import type { Questions } from '../questions/questions.js';
 import type { Store } from '../transcript/store.js';
 import type { ActiveStreams } from './active-streams.js';
 import type { AgentSlots } from './agent-slots.js';
-import type { Counts } from './counts.js';
+import type { Counts, SendEnds } from './counts.js';
 import type { ExtensionData } from './extension-data.js';
 import type { OnceAMinute } from './once-a-minute.js';
 import type { AgentDefinition, HostOptions } from './options.js';
@@ -31,6 +31,7 @@ export interface SendParts {
   readonly outbox: Outbox;
   /** The conversations in which a reply grows now. */
   readonly streams: ActiveStreams;
+  readonly sendEnds: SendEnds;
   /** Milliseconds that one call of a channel may take. */
   readonly sendTimeoutMs: number;
   readonly onAmbiguousSend?: HostOptions['onAmbiguousSend'];

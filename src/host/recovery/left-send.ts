@@ -29,6 +29,7 @@ export async function giveUp(
 ): Promise<void> {
   const { explicit: _, ...outbound } = emitted;
   const { error } = end;
+  parts.sendEnds.failed++;
   await parts.journal.endSend(sendId, { state: 'failed', cause: end.cause, reason: error });
   parts.logger.error('a send that was left open counts as failed', {
     sendId,

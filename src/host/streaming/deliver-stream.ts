@@ -141,6 +141,7 @@ function deliveryOf(channel: ChannelPlugin, context: DeliverStreamContext): Stre
     parts: {
       ...{ kernel, clock, logger, accounts, streams },
       outbox: new Outbox(memoryJournal({ clock, outlivesHost: false }), logger),
+      sendEnds: { sent: 0, cancelled: 0, failed: 0 },
       sendTimeoutMs: context.sendTimeoutMs ?? usualSendMs,
       ...definedFields({ onAmbiguousSend }),
     },

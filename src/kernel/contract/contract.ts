@@ -10,7 +10,7 @@ import type { Given } from '../outcome/given.js';
 import type { Author, Outcome } from '../outcome/outcome.js';
 import type { QuarantinedHandler, QuarantineOptions } from '../run/services/quarantine.js';
 import type { Counters, StillRunning, Tap } from '../run/services/services.js';
-import type { RunningHandler } from '../run/state/running.js';
+import type { CloseReport, RunningHandler } from '../run/state/running.js';
 import type { Clock, IdSource, Logger } from '../stage/ports.js';
 import type { Stage } from '../stage/stage.js';
 import type { Band, FailPolicy, HandlerClass } from '../stage/vocabulary.js';
@@ -39,7 +39,8 @@ export interface KernelOptions {
   readonly instrument?: Instrument;
   /** The operator's changes, by `extension/contribution`. */
   readonly overrides?: Readonly<Record<string, Override>>;
-  readonly tap?: Tap;
+  /** Listens to all that the kernel does; or several that do. */
+  readonly tap?: Tap | readonly Tap[];
   /** Records every handler's step in the outcome. */
   readonly trace?: boolean;
   /** `always` checks every dispatched payload; `borders` (the default) only what goes through `parsePayload`. */
@@ -91,14 +92,6 @@ export interface KernelStats extends Readonly<Counters> {
   readonly quarantined: readonly QuarantinedHandler[];
 }
 
-/** How a close went. */
-export interface CloseReport {
-  /** Tells whether every dispatch had ended in time. */
-  readonly drained: boolean;
-  /** Families of the dispatches that were aborted instead. */
-  readonly abandoned: readonly string[];
-}
-
 /**
  * The pipeline: contributions in, dispatches through, outcomes out.
  *
@@ -136,6 +129,14 @@ export interface Kernel {
    * kernel.may('reminder', 'send:pigeon');
    */
   may(extensionId: string, grant: string): boolean;
+  /**
+   * Listens to every dispatch that ends from now on, beside the tap of the options, until it is disposed (spec §12.2).
+   *
+   * @param whose names the extension in the log if the tap throws.
+   * @example
+   * using listening = kernel.tap({ failure: ({ extensionId }, { family }) => count(extensionId, family) });
+   */
+  tap(tap: Tap, whose?: { readonly extensionId?: string }): Disposable;
   /** The handlers that were called and have not settled, but for detached observers. */
   running(): readonly RunningHandler[];
   /**

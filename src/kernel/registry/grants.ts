@@ -8,8 +8,8 @@ export interface GrantsOptions {
   readonly stages: readonly Stage[];
   /**
    * Per extension id: `family:field` for trusted fields, `class:family` for what it may contribute, `provide:kind` for what
-   * it may give the host, `dispatch:family` for what of the host's it may dispatch, and `send:channel`, `schedule` and `inject`
-   * for what it may have the host do.
+   * it may give the host, `dispatch:family` for what of the host's it may dispatch, `send:channel`, `schedule` and `inject`
+   * for what it may have the host do, and `tap` for what it may watch.
    */
   readonly grants: Readonly<Record<string, readonly string[]>>;
   /** An extension without a grant for a class may only observe. */
@@ -124,7 +124,10 @@ const none: readonly string[] = Object.freeze([]);
 const verbs: readonly string[] = [...handlerClasses, '*', 'provide', 'dispatch', 'send'];
 
 /** The verbs that take no pattern. */
-const wholeVerbs: readonly string[] = ['schedule', 'inject'];
+const wholeVerbs: readonly string[] = ['schedule', 'inject', 'tap'];
+
+/** The verbs that always need their grant, and that count for themselves alone. */
+const guardedVerbs: readonly string[] = ['dispatch', 'tap'];
 
 /** `veto:egress.*`, `provide:channel` or `schedule`, taken apart; nothing if a grant is of a trusted field. */
 function verbGrantOf(grant: string): VerbGrant | undefined {
@@ -152,15 +155,15 @@ export function hasGrant(
 
 /**
  * Everybody may observe. An extension that is granted any class, kind or act is held to what it is granted; under least
- * privilege every extension is. A dispatch always needs its grant, and that grant counts for dispatches alone.
+ * privilege every extension is. A dispatch and a tap always need their grant.
  */
 function hasVerb(granted: readonly string[], asked: VerbGrant, leastPrivilege: boolean): boolean {
   const { verb, pattern } = asked;
   if (verb === 'observer') return true;
-  const isGuarded = verb === 'dispatch';
+  const isGuarded = guardedVerbs.includes(verb);
   const counted = granted
     .flatMap((grant) => verbGrantOf(grant) ?? [])
-    .filter((one) => (one.verb === 'dispatch') === isGuarded);
+    .filter((one) => (isGuarded ? one.verb === verb : !guardedVerbs.includes(one.verb)));
   if (counted.length === 0) return !isGuarded && !leastPrivilege;
   return counted.some((one) => covers(one, verb, pattern));
 }

@@ -84,7 +84,8 @@ export function end(run: Run): Outcome {
   run.outcome = outcome;
   if (run.steps !== undefined) noteSkipped(run, outcome);
   freezeLists(run);
-  if (services.tap !== undefined) tellTap(services, 'outcome', (tap) => tap.outcome?.(outcome));
+  if (services.taps.entries !== undefined)
+    tellTap(services, 'outcome', (tap) => tap.outcome?.(outcome));
   run.resolve?.(outcome);
   services.inFlight.remove();
   return outcome;

@@ -1,6 +1,5 @@
 import { canonicalStages } from '../catalog/index.js';
 import type {
-  CloseReport,
   Kernel,
   KernelLimits,
   KernelOptions,
@@ -27,12 +26,18 @@ import {
   type StageMerges,
   type StillRunning,
   type Tap,
+  Taps,
 } from '../run/services/services.js';
 import { specimensOf } from '../run/specimens.js';
 import { stageFailed } from '../run/state/failures.js';
 import type { Nested } from '../run/state/origin.js';
 import type { Run } from '../run/state/run.js';
-import { abortRunning, quietWithin, runningHandlers } from '../run/state/running.js';
+import {
+  type CloseReport,
+  drainWithin,
+  quietWithin,
+  runningHandlers,
+} from '../run/state/running.js';
 import { startedRun } from '../run/state/started-run.js';
 import { passesUnheard, Unheard } from '../run/state/unheard.js';
 import { freezeOrThrow, takePayload, wrongMode } from '../stage/payload.js';
@@ -62,6 +67,8 @@ export function createKernel(options: KernelOptions = {}): Kernel {
     contribute: (given: RawContribution) => kernel.contribute(given),
     grant: (extensionId: string, grants: readonly string[]) => kernel.grant(extensionId, grants),
     may: (extensionId: string, grant: string) => kernel.may(extensionId, grant),
+    tap: (tap: Tap, whose?: { readonly extensionId?: string }) =>
+      kernel.taps.add({ tap, ...whose }),
     running: () => runningHandlers(kernel),
     quiet: (extensionId: string, how?: { readonly timeoutMs?: number }) =>
       quietWithin(kernel, extensionId, how?.timeoutMs ?? 5_000),
@@ -86,7 +93,7 @@ class PipelineKernel implements Services {
   readonly clock: Clock;
   readonly ids: IdSource;
   readonly logger: Logger;
-  readonly tap: Tap | undefined;
+  readonly taps = new Taps();
   readonly trace: boolean;
   readonly strict: boolean;
   readonly deadlines: Deadlines;
@@ -97,7 +104,7 @@ class PipelineKernel implements Services {
   surface: object | undefined;
   readonly #registry: Registry;
   readonly #depth: number;
-  /** Nobody but handlers wants to see a dispatch. */
+  /** Nobody but handlers and taps wants to see a dispatch. */
   readonly #mayBeUnheard: boolean;
   /** Held, and not used: V8 forgets the hidden classes that no object has. */
   readonly specimens: readonly object[];
@@ -110,12 +117,12 @@ class PipelineKernel implements Services {
     this.clock = options.clock ?? systemClock;
     this.ids = options.ids ?? sortableIds();
     this.logger = unfailing(options.logger ?? silentLogger);
-    this.tap = options.tap;
     this.trace = options.trace ?? false;
     this.strict = options.validate === 'always';
     this.deadlines = new Deadlines(this.clock);
     this.#depth = limits.depth;
-    this.#mayBeUnheard = this.tap === undefined && !this.trace && !this.strict;
+    for (const tap of [options.tap ?? []].flat()) this.taps.add({ tap });
+    this.#mayBeUnheard = !this.trace && !this.strict;
     this.#registry = new Registry({
       stages: options.stages ?? canonicalStages,
       grants: options.grants ?? {},
@@ -228,25 +235,15 @@ class PipelineKernel implements Services {
 
   async close({ timeoutMs = 10_000 }: { readonly timeoutMs?: number } = {}): Promise<CloseReport> {
     this.#closed = true;
-    const abandoned: string[] = [];
-    await new Promise<void>((resolve) => {
-      const timer = this.clock.setTimeout(() => {
-        abandoned.push(...abortRunning(this));
-        resolve();
-      }, timeoutMs);
-      this.inFlight.whenIdle(() => {
-        this.clock.clearTimeout(timer);
-        resolve();
-      });
-    });
+    const report = await drainWithin(this, timeoutMs);
     this.deadlines.dispose();
     this.quarantine?.dispose();
-    return { drained: abandoned.length === 0, abandoned };
+    return report;
   }
 
   /** The outcome of a dispatch that no handler and no tap hears, and that can only pass. */
   #unheard(slot: FamilyState, payload: object, given: Given | undefined): Outcome | undefined {
-    if (this.#closed || !this.#mayBeUnheard) return undefined;
+    if (this.#closed || this.taps.isWatched || !this.#mayBeUnheard) return undefined;
     const plan = slot.plan ?? this.#registry.planOf(slot);
     if (plan.size > 0 || !passesUnheard(slot.stage, given)) return undefined;
     const nowMs = this.#stamp();
@@ -292,7 +289,7 @@ class PipelineKernel implements Services {
       this.counters.payloadsFrozen++;
       return takePayload(slot.stage, this.#registry.checkOf(slot), payload);
     }
-    if (plan.size === 0 && this.tap === undefined) return payload;
+    if (plan.size === 0 && !this.taps.isWatched) return payload;
     freezeOrThrow(slot.stage, payload);
     this.counters.payloadsFrozen++;
     return payload;

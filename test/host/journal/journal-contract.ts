@@ -101,6 +101,24 @@ export function describeJournal(
         expect(await journal.sends()).toMatchObject([aSend('s')]);
       }));
 
+    it('and sends are counted by state as long as they have not ended (extensions-that-act §8.4)', () =>
+      withJournal(async (journal) => {
+        for (const id of ['a', 'b', 'c', 'd', 'e']) await journal.accept(anUpdate(id));
+        await journal.begin('b');
+        await journal.begin('c');
+        await journal.endUpdate('c', { isDead: true, outcome: 'failed' });
+        await journal.begin('d');
+        await journal.endUpdate('d', { isDead: false, outcome: 'answered' });
+        await journal.prepare(aSend('s'));
+        await journal.prepare(aSend('t'), true);
+        await journal.prepare(aSend('u'), true);
+        await journal.endSend('u', { state: 'sent' });
+        expect(await journal.counts()).toEqual({
+          updates: { accepted: 2, handling: 1, dead: 1 },
+          sends: { prepared: 1, sending: 1 },
+        });
+      }));
+
     it('that come at once are taken in once', () =>
       withJournal(async (journal) => {
         const taken = await Promise.all([1, 2, 3].map(() => journal.accept(anUpdate('a'))));

@@ -92,3 +92,58 @@ describe('the tap', () => {
     expect(outcome.failures.map(({ message }) => message)).toEqual(['at once']);
   });
 });
+
+describe('a tap that comes later (§12.2)', () => {
+  it('hears beside the tap of the options, until it is disposed', async () => {
+    const heard: string[] = [];
+    const { kernel } = createLab({ tap: { outcome: () => void heard.push('of the options') } });
+    const added = kernel.tap({ outcome: ({ event }) => void heard.push(event.family) });
+    await kernel.dispatch('lab.sequential', labSample());
+    added[Symbol.dispose]();
+    added[Symbol.dispose](); // a second time is no harm
+    await kernel.dispatch('lab.sequential', labSample());
+    expect(heard).toEqual(['of the options', 'lab.sequential', 'of the options']);
+  });
+
+  it('costs nothing while there is none: a dispatch that nobody hears freezes nothing and makes no envelope (§1.5)', async () => {
+    const { kernel } = createLab();
+    const cost = async (): Promise<readonly number[]> => {
+      const before = kernel.stats();
+      await kernel.dispatch('lab.sequential', labSample());
+      const { payloadsFrozen, envelopesMade } = kernel.stats();
+      return [payloadsFrozen - before.payloadsFrozen, envelopesMade - before.envelopesMade];
+    };
+    expect(await cost()).toEqual([0, 0]);
+    const watching = kernel.tap({ outcome: ({ event }) => void event });
+    expect(await cost()).toEqual([1, 1]);
+    watching[Symbol.dispose]();
+    expect(await cost()).toEqual([0, 0]);
+    using _failures = kernel.tap({ failure: () => undefined });
+    expect(await cost()).toEqual([0, 0]); // nothing has failed
+  });
+
+  it('that throws or rejects is logged with its extension, and the next one hears all the same', async () => {
+    const logger = collectingLogger();
+    const { kernel } = createLab({ logger });
+    const heard: string[] = [];
+    const boom = new Error('tap');
+    kernel.tap(
+      {
+        outcome: () => {
+          throw boom;
+        },
+      },
+      { extensionId: 'acme' },
+    );
+    kernel.tap({ outcome: () => Promise.reject(boom) as never }, { extensionId: 'other' });
+    kernel.tap({ outcome: ({ status }) => void heard.push(status) });
+    expect((await kernel.dispatch('lab.sequential', labSample())).status).toBe('passed');
+    await Promise.resolve();
+    expect(heard).toEqual(['passed']);
+    const errors = logger.entries.filter(({ level }) => level === 'error');
+    expect(errors.map(({ message, fields }) => [message, fields])).toEqual([
+      ['tap.outcome failed', { extensionId: 'acme', error: boom }],
+      ['tap.outcome failed', { extensionId: 'other', error: boom }],
+    ]);
+  });
+});

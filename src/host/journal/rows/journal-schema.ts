@@ -14,6 +14,9 @@ export const isOpenUpdate = `state IN ('accepted', 'handling')`;
 /** The condition of an index of what has not ended or is a dead letter. */
 export const isNotEnded = `state <> 'ended'`;
 
+/** The condition of the index of sends that have not ended. */
+export const isOpenSend = `state IN ('prepared', 'sending')`;
+
 /** The part of the schema that files of version 2 do not have. */
 export const sinceVersion2: readonly string[] = [
   keyValuesTable.sql,
@@ -27,7 +30,7 @@ export const schema: readonly string[] = [
   `CREATE INDEX open_updates ON updates (seq) WHERE ${isNotEnded}`,
   `CREATE INDEX updates_of_lane ON updates (lane, seq) WHERE ${isOpenUpdate}`,
   'CREATE INDEX sends_of ON sends (correlation_id)',
-  `CREATE INDEX open_sends ON sends (seq) WHERE state IN ('prepared', 'sending')`,
+  `CREATE INDEX open_sends ON sends (seq) WHERE ${isOpenSend}`,
   'CREATE INDEX dispatches_by_event ON dispatches (event_id)',
   'CREATE INDEX dispatches_by_correlation ON dispatches (correlation_id)',
   'CREATE INDEX transcript_of ON transcripts (session_id, seq)',

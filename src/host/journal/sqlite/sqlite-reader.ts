@@ -16,6 +16,7 @@ import {
   type UpdateFilter,
   type UpdateRecord,
 } from '../journal.js';
+import { type JournalCounts, mostCounted } from '../journal-counts.js';
 import {
   dispatchesTable,
   type RecordTable,
@@ -23,7 +24,7 @@ import {
   sendsTable,
   updatesTable,
 } from '../rows/journal-rows.js';
-import { isNotEnded, isOpenUpdate } from '../rows/journal-schema.js';
+import { isNotEnded, isOpenSend, isOpenUpdate } from '../rows/journal-schema.js';
 import { keyValueRows } from '../rows/key-value-rows.js';
 import { packedMark, unpacked } from '../rows/packed-dispatches.js';
 import { type Damage, goodRows, type TableRows, tableRows } from '../rows/table-rows.js';
@@ -65,6 +66,19 @@ export class SqliteReader implements JournalReader {
     if (eventId === undefined) return this.#slices(dispatchesTable, filter, isOf);
     const near = await this.#slices(dispatchesTable, filter, isOf);
     return near.length > 0 ? near : this.#slices(dispatchesTable, others, isOf);
+  }
+
+  async counts(): Promise<JournalCounts> {
+    const count = (table: string, condition: string): Record<string, number> => {
+      const states = `SELECT state FROM ${table} WHERE ${condition} LIMIT ${mostCounted}`;
+      const sql = `SELECT state, count(*) AS rows FROM (${states}) GROUP BY state`;
+      const rows = this.#database.prepare(sql).all();
+      return Object.fromEntries(rows.map((row) => [String(row['state']), Number(row['rows'])]));
+    };
+    return {
+      updates: { accepted: 0, handling: 0, dead: 0, ...count('updates', isNotEnded) },
+      sends: { prepared: 0, sending: 0, ...count('sends', isOpenSend) },
+    };
   }
 
   get keyValues(): KeyValueReader {

@@ -34,6 +34,7 @@ export async function tendJournal(path: string): Promise<TendedJournal> {
     updates: (filter) => reader.updates(filter),
     sends: (filter) => reader.sends(filter),
     dispatches: (filter) => reader.dispatches(filter),
+    counts: () => reader.counts(),
     close: () => reader.close(),
     keyValues,
     retry: async (eventId: string) => database.transaction(() => retry(eventId)),

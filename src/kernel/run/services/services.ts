@@ -30,6 +30,33 @@ export interface Tap {
   readonly late?: (late: Late) => void;
 }
 
+/** A tap that listens. */
+export interface TapEntry {
+  readonly tap: Tap;
+  /** The one that it belongs to, for the log. */
+  readonly extensionId?: string | undefined;
+}
+
+/** The taps of a kernel, in the order in which they came. */
+export class Taps {
+  /** Absent where nobody listens: then nothing is paid. */
+  entries: readonly TapEntry[] | undefined;
+  /** One of them wants to see each outcome. */
+  isWatched = false;
+
+  add(entry: TapEntry): Disposable {
+    this.#set([...(this.entries ?? []), entry]);
+    return {
+      [Symbol.dispose]: () => this.#set((this.entries ?? []).filter((one) => one !== entry)),
+    };
+  }
+
+  #set(entries: readonly TapEntry[]): void {
+    this.entries = entries.length === 0 ? undefined : entries;
+    this.isWatched = entries.some(({ tap }) => tap.outcome !== undefined);
+  }
+}
+
 /** The counts of a kernel since it was created. */
 export interface Counters extends PlanCounters, QuarantineCounters {
   dispatches: number;
@@ -91,7 +118,7 @@ export interface Services {
   readonly clock: Clock;
   readonly ids: IdSource;
   readonly logger: Logger;
-  readonly tap: Tap | undefined;
+  readonly taps: Taps;
   readonly trace: boolean;
   readonly deadlines: Deadlines;
   readonly inFlight: InFlight;

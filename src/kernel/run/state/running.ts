@@ -10,6 +10,14 @@ export interface RunningHandler extends Author {
   readonly isGivenUp: boolean;
 }
 
+/** How a close went. */
+export interface CloseReport {
+  /** Tells whether every dispatch had ended in time. */
+  readonly drained: boolean;
+  /** Families of the dispatches that were aborted instead. */
+  readonly abandoned: readonly string[];
+}
+
 /**
  * The handlers that have not settled. A detached observer is not among them, since nobody waits for it; nor is one that
  * runs in this very call.
@@ -34,12 +42,29 @@ export function runningHandlers({ deadlines, stillRunning }: Services): RunningH
 }
 
 /** Aborts every dispatch that waits. Returns the families of all that were open. */
-export function abortRunning({ deadlines }: Services): string[] {
+function abortRunning({ deadlines }: Services): string[] {
   return [...deadlines].map((waiting) => {
     const wait = waiting as RunWait; // only runs wait
     if (wait.isOn) wait.abort();
     return wait.run.family;
   });
+}
+
+/** Waits for the dispatches in flight, and aborts those that are open when the time is up. */
+export async function drainWithin(services: Services, timeoutMs: number): Promise<CloseReport> {
+  const { clock, inFlight } = services;
+  const abandoned: string[] = [];
+  await new Promise<void>((resolve) => {
+    const timer = clock.setTimeout(() => {
+      abandoned.push(...abortRunning(services));
+      resolve();
+    }, timeoutMs);
+    inFlight.whenIdle(() => {
+      clock.clearTimeout(timer);
+      resolve();
+    });
+  });
+  return { drained: abandoned.length === 0, abandoned };
 }
 
 /**
