@@ -1,6 +1,9 @@
 import './errors.js'; // merges the codes of this layer into ErrorCode
 
 export {
+  type ApprovalAnswer,
+  type ApprovalRequest,
+  type Approvals,
   RunDispatcher,
   type RunDispatcherOptions,
   type RunError,

@@ -18,6 +18,7 @@ export {
   SluiceError,
 } from './errors.js';
 export { explainOutcome } from './explain/explain.js';
+export { type Ask, type AskOptions, ask } from './handler/ask.js';
 export {
   type Allow,
   allow,
@@ -52,6 +53,12 @@ export * from './outcome/families.js';
 export type { Given } from './outcome/given.js';
 export type * from './outcome/outcome.js';
 export { type Principal, principalText } from './outcome/principal.js';
+export {
+  type ApprovalQuestion,
+  type ApprovalScope,
+  type Approver,
+  approvalScopes,
+} from './outcome/question.js';
 export { hasGrant } from './registry/grants.js';
 export type { QuarantinedHandler, QuarantineOptions } from './run/services/quarantine.js';
 export type { Counters, Late, Place, StillRunning, Tap } from './run/services/services.js';
@@ -81,6 +88,7 @@ export {
 } from './stage/stage.js';
 export type { FamilyShape, FieldsOf, StageTypes } from './stage/stage-types.js';
 export {
+  type ApprovalCode,
   type Band,
   bands,
   type EmissionSource,

@@ -1,12 +1,7 @@
-export { attachedFiles } from './attached-files.js';
+export type { ApprovalAnswer, ApprovalRequest, Approvals } from './approvals.js';
 export { driveRun, HeldKeys, isRunDriven } from './driven-runs.js';
-export type { RunFallback, RunInput, RunStart } from './run-bounds.js';
-export {
-  RunDispatcher,
-  type RunDispatcherOptions,
-  type RunProvider,
-  type RunStop,
-} from './run-dispatcher.js';
+export type { RunFallback, RunInput, RunProvider, RunStart, RunStop } from './run-bounds.js';
+export { RunDispatcher, type RunDispatcherOptions } from './run-dispatcher.js';
 export { mustPass, RunFailure, whyNot } from './run-failure.js';
 export type { RunError, RunFields, RunReport, RunSession } from './run-fields.js';
 export { resultText } from './tool-calls.js';

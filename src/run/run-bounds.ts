@@ -1,5 +1,5 @@
-import { definedFields, type PayloadOf } from '../kernel/index.js';
-import type { AnsweredBy, AssistantMessage } from '../stream/index.js';
+import { definedFields, type Gate, type PayloadOf } from '../kernel/index.js';
+import type { AgentProvider, AnsweredBy, AssistantMessage } from '../stream/index.js';
 import type { RunFields, RunReport } from './run-fields.js';
 import type { Trail } from './trail.js';
 import { usagePayload } from './usage.js';
@@ -40,6 +40,22 @@ export function answeredBy(opened: RunModel, by: AnsweredBy | undefined): RunMod
     },
   };
 }
+
+/** The provider that answers a run. */
+export interface RunProvider {
+  readonly id: string;
+  /** The model; by default the one that its last message names. */
+  readonly model?: string;
+  /** `enforce` if it asks the gate before a tool runs. */
+  readonly toolGate: Gate;
+  /** It answers in the place of another model. */
+  readonly fallback?: RunFallback;
+  /** The subagent that a tool call starts; without it, no call starts any. */
+  readonly subagentOf?: AgentProvider['subagentOf'];
+}
+
+/** The end of a run from outside: something was thrown, or nobody wanted the rest of it. */
+export type RunStop = { readonly error: unknown } | 'abandoned';
 
 /** The facts that end a run. */
 export interface RunEnding {

@@ -1,13 +1,6 @@
-import {
-  type Clock,
-  definedFields,
-  type Gate,
-  type Logger,
-  type Outcome,
-} from '../kernel/index.js';
+import { type Clock, definedFields, type Logger, type Outcome } from '../kernel/index.js';
 import {
   type AgentEnd,
-  type AgentProvider,
   type AssistantMessage,
   type SessionEvent,
   type SessionMessage,
@@ -18,16 +11,18 @@ import {
   type ToolExecutionEnd,
   textOf,
 } from '../stream/index.js';
+import type { Approvals } from './approvals.js';
 import { type Compactions, compactions } from './compactions.js';
 import { driveRun } from './driven-runs.js';
 import { OutputDeltas } from './output-deltas.js';
 import {
   answeredBy,
   dispatchEnd,
-  type RunFallback,
   type RunInput,
   type RunModel,
+  type RunProvider,
   type RunStart,
+  type RunStop,
 } from './run-bounds.js';
 import { endByFailure, endOfRun } from './run-end.js';
 import type { RunFields, RunReport, RunSession } from './run-fields.js';
@@ -50,23 +45,9 @@ export interface RunDispatcherOptions {
    * that the run has failed so; for any other it was aborted.
    */
   readonly signal: AbortSignal;
+  /** Asks humans what vetoes ask about; without it, that is refused. */
+  readonly approvals?: Approvals;
 }
-
-/** The provider that answers a run. */
-export interface RunProvider {
-  readonly id: string;
-  /** The model; by default the one that its last message names. */
-  readonly model?: string;
-  /** `enforce` if it asks the gate before a tool runs. */
-  readonly toolGate: Gate;
-  /** It answers in the place of another model. */
-  readonly fallback?: RunFallback;
-  /** The subagent that a tool call starts; without it, no call starts any. */
-  readonly subagentOf?: AgentProvider['subagentOf'];
-}
-
-/** The end of a run from outside: something was thrown, or nobody wanted the rest of it. */
-export type RunStop = { readonly error: unknown } | 'abandoned';
 
 /**
  * Turns the events of one run into canonical dispatches, in the order of seed 001: `start`, `input`, `open`, then

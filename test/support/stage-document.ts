@@ -46,6 +46,7 @@ function columns(stage: Stage): string {
     ['cancel codes', stage.classes.includes('veto') ? quoted(stage.cancelCodes) : ''],
     ['replies of cancels', stage.cancelReplies ? 'the sender of the message gets them' : ''],
     ['principal', stage.principal ? 'handlers see it' : ''],
+    ['questions to humans', stage.asks ? 'a veto may ask' : ''],
     ['emitted by', `${stage.emittedBy}: ${stage.emittedWhen}`],
     ['version', String(stage.version)],
     ['deprecated', deprecation(stage)],

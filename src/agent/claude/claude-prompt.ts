@@ -1,5 +1,5 @@
-import { attachedFiles } from '../../run/index.js';
 import { type AgentRequest, type SessionMessage, textOf } from '../../stream/index.js';
+import { attachedFiles } from '../../stream/internal.js';
 
 /** How much of a conversation a prompt repeats, in characters; the oldest goes first. */
 const maxHistoryChars = 100_000;

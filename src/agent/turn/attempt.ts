@@ -61,6 +61,7 @@ export async function runAttempt(turn: TurnScope, start: AttemptStart): Promise<
     clock,
     logger,
     signal,
+    ...definedFields({ approvals: options.approvals }),
   });
   // The prompt is in the transcript once and goes to the model once, also after attempts that failed.
   const prompt = written.find(isPrompt);

@@ -1,5 +1,5 @@
 import type { Clock, Kernel, Logger, Outcome } from '../../kernel/index.js';
-import type { RunReport, RunSession, TrailRefs } from '../../run/index.js';
+import type { Approvals, RunReport, RunSession, TrailRefs } from '../../run/index.js';
 import type {
   AgentProvider,
   PromptAttachment,
@@ -96,6 +96,8 @@ export interface AgentTurnOptions {
   readonly refs?: TrailRefs;
   readonly callbacks?: AgentTurnCallbacks;
   readonly retry?: AgentRetry;
+  /** Asks humans what vetoes ask about. Without it, a call that a veto asks about is refused. */
+  readonly approvals?: Approvals;
   /** Lists the turn while it runs. */
   readonly active?: ActiveRuns;
   /** Stops the turn. */

@@ -66,6 +66,7 @@ export function stageData(
     cancelCodes: classes.includes('veto') ? stage.cancelCodes : [],
     cancelReplies: stage.cancelReplies,
     principal: stage.principal,
+    asks: stage.asks,
     handlers,
   };
 }

@@ -1,5 +1,5 @@
-import { attachedFiles } from '../../run/index.js';
 import type { AgentRequest, AgentTrigger } from '../../stream/index.js';
+import { attachedFiles } from '../../stream/internal.js';
 
 /** The longest message, in bytes of UTF-8. */
 const maxMessageBytes = 100 * 1024;

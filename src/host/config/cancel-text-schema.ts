@@ -19,5 +19,8 @@ export const cancelText = z.strictObject({
   'rate-limited': text('rate-limited'),
   unsafe: text('unsafe'),
   'quiet-hours': text('quiet-hours'),
+  'approval-required': text('approval-required'),
+  'approval-denied': text('approval-denied'),
+  'approval-timeout': text('approval-timeout'),
   other: text('other'),
 } satisfies Record<keyof CancelTexts, z.ZodType>);

@@ -211,6 +211,12 @@ export interface SluiceConfig {
     unsafe?: false | string;
     /** A text that the sender gets if a message is cancelled as "quiet-hours", or false: nothing is sent. */
     'quiet-hours'?: false | string;
+    /** A text that the sender gets if a message is cancelled as "approval-required", or false: nothing is sent. */
+    'approval-required'?: false | string;
+    /** A text that the sender gets if a message is cancelled as "approval-denied", or false: nothing is sent. */
+    'approval-denied'?: false | string;
+    /** A text that the sender gets if a message is cancelled as "approval-timeout", or false: nothing is sent. */
+    'approval-timeout'?: false | string;
     /** A text that the sender gets if a message is cancelled as "other", or false: nothing is sent. */
     other?: false | string;
   } | undefined;

@@ -80,6 +80,7 @@ export const subagentStages = [
     annotations: annotated('bindingReady'),
     cancelCodes: ['blocked', 'policy', 'disabled', 'binding-failed', 'limit-reached'],
     principal: true,
+    asks: true,
     purpose: 'Prepares the place where a child will talk, or refuses the child.',
     emittedBy: 'subagent',
     emittedWhen: 'when an agent asks for a child',

@@ -1,6 +1,7 @@
 import type { Envelope } from '../outcome/envelope.js';
 import type {
   AnnotationsOf,
+  AsksOf,
   AsyncFamily,
   CancelCodeOf,
   CancelRepliesOf,
@@ -17,13 +18,15 @@ import type { Outcome } from '../outcome/outcome.js';
 import type { Principal } from '../outcome/principal.js';
 import type { Logger } from '../stage/ports.js';
 import type { Gate, HandlerClass } from '../stage/vocabulary.js';
+import type { Ask } from './ask.js';
 import type { Allow, Cancel, CancelWithReply, Select } from './decisions.js';
 
 /**
  * The pass of a dispatch that a handler is called in. `first`: in its place in the run order. `recheck`: a veto judges again what
- * has changed after it allowed it. More may come.
+ * has changed after it allowed it. `answered`: a human has allowed what a veto asked about, and the vetoes judge the same payload once
+ * more (judgement §4.5). More may come.
  */
-export type CallPass = 'first' | 'recheck';
+export type CallPass = 'first' | 'recheck' | 'answered';
 
 /**
  * The first argument of a handler. Read-only; the payload and everything in it is frozen, but for the fields
@@ -80,7 +83,8 @@ export interface ResultByClass<F extends FamilyName> {
   readonly veto:
     | Cancel<CancelCodeOf<F>>
     | Allow
-    | (CancelRepliesOf<F> extends true ? CancelWithReply<CancelCodeOf<F>> : never);
+    | (CancelRepliesOf<F> extends true ? CancelWithReply<CancelCodeOf<F>> : never)
+    | (AsksOf<F> extends true ? Ask : never);
   readonly resolver: Select<SelectionOf<F>> | readonly Select<SelectionOf<F>>[];
 }
 

@@ -28,6 +28,8 @@ export type CancelCodeOf<F extends FamilyName> = Families[F]['cancelCodes'];
 export type CancelRepliesOf<F extends FamilyName> = Families[F]['cancelReplies'];
 /** `true` if handlers of a family see on whose behalf it is dispatched. */
 export type PrincipalsOf<F extends FamilyName> = Families[F]['principal'];
+/** `true` if a veto of a family may ask a human. */
+export type AsksOf<F extends FamilyName> = Families[F]['asks'];
 /** The handler classes that a family's stage allows. */
 export type ClassOf<F extends FamilyName> = Families[F]['classes'];
 /** The execution mode of a family's stage. */
@@ -36,6 +38,11 @@ export type ModeOf<F extends FamilyName> = Families[F]['mode'];
 /** The families whose stage allows a handler class: what `api.veto` and its siblings take. */
 export type FamilyAllowing<C extends HandlerClass> = {
   [F in FamilyName]: C extends ClassOf<F> ? F : never;
+}[FamilyName];
+
+/** The families whose vetoes may ask a human. */
+export type AskingFamily = {
+  [F in FamilyName]: AsksOf<F> extends true ? F : never;
 }[FamilyName];
 
 /** The families that run in the caller's stack, through `dispatchSync`. */

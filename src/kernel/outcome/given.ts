@@ -4,7 +4,7 @@ import { type Band, bands, type Gate } from '../stage/vocabulary.js';
 import { freezePlain } from '../value/freeze.js';
 import { type Metadata, type Ref, refFields } from './envelope.js';
 import type { FamilyName, SelectionOf } from './families.js';
-import type { Outcome } from './outcome.js';
+import type { Author, Outcome } from './outcome.js';
 import { type Principal, takePrincipal } from './principal.js';
 
 /**
@@ -38,6 +38,11 @@ export interface Given<F extends FamilyName = FamilyName> {
   readonly gate?: Gate;
   /** Runs the handlers of one band only; the others are skipped as `other-band` (spec §4.9). */
   readonly band?: Band;
+  /**
+   * Makes it an answered pass: the vetoes alone judge the payload as it is, and a question of one of these is no objection. `after` is
+   * the outcome that asked; its selection stands (judgement §4.5).
+   */
+  readonly answered?: readonly Author[];
   /** Aborts the dispatch: what runs is told, what has not run does not. */
   readonly signal?: AbortSignal;
   /** The host's predicate over candidates: `true`, or why not (spec §9). */

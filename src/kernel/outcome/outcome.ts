@@ -1,4 +1,5 @@
 import type { FailPolicy, HandlerClass } from '../stage/vocabulary.js';
+import type { Author } from './author.js';
 import type { Envelope } from './envelope.js';
 import type {
   AnnotationsOf,
@@ -8,12 +9,9 @@ import type {
   SelectionOf,
 } from './families.js';
 import type { Principal } from './principal.js';
+import type { ApprovalQuestion } from './question.js';
 
-/** The author of a contribution. */
-export interface Author {
-  readonly extensionId: string;
-  readonly contributionId: string;
-}
+export type { Author } from './author.js';
 
 /** How a handler, or the stage itself, failed. More kinds may come. */
 export type FailureKind =
@@ -67,6 +65,8 @@ export interface CancelRecord<Code extends string = string> extends Author {
   readonly details?: Readonly<Record<string, unknown>>;
   /** The text that the veto has for the sender of the message (spec §8.6). */
   readonly reply?: string;
+  /** The first question that nobody has answered; with `approval-required` alone (judgement §4.3). */
+  readonly question?: ApprovalQuestion;
 }
 
 /** A veto that declined to judge again, and who changed the payload after it had allowed it. */
@@ -81,6 +81,7 @@ export type SkipReason =
   | 'budget-spent'
   | 'aborted'
   | 'explicit-target'
+  | 'answered'
   | 'other-band'
   | 'disabled'
   | 'quarantined';
@@ -98,6 +99,7 @@ export interface Step extends Author {
     | 'patched'
     | 'annotated'
     | 'allowed'
+    | 'asked'
     | 'cancelled'
     | 'proposed'
     | 'failed'
@@ -131,6 +133,8 @@ interface OutcomeBase<F extends FamilyName> {
   readonly staleApprovals: readonly StaleApproval[];
   readonly skipped: readonly Skipped[];
   readonly failures: readonly Failure[];
+  /** The vetoes whose questions a human has answered, in an answered pass (judgement §4.5). */
+  readonly answered?: readonly Author[];
   /** Each handler in run order; empty unless the kernel traces. */
   readonly steps: readonly Step[];
   /** The outcome as plain data, for a line of JSON. */
@@ -169,6 +173,7 @@ export interface OutcomeRecord
   readonly event: Pick<Envelope, 'family'>;
   readonly principal?: Principal;
   readonly cancel?: CancelRecord;
+  readonly answered?: readonly Author[];
   readonly selection?: Selection;
   readonly failures: readonly Omit<Failure, 'error'>[];
 }

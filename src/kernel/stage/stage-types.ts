@@ -14,6 +14,7 @@ export interface FamilyShape {
   readonly cancelCodes: string;
   readonly cancelReplies: boolean;
   readonly principal: boolean;
+  readonly asks: boolean;
 }
 
 /**
@@ -38,6 +39,7 @@ export interface StageTypes<
   readonly cancelCodes: T['cancelCodes'][number];
   readonly cancelReplies: T['cancelReplies'];
   readonly principal: T['principal'];
+  readonly asks: T['asks'];
 }
 
 /** The fields of a schema, or of none. */

@@ -1,19 +1,16 @@
 import type { TObject, TSchema } from 'typebox';
-import { kernelError } from '../errors.js';
+import { checkStage } from './check-stage.js';
 import type { ValueOf } from './named.js';
 import {
+  type ApprovalCode,
+  approvalCodes,
   type EmissionSource,
   type Emitter,
   type ExecutionMode,
-  emissionSources,
-  emitters,
-  executionModes,
   type FailPolicy,
   type HandlerClass,
-  handlerClasses,
   type PatchLaw,
   type PatchLawSpec,
-  patchLaws,
 } from './vocabulary.js';
 
 /** A schema of an object without fields: what a stage has where it declares no patch or annotations. */
@@ -50,6 +47,7 @@ export interface StageSpec<
   K extends string,
   R extends boolean,
   U extends boolean,
+  B extends boolean,
 > {
   /** The family's name: lower case, dotted. */
   readonly family: F;
@@ -81,6 +79,10 @@ export interface StageSpec<
   readonly cancelReplies?: R;
   /** Handlers see on whose behalf it is dispatched: `call.principal` (judgement §1.3). `false` if absent. */
   readonly principal?: U;
+  /** A veto may ask a human; the cancel codes of questions are then declared (judgement §4.1). `false` if absent. */
+  readonly asks?: B;
+  /** Says of a payload that it is a question itself: a veto cannot ask about it. */
+  readonly isQuestion?: (payload: ValueOf<P>) => boolean;
   /** The effect of a failure, per class; by default `open`. */
   readonly onError?: { readonly [Class in C]?: FailPolicy };
   /** Milliseconds one handler may take. */
@@ -117,6 +119,7 @@ export interface Stage<
   K extends string = string,
   R extends boolean = boolean,
   U extends boolean = boolean,
+  B extends boolean = boolean,
 > {
   readonly family: F;
   readonly classes: readonly C[];
@@ -130,9 +133,11 @@ export interface Stage<
   readonly replaceable: readonly string[];
   readonly selection: S | undefined;
   readonly settled: ((payload: never) => boolean) | undefined;
-  readonly cancelCodes: readonly (K | 'other')[];
+  readonly cancelCodes: readonly (K | 'other' | (B extends true ? ApprovalCode : never))[];
   readonly cancelReplies: R;
   readonly principal: U;
+  readonly asks: B;
+  readonly isQuestion: ((payload: never) => boolean) | undefined;
   readonly onError: Readonly<Record<HandlerClass, FailPolicy>>;
   readonly timeoutMs: number;
   readonly stageTimeoutMs: number;
@@ -170,8 +175,9 @@ export function defineStage<
   const K extends string = never,
   const R extends boolean = false,
   const U extends boolean = false,
->(spec: StageSpec<F, C, M, P, Q, A, S, K, R, U>): Stage<F, C, M, P, Q, A, S, K, R, U> {
-  check(spec);
+  const B extends boolean = false,
+>(spec: StageSpec<F, C, M, P, Q, A, S, K, R, U, B>): Stage<F, C, M, P, Q, A, S, K, R, U, B> {
+  checkStage(spec);
   const laws: Record<string, { law: PatchLaw; separator: string }> = {};
   const named: Readonly<Record<string, PatchLawSpec | undefined>> = spec.laws ?? {};
   for (const field of Object.keys(spec.patch?.properties ?? {})) {
@@ -192,9 +198,15 @@ export function defineStage<
     replaceable: Object.freeze([...(spec.replaceable ?? [])]),
     selection: spec.selection,
     settled: spec.settled,
-    cancelCodes: Object.freeze([...(spec.cancelCodes ?? []), 'other' as const]),
+    cancelCodes: Object.freeze([
+      ...(spec.cancelCodes ?? []),
+      ...(spec.asks === true ? approvalCodes : []),
+      'other' as const,
+    ]) as Stage<F, C, M, P, Q, A, S, K, R, U, B>['cancelCodes'], // the codes of questions exactly where `B` is `true`
     cancelReplies: (spec.cancelReplies ?? false) as R, // `R` is `false` where the row does not say
     principal: (spec.principal ?? false) as U, // so is `U`
+    asks: (spec.asks ?? false) as B, // so is `B`
+    isQuestion: spec.isQuestion,
     onError: Object.freeze({
       observer: 'open',
       augmenter: 'open',
@@ -218,71 +230,4 @@ export function defineStage<
 /** Tells whether a stage judges what may be shown before it is whole: its payload says `streaming`. */
 export function judgesStreams(stage: Stage): boolean {
   return Object.hasOwn(stage.payload.properties, 'streaming');
-}
-
-type AnySpec = StageSpec<
-  string,
-  HandlerClass,
-  ExecutionMode,
-  TObject,
-  TObject,
-  TObject,
-  TSchema,
-  string,
-  boolean,
-  boolean
->;
-
-function check(given: unknown): void {
-  const spec = given as AnySpec; // the generic row, read by its columns
-  const refuse = (problem: string): never => {
-    throw kernelError('bad-stage', { family: String(spec.family), problem });
-  };
-  if (!/^[a-z][a-z0-9-]*(\.[a-z][a-z0-9-]*)+$/.test(spec.family))
-    refuse('its name must be lower-case words joined by dots');
-  if (spec.classes.length === 0) refuse('it allows no handler class');
-  for (const name of spec.classes)
-    if (!handlerClasses.includes(name)) refuse(`"${name}" is no handler class`);
-  if (new Set(spec.classes).size !== spec.classes.length) refuse('a class is listed twice');
-  if (!executionModes.includes(spec.mode)) refuse(`"${spec.mode}" is no execution mode`);
-  if (spec.emitter !== undefined && !emitters.includes(spec.emitter))
-    refuse(`emitter must be one of ${emitters.join(', ')}`);
-  if (spec.emittedBy !== undefined && !emissionSources.includes(spec.emittedBy))
-    refuse(`emittedBy must be one of ${emissionSources.join(', ')}`);
-  if (spec.mode === 'parallel' && spec.classes.some((name) => name !== 'observer'))
-    refuse('a parallel stage allows observers only: parallel handlers cannot affect the outcome');
-  if (spec.classes.includes('mutator') !== (spec.patch !== undefined))
-    refuse('a stage has a patch schema exactly if it allows mutators');
-  if (spec.classes.includes('augmenter') !== (spec.annotations !== undefined))
-    refuse('a stage has an annotations schema exactly if it allows augmenters');
-  if (spec.classes.includes('resolver') !== (spec.selection !== undefined))
-    refuse('a stage has a selection schema exactly if it allows resolvers');
-  if (spec.cancelReplies === true && !spec.classes.includes('veto'))
-    refuse('a stage takes replies of cancels only if it allows vetoes');
-  const payloadFields = Object.keys(spec.payload.properties);
-  const patchFields = Object.keys(spec.patch?.properties ?? {});
-  const annotationFields = Object.keys(spec.annotations?.properties ?? {});
-  for (const field of [...payloadFields, ...patchFields, ...annotationFields])
-    if (field in Object.prototype) refuse(`"${field}" is a name that every object has already`);
-  for (const field of patchFields)
-    if (!payloadFields.includes(field)) refuse(`patch field "${field}" is no field of the payload`);
-  const within = (column: string, names: readonly string[], fields: readonly string[]): void => {
-    for (const name of names)
-      if (!fields.includes(name)) refuse(`${column} names "${name}", which is no field there`);
-  };
-  within('laws', Object.keys(spec.laws ?? {}), patchFields);
-  within('trusted', spec.trusted ?? [], patchFields);
-  within('shared', spec.shared ?? [], payloadFields);
-  within('replaceable', spec.replaceable ?? [], annotationFields);
-  const named: Readonly<Record<string, PatchLawSpec | undefined>> = spec.laws ?? {};
-  for (const [field, law] of Object.entries(named)) {
-    const name: string | undefined = typeof law === 'object' ? String(law.law) : law;
-    if (name !== undefined && !(patchLaws as readonly string[]).includes(name))
-      refuse(`laws.${field} is "${name}", which is no patch law`);
-  }
-  for (const column of ['timeoutMs', 'stageTimeoutMs'] as const) {
-    const value = spec[column];
-    if (value !== undefined && !(Number.isFinite(value) && value > 0))
-      refuse(`${column} must be a positive number of milliseconds`);
-  }
 }

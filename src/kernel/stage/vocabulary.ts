@@ -82,3 +82,9 @@ export type Band = (typeof bands)[number];
 
 /** The two bands, in run order. */
 export const bands = ['main', 'last'] as const;
+
+/** The codes of a cancel that stands for a question to a human (judgement §4.2). */
+export const approvalCodes = ['approval-required', 'approval-denied', 'approval-timeout'] as const;
+
+/** One of these codes. */
+export type ApprovalCode = (typeof approvalCodes)[number];

@@ -15,7 +15,7 @@ export const canonicalStage: typeof defineStage = (row) => {
 /** Declares a canonical stage that handlers only watch, all at once. */
 export const watchedStage = <const F extends string, P extends TObject>(
   row: Omit<
-    StageSpec<F, 'observer', 'parallel', P, NoFields, NoFields, never, never, false, false>,
+    StageSpec<F, 'observer', 'parallel', P, NoFields, NoFields, never, never, false, false, false>,
     'classes' | 'mode'
   >,
 ) => canonicalStage({ ...row, classes: ['observer'], mode: 'parallel' });

@@ -1,0 +1,95 @@
+import type { TObject } from 'typebox';
+import { kernelError } from '../errors.js';
+import {
+  type EmissionSource,
+  type Emitter,
+  type ExecutionMode,
+  emissionSources,
+  emitters,
+  executionModes,
+  type HandlerClass,
+  handlerClasses,
+  type PatchLawSpec,
+  patchLaws,
+} from './vocabulary.js';
+
+/** A row, as far as it is checked: without the types that its columns are joined by. */
+interface AnySpec {
+  readonly family: string;
+  readonly classes: readonly HandlerClass[];
+  readonly mode: ExecutionMode;
+  readonly payload: TObject;
+  readonly patch?: TObject;
+  readonly laws?: Readonly<Record<string, PatchLawSpec | undefined>>;
+  readonly trusted?: readonly string[];
+  readonly shared?: readonly string[];
+  readonly annotations?: TObject;
+  readonly replaceable?: readonly string[];
+  readonly selection?: object;
+  readonly cancelReplies?: boolean;
+  readonly asks?: boolean;
+  readonly timeoutMs?: number;
+  readonly stageTimeoutMs?: number;
+  readonly emittedBy?: EmissionSource;
+  readonly emitter?: Emitter;
+}
+
+/**
+ * Checks a row.
+ *
+ * @throws SluiceError `bad-stage`, naming the family and the column.
+ */
+export function checkStage(given: unknown): void {
+  const spec = given as AnySpec; // the generic row, read by its columns
+  const refuse = (problem: string): never => {
+    throw kernelError('bad-stage', { family: String(spec.family), problem });
+  };
+  if (!/^[a-z][a-z0-9-]*(\.[a-z][a-z0-9-]*)+$/.test(spec.family))
+    refuse('its name must be lower-case words joined by dots');
+  if (spec.classes.length === 0) refuse('it allows no handler class');
+  for (const name of spec.classes)
+    if (!handlerClasses.includes(name)) refuse(`"${name}" is no handler class`);
+  if (new Set(spec.classes).size !== spec.classes.length) refuse('a class is listed twice');
+  if (!executionModes.includes(spec.mode)) refuse(`"${spec.mode}" is no execution mode`);
+  if (spec.emitter !== undefined && !emitters.includes(spec.emitter))
+    refuse(`emitter must be one of ${emitters.join(', ')}`);
+  if (spec.emittedBy !== undefined && !emissionSources.includes(spec.emittedBy))
+    refuse(`emittedBy must be one of ${emissionSources.join(', ')}`);
+  if (spec.mode === 'parallel' && spec.classes.some((name) => name !== 'observer'))
+    refuse('a parallel stage allows observers only: parallel handlers cannot affect the outcome');
+  if (spec.classes.includes('mutator') !== (spec.patch !== undefined))
+    refuse('a stage has a patch schema exactly if it allows mutators');
+  if (spec.classes.includes('augmenter') !== (spec.annotations !== undefined))
+    refuse('a stage has an annotations schema exactly if it allows augmenters');
+  if (spec.classes.includes('resolver') !== (spec.selection !== undefined))
+    refuse('a stage has a selection schema exactly if it allows resolvers');
+  if (spec.cancelReplies === true && !spec.classes.includes('veto'))
+    refuse('a stage takes replies of cancels only if it allows vetoes');
+  if (spec.asks === true && (!spec.classes.includes('veto') || spec.mode !== 'sequential'))
+    refuse('vetoes can ask a human only on a sequential stage that allows vetoes');
+  const payloadFields = Object.keys(spec.payload.properties);
+  const patchFields = Object.keys(spec.patch?.properties ?? {});
+  const annotationFields = Object.keys(spec.annotations?.properties ?? {});
+  for (const field of [...payloadFields, ...patchFields, ...annotationFields])
+    if (field in Object.prototype) refuse(`"${field}" is a name that every object has already`);
+  for (const field of patchFields)
+    if (!payloadFields.includes(field)) refuse(`patch field "${field}" is no field of the payload`);
+  const within = (column: string, names: readonly string[], fields: readonly string[]): void => {
+    for (const name of names)
+      if (!fields.includes(name)) refuse(`${column} names "${name}", which is no field there`);
+  };
+  within('laws', Object.keys(spec.laws ?? {}), patchFields);
+  within('trusted', spec.trusted ?? [], patchFields);
+  within('shared', spec.shared ?? [], payloadFields);
+  within('replaceable', spec.replaceable ?? [], annotationFields);
+  for (const [field, law] of Object.entries(spec.laws ?? {})) {
+    const name: string | undefined = typeof law === 'object' ? String(law.law) : law;
+    if (name !== undefined && !(patchLaws as readonly string[]).includes(name))
+      refuse(`laws.${field} is "${name}", which is no patch law`);
+  }
+  for (const column of ['timeoutMs', 'stageTimeoutMs'] as const) {
+    const value = spec[column];
+    if (value !== undefined && !(Number.isFinite(value) && value > 0))
+      refuse(`${column} must be a positive number of milliseconds`);
+  }
+}
