@@ -2,9 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { statSync } from 'node:fs';
 import { isSluiceError, oneLine, type SluiceError } from '../../../kernel/index.js';
 import { hostError } from '../../errors.js';
-import type { SqliteDatabase } from '../../sqlite/open-sqlite.js';
+import type { SqliteDatabase, SqliteStatement } from '../../sqlite/open-sqlite.js';
 import type { CommitGuard } from '../commit/transactions.js';
-import { numberOf } from '../file/journal-file.js';
 
 /** The files of a journal, by the suffixes of its path. */
 const files = ['', '-wal', '-shm', '-lock'] as const;
@@ -22,6 +21,8 @@ export class JournalGuard implements CommitGuard {
   /** The token in the database's row of its writer. */
   readonly #token = randomUUID();
   readonly #known: ReadonlyMap<string, string | undefined>;
+  /** Compiled once, because each commit reads it. */
+  readonly #version: SqliteStatement;
   #dataVersion: number;
   #problem: SluiceError | undefined;
 
@@ -37,6 +38,7 @@ export class JournalGuard implements CommitGuard {
     const { path } = database;
     const paths = path === ':memory:' ? [] : files.map((suffix) => `${path}${suffix}`);
     this.#known = new Map(paths.map((one) => [one, identityOf(one)]));
+    this.#version = database.prepare('PRAGMA data_version');
     this.#dataVersion = this.#readDataVersion();
   }
 
@@ -104,7 +106,7 @@ export class JournalGuard implements CommitGuard {
   }
 
   #readDataVersion(): number {
-    return numberOf(this.#database, 'PRAGMA data_version');
+    return Number(this.#version.get()?.['data_version'] ?? 0);
   }
 }
 

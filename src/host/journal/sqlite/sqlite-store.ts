@@ -2,10 +2,11 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { isPrompt, type TranscriptEntry } from '../../../stream/index.js';
 import type { SqliteDatabase, SqliteRow } from '../../sqlite/open-sqlite.js';
 import type { SessionRecord, Store } from '../../transcript/store.js';
-import type { CleanText } from '../clean-body.js';
+import { type CleanText, cleanBody } from '../clean-body.js';
 import type { GroupCommit } from '../commit/group-commit.js';
 import { sessionsTable, transcriptsTable } from '../rows/journal-rows.js';
 import { tableRows } from '../rows/table-rows.js';
+import { TranscriptTails } from './transcript-tails.js';
 
 /** Rows that are read at once: other work has its turn between two such readings. */
 const page = 500;
@@ -19,9 +20,10 @@ export function sqliteStore(
   database: SqliteDatabase,
   commits: GroupCommit,
   clean?: CleanText,
+  tails = new TranscriptTails(),
 ): Store {
   const sessions = tableRows(database, sessionsTable, clean);
-  const transcripts = tableRows(database, transcriptsTable, clean);
+  const transcripts = tableRows(database, transcriptsTable); // `appendMessage` cleans
   /** Reads the size of a transcript in its last row, so that nothing is counted. */
   const sizeOf = (sessionId: string) => {
     const last = transcripts.newest('session_id', sessionId);
@@ -43,9 +45,9 @@ export function sqliteStore(
     of: string,
     work: () => void,
     how: Parameters<Store['saveSession']>[1],
+    told = () => {},
   ): Promise<void> => {
-    if (how?.mayWait !== true) return commits.write(work);
-    const kept = commits.later(work);
+    const kept = (how?.mayWait === true ? commits.later(work) : commits.write(work)).then(told);
     waiting.set(of, kept);
     try {
       await kept;
@@ -71,7 +73,12 @@ export function sqliteStore(
       const { sessionKey, sessionId } = record;
       const body = JSON.stringify(record);
       const old = sessions.find('session_key', sessionKey)?.['session_id'] ?? sessionId;
-      if (old !== sessionId) await forgetTranscript(String(old)); // as a reset leaves it
+      const isReplaced = old !== sessionId;
+      const forgetTail = () => {
+        if (isReplaced) tails.forget(String(old));
+      };
+      forgetTail();
+      if (isReplaced) await forgetTranscript(String(old)); // as a reset leaves it
       const save = (): void => {
         const before = sessions.find('session_key', sessionKey);
         if (before === undefined) {
@@ -81,23 +88,27 @@ export function sqliteStore(
         if (before['session_id'] !== sessionId) forget.run(String(before['session_id'])); // what has come meanwhile
         sessions.change(before, { session_id: sessionId, body });
       };
-      await write(sessionKey, save, how);
+      await write(sessionKey, save, how, forgetTail); // it may have been read meanwhile
     },
     appendMessage: (sessionId, message, how) => {
-      const body = JSON.stringify(message);
+      const json = JSON.stringify(message);
+      const body = clean === undefined ? json : cleanBody(transcriptsTable.name, json, clean);
+      let size = { messages: 0, prompts: 0 };
       const append = (): void => {
         const { messages, prompts } = sizeOf(sessionId);
-        const size = { messages: messages + 1, prompts: prompts + (isPrompt(message) ? 1 : 0) };
+        size = { messages: messages + 1, prompts: prompts + (isPrompt(message) ? 1 : 0) };
         transcripts.add(transcriptsTable.row({ sessionId, ...size, body }));
       };
-      return write(sessionId, append, how);
+      return write(sessionId, append, how, () => tails.added(sessionId, { ...size, body }));
     },
     readTranscript: async (sessionId, part) => {
       await written(sessionId);
       if (part !== undefined) {
+        const held = tails.part(sessionId, part);
+        if (held !== undefined) return held;
         const wanted = [sessionId, part.last, part.skip ?? 0];
         const rows = transcripts.read('session_id = ? ORDER BY seq DESC LIMIT ? OFFSET ?', wanted);
-        return rows.map(entryOf).reverse();
+        return tails.read(sessionId, part, rows.map(transcriptsTable.record));
       }
       const entries: TranscriptEntry[] = [];
       for (let after = 0; ; ) {
@@ -112,7 +123,7 @@ export function sqliteStore(
     },
     transcriptSize: async (sessionId) => {
       await written(sessionId);
-      return sizeOf(sessionId);
+      return tails.size(sessionId) ?? sizeOf(sessionId);
     },
   };
 }
