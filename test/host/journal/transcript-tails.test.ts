@@ -184,9 +184,10 @@ describe('the messages of sessions that take turns (durability §1.17)', () => {
           metadata: {},
         });
         let said = 0;
-        const generation = [0, 0, 0];
+        const idOf = (key: number) => `${key}.${generations.get(key) ?? 0}`;
+        const generations = new Map<number, number>();
         for (const { do: what, id, count, fails } of steps) {
-          const sessionId = `${id}.${generation[id]}`;
+          const sessionId = idOf(id);
           if (what === 'write') {
             const contents = numbers(said, said + count);
             said += count;
@@ -199,13 +200,14 @@ describe('the messages of sessions that take turns (durability §1.17)', () => {
             );
             if (isKept) await write(expected, sessionId, contents);
           } else if (what === 'reset') {
-            const next = `${id}.${++generation[id]}`;
+            generations.set(id, (generations.get(id) ?? 0) + 1);
+            const next = idOf(id);
             for (const one of [store, expected]) {
               await one.saveSession(session(id, sessionId));
               await one.saveSession(session(id, next));
             }
           }
-          for (const one of [sessionId, `${id}.${generation[id]}`]) {
+          for (const one of [sessionId, idOf(id)]) {
             const part = { last: count, skip: fails ? 3 : 0 };
             expect(await store.readTranscript(one, part)).toEqual(
               await expected.readTranscript(one, part),
