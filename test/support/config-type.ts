@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { docstring } from './docstring.js';
 
 /** Writes an interface of the input of a config schema. The description of each setting becomes its docstring. */
 export function interfaceOf(name: string, schema: z.core.$ZodType): string {
@@ -31,18 +32,9 @@ function fieldOf(key: string, node: z.core.$ZodType, indent: string): string {
   const inner = isOptional ? node.unwrap() : node;
   const text = (z.globalRegistry.get(node) ?? z.globalRegistry.get(inner))?.description;
   if (text === undefined) throw new TypeError(`The setting "${key}" has no description.`);
-  const name = /^[\w$]+$/.test(key) ? key : literal(key);
-  return `${docstring(text, indent)}${indent}${name}${isOptional ? '?' : ''}: ${typeOf(node, indent)};\n`;
-}
-
-/** The description as a sentence, in lines of at most 120 columns. */
-function docstring(text: string, indent: string): string {
   const sentence = `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
-  const short = `${indent}/** ${sentence} */\n`;
-  if (short.length <= 120) return short;
-  const width = 120 - `${indent} * `.length;
-  const lines = sentence.match(new RegExp(`\\S.{0,${width - 1}}(?= |$)`, 'g')) ?? [];
-  return `${indent}/**\n${lines.map((line) => `${indent} * ${line}\n`).join('')}${indent} */\n`;
+  const name = /^[\w$]+$/.test(key) ? key : literal(key);
+  return `${docstring(sentence, indent)}${indent}${name}${isOptional ? '?' : ''}: ${typeOf(node, indent)};\n`;
 }
 
 function literal(value: unknown): string {

@@ -2,13 +2,14 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import process from 'node:process';
+import { describeDeclarations } from './described-declarations.js';
 import type { SourceFile } from './source-tree.js';
 import { root } from './source-tree.js';
 import { temporaryFolder } from './temporary-folder.js';
 
 /**
  * The declarations of the core, as users get them: those in `dist`, or if a source is newer than its declarations, those
- * that the compiler writes now.
+ * that `npm run build` would write now.
  */
 export function freshDeclarations(): SourceFile[] {
   const dist = join(root, 'dist');
@@ -21,6 +22,7 @@ export function freshDeclarations(): SourceFile[] {
     encoding: 'utf8',
   });
   if (status !== 0) throw new Error(`The compiler writes no declarations: ${stdout}`);
+  describeDeclarations(folder.path);
   return declarationsIn(folder.path);
 }
 

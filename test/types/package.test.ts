@@ -4,6 +4,7 @@ import {
   cpSync,
   mkdirSync,
   mkdtempSync,
+  readdirSync,
   readFileSync,
   rmSync,
   writeFileSync,
@@ -13,6 +14,7 @@ import process from 'node:process';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { canonicalStages } from '../../src/kernel/index.js';
+import { describeDeclarations } from '../support/described-declarations.js';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const tsc = join(root, 'node_modules/typescript/bin/tsc');
@@ -154,6 +156,9 @@ beforeAll(() => {
   // what is wrong in src is found by `npm run typecheck`; this is about what gets out of it
   const outDir = join(installed, 'dist');
   run(tsc, ['-p', join(root, 'tsconfig.build.json'), '--outDir', outDir, '--noCheck']);
+  const catalog = join(outDir, 'kernel/catalog');
+  cpSync(catalog, join(outDir, 'kernel/inferred'), { recursive: true });
+  describeDeclarations(outDir);
   const beside = join(project, 'node_modules/sluice-thread-ownership');
   copyPackage('thread-ownership', beside);
   run(tsc, ['-p', beside, '--noCheck']);
@@ -207,6 +212,31 @@ describe('the built package, imported by its name (§2, §13)', () => {
     });
     const shown = [...stdout.matchAll(/Type '(.+?)' is not assignable to type 'number'/g)];
     expect(shown.map(([, type]) => type)).toEqual(named.map(({ name }) => name));
+  });
+
+  it('has fields with descriptions that are the types of the schemas, no looser and no stricter (§2.6)', () => {
+    const inferred = join(project, 'node_modules/sluice/dist/kernel/inferred');
+    const names = readdirSync(inferred, { recursive: true, encoding: 'utf8' })
+      .filter((file) => file.endsWith('.d.ts'))
+      .flatMap((file) => [
+        ...readFileSync(join(inferred, file), 'utf8').matchAll(/interface (\w+) extends Static</g),
+      ])
+      .map(([, name = '']) => name);
+    expect(names.length).toBeGreaterThan(60);
+    writeFileSync(
+      join(project, 'same.ts'),
+      `import type * as described from './node_modules/sluice/dist/kernel/catalog/index.js';
+import type * as inferred from './node_modules/sluice/dist/kernel/inferred/index.js';
+type Same<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
+// @ts-expect-error it tells an optional field from another
+export const other: Same<{ a?: string }, { a: string }> = true;
+${names.map((name) => `export const is${name}: Same<described.${name}, inferred.${name}> = true;`).join('\n')}
+`,
+    );
+    const options = { ...compilerOptions, exactOptionalPropertyTypes: true };
+    const config = { compilerOptions: options, files: ['same.ts'] };
+    writeFileSync(join(project, 'same.json'), JSON.stringify(config));
+    run(tsc, ['-p', 'same.json', '--noEmit']);
   });
 
   it('takes a package beside it, which imports it by its name, too', () => {

@@ -30,7 +30,7 @@ const agentCompletedPayload = object({
 /** The payload of `agent.completed`. */
 export interface AgentCompleted extends Static<typeof agentCompletedPayload> {}
 
-const fallback = object(
+export const fallback = object(
   {
     phase: oneOf(['active', 'cleared'], 'Whether another model took over, or the first is back.'),
     selectedProvider: optional(text('The provider that was asked for.')),

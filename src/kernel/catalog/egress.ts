@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox';
 import { named } from '../stage/named.js';
 import { annotated } from './pieces/annotations.js';
 import { canonicalStage, watchedStage } from './pieces/canonical-stage.js';
-import { delivery, receipt } from './pieces/delivery.js';
+import { type Delivery, delivery, receipt } from './pieces/delivery.js';
 import {
   amount,
   count,
@@ -145,7 +145,7 @@ export const egressStages = [
     patch: named<EgressPreparingPatch>(egressPreparingPatch),
     laws: { metadata: 'merge-keys' },
     annotations: annotated('language', 'summary'),
-    selection: delivery,
+    selection: named<Delivery>(delivery),
     settled: (payload) => payload.explicit,
     cancelCodes: [
       'owned-elsewhere',

@@ -42,7 +42,7 @@ export const routingStages = [
     mode: 'sequential',
     payload: named<RoutingResolving>(routingResolvingPayload),
     annotations: annotated('context', 'memoryKeys'),
-    selection: route,
+    selection: named<Route>(route),
     settled: (payload) => payload.explicitRoute !== undefined,
     cancelCodes: ['blocked', 'policy', 'owned-elsewhere', 'duplicate', 'rate-limited'],
     cancelReplies: true,

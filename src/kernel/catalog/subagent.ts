@@ -98,7 +98,7 @@ export const subagentStages = [
     mode: 'sequential',
     payload: named<SubagentDeliveryResolving>(subagentDeliveryResolvingPayload),
     annotations: annotated(),
-    selection: subagentTarget,
+    selection: named<SubagentTarget>(subagentTarget),
     settled: (payload) => payload.explicitTarget !== undefined,
     cancelCodes: ['blocked', 'policy', 'owned-elsewhere', 'not-wanted'],
     purpose: "Finds where a child's answer goes.",

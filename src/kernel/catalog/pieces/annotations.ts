@@ -1,4 +1,5 @@
 import { type Static, type TObject, Type } from 'typebox';
+import type { Named } from '../../stage/named.js';
 import { closed, object, optional, text, texts } from './field.js';
 
 /**
@@ -20,14 +21,12 @@ export const annotations = object({
 });
 export interface Annotations extends Static<typeof annotations> {}
 
-type Fields = (typeof annotations)['properties'];
-
 /** The annotations of a stage: those that every stage has, and others. */
-export function annotated<Name extends keyof Fields = never>(
+export function annotated<Name extends keyof Annotations = never>(
   ...names: readonly Name[]
-): TObject<Pick<Fields, 'notes' | 'labels' | Name>> {
+): Named<Pick<Annotations, 'notes' | 'labels' | Name>> {
   const picked: TObject = Type.Pick(annotations, ['notes', 'labels', ...names], closed);
-  return picked as TObject<Pick<Fields, 'notes' | 'labels' | Name>>; // those names were picked
+  return picked as Named<Pick<Annotations, 'notes' | 'labels' | Name>>; // those names were picked
 }
 
 /** The annotation fields for which the last writer wins, in every stage that has them. */
