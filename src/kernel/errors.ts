@@ -36,6 +36,12 @@ export const kernelErrors = {
     cause: 'A field of the contribution is missing or has a wrong value.',
     hint: 'Mend the field. The fields are described at Contribution.',
   },
+  'bad-match': {
+    message: '{extensionId}/{contributionId} on "{family}": {problem}.',
+    cause:
+      'A match is decided before the first handler is called: it names scalars that no patch of the stage can write, and refs of the envelope.',
+    hint: 'Judge anything else in the handler. A match on this stage may name: {fields}.',
+  },
   'duplicate-contribution': {
     message:
       'Extension "{extensionId}" has contributed "{contributionId}" already, to "{existing}".',

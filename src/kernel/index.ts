@@ -3,6 +3,7 @@ export type * from './contract/contract.js';
 export type { Override } from './contract/contribution.js';
 export type { Instrument } from './contract/instrument.js';
 export { type OpenContribution, type OpenKernel, openKernel } from './contract/open-kernel.js';
+export { mayMatch } from './contract/may-match.js';
 export { perKernel } from './contract/per-kernel.js';
 export { previewObstacles } from './contract/preview.js';
 export {
@@ -47,10 +48,13 @@ export type {
   ResultByClass,
   VetoOptions,
 } from './handler/handler.js';
+export { matchFields } from './match/match-fields.js';
+export type { MatchOf, MatchOptions } from './match/match-of.js';
 export { nameOf } from './outcome/entry.js';
 export type { Envelope, Metadata, Ref } from './outcome/envelope.js';
 export * from './outcome/families.js';
 export type { Given } from './outcome/given.js';
+export type { Match, MatchScalar } from './outcome/matching.js';
 export type * from './outcome/outcome.js';
 export { type Principal, principalText } from './outcome/principal.js';
 export {

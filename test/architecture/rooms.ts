@@ -14,6 +14,7 @@ export const rooms: Readonly<Record<string, readonly string[]>> = {
     'catalog/pieces',
     'catalog',
     'outcome',
+    'match',
     'handler',
     'merge',
     'run/services',

@@ -57,6 +57,7 @@ export interface LabContribution {
   readonly recheck?: boolean;
   readonly preview?: 'ok';
   readonly detached?: boolean;
+  readonly match?: unknown;
 }
 
 /** The options of a lab dispatch; `valid` judges any target. */

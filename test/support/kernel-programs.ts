@@ -7,7 +7,7 @@ export interface Program {
   readonly id: string;
   readonly class: HandlerClass;
   readonly returns: (call: LabCall) => unknown;
-  readonly options: Partial<Pick<LabContribution, 'failClosed' | 'recheck'>>;
+  readonly options: Partial<Pick<LabContribution, 'failClosed' | 'recheck' | 'match'>>;
 }
 
 const text = fc.constantFrom('', 'a', 'bad', 'hello', 'ü\ud800');

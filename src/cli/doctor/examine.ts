@@ -17,6 +17,7 @@ import { checkChannels } from './check-channels.js';
 import { checkFamilies } from './check-families.js';
 import { checkGrants } from './check-grants.js';
 import { checkJournal } from './check-journal.js';
+import { checkMatches } from './check-matches.js';
 import { checkSecrets } from './check-secrets.js';
 import { type Finding, findingsOf } from './finding.js';
 
@@ -53,6 +54,7 @@ export async function examine(settings: Settings, shell: Shell): Promise<Finding
       statuses.map(({ extensionId }) => extensionId),
     )),
     ...(await checkFamilies({ kernel, providers: agents, channels })),
+    ...(await checkMatches(kernel.stages(), settings.journal?.path)),
   );
   for (const { pluginId, error } of plugins)
     if (error === undefined) findings.push(setUp('plugins', pluginId));

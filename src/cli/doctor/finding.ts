@@ -17,6 +17,7 @@ export interface Finding {
     | 'grants'
     | 'secrets'
     | 'families'
+    | 'matches'
     | 'journal';
   /** The finding itself, in one line. */
   readonly what: string;

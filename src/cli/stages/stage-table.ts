@@ -5,6 +5,7 @@ import {
   type Stage,
   type StageInfo,
 } from '../../kernel/index.js';
+import { matchTexts } from '../print/match-text.js';
 import type { Layout } from '../print/layout.js';
 import { printable, span, wrap } from '../shell/text.js';
 
@@ -97,6 +98,7 @@ function handlerText(handler: PlannedHandler, stage: Stage): string {
     ...(handler.detached ? ['detached'] : []),
     ...(handler.recheck ? [] : ['no recheck']),
     ...(handler.previewOk ? ['preview ok'] : []),
+    ...matchTexts(handler),
     ...(handler.disabled ? ['disabled'] : []),
     ...(handler.quarantined ? ['in quarantine'] : []),
   ];

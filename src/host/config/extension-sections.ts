@@ -25,11 +25,18 @@ export const plugin = z.strictObject({
   ),
 });
 
+/** A value that a match compares with. */
+const matched = z.union([z.string(), z.number(), z.boolean()]);
+
 /** The operator's settings for one handler. */
 export const override = z.strictObject({
   disabled: setting(z.boolean(), 'true, so that the handler is not called'),
   priority: setting(z.number(), 'a number: handlers with a higher one run earlier'),
   timeoutMs: milliseconds('how long one call of the handler may take').exactOptional(),
+  match: setting(
+    z.record(z.string(), z.union([matched, z.array(matched).nonempty()])),
+    'an object: by the name of a field, the value or the list of values that the handler is called for',
+  ),
 });
 
 /** The thresholds for leaving a handler alone that fails (spec §12.6). */

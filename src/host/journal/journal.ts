@@ -125,6 +125,8 @@ export interface JournalFilter {
   readonly correlationId?: string;
   /** Records that were accepted, prepared or dispatched then or later: milliseconds since 1970. */
   readonly sinceMs?: number;
+  /** Only records whose number is less than this below the number of the last one: a look of bounded cost at the newest. */
+  readonly withinLast?: number;
   /** Records after this one. */
   readonly afterSeq?: number;
   /** At most so many records, the oldest; by default 1 000. */

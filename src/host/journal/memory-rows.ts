@@ -59,7 +59,9 @@ export class InOrder<Row extends Numbered> {
 
   /** The rows that a filter fits. No row is looked at before `afterSeq`, or behind the last that is wanted. */
   chosen(filter: JournalFilter, judge: (row: Row) => Judged): Row[] {
-    const { eventId, correlationId, sinceMs = Number.NEGATIVE_INFINITY, afterSeq = 0 } = filter;
+    const { eventId, correlationId, sinceMs = Number.NEGATIVE_INFINITY } = filter;
+    const { withinLast = Number.POSITIVE_INFINITY } = filter;
+    const afterSeq = Math.max(filter.afterSeq ?? 0, (this.#seqs.at(-1) ?? 0) - withinLast);
     const most = Math.max(0, Math.trunc(filter.limit ?? defaultLimit));
     const fitting: Row[] = [];
     const from = Math.max(this.#first, this.#after(afterSeq));

@@ -14,10 +14,35 @@ export function mayStream(parts: SendParts, message: Omit<OutgoingMessage, 'cont
         account.channel.capabilities.canStreamResponse === true &&
         account.channel.createStreamSender !== undefined,
     );
-  return isAble && isPreviewOk(parts);
+  return isAble && isPreviewOk(parts, message);
 }
 
-/** Tells whether parts of a text may be shown before any handler sees the whole. */
-export function isPreviewOk({ kernel }: SendParts): boolean {
-  return previewObstacles(kernel.plan('egress.preparing')).length === 0;
+/**
+ * Tells whether parts of a text may be shown before any handler sees the whole. A handler whose match no send of the text can meet is
+ * not asked (judgement §2.8).
+ */
+export function isPreviewOk(
+  { kernel }: SendParts,
+  message: Omit<OutgoingMessage, 'content'>,
+): boolean {
+  const { kind } = message;
+  const known: Readonly<Record<string, unknown>> = message;
+  const possible = (key: string): readonly unknown[] | undefined => {
+    if (key === 'kind') return grownKinds.includes(kind) ? grownKinds : [kind];
+    return isOfPlace(key) && known[key] !== undefined ? [known[key]] : undefined;
+  };
+  return previewObstacles(kernel.plan('egress.preparing'), possible).length === 0;
 }
+
+/** The kinds of the sends of a text that grows; it goes out whole as one of them if it may not grow. */
+const grownKinds: readonly OutgoingMessage['kind'][] = [
+  'reply',
+  'block',
+  'stream-opening',
+  'stream-final',
+];
+
+/** The fields that all sends of a text have in common. */
+const placeFields = ['channel', 'accountId', 'to', 'conversationId', 'threadId', 'agentId'];
+
+const isOfPlace = (key: string): boolean => placeFields.includes(key);

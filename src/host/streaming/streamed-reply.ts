@@ -154,7 +154,7 @@ export class StreamedReply {
     if (this.#place === undefined) return; // another reply grows there
     try {
       for (let part = this.#next(); part !== undefined; part = this.#next()) {
-        if (signal.aborted || this.#refused !== undefined || !isPreviewOk(parts)) return;
+        if (signal.aborted || this.#refused !== undefined || !isPreviewOk(parts, message)) return;
         if (this.#opened === undefined) await this.#open(part);
         if (this.#isEnding) return; // what it is by now is shown as its final
         await this.#opened?.driver?.show(this.#next() ?? part);

@@ -7,6 +7,7 @@ import type {
   SyncFamily,
 } from '../outcome/families.js';
 import type { Given } from '../outcome/given.js';
+import type { Match } from '../outcome/matching.js';
 import type { Author, Outcome } from '../outcome/outcome.js';
 import type { QuarantinedHandler, QuarantineOptions } from '../run/services/quarantine.js';
 import type { Counters, StillRunning, Tap } from '../run/services/services.js';
@@ -71,6 +72,10 @@ export interface PlannedHandler extends Author {
   readonly recheck: boolean;
   /** It declared `preview: 'ok'`. */
   readonly previewOk: boolean;
+  /** The conditions under which it is called; absent if it is called for each dispatch. */
+  readonly match: Match | undefined;
+  /** Those that the operator set beside them. */
+  readonly operatorMatch: Match | undefined;
   readonly disabled: boolean;
   /** It is in quarantine, or on trial after it. */
   readonly quarantined: boolean;
@@ -107,7 +112,7 @@ export interface Kernel {
   /**
    * Registers a handler. It takes part in dispatches that begin from now on, until it is disposed.
    *
-   * @throws SluiceError `unknown-family`, `class-not-allowed`, `bad-contribution`, `duplicate-contribution`,
+   * @throws SluiceError `unknown-family`, `class-not-allowed`, `bad-contribution`, `bad-match`, `duplicate-contribution`,
    *   `async-handler`, `not-granted` or `too-many-handlers`.
    */
   contribute<F extends FamilyName, C extends ClassOf<F> & HandlerClass>(

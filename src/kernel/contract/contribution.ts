@@ -1,5 +1,7 @@
 import { kernelError } from '../errors.js';
+import { checkMatch, conditionsOf } from '../match/conditions.js';
 import { type AnyHandler, codes, type Entry, type ResultCode } from '../outcome/entry.js';
+import type { MatchScalar } from '../outcome/matching.js';
 import { ContributionOwn } from '../run/services/own.js';
 import type { Logger } from '../stage/ports.js';
 import { judgesStreams, type Stage } from '../stage/stage.js';
@@ -13,6 +15,8 @@ export interface Override {
   readonly priority?: number;
   /** Milliseconds it may take. */
   readonly timeoutMs?: number;
+  /** Conditions beside those of the contribution: it is called only where all of them are met (judgement §2.4). */
+  readonly match?: Readonly<Record<string, MatchScalar | readonly MatchScalar[]>>;
 }
 
 /** A contribution as it comes in, before it is checked. */
@@ -29,6 +33,7 @@ export interface RawContribution {
   readonly preview?: 'ok';
   readonly detached?: boolean;
   readonly band?: 'last';
+  readonly match?: unknown;
 }
 
 const contributionKeys: readonly string[] = [
@@ -44,6 +49,7 @@ const contributionKeys: readonly string[] = [
   'preview',
   'detached',
   'band',
+  'match',
 ] satisfies (keyof RawContribution)[];
 
 const idPattern = /^[^\s/\p{Cc}]+$/u;
@@ -102,6 +108,8 @@ export function entryOf(
   const ownMs = override.timeoutMs ?? given.timeoutMs;
   const closed =
     given.class === 'veto' && (given.failClosed === true || stage.onError.veto === 'closed');
+  const own = checkMatch(given.match, stage, who, 'contribution');
+  const operator = checkMatch(override.match, stage, who, 'operator');
   return {
     extensionId: given.extensionId,
     contributionId: given.id,
@@ -117,6 +125,9 @@ export function entryOf(
     policy: closed ? 'closed' : plainPolicy(stage, given.class),
     recheck: given.recheck ?? true,
     previewOk: given.preview === 'ok',
+    match: [...conditionsOf(own, stage), ...conditionsOf(operator, stage)],
+    matches: { own, operator },
+    unknownMatches: closed,
     absent: override.disabled === true ? 'disabled' : undefined,
     standsFor: undefined,
     grants,

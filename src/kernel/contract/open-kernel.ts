@@ -5,6 +5,7 @@ import type {
   VetoOptions,
 } from '../handler/handler.js';
 import type { Given } from '../outcome/given.js';
+import type { MatchScalar } from '../outcome/matching.js';
 import type { Outcome } from '../outcome/outcome.js';
 import type { Band, HandlerClass } from '../stage/vocabulary.js';
 import type { Kernel, PlannedHandler } from './contract.js';
@@ -20,6 +21,7 @@ export interface OpenContribution
   readonly extensionId: string;
   readonly id: string;
   readonly band?: Band;
+  readonly match?: Readonly<Record<string, MatchScalar | readonly MatchScalar[]>>;
   readonly handler: (call: never, own: never) => unknown;
 }
 

@@ -1,3 +1,4 @@
+import type { MatchOptions } from '../match/match-of.js';
 import type { Envelope } from '../outcome/envelope.js';
 import type {
   AnnotationsOf,
@@ -161,7 +162,8 @@ export interface FamilyOptionsByClass<F extends FamilyName> {
 
 /** The options of a contribution of one class to one family. */
 export type OptionsOf<F extends FamilyName, C extends HandlerClass> = OptionsByClass[C] &
-  FamilyOptionsByClass<F>[C];
+  FamilyOptionsByClass<F>[C] &
+  MatchOptions<F>;
 
 /**
  * A handler with its address: what `kernel.contribute` takes.

@@ -1,4 +1,5 @@
 import type { Band, FailPolicy, HandlerClass } from '../stage/vocabulary.js';
+import type { Condition, Match } from './matching.js';
 import type { Author } from './outcome.js';
 
 /** A handler as the loops call it: the types of its family are checked where it is contributed. */
@@ -37,6 +38,15 @@ export interface Entry extends Author {
   readonly recheck: boolean;
   /** Parts of a stream may be shown before it has judged the whole. */
   readonly previewOk: boolean;
+  /** All of them have to be met: those of the contribution, and those of the operator. Empty if it has no match. */
+  readonly match: readonly Condition[];
+  /** The same as they were written. */
+  readonly matches: {
+    readonly own: Match | undefined;
+    readonly operator: Match | undefined;
+  };
+  /** A value that is not known meets its conditions: it is a fail-closed veto (judgement §2.3). */
+  readonly unknownMatches: boolean;
   /** Why it is in no plan, where it is not. */
   readonly absent: 'disabled' | 'quarantined' | undefined;
   /** The entry in whose place it stands in plans, where it does. */

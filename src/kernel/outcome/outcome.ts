@@ -84,7 +84,9 @@ export type SkipReason =
   | 'answered'
   | 'other-band'
   | 'disabled'
-  | 'quarantined';
+  | 'quarantined'
+  /** Told only where the kernel traces (judgement §2.6). */
+  | 'no-match';
 
 /** A handler that was not called, and why. */
 export interface Skipped extends Author {

@@ -12,7 +12,7 @@ export function checkOverride(key: string, override: Override): void {
     throw kernelError('bad-option', { option: `overrides["${key}"]`, problem });
   };
   if (!/^.+\/[^/]+$/.test(key)) refuse('its name must be extension/contribution');
-  const fields = ['disabled', 'priority', 'timeoutMs'];
+  const fields = ['disabled', 'priority', 'timeoutMs', 'match'];
   for (const field of Object.keys(override)) {
     if (fields.includes(field)) continue;
     refuse(`it has no field "${field}"${didYouMean(field, fields)}`);

@@ -264,6 +264,8 @@ function plannedHandler(entry: Entry): PlannedHandler {
     detached: entry.code === codes.detached,
     recheck: entry.recheck,
     previewOk: entry.previewOk,
+    match: entry.matches.own,
+    operatorMatch: entry.matches.operator,
     disabled: entry.absent === 'disabled',
     quarantined: entry.standsFor !== undefined,
   });

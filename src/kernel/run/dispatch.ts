@@ -104,6 +104,7 @@ function noteSkipped(run: Run, outcome: Outcome): void {
     ...run.plan.entries,
     ...run.terms.passedOver,
     ...run.plan.otherBand,
+    ...run.plan.unmatched,
     ...run.plan.absent,
   ];
   for (const { extensionId, contributionId, why } of outcome.skipped) {

@@ -17,7 +17,6 @@ import { type FamilyState, Registry } from '../registry/registry.js';
 import { begin, end, settled } from '../run/dispatch.js';
 import { Deadlines } from '../run/services/deadlines.js';
 import { InFlight } from '../run/services/in-flight.js';
-import type { Plan } from '../run/services/plan.js';
 import type { Quarantine } from '../run/services/quarantine.js';
 import {
   type Counters,
@@ -50,6 +49,7 @@ import {
   systemClock,
   unfailing,
 } from '../stage/ports.js';
+import { chosenPlan } from './chosen-plan.js';
 
 const defaultLimits: KernelLimits = { warnAt: 1_000, refuseAt: 20_000, depth: 8 };
 
@@ -244,7 +244,10 @@ class PipelineKernel implements Services {
   /** The outcome of a dispatch that no handler and no tap hears, and that can only pass. */
   #unheard(slot: FamilyState, payload: object, given: Given | undefined): Outcome | undefined {
     if (this.#closed || this.taps.isWatched || !this.#mayBeUnheard) return undefined;
-    const plan = slot.plan ?? this.#registry.planOf(slot);
+    const whole = slot.plan ?? this.#registry.planOf(slot);
+    if ((whole.size > 0 && whole.index === undefined) || given?.band !== undefined)
+      return undefined;
+    const plan = chosenPlan(this.#registry, slot, payload, given, undefined);
     if (plan.size > 0 || !passesUnheard(slot.stage, given)) return undefined;
     const nowMs = this.#stamp();
     if (nowMs < this.#stampMs) return undefined; // the clock went back
@@ -270,28 +273,16 @@ class PipelineKernel implements Services {
     const { stage } = slot;
     if (this.#closed && nested === undefined)
       throw kernelError('kernel-closed', { family: stage.family });
-    const plan =
-      given?.band === undefined
-        ? (slot.plan ?? this.#registry.planOf(slot))
-        : this.#registry.bandOf(slot, given.band);
     const nowMs = this.#stamp();
     const sequence = ++this.#sequence;
-    const taken = this.#take(slot, plan, payload);
+    const taken = this.strict ? takePayload(stage, this.#registry.checkOf(slot), payload) : payload;
+    const plan = chosenPlan(this.#registry, slot, taken, given, nested?.upstream);
+    const isSeen = this.strict || plan.size > 0 || this.taps.isWatched;
+    if (isSeen && !this.strict) freezeOrThrow(stage, payload);
+    if (isSeen) this.counters.payloadsFrozen++;
     if (given !== undefined) takeGiven(stage, given);
     const run = startedRun(this, plan, taken, given, nested, nowMs, this.#stampMs, sequence);
     this.counters.dispatches++;
     return run;
-  }
-
-  /** The payload as the dispatch owns it: frozen where somebody will see it, checked where that is asked for. */
-  #take(slot: FamilyState, plan: Plan, payload: object): object {
-    if (this.strict) {
-      this.counters.payloadsFrozen++;
-      return takePayload(slot.stage, this.#registry.checkOf(slot), payload);
-    }
-    if (plan.size === 0 && !this.taps.isWatched) return payload;
-    freezeOrThrow(slot.stage, payload);
-    this.counters.payloadsFrozen++;
-    return payload;
   }
 }

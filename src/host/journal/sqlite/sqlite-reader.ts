@@ -128,7 +128,7 @@ export class SqliteReader implements JournalReader {
     sawDamaged: (seq: unknown) => void,
   ): Row[] {
     const { eventId, correlationId, sinceMs, afterSeq, family, states, lane, limit } = filter;
-    const { withoutBody = false } = filter;
+    const { withoutBody = false, withinLast } = filter;
     const conditions: string[] = [];
     const values: SqliteValue[] = [];
     const where = (condition: string, ...bound: readonly SqliteValue[]): void => {
@@ -146,6 +146,8 @@ export class SqliteReader implements JournalReader {
     if (correlationId !== undefined) where(`${table.correlationColumn} = ?`, correlationId);
     if (sinceMs !== undefined) where(`${table.timeColumn} >= ?`, sinceMs);
     if (afterSeq !== undefined) where('seq > ?', afterSeq);
+    if (withinLast !== undefined)
+      where(`seq > (SELECT max(seq) FROM ${table.name}) - ?`, withinLast);
     if (family !== undefined) where(`(family = ? OR omitted = '${packedMark}')`, family);
     if (lane !== undefined) where('lane = ?', lane);
     if (states !== undefined) where(`state IN (${states.map(() => '?').join(', ')})`, ...states);

@@ -1,3 +1,4 @@
+import { MatchIndex } from '../../match/match-index.js';
 import { type AnyHandler, codes, type Entry, type ResultCode } from '../../outcome/entry.js';
 import type { Stage } from '../../stage/stage.js';
 import { type Band, bands } from '../../stage/vocabulary.js';
@@ -18,6 +19,10 @@ export interface Plan {
   readonly absent: readonly Entry[];
   /** The handlers of the other band, if the plan is of one only. */
   readonly otherBand: readonly Entry[];
+  /** The handlers that do not match, if the plan is of those that do. */
+  readonly unmatched: readonly Entry[];
+  /** Finds the handlers that match a dispatch; absent if none of them has a match. */
+  readonly index: MatchIndex<Plan> | undefined;
   /** Milliseconds the whole dispatch may take. */
   readonly stageTimeoutMs: number;
   /** Tells whether a veto stands before a mutator or resolver: only then can something change after it allowed. */
@@ -53,47 +58,56 @@ export function buildPlan(
   });
   const absent = entries.filter((entry) => entry.absent !== undefined);
   const present = entries.filter((entry) => entry.absent === undefined);
-  return planWithin(stage, present, absent, none);
+  return indexed(planWithin(stage, present, { ...nobody, absent }));
 }
 
 /** The part of a plan that is of one band (spec §4.9). */
 export function bandPlan(plan: Plan, band: Band): Plan {
   const own = plan.entries.filter((entry) => entry.band === band);
   const others = plan.entries.filter((entry) => entry.band !== band);
-  return planWithin(plan.stage, own, plan.absent, others);
+  return indexed(
+    planWithin(plan.stage, own, { ...nobody, absent: plan.absent, otherBand: others }),
+  );
 }
 
-function planWithin(
-  stage: Stage,
-  present: readonly Entry[],
-  absent: readonly Entry[],
-  otherBand: readonly Entry[],
-): Plan {
+/** The handlers that a dispatch over a plan does not call. */
+type Others = Pick<Plan, 'absent' | 'otherBand' | 'unmatched'>;
+
+const none: readonly Entry[] = Object.freeze([]);
+const nobody: Others = Object.freeze({ absent: none, otherBand: none, unmatched: none });
+
+/** The plan, with an index of its matches where it has any. */
+function indexed(plan: Plan): Plan {
+  const { stage, entries, absent, otherBand } = plan;
+  if (entries.every(({ match }) => match.length === 0)) return plan;
+  const index = new MatchIndex<Plan>(entries, (matching, unmatched) =>
+    planWithin(stage, matching, { absent, otherBand, unmatched }),
+  );
+  return { ...plan, index };
+}
+
+function planWithin(stage: Stage, present: readonly Entry[], others: Others): Plan {
   const hasResolvers = present.some((entry) => entry.code === codes.resolver);
   const settled = hasResolvers
     ? planOf(
         stage,
         present.filter((entry) => entry.code !== codes.resolver),
-        absent,
-        otherBand,
+        others,
         undefined,
       )
     : undefined;
-  return planOf(stage, present, absent, otherBand, settled);
+  return planOf(stage, present, others, settled);
 }
 
 /** A plan of some entries of another, in the same order: for judging again. */
 export function subPlan(plan: Plan, entries: readonly Entry[]): Plan {
-  return planOf(plan.stage, entries, none, none, undefined);
+  return planOf(plan.stage, entries, nobody, undefined);
 }
-
-const none: readonly Entry[] = Object.freeze([]);
 
 function planOf(
   stage: Stage,
   entries: readonly Entry[],
-  absent: readonly Entry[],
-  otherBand: readonly Entry[],
+  { absent, otherBand, unmatched }: Others,
   settled: Plan | undefined,
 ): Plan {
   const firstVeto = entries.findIndex(isVeto);
@@ -109,6 +123,8 @@ function planOf(
     size: entries.length,
     absent,
     otherBand,
+    unmatched,
+    index: undefined,
     stageTimeoutMs: entries.reduce((sum, entry) => sum + entry.extendsMs, stage.stageTimeoutMs),
     mayGoStale: firstVeto >= 0 && firstVeto < lastChanger,
     hasResolvers: settled !== undefined,

@@ -89,6 +89,8 @@ export class Dispatched {
     for (const entry of plan.otherBand) skipped.push({ ...authorOf(entry), why: 'other-band' });
     for (const entry of plan.absent)
       skipped.push({ ...authorOf(entry), why: entry.absent ?? 'disabled' });
+    if (this.#run.steps !== undefined)
+      for (const entry of plan.unmatched) skipped.push({ ...authorOf(entry), why: 'no-match' });
     return skipped;
   }
 

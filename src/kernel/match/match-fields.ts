@@ -1,0 +1,94 @@
+import type { TObject, TSchema } from 'typebox';
+import { refFields } from '../outcome/envelope.js';
+import type { MatchField, MatchScalar, ScalarType } from '../outcome/matching.js';
+import type { Stage } from '../stage/stage.js';
+
+/** How many names a key may join: `message.sender.id` has three. */
+export const deepest = 3;
+
+/** The refs that a match may name. No two events have one message ref, so that one is left out. */
+const matchedRefs = refFields.filter((name) => name !== 'messageRef');
+
+const refParts = ['channel', 'id'] as const;
+
+const ids = ['workspaceId', 'agentId', 'sessionId'] as const;
+
+/**
+ * The fields that a match on a stage may name, by their key: scalars of the payload that no patch can write, and the refs and ids that
+ * the dispatch has beside its payload (judgement §2.1).
+ */
+export function matchFields(stage: Stage): ReadonlyMap<string, MatchField> {
+  const fields = new Map<string, MatchField>();
+  const add = (field: MatchField): void => void fields.set(field.key, field);
+  const patched = Object.keys(stage.patch?.properties ?? {});
+  for (const [name, schema] of Object.entries(stage.payload.properties))
+    if (!patched.includes(name) && !stage.shared.includes(name))
+      for (const field of fieldsIn(schema, [name])) add(field);
+  const beside = [
+    ...ids.map((id) => [id]),
+    ...matchedRefs.flatMap((ref) => refParts.map((part) => [ref, part])),
+  ];
+  for (const path of beside) {
+    const [head = ''] = path;
+    if (!Object.hasOwn(stage.payload.properties, head)) add(textBeside(path)); // the payload's own field has the name
+  }
+  return fields;
+}
+
+function textBeside(path: readonly string[]): MatchField {
+  const types = ['string'] as const;
+  return { key: path.join('.'), from: 'origin', path, types, values: undefined, isList: false };
+}
+
+/** The scalars at a path of the payload, and below it. */
+function fieldsIn(schema: TSchema, path: readonly string[]): MatchField[] {
+  const { properties } = schema as Partial<TObject>;
+  if (properties !== undefined)
+    return path.length === deepest
+      ? []
+      : Object.entries(properties).flatMap(([name, inner]) => fieldsIn(inner, [...path, name]));
+  const scalar = scalarOf(schema);
+  if (scalar === undefined) return [];
+  return [{ key: path.join('.'), from: 'payload', path, ...scalar, isList: false }];
+}
+
+/** The types and the listed values of a schema of scalars; nothing if the schema takes anything else. */
+function scalarOf(schema: TSchema): Pick<MatchField, 'types' | 'values'> | undefined {
+  const { type, const: only, enum: listed, anyOf } = schema as SchemaParts;
+  const values = only === undefined ? listed : [only];
+  if (values !== undefined) {
+    const known = values.filter((value) => value !== null);
+    return known.length > 0 && known.every(isScalar)
+      ? { types: [...new Set(known.map((value) => typeof value as ScalarType))], values: known }
+      : undefined;
+  }
+  if (anyOf !== undefined) return anyOfScalars(anyOf.filter(({ type: one }) => one !== 'null'));
+  const name = type === 'integer' ? 'number' : type;
+  if (name !== 'string' && name !== 'number' && name !== 'boolean') return undefined;
+  return { types: [name], values: undefined };
+}
+
+function anyOfScalars(parts: readonly SchemaParts[]): ReturnType<typeof scalarOf> {
+  const scalars = parts.map((part) => scalarOf(part as TSchema));
+  if (scalars.length === 0 || scalars.includes(undefined)) return undefined;
+  const types = [...new Set(scalars.flatMap((one) => one?.types ?? []))];
+  const listed = scalars.map((one) => one?.values);
+  return { types, values: listed.includes(undefined) ? undefined : listed.flatMap((v) => v ?? []) };
+}
+
+/** Tells whether a match can compare with a value. */
+export function isScalar(value: unknown): value is MatchScalar {
+  return (
+    typeof value === 'string' ||
+    typeof value === 'boolean' ||
+    (typeof value === 'number' && Number.isFinite(value))
+  );
+}
+
+/** The parts of a JSON schema that say whether it takes scalars alone. */
+interface SchemaParts {
+  readonly type?: unknown;
+  readonly const?: unknown;
+  readonly enum?: readonly unknown[];
+  readonly anyOf?: readonly SchemaParts[];
+}
