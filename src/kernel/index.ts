@@ -2,8 +2,8 @@ export { type CanonicalFamilies, canonicalStages } from './catalog/index.js';
 export type * from './contract/contract.js';
 export type { Override } from './contract/contribution.js';
 export type { Instrument } from './contract/instrument.js';
-export { type OpenContribution, type OpenKernel, openKernel } from './contract/open-kernel.js';
 export { mayMatch } from './contract/may-match.js';
+export { type OpenContribution, type OpenKernel, openKernel } from './contract/open-kernel.js';
 export { perKernel } from './contract/per-kernel.js';
 export { previewObstacles } from './contract/preview.js';
 export {

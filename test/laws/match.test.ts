@@ -12,7 +12,8 @@ const channels = ['telegram', 'tele', 'pigeon'];
 
 type Wanted = Readonly<Record<string, readonly (string | boolean | number)[]>>;
 
-const some = <T>(...of: readonly T[]) => fc.uniqueArray(fc.constantFrom(...of), { minLength: 1, maxLength: 3 });
+const some = <T>(...of: readonly T[]) =>
+  fc.uniqueArray(fc.constantFrom(...of), { minLength: 1, maxLength: 3 });
 
 const wanted: fc.Arbitrary<Wanted> = fc.record(
   {
@@ -33,7 +34,10 @@ const situations = fc.record({
         {
           kind: fc.constantFrom(...kinds, null),
           urgent: fc.boolean(),
-          place: fc.record({ city: fc.constantFrom(...cities), floor: fc.nat(2) }, { requiredKeys: ['city'] }),
+          place: fc.record(
+            { city: fc.constantFrom(...cities), floor: fc.nat(2) },
+            { requiredKeys: ['city'] },
+          ),
           target: fc.constant('there'),
         },
         { requiredKeys: [] },
@@ -88,40 +92,44 @@ describe('a match', () => {
       );
       const seen = { called: 0, leftOut: 0, rechecked: 0 };
       await fc.assert(
-        fc.asyncProperty(list, situations, async ([made, matches, priorities, isAsync], situation) => {
-          const run = async (withMatch: boolean) => {
-            const { kernel } = createLab();
-            const calls: string[] = [];
-            const own = made.map((program, i): Program => {
-              const match = matches[i] ?? {};
-              const isStrict =
-                program.class === 'veto' &&
-                (program.options.failClosed === true || family.endsWith('closed'));
-              const returns = (call: LabCall & { readonly pass?: string }): unknown => {
-                if (!holds(match, call, isStrict)) {
-                  if (withMatch) throw new Error('called without a match');
-                  seen.leftOut++;
-                  return program.class === 'veto' ? allow() : undefined;
-                }
-                seen.called++;
-                if (call.pass === 'recheck') seen.rechecked++;
-                calls.push(`${program.id} ${call.pass} ${JSON.stringify(call.payload)}`);
-                return program.returns(call);
-              };
-              const awaited = isAsync && i % 2 === 0 && family.startsWith('lab.sequential');
-              return {
-                ...program,
-                returns: awaited ? async (call) => returns(call) : returns,
-                options: { ...program.options, ...(withMatch && { match }) },
-              };
-            });
-            install(kernel, family, own, (_, i) => priorities[i] ?? 0);
-            const { channel, payload } = situation;
-            const given = channel === null ? {} : { accountRef: { channel, id: '1' } };
-            return facts(await kernel.run(family, structuredClone(payload), given), calls);
-          };
-          expect(await run(true)).toEqual(await run(false));
-        }),
+        fc.asyncProperty(
+          list,
+          situations,
+          async ([made, matches, priorities, isAsync], situation) => {
+            const run = async (withMatch: boolean) => {
+              const { kernel } = createLab();
+              const calls: string[] = [];
+              const own = made.map((program, i): Program => {
+                const match = matches[i] ?? {};
+                const isStrict =
+                  program.class === 'veto' &&
+                  (program.options.failClosed === true || family.endsWith('closed'));
+                const returns = (call: LabCall): unknown => {
+                  if (!holds(match, call, isStrict)) {
+                    if (withMatch) throw new Error('called without a match');
+                    seen.leftOut++;
+                    return program.class === 'veto' ? allow() : undefined;
+                  }
+                  seen.called++;
+                  if (call.pass === 'recheck') seen.rechecked++;
+                  calls.push(`${program.id} ${call.pass} ${JSON.stringify(call.payload)}`);
+                  return program.returns(call);
+                };
+                const awaited = isAsync && i % 2 === 0 && family.startsWith('lab.sequential');
+                return {
+                  ...program,
+                  returns: awaited ? async (call) => returns(call) : returns,
+                  options: { ...program.options, ...(withMatch && { match }) },
+                };
+              });
+              install(kernel, family, own, (_, i) => priorities[i] ?? 0);
+              const { channel, payload } = situation;
+              const given = channel === null ? {} : { accountRef: { channel, id: '1' } };
+              return facts(await kernel.run(family, structuredClone(payload), given), calls);
+            };
+            expect(await run(true)).toEqual(await run(false));
+          },
+        ),
         { numRuns },
       );
       expect(Math.min(seen.called, seen.leftOut)).toBeGreaterThan(50); // the programs do something

@@ -20,6 +20,7 @@ export interface LabCall {
   readonly payload: Bag;
   readonly annotations: Bag;
   readonly selection: { readonly target: unknown; readonly extensionId: string } | undefined;
+  readonly pass: string;
   readonly signal: AbortSignal;
 }
 

@@ -5,10 +5,25 @@ import { allow, type ExtensionApi, type MatchOf } from '../../src/index.js';
 const gates = (api: ExtensionApi): void => {
   const no = (): undefined => undefined;
   api.veto('agent.tool.calling', 'ok', { match: { toolName: ['Bash', 'exec_*'] } }, () => allow());
-  api.observe('agent.tool.called', 'ok', { match: { isError: true, 'accountRef.channel': 'x' } }, no);
-  api.augment('routing.resolving', 'ok', { match: { 'message.sender.id': '42', 'message.isGroup': false } }, no);
+  api.observe(
+    'agent.tool.called',
+    'ok',
+    { match: { isError: true, 'accountRef.channel': 'x' } },
+    no,
+  );
+  api.augment(
+    'routing.resolving',
+    'ok',
+    { match: { 'message.sender.id': '42', 'message.isGroup': false } },
+    no,
+  );
   api.resolve('routing.resolving', 'ok', { match: { 'message.threadId': [5, '5'] } }, no);
-  api.mutate('egress.preparing', 'ok', { match: { kind: ['reply', 'stream-*'], streaming: true } }, no);
+  api.mutate(
+    'egress.preparing',
+    'ok',
+    { match: { kind: ['reply', 'stream-*'], streaming: true } },
+    no,
+  );
   // @ts-expect-error judgement §2.1: there is no such field
   api.veto('agent.tool.calling', 'gate', { match: { toolNam: 'Bash' } }, () => allow());
   // @ts-expect-error judgement §2.1: a patch can write it

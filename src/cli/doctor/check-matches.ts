@@ -19,7 +19,7 @@ const lookedAt = 1_000;
 
 /**
  * Looks at the matches of handlers: those by which an operator narrows a fail-closed veto, and those that no dispatch of
- * the journal has met (judgement §2.4 and §2.9).
+ * the journal has met (judgement §2.4, judgement §2.9).
  */
 export async function checkMatches(
   stages: readonly StageInfo[],
@@ -47,8 +47,9 @@ function narrowed(handler: PlannedHandler): Finding[] {
   const { operatorMatch, policy } = handler;
   if (operatorMatch === undefined || handler.class !== 'veto' || policy !== 'closed') return [];
   const [when = ''] = matchTexts({ match: undefined, operatorMatch });
-  const what = `a veto that fails closed is called only ${when}`;
-  const hint = 'Whatever the match leaves out passes unjudged. Remove it from the override if that is not meant.';
+  const what = `a veto that fails closed is narrowed ${when}`;
+  const hint =
+    'Whatever the match leaves out passes unjudged. Remove it from the override if that is not meant.';
   return [findings.warning(what, nameOf(handler), hint)];
 }
 
@@ -73,7 +74,8 @@ async function neverMet(matched: readonly Matched[], journal: string): Promise<F
         if (whole.some((one) => mayMatch(handler, (key) => [valueIn(one, stage, key)]))) continue;
         const of = counted(whole.length, 'dispatch', 'dispatches');
         const what = `is never called: none of the last ${of} of "${stage.family}" in the journal meets its match, ${matchTexts(handler).join(', and ')}`;
-        const hint = 'Compare the match with the values in `sluice journal`; texts are compared exactly.';
+        const hint =
+          'Compare the match with the values in `sluice journal`; texts are compared exactly.';
         found.push(findings.warning(what, nameOf(handler), hint));
       }
     }

@@ -5,8 +5,8 @@ import {
   type Stage,
   type StageInfo,
 } from '../../kernel/index.js';
-import { matchTexts } from '../print/match-text.js';
 import type { Layout } from '../print/layout.js';
+import { matchTexts } from '../print/match-text.js';
 import { printable, span, wrap } from '../shell/text.js';
 
 /** The options of the table of stages. */

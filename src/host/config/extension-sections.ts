@@ -34,7 +34,7 @@ export const override = z.strictObject({
   priority: setting(z.number(), 'a number: handlers with a higher one run earlier'),
   timeoutMs: milliseconds('how long one call of the handler may take').exactOptional(),
   match: setting(
-    z.record(z.string(), z.union([matched, z.array(matched).nonempty()])),
+    z.record(z.string(), z.union([matched, z.array(matched).min(1)])),
     'an object: by the name of a field, the value or the list of values that the handler is called for',
   ),
 });

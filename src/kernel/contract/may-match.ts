@@ -8,13 +8,13 @@ import type { PlannedHandler } from './contract.js';
  * @param possible the values that a field may have, by its key in a match: `null` among them if it may be absent. Nothing if any
  *   value is possible.
  * @example
- * mayMatch(handler, (key) => (key === 'channel' ? ['telegram'] : undefined));
+ * mayMatch(handler, (key) => (key === 'channel' ? ['pigeon'] : undefined));
  */
 export function mayMatch(
   handler: Pick<PlannedHandler, 'match' | 'operatorMatch' | 'class' | 'policy'>,
   possible: (key: string) => readonly unknown[] | undefined,
 ): boolean {
-  const unknownMeets = handler.class === 'veto' && handler.policy === 'closed'; // §2.3
+  const unknownMeets = handler.class === 'veto' && handler.policy === 'closed'; // judgement §2.3
   const mayMeet = (match: Match): boolean =>
     Object.entries(match).every(
       ([key, values]) =>

@@ -54,7 +54,7 @@ type Unpatched<F extends FamilyName> = Omit<PayloadOf<F>, keyof PatchOf<F>>;
  * scalars that no patch of the stage can write, by their path, and refs of the envelope. A text that ends in `*` is a prefix.
  *
  * @example
- * const shell: MatchOf<'agent.tool.calling'> = { toolName: ['Bash', 'exec_*'], 'accountRef.channel': 'telegram' };
+ * const shell: MatchOf<'agent.tool.calling'> = { toolName: ['Bash', 'exec_*'], 'accountRef.channel': 'pigeon' };
  */
 export type MatchOf<F extends FamilyName> = {
   readonly [Key in ScalarKey<Unpatched<F>, 3>]?: OneOrMore<Compared<At<PayloadOf<F>, Key>>>;

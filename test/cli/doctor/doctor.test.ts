@@ -4,7 +4,7 @@ import { Type } from 'typebox';
 import { describe, expect, it } from 'vitest';
 import { checkFamilies } from '../../../src/cli/doctor/check-families.js';
 import { probe } from '../../../src/cli/doctor/probe.js';
-import { openJournal } from '../../../src/host/index.js';
+import { dispatchTap, openJournal } from '../../../src/host/index.js';
 import {
   canonicalStages,
   createKernel,
@@ -471,6 +471,42 @@ describe('sluice doctor (§20.5)', () => {
       { severity: 'warning', what: 'holds 1 dead letter' },
     ]);
     await journal.close();
+  });
+
+  it('names a match that no dispatch of the journal has met, and an operator’s that narrows a fail-closed veto (judgement §2.4, judgement §2.9)', async () => {
+    const setup = `
+      api.veto('agent.tool.calling', 'met', { match: { toolName: 'Ba*' } }, () => ({ kind: 'allow' }));
+      api.veto('agent.tool.calling', 'never', { match: { toolName: 'bash' } }, () => ({ kind: 'allow' }));
+      api.veto('agent.tool.calling', 'ref', { match: { 'accountRef.channel': 'pigeon' } }, () => ({ kind: 'allow' }));
+      api.veto('egress.preparing', 'unheard', { match: { kind: 'notice' } }, () => ({ kind: 'allow' }));
+      api.veto('agent.tool.calling', 'strict', { failClosed: true }, () => ({ kind: 'allow' }));`;
+    using folder = temporaryFolder({
+      ...config({
+        extensions: [{ path: './one.mjs' }],
+        journal: { path: './sluice.db' },
+        overrides: { 'one/strict': { match: { toolName: ['Bash'] } } },
+      }),
+      'one.mjs': extension('one', setup),
+    });
+    const journal = await openJournal(join(folder.path, 'sluice.db'));
+    const kernel = createKernel({ tap: dispatchTap(journal) });
+    const accountRef = { channel: 'pigeon', id: '1' };
+    await kernel.dispatch('agent.tool.calling', { toolName: 'Bash', params: {} }, { accountRef });
+    await journal.close();
+    const { code, stdout } = await runInMemory(['doctor', '--json'], '', { cwd: folder.path });
+    expect(code).toBe(0);
+    expect(jsonLines<Found>(stdout).filter(({ check }) => check === 'matches')).toMatchObject([
+      {
+        severity: 'warning',
+        whose: 'one/strict',
+        what: 'a veto that fails closed is narrowed by the operator if toolName is Bash',
+      },
+      {
+        severity: 'warning',
+        whose: 'one/never',
+        what: 'is never called: none of the last 1 dispatch of "agent.tool.calling" in the journal meets its match, if toolName is bash',
+      },
+    ]);
   });
 
   it('asks a channel what its accounts lack, without connecting them', async () => {

@@ -33,7 +33,10 @@ describe('the table of stages', () => {
   it('tells of a handler what is not as usual', () => {
     const kernel = createKernel({
       stages: canonicalStages,
-      overrides: { 'acme/off': { disabled: true } },
+      overrides: {
+        'acme/off': { disabled: true },
+        'acme/some': { match: { channel: ['x', 'y'] } },
+      },
     });
     const common = { family: 'egress.preparing', class: 'veto', extensionId: 'acme' } as const;
     kernel.contribute({ ...common, id: 'plain', handler: () => allow() });
@@ -47,10 +50,17 @@ describe('the table of stages', () => {
       recheck: false,
       handler: () => allow(),
     });
+    kernel.contribute({
+      ...common,
+      id: 'some',
+      match: { kind: ['reply', 'stream-*'], isGroup: true },
+      handler: () => allow(),
+    });
     const lines = stageTable(kernel.stages(), layout).filter((line) => line.startsWith('  acme/'));
     expect(lines).toEqual([
       '  acme/strict, veto, priority 5, timeout 500 ms, fails closed, no recheck',
       '  acme/plain, veto',
+      '  acme/some, veto, if kind is reply or stream-* and isGroup is true, by the operator if channel is x or y',
       '  acme/off, veto, disabled',
     ]);
   });

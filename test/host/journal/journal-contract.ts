@@ -411,6 +411,8 @@ export function describeJournal(
           ),
           (await journal.dispatches({ eventId: 'd-1' })).map(({ body }) => body),
           (await journal.dispatches({ limit: 0 })).length,
+          (await journal.dispatches({ withinLast: 3 })).map(({ eventId }) => eventId).slice(-2),
+          (await journal.updates({ withinLast: 0 })).length,
         ];
         const first = await ask();
         expect(first).toEqual([
@@ -421,6 +423,8 @@ export function describeJournal(
           ['c-1', 'c-2'],
           ['b-2', 'c-2', 'd-2'],
           ['{}'],
+          0,
+          ['d-1', 'd-2'],
           0,
         ]);
         expect(await ask()).toEqual(first);

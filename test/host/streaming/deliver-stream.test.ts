@@ -204,6 +204,32 @@ describe('deliverStream', () => {
     expect(lab.ends()).toEqual(['stream-opening egress.failed']);
   });
 
+  it.each([
+    [{ kind: 'notice' }, 1],
+    [{ channel: ['pigeon', 'telegram'] }, 1],
+    [{ kind: 'reply' }, 0], // it goes out as one if it may not grow
+    [{ kind: 'stream-*' }, 0],
+    [{ channel: 'scripted' }, 0],
+    [{ replyToId: '7' }, 0],
+    [undefined, 0],
+  ] as const)(
+    'shows a reply while it grows beside a veto that matches %j: %i streams (judgement §2.8)',
+    async (match, streams) => {
+      const lab = labOf();
+      lab.kernel.contribute({
+        extensionId: 'test',
+        id: 'judge',
+        family: 'egress.preparing',
+        class: 'veto',
+        ...(match !== undefined && { match }),
+        handler: () => allow(),
+      });
+      const { agent, used } = agentOf(lab.clock, [content('Hel'), final('Hello')]);
+      await lab.run(agent);
+      expect(used).toMatchObject({ streams, triggers: 1 - streams });
+    },
+  );
+
   it('is silent where the agent says nothing', async () => {
     const lab = labOf();
     expect(await lab.run(agentOf(lab.clock, []).agent)).toEqual({ status: 'silent', sends: [] });

@@ -233,7 +233,10 @@ describe('a match', () => {
       class: 'veto',
       id: 'v',
       match: { kind: 'x' },
-      handler: () => { calls++; return allow(); },
+      handler: () => {
+        calls++;
+        return allow();
+      },
     });
     await kernel.run(family, { title: '', kind: 'x' });
     await kernel.run(family, { title: '', kind: 'y' });
@@ -252,7 +255,10 @@ describe('a match', () => {
       class: 'veto',
       id: 'v',
       match: { kind: 'x' },
-      handler: () => { calls++; return allow(); },
+      handler: () => {
+        calls++;
+        return allow();
+      },
     });
     let reads = 0;
     const turning = {
@@ -327,7 +333,10 @@ describe('a match that does not fit', () => {
       id: 'v',
       failClosed: true,
       match: { kind: 'a' },
-      handler: () => { calls++; return allow(); },
+      handler: () => {
+        calls++;
+        return allow();
+      },
     });
     for (const payload of [
       { kind: 'a', urgent: true },
