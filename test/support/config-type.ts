@@ -15,7 +15,10 @@ function typeOf(node: z.core.$ZodType, indent: string): string {
   if (node instanceof z.ZodUnion)
     return node.options.map((option) => typeOf(option, indent)).join(' | ');
   if (node instanceof z.ZodRecord) return `Record<string, ${typeOf(node.valueType, indent)}>`;
-  if (node instanceof z.ZodArray) return `${typeOf(node.element, indent)}[]`;
+  if (node instanceof z.ZodArray) {
+    const element = typeOf(node.element, indent);
+    return node.element instanceof z.ZodUnion ? `(${element})[]` : `${element}[]`;
+  }
   if (node instanceof z.ZodObject) {
     const fields = Object.entries(node.shape).map(([key, field]) =>
       fieldOf(key, field, `${indent}  `),

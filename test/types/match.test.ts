@@ -24,6 +24,18 @@ const gates = (api: ExtensionApi): void => {
     { match: { kind: ['reply', 'stream-*'], streaming: true } },
     no,
   );
+  api.veto(
+    'agent.tool.calling',
+    'ok',
+    { match: { 'principal.roles': ['admin'], 'principal.isOwner': false } },
+    () => allow(),
+  );
+  // @ts-expect-error judgement §2.1: the family has no principal
+  api.observe('egress.sent', 'gate', { match: { 'principal.channel': 'x' } }, no);
+  // @ts-expect-error judgement §2.1: nobody proves a name
+  api.veto('agent.tool.calling', 'gate', { match: { 'principal.senderName': 'Ann' } }, () =>
+    allow(),
+  );
   // @ts-expect-error judgement §2.1: there is no such field
   api.veto('agent.tool.calling', 'gate', { match: { toolNam: 'Bash' } }, () => allow());
   // @ts-expect-error judgement §2.1: a patch can write it

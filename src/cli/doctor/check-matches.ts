@@ -86,9 +86,11 @@ async function neverMet(matched: readonly Matched[], journal: string): Promise<F
 }
 
 /** The value that a field of a match had in a dispatch, by the rules of judgement §2.1. */
-function valueIn({ event }: RecordedOutcome, { payload }: Stage, key: string): unknown {
+function valueIn({ event, principal }: RecordedOutcome, { payload }: Stage, key: string): unknown {
   const path = key.split('.');
   const [head = ''] = path;
-  const root: unknown = Object.hasOwn(payload.properties, head) ? event.payload : event;
+  const root: unknown = Object.hasOwn(payload.properties, head)
+    ? event.payload
+    : { ...event, principal };
   return path.reduce<unknown>((at, name) => Object(at)[name], root);
 }

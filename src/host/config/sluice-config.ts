@@ -87,7 +87,7 @@ export interface SluiceConfig {
     /** Milliseconds, such as 10000: how long one call of the handler may take. */
     timeoutMs?: number;
     /** An object: by the name of a field, the value or the list of values that the handler is called for. */
-    match?: Record<string, string | number | boolean | string | number | boolean[]>;
+    match?: Record<string, string | number | boolean | (string | number | boolean)[]>;
   }> | undefined;
   /** An object with the time that the steps of the host may take. */
   budgets?: {

@@ -11,11 +11,21 @@ const matchedRefs = refFields.filter((name) => name !== 'messageRef');
 
 const refParts = ['channel', 'id'] as const;
 
+/** The proven fields of a principal. Its `senderName` is left out: anybody may take any name. */
+const ofPrincipal: Readonly<Record<string, ScalarType>> = {
+  channel: 'string',
+  accountId: 'string',
+  conversationId: 'string',
+  senderId: 'string',
+  isOwner: 'boolean',
+  roles: 'string',
+};
+
 const ids = ['workspaceId', 'agentId', 'sessionId'] as const;
 
 /**
- * The fields that a match on a stage may name, by their key: scalars of the payload that no patch can write, and the refs and ids that
- * the dispatch has beside its payload (judgement §2.1).
+ * The fields that a match on a stage may name, by their key: scalars of the payload that no patch can write, and the refs, ids and
+ * principal that the dispatch has beside its payload (judgement §2.1).
  */
 export function matchFields(stage: Stage): ReadonlyMap<string, MatchField> {
   const fields = new Map<string, MatchField>();
@@ -24,20 +34,23 @@ export function matchFields(stage: Stage): ReadonlyMap<string, MatchField> {
   for (const [name, schema] of Object.entries(stage.payload.properties))
     if (!patched.includes(name) && !stage.shared.includes(name))
       for (const field of fieldsIn(schema, [name])) add(field);
-  const beside = [
+  const others = [
     ...ids.map((id) => [id]),
     ...matchedRefs.flatMap((ref) => refParts.map((part) => [ref, part])),
   ];
-  for (const path of beside) {
+  for (const path of others) {
     const [head = ''] = path;
-    if (!Object.hasOwn(stage.payload.properties, head)) add(textBeside(path)); // the payload's own field has the name
+    if (!Object.hasOwn(stage.payload.properties, head)) add(beside(path)); // the payload's own field has the name
   }
+  if (stage.principal && !Object.hasOwn(stage.payload.properties, 'principal'))
+    for (const [name, type] of Object.entries(ofPrincipal))
+      add({ ...beside(['principal', name], type), isList: name === 'roles' });
   return fields;
 }
 
-function textBeside(path: readonly string[]): MatchField {
-  const types = ['string'] as const;
-  return { key: path.join('.'), from: 'origin', path, types, values: undefined, isList: false };
+function beside(path: readonly string[], type: ScalarType = 'string'): MatchField {
+  const key = path.join('.');
+  return { key, from: 'origin', path, types: [type], values: undefined, isList: false };
 }
 
 /** The scalars at a path of the payload, and below it. */

@@ -1,4 +1,4 @@
-import type { FamilyName, PatchOf, PayloadOf } from '../outcome/families.js';
+import type { FamilyName, PatchOf, PayloadOf, PrincipalsOf } from '../outcome/families.js';
 
 type Scalar = string | number | boolean;
 
@@ -45,13 +45,21 @@ type OriginKey =
   | 'sessionId'
   | `${'accountRef' | 'conversationRef' | 'threadRef'}.${'channel' | 'id'}`;
 
+/** The proven fields of a principal, where the family has one. Of its roles one has to be there. */
+type PrincipalMatch<F extends FamilyName> =
+  true extends PrincipalsOf<F>
+    ? {
+        readonly [Key in `principal.${'channel' | 'accountId' | 'conversationId' | 'senderId' | 'roles'}`]?: OneOrMore<string>;
+      } & { readonly 'principal.isOwner'?: boolean }
+    : unknown;
+
 type Head<Key extends string> = Key extends `${infer Name}.${string}` ? Name : Key;
 
 type Unpatched<F extends FamilyName> = Omit<PayloadOf<F>, keyof PatchOf<F>>;
 
 /**
  * The match of a contribution to a family: it is called only for dispatches whose fields have one of the values (judgement §2). Fields are
- * scalars that no patch of the stage can write, by their path, and refs of the envelope. A text that ends in `*` is a prefix.
+ * scalars that no patch of the stage can write, by their path, refs of the envelope and the principal. A text that ends in `*` is a prefix.
  *
  * @example
  * const shell: MatchOf<'agent.tool.calling'> = { toolName: ['Bash', 'exec_*'], 'accountRef.channel': 'pigeon' };
@@ -62,7 +70,7 @@ export type MatchOf<F extends FamilyName> = {
   readonly [Key in OriginKey as Head<Key> extends keyof PayloadOf<F>
     ? never
     : Key]?: OneOrMore<string>;
-};
+} & PrincipalMatch<F>;
 
 /** The options that narrow the dispatches a contribution is called for. */
 export interface MatchOptions<F extends FamilyName> {

@@ -1,6 +1,15 @@
 import { describe, expect, it } from 'vitest';
-import { allow, cancel, canonicalStages, createKernel } from '../../../src/kernel/index.js';
+import {
+  allow,
+  cancel,
+  canonicalStages,
+  createKernel,
+  type Given,
+} from '../../../src/kernel/index.js';
+import { checkMatch, conditionsOf } from '../../../src/kernel/match/conditions.js';
 import { matchFields } from '../../../src/kernel/match/match-fields.js';
+import { MatchIndex } from '../../../src/kernel/match/match-index.js';
+import type { Entry } from '../../../src/kernel/outcome/entry.js';
 import type { LabContribution, LabGiven } from '../../support/kernel-lab.js';
 import { createLab } from '../../support/kernel-lab.js';
 
@@ -279,6 +288,74 @@ describe('a match', () => {
     expect((await kernel.run(family, { title: '', kind: 'x' })).status).toBe('passed');
     await kernel.run(family, { title: '', kind: 'y' });
     expect(calls).toBe(1);
+  });
+});
+
+describe('a match of the principal', () => {
+  const ann = { channel: 'pigeon', accountId: 'a', senderId: '1', isOwner: false };
+
+  it('reads what is proven: of the roles one has to be there, and without a principal nothing is known (judgement §2.1)', async () => {
+    const kernel = createKernel();
+    const seen: string[] = [];
+    const watch = (id: string, match: object, failClosed = false) =>
+      kernel.contribute({
+        family: 'agent.tool.calling',
+        class: 'veto',
+        extensionId: 'x',
+        id,
+        match,
+        failClosed,
+        handler: () => {
+          seen.push(id);
+          return allow();
+        },
+      });
+    watch('admins', { 'principal.roles': ['admin', 'ops*'] });
+    watch('owner', { 'principal.isOwner': true });
+    watch('strangers', { 'principal.senderId': ['1', '2'], 'principal.channel': 'pig*' });
+    watch('strict', { 'principal.roles': 'admin' }, true);
+    const calledFor = async (given: Given): Promise<string[]> => {
+      seen.length = 0;
+      await kernel.dispatch('agent.tool.calling', { toolName: 'Bash', params: {} }, given);
+      return seen.toSorted();
+    };
+    expect(await calledFor({})).toEqual(['strict']);
+    expect(await calledFor({ principal: { ...ann, roles: [] } })).toEqual(['strangers']);
+    expect(await calledFor({ principal: { ...ann, roles: ['x', 'ops-2'] } })).toEqual([
+      'admins',
+      'strangers',
+    ]);
+    const roles = ['admin', 'x'];
+    const owner = { ...ann, senderId: '3', isOwner: true, roles };
+    expect(await calledFor({ principal: owner })).toEqual(['admins', 'owner', 'strict']);
+    const before = await kernel.dispatch('egress.sent', {} as never, { principal: owner });
+    expect(await calledFor({ after: before })).toEqual(['admins', 'owner', 'strict']);
+    expect(await calledFor({ after: before, principal: null })).toEqual(['strict']);
+  });
+
+  it('keeps a bounded number of lists of roles (judgement §2.7)', async () => {
+    const stage = canonicalStages.find(
+      ({ family: name }) => name === 'agent.tool.calling',
+    ) as never;
+    const author = { extensionId: 'x', contributionId: 'v' };
+    const roles = Array.from({ length: 18 }, (_, i) => `r${i}`);
+    const match = conditionsOf(
+      checkMatch({ 'principal.roles': roles }, stage, author, 'contribution'),
+      stage,
+    );
+    const entry = { ...author, match, unknownMatches: false } as unknown as Entry; // the parts that an index reads
+    const index = new MatchIndex(
+      Array.from({ length: 100 }, () => entry),
+      () => ({ size: 0 }),
+    );
+    let most = 0;
+    for (let i = 0; i < 3_000; i++) {
+      const own = roles.filter((_, bit) => (i & (1 << bit)) !== 0);
+      index.planFor({}, { principal: { ...ann, roles: own } }, undefined);
+      most = Math.max(most, index.kept.lists);
+    }
+    expect(most).toBeGreaterThan(100);
+    expect(most).toBeLessThan(1_000);
   });
 });
 
