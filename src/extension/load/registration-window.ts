@@ -55,7 +55,15 @@ export interface RegistrationWindow {
 
 type OpenHandler = OpenContribution['handler'];
 
-const optionNames = ['priority', 'timeoutMs', 'detached', 'failClosed', 'recheck', 'preview'];
+const optionNames = [
+  'priority',
+  'timeoutMs',
+  'match',
+  'detached',
+  'failClosed',
+  'recheck',
+  'preview',
+];
 
 /**
  * Opens the registration window of an extension (spec §13).
