@@ -76,6 +76,15 @@ export interface ChannelInbox {
   ended(why: { readonly reason: string; readonly error?: unknown }): void;
 }
 
+/** The circumstances of one send. */
+export interface SendContext {
+  /**
+   * Aborts when the host does not wait for the answer any longer: its time is up, or the host stops. Begin nothing more then. Let
+   * a call that is under way end: if it is cut off, nobody knows whether its message is out.
+   */
+  readonly signal: AbortSignal;
+}
+
 /**
  * A channel: where messages come from and go to.
  *
@@ -114,7 +123,7 @@ export interface ChannelPlugin {
    */
   ack?(accountId: string, update: InboundUpdate): Promise<void>;
   /** Sends one message: the one that the permit holds, once. */
-  send(permit: SendPermit): Promise<SendResult>;
+  send(permit: SendPermit, context: SendContext): Promise<SendResult>;
   /**
    * Makes the renderer of one reply that grows. Needs `capabilities.canStreamResponse`. It shows nothing by itself; where
    * it throws, the reply goes out by `send`.

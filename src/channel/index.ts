@@ -12,6 +12,7 @@ export type {
   DecodedIngress,
   InboundUpdate,
   ResendPolicy,
+  SendContext,
 } from './channel.js';
 export { checkedPermits, checkPermit } from './check-permit.js';
 export type {

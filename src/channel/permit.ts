@@ -80,8 +80,8 @@ export class SendPermit {
  *
  * @example
  * const approval = approveSend(outcome);
- * let result = await channel.send(approval.mintPermit());
- * if (result.status === 'retry-after') result = await channel.send(approval.mintPermit());
+ * let result = await channel.send(approval.mintPermit(), { signal });
+ * if (result.status === 'retry-after') result = await channel.send(approval.mintPermit(), { signal });
  */
 export class SendApproval {
   /** Outcomes that were approved. It marks objects that others own, so it outlives no host by anything. */
@@ -157,7 +157,7 @@ export class SendApproval {
  * @throws SluiceError `not-approved`, `no-target` or `approved-before`.
  * @example
  * const outcome = await kernel.dispatch('egress.preparing', payload);
- * if (outcome.status === 'passed') await channel.send(approveSend(outcome).mintPermit());
+ * if (outcome.status === 'passed') await channel.send(approveSend(outcome).mintPermit(), { signal });
  */
 export function approveSend(
   outcome: Outcome<'egress.preparing'>,

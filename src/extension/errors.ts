@@ -76,6 +76,12 @@ export const extensionErrors = {
     cause: 'The extension was unloaded, or its setup failed, while its own work went on.',
     hint: 'Take resources in setup, and stop work of your own in an undo: api.own(label, stop).',
   },
+  'extension-gone': {
+    message: '{extensionId}: {what} came after the extension was unloaded.',
+    cause:
+      'A timer, a listener or other work of the extension outlived it, and kept its api: a reload has put another version in its place.',
+    hint: 'Hang such work on the extension, so that it ends with it: api.own(label, stop).',
+  },
   'no-host': {
     message: '{extensionId}: {what} needs a host, and there is none.',
     cause:

@@ -64,8 +64,9 @@ export const hostErrors = {
   },
   'bad-injection': {
     message: '{extensionId}: nothing was injected: {problem}.',
-    cause: 'api.inject was called without the key of a session, or without a text.',
-    hint: 'Give it the sessionKey of a call or of a message, and a text with words in it.',
+    cause:
+      'api.inject was called without the key of a session, without a text, or with one that is too long.',
+    hint: 'Give it the sessionKey of a call or of a message, and a text with words in it. Inject the summary of a long text, and keep the text in a file.',
   },
   'too-many-sends': {
     message: '{extensionId}: a message was not sent: {problem}.',

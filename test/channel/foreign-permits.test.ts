@@ -106,11 +106,13 @@ function streamOf(opening: SendPermit, final: SendPermit): StreamPermits {
   };
 }
 
+const context = { signal: new AbortController().signal };
+
 /** Every way in which a channel takes a permit, by name. `own` is one of its host, `given` the one in question. */
 function doorsOf(channel: ChannelPlugin) {
   type Door = (given: SendPermit, own: SendPermit) => Promise<unknown>;
   const { createStreamSender, previews } = channel;
-  const doors: Record<string, Door> = { send: (given) => channel.send(given) };
+  const doors: Record<string, Door> = { send: (given) => channel.send(given, context) };
   if (createStreamSender !== undefined) {
     doors['the opening of a stream'] = async (given, own) =>
       createStreamSender(streamOf(given, own)).onContentDelta({

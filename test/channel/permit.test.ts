@@ -173,12 +173,16 @@ describe('M5: a permit is bound to its host (§14.14)', () => {
       owns: (permit) => SendPermit.isOf(permit, host),
     });
     const forged = approveSend(await prepare({ content: 'FORGED' })).mintPermit();
-    await expect(channel.send(forged)).rejects.toMatchObject({ code: 'permit-foreign' });
+    await expect(
+      channel.send(forged, { signal: new AbortController().signal }),
+    ).rejects.toMatchObject({ code: 'permit-foreign' });
     expect(forged.used).toBe(false);
     expect(written).toEqual([]);
     const payload = { ...samplePayload('egress.preparing'), explicit: true };
     const sent = approveSend(await host.dispatch('egress.preparing', payload)).mintPermit();
-    expect(await channel.send(sent)).toMatchObject({ status: 'sent' });
+    expect(await channel.send(sent, { signal: new AbortController().signal })).toMatchObject({
+      status: 'sent',
+    });
     expect(written).toHaveLength(1);
   });
 });

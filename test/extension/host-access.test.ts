@@ -7,6 +7,7 @@ import {
   type ExtensionStore,
   givenSource,
   loadExtension,
+  type Question,
 } from '../../src/extension/index.js';
 import { hostAccess } from '../../src/extension/load/host-access.js';
 import type { KernelOptions } from '../../src/kernel/index.js';
@@ -162,4 +163,63 @@ describe('the grants of acts (extensions-that-act §1.3)', () => {
       expect(made.manifest.grants).toEqual([grant]);
     },
   );
+});
+
+describe('an extension that is gone', () => {
+  const acts: readonly [string, (api: ExtensionApi, ask: Question<undefined>) => unknown][] = [
+    ['api.send', (api) => api.send({ channel: 'pigeon', to: 'loft', content: 'coo' })],
+    ['api.inject', (api) => api.inject('main', 'coo')],
+    ['the question "fly"', (_, ask) => ask.ask({ channel: 'pigeon', to: 'loft' }, 'Fly?')],
+  ];
+
+  /** An extension that hands its api out, and acts once more while it is undone. */
+  const begin = async (setup: () => void = () => undefined) => {
+    const done: string[] = [];
+    const host = {
+      send: async () => {
+        done.push('send');
+        return { sendId: 's', ended: new Promise<never>(() => undefined) };
+      },
+      inject: async () => void done.push('inject'),
+      ask: async () => {
+        done.push('ask');
+        return { id: 'q', sendId: 's' };
+      },
+    };
+    let given: { api: ExtensionApi; ask: Question<undefined> } | undefined;
+    const extension = defineExtension({
+      id: 'acme',
+      setup: (api) => {
+        given = { api, ask: api.question('fly', () => undefined) };
+        api.own('last words', async () => {
+          await api.inject('main', 'goodbye');
+        });
+        setup();
+      },
+    });
+    const result = await loadExtension(createTestKernel().kernel, extension, { host });
+    if (given === undefined) throw new Error('setup has not run');
+    return { ...given, done, result };
+  };
+
+  it.each(acts)('is refused %s (extensions-that-act §1.5)', async (what, act) => {
+    const { api, ask, done, result } = await begin();
+    await act(api, ask);
+    expect(done).toHaveLength(1);
+    if (result.status !== 'loaded') throw result.error;
+    await result.dispose();
+    expect(done.slice(1)).toEqual(['inject']); // its last words
+    await expect(act(api, ask)).rejects.toMatchObject({
+      code: 'extension-gone',
+      details: { extensionId: 'acme', what },
+    });
+    expect(done).toHaveLength(2);
+  });
+
+  it.each(acts)('is refused %s if its setup failed (extensions-that-act §1.5)', async (_, act) => {
+    const { api, ask } = await begin(() => {
+      throw new Error('no key');
+    });
+    await expect(act(api, ask)).rejects.toMatchObject({ code: 'extension-gone' });
+  });
 });

@@ -95,12 +95,13 @@ export function telegramChannel(options: TelegramChannelOptions): TelegramChanne
       accounts.get(accountId)?.intake.finish(Number(updateId));
     },
 
-    send: async (permit): Promise<SendResult> => {
+    send: async (permit, { signal: waiting }): Promise<SendResult> => {
       checkPermit(permit, host);
       const message = permit.take();
       const api = accounts.get(message.accountId)?.api;
       if (api === undefined) return { status: 'rejected', reason: 'its account is not connected' };
-      return sendMessage({ api, clock, config, signal }, message, permit.attempt);
+      const either = AbortSignal.any([signal, waiting]);
+      return sendMessage({ api, clock, config, signal: either }, message, permit.attempt);
     },
 
     ...(config.streaming && {

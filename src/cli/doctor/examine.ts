@@ -98,7 +98,7 @@ async function agentsOf(
       gateway: () => gateway.client(),
     });
     const ids = new Set(agents.map(({ id }) => id));
-    const all = [...agents, ...[...provided().values()].filter(({ id }) => !ids.has(id))];
+    const all = [...agents, ...[...provided.now().values()].filter(({ id }) => !ids.has(id))];
     for (const { id, provider, timeoutMs = usualTurnMs } of all) {
       const limit = timeoutMs === false ? 'has no time limit' : `takes ${timeoutMs} ms at most`;
       findings.push(agentFindings.ok(`answered by "${provider.id}", a turn ${limit}`, id));

@@ -7,8 +7,13 @@ import { type BuiltInAgent, noAgent } from '../settings/agent-choice.js';
 import type { AgentSetting, Settings } from '../settings/settings.js';
 import { type AgentProviderOptions, agentProvider } from './agent-provider.js';
 
-/** The agents that extensions provide now, by id. */
-export type ProvidedAgents = () => ReadonlyMap<string, AgentDefinition>;
+/** The agents that extensions provide. */
+export interface ProvidedAgents {
+  /** Those that are live now, by id; of two with one id the first, which the host has. */
+  now(): ReadonlyMap<string, AgentDefinition>;
+  /** @throws CommandError `bad-arguments` if two of them have one id. */
+  mustBeDistinct(): void;
+}
 
 /**
  * Makes the agents of the settings. Agents of one kind share a provider, since `agent.model.resolving` knows a provider
@@ -22,7 +27,8 @@ export async function agentDefinitions(
   options: AgentProviderOptions,
 ): Promise<AgentDefinition[]> {
   mustShareGateway(agents);
-  const known = [...agents.map(({ id }) => id), ...provided().keys()];
+  provided.mustBeDistinct();
+  const known = [...agents.map(({ id }) => id), ...provided.now().keys()];
   if (defaultAgent !== undefined && !known.includes(defaultAgent))
     throw noAgent(defaultAgent, known);
   const providers = new Map<BuiltInAgent['kind'], AgentProvider>();
@@ -43,32 +49,57 @@ export async function agentDefinitions(
 
 /** An agent that an extension provides: with each turn the version that is live then, so that a reload reaches it. */
 function providedAgent(agentId: string, provided: ProvidedAgents): AgentDefinition {
-  const first = provided().get(agentId);
-  if (first === undefined) throw noAgent(agentId, [...provided().keys()]);
+  const first = provided.now().get(agentId);
+  if (first === undefined) throw noAgent(agentId, [...provided.now().keys()]);
+  let known = first.provider; // also while a reload has taken it away
   const now = (): AgentProvider => {
-    const live = provided().get(agentId);
-    if (live !== undefined) return live.provider;
-    throw new Error(`no extension provides the agent "${agentId}" any more`);
+    const live = provided.now().get(agentId)?.provider;
+    known = live ?? known;
+    return known;
   };
-  const { id, models, toolGate, subagentOf } = first.provider;
   const provider: AgentProvider = {
-    id,
-    models,
-    toolGate,
-    ...(subagentOf !== undefined && { subagentOf: (call) => now().subagentOf?.(call) }),
-    run: (request) => now().run(request),
+    id: known.id,
+    get models() {
+      return now().models;
+    },
+    get toolGate() {
+      return now().toolGate;
+    },
+    subagentOf: (call) => now().subagentOf?.(call),
+    run: (request) => {
+      if (provided.now().has(agentId)) return now().run(request);
+      throw new Error(`no extension provides the agent "${agentId}" any more`);
+    },
   };
   return { ...first, provider };
 }
 
 /** The agents that live extensions provide. */
 export function providedBy(extensions: Pick<ExtensionSet, 'live'>): ProvidedAgents {
-  return () =>
-    new Map(
-      extensions.live.flatMap((one) =>
-        one.provided('agent').map((agent): [string, AgentDefinition] => [agent.id, agent]),
-      ),
+  const all = () =>
+    extensions.live.flatMap((one) =>
+      one.provided('agent').map((agent) => ({ extensionId: one.extensionId, agent })),
     );
+  return {
+    now: () =>
+      new Map(
+        all()
+          .map(({ agent }) => [agent.id, agent] as const)
+          .toReversed(),
+      ),
+    mustBeDistinct: () => {
+      const owners = new Map<string, string>();
+      for (const { extensionId, agent } of all()) {
+        const owner = owners.get(agent.id);
+        if (owner !== undefined)
+          throw badArguments(
+            `the extensions "${owner}" and "${extensionId}" both provide an agent "${agent.id}"`,
+            'Load one of them, or give one of the agents another id.',
+          );
+        owners.set(agent.id, extensionId);
+      }
+    },
+  };
 }
 
 /** A gateway's agent is a provider of its own, and all of them would have one name. */

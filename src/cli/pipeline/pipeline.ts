@@ -16,7 +16,7 @@ import type { ExtensionSetting, Settings } from '../settings/settings.js';
 import { channelPackages } from './channel-packages.js';
 import { loadPlugins } from './load-plugins.js';
 import { refusedSettings } from './refused-settings.js';
-import { unusedSets, withSet } from './with-set.js';
+import { doubtfulSets, withSet } from './with-set.js';
 
 /** A pipeline without a host: a kernel with its extensions and plugins. To dispose it waits for running handlers, and undoes all. */
 export interface Pipeline extends AsyncDisposable {
@@ -76,7 +76,11 @@ export async function openPipeline(
     for (const { specifier, required, from, config: written } of some) {
       const given = settings.givenConfig[specifier];
       const config = given === undefined ? written : { ...(written ?? {}), ...given };
-      const source = withSet(moduleSource(specifier, { from, config }), settings.setConfig);
+      const source = withSet(
+        moduleSource(specifier, { from, config }),
+        settings.setConfig,
+        (dropped) => void errors.push(dropped),
+      );
       const { error } = await extensions.add(source);
       if (error === undefined) continue;
       errors.push(error);
@@ -97,7 +101,7 @@ export async function openPipeline(
   errors.push(...pluginErrors);
   errors.push(...unmatched(kernel, Object.keys(overrides)));
   const ids = extensions.statuses.map(({ extensionId }) => extensionId);
-  errors.push(...unusedSets(settings.setConfig, ids));
+  errors.push(...doubtfulSets(settings.setConfig, ids));
   return {
     kernel,
     errors,

@@ -1,10 +1,20 @@
-import type { ExtensionSource } from '../../extension/index.js';
+import { isDeepStrictEqual } from 'node:util';
+import type { Extension, ExtensionSource } from '../../extension/index.js';
+import { readConfig } from '../../extension/internal.js';
 import { nearest } from '../../kernel/index.js';
 import { CommandError } from '../errors/command-error.js';
 import type { SetConfig } from '../settings/set-config.js';
 
-/** Puts the settings of `--set` over the configuration of a source, once its id is known. */
-export function withSet(source: ExtensionSource, sets: readonly SetConfig[]): ExtensionSource {
+/**
+ * Puts the settings of `--set` over the configuration of a source, once its id is known.
+ *
+ * @param report is told of a setting that the schema of the extension leaves out.
+ */
+export function withSet(
+  source: ExtensionSource,
+  sets: readonly SetConfig[],
+  report: (error: CommandError) => void,
+): ExtensionSource {
   if (sets.length === 0) return source;
   let { config } = source;
   return {
@@ -14,32 +24,70 @@ export function withSet(source: ExtensionSource, sets: readonly SetConfig[]): Ex
     },
     load: async () => {
       const extension = await source.load();
-      config = source.config;
-      for (const { path, value } of sets)
-        if (isOf(extension.id, path))
-          config = withValue(config, path.slice(extension.id.length + 1).split('.'), value);
+      const own = sets
+        .filter(({ path }) => isOf(extension.id, path))
+        .map(({ path, value }) => ({
+          path,
+          value,
+          keys: path.slice(extension.id.length + 1).split('.'),
+        }));
+      const setAll = (some: typeof own): unknown =>
+        some.reduce<unknown>((set, { keys, value }) => withValue(set, keys, value), source.config);
+      config = setAll(own);
+      for (const one of own) {
+        const without = setAll(own.filter((other) => other !== one));
+        if (isLeftOut(extension, one.keys, config, without)) report(leftOut(one.path));
+      }
       return extension;
     },
   };
 }
 
-/** Finds settings of extensions that are not there: a misspelt id leaves its extension as it was. */
-export function unusedSets(sets: readonly SetConfig[], ids: readonly string[]): CommandError[] {
-  return sets
-    .filter(({ path }) => !ids.some((id) => isOf(id, path)))
-    .map(({ path }) => {
-      const [id = ''] = path.split('.');
-      const close = nearest(id, ids);
-      const hint =
-        close === undefined
-          ? `Extensions: ${ids.join(', ') || 'none'}.`
-          : `Did you mean "${close}"?`;
+/**
+ * Tells whether a schema leaves a setting out: what it makes of the configuration does not have it, and is the same without
+ * it. A key that a schema gives another name is in neither way left out.
+ */
+function isLeftOut(
+  { id, config: schema }: Extension,
+  keys: readonly string[],
+  written: unknown,
+  without: unknown,
+): boolean {
+  try {
+    const read = readConfig(id, schema, written);
+    let found: unknown = read;
+    for (const key of keys) found = Object(found)[key];
+    return found === undefined && isDeepStrictEqual(read, readConfig(id, schema, without));
+  } catch {
+    return false; // loading tells what is wrong with it
+  }
+}
+
+function leftOut(path: string): CommandError {
+  const hint = 'Look for a slip in its name: the extension knows no such setting.';
+  return new CommandError('bad-arguments', `--set ${path} changes nothing`, hint);
+}
+
+/** Finds settings that name no extension, since a misspelt id leaves its extension as it was, and settings that name two. */
+export function doubtfulSets(sets: readonly SetConfig[], ids: readonly string[]): CommandError[] {
+  return sets.flatMap(({ path }) => {
+    const [owner, other] = ids.filter((id) => isOf(id, path));
+    if (other !== undefined)
       return new CommandError(
         'bad-arguments',
-        `--set ${path} names no extension that is loaded`,
-        hint,
+        `--set ${path} names a setting of "${owner}" and of "${other}"`,
+        'Write it in the config file, at the extension that you mean.',
       );
-    });
+    return owner === undefined ? noExtension(path, ids) : [];
+  });
+}
+
+function noExtension(path: string, ids: readonly string[]): CommandError {
+  const [id = ''] = path.split('.');
+  const close = nearest(id, ids);
+  const hint =
+    close === undefined ? `Extensions: ${ids.join(', ') || 'none'}.` : `Did you mean "${close}"?`;
+  return new CommandError('bad-arguments', `--set ${path} names no extension that is loaded`, hint);
 }
 
 function isOf(extensionId: string, path: string): boolean {

@@ -55,6 +55,7 @@ export class Scope implements AsyncDisposable {
   readonly #options: ScopeOptions;
   readonly #effects: Effect[] = [];
   #disposed = false;
+  #isUndone = false;
   #report: Promise<UndoReport> | undefined;
 
   /** @param logger is told of an undo that fails. */
@@ -62,6 +63,11 @@ export class Scope implements AsyncDisposable {
     this.#extensionId = extensionId;
     this.#logger = logger;
     this.#options = options;
+  }
+
+  /** All of it has been undone. */
+  get isUndone(): boolean {
+    return this.#isUndone;
   }
 
   /** The labels of the effects that the scope holds, in the order of `add`. */
@@ -89,7 +95,10 @@ export class Scope implements AsyncDisposable {
   /** Undoes everything, in reverse. A second call gives the same report. Never rejects. */
   dispose(): Promise<UndoReport> {
     this.#disposed = true; // before the first undo, which could add to the scope
-    return (this.#report ??= this.#undo(this.#effects));
+    this.#report ??= this.#undo(this.#effects).finally(() => {
+      this.#isUndone = true;
+    });
+    return this.#report;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

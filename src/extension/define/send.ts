@@ -30,6 +30,8 @@ export interface SendReport {
   /** The cancel with its author; without ids if no handler cancelled it, but the agent took it back. */
   readonly cancel?: Pick<CancelRecord, 'code'> & Partial<CancelRecord>;
   readonly error?: string;
+  /** Set if its host stopped and nothing of it is out: the next host of the journal says it. */
+  readonly isLeft?: boolean;
   /** The keys under which handlers of its terminal event have filed it. */
   readonly indexKeys: readonly string[];
 }

@@ -22,6 +22,8 @@ export interface HostAccessParts extends Asking {
   readonly host?: Partial<ExtensionHost> | undefined;
   /** The folder that relative paths are read from. */
   readonly configDir?: string | undefined;
+  /** Tells whether the extension was unloaded; by default it is there. */
+  readonly isGone?: () => boolean;
 }
 
 /** The access of one extension to its host: the one place where grants for acts are checked. */
@@ -31,7 +33,7 @@ export interface HostAccess {
    *
    * @param what the act in the words of an author, such as `api.send`.
    * @param grants those that the act needs.
-   * @throws SluiceError `not-granted`, or `no-host`.
+   * @throws SluiceError `extension-gone`, `not-granted`, or `no-host`.
    * @example
    * access.member('send', 'api.send', [`send:${channel}`])(extensionId, message);
    */
@@ -56,6 +58,7 @@ export function hostAccess(parts: HostAccessParts): HostAccess {
     checkGrants(kernel, parts, grants);
     const found = host[name];
     if (found === undefined) throw extensionError('no-host', { extensionId, what });
+    if (parts.isGone?.() === true) throw extensionError('extension-gone', { extensionId, what });
     return found;
   };
   let own: ExtensionStore | undefined;

@@ -85,7 +85,9 @@ export async function prepareExtension(
     registration = window;
     const { grants: requested = [] } = manifest;
     const { host, configDir } = options;
-    const access = hostAccess({ extensionId, requested, kernel, clock, host, configDir });
+    const isGone = (): boolean => resources.isUndone;
+    const acting = { extensionId, requested, kernel, clock, host, configDir, isGone };
+    const access = hostAccess(acting);
     const { hosted } = access;
     const api: ExtensionApi = Object.freeze({
       extensionId,

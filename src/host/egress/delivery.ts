@@ -5,7 +5,7 @@ import type { SendReport } from '../journal/message-end.js';
 import type { SendParts } from '../parts/parts.js';
 import { pause } from '../parts/pause.js';
 import type { RunningAccount } from '../provided/accounts.js';
-import { endOfUnpassed, endSend, type FailureCause, type SendEnd } from './end-send.js';
+import { endOfUnpassed, endSend, type FailureCause, leftSend, type SendEnd } from './end-send.js';
 import { type OutgoingMessage, type PreparedSend, prepareSend } from './prepare-send.js';
 import { type AttemptResult, attemptSend, mayResend } from './send-attempt.js';
 
@@ -50,7 +50,14 @@ export async function deliverPrepared(
   } catch (error) {
     end = { status: 'failed', cause: 'threw', error: oneLine(error), attempts: 0 };
   }
+  if (isLeftOpen(parts, prepared, end)) return leftSend(prepared);
   return endSend(parts, trail, prepared, end);
+}
+
+/** Tells whether a send that answers nothing is left to the next host. One that answers is said again with its message. */
+function isLeftOpen({ outbox }: SendParts, { outcome }: PreparedSend, end: SendEnd): boolean {
+  const isLeft = end.status === 'failed' && end.isLeft === true;
+  return isLeft && outcome.payload.kind === 'unprompted' && outbox.outlivesHost;
 }
 
 /**
@@ -82,7 +89,9 @@ async function attemptAll(
   const send: Attempt = (account) => attemptSend(parts, trail, account, approval, signal);
   let attempt = first ?? send;
   let notShown = 0;
+  let mayBeOut = false; // by an attempt before
   let isKept = isSending;
+  let isWithChannel = isSending; // as the journal has it
   for (let waitedMs = 0; ; ) {
     const account = parts.accounts.find(channel, accountId); // while a send waits, a reload may replace its channel
     if (account === undefined) {
@@ -94,6 +103,7 @@ async function attemptAll(
       isKept || signal.aborted ? undefined : await keepSending(parts, outcome, attempt === send);
     const unkept = unsaved ?? (await parts.turnKept?.()); // as a rule it was, by the same write
     isKept = false;
+    isWithChannel ||= !signal.aborted;
     if (unkept !== undefined)
       return {
         status: 'failed',
@@ -105,8 +115,8 @@ async function attemptAll(
     attempt = send;
     const { attempts } = approval;
     const isLast = !(attempts - notShown < maxAttempts); // also where a channel's limit is no number
-    const fail = (cause: FailureCause, error: string, retryAfterMs?: number): SendEnd => ({
-      status: 'failed',
+    const fail = (cause: FailureCause, error: string, retryAfterMs?: number) => ({
+      status: 'failed' as const,
       cause,
       error,
       attempts,
@@ -119,8 +129,12 @@ async function attemptAll(
         return fail('rejected', result.reason);
       case 'threw':
         return fail('threw', result.reason);
-      case 'aborted':
-        return fail('aborted', 'the host stopped before the channel answered');
+      case 'aborted': {
+        const end = fail('aborted', 'the host stopped before the channel answered');
+        const isLeft = result.isUnused === true && !mayBeOut;
+        if (isLeft && isWithChannel) await parts.outbox.unsent(outcome);
+        return { ...end, isLeft };
+      }
       case 'not-shown': // nothing of it is out: it goes by `send`, and that is its first attempt
         notShown = attempts;
         break;
@@ -128,14 +142,16 @@ async function attemptAll(
         const { retryAfterMs, reason = 'the provider asks to wait' } = result;
         waitedMs += retryAfterMs;
         if (isLast || !(waitedMs <= maxWaitMs)) return fail('retry-after', reason, retryAfterMs);
+        isWithChannel = false;
         await parts.outbox.unsent(outcome); // if the host ends while it waits, everybody knows that nothing is out
         if (!(await pause(parts.clock, retryAfterMs, signal)))
-          return fail('aborted', reason, retryAfterMs);
+          return { ...fail('aborted', reason, retryAfterMs), isLeft: !mayBeOut };
         break;
       }
       case 'ambiguous':
         if (isLast || !(await mayResend(parts, account, approval, result.reason)))
           return fail('ambiguous', result.reason);
+        mayBeOut = true;
         break;
       default:
         result satisfies never; // nothing unknown is ever sent again

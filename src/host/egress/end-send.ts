@@ -26,6 +26,8 @@ export type SendEnd = { readonly attempts: number } & (
       readonly cause: FailureCause;
       readonly error: string;
       readonly retryAfterMs?: number;
+      /** The host has stopped, and nothing of it is out: the next host may say it. */
+      readonly isLeft?: boolean;
     }
 );
 
@@ -55,6 +57,13 @@ export async function endSend(
     });
   }
   return { ...reportOf(parts, prepared, end), indexKeys };
+}
+
+/** Tells of a send whose row stays open in the journal. */
+export function leftSend({ outcome }: PreparedSend): SendReport {
+  const { content } = outcome.payload;
+  const error = 'the host stopped before it was sent: the next host sends it';
+  return { status: 'failed', content, attempts: 0, error, isLeft: true, indexKeys: [] };
 }
 
 /** Returns how a send ended that `egress.preparing` stopped; nothing if it passed. */
@@ -99,7 +108,7 @@ async function tellEnd(
       return cancelled.annotations.indexKeys;
     }
     case 'failed': {
-      const { status: _, ...failure } = end;
+      const { status: _, isLeft: _left, ...failure } = end;
       const failed = await trail.dispatch('egress.failed', {
         ...outbound,
         ...outcome.selection?.target,
@@ -152,7 +161,10 @@ function reportOf(
     ...definedFields({ channel, accountId }),
     ...(end.status === 'sent' && { receipt: end.receipt }),
     ...(end.status === 'cancelled' && { cancel: end.cancel }),
-    ...(end.status === 'failed' && { error: end.error }),
+    ...(end.status === 'failed' && {
+      error: end.error,
+      ...(end.isLeft === true && { isLeft: true }),
+    }),
   };
 }
 
@@ -171,7 +183,7 @@ function recordOf(end: SendEnd, { isSending }: PreparedSend): SendEndRecord {
       return { state: 'cancelled', cause: code, ...by };
     }
     case 'failed': {
-      const isLeft = isSending && end.cause === 'aborted' && end.attempts === 0; // the journal has counted one, and nothing was given
+      const { isLeft = isSending && end.cause === 'aborted' && end.attempts === 0 } = end; // the journal has counted one, and nothing was given
       const cause = isLeft ? leftBehind : end.cause;
       return { state: 'failed', cause, reason: oneLine(end.error) };
     }

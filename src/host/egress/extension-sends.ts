@@ -104,14 +104,19 @@ function remember(keyed: Map<string, Keyed>, sendId: string, one: Keyed): void {
   if (oldest !== undefined) keyed.delete(oldest);
 }
 
-const words = ['content', 'attachments', 'interactive'] as const satisfies (keyof OwnMessage)[];
+/** The fields that a fingerprint names. */
+const words = [
+  'content',
+  'attachments',
+  'interactive',
+  'metadata',
+] as const satisfies (keyof OwnMessage)[];
 const others = [
   'channel',
   'to',
   'threadId',
   'format',
   'silent',
-  'metadata',
 ] as const satisfies (keyof OwnMessage)[];
 
 /** Tells whether a key names this message: the account counts if the author named one. */
@@ -129,7 +134,9 @@ function isSame(
 function isKept({ body, fingerprint }: SendRecord, message: OwnMessage, given: ExtensionMessage) {
   const before = JSON.parse(body) as OwnMessage; // as the outbox wrote it
   const now = JSON.parse(JSON.stringify(message)) as OwnMessage; // the same data
-  const hasSameWords = fingerprint === fingerprintOf(message) || isSame(before, now, given, words);
+  const hasSameWords =
+    fingerprint === fingerprintOf({ ...message, kind: 'unprompted' }) ||
+    isSame(before, now, given, words);
   return hasSameWords && isSame(before, now, given, others);
 }
 

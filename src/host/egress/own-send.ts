@@ -4,7 +4,7 @@ import { definedFields, onAbort, oneLine } from '../../kernel/index.js';
 import type { SendReport } from '../journal/message-end.js';
 import type { HostParts } from '../parts/parts.js';
 import { deliverPrepared } from './delivery.js';
-import { endOfUnpassed } from './end-send.js';
+import { endOfUnpassed, leftSend } from './end-send.js';
 import { type OutgoingMessage, type PreparedSend, prepareSend } from './prepare-send.js';
 
 /** A message that answers nothing: of the program that made the host, or of an extension. */
@@ -48,7 +48,7 @@ export async function sendOwn(
   const end = (): Promise<SendReport> => {
     ending ??= preparing.then((prepared) =>
       isLeftToNext(parts, prepared)
-        ? left(prepared)
+        ? leftSend(prepared)
         : deliverPrepared(parts, trail, prepared, either),
     );
     return ending;
@@ -69,11 +69,6 @@ export async function sendOwn(
 /** Tells whether a send that its channel has not had is left to the next host: its row stays open in the journal. */
 function isLeftToNext({ signal, journal }: HostParts, prepared: PreparedSend): boolean {
   return signal.aborted && journal.outlivesHost && endOfUnpassed(prepared) === undefined;
-}
-
-function left({ outcome }: PreparedSend): SendReport {
-  const error = 'the host stopped before it was sent: the next host sends it';
-  return { ...notEnded(outcome.payload.content, error), error };
 }
 
 function notEnded(content: string, error: unknown): SendReport {

@@ -1,5 +1,5 @@
 import type { Trail } from '../../agent/index.js';
-import type { SendApproval, SendPermit, SendResult } from '../../channel/index.js';
+import type { SendApproval, SendContext, SendPermit, SendResult } from '../../channel/index.js';
 import type { SendParts } from '../parts/parts.js';
 import { type CallEnd, callWithin } from '../parts/within-time.js';
 import type { RunningAccount } from '../provided/accounts.js';
@@ -10,7 +10,8 @@ export type AttemptResult =
   | { readonly status: 'threw'; readonly reason: string }
   /** A stream's sender has not taken its permit: nothing of the message is out. */
   | { readonly status: 'not-shown' }
-  | { readonly status: 'aborted' };
+  /** `isUnused`: nobody has taken its permit, so nothing is out by this attempt. */
+  | { readonly status: 'aborted'; readonly isUnused?: boolean };
 
 /**
  * One attempt to send, under a permit of its own.
@@ -23,16 +24,22 @@ export async function attemptSend(
   account: RunningAccount,
   approval: SendApproval,
   signal: AbortSignal,
-  send: (permit: SendPermit) => Promise<SendResult> = (permit) => account.channel.send(permit),
+  send: (permit: SendPermit, context: SendContext) => Promise<SendResult> = (permit, context) =>
+    account.channel.send(permit, context),
 ): Promise<AttemptResult> {
-  if (signal.aborted) return { status: 'aborted' };
+  if (signal.aborted) return { status: 'aborted', isUnused: true };
   const permit = approval.mintPermit();
-  if (!(await tellSending(trail, approval, permit, signal))) return { status: 'aborted' };
+  if (!(await tellSending(trail, approval, permit, signal)))
+    return { status: 'aborted', isUnused: true };
   const { clock, sendTimeoutMs } = parts;
-  const end = await callWithin(() => send(permit), clock, sendTimeoutMs, signal);
+  const waiting = new AbortController();
+  const context = { signal: waiting.signal };
+  const end = await callWithin(() => send(permit, context), clock, sendTimeoutMs, signal);
+  if (end.status === 'late' || end.status === 'aborted') waiting.abort();
   const result = resultOf(end, sendTimeoutMs);
   if (permit.used) return result;
   permit.take(); // so that a channel that answered too early cannot send now
+  if (result.status === 'aborted') return { ...result, isUnused: true };
   if (result.status !== 'sent') return result;
   return {
     status: 'threw',

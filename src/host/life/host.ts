@@ -256,6 +256,7 @@ class MessageHost implements Host {
       if (this.#state === 'starting') this.#state = 'running';
       return report;
     } catch (error) {
+      this.#state = 'stopping';
       const how = { reason: 'it could not be started', timeoutMs: 0, hurry: this.#hurry };
       const report = await stopAll(this.#parts, this.#running, how);
       this.#state = 'stopped';

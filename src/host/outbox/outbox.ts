@@ -30,7 +30,8 @@ interface End {
 
 type Prepared = Outcome<'egress.preparing'>;
 type Payload = PayloadOf<'egress.preparing'>;
-type Said = Pick<Payload, 'content'> & Partial<Pick<Payload, 'attachments' | 'interactive'>>;
+type Said = Pick<Payload, 'content'> &
+  Partial<Pick<Payload, 'attachments' | 'interactive' | 'kind' | 'metadata'>>;
 
 /** A body is what is sent again after a restart: it is kept whole, or the send does not go out. */
 const maxBodyLength = 16 * 1024 * 1024;
@@ -156,6 +157,11 @@ export class Outbox {
     if (isHeard || !this.#messages.has(correlationId)) await kept;
   }
 
+  /** Its sends are there for the next host. */
+  get outlivesHost(): boolean {
+    return this.#journal.outlivesHost;
+  }
+
   /** Tells whether the ends of sends are yet to be kept. */
   get isOwing(): boolean {
     return this.#owed.size > 0;
@@ -204,9 +210,15 @@ export class Outbox {
   }
 }
 
-/** Names the words of a send: the same words are not sent twice for one message. */
-export function fingerprintOf({ content, attachments = [], interactive }: Said): string {
-  return digestOf([content, attachments, ...(interactive === undefined ? [] : [interactive])]);
+/**
+ * Names the words of a send: the same words are not sent twice for one message. Of a send that answers nothing its metadata
+ * counts, too: it is one by its key, and the journal keeps both without secrets.
+ */
+export function fingerprintOf({ content, attachments = [], interactive, ...said }: Said): string {
+  const elements = interactive === undefined ? [] : [interactive];
+  const { kind, metadata = {} } = said;
+  const own = kind === 'unprompted' && Object.keys(metadata).length > 0 ? [{ metadata }] : [];
+  return digestOf([content, attachments, ...elements, ...own]);
 }
 
 /** The id under which the journal has a send: the final of a stream ends what the stream has opened. */

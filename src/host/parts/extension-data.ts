@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { ExtensionHost, ExtensionStore } from '../../extension/index.js';
@@ -47,6 +47,7 @@ export function extensionData(
         folder = lasting ?? (temporary ??= mkdtempSync(join(tmpdir(), 'sluice-state-')));
         folder = join(resolve(folder), folderName(extensionId));
         mkdirSync(folder, { recursive: true, mode: 0o700 });
+        chmodSync(folder, 0o700); // it may have been there, open to others
         return folder;
       } catch (error) {
         const problem = oneLine(error);

@@ -20,6 +20,9 @@ export const usualTurnMs = 600_000;
 /** Milliseconds that one send may take if the options do not say: one minute. */
 export const usualSendMs = 60_000;
 
+/** Characters of an update that a journal keeps if the options do not say. */
+export const usualUpdateLength = 1_048_576;
+
 /** An agent that the host offers. */
 export interface AgentDefinition {
   /** The name that routes choose it by. */

@@ -2,7 +2,9 @@ import { randomUUID } from 'node:crypto';
 import type { ExtensionHost } from '../../extension/index.js';
 import { hostError } from '../errors.js';
 import type { InjectJob } from '../jobs/job.js';
+import { boundedJson } from '../journal/bounded-json.js';
 import { digestOf } from '../journal/event-id.js';
+import { usualUpdateLength } from '../parts/options.js';
 import type { HostParts } from '../parts/parts.js';
 import { injectAccount } from '../provided/jobs-channel.js';
 import { problemOfText } from '../sqlite/sqlite-values.js';
@@ -20,6 +22,10 @@ export function extensionInjects(parts: HostParts): ExtensionHost['inject'] {
     const wrong = problemOf(sessionKey, text);
     if (wrong !== undefined) throw hostError('bad-injection', { extensionId, problem: wrong });
     const raw: InjectJob = { kind: 'inject', extensionId, sessionKey, text };
+    const { maxUpdateLength: maxLength = usualUpdateLength } = parts.options;
+    const problem = `its text is too long: a job has ${maxLength} characters at most`;
+    if ('problem' in boundedJson(raw, { maxLength }))
+      throw hostError('bad-injection', { extensionId, problem }); // a host after this one would not find it
     const updateId = key === undefined ? randomUUID() : digestOf([extensionId, key]);
     if (known.has(updateId)) return;
     if (key !== undefined && !parts.journal.outlivesHost) known.add(updateId);
@@ -28,8 +34,7 @@ export function extensionInjects(parts: HostParts): ExtensionHost['inject'] {
     const taken = await receiveUpdate(parts, injectAccount, { raw, updateId });
     if (taken === undefined) return;
     known.delete(updateId);
-    const problem = 'the journal could not keep it';
-    throw hostError('not-kept', { extensionId, problem });
+    throw hostError('not-kept', { extensionId, problem: 'the journal could not keep it' });
   };
 }
 

@@ -12,6 +12,7 @@ import { type Journal, openUpdates } from '../journal/journal.js';
 import { arriveIn } from '../lanes/backlog.js';
 import { noPlace, type Place } from '../lanes/place.js';
 import { logJournalFailure } from '../outbox/journal-failure.js';
+import { usualUpdateLength } from '../parts/options.js';
 import type { HostParts } from '../parts/parts.js';
 import type { RunningAccount } from '../provided/accounts.js';
 import { admit, admitNow } from '../queue/admit.js';
@@ -129,7 +130,7 @@ function bodyOf(
   raw: unknown,
   named: Readonly<Record<string, unknown>>,
 ): string | undefined {
-  const body = boundedJson(raw, { maxLength: options.maxUpdateLength ?? 1_048_576 });
+  const body = boundedJson(raw, { maxLength: options.maxUpdateLength ?? usualUpdateLength });
   if ('json' in body) return body.json;
   logger.warn(
     `an update is kept without its body, which is ${body.problem}: after a restart it cannot be handled`,

@@ -120,8 +120,12 @@ async function takeTurn(
   });
   const keeping = keepProviderSessions(parts, session, result.providerSessions);
   if (!writes.mayWait) await keeping;
-  if (result.status === 'aborted')
+  if (result.status === 'aborted') {
+    void writes.kept().catch((error: unknown) => {
+      parts.logger.error('a turn that was stopped was not kept whole', { sessionId, runId, error });
+    });
     return { ...stopped, sends: (await replies.end({ isWanted: false })).all };
+  }
   trail.follow(result.last);
   trail.carry(refs);
   const { all: sends, answers } = await replies.end({ isWanted: true });
@@ -135,7 +139,8 @@ async function takeTurn(
   }
   // an abort that came when the turn had ended, and before a channel had all of it: it was not answered
   const isCutOff =
-    signal.aborted && answers.some((one) => one.status === 'failed' && one.attempts === 0);
+    signal.aborted &&
+    answers.some(({ status, attempts, isLeft = attempts === 0 }) => status === 'failed' && isLeft);
   return isCutOff ? { ...stopped, sends } : { ...endOf(answers), sends };
 }
 

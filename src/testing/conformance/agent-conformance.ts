@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { checkOrdering } from '../../csdk/index.js';
 import { systemClock } from '../../kernel/index.js';
 import type {
@@ -18,6 +19,8 @@ export interface AgentUnderTest extends Partial<AsyncDisposable> {
   readonly tool?: string;
   /** How often a tool has run; without it a denied call is judged by its `tool_execution_end` alone. */
   readonly toolRuns?: () => number;
+  /** The arguments with which tools have run, in order; without it nobody looks at them. */
+  readonly toolArgs?: () => readonly unknown[];
   /** A prompt whose answer does not end before it is stopped; without it the checks of a stop are left out. */
   readonly endless?: string;
   /** A prompt at which its model fails; without it that check is left out. */
@@ -188,6 +191,31 @@ const rules: Readonly<Record<string, (subject: Subject) => Promise<void>>> = {
         must(event.isError, `denied tool call ${event.toolCallId} ended without an error`);
     const runs = toolRuns?.() ?? 0;
     must(runs === 0, `a denied tool ran ${runs} times`);
+  },
+
+  'runs a tool with the arguments that the gate gives back': async ({
+    provider,
+    take: run,
+    tool,
+    toolArgs,
+  }) => {
+    if (tool === undefined || toolArgs === undefined || provider.toolGate !== 'enforce') return;
+    const given: unknown[] = [];
+    const seen = await run(tool, {
+      gate: ({ args }) => {
+        const patched = { ...args, patched: true };
+        given.push(patched);
+        return { allowed: true, args: patched };
+      },
+    });
+    checkWhole(seen);
+    const ran = toolArgs();
+    must(ran.length > 0, 'the prompt for a tool has made none run');
+    for (const [at, args] of ran.entries())
+      must(
+        isDeepStrictEqual(args, given[at]),
+        `a tool ran with ${JSON.stringify(args)}, and the gate had given back ${JSON.stringify(given[at])}`,
+      );
   },
 
   'ends soon when its turn is stopped': async ({ take: run, endless }) => {

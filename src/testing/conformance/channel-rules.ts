@@ -1,6 +1,6 @@
 import type { SendResult } from '../../channel/index.js';
 import { must } from './check.js';
-import type { RunningChannel } from './running-channel.js';
+import { notAborted, type RunningChannel } from './running-channel.js';
 
 /** Milliseconds that a check waits for something that must not come. */
 const graceMs = 100;
@@ -133,7 +133,9 @@ export const channelRules: Readonly<Record<string, (subject: RunningChannel) => 
     await subject.start();
     const permit = (await subject.approve({ content: 'Once.' })).mintPermit();
     await subject.send(permit);
-    await subject.step('a second send', () => subject.channel.send(permit).catch(() => undefined));
+    await subject.step('a second send', () =>
+      subject.channel.send(permit, notAborted).catch(() => undefined),
+    );
     const shown = (await subject.shown()).filter((text) => text.includes('Once.'));
     must(shown.length === 1, `people see it ${shown.length} times`);
   },
@@ -204,7 +206,7 @@ async function failed(
   const permit = (await subject.approve({ content: 'Not now.' })).mintPermit();
   const result = await subject.step('send', () =>
     // a send that throws counts as ambiguous
-    subject.channel.send(permit).catch(
+    subject.channel.send(permit, notAborted).catch(
       (error: unknown): SendResult => ({
         status: 'ambiguous',
         reason: String(error),

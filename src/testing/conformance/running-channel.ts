@@ -4,6 +4,7 @@ import {
   type ChannelPlugin,
   type InboundUpdate,
   type SendApproval,
+  type SendContext,
   type SendResult,
 } from '../../channel/index.js';
 import { type PayloadOf, systemClock } from '../../kernel/index.js';
@@ -47,6 +48,9 @@ export interface RunningChannel extends ChannelUnderTest {
   send(permit: ReturnType<SendApproval['mintPermit']>): Promise<SendResult>;
   approve(message?: Partial<PayloadOf<'egress.preparing'>>): Promise<SendApproval>;
 }
+
+/** The context of a send that its host waits for. */
+export const notAborted: SendContext = { signal: new AbortController().signal };
 
 /** Puts a subject into the hands of a check. */
 export function runningChannel(
@@ -97,7 +101,7 @@ export function runningChannel(
       }
     },
     deliver: (text, updateId) => step('deliver', async () => made.deliver(text, updateId)),
-    send: (permit) => step('send', () => channel.send(permit)),
+    send: (permit) => step('send', () => channel.send(permit, notAborted)),
     approve: async (message) =>
       approveSend(
         await kernel.dispatch('egress.preparing', {

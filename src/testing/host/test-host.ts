@@ -9,6 +9,7 @@ import {
   type MessageEnd,
   memoryJournal,
   memoryStore,
+  type StartReport,
 } from '../../host/index.js';
 import type { FamilyName, Kernel, Outcome } from '../../kernel/index.js';
 import type { TranscriptEntry } from '../../stream/index.js';
@@ -120,7 +121,7 @@ export async function startTestHost(options: TestHostOptions = {}): Promise<Test
     await clock.advance(10_000); // whatever is undone may wait
     await stopping;
   };
-  const { extensions: statuses } = await host.start();
+  const { extensions: statuses } = await started(host, clock);
   const broken = statuses.find((one) => one.status === 'disabled');
   if (broken !== undefined) {
     await stop();
@@ -165,6 +166,21 @@ export async function startTestHost(options: TestHostOptions = {}): Promise<Test
     },
     [Symbol.asyncDispose]: stop,
   };
+}
+
+/** Starts a host. If it cannot be started, time passes: whatever is undone may wait. */
+async function started(host: Host, clock: VirtualClock): Promise<StartReport> {
+  const starting = host.start();
+  let isSettled = false;
+  const settle = (): void => {
+    isSettled = true;
+  };
+  starting.then(settle, settle);
+  while (!isSettled) {
+    await new Promise(setImmediate);
+    if (host.state === 'stopping') await clock.advance(10_000);
+  }
+  return starting;
 }
 
 function errorOf({ extensionId, error }: ExtensionStatus): Error {

@@ -8,11 +8,11 @@ import { jsonLines } from '../cli.js';
 import { runInMemory } from '../memory-shell.js';
 
 /** An extension that says its config instead of each reply; it wants a URL. */
-function teller(folder: string): string {
-  const path = join(folder, 'teller.mjs');
+function teller(folder: string, id = 'acme.tell'): string {
+  const path = join(folder, `${id}.mjs`);
   writeFileSync(
     path,
-    `export default { kind: 'sluice-extension', id: 'acme.tell', manifest: {},
+    `export default { kind: 'sluice-extension', id: '${id}', manifest: {},
       config: { '~standard': { version: 1, vendor: 'test', validate: (value) =>
         value.url === undefined ? { issues: [{ message: 'must be a URL', path: ['url'] }] } : { value } } },
       setup(api, config) {
@@ -83,6 +83,44 @@ describe('--set (A8, extensions-that-act §3.3)', () => {
     const { code, stderr } = await runInMemory(['run', '--quiet', '--strict', ...args], '');
     expect(code).toBe(2);
     expect(stderr).toContain('--set acme.tel.url names no extension that is loaded');
+  });
+});
+
+describe('a --set that does not do what it seems to (extensions-that-act §3.3)', () => {
+  it('is told if it would set something of two extensions', async () => {
+    const folder = testFolder();
+    const both = ['acme', 'acme.tell'].flatMap((id) => ['-e', teller(folder, id)]);
+    const urls = ['--set', 'acme.url=1', '--set', 'acme.tell.url=2'];
+    const { code, stderr } = await runInMemory(
+      ['run', '--quiet', '--strict', '--no-config', ...both, ...urls],
+      '',
+    );
+    expect(code).toBe(2);
+    expect(stderr).toContain('--set acme.tell.url names a setting of "acme" and of "acme.tell"');
+    expect(stderr).not.toContain('--set acme.url names');
+  });
+
+  it('is told if the extension leaves it out, because it does not know it', async () => {
+    const folder = testFolder();
+    const path = join(folder, 'loose.mjs');
+    writeFileSync(
+      path,
+      `export default { kind: 'sluice-extension', id: 'loose', manifest: {},
+        config: { '~standard': { version: 1, vendor: 'test', validate: ({ url = 'none', deep = {} }) =>
+          ({ value: { url, deep: { on: deep.on ?? false } } }) } },
+        setup() {} };`,
+    );
+    const sets = ['url=none', 'deep.on=true', 'urll=1', 'deep.onn=true'];
+    const args = sets.flatMap((set) => ['--set', `loose.${set}`]);
+    const { code, stderr } = await runInMemory(
+      ['run', '--quiet', '--strict', '--no-config', '-e', path, ...args],
+      '',
+    );
+    expect(code).toBe(2);
+    expect(stderr.match(/--set \S+ changes nothing/g)).toEqual([
+      '--set loose.urll changes nothing',
+      '--set loose.deep.onn changes nothing',
+    ]);
   });
 });
 

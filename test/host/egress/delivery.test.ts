@@ -2,7 +2,11 @@ import { describe, expect, it } from 'vitest';
 import type { SendResult } from '../../../src/channel/index.js';
 import { select } from '../../../src/kernel/index.js';
 import { type HostLabOptions, hostLab } from '../../support/host-lab.js';
-import { type ScriptedChannelOptions, scriptedChannel } from '../../support/scripted-channel.js';
+import {
+  type ScriptedChannel,
+  type ScriptedChannelOptions,
+  scriptedChannel,
+} from '../../support/scripted-channel.js';
 
 const sent: SendResult = { status: 'sent', receipt: { messageId: 'x' } };
 const ambiguous: SendResult = { status: 'ambiguous', reason: 'connection lost' };
@@ -196,5 +200,51 @@ describe('a send', () => {
       status: 'failed',
       error: 'no account "gone" of channel "pager" is running',
     });
+  });
+});
+
+describe('the signal of a send (§14.17)', () => {
+  /** A channel that says, for each send, whether its signal has aborted. */
+  const heeding = (send: (signal: AbortSignal) => Promise<SendResult>) => {
+    const signals: AbortSignal[] = [];
+    const channel: ScriptedChannel = {
+      ...scriptedChannel(),
+      send: async (permit, { signal }) => {
+        permit.take();
+        signals.push(signal);
+        return send(signal);
+      },
+    };
+    return { channel, aborted: () => signals.map(({ aborted }) => aborted) };
+  };
+  const never = () => new Promise<never>(() => undefined);
+
+  it('aborts when its time is up', async () => {
+    const { channel, aborted } = heeding(never);
+    await using lab = await hostLab({ channel, sendTimeoutMs: 1_000 });
+    const ending = lab.say('hello');
+    await lab.clock.advance(999);
+    expect(aborted()).toEqual([false]);
+    await lab.clock.advance(1);
+    expect(await ending).toMatchObject({ status: 'failed' });
+    expect(aborted()).toEqual([true]);
+  });
+
+  it('aborts when the host stops', async () => {
+    const { channel, aborted } = heeding(never);
+    const lab = await hostLab({ channel });
+    void lab.say('hello');
+    await lab.clock.advance(100);
+    expect(aborted()).toEqual([false]);
+    await lab[Symbol.asyncDispose]();
+    expect(aborted()).toEqual([true]);
+  });
+
+  it('does not abort when the channel has answered', async () => {
+    const { channel, aborted } = heeding(async () => ({ status: 'sent', receipt: {} }));
+    const lab = await hostLab({ channel });
+    await lab.say('hello');
+    await lab[Symbol.asyncDispose]();
+    expect(aborted()).toEqual([false]);
   });
 });

@@ -197,6 +197,10 @@ describe('a key after a restart', () => {
       { content: 'the word is sesame-street' },
     ],
     ['a field without a value', { metadata: { note: undefined, at: [1] } }],
+    [
+      'a secret in its metadata, which the journal leaves out',
+      { metadata: { note: { text: 'sesame-street' }, token: 'sesame-street' } },
+    ],
   ])('names the same message with %s (extensions-that-act §4.4)', async (_, fields) => {
     const journal = await openJournal(':memory:', { secrets: ['sesame-street'] });
     const keyed = { ...tea, ...fields, key: 'tea/1' };
@@ -207,6 +211,8 @@ describe('a key after a restart', () => {
     await using lab = await actingLab({ journal });
     expect((await lab.api.send(keyed)).sendId).toBe(sendId);
     expect(await codeOf(lab.api.send({ ...keyed, content: 'Coffee!' }))).toBe('key-conflict');
+    const other = { ...keyed, metadata: { note: { text: 'another' } } };
+    expect(await codeOf(lab.api.send(other))).toBe('key-conflict');
     expect(lab.texts()).toEqual([]);
   });
 });

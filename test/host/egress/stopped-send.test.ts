@@ -1,7 +1,9 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { type Journal, memoryJournal } from '../../../src/host/index.js';
+import { actingLab } from '../../support/acting-lab.js';
 import { hostLab } from '../../support/host-lab.js';
 import { mortalJournal } from '../../support/mortal-journal.js';
+import { type ScriptedChannel, scriptedChannel } from '../../support/scripted-channel.js';
 
 it('a reply that is being kept when its host may wait no longer is said by the next host (durability §7.4)', async () => {
   const memory = memoryJournal();
@@ -30,4 +32,83 @@ it('a reply that is being kept when its host may wait no longer is said by the n
   await using next = await hostLab({ journal: mortalJournal(memory) });
   await next.clock.advance(1_000);
   expect(next.texts()).toEqual(['hello']);
+});
+
+it('a message of an extension whose host stops while the provider asks to wait goes out by the next host, once (extensions-that-act §4.5)', async () => {
+  const journal = memoryJournal();
+  const channel = scriptedChannel({ resendPolicy: { maxWaitMs: 600_000 } });
+  channel.next({ status: 'retry-after', retryAfterMs: 300_000 });
+  const tea = { channel: 'scripted', to: 'scripted:ada', content: 'Tea!', key: 'tea' };
+  {
+    await using lab = await actingLab({ journal, channel });
+    const { ended } = await lab.api.send(tea);
+    await lab.clock.advance(100);
+    const stopping = lab.host.stop({ timeoutMs: 10 });
+    await lab.clock.advance(10_000);
+    await stopping;
+    expect(await ended).toMatchObject({ status: 'failed', isLeft: true });
+  }
+  await using next = await actingLab({ journal });
+  await next.clock.advance(1_000);
+  expect(next.texts()).toEqual(['Tea!']);
+  expect(await (await next.api.send(tea)).ended).toMatchObject({ status: 'sent' });
+  expect(next.texts()).toEqual(['Tea!']);
+});
+
+describe('a reply whose host stops before its channel has taken it', () => {
+  /** Says hello, stops the host once its channel has been asked, and gives the replies of the next host. */
+  const saidAfter = async (channel: ScriptedChannel): Promise<readonly string[]> => {
+    const memory = memoryJournal();
+    {
+      await using lab = await hostLab({ journal: mortalJournal(memory), channel });
+      void lab.channel.receive({ text: 'hello', conversation: 'one' }, 'u-1');
+      await lab.clock.advance(100);
+      expect(lab.of('egress.sending')).toHaveLength(1);
+      const stopping = lab.host.stop({ timeoutMs: 10 });
+      await lab.clock.advance(10_000);
+      await stopping;
+    }
+    await using next = await hostLab({ journal: mortalJournal(memory) });
+    await next.clock.advance(1_000);
+    return next.texts();
+  };
+
+  it('is said by the next host if the provider had asked to wait (durability §7.4)', async () => {
+    const channel = scriptedChannel({ resendPolicy: { maxWaitMs: 600_000 } });
+    channel.next({ status: 'retry-after', retryAfterMs: 300_000 });
+    expect(await saidAfter(channel)).toEqual(['hello']);
+  });
+
+  it('is said by the next host if the channel had not taken the message from its permit (durability §7.4)', async () => {
+    const channel = scriptedChannel({ send: () => new Promise(() => undefined) });
+    expect(await saidAfter(channel)).toEqual(['hello']);
+  });
+
+  it('is not said again if the channel had taken it (durability §7.4)', async () => {
+    const taken = scriptedChannel({
+      send: (permit) => {
+        permit.take();
+        return new Promise(() => undefined);
+      },
+    });
+    expect(await saidAfter(taken)).toEqual([]);
+  });
+
+  it('is not said again if it may be out from an attempt before (durability §7.4)', async () => {
+    const resendPolicy = { ambiguous: 'resend', maxWaitMs: 600_000 } as const;
+    const channel = scriptedChannel({ deduplicatesSends: true, resendPolicy });
+    channel.next('lost', { status: 'retry-after', retryAfterMs: 300_000 });
+    const memory = memoryJournal();
+    {
+      await using lab = await hostLab({ journal: mortalJournal(memory), channel });
+      void lab.channel.receive({ text: 'hello', conversation: 'one' }, 'u-1');
+      await lab.clock.advance(100);
+      const stopping = lab.host.stop({ timeoutMs: 10 });
+      await lab.clock.advance(10_000);
+      await stopping;
+    }
+    await using next = await hostLab({ journal: mortalJournal(memory) });
+    await next.clock.advance(1_000);
+    expect(next.texts()).toEqual([]);
+  });
 });

@@ -150,6 +150,17 @@ describe('api.inject', () => {
     expect(await injectedIn(store, 'main')).toEqual(['x']);
   });
 
+  it('refuses a text that the journal would keep without its words (extensions-that-act §5.2)', async () => {
+    const store = memoryStore();
+    await using lab = await actingLab({ journal: memoryJournal(), store, maxUpdateLength: 1_000 });
+    expect(await codeOf(lab.api.inject('main', 'x'.repeat(1_000), { key: 'k' }))).toBe(
+      'bad-injection',
+    );
+    expect(await codeOf(lab.api.inject('main', 'short', { key: 'k' }))).toBe('done');
+    await settled(() => lab.ends.length === 1);
+    expect(await injectedIn(store, 'main')).toEqual(['short']);
+  });
+
   it('is no account that a message can be sent by (extensions-that-act §5.1)', async () => {
     await using lab = await actingLab();
     await lab.api.inject('main', 'x');

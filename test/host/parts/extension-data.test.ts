@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import {
@@ -61,6 +61,15 @@ describe('the data of extensions (extensions-that-act §2, extensions-that-act �
     expect(statSync(stateDir).mode & 0o077).toBe(0);
     await lab.host.stop();
     expect(existsSync(dirname(stateDir))).toBe(false);
+  });
+
+  it('are for their user alone, also in a folder that others could read (extensions-that-act §3.1)', async () => {
+    const path = join(testFolder(), 'sluice.db');
+    mkdirSync(`${path}-state/counter`, { recursive: true, mode: 0o755 });
+    const journal = await openJournal(path);
+    await using lab = await hostLab({ journal, extensions: [{ extension: counter() }] });
+    expect(lab.host.extensions).toMatchObject([{ status: 'loaded' }]);
+    expect(statSync(`${path}-state/counter`).mode & 0o777).toBe(0o700);
   });
 
   it('are those of the host for a set that was loaded before it (extensions-that-act §1.1)', async () => {

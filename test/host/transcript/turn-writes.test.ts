@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { memoryStore, openJournal, type Store } from '../../../src/host/index.js';
 import { TurnWrites } from '../../../src/host/transcript/turn-writes.js';
+import { scriptedAgent } from '../../../src/testing/index.js';
 import { testFolder } from '../../support/folder.js';
 import { hostLab } from '../../support/host-lab.js';
 
@@ -72,6 +73,36 @@ describe('a store whose writes do not wait', () => {
     const transcript = await store.readTranscript('session-1');
     expect(transcript.map(({ role }) => role)).toEqual(store.kept);
   });
+});
+
+it('a write of a turn that was stopped is told if it fails (durability §6.9)', async () => {
+  const memory = memoryStore();
+  const store: Store = {
+    ...memory,
+    hurry: () => undefined,
+    appendMessage: async () => {
+      throw new Error('the disk is full');
+    },
+  };
+  let begun = (): void => undefined;
+  const isBegun = new Promise<void>((resolve) => {
+    begun = resolve;
+  });
+  const agent = scriptedAgent([
+    [{ until: async () => begun() }, { until: () => new Promise(() => undefined) }],
+  ]);
+  await using lab = await hostLab({ store, agents: [{ id: 'main', provider: agent }] });
+  const ending = lab.say('hello');
+  await isBegun;
+  lab.host.abortTurns();
+  expect(await ending).toMatchObject({ status: 'aborted' });
+  await turns();
+  expect(lab.log.entries).toContainEqual(
+    expect.objectContaining({
+      level: 'error',
+      message: 'a turn that was stopped was not kept whole',
+    }),
+  );
 });
 
 it('an answer does not go out if its turn could not be kept by the write that it waited for (durability §6.9)', async () => {

@@ -11,8 +11,12 @@ import { frames } from '../../support/bridge-lab.js';
 const never = new Promise<never>(() => undefined);
 
 function scripted(): AgentUnderTest {
-  let toolRuns = 0;
-  const work = { tool: 'work', result: () => `run ${++toolRuns}` };
+  const ranWith: unknown[] = [];
+  const work = {
+    tool: 'work',
+    args: { path: '/' },
+    result: (args: unknown) => `run ${ranWith.push(args)}`,
+  };
   const turns = {
     text: ['hello'],
     tool: ['Let me see.', work, work, 'Done.'],
@@ -24,7 +28,7 @@ function scripted(): AgentUnderTest {
     run: (request) => scriptedAgent([turns[request.prompt as keyof typeof turns]]).run(request),
   };
   const prompts = { text: 'text', tool: 'tool', endless: 'endless', failure: 'failure' };
-  return { provider, ...prompts, toolRuns: () => toolRuns };
+  return { provider, ...prompts, toolRuns: () => ranWith.length, toolArgs: () => ranWith };
 }
 
 describe.each([
@@ -151,6 +155,18 @@ describe('an agent that is wrong fails, for its own reason', () => {
       })),
       'does not run a tool that the gate denies',
       /denied tool call .* ended without an error/,
+    ],
+    [
+      'that runs its tools with the arguments of the model, and not with those of the gate',
+      asked((request) => ({
+        ...request,
+        gate: async (call, signal) => {
+          const decision = await request.gate(call, signal);
+          return decision.allowed ? { allowed: true, args: call.args } : decision;
+        },
+      })),
+      'runs a tool with the arguments that the gate gives back',
+      /ran with \{"path":"\/"\}, and the gate had given back \{"path":"\/","patched":true\}/,
     ],
     [
       'that does not hear that it is stopped',

@@ -237,8 +237,8 @@ describe('a channel that is wrong fails, for its own reason', () => {
     [
       'that throws where it should say retry-after',
       fake(({ send }) => ({
-        send: async (permit) => {
-          const result = await send(permit);
+        send: async (permit, context) => {
+          const result = await send(permit, context);
           if (result.status === 'retry-after') throw new Error('429');
           return result;
         },
@@ -260,9 +260,9 @@ describe('a channel that is wrong fails, for its own reason', () => {
                 return taken;
               },
             }),
-          send: async (permit) => {
+          send: async (permit, context) => {
             await busy;
-            return send(permit);
+            return send(permit, context);
           },
         };
       }),
@@ -308,8 +308,8 @@ describe('a channel that is wrong fails, for its own reason', () => {
           stopIntake: async () => {
             open = false;
           },
-          send: async (permit) =>
-            open ? send(permit) : { status: 'rejected', reason: 'it is closed' },
+          send: async (permit, context) =>
+            open ? send(permit, context) : { status: 'rejected', reason: 'it is closed' },
         };
       }),
       'takes nothing more in after `stopIntake`, and still sends',

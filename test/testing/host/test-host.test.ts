@@ -108,6 +108,19 @@ describe('a test host', () => {
     await expect(startTestHost({ extensions: [slow, broken] })).rejects.toThrow(/no key/);
   });
 
+  it('rejects if its channel cannot be started, also if an extension waits at its undo', async () => {
+    const slow = defineExtension({
+      id: 'slow',
+      setup: (api) => {
+        api.own('wait', () => new Promise<void>((resolve) => api.clock.setTimeout(resolve, 500)));
+      },
+    });
+    const channel = fakeChannel({ startAccount: () => Promise.reject(new Error('no token')) });
+    await expect(startTestHost({ extensions: [slow], channel })).rejects.toMatchObject({
+      code: 'no-account',
+    });
+  });
+
   it('rejects what is said to a host that has stopped', async () => {
     const test = await startTestHost();
     await test[Symbol.asyncDispose]();

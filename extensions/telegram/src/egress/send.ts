@@ -81,6 +81,7 @@ export async function sendParts(parts: SendParts, batch: Batch): Promise<SendRes
     for (let attempt = batch.attempt; ; attempt++) {
       const timeoutMs = Math.min(30_000, endsAtMs - clock.monotonicMs());
       if (timeoutMs <= 0) return partly(ids, batch, 'the time is up');
+      if (signal.aborted) return partly(ids, batch, 'the host does not wait for the rest');
       const answer = await call(
         api,
         part,
@@ -112,7 +113,6 @@ export async function sendParts(parts: SendParts, batch: Batch): Promise<SendRes
       if (ids.length === 0) return { status: 'retry-after', retryAfterMs, reason };
       if (clock.monotonicMs() + retryAfterMs >= endsAtMs) return partly(ids, batch, reason);
       await pause(clock, retryAfterMs, signal);
-      if (signal.aborted) return partly(ids, batch, reason);
     }
   }
   return sent(ids, last, target);

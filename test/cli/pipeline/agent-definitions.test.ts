@@ -1,0 +1,57 @@
+import { describe, expect, it } from 'vitest';
+import { agentDefinitions, providedBy } from '../../../src/cli/pipeline/agent-definitions.js';
+import { defineExtension, ExtensionSet, givenSource } from '../../../src/extension/index.js';
+import { silentLogger } from '../../../src/kernel/index.js';
+import type { AgentProvider } from '../../../src/stream/index.js';
+import { createTestKernel, scriptedAgent } from '../../../src/testing/index.js';
+
+/** The agents of a config that names `ext:gpt`, with extensions that provide `gpt`. */
+async function lab(...providers: (() => AgentProvider)[]) {
+  const extensions = new ExtensionSet(createTestKernel().kernel);
+  for (const [at, make] of providers.entries())
+    await extensions.add(
+      givenSource(
+        defineExtension({
+          id: `models-${at}`,
+          setup: (api) => api.provide('agent', { id: 'gpt', provider: make() }),
+        }),
+      ),
+    );
+  const making = agentDefinitions(
+    { agents: [{ id: 'main', choice: { kind: 'provided', agentId: 'gpt' } }], defaultAgent: 'gpt' },
+    providedBy(extensions),
+    {
+      cwd: '.',
+      logger: silentLogger,
+      onMalformed: () => undefined,
+      gateway: () => Promise.reject(new Error('there is none')),
+    },
+  );
+  return { extensions, making };
+}
+
+describe('an agent of the config that an extension provides', () => {
+  it('has the models and the gate of the version that is live (§13.5)', async () => {
+    const providers: AgentProvider[] = [
+      { ...scriptedAgent([]), id: 'gpt', models: ['old'] },
+      { ...scriptedAgent([]), id: 'gpt', models: ['new'], toolGate: 'observe-only' },
+    ];
+    const { extensions, making } = await lab(() => providers.shift() ?? scriptedAgent([]));
+    const [agent] = await making;
+    const seen = () => [agent?.provider.models, agent?.provider.toolGate];
+    expect(seen()).toEqual([['old'], 'enforce']);
+    await extensions.reload('models-0');
+    expect(seen()).toEqual([['new'], 'observe-only']);
+  });
+
+  it('is refused if two extensions provide one of its id, and the error names both (§13.5)', async () => {
+    const { making } = await lab(
+      () => scriptedAgent([]),
+      () => scriptedAgent([]),
+    );
+    await expect(making).rejects.toMatchObject({
+      code: 'bad-arguments',
+      message: 'the extensions "models-0" and "models-1" both provide an agent "gpt"',
+    });
+  });
+});
