@@ -1,4 +1,5 @@
 import {
+  type ApprovalQuestion,
   createKernel,
   type Given,
   type HandlerClass,
@@ -39,8 +40,11 @@ export type LabOutcome = Outcome & {
   readonly selection?: { readonly target: unknown; readonly contributionId: string };
   readonly cancel?: {
     readonly code: string;
+    readonly extensionId: string;
     readonly contributionId: string;
+    readonly text?: string;
     readonly details?: Bag;
+    readonly question?: ApprovalQuestion;
   };
 };
 

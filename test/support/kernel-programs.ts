@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { allow, cancel, type HandlerClass, select } from '../../src/kernel/index.js';
+import { allow, ask, cancel, type HandlerClass, select } from '../../src/kernel/index.js';
 import type { LabCall, LabContribution, LabHandler, LabKernel } from './kernel-lab.js';
 
 /** A generated handler: what it does is a pure function of what it is called with. */
@@ -88,6 +88,38 @@ const bodies: Readonly<Record<HandlerClass, fc.Arbitrary<Returns>>> = {
           select({ to }, { explicit, rank }),
     ),
 };
+
+/** Vetoes that cancel, ask, allow or fail, by what they are called with. */
+const asking: fc.Arbitrary<Returns> = fc.constantFrom<Returns>(
+  () => ask({ title: 'May I?' }),
+  ({ payload }) => (payload.title === 'bad' ? ask({ title: 'It is bad.' }) : allow()),
+  ({ payload }) => (payload.title === 'bad' ? allow() : ask({ title: 'It is good.' })),
+  ({ pass }) => (pass === 'recheck' ? throws(undefined as never) : ask({ title: 'Once?' })),
+  () => ask({ title: '' }),
+  () => ask({ title: 'May I?' }),
+  () => cancel('policy'),
+  () => allow(),
+  () => allow(),
+  () => undefined,
+  throws,
+);
+
+/** Lists of handlers, vetoes among them that ask. */
+export function askingPrograms(maxLength = 7): fc.Arbitrary<Program[]> {
+  const other = fc
+    .constantFrom<HandlerClass>('mutator', 'augmenter', 'resolver')
+    .chain((name) =>
+      fc.record({ class: fc.constant(name), returns: bodies[name], options: fc.constant({}) }),
+    );
+  const veto = fc.record({
+    class: fc.constant<HandlerClass>('veto'),
+    returns: asking,
+    options: fc.constantFrom({}, {}, { failClosed: true }, { recheck: false }),
+  });
+  return fc
+    .array(fc.oneof({ weight: 2, arbitrary: veto }, other), { maxLength })
+    .map((list) => list.map((program, i) => ({ ...program, id: `h${i}` })));
+}
 
 /** Lists of handlers, of the classes given, with ids in run order: `h0`, `h1`, ... */
 export function programs(

@@ -135,6 +135,21 @@ export const labStages: readonly Stage[] = [
   defineStage({ family: 'lab.sibling', classes, mode: 'sequential', ...columns, hotPath: true }),
 ] as readonly unknown[] as readonly Stage[]; // the rows' own types do not matter to a lab
 
+const asking = {
+  classes,
+  mode: 'sequential',
+  ...columns,
+  asks: true,
+  isQuestion: (payload: { readonly title: string }) => payload.title === 'a question',
+} as const;
+
+/** The stages of the lab, and two more whose vetoes may ask a human. */
+export const askingStages: readonly Stage[] = [
+  ...labStages,
+  defineStage({ family: 'lab.asking', ...asking }),
+  defineStage({ family: 'lab.asking-closed', ...asking, ...closed }),
+] as readonly unknown[] as readonly Stage[]; // as above
+
 /** A payload of the lab, anew each time: dispatch freezes it. */
 export function labSample(over: Readonly<Record<string, unknown>> = {}): Record<string, unknown> {
   return { title: 'hello', ...over };

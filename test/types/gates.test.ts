@@ -1,7 +1,9 @@
 import { Type } from 'typebox';
 import { describe, expectTypeOf, it } from 'vitest';
 import {
+  type AskingFamily,
   allow,
+  ask,
   cancel,
   createKernel,
   defineStage,
@@ -51,6 +53,25 @@ describe('what does not compile', () => {
         handler: replying,
       });
     });
+  });
+
+  it('an ask where the stage takes none, or of nobody (judgement §4.1)', () => {
+    const good: Handler<'agent.tool.calling', 'veto'> = () =>
+      ask({ title: 'Run it?', of: { role: 'admin' }, timeoutMs: 60_000, scopes: ['session'] });
+    // @ts-expect-error a route is refused, and nobody is asked
+    const route: Handler<'routing.resolving', 'veto'> = () => ask({ title: 'Route it?' });
+    // @ts-expect-error a mutator does not judge
+    const mutator: Handler<'egress.preparing', 'mutator'> = () => ask({ title: 'Send it?' });
+    // @ts-expect-error a question has a title
+    const untitled = () => ask({ text: 'Send it?' });
+    // @ts-expect-error anybody is nobody
+    const anybody = () => ask({ title: 'Send it?', of: 'anybody' });
+    // @ts-expect-error no such scope
+    const world = () => ask({ title: 'Send it?', scopes: ['world'] });
+    compiles(() => [good, route, mutator, untitled, anybody, world]);
+    expectTypeOf<AskingFamily>().toEqualTypeOf<
+      'agent.tool.calling' | 'subagent.spawning' | 'egress.preparing'
+    >();
   });
 
   it('a family that nobody declared (§2.1)', () => {

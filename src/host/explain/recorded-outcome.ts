@@ -16,6 +16,13 @@ export interface RecordedOutcome extends OutcomeRecord {
 const author = z.looseObject({ extensionId: z.string(), contributionId: z.string() });
 const list = <T extends z.ZodType>(entry: T) => z.array(entry).default([]);
 
+const question = z.looseObject({
+  asker: author,
+  title: z.string(),
+  of: z.union([z.string(), z.looseObject({ role: z.string() })]),
+  scopes: z.array(z.string()),
+});
+
 /** The part of the form that readers depend on; further fields of the kernel are taken as they are. */
 const bodySchema = z.looseObject({
   status: z.enum(['passed', 'cancelled', 'failed']),
@@ -26,7 +33,8 @@ const bodySchema = z.looseObject({
   }),
   payload: z.record(z.string(), z.unknown()).exactOptional(),
   annotations: z.record(z.string(), z.unknown()).default({}),
-  cancel: author.extend({ code: z.string() }).exactOptional(),
+  cancel: author.extend({ code: z.string(), question: question.exactOptional() }).exactOptional(),
+  answered: z.array(author).exactOptional(),
   selection: author.extend({ explicit: z.boolean(), rank: z.number() }).exactOptional(),
   candidates: list(author.extend({ explicit: z.boolean(), rank: z.number() })),
   changes: list(author.extend({ path: z.string() })),

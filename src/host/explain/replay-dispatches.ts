@@ -78,7 +78,7 @@ export async function* replayDispatches(
 
 async function dispatchAgain(
   kernel: OpenKernel,
-  { event, failures, candidates }: RecordedOutcome,
+  { event, failures, candidates, answered }: RecordedOutcome,
   stage: Stage,
   after: Outcome | undefined,
 ): Promise<Outcome | undefined> {
@@ -100,7 +100,7 @@ async function dispatchAgain(
     ...(candidates.length > 0 && {
       valid: (target: unknown) => refused.find((one) => same(one.target, target))?.invalid ?? true,
     }),
-    ...definedFields({ after }),
+    ...definedFields({ after, answered }),
     eventId: event.eventId,
     occurredAt: event.occurredAt,
     workspaceId: event.workspaceId,

@@ -36,12 +36,14 @@ export function explainOutcome(
     ...(stage === undefined
       ? []
       : [`budget: ${stage.timeoutMs} ms a handler, ${stage.stageTimeoutMs} ms the stage`]),
+    ...questionLines(outcome),
+    ...(outcome.answered ?? []).map((asker) => `a human allowed what ${nameOf(asker)} had asked`),
     ...outcome.steps.map(stepLine),
     ...outcome.changes.map(changeLine),
     ...selectionLines(outcome),
     ...outcome.staleApprovals.map(
       (stale) =>
-        `${nameOf(stale)} allowed before ${stale.changedBy.map(nameOf).join(', ')} changed it, and declined to judge again`,
+        `${nameOf(stale)} ${isAsker(outcome, stale) ? 'asked' : 'allowed'} before ${stale.changedBy.map(nameOf).join(', ')} changed it, and declined to judge again`,
     ),
     ...outcome.failures.map(
       (failure) =>
@@ -67,6 +69,22 @@ function verdictOf(outcome: OutcomeRecord): string {
       return failure === undefined ? 'failed' : `failed: ${whose(failure)}, ${failure.kind}`;
     }
   }
+}
+
+/** The question that nobody has answered. */
+function questionLines({ cancel }: OutcomeRecord): string[] {
+  const { question } = cancel ?? {};
+  if (question === undefined) return [];
+  const { asker, title, text, of, timeoutMs, scopes } = question;
+  const whom = typeof of === 'string' ? `the ${of}` : `the role ${oneLine(of.role)}`;
+  const inTime = timeoutMs === undefined ? '' : `, within ${timeoutMs} ms`;
+  const always = scopes.length === 0 ? '' : `, "always" for this ${scopes.join(' or ')}`;
+  const more = text === undefined ? [] : [`it says: "${oneLine(text)}"`];
+  return [`${nameOf(asker)} asks ${whom}: "${oneLine(title)}"${inTime}${always}`, ...more];
+}
+
+function isAsker({ cancel }: OutcomeRecord, author: Author): boolean {
+  return cancel?.question !== undefined && nameOf(cancel.question.asker) === nameOf(author);
 }
 
 function stepLine(step: Step): string {

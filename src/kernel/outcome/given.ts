@@ -70,6 +70,10 @@ export function takeGiven(stage: Stage, given: Given): void {
     if (unfit !== undefined) refuse(unfit.field, unfit.problem);
   }
   for (const field of refFields) if (given[field]) Object.freeze(given[field]);
+  if (given.answered !== undefined) {
+    if (!stage.asks) refuse('answered', 'its vetoes cannot ask');
+    if (!Array.isArray(given.answered)) refuse('answered', 'it must be a list of authors');
+  }
   if (given.band !== undefined && !bands.includes(given.band))
     refuse('band', `it must be one of ${bands.join(', ')}`);
   if (given.occurredAt !== undefined && !Number.isFinite(given.occurredAt))

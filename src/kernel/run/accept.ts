@@ -7,6 +7,7 @@ import { copyPlain } from '../value/copy-plain.js';
 import { nearest } from '../value/nearest.js';
 import { oneLine } from '../value/one-line.js';
 import { shapeOf } from '../value/plain.js';
+import { takeQuestion } from './questions.js';
 import { changesOf } from './state/changes.js';
 import { failed, noted } from './state/failures.js';
 import type { Run } from './state/run.js';
@@ -44,14 +45,15 @@ export function accept(run: Run, entry: Entry, at: number, result: unknown): boo
 
 /**
  * Takes what a handler returned that has written the payload it was called with: the write had no effect on anybody, and is a failure
- * by the handler's policy (spec §5.7). Nothing else it returned counts, but for a cancel, which stands.
+ * by the handler's policy (spec §5.7). Nothing else it returned counts, but for a cancel or a question, which stands.
  */
 export function wrote(run: Run, entry: Entry, result: unknown): boolean {
   const problem =
     'it wrote to the payload it was called with; that has no effect: a mutator returns what it wants to change';
   const isVeto = entry.code === codes.veto || entry.code === codes.strictVeto;
   const { kind } = (typeof result === 'object' && result !== null ? result : {}) as Verdict;
-  if (!isVeto || kind !== 'cancel') return failed(run, entry, 'wrote-payload', new Error(problem));
+  if (!isVeto || (kind !== 'cancel' && kind !== 'ask'))
+    return failed(run, entry, 'wrote-payload', new Error(problem));
   noted(run, entry, 'wrote-payload', problem);
   return judge(run, entry, result);
 }
@@ -115,6 +117,7 @@ function judge(run: Run, entry: Entry, result: unknown): boolean {
   const verdict = (typeof result === 'object' && result !== null ? result : {}) as Verdict;
   const { kind } = verdict;
   if (kind === 'allow') return step(run, entry, 'allowed');
+  if (kind === 'ask') return ask(run, entry, result as object); // it has a kind
   if (kind !== 'cancel')
     return bad(
       run,
@@ -148,6 +151,13 @@ function judge(run: Run, entry: Entry, result: unknown): boolean {
   run.cold.cancel = Object.freeze(record);
   step(run, entry, 'cancelled');
   return true;
+}
+
+function ask(run: Run, entry: Entry, result: object): boolean {
+  if (run.terms.observeOnly) return observeOnly(run, entry, 'a question');
+  const refused = takeQuestion(run, entry, result);
+  if (refused === undefined) return step(run, entry, 'asked');
+  return failed(run, entry, 'bad-output', new Error(refused.problem), refused.policy);
 }
 
 /** The reply of a cancel. One that the stage does not take, or that is no text, is left out and noted: the cancel stands (spec §8.6). */

@@ -1,6 +1,7 @@
 import type { Outcome } from '../outcome/outcome.js';
 import { freezePlain } from '../value/freeze.js';
 import { runParallel } from './parallel.js';
+import { cancelIfAsked } from './questions.js';
 import { runSequential } from './sequential.js';
 import { waitingFor } from './sequential-wait.js';
 import type { Plan } from './services/plan.js';
@@ -74,6 +75,7 @@ export function end(run: Run): Outcome {
   if (run.terms.signal?.aborted === true && run.status === 'passed')
     stopAborted(run, run.rechecking ? run.rechecked : run.reached);
   if (plan.stage.selection !== undefined && run.selection === undefined) missingSelection(run);
+  if (run.questions !== undefined && run.status === 'passed') cancelIfAsked(run);
   run.ended = true;
   if (run.wait !== undefined) services.deadlines.remove(run.wait);
   run.wait = undefined;
@@ -103,6 +105,7 @@ function noteSkipped(run: Run, outcome: Outcome): void {
   const entries = [
     ...run.plan.entries,
     ...run.terms.passedOver,
+    ...(run.terms.answered?.passedOver ?? []),
     ...run.plan.otherBand,
     ...run.plan.unmatched,
     ...run.plan.absent,
@@ -118,7 +121,8 @@ function noteSkipped(run: Run, outcome: Outcome): void {
 }
 
 function missingSelection(run: Run): void {
-  if (run.status !== 'passed' || run.terms.settled || run.terms.observeOnly) return;
+  const { settled, observeOnly, answered } = run.terms;
+  if (run.status !== 'passed' || settled || observeOnly || answered !== undefined) return;
   if (run.stopped !== undefined && run.stopped !== 'budget-spent') return;
   const { onError } = run.plan.stage;
   const proposed = run.candidates?.length ?? 0;

@@ -7,7 +7,8 @@ import { SequentialWait } from './sequential-wait.js';
 import { buildPlan } from './services/plan.js';
 import { newCounters, type Services } from './services/services.js';
 import { Dispatched } from './state/dispatched.js';
-import { Cold, nothing, Run, usualTerms } from './state/run.js';
+import { Cold, nothing, Run } from './state/run.js';
+import { usualTerms } from './state/terms.js';
 import { Unheard } from './state/unheard.js';
 
 /** Beyond the small integers of V8, as the times of a clock are: it stores the two in fields of different kinds. */

@@ -99,6 +99,11 @@ function planWithin(stage: Stage, present: readonly Entry[], others: Others): Pl
   return planOf(stage, present, others, settled);
 }
 
+/** The vetoes of a plan that judge an answered pass (judgement §4.5). */
+export function vetoPlan(plan: Plan, vetoes: readonly Entry[]): Plan {
+  return planOf(plan.stage, vetoes, plan.absent, plan.otherBand, undefined);
+}
+
 /** A plan of some entries of another, in the same order: for judging again. */
 export function subPlan(plan: Plan, entries: readonly Entry[]): Plan {
   return planOf(plan.stage, entries, nobody, undefined);

@@ -1,6 +1,7 @@
 import { authorOf, codes } from '../../outcome/entry.js';
 import type { Envelope } from '../../outcome/envelope.js';
 import type {
+  Author,
   CancelRecord,
   Candidate,
   Change,
@@ -86,6 +87,8 @@ export class Dispatched {
     for (const entry of this.#run.terms.passedOver)
       if (entry.code === codes.resolver)
         skipped.push({ ...authorOf(entry), why: 'explicit-target' });
+    for (const entry of this.#run.terms.answered?.passedOver ?? none)
+      skipped.push({ ...authorOf(entry), why: 'answered' });
     for (const entry of plan.otherBand) skipped.push({ ...authorOf(entry), why: 'other-band' });
     for (const entry of plan.absent)
       skipped.push({ ...authorOf(entry), why: entry.absent ?? 'disabled' });
@@ -96,6 +99,10 @@ export class Dispatched {
 
   get failures(): readonly Failure[] {
     return this.#run.failures ?? none;
+  }
+
+  get answered(): readonly Author[] | undefined {
+    return this.#run.terms.answered?.by;
   }
 
   get steps(): readonly Step[] {
@@ -110,6 +117,7 @@ export class Dispatched {
       payload: this.payload,
       annotations: this.annotations,
       ...(this.cancel !== undefined && { cancel: this.cancel }),
+      ...(this.answered !== undefined && { answered: this.answered }),
       ...(this.selection !== undefined && { selection: this.selection }),
       candidates: this.candidates,
       changes: this.changes,

@@ -24,8 +24,13 @@ function isError(thrown: unknown): thrown is Error {
  *
  * @returns whether it ends the stage.
  */
-export function failed(run: Run, entry: Entry, kind: FailureKind, thrown: unknown): boolean {
-  const policy: FailPolicy = kind === 'observe-only' ? 'open' : entry.policy;
+export function failed(
+  run: Run,
+  entry: Entry,
+  kind: FailureKind,
+  thrown: unknown,
+  policy: FailPolicy = kind === 'observe-only' ? 'open' : entry.policy,
+): boolean {
   const failure = failureOf(entry, Quarantined.is(thrown) ? 'quarantined' : kind, thrown, policy);
   record(run, failure);
   run.services.quarantine?.failed(entry, failure.kind, failure.message);

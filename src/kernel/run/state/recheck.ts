@@ -1,5 +1,6 @@
 import { authorOf, type Entry, nameOf } from '../../outcome/entry.js';
 import type { StaleApproval } from '../../outcome/outcome.js';
+import type { ApprovalQuestion } from '../../outcome/question.js';
 import { isVeto, type Plan, subPlan } from '../services/plan.js';
 import { writersOf } from './changes.js';
 import type { Run } from './run.js';
@@ -19,7 +20,22 @@ export function recheckPlan(run: Run): Plan | undefined {
   const declining = allowed.filter((entry) => !entry.recheck);
   if (declining.length > 0) run.cold.stale = declining;
   const again = allowed.filter((entry) => entry.recheck);
+  if (run.questions !== undefined) askAnew(run, again);
   return again.length === 0 ? undefined : subPlan(plan, again);
+}
+
+/** The questions of vetoes that judge again: what they then say stands in their place (judgement §4.3). */
+function askAnew(run: Run, again: readonly Entry[]): void {
+  const { cold } = run;
+  cold.earlier = cold.questions;
+  cold.questions = new Map([...(cold.questions ?? [])].filter(([entry]) => !again.includes(entry)));
+}
+
+/** The questions that are open when the stage has ended: also the earlier one of a veto that failed when it judged again. */
+export function standingQuestions(run: Run): ReadonlyMap<Entry, ApprovalQuestion> {
+  const { questions, earlier } = run.cold;
+  const failed = [...(earlier ?? [])].filter(([entry]) => hasFailed(run, entry));
+  return new Map([...failed, ...(questions ?? [])]);
 }
 
 /** The writes that each declining veto did not judge, with their authors. */

@@ -1,9 +1,7 @@
-import { kernelError } from '../../errors.js';
 import type { Notes } from '../../merge/notes.js';
 import type { Work } from '../../merge/work.js';
 import type { Entry } from '../../outcome/entry.js';
 import type { Envelope, Upstream } from '../../outcome/envelope.js';
-import type { Given } from '../../outcome/given.js';
 import type {
   Author,
   CancelRecord,
@@ -14,12 +12,14 @@ import type {
   Step,
 } from '../../outcome/outcome.js';
 import type { Principal } from '../../outcome/principal.js';
+import type { ApprovalQuestion } from '../../outcome/question.js';
 import { type CallContext, type CallSource, contextOf, HandlerCall } from '../services/call.js';
 import type { Waiting } from '../services/deadlines.js';
 import type { Plan } from '../services/plan.js';
 import type { Services, StageMerges } from '../services/services.js';
 import { downstreamOf, type Emission, envelopeOf } from './envelope-of.js';
 import { type OwnOrigin, own } from './origin.js';
+import type { Terms } from './terms.js';
 
 /** The wait of a dispatch, as the kernel sees it. */
 export interface RunWait extends Waiting {
@@ -32,33 +32,10 @@ export interface RunWait extends Waiting {
   waitsFor(): readonly Entry[];
 }
 
-/** How a dispatch runs, as it was given. Most dispatches share one. */
-export interface Terms {
-  /** The host's predicate over candidates. */
-  readonly valid: Given['valid'] | undefined;
-  /** Aborts the dispatch from outside. */
-  readonly signal: AbortSignal | undefined;
-  readonly observeOnly: boolean;
-  /** The payload names its target: the resolvers of `passedOver` are not called. */
-  readonly settled: boolean;
-  readonly passedOver: readonly Entry[];
-}
-
 /** A frozen object without keys, for what is empty. */
 export const nothing: object = Object.freeze({});
 
 const noContext = Object.freeze(contextOf(nothing, undefined, 'first'));
-
-const none: readonly Entry[] = Object.freeze([]);
-
-/** How a dispatch runs that is given nothing. */
-export const usualTerms: Terms = Object.freeze({
-  valid: undefined,
-  signal: undefined,
-  observeOnly: false,
-  settled: false,
-  passedOver: none,
-});
 
 /** The fields that few dispatches have: made when the first of them is written. */
 export class Cold {
@@ -73,6 +50,10 @@ export class Cold {
   candidates: Candidate[] | undefined = undefined;
   failures: Failure[] | undefined = undefined;
   stale: Entry[] | undefined = undefined;
+  /** The questions of vetoes, which the last judgement of each stands for. */
+  questions: Map<Entry, ApprovalQuestion> | undefined = undefined;
+  /** The questions before vetoes judged again. */
+  earlier: ReadonlyMap<Entry, ApprovalQuestion> | undefined = undefined;
   notes: Notes | undefined = undefined;
 }
 
@@ -240,6 +221,10 @@ export class Run implements CallSource, Emission {
     return this.#cold?.candidates;
   }
 
+  get questions(): ReadonlyMap<Entry, ApprovalQuestion> | undefined {
+    return this.#cold?.questions;
+  }
+
   get stale(): Entry[] | undefined {
     return this.#cold?.stale;
   }
@@ -259,39 +244,5 @@ export class Run implements CallSource, Emission {
 
   nest(author: Author, family: string, payload: object): Outcome | Promise<Outcome> {
     return this.services.nest(this, author, family, payload);
-  }
-}
-
-/**
- * How a dispatch runs.
- *
- * @throws SluiceError `bad-payload`, if the stage cannot see whether the payload names its target.
- */
-export function termsOf(plan: Plan, payload: object, given: Given | undefined): Terms {
-  const settled = plan.stage.settled !== undefined && isSettled(plan, payload);
-  if (
-    given?.valid === undefined &&
-    given?.signal === undefined &&
-    given?.gate === undefined &&
-    !settled
-  )
-    return usualTerms;
-  return {
-    valid: given?.valid,
-    signal: given?.signal,
-    observeOnly: given?.gate === 'observe-only',
-    settled,
-    passedOver: settled ? plan.entries : none,
-  };
-}
-
-/** Tells whether a payload names its target, by the row's own predicate. */
-function isSettled({ stage }: Plan, payload: object): boolean {
-  try {
-    return stage.settled?.(payload as never) === true; // of its own family
-  } catch (thrown) {
-    const problem = 'it does not even let the stage see whether it names its target';
-    const details = { family: stage.family, path: '/', problem };
-    throw kernelError('bad-payload', details, { cause: thrown });
   }
 }

@@ -1,8 +1,10 @@
 import type { Given } from '../../outcome/given.js';
+import { contextOf } from '../services/call.js';
 import type { Plan } from '../services/plan.js';
 import type { Services } from '../services/services.js';
 import { inherited, type Nested, ownOrigin } from './origin.js';
-import { nothing, Run, termsOf } from './run.js';
+import { nothing, Run } from './run.js';
+import { termsOf } from './terms.js';
 import { upstreamOf } from './unheard.js';
 
 /**
@@ -21,17 +23,23 @@ export function startedRun(
   sequence: number,
 ): Run {
   const after = given?.after;
-  return new Run(
+  const terms = termsOf(plan, payload, given);
+  const run = new Run(
     services,
-    plan,
+    terms.answered?.plan ?? plan,
     payload,
     given === undefined ? nested && { sourceContributionId: nested.by } : ownOrigin(given),
     after === undefined ? nested?.upstream : inherited(given, upstreamOf(after)),
     after?.annotations ?? nothing,
-    termsOf(plan, payload, given),
+    terms,
     given?.occurredAt ?? nowMs,
     stampMs,
     sequence,
     nested?.depth ?? 0,
   );
+  if (terms.answered !== undefined) {
+    const isSame = after?.event.family === plan.stage.family;
+    run.context = contextOf(run.annotations, isSame ? after.selection : undefined, 'answered');
+  }
+  return run;
 }

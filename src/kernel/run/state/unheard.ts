@@ -6,7 +6,8 @@ import type { Plan } from '../services/plan.js';
 import type { Services } from '../services/services.js';
 import { Dispatched, inspect, runOf } from './dispatched.js';
 import { inherited, type OwnOrigin, ownOrigin } from './origin.js';
-import { nothing, Run, usualTerms } from './run.js';
+import { nothing, Run } from './run.js';
+import { usualTerms } from './terms.js';
 
 /**
  * Tells whether a value is an outcome that this copy of the kernel made: nothing else passes, however alike it looks.
@@ -45,9 +46,10 @@ export function upstreamOf(outcome: Outcome): Upstream {
 export function passesUnheard({ selection, onError }: Stage, given: Given | undefined): boolean {
   if (selection !== undefined && onError.resolver === 'closed') return false; // §9.4
   if (given === undefined) return true;
-  const { after, band, occurredAt, signal } = given;
+  const { after, answered, band, occurredAt, signal } = given;
   return (
     band === undefined &&
+    answered === undefined &&
     occurredAt === undefined &&
     signal?.aborted !== true &&
     (after === undefined || after.annotations === nothing)
