@@ -101,7 +101,7 @@ function planWithin(stage: Stage, present: readonly Entry[], others: Others): Pl
 
 /** The vetoes of a plan that judge an answered pass (judgement §4.5). */
 export function vetoPlan(plan: Plan, vetoes: readonly Entry[]): Plan {
-  return planOf(plan.stage, vetoes, plan.absent, plan.otherBand, undefined);
+  return planOf(plan.stage, vetoes, plan, undefined);
 }
 
 /** A plan of some entries of another, in the same order: for judging again. */
