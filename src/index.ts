@@ -108,6 +108,7 @@ export {
   type PreviewOptionsOf,
   type Principal,
   type PrincipalsOf,
+  type ProvenSender,
   previewObstacles,
   type QuarantinedHandler,
   type QuarantineOptions,

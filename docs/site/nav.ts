@@ -38,6 +38,7 @@ export const sidebar: readonly PageGroup[] = [
   group('Write extensions', [
     ['Extensions', 'docs/extensions.md'],
     ['Cookbook', 'docs/cookbook.md'],
+    ['Judgement', 'docs/judgement.md'],
     ['Testing', 'docs/testing.md'],
     ['Channels', 'docs/channels.md'],
     ['Agents', 'docs/agents.md'],
@@ -67,7 +68,7 @@ export const sidebar: readonly PageGroup[] = [
     ['The event pipeline', 'spec/event-pipeline.md'],
     ['Durability', 'spec/durability.md'],
     ['Extensions that act', 'spec/extensions-that-act.md'],
-    ['Judgement', 'spec/judgement.md'],
+    ['Rules of judgement', 'spec/judgement.md'],
     ['Stream plumbing', 'spec/stream-plumbing.md'],
     ['SDK streams', 'spec/csdk-normalization.md'],
     ['Reply callbacks', 'spec/callback-order.md'],

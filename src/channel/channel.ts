@@ -18,6 +18,13 @@ export interface InboundUpdate {
   readonly receivedAtMs?: number;
 }
 
+/**
+ * How a channel knows the sender of an update (judgement §1.5). `account`: its provider has proven it, by the account of the sender.
+ * `local`: it is the person at this machine, who owns the host; only a channel that the maker of the host gives may say so. Absent if
+ * nobody has proven it, as of a post in the name of a group.
+ */
+export type SenderProof = 'account' | 'local';
+
 /** The result of `decodeIngress`. Failures are values: they end that message visibly, and no other. */
 export type DecodedIngress =
   | {
@@ -25,6 +32,7 @@ export type DecodedIngress =
       readonly message: InboundMessage;
       /** Named by the source itself: it is not re-routed. */
       readonly route?: ExplicitRoute;
+      readonly senderProof?: SenderProof;
     }
   /**
    * A command that its surface knows as one: `interaction.*` and `command.*` tell of it, `ingress.normalized` does not.
@@ -35,9 +43,14 @@ export type DecodedIngress =
       readonly interaction: Interaction;
       readonly message: InboundMessage;
       readonly route?: ExplicitRoute;
+      readonly senderProof?: SenderProof;
     }
   /** A button, a list or a form that was used: `interaction.*` alone tell of it. */
-  | { readonly kind: 'interaction'; readonly interaction: Interaction }
+  | {
+      readonly kind: 'interaction';
+      readonly interaction: Interaction;
+      readonly senderProof?: SenderProof;
+    }
   /** Nothing to answer: an empty line, an edit, a delivery report. */
   | { readonly kind: 'ignored'; readonly reason: string }
   /** It should have been a message, and cannot be read. */

@@ -13,6 +13,7 @@ export type {
   InboundUpdate,
   ResendPolicy,
   SendContext,
+  SenderProof,
 } from './channel.js';
 export { checkedPermits, checkPermit } from './check-permit.js';
 export type {

@@ -66,6 +66,7 @@ export type {
 } from './parts/options.js';
 export type { ReplyOptions } from './parts/reply-options.js';
 export type { ChatAnswer, ChatCommand, ChatCommandContext } from './provided/chat-commands.js';
+export type { RolesOf, RoleTable } from './provided/roles.js';
 export {
   openSqlite,
   type SqliteDatabase,

@@ -3,6 +3,7 @@
 export { type ConfigVerdict, checkConfig } from './config/check-config.js';
 export { type ConfigProblem, placeOf } from './config/problem.js';
 export { configSchema, type HostConfig } from './config/schema.js';
+export { roleEntry } from './config/setting.js';
 export { type OutcomeDifference, outcomeDifferences } from './explain/outcome-differences.js';
 export { type RecordedOutcome, recordedOutcome } from './explain/recorded-outcome.js';
 export {
@@ -35,4 +36,5 @@ export {
   runCommand,
 } from './provided/commands.js';
 export { contributeDefaultChoices, hostExtensionId } from './provided/default-choices.js';
+export { asPrincipal, rolesOf } from './provided/roles.js';
 export { openToOthers } from './sqlite/private-file.js';

@@ -56,7 +56,7 @@ export * from './outcome/families.js';
 export type { Given } from './outcome/given.js';
 export type { Match, MatchScalar } from './outcome/matching.js';
 export type * from './outcome/outcome.js';
-export { type Principal, principalText } from './outcome/principal.js';
+export { type Principal, type ProvenSender, principalText } from './outcome/principal.js';
 export {
   type ApprovalQuestion,
   type ApprovalScope,

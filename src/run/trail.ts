@@ -19,6 +19,7 @@ export type TrailRefs = Pick<
   | 'messageRef'
   | 'correlationId'
   | 'metadata'
+  | 'principal'
 >;
 
 /**

@@ -158,6 +158,41 @@ describe('a message', () => {
   });
 });
 
+describe('the sender of an update', () => {
+  const open = { requireMention: false };
+  const chat = { id: -1009, type: 'channel', title: 'News' };
+  const command = { text: '/new', entities: [{ type: 'bot_command', offset: 0, length: 4 }] };
+  const press = {
+    id: 'p',
+    from: ada,
+    data: 'x',
+    message: { message_id: 5, date: 1, chat: direct },
+  };
+
+  it.each<[string, Fields, string | undefined]>([
+    ['a person, of a message', written({}), 'account'],
+    ['a person, of a command', written(command), 'account'],
+    ['a person, of a press', { update_id: 1, callback_query: press }, 'account'],
+    ['a person, of a forwarded text', written({ forward_origin: { type: 'user' } }), 'account'],
+    [
+      'nobody, of a post',
+      { update_id: 1, channel_post: { message_id: 8, date: 1, chat, text: 'x' } },
+      undefined,
+    ],
+    ['nobody, of an anonymous admin', written({ chat: group, sender_chat: group }), undefined],
+    [
+      'nobody, of an anonymous admin’s command',
+      written({ ...command, chat: group, sender_chat: group }),
+      undefined,
+    ],
+    ['nobody, of a linked channel', written({ chat: group, sender_chat: chat }), undefined],
+  ])('is proven to be %s (judgement §1.5)', (_, update, proof) => {
+    const decoded = decode(update, open);
+    expect(['message', 'command', 'interaction']).toContain(decoded.kind);
+    expect('senderProof' in decoded ? decoded.senderProof : undefined).toBe(proof);
+  });
+});
+
 describe('who may write', () => {
   const reasonOf = (fields: Fields, settings: object): string => {
     const decoded = decode(written(fields), settings);
@@ -306,6 +341,7 @@ describe('a press', () => {
   it('is an interaction, where it was and of whom', () => {
     expect(press({})).toEqual({
       kind: 'interaction',
+      senderProof: 'account',
       interaction: {
         interactionId: 'q',
         kind: 'button',

@@ -165,6 +165,7 @@ function decode(
   if (raw.press !== undefined)
     return {
       kind: 'interaction',
+      senderProof: 'local',
       interaction: {
         interactionId: `line-${raw.number}`,
         ...raw.press,
@@ -177,6 +178,7 @@ function decode(
     };
   return {
     kind: 'message',
+    senderProof: 'local',
     message: {
       channel: 'console',
       accountId,

@@ -18,6 +18,7 @@ import { checkFamilies } from './check-families.js';
 import { checkGrants } from './check-grants.js';
 import { checkJournal } from './check-journal.js';
 import { checkMatches } from './check-matches.js';
+import { checkRoles } from './check-roles.js';
 import { checkSecrets } from './check-secrets.js';
 import { type Finding, findingsOf } from './finding.js';
 
@@ -49,6 +50,7 @@ export async function examine(settings: Settings, shell: Shell): Promise<Finding
       plugins.map(({ pluginId }) => pluginId),
     ),
     ...(await checkChannels(channels, provided, settings.workspaceDir)),
+    ...checkRoles(settings, channels, provided),
     ...(await checkJournal(
       settings,
       statuses.map(({ extensionId }) => extensionId),

@@ -15,6 +15,7 @@ export interface Finding {
     | 'plugins'
     | 'channels'
     | 'grants'
+    | 'roles'
     | 'secrets'
     | 'families'
     | 'matches'

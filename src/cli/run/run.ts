@@ -255,8 +255,17 @@ async function untilStopped(
 }
 
 /** Names the bounds of the config as the host does. */
-function hostBounds({ budgets, lanes, session, failureText, cancelText, channels }: Settings) {
+function hostBounds({
+  budgets,
+  lanes,
+  session,
+  failureText,
+  cancelText,
+  channels,
+  roles,
+}: Settings) {
   return definedFields({
+    roles,
     session,
     failureText,
     cancelText,

@@ -1,3 +1,4 @@
+import type { Principal } from '../../kernel/index.js';
 import type { ExtensionMessage } from './send.js';
 import type { Storable } from './store.js';
 
@@ -68,6 +69,8 @@ export type QuestionEnd<Data = undefined> = {
   readonly attempt: number;
   /** Aborted when the host may not wait any longer. */
   readonly signal: AbortSignal;
+  /** The one who answered, if the channel has proven that (judgement §1.9). */
+  readonly principal?: Principal;
 } & QuestionOutcome;
 
 /** Handles the ends of the questions of one name. */

@@ -4,7 +4,7 @@ import { cancelText } from './cancel-text-schema.js';
 import { extension, handlerWatch, override, plugin, quarantine } from './extension-sections.js';
 import { failureText } from './failure-text-schema.js';
 import { budgets, health, journal, lanes, logging } from './host-sections.js';
-import { name, setting } from './setting.js';
+import { name, roleEntry, setting } from './setting.js';
 
 // Each description ends the sentence "Write ...". Hints, spec/config.md, the JSON Schema and sluice-config.ts are made of them.
 // The published declarations do not name zod: `SluiceConfig` stands in sluice-config.ts, which a test writes from this schema.
@@ -50,6 +50,19 @@ export const configSchema = z
     handlerWatch: z
       .union([z.literal(false), handlerWatch])
       .describe('an object that says what handlers are watched for, or false: nothing')
+      .default({}),
+    roles: z
+      .record(
+        name,
+        z
+          .array(
+            z.string().regex(roleEntry, 'expected "channel:SENDER" or "channel/account:SENDER"'),
+          )
+          .describe('a list such as ["console:local"]: the senders that have the role'),
+      )
+      .describe(
+        'an object: by role, the senders that have it; senders with the role "owner" own the host',
+      )
       .default({}),
     strict: z
       .boolean()

@@ -8,6 +8,9 @@ export const setting = <Type extends z.ZodType>(type: Type, text: string) =>
 /** A short text: the name of something, or its path. */
 export const name = z.string().min(1).max(200);
 
+/** The form of an entry of a role: a channel, perhaps an account, and the id of a sender. */
+export const roleEntry = /^([^:/\s]+)(?:\/([^:\s]+))?:(.+)$/s;
+
 /** A whole number from 1 up. */
 export const count = z.number().int().positive();
 

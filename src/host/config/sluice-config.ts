@@ -76,6 +76,8 @@ export interface SluiceConfig {
     /** Milliseconds of blocking that are told of, or false. */
     blockedAfterMs?: false | number;
   } | undefined;
+  /** An object: by role, the senders that have it; senders with the role "owner" own the host. */
+  roles?: Record<string, string[]> | undefined;
   /** True or false: do not start where an extension or a plugin cannot be loaded. */
   strict?: boolean | undefined;
   /** An object: by "extension/handler", what of the handler is set otherwise. */

@@ -31,6 +31,13 @@ const bodySchema = z.looseObject({
     eventId: z.string(),
     payload: z.record(z.string(), z.unknown()),
   }),
+  principal: z
+    .strictObject({
+      ...{ channel: z.string(), accountId: z.string(), senderId: z.string() },
+      ...{ conversationId: z.string().exactOptional(), senderName: z.string().exactOptional() },
+      ...{ isOwner: z.boolean(), roles: z.array(z.string()) },
+    })
+    .exactOptional(),
   payload: z.record(z.string(), z.unknown()).exactOptional(),
   annotations: z.record(z.string(), z.unknown()).default({}),
   cancel: author.extend({ code: z.string(), question: question.exactOptional() }).exactOptional(),

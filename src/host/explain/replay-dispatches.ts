@@ -78,7 +78,7 @@ export async function* replayDispatches(
 
 async function dispatchAgain(
   kernel: OpenKernel,
-  { event, failures, candidates, answered }: RecordedOutcome,
+  { event, failures, candidates, answered, principal }: RecordedOutcome,
   stage: Stage,
   after: Outcome | undefined,
 ): Promise<Outcome | undefined> {
@@ -101,6 +101,7 @@ async function dispatchAgain(
       valid: (target: unknown) => refused.find((one) => same(one.target, target))?.invalid ?? true,
     }),
     ...definedFields({ after, answered }),
+    ...(stage.principal && { principal: principal ?? null }), // the chain of today may have lost it, or have another
     eventId: event.eventId,
     occurredAt: event.occurredAt,
     workspaceId: event.workspaceId,

@@ -1,14 +1,21 @@
 import type { Trail } from '../../agent/index.js';
-import { definedFields, oneLine, type PayloadOf } from '../../kernel/index.js';
+import { definedFields, oneLine, type PayloadOf, type ProvenSender } from '../../kernel/index.js';
 import { tellFailure } from '../egress/reply.js';
 import type { MessageEnd } from '../journal/message-end.js';
 import type { HostParts } from '../parts/parts.js';
 import { type Found, questionOfButton } from '../questions/open-questions.js';
 import { conversationOf, type RoutedMessage } from '../session/routing.js';
+import { provenSender } from './principal.js';
 import type { TakenUpdate } from './taken-update.js';
 
 type Ending = Pick<MessageEnd, 'status' | 'reason' | 'sends'>;
 type Sender = RoutedMessage['sender'];
+
+/** The update that brings an answer, and its sender if his channel has proven who he is. */
+interface By {
+  readonly eventId: string;
+  readonly sender: ProvenSender | undefined;
+}
 
 const answered: Ending = { status: 'answer', sends: [] };
 
@@ -19,7 +26,7 @@ export const notOpenText = 'This question is not open any more.';
 export async function takeAnswer(
   parts: HostParts,
   trail: Trail,
-  { eventId, account }: Pick<TakenUpdate, 'eventId' | 'account'>,
+  { eventId, account, decoded }: Pick<TakenUpdate, 'eventId' | 'account' | 'decoded'>,
   message: RoutedMessage,
 ): Promise<Ending | undefined> {
   const { questions } = parts;
@@ -27,11 +34,12 @@ export async function takeAnswer(
   if (message.sender?.isBot === true) return undefined;
   const { channel, accountId = account.accountId, threadId, content, from } = message;
   const place = { channel, accountId, conversationId: conversationOf(message), threadId };
+  const by = { eventId, sender: provenSender(account, decoded) };
   try {
     for (;;) {
       const found = questions.open.written(content, place);
       if (found === undefined) return undefined;
-      if (await close(parts, found, eventId, message.sender, from)) return answered;
+      if (await close(parts, found, by, message.sender, from)) return answered;
     }
   } catch (error) {
     const reason = oneLine(error);
@@ -45,10 +53,10 @@ export interface AnswerPress {
   readonly questionId?: string;
 }
 
-/** Takes a press as the answer to its question. @returns nothing if it is no button of a question. @throws as the journal does. */
+/** Takes a press as the answer to its question. @param by the update, and its proven sender. @returns nothing if it is no button of a question. @throws as the journal does. */
 export async function takePress(
   parts: HostParts,
-  eventId: string,
+  by: By,
   pressed: Omit<PayloadOf<'interaction.received'>, 'raw'>,
 ): Promise<AnswerPress | undefined> {
   const { questions } = parts;
@@ -56,19 +64,20 @@ export async function takePress(
   const button = kind === 'button' ? questionOfButton(name) : undefined;
   if (button === undefined) return undefined;
   const { questionId } = button;
-  if (questions.isAnsweredBy(eventId)) return { questionId };
+  if (questions.isAnsweredBy(by.eventId)) return { questionId };
   const found = questions.open.pressed(name, { channel, accountId, conversationId });
   if (found === undefined) return {};
-  return (await close(parts, found, eventId, sender, conversationId)) ? { questionId } : {};
+  return (await close(parts, found, by, sender, conversationId)) ? { questionId } : {};
 }
 
 function close(
   { questions }: HostParts,
   { row, answer }: Found,
-  by: string,
+  { eventId: by, sender: proven }: By,
   sender: Sender,
   otherwise: string,
 ): Promise<boolean> {
   const from = { id: sender?.id ?? otherwise, ...definedFields({ name: sender?.name }) };
-  return questions.close(row, { status: 'answered', answer, from, by });
+  const end = { status: 'answered', answer, from, by } as const;
+  return questions.close(row, { ...end, ...definedFields({ sender: proven }) });
 }

@@ -19,6 +19,7 @@ import { answerMessage } from '../turn/answer.js';
 import { takeAnswer } from './answers.js';
 import { guarded } from './guarded.js';
 import { carryInteraction } from './interactions.js';
+import { principalOf } from './principal.js';
 import { runChatCommand } from './run-chat-command.js';
 import type { TakenUpdate } from './taken-update.js';
 import type { Fate } from './when-full.js';
@@ -93,7 +94,9 @@ async function carry(
     return { status: 'undecodable', reason };
   }
   if (decoded.kind !== 'message')
-    return fate === 'refused' ? full : carryInteraction(parts, received, decoded, place);
+    return fate === 'refused'
+      ? full
+      : carryInteraction(parts, { received, account }, decoded, place);
   const trail = new Trail(
     parts.kernel,
     received,
@@ -135,16 +138,17 @@ async function carry(
 
 /** Dispatches `ingress.received`, under the id of the update. */
 function tellReceived(
-  { kernel }: HostParts,
-  { eventId, account, update, receivedAtMs }: TakenUpdate,
+  parts: HostParts,
+  { eventId, account, update, receivedAtMs, decoded }: TakenUpdate,
 ): Promise<Outcome<'ingress.received'>> {
   const { channel, accountId } = account;
   const { raw, updateId } = update;
   const named = definedFields({ channel: channel.id, accountId, updateId });
-  return kernel.dispatch(
+  const principal = principalOf(parts, account, decoded);
+  return parts.kernel.dispatch(
     'ingress.received',
     { ...named, receivedAtMs, raw },
-    { accountRef: refOf(channel.id, accountId), eventId },
+    { accountRef: refOf(channel.id, accountId), eventId, ...definedFields({ principal }) },
   );
 }
 

@@ -1,17 +1,25 @@
 import { Trail } from '../../agent/index.js';
 import type { DecodedIngress, Interaction } from '../../channel/index.js';
-import { definedFields, type Kernel, type Outcome, type PayloadOf } from '../../kernel/index.js';
+import {
+  definedFields,
+  type Kernel,
+  type Outcome,
+  type PayloadOf,
+  type ProvenSender,
+} from '../../kernel/index.js';
 import { withCancelReply } from '../egress/cancel-reply.js';
 import { replyTo, tellFailure } from '../egress/reply.js';
 import { endOf, type MessageEnd, stopped } from '../journal/message-end.js';
 import type { Place } from '../lanes/place.js';
 import type { HostParts } from '../parts/parts.js';
 import { refsOf } from '../parts/refs.js';
+import type { RunningAccount } from '../provided/accounts.js';
 import { parseCommandLine } from '../provided/commands.js';
 import { inSession } from '../session/in-session.js';
 import { type RoutedMessage, routeMessage } from '../session/routing.js';
 import { notOpenText, takePress } from './answers.js';
 import { guarded } from './guarded.js';
+import { provenSender } from './principal.js';
 import { runChatCommand } from './run-chat-command.js';
 
 type CommandUsed = Extract<DecodedIngress, { kind: 'command' }>;
@@ -51,7 +59,7 @@ export function checkInteraction(kernel: Kernel, used: Used, raw: unknown): Deco
  */
 export async function carryInteraction(
   parts: HostParts,
-  received: Outcome<'ingress.received'>,
+  { received, account }: { readonly received: Outcome; readonly account: RunningAccount },
   used: Used,
   place: Place,
 ): Promise<Ending> {
@@ -65,7 +73,7 @@ export async function carryInteraction(
   const done =
     used.kind === 'command'
       ? await doCommand(parts, trail, used, fields, place)
-      : await doPress(parts, trail, fields);
+      : await doPress(parts, trail, fields, provenSender(account, used));
   const { agentId, sessionKey } = done.ending;
   await trail.dispatch('interaction.completed', {
     ...fields,
@@ -122,9 +130,14 @@ async function doCommand(
   };
 }
 
-async function doPress(parts: HostParts, trail: Trail, fields: Fields): Promise<Done> {
+async function doPress(
+  parts: HostParts,
+  trail: Trail,
+  fields: Fields,
+  sender: ProvenSender | undefined,
+): Promise<Done> {
   const eventId = trail.last?.event.correlationId ?? '';
-  const press = await takePress(parts, eventId, fields);
+  const press = await takePress(parts, { eventId, sender }, fields);
   const questionId = press?.questionId;
   const resolved = await trail.dispatch('interaction.resolved', {
     ...fields,

@@ -1,5 +1,6 @@
 import type { DecodedIngress, InboundUpdate } from '../../channel/index.js';
 import type { QuestionOutcome, QuestionPlace } from '../../extension/index.js';
+import type { ProvenSender } from '../../kernel/index.js';
 import type { RunningAccount } from '../provided/accounts.js';
 import { jobsChannel, type Named } from '../provided/jobs-channel.js';
 
@@ -22,6 +23,8 @@ export interface QuestionJob extends Named<'question'> {
   readonly place: QuestionPlace;
   readonly data?: unknown;
   readonly end: QuestionOutcome;
+  /** The sender of the answer, if his channel has proven who he is. */
+  readonly by?: ProvenSender;
 }
 
 /** A job of the host itself, kept as an update (extensions-that-act §5.1). */

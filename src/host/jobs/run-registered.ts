@@ -1,6 +1,7 @@
-import { oneLine } from '../../kernel/index.js';
+import { definedFields, oneLine } from '../../kernel/index.js';
 import { type MessageEnd, stopped } from '../journal/message-end.js';
 import type { HostParts } from '../parts/parts.js';
+import { asPrincipal } from '../provided/roles.js';
 import type { QuestionJob, ScheduleJob, TakenJob } from './job.js';
 
 type Ending = Pick<MessageEnd, 'status' | 'reason'>;
@@ -27,7 +28,8 @@ export async function runRegistered(parts: HostParts, taken: Taken): Promise<End
 }
 
 /** Binds the live handler to a job; nothing if its extension is gone. `signal` aborts when the extension is unloaded. */
-function handlerOf({ takenOver }: HostParts, { eventId, account, attempt = 1, job }: Taken) {
+function handlerOf(parts: HostParts, { eventId, account, attempt = 1, job }: Taken) {
+  const { takenOver } = parts;
   if (job.kind === 'schedule') {
     const live = takenOver.registeredBy('schedule', account);
     if (live === undefined) return undefined;
@@ -38,7 +40,8 @@ function handlerOf({ takenOver }: HostParts, { eventId, account, attempt = 1, jo
   const live = takenOver.registeredBy('question', account);
   if (live === undefined) return undefined;
   const { handler } = live.registration.value;
-  const { questionId: id, place, data, end } = job;
-  const run = { id, place, data, ...end, attempt };
+  const { questionId: id, place, data, end, by } = job;
+  const principal = by === undefined ? undefined : asPrincipal(parts, by);
+  const run = { id, place, data, ...end, attempt, ...definedFields({ principal }) };
   return { signal: live.signal, call: (signal: AbortSignal) => handler({ ...run, signal }) };
 }

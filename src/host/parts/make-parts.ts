@@ -23,6 +23,7 @@ import { Accounts } from '../provided/accounts.js';
 import { builtInCommands } from '../provided/chat-commands.js';
 import { channelsOfPlugin } from '../provided/legacy-channel.js';
 import { commandsOfPlugins } from '../provided/legacy-command.js';
+import { rolesOf } from '../provided/roles.js';
 import { Questions } from '../questions/questions.js';
 import { checkHistoryBounds } from '../transcript/history.js';
 import { memoryStore } from '../transcript/store.js';
@@ -103,6 +104,7 @@ export function partsOf(options: HostOptions, signal: AbortSignal): HostParts {
         : new ExtensionSet(kernel, { logger, clock }),
     takenOver: new TakenOver(),
     extensionData: extensionData(journal, { clock, stateDir: options.stateDir }),
+    roles: rolesOf(options.roles),
     questions: new Questions({ keyValues: journal.keyValues, clock, logger }),
     gate,
     streams: new ActiveStreams(),

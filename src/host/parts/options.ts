@@ -10,6 +10,7 @@ import type { DispatchTapOptions } from '../journal/dispatch-tap.js';
 import type { Journal } from '../journal/journal.js';
 import type { MessageEnd } from '../journal/message-end.js';
 import type { ChatCommand } from '../provided/chat-commands.js';
+import type { RolesOf, RoleTable } from '../provided/roles.js';
 import type { HistoryBounds } from '../transcript/history.js';
 import type { Store } from '../transcript/store.js';
 import type { ReplyOptions } from './reply-options.js';
@@ -134,6 +135,8 @@ export interface HostOptions {
   readonly onAmbiguousSend?: (send: AmbiguousSend) => Promise<'resend' | 'fail'>;
   /** The text for the sender of a message that could not be answered; by default a text that names the code of the failure. */
   readonly failureText?: FailureTextOption;
+  /** The roles of senders that channels have proven: a table, or a lookup of your own (judgement §1.6). */
+  readonly roles?: RoleTable | RolesOf;
   /** By the code of a cancel, the text for the sender of the message (event-pipeline §16.20). By default the veto's reply. */
   readonly cancelText?: CancelTexts;
   /** Milliseconds that one send may take before it counts as ambiguous; by default 60 000. */

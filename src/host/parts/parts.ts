@@ -11,6 +11,7 @@ import type { Slots } from '../lanes/slots.js';
 import type { Outbox } from '../outbox/outbox.js';
 import type { Accounts } from '../provided/accounts.js';
 import type { ChatCommand } from '../provided/chat-commands.js';
+import type { RolesOf } from '../provided/roles.js';
 import type { Questions } from '../questions/questions.js';
 import type { Store } from '../transcript/store.js';
 import type { ActiveStreams } from './active-streams.js';
@@ -64,6 +65,8 @@ export interface HostParts extends SendParts {
   readonly takenOver: TakenOver;
   /** The stores and folders of the extensions. */
   readonly extensionData: ExtensionData;
+  /** Finds the roles that the operator gives to a sender. */
+  readonly roles: RolesOf;
   /** The questions of extensions that are open. */
   readonly questions: Questions;
   /** The gate that each message passes, so that extensions can be replaced between two of them. */

@@ -4,10 +4,14 @@ import type {
   QuestionOutcome,
   QuestionPlace,
 } from '../../extension/index.js';
+import type { ProvenSender } from '../../kernel/index.js';
 import { parseCommandLine } from '../provided/commands.js';
 
-/** The end of a question, with the event id of the update that brought it if one did. */
-export type QuestionEnding = QuestionOutcome & { readonly by?: string };
+/** The end of a question, with the event id of the update that brought it and its proven sender if there is one. */
+export type QuestionEnding = QuestionOutcome & {
+  readonly by?: string;
+  readonly sender?: ProvenSender;
+};
 
 /** A question as the journal keeps it: one row (extensions-that-act §7). */
 export interface QuestionRow {

@@ -137,9 +137,9 @@ export async function beginQuestions(parts: HostParts, send: Send): Promise<Disp
 function acceptEnds(parts: HostParts): AcceptEnd {
   return async (row) => {
     const { extensionId, name, id, place, data, end } = row;
-    const { by: _, ...told } = end;
+    const { by: _, sender: by, ...told } = end;
     const about = { kind: 'question', extensionId, name, questionId: id, place } as const;
-    const raw: QuestionJob = { ...about, ...definedFields({ data }), end: told };
+    const raw: QuestionJob = { ...about, ...definedFields({ data, by }), end: told };
     const taken = await receiveUpdate(parts, accountOf(row), { raw, updateId: id });
     return taken === undefined;
   };

@@ -1,9 +1,10 @@
 import type { InboundUpdate } from '../../channel/index.js';
-import { definedFields } from '../../kernel/index.js';
+import { definedFields, type Principal } from '../../kernel/index.js';
 import { beginUpdate, giveBack, isLeftToNext } from '../ingress/begin-update.js';
 import { decodeUpdate } from '../ingress/decode-update.js';
 import { endUpdate } from '../ingress/end-update.js';
 import { handleUpdate, type Worked } from '../ingress/handle-update.js';
+import { principalOf } from '../ingress/principal.js';
 import { leftBehind, openUpdates, type SendRecord, type UpdateRecord } from '../journal/journal.js';
 import { endOf, type MessageEnd } from '../journal/message-end.js';
 import type { Place } from '../lanes/place.js';
@@ -50,15 +51,16 @@ export async function resumeUpdate(
     await endUpdate(parts, taken, { ...named, status: 'failed', reason });
     return 'done';
   }
-  const settled = await settle(parts, record, earlier);
+  const decoded = body === undefined ? undefined : decodeUpdate(parts, account, update);
+  const principal = decoded && principalOf(parts, account, decoded);
+  const settled = await settle(parts, record, earlier, principal);
   if (typeof settled === 'string') return settled;
   const end = endOfAnswered(record, settled);
   if (end !== undefined) await endUpdate(parts, taken, { ...named, ...end });
-  else if (body === undefined) {
+  else if (decoded === undefined) {
     const reason = 'its body could not be kept, and the host ended before it was handled';
     await endUpdate(parts, taken, { ...named, status: 'failed', reason });
   } else {
-    const decoded = decodeUpdate(parts, account, update);
     return handleUpdate(
       parts,
       { ...taken, decoded, attempt: attempts + 1 },
@@ -73,12 +75,13 @@ async function settle(
   parts: HostParts,
   { eventId }: UpdateRecord,
   earlier: readonly SendRecord[],
+  principal: Principal | undefined,
 ): Promise<readonly SendRecord[] | Worked> {
   const open = earlier.filter(isOpen);
   if (open.length === 0) return earlier;
   if (!(await beginUpdate(parts, eventId))) return 'held up'; // also a send may end the process
   for (const send of open)
-    if (!(await settleSend(parts, send))) {
+    if (!(await settleSend(parts, send, principal))) {
       parts.backlog.waiting.add(eventId); // its account does not run
       if (!isLeftToNext(parts)) await giveBack(parts, eventId);
       return 'done';

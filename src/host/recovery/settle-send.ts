@@ -1,5 +1,5 @@
 import { Trail } from '../../agent/index.js';
-import { definedFields } from '../../kernel/index.js';
+import { definedFields, type Principal } from '../../kernel/index.js';
 import { deliverPrepared } from '../egress/delivery.js';
 import { endSend } from '../egress/end-send.js';
 import { prepareSend } from '../egress/prepare-send.js';
@@ -16,15 +16,20 @@ import { settlePreview, shownOf, takeBackPreview, takenBack } from './settle-pre
  * out. Of one that its channel had, nobody knows the end: the channel's declared policy decides. Whatever goes out is
  * judged once more by `egress.preparing`, under the id that it had, which is its idempotency key.
  *
+ * @param principal of its update, if it has one (judgement §1.8).
  * @returns whether it has ended; not where its account does not run.
  * @throws what the journal throws.
  */
-export async function settleSend(parts: HostParts, record: SendRecord): Promise<boolean> {
+export async function settleSend(
+  parts: HostParts,
+  record: SendRecord,
+  principal?: Principal,
+): Promise<boolean> {
   const { sendId, state, channel = '', accountId = '', correlationId, attempts } = record;
   if (parts.signal.aborted) return false;
   const emitted = JSON.parse(record.body) as Emitted; // as the outbox wrote it
   const trail = new Trail(parts.kernel, undefined, {
-    ...definedFields({ correlationId }),
+    ...definedFields({ correlationId, principal }),
     ...(channel !== '' && accountId !== '' && { accountRef: refOf(channel, accountId) }),
   });
   const { openedBy } = emitted;

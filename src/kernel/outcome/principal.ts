@@ -20,6 +20,9 @@ export interface Principal {
   readonly roles: readonly string[];
 }
 
+/** A sender that a channel has proven, before the roles of the operator are looked up (judgement §1.5). */
+export type ProvenSender = Omit<Principal, 'isOwner' | 'roles'>;
+
 const needed = ['channel', 'accountId', 'senderId'] as const;
 const optional = ['conversationId', 'senderName'] as const;
 

@@ -18,6 +18,10 @@ export interface Said {
   readonly thread?: string;
   /** The id of the writer; `ada` by default. */
   readonly from?: string;
+  /** In `startTestHost`: the roles of the writer from now on, in place of those of its option `roles`. `owner` makes an owner. */
+  readonly roles?: readonly string[];
+  /** The channel has not proven who the writer is. */
+  readonly isUnproven?: boolean;
   /** The writer is a program. */
   readonly isBot?: boolean;
   readonly metadata?: Record<string, unknown>;
@@ -147,6 +151,7 @@ function decodeSaid(raw: unknown, channel: string, accountId: string): DecodedIn
   if (!isSaid(raw)) return { kind: 'undecodable', problem: 'it says nothing', path: '/text' };
   const { text, conversation = `${channel}:ada`, thread, from = 'ada', metadata = {} } = raw;
   const { isBot, commandAuthorized, native, press } = raw;
+  const proof = raw.isUnproven === true ? {} : { senderProof: 'account' as const };
   if (press !== undefined) {
     const pressed = {
       interactionId: `i-${press}`,
@@ -156,10 +161,11 @@ function decodeSaid(raw: unknown, channel: string, accountId: string): DecodedIn
     };
     const place = { channel, accountId, conversationId: conversation };
     const at = { ...place, ...definedFields({ threadId: thread }), sender: { id: from } };
-    return { kind: 'interaction', interaction: { ...pressed, ...at } };
+    return { kind: 'interaction', interaction: { ...pressed, ...at }, ...proof };
   }
   return {
     kind: 'message',
+    ...proof,
     message: {
       channel,
       accountId,

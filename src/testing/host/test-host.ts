@@ -11,6 +11,7 @@ import {
   memoryStore,
   type StartReport,
 } from '../../host/index.js';
+import { rolesOf } from '../../host/internal.js';
 import type { FamilyName, Kernel, Outcome } from '../../kernel/index.js';
 import type { TranscriptEntry } from '../../stream/index.js';
 import type { CollectingLogger } from '../collecting-logger.js';
@@ -94,6 +95,8 @@ export async function startTestHost(options: TestHostOptions = {}): Promise<Test
   });
   const { journal = memoryJournal({ clock }), store = memoryStore() } = options;
   const ends: TestMessageEnd[] = [];
+  const said = new Map<string, readonly string[]>();
+  const configured = rolesOf(options.roles);
   const waiting = new Map<string, (end: TestMessageEnd) => void>();
   const ids = { session: 0, run: 0 };
   const host = createHost({
@@ -107,6 +110,7 @@ export async function startTestHost(options: TestHostOptions = {}): Promise<Test
     store,
     channels: [channel, ...channels],
     extensions: extensions.map((one) => ('setup' in one ? { extension: one } : one)),
+    roles: (sender) => said.get(sender.senderId) ?? configured(sender),
     onMessageEnd: (end) => {
       options.onMessageEnd?.(end);
       const { correlationId } = end;
@@ -128,13 +132,16 @@ export async function startTestHost(options: TestHostOptions = {}): Promise<Test
     throw errorOf(broken);
   }
   let updates = 0;
-  const say = (said: string | Said): Promise<TestMessageEnd> => {
+  const say = (words: string | Said): Promise<TestMessageEnd> => {
     const updateId = `said-${++updates}`;
+    const one = typeof words === 'string' ? { text: words } : words;
+    const { from = 'ada', roles } = one;
+    if (roles !== undefined) said.set(from, roles);
     const told = new Promise<TestMessageEnd>((resolve, reject) => {
       waiting.set(updateId, resolve);
       const stopped = new Error(`the host has stopped, and ${updateId} has no end`);
       void host.stopped.then(() => reject(stopped));
-      void channel.receive(typeof said === 'string' ? { text: said } : said, updateId);
+      void channel.receive(one, updateId);
     });
     told.catch(() => undefined); // a test need not wait for it
     return told;

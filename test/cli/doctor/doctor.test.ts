@@ -333,6 +333,24 @@ describe('sluice doctor (§20.5)', () => {
       expect(await warned(...command)).not.toContain('others may read');
   });
 
+  it('names entries of roles that no account can meet (judgement §1.6)', async () => {
+    const roles = {
+      admin: ['console:local', 'consle:local', 'console/work:local'],
+      owner: ['console/default:local'],
+    };
+    const { found, code } = await examined(config({ roles }));
+    const told = found.filter(({ check }) => check === 'roles');
+    expect(told.map(({ severity, whose, what }) => [severity, whose, what])).toEqual([
+      ['warning', 'admin: consle:local', expect.stringContaining('did you mean "console"')],
+      ['warning', 'admin: console/work:local', 'channel "console" has no account "work"'],
+      ['ok', 'admin', 'may be met by one entry'],
+      ['ok', 'owner', 'may be met by one entry'],
+    ]);
+    expect(code).toBe(0);
+    const { text } = await examined(config({ roles: { admin: ['telegram'] } }));
+    expect(text).toContain('channel:SENDER');
+  });
+
   it('warns of a secret that is written out in the file, and does not show it', async () => {
     const token = 'xoxb-1234567890-AAaaBBbbCCcc';
     const { code, found, text } = await examined({

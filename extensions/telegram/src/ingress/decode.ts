@@ -7,7 +7,7 @@ import { admit } from './access.js';
 import { type BotIdentity, isMentioned, slashCommandOf } from './mention.js';
 import { inboundMessageOf } from './message.js';
 import { type Place, placeOf } from './place.js';
-import { personOf, senderOf } from './sender.js';
+import { personOf, proofOf, senderOf } from './sender.js';
 
 /** The parts that an update is decoded with. */
 export interface DecodeContext {
@@ -63,7 +63,8 @@ function decodeMessage(
   };
   if (decoded.content === '' && decoded.attachments.length === 0)
     return ignored('a message without text or file');
-  if (command === undefined) return { kind: 'message', message: decoded };
+  const proof = proofOf(message);
+  if (command === undefined) return { kind: 'message', message: decoded, ...proof };
   if (isEdited) return ignored('an edit of a command');
   const { name, rest } = command;
   const values = rest.split(/\s+/).filter((word) => word !== '');
@@ -91,6 +92,7 @@ function decodeMessage(
       content: [`/${known}`, rest].filter((part) => part !== '').join(' '),
       commandSource: 'native',
     },
+    ...proof,
   };
 }
 
@@ -116,6 +118,7 @@ function decodePress(query: CallbackQuery, context: DecodeContext): DecodedIngre
       isGroup: place.isGroup,
       sender,
     },
+    senderProof: 'account',
   };
 }
 

@@ -1,5 +1,5 @@
 import type { Message, User } from 'grammy/types';
-import type { InboundMessage } from 'sluice/channel';
+import type { InboundMessage, SenderProof } from 'sluice/channel';
 
 /** The writer, as events tell it. */
 export type Sender = NonNullable<InboundMessage['sender']>;
@@ -16,6 +16,15 @@ export function senderOf(message: Message): Sender {
     };
   }
   return from === undefined ? {} : personOf(from);
+}
+
+/**
+ * Telegram proves a person by his account. It proves nobody for a post of a channel, and for a message in the name of a chat: of an
+ * anonymous admin, or of a linked channel.
+ */
+export function proofOf({ from, sender_chat: chat }: Message): { senderProof?: SenderProof } {
+  const isPerson = from !== undefined && from.is_bot !== true && chat === undefined;
+  return isPerson ? { senderProof: 'account' } : {};
 }
 
 /** A person. */
