@@ -48,7 +48,6 @@ export const sidebar: readonly PageGroup[] = [
   ]),
   group('Operate a host', [
     ['Operating', 'docs/operating.md'],
-    ['Judgement', 'docs/judgement.md'],
     ['The command line', 'docs/command-line.md'],
     ['Settings of a host', 'spec/config.md'],
     ['Performance', 'docs/performance.md'],
