@@ -37,6 +37,7 @@ export const sidebar: readonly PageGroup[] = [
   ]),
   group('Write extensions', [
     ['Extensions', 'docs/extensions.md'],
+    ['npm create sluice', 'extensions/create-sluice/README.md'],
     ['Cookbook', 'docs/cookbook.md'],
     ['Judgement', 'docs/judgement.md'],
     ['Testing', 'docs/testing.md'],

@@ -2,6 +2,7 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import telegram from '../../extensions/telegram/src/index.js';
+import { starterFiles } from '../../src/cli/init/starter-files.js';
 import { readProjectFile, root, sourceFiles } from '../support/source-tree.js';
 
 interface Manifest {
@@ -12,14 +13,17 @@ interface Manifest {
   readonly exports: unknown;
   readonly peerDependencies: Readonly<Record<string, string>>;
   readonly dependencies: Readonly<Record<string, string>>;
+  readonly devDependencies: Readonly<Record<string, string>>;
 }
 
 const manifestOf = (path: string): Manifest => JSON.parse(readProjectFile(path)) as Manifest;
 const core = manifestOf('package.json');
 const folders = readdirSync(join(root, 'extensions'));
-const packages = folders.map(
-  (name) => [name, manifestOf(`extensions/${name}/package.json`)] as const,
-);
+/** It makes packages, and is no extension. */
+const beginner = 'create-sluice';
+const packages = folders
+  .filter((name) => name !== beginner)
+  .map((name) => [name, manifestOf(`extensions/${name}/package.json`)] as const);
 const published = packages.filter(([, manifest]) => manifest.private !== true);
 
 describe('the packages beside the core', () => {
@@ -52,6 +56,26 @@ describe('the packages beside the core', () => {
       });
     },
   );
+});
+
+describe('npm create sluice', () => {
+  const manifest = manifestOf(`extensions/${beginner}/package.json`);
+
+  it('is a package of the version of the core that installs nothing else', () => {
+    expect([manifest.name, manifest.version]).toEqual([beginner, core.version]);
+    expect(manifest.dependencies ?? {}).toEqual({});
+    expect(manifest.peerDependencies ?? {}).toEqual({});
+  });
+
+  it('gives a package the tools that `sluice init` gives a host', () => {
+    const host = JSON.parse(starterFiles({ name: 'host', source: '*' })['package.json'] ?? '') as {
+      readonly dependencies: Readonly<Record<string, string>>;
+      readonly devDependencies: Readonly<Record<string, string>>;
+    }; // written by it
+    const tools = { ...host.dependencies, ...host.devDependencies };
+    const own = Object.entries(manifest.devDependencies).filter(([name]) => name !== 'sluice');
+    for (const [name, version] of own) expect([name, tools[name]]).toEqual([name, `^${version}`]);
+  });
 });
 
 describe('src', () => {

@@ -1,5 +1,7 @@
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { Mistake } from '../../extensions/create-sluice/src/mistake.js';
+import { readOrder } from '../../extensions/create-sluice/src/order.js';
 import { runServer } from '../../extensions/thread-ownership/src/server/run-server.js';
 import { runInMemory } from '../cli/memory-shell.js';
 import { readProjectFile, root } from '../support/source-tree.js';
@@ -72,12 +74,24 @@ function ofNpm([verb = '', ...rest]: readonly string[]):
   const at = rest.indexOf('--');
   const given = at < 0 ? [] : rest.slice(at + 1);
   if (['ci', 'install'].includes(verb)) return undefined;
+  if (verb === 'create') return ofCreate(rest);
   if (verb === 'start') return ofSluice(['run', ...given]);
   const script = verb === 'run' ? rest[0] : verb;
   const command = scripts[script ?? ''];
   if (command === undefined) return `no such script: ${script}`;
   const file = /(?:test|docs)\/\S+\.(?:ts|mjs)/.exec(command)?.[0];
   return missingFlag(given, file === undefined ? command : readFolder(join(file, '..')));
+}
+
+/** `npm create sluice` is held to its own arguments. */
+function ofCreate([name, ...args]: readonly string[]): string | undefined {
+  if (name !== 'sluice') return `no such program: npm create ${name}`;
+  try {
+    readOrder(args.filter((word) => word !== '--'));
+    return undefined;
+  } catch (error) {
+    return error instanceof Mistake ? error.message : String(error);
+  }
 }
 
 function ofNpx([tool = '', ...rest]: readonly string[]):

@@ -24,7 +24,7 @@ interface InitOptions {
 const help = `
 Writes a commented sluice.config.ts, and an extension with its test. A file that is there
 is left alone, and nothing is written, unless --force is given; a package.json is never
-replaced.
+replaced. "npm create sluice extension NAME" makes a package of an extension instead.
 
 Examples:
   $ sluice init my-host && cd my-host && npm install && npm test && npm start

@@ -38,7 +38,7 @@ function packageJson(name: string, source: string, channel: ChannelStart | undef
       typecheck: 'tsc --noEmit',
     },
     dependencies: { sluice: source, ...ofChannel, zod: '^4.6.7' },
-    devDependencies: { '@types/node': '^20.19.0', typescript: '^7.0.2', vitest: '^4.1.12' },
+    devDependencies: { '@types/node': '^20.19.43', typescript: '^7.0.2', vitest: '^4.1.12' },
   };
   return `${JSON.stringify(content, null, 2)}\n`;
 }
