@@ -45,7 +45,7 @@ function namesOf(handlers: StageInfo['handlers']): string {
   return handlers.map(nameOf).join(', ');
 }
 
-/** Without events an observer misses nothing; a handler that decides or changes is useless, and its author does not know. */
+/** Without events an observer misses nothing, so nobody is blamed; a handler that decides or changes is useless, and its author does not know. */
 function neverEmitted({ stage, handlers }: StageInfo, facts: EmissionFacts): Finding[] {
   const why = whyNever(stage.emittedBy, facts);
   if (why === undefined) return [];
@@ -55,7 +55,7 @@ function neverEmitted({ stage, handlers }: StageInfo, facts: EmissionFacts): Fin
   const hint = 'Listen to another family; `sluice stages --json` says who emits each, and when.';
   return [
     ...(deciding.length === 0 ? [] : [findings.error(what, namesOf(deciding), hint)]),
-    ...(watching.length === 0 ? [] : [findings.warning(what, namesOf(watching), hint)]),
+    ...(watching.length === 0 ? [] : [findings.ok(what, namesOf(watching))]),
   ];
 }
 

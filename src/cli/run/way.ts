@@ -26,7 +26,7 @@ export class Way {
     const { family } = outcome.event;
     this.#dispatches++;
     this.#calls += outcome.steps.filter(({ result }) => result !== 'skipped').length;
-    if (!isEventful(outcome)) {
+    if (!isEventful(outcome) || isWatchedDelta(outcome)) {
       this.#flushWatched();
       const last = this.#uneventful.at(-1);
       if (last?.family === family) last.count++;
@@ -107,6 +107,13 @@ export function isEventful(outcome: Outcome): boolean {
     outcome.skipped.length > 0 ||
     outcome.failures.length > 0
   );
+}
+
+/** Tells whether a dispatch of a hot path, such as a delta of a text, was only watched: there are many, and none has news. */
+function isWatchedDelta(outcome: Outcome): boolean {
+  const { hotPath } = outcome.event;
+  const isSeen = ({ class: one }: Outcome['steps'][number]): boolean => one === 'observer';
+  return hotPath && watched(outcome) !== undefined && outcome.steps.every(isSeen);
 }
 
 function verdictPaint(
