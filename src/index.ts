@@ -10,7 +10,7 @@ export {
   // open to merging, as Families is
   type Provisions,
 } from './extension/index.js';
-export type { AgentDefinition, ChatCommand } from './host/index.js';
+export type { AgentDefinition, ChatCommand, HttpRoute } from './host/index.js';
 export {
   type Allow,
   type AnnotationsOf,

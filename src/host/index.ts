@@ -12,6 +12,7 @@ export type { SluiceConfig } from './config/sluice-config.js';
 export type { OutgoingMessage } from './egress/prepare-send.js';
 export {
   type HealthServer,
+  type HealthServerHost,
   type HealthServerOptions,
   startHealthServer,
 } from './health/health-server.js';
@@ -67,6 +68,8 @@ export type {
 export type { ReplyOptions } from './parts/reply-options.js';
 export type { ChatAnswer, ChatCommand, ChatCommandContext } from './provided/chat-commands.js';
 export type { RolesOf, RoleTable } from './provided/roles.js';
+export type { HttpRoute } from './provided/routes.js';
+export type { HttpRouteStatus, HttpRoutes } from './routes/host-routes.js';
 export {
   openSqlite,
   type SqliteDatabase,

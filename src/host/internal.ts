@@ -37,4 +37,6 @@ export {
 } from './provided/commands.js';
 export { contributeDefaultChoices, hostExtensionId } from './provided/default-choices.js';
 export { asPrincipal, rolesOf } from './provided/roles.js';
+export { nameOfRoute, type OwnedRoute, routeProblem } from './provided/routes.js';
+export { type SuspendedName, suspendedNames } from './receive/suspended.js';
 export { openToOthers } from './sqlite/private-file.js';

@@ -102,6 +102,7 @@ export const rooms: Readonly<Record<string, readonly string[]>> = {
     'recovery',
     'queue',
     'receive',
+    'routes',
     'explain',
     'life',
     'health',

@@ -2,12 +2,14 @@ import { existsSync, readdirSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import shout from '../../docs/examples/shout.js';
+import { defineExtension } from '../../src/index.js';
 import {
   agentConformance,
   commandContext,
   expectCancelled,
   expectPassed,
   loadForTest,
+  startTestHost,
 } from '../../src/testing/index.js';
 import { readProjectFile, root } from '../support/source-tree.js';
 import { anchorsOf, codeBlocks, linksOf, proseOf, riddles } from './pages.js';
@@ -129,6 +131,35 @@ describe('the other examples', () => {
 
   it('run: the test of a schedule makes it due', async () => {
     await import('../../docs/examples/report-test.js');
+  });
+
+  it('run: the exporter of metrics tells what the host has done', async () => {
+    const { default: exporter } = await import('../../docs/examples/exporter.js');
+    const breaks = defineExtension({
+      id: 'breaks',
+      setup: (api) =>
+        api.observe('egress.sent', 'x', () => {
+          throw new Error('no luck');
+        }),
+    });
+    const grants = { exporter: ['tap', 'provide:route'] };
+    await using test = await startTestHost({ extensions: [exporter, breaks], grants });
+    await test.say('hello');
+    const answer = await test.host.routes.answer(new Request('http://localhost/metrics'));
+    expect(answer.headers.get('content-type')).toContain('text/plain');
+    const lines = (await answer.text()).split('\n');
+    expect(lines).toEqual(
+      expect.arrayContaining([
+        'sluice_up 1',
+        'sluice_updates_total 1',
+        'sluice_sends_total{end="sent"} 1',
+        'sluice_updates{state="dead"} 0',
+        'sluice_failures_total{family="egress.sent",extension="breaks",kind="threw"} 1',
+        '',
+      ]),
+    );
+    const isLine = /^[a-z_]+(\{[a-z]+="[\w.-]+"(,[a-z]+="[\w.-]+")*\})? \d+$/;
+    expect(lines.slice(0, -1).filter((line) => !isLine.test(line))).toEqual([]);
   });
 
   it('run: the fakes of the kit pass its checks of conformance', async () => {

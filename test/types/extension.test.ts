@@ -28,6 +28,27 @@ const gates = (api: ExtensionApi): void => {
     // @ts-expect-error extensions-that-act §4.2: `ended` is a promise of the end
     ended.status.trim(),
   );
+  api.tap({ failure: ({ kind }, { family }) => void [kind, family] });
+  // @ts-expect-error extensions-that-act §8.1: a tap has no such listener
+  api.tap({ outcomes: () => undefined });
+  void api
+    .tap()
+    .figures()
+    .then(({ stats, health, journal }) => {
+      const counts: readonly number[] = [stats.sends.failed, journal.updates.dead];
+      void [counts, health.kernel.quarantined];
+      // @ts-expect-error extensions-that-act §8.4: figures are read, not written
+      stats.received = 1;
+    });
+  api.provide('route', { method: 'GET', path: '/page', handler: () => new Response('hello') });
+  api.provide('route', {
+    ...{ method: 'POST', path: '/hook', maxBodyBytes: 1_000, timeoutMs: 5_000 },
+    handler: async (request) => Response.json(await request.json()),
+  });
+  // @ts-expect-error extensions-that-act §9.1: a handler returns a Response
+  api.provide('route', { method: 'GET', path: '/page', handler: () => 'hello' });
+  // @ts-expect-error extensions-that-act §9.1: a route has a method
+  api.provide('route', { path: '/page', handler: () => new Response('hello') });
   // @ts-expect-error §3: there is no such family
   api.observe('egress.sendng', 'gate', () => undefined);
   // @ts-expect-error §8: the stage declares no such code

@@ -1,6 +1,7 @@
 import { accessSync, constants, existsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { type JournalReader, readJournal } from '../../host/index.js';
+import { suspendedNames } from '../../host/internal.js';
 import type { Settings } from '../settings/settings.js';
 import { counted } from '../shell/text.js';
 import { type Finding, findingsOf } from './finding.js';
@@ -28,6 +29,21 @@ async function leftValues(
   );
 }
 
+/** Names the schedules and questions that no extension registers now: they are kept, and wait for their extension. */
+async function suspended(
+  reader: JournalReader,
+  path: string,
+  registered: Parameters<typeof suspendedNames>[1],
+): Promise<Finding[]> {
+  const names = await suspendedNames(reader, registered);
+  return names.map(({ name, waiting }) => {
+    const kept = `${name.replace(':', ' ')} is kept and suspended: no extension registers it`;
+    if (waiting === 0) return findings.ok(kept, path);
+    const what = `${kept}, and ${counted(waiting, 'job or question waits', 'jobs and questions wait')} for it`;
+    return findings.warning(what, path, 'Load its extension, or one that registers that name.');
+  });
+}
+
 /**
  * Looks at the journal without a write to it, also while a host uses it: it must be readable, its place writable, and dead
  * letters in it wait for an operator.
@@ -35,6 +51,7 @@ async function leftValues(
 export async function checkJournal(
   { journal }: Pick<Settings, 'journal'>,
   loadedIds: readonly string[],
+  registered: Parameters<typeof suspendedNames>[1],
 ): Promise<Finding[]> {
   if (journal === undefined)
     return [findings.ok('there is none: a crash loses what it interrupts')];
@@ -60,6 +77,7 @@ export async function checkJournal(
         findings.ok(what, path),
         ...(dead.length === 0 ? [] : [findings.warning(`holds ${letters}`, path, hint)]),
         ...(await leftValues(reader, path, loadedIds)),
+        ...(await suspended(reader, path, registered)),
       ];
     } finally {
       await reader.close();

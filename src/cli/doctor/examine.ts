@@ -19,6 +19,7 @@ import { checkGrants } from './check-grants.js';
 import { checkJournal } from './check-journal.js';
 import { checkMatches } from './check-matches.js';
 import { checkRoles } from './check-roles.js';
+import { checkRoutes } from './check-routes.js';
 import { checkSecrets } from './check-secrets.js';
 import { type Finding, findingsOf } from './finding.js';
 
@@ -41,6 +42,9 @@ export async function examine(settings: Settings, shell: Shell): Promise<Finding
   const { live: extensions, statuses } = open.extensions;
   const agents = await agentsOf(settings, shell, providedBy(open.extensions), findings);
   const provided = extensions.flatMap((one) => one.provided('channel'));
+  const registered = extensions.flatMap((one) =>
+    one.registered().map((registration) => ({ extensionId: one.extensionId, registration })),
+  );
   const channels = settings.channels ?? ['console', ...provided.map(({ id }) => id)];
   findings.push(
     ...errors.map((error) => findingsOf('extensions').thrown(error)),
@@ -51,9 +55,16 @@ export async function examine(settings: Settings, shell: Shell): Promise<Finding
     ),
     ...(await checkChannels(channels, provided, settings.workspaceDir)),
     ...checkRoles(settings, channels, provided),
+    ...checkRoutes(
+      extensions.flatMap((one) =>
+        one.provided('route').map((route) => ({ extensionId: one.extensionId, route })),
+      ),
+      settings,
+    ),
     ...(await checkJournal(
       settings,
       statuses.map(({ extensionId }) => extensionId),
+      registered,
     )),
     ...(await checkFamilies({ kernel, providers: agents, channels })),
     ...(await checkMatches(kernel.stages(), settings.journal?.path)),

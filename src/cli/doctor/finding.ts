@@ -19,6 +19,7 @@ export interface Finding {
     | 'secrets'
     | 'families'
     | 'matches'
+    | 'routes'
     | 'journal';
   /** The finding itself, in one line. */
   readonly what: string;

@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import type { Host } from '../life/host.js';
 import { hostCheck } from './host-header.js';
+import { serveRoute } from './serve-route.js';
 
 /** The place at which a health port listens. */
 export interface HealthServerOptions {
@@ -21,59 +22,82 @@ export interface HealthServer extends AsyncDisposable {
 
 /** The connections at once; a monitor needs one. */
 const maxConnections = 16;
+/** The connections at once if there may be routes: more than the requests that they answer at once, so that a monitor has its own. */
+const maxConnectionsOfRoutes = 128;
 
-/** Milliseconds that a request may take to arrive. */
+/** Milliseconds that the head of a request may take to arrive; all of it, if there are no routes. */
 const requestTimeoutMs = 2_000;
+/** Milliseconds that a request with its body may take to arrive. */
+const bodyTimeoutMs = 10_000;
+
+/** The part of a host that a health port asks. */
+export type HealthServerHost = Pick<Host, 'health'> & Partial<Pick<Host, 'routes'>>;
 
 /**
  * Tells a monitor how a host is, over HTTP: `GET /healthz` is 200 as long as the host lives, `GET /readyz` is 200 while it takes
  * messages, and 503 before, after, and while its journal takes nothing in (spec §20.4). If the host cannot tell, each is 503. Both
  * answer with JSON that holds names and numbers, and no text of anybody. At a loopback address a request whose `Host` is no name
- * of it is answered 421: it may come from a page in a browser.
+ * of it is answered 421: it may come from a page in a browser. Other paths are those of the routes of extensions
+ * (extensions-that-act §9).
  *
  * @throws the error of listening: the port is taken, say.
  * @example
  * await using health = await startHealthServer(host, { port: 8080 });
  */
 export async function startHealthServer(
-  host: Pick<Host, 'health'>,
+  host: HealthServerHost,
   { port, address = '127.0.0.1', hosts = [] }: HealthServerOptions,
 ): Promise<HealthServer> {
   const isKnown = hostCheck({ address, names: hosts });
   const server = createServer(
     {
       maxHeaderSize: 4_096,
-      requestTimeout: requestTimeoutMs,
+      requestTimeout: host.routes === undefined ? requestTimeoutMs : bodyTimeoutMs,
       headersTimeout: requestTimeoutMs,
       connectionsCheckingInterval: requestTimeoutMs,
     },
     (request, response) => answer(host, request, response, isKnown),
   );
-  server.maxConnections = maxConnections;
+  server.maxConnections = host.routes === undefined ? maxConnections : maxConnectionsOfRoutes;
   server.unref(); // a host that has ended is not kept alive to say so
   await listen(server, port, address);
+  const opened = host.routes?.open();
   const at = server.address() as AddressInfo; // it listens at a port, not at a pipe
   const name = at.family === 'IPv6' ? `[${at.address}]` : at.address;
   return {
     url: `http://${name}:${at.port}`,
-    [Symbol.asyncDispose]: () => close(server),
+    [Symbol.asyncDispose]: () => {
+      opened?.[Symbol.dispose]();
+      return close(server);
+    },
   };
 }
 
 function answer(
-  host: Pick<Host, 'health'>,
+  host: HealthServerHost,
   request: IncomingMessage,
   response: ServerResponse,
   isKnown: (header: string | undefined) => boolean,
 ): void {
-  request.resume(); // a body is read away
-  const { method = '', url = '' } = request;
+  const { method = '', url = '', headers } = request;
   const [path = ''] = url.split('?', 1);
-  if (!isKnown(request.headers.host)) {
-    const error = 'this is not the host that was asked for; "health.hosts" names more';
-    send(response, 421, { error });
+  const refuse = (status: number, error: string): void => {
+    request.resume(); // a body is read away
+    send(response, status, { error });
+  };
+  if (!isKnown(headers.host)) {
+    refuse(421, 'this is not the host that was asked for; "health.hosts" names more');
     return;
   }
+  const there = host.routes?.list().filter((one) => one.path === path) ?? [];
+  if (host.routes !== undefined && there.length > 0) {
+    const maxBodyBytes = Math.max(...there.map((one) => one.maxBodyBytes));
+    if (isOwnPage(headers.origin, isKnown))
+      void serveRoute(host.routes, { request, response, url, maxBodyBytes });
+    else refuse(403, 'another page may not ask here');
+    return;
+  }
+  request.resume();
   try {
     send(response, ...answerTo(host, method, path));
   } catch {
@@ -82,8 +106,17 @@ function answer(
   }
 }
 
+/** A page of another site may have a browser send something here, such as a form: the header `Origin` names the site then. */
+function isOwnPage(
+  origin: string | undefined,
+  isKnown: (header: string | undefined) => boolean,
+): boolean {
+  if (origin === undefined) return true;
+  return URL.canParse(origin) ? isKnown(new URL(origin).host) : isKnown(origin);
+}
+
 function answerTo(
-  host: Pick<Host, 'health'>,
+  host: HealthServerHost,
   method: string,
   path: string,
 ): readonly [status: number, body: object] {

@@ -10,6 +10,7 @@ import type { HostStats } from '../parts/counts.js';
 import { partsOf } from '../parts/make-parts.js';
 import type { HostOptions } from '../parts/options.js';
 import type { HostParts } from '../parts/parts.js';
+import { type HttpRoutes, hostRoutes } from '../routes/host-routes.js';
 import { type HostHealth, healthOf } from './host-health.js';
 import type { HostState } from './host-state.js';
 import {
@@ -104,6 +105,8 @@ export interface Host extends AsyncDisposable {
    * Never rejects. A host whose input has ended stops by itself.
    */
   stop(options?: StopOptions): Promise<StopReport>;
+  /** The paths of the host's own HTTP port that extensions answer. */
+  readonly routes: HttpRoutes;
   /** The schedules of the extensions that are live, with their next due times. */
   schedules(): readonly ScheduleStatus[];
   /** The work that it does now, and its counts. */
@@ -154,6 +157,10 @@ class MessageHost implements Host {
 
   get state(): HostState {
     return this.#state;
+  }
+
+  get routes(): HttpRoutes {
+    return hostRoutes(this.#parts, () => this.#state === 'running');
   }
 
   health(): HostHealth {

@@ -226,7 +226,8 @@ async function unload(
   served: Disposable,
 ): Promise<void> {
   for (const contribution of contributions) contribution[Symbol.dispose]();
-  const { extensions, options } = parts;
+  const { extensions, options, routes } = parts;
+  for (const stop of routes.running.keys()) stop.abort();
   extensions.use(undefined);
   if (!(options.extensions instanceof ExtensionSet)) await extensions[Symbol.asyncDispose]();
   served[Symbol.dispose](); // they may write to their stores until their end

@@ -24,6 +24,7 @@ import { builtInCommands } from '../provided/chat-commands.js';
 import { channelsOfPlugin } from '../provided/legacy-channel.js';
 import { commandsOfPlugins } from '../provided/legacy-command.js';
 import { rolesOf } from '../provided/roles.js';
+import { Routes } from '../provided/routes.js';
 import { Questions } from '../questions/questions.js';
 import { checkHistoryBounds } from '../transcript/history.js';
 import { memoryStore } from '../transcript/store.js';
@@ -103,6 +104,7 @@ export function partsOf(options: HostOptions, signal: AbortSignal): HostParts {
         ? options.extensions
         : new ExtensionSet(kernel, { logger, clock }),
     takenOver: new TakenOver(),
+    routes: new Routes(),
     extensionData: extensionData(journal, { clock, stateDir: options.stateDir }),
     roles: rolesOf(options.roles),
     questions: new Questions({ keyValues: journal.keyValues, clock, logger }),

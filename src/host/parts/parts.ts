@@ -12,6 +12,7 @@ import type { Outbox } from '../outbox/outbox.js';
 import type { Accounts } from '../provided/accounts.js';
 import type { ChatCommand } from '../provided/chat-commands.js';
 import type { RolesOf } from '../provided/roles.js';
+import type { Routes } from '../provided/routes.js';
 import type { Questions } from '../questions/questions.js';
 import type { Store } from '../transcript/store.js';
 import type { ActiveStreams } from './active-streams.js';
@@ -63,6 +64,8 @@ export interface HostParts extends SendParts {
   readonly channels: ChannelPlugin[];
   readonly extensions: ExtensionSet;
   readonly takenOver: TakenOver;
+  /** The routes of the extensions. */
+  readonly routes: Routes;
   /** The stores and folders of the extensions. */
   readonly extensionData: ExtensionData;
   /** Finds the roles that the operator gives to a sender. */

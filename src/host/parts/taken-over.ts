@@ -5,6 +5,7 @@ import type { AgentProvider } from '../../stream/index.js';
 import type { Accounts, RunningAccount } from '../provided/accounts.js';
 import type { ChatCommand } from '../provided/chat-commands.js';
 import { accountOfJobs } from '../provided/jobs-channel.js';
+import { nameOfRoute, type Routes } from '../provided/routes.js';
 import type { AgentDefinition } from './options.js';
 
 /** The things that a host was given, and those that extensions provide. */
@@ -14,6 +15,7 @@ export interface Offers {
   readonly commands: Map<string, ChatCommand>;
   readonly providers: AgentProvider[];
   readonly accounts: Accounts;
+  readonly routes: Routes;
   readonly logger: Logger;
 }
 
@@ -43,7 +45,7 @@ export class TakenOver {
    * what else the extension does is not touched.
    */
   take(offers: Offers, extension: LoadedExtension): void {
-    const { channels, agents, commands, providers, logger } = offers;
+    const { channels, agents, commands, providers, routes, logger } = offers;
     const { extensionId } = extension;
     const own: ChannelPlugin[] = [];
     const undo: (() => void)[] = [];
@@ -70,6 +72,15 @@ export class TakenOver {
       if (!isFree(`command "/${command.name}"`, commands.has(command.name))) continue;
       commands.set(command.name, command);
       undo.push(() => commands.delete(command.name));
+    }
+    for (const route of extension.provided('route')) {
+      const about = { extensionId, route: nameOfRoute(route) };
+      const added = routes.add({ extensionId, route });
+      if (typeof added === 'string')
+        logger.error('a route is left out', { ...about, problem: added });
+      else undo.push(added);
+      if (!routes.isOpen)
+        logger.warn('a route is provided, and no port of the host is open: nobody can ask', about);
     }
     for (const registration of extension.registered())
       undo.push(this.#register(offers, extensionId, registration));

@@ -1,4 +1,4 @@
-import type { KeyValues } from '../../extension/index.js';
+import type { KeyValueReader, KeyValues } from '../../extension/index.js';
 import type { Clock, Logger, TimerHandle } from '../../kernel/index.js';
 import { hostError } from '../errors.js';
 import { OpenQuestions, type QuestionEnding, type QuestionRow } from './open-questions.js';
@@ -24,6 +24,19 @@ const quota = { maxKeys: 2 * openAtMost, maxBytes: 64 * 1024 * 1024 };
 const retryAfterMs = 1_000;
 /** Milliseconds of the longest timer: the time of day may jump meanwhile. */
 const longestWaitMs = 86_400_000;
+
+/** Reads the questions that a journal keeps, in the order in which they were asked. @param limit of each extension. */
+export async function openQuestionsOf(
+  keyValues: KeyValueReader,
+  limit = quota.maxKeys,
+): Promise<readonly QuestionRow[]> {
+  const rows: QuestionRow[] = [];
+  for (const { namespace } of await keyValues.namespaces())
+    if (namespace.startsWith(prefix))
+      for (const { body } of await keyValues.list(namespace, { prefix: '', limit }))
+        rows.push(JSON.parse(body) as QuestionRow); // a host has written it
+  return rows.sort((a, b) => a.askedAtMs - b.askedAtMs);
+}
 
 /** A question between its end and the end of the update that brought it. */
 interface Closing {
@@ -53,18 +66,8 @@ export class Questions {
 
   /** Reads the questions that a host before this one left, in the order in which they were asked. */
   async load(accept: AcceptEnd): Promise<void> {
-    const { keyValues } = this.#parts;
     this.#accept = accept;
-    const rows: QuestionRow[] = [];
-    for (const { namespace } of await keyValues.namespaces())
-      if (namespace.startsWith(prefix))
-        for (const { body } of await keyValues.list(namespace, {
-          prefix: '',
-          limit: quota.maxKeys,
-        }))
-          rows.push(JSON.parse(body) as QuestionRow); // this class has written it
-    rows.sort((a, b) => a.askedAtMs - b.askedAtMs);
-    for (const row of rows)
+    for (const row of await openQuestionsOf(this.#parts.keyValues))
       if (isClosed(row)) this.#claim(row);
       else this.open.add(row);
   }

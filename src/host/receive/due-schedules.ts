@@ -5,7 +5,7 @@ import type { TakenRegistration } from '../parts/taken-over.js';
 import { receiveUpdate } from './receive-update.js';
 
 /** The namespace of the host in which it keeps how far each schedule has come. */
-const namespace = '/schedules';
+export const schedulesNamespace = '/schedules';
 const quota = { maxKeys: 1_000_000, maxBytes: 256 * 1024 * 1024 };
 
 /** Milliseconds that a run may be late. What is later was missed. */
@@ -89,7 +89,7 @@ async function tend(
     const progress = { spec: value.spec, afterMs };
     known.set(account.accountId, progress);
     const body = JSON.stringify(progress);
-    await parts.journal.keyValues.write(namespace, account.accountId, { body }, { quota });
+    await parts.journal.keyValues.write(schedulesNamespace, account.accountId, { body }, { quota });
   };
   for (;;) {
     if (signal.aborted) return longestWaitMs; // its extension was unloaded meanwhile
@@ -121,6 +121,6 @@ function updateOf(job: ScheduleJob): { readonly raw: ScheduleJob; readonly updat
 }
 
 async function read({ journal }: HostParts, accountId: string): Promise<Progress | undefined> {
-  const kept = await journal.keyValues.get(namespace, accountId);
+  const kept = await journal.keyValues.get(schedulesNamespace, accountId);
   return kept === undefined ? undefined : (JSON.parse(kept.body) as Progress); // a host has written it
 }

@@ -1,9 +1,10 @@
-import { chmodSync, statSync } from 'node:fs';
+import { chmodSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Type } from 'typebox';
 import { describe, expect, it } from 'vitest';
 import { checkFamilies } from '../../../src/cli/doctor/check-families.js';
 import { probe } from '../../../src/cli/doctor/probe.js';
+import type { Question } from '../../../src/extension/index.js';
 import { dispatchTap, openJournal } from '../../../src/host/index.js';
 import {
   canonicalStages,
@@ -14,6 +15,7 @@ import {
   type OpenContribution,
   openKernel,
 } from '../../../src/kernel/index.js';
+import { actingLab } from '../../support/acting-lab.js';
 import { type TemporaryFolder, temporaryFolder } from '../../support/temporary-folder.js';
 import { jsonLines } from '../cli.js';
 import { runInMemory } from '../memory-shell.js';
@@ -236,7 +238,7 @@ describe('sluice doctor (§20.5)', () => {
     }
   });
 
-  it('A8: warns of an observer of a family that nothing emits, with exit code 0', async () => {
+  it('A8: tells of an observer of a family that nothing emits, and blames nobody', async () => {
     const { code, found } = await examined({
       ...config({ extensions: [{ path: './one.mjs' }] }),
       'one.mjs': extension(
@@ -246,12 +248,12 @@ describe('sluice doctor (§20.5)', () => {
       ),
     });
     expect(code).toBe(0);
-    const warnings = found.filter(({ severity }) => severity === 'warning');
-    expect(warnings.map(({ whose }) => whose)).toEqual([
-      'one/interaction.received',
-      'one/subagent.delivery.resolved',
+    const told = found.filter(({ what }) => what.includes('is never emitted here'));
+    expect(told.map(({ severity, whose }) => [severity, whose])).toEqual([
+      ['ok', 'one/interaction.received'],
+      ['ok', 'one/subagent.delivery.resolved'],
     ]);
-    expect(found.filter(({ severity }) => severity === 'error')).toEqual([]);
+    expect(found.filter(({ severity }) => severity !== 'ok')).toEqual([]);
   });
 
   it.each([
@@ -278,8 +280,9 @@ describe('sluice doctor (§20.5)', () => {
         handler: () => undefined,
       });
       const found = await checkFamilies({ kernel, providers: [], channels: ['console'] });
-      const warnings = found.filter(({ severity }) => severity === 'warning');
-      expect(warnings.map(({ what }) => what)).toEqual(expected);
+      const told = found.filter(({ what }) => what.includes('is never emitted here'));
+      expect(told.map(({ what }) => what)).toEqual(expected);
+      expect(found.filter(({ severity }) => severity !== 'ok')).toEqual([]);
     },
   );
 
@@ -523,6 +526,71 @@ describe('sluice doctor (§20.5)', () => {
         whose: 'one/never',
         what: 'is never called: none of the last 1 dispatch of "agent.tool.calling" in the journal meets its match, if toolName is bash',
       },
+    ]);
+  });
+
+  it('names schedules and questions that no extension registers any more, and those that wait for it (extensions-that-act §5.4)', async () => {
+    using folder = temporaryFolder({});
+    const journal = await openJournal(join(folder.path, 'sluice.db'));
+    {
+      const questions: { ask?: Question['ask'] } = {};
+      await using _lab = await actingLab({
+        journal,
+        setup: (api) => {
+          api.schedule('tea', { cron: '0 16 * * *' }, () => undefined);
+          questions.ask = api.question('deploy', () => undefined).ask;
+        },
+      });
+      await questions.ask?.({ channel: 'scripted', to: 'c1' }, 'Shall I?');
+    }
+    await journal.close();
+    const suspended = async (setup: string) => {
+      const module = `./acting-${setup.length}.mjs`; // a module is imported once
+      writeFileSync(join(folder.path, module), extension('acting', setup));
+      const written = { journal: { path: './sluice.db' }, extensions: [{ path: module }] };
+      for (const [name, text] of Object.entries(config(written)))
+        writeFileSync(join(folder.path, name), text);
+      const { code, stdout } = await runInMemory(['doctor', '--json'], '', { cwd: folder.path });
+      expect(code).toBe(0);
+      const found = jsonLines<Found>(stdout).filter(({ what }) => what.includes('suspended'));
+      return found.map(({ severity, what }) => [severity, what]);
+    };
+    expect(await suspended('')).toEqual([
+      ['ok', 'schedule acting/tea is kept and suspended: no extension registers it'],
+      [
+        'warning',
+        'question acting/deploy is kept and suspended: no extension registers it, and 1 job or question waits for it',
+      ],
+    ]);
+    const tea = `api.schedule('tea', { cron: '0 9 * * *' }, () => {});`;
+    const deploy = `api.question('deploy', () => {});`;
+    expect(await suspended(`${tea} ${deploy}`)).toEqual([]);
+  });
+
+  it('looks at the routes of extensions: the port for them, their form, and a path that two want (extensions-that-act §9.6)', async () => {
+    const route = (path: string): string =>
+      `api.provide('route', { method: 'GET', path: '${path}', handler: () => new Response('') });`;
+    const routes = async (given: object, ...paths: readonly string[]) => {
+      const ids = paths.map((_, at) => `e${at}`);
+      const { code, found } = await examined({
+        ...config({ ...given, extensions: ids.map((id) => ({ path: `./${id}.mjs` })) }),
+        ...Object.fromEntries(
+          ids.map((id, at) => [`${id}.mjs`, extension(id, route(paths[at] ?? ''))]),
+        ),
+      });
+      const told = found.filter(({ check }) => check === 'routes');
+      return [code, ...told.map(({ severity, whose, what }) => [severity, whose, what])];
+    };
+    const health = { port: 8080 };
+    expect(await routes({}, '/metrics')).toEqual([
+      0,
+      ['warning', 'e0', 'provides GET /metrics, and no port is open for it'],
+    ]);
+    expect(await routes({ health }, '/metrics', '/metrics', '/readyz')).toEqual([
+      1,
+      ['ok', 'e0', 'answers GET /metrics at the health port'],
+      ['error', 'e1', 'the route GET /metrics is left out: the extension "e0" has that path'],
+      ['error', 'e2', `the route GET /readyz is left out: "/readyz" is the host's own`],
     ]);
   });
 

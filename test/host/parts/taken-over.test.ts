@@ -5,6 +5,7 @@ import { LiveExtension } from '../../../src/extension/load/live-extension.js';
 import { openRegistration } from '../../../src/extension/load/registration-window.js';
 import { TakenOver } from '../../../src/host/parts/taken-over.js';
 import { Accounts } from '../../../src/host/provided/accounts.js';
+import { Routes } from '../../../src/host/provided/routes.js';
 import { silentLogger } from '../../../src/kernel/index.js';
 import { createTestKernel, type TestKernelOptions } from '../../../src/testing/index.js';
 
@@ -71,9 +72,10 @@ describe('what an extension registers by name (extensions-that-act §5.4)', () =
     const { extension } = registered();
     extension.begin();
     const accounts = new Accounts();
+    const routes = new Routes();
     const takenOver = new TakenOver();
     const offers = { channels: [], agents: new Map(), commands: new Map(), providers: [] };
-    takenOver.take({ ...offers, accounts, logger: silentLogger }, extension);
+    takenOver.take({ ...offers, accounts, routes, logger: silentLogger }, extension);
     const account = accounts.find('sluice', 'schedule:acme/tea');
     const [taken] = takenOver.registered('schedule');
     expect(taken).toMatchObject({ extensionId: 'acme', registration: tea, account });

@@ -1,0 +1,43 @@
+import type { Registration } from '../../extension/index.js';
+import { type JournalReader, openUpdates } from '../journal/journal.js';
+import { accountOfJobs, jobsChannel } from '../provided/jobs-channel.js';
+import { openQuestionsOf } from '../questions/questions.js';
+import { schedulesNamespace } from './due-schedules.js';
+
+/** A schedule or a question that the journal knows, and that no extension registers (extensions-that-act §5.4). */
+export interface SuspendedName {
+  /** `schedule:acme/tea` or `question:acme/deploy`. */
+  readonly name: string;
+  /** The runs, the open questions and the ends of questions that wait for it. */
+  readonly waiting: number;
+}
+
+/** The rows of one kind that are read. */
+const most = 1_000;
+
+/**
+ * Finds the schedules and questions that a journal keeps for names that nothing registers any more. Reads at most 1,000 rows of
+ * each kind.
+ *
+ * @param registered the registrations of the extensions that are live.
+ */
+export async function suspendedNames(
+  journal: Pick<JournalReader, 'keyValues' | 'updates'>,
+  registered: readonly { readonly extensionId: string; readonly registration: Registration }[],
+): Promise<readonly SuspendedName[]> {
+  const { keyValues } = journal;
+  const waiting = new Map<string, number>();
+  const add = (name: string, more: number): void => {
+    waiting.set(name, (waiting.get(name) ?? 0) + more);
+  };
+  for (const { key } of await keyValues.list(schedulesNamespace, { prefix: '', limit: most }))
+    add(key, 0);
+  for (const { extensionId, name } of await openQuestionsOf(keyValues, most))
+    add(accountOfJobs({ kind: 'question', extensionId, name }).accountId, 1);
+  const open = { states: openUpdates, limit: most, withoutBody: true };
+  for (const { channel, accountId } of await journal.updates(open))
+    if (channel === jobsChannel.id && !jobsChannel.accounts.includes(accountId)) add(accountId, 1);
+  for (const { extensionId, registration } of registered)
+    waiting.delete(accountOfJobs({ ...registration, extensionId }).accountId);
+  return [...waiting].map(([name, count]) => ({ name, waiting: count }));
+}
