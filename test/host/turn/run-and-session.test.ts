@@ -14,17 +14,17 @@ describe('the run and the session of a turn', () => {
     for (const family of ['agent.prompt.building', 'agent.tool.calling', 'agent.completed'])
       expect(families).toContain(family);
     for (const { event } of ofTurn) {
-      const payload: { sessionId?: unknown; runId?: unknown } = { ...event.payload };
+      const payload = new Map(Object.entries(event.payload));
       const { family } = event;
       expect([
         family,
         event.sessionId,
-        payload.sessionId,
+        payload.get('sessionId'),
         event.agentId,
         event.correlationId,
       ]).toEqual([family, 'session-1', 'session-1', 'main', correlationId]);
       if (!family.startsWith('session.'))
-        expect([family, payload.runId]).toEqual([family, 'run-1']);
+        expect([family, payload.get('runId')]).toEqual([family, 'run-1']);
     }
     for (const { event } of test.of('egress.preparing'))
       expect([event.sessionId, event.correlationId]).toEqual(['session-1', correlationId]);
