@@ -124,6 +124,7 @@ it('a host that is killed at any write of a schedule runs each due time, and end
     expect(ended.size).toBe(all.length);
     expect(new Set(runs.map(({ id }) => id))).toEqual(ended);
     const due = [...new Set(runs.map(({ dueAt }) => dueAt))].toSorted((a, b) => a - b);
+    expect(all).toHaveLength(due.length); // each is taken in once
     const [from = 0] = due;
     const until = lab.clock.now();
     expect(due).toEqual(due.map((_, at) => from + at * 60_000)); // none is left out
