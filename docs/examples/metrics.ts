@@ -5,34 +5,28 @@ import { z } from 'zod';
 
 export default defineExtension({
   id: 'metrics',
+  manifest: { grants: ['tap'] },
   config: z.strictObject({ port: z.number().default(9464) }),
   async setup(api, { port }) {
     const counts = new Map<string, number>();
-    const add = (name: string, by = 1): void => {
-      counts.set(name, (counts.get(name) ?? 0) + by);
+    const count = (name: string): void => {
+      counts.set(name, (counts.get(name) ?? 0) + 1);
     };
-    api.observe('ingress.received', 'in', ({ payload: { channel } }) =>
-      add(`sluice_updates_total{channel="${channel}"}`),
-    );
-    api.observe('egress.sent', 'out', ({ payload: { channel, durationMs = 0 } }) => {
-      add(`sluice_sends_total{channel="${channel}"}`);
-      add(`sluice_send_milliseconds_total{channel="${channel}"}`, durationMs);
+    const tap = api.tap({
+      outcome: ({ event: { family }, status }) =>
+        count(`sluice_dispatches_total{family="${family}",status="${status}"}`),
+      failure: ({ extensionId = 'sluice', kind }) =>
+        count(`sluice_failures_total{extension="${extensionId}",kind="${kind}"}`),
     });
-    api.observe('egress.failed', 'failed', ({ payload: { cause = 'unknown' } }) =>
-      add(`sluice_sends_failed_total{cause="${cause}"}`),
-    );
-    api.observe('egress.cancelled', 'cancelled', ({ payload: { cancel } }) =>
-      add(`sluice_sends_cancelled_total{by="${cancel.extensionId}",code="${cancel.code}"}`),
-    );
-    api.observe('agent.tool.called', 'tools', ({ payload: { toolName, isError = false } }) =>
-      add(`sluice_tools_total{tool="${toolName}",failed="${isError}"}`),
-    );
-    api.observe('agent.llm.output', 'tokens', ({ payload: { model, usage } }) =>
-      add(`sluice_output_tokens_total{model="${model}"}`, usage?.outputTokens),
-    );
-    const server = createServer((_request, response) => {
-      const lines = [...counts].map(([name, count]) => `${name} ${count}\n`);
-      response.setHeader('content-type', 'text/plain; version=0.0.4').end(lines.join(''));
+    const server = createServer(async (_request, response) => {
+      const { stats, journal } = await tap.figures();
+      const gauges = {
+        sluice_running: stats.running,
+        sluice_waiting: stats.waiting,
+        sluice_dead_letters: journal.updates.dead,
+      };
+      const lines = [...counts, ...Object.entries(gauges)].map((line) => line.join(' '));
+      response.setHeader('content-type', 'text/plain; version=0.0.4').end(`${lines.join('\n')}\n`);
     });
     api.own('metrics server', server);
     await once(server.listen(port, '127.0.0.1'), 'listening');

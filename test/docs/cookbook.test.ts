@@ -203,16 +203,31 @@ describe('the recipe of a poll', () => {
 });
 
 describe('the recipe of metrics', () => {
-  it('counts what comes in, goes out and is denied, in the format of Prometheus', async () => {
+  it('counts dispatches and failures, and shows the figures of the host, in the format of Prometheus', async () => {
     const port = await freePort();
     const limit = { extension: rateLimit, config: { messages: 1, perMs: 60_000 } };
-    const extensions = [{ extension: metrics, config: { port } }, limit];
-    await using test = await startTestHost({ extensions });
+    const broken = defineExtension({
+      id: 'broken',
+      setup: (api) =>
+        api.observe('ingress.received', 'boom', () => {
+          throw new Error('boom');
+        }),
+    });
+    await using test = await startTestHost({
+      extensions: [{ extension: metrics, config: { port } }, limit, broken],
+      grants: { metrics: ['tap'] },
+    });
     for (const text of ['one', 'two']) await test.say(text);
     const lines = (await (await fetch(`http://127.0.0.1:${port}/metrics`)).text()).split('\n');
-    expect(lines).toContain('sluice_updates_total{channel="fake"} 2');
-    expect(lines).toContain('sluice_sends_total{channel="fake"} 2');
-    expect(lines).toContain('sluice_tools_total{tool="echo",failed="false"} 1');
+    expect(lines).toEqual(
+      expect.arrayContaining([
+        'sluice_dispatches_total{family="routing.resolving",status="passed"} 1',
+        'sluice_dispatches_total{family="routing.resolving",status="cancelled"} 1',
+        'sluice_failures_total{extension="broken",kind="threw"} 2',
+        'sluice_waiting 0',
+        'sluice_dead_letters 0',
+      ]),
+    );
     await test[Symbol.asyncDispose]();
     await expect(fetch(`http://127.0.0.1:${port}/metrics`)).rejects.toThrow();
   });
