@@ -1,4 +1,4 @@
-import { definedFields, type Envelope } from '../../kernel/index.js';
+import { definedFields, type Envelope, type Principal } from '../../kernel/index.js';
 
 /** One field of a legacy record that a payload does not hold as it is. */
 export interface Field<Value, Payload> {
@@ -6,8 +6,10 @@ export interface Field<Value, Payload> {
   readonly to?: string;
   /** Reads the record's value for the payload; as it is by default. */
   read?(value: Exclude<Value, undefined>): unknown;
-  /** The record's value, of a payload; the envelope is given if the record tells of a whole event. */
-  show(payload: Payload, envelope?: Envelope): Value;
+  /** Reads the record's value as the principal of its dispatch, which no payload holds (judgement §1.11). */
+  principal?(value: Exclude<Value, undefined>): Principal | undefined;
+  /** The record's value, of a payload; the envelope and the principal are given if the record tells of a whole event. */
+  show(payload: Payload, envelope?: Envelope, principal?: Principal): Value;
 }
 
 /** The names of the payload's fields that fit a field of the record as they are. */
@@ -53,16 +55,31 @@ export function payloadFields<Fields extends object>(
   return payload;
 }
 
+/** The principal that a legacy record tells of; none if it tells of none. */
+export function principalIn<Fields extends object>(
+  table: FieldTable<Fields, never>,
+  record: Fields,
+): { readonly principal?: Principal } {
+  for (const [name, field] of Object.entries(table as AnyTable)) {
+    const value: unknown = record[name as keyof Fields];
+    if (typeof field === 'string' || value === undefined) continue;
+    const principal = field.principal?.(value);
+    if (principal !== undefined) return { principal };
+  }
+  return {};
+}
+
 /** The legacy record of a payload. A field that the payload does not say is `undefined`. */
 export function recordOf<Fields extends object>(
   table: FieldTable<Fields, never>,
   payload: object,
   envelope?: Envelope,
+  principal?: Principal,
 ): Fields {
   const said = payload as Readonly<Record<string, unknown>>; // read by the names in the table
   const fields = Object.entries(table as AnyTable).map(([name, field]) => [
     name,
-    typeof field === 'string' ? said[field] : field.show(payload, envelope),
+    typeof field === 'string' ? said[field] : field.show(payload, envelope, principal),
   ]);
   return Object.fromEntries(fields) as Fields; // the table has each of its fields, of its type
 }

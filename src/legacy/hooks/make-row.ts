@@ -5,7 +5,12 @@ import {
   type HandlerClass,
   type PayloadOf,
 } from '../../kernel/index.js';
-import { definedRecordOf, type FieldTable, payloadFields } from '../facts/field-table.js';
+import {
+  definedRecordOf,
+  type FieldTable,
+  payloadFields,
+  principalIn,
+} from '../facts/field-table.js';
 import { refsOf } from '../facts/refs.js';
 import type { Coverage, HookPart, LegacyHookRow } from './row.js';
 
@@ -50,11 +55,12 @@ export function waysOf<Family extends FamilyName>(family: Family) {
     announce: (event, ctx) => {
       const told = { ...shape.adds?.(event, ctx), ...payloadFields(shape.context, ctx) };
       const payload = { ...told, ...payloadFields(shape.event, event) };
-      return [{ family, payload, given: refsOf(payload) }];
+      const given = { ...refsOf(payload), ...principalIn(shape.context, ctx) };
+      return [{ family, payload, given }];
     },
-    view: (envelope: Envelope) => ({
+    view: (envelope, principal) => ({
       event: definedRecordOf(shape.event, envelope.payload, envelope),
-      ctx: definedRecordOf(shape.context, envelope.payload, envelope),
+      ctx: definedRecordOf(shape.context, envelope.payload, envelope, principal),
     }),
   });
 }

@@ -1,4 +1,11 @@
-import type { Envelope, FamilyName, Given, HandlerClass, Outcome } from '../../kernel/index.js';
+import type {
+  Envelope,
+  FamilyName,
+  Given,
+  HandlerClass,
+  Outcome,
+  Principal,
+} from '../../kernel/index.js';
 
 /** A record that nobody has checked. */
 export type Fields = Readonly<Record<string, unknown>>;
@@ -101,8 +108,8 @@ export interface LegacyHookRow<
   readonly instead: string;
   /** The legacy event and context as canonical dispatches. */
   announce(event: Event, ctx: Context): readonly Announcement[];
-  /** A canonical envelope as the legacy event and context. */
-  view(envelope: Envelope): LegacyView<Event, Context>;
+  /** A canonical envelope, and on whose behalf it is, as the legacy event and context. */
+  view(envelope: Envelope, principal?: Principal): LegacyView<Event, Context>;
   /** Tells whether the legacy hook tells of this event at all; by default of every event. Asked of canonical events only. */
   wants?(envelope: Envelope): boolean;
   /** The result of the legacy runner; `undefined` for a void hook. */

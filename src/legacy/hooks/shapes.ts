@@ -18,6 +18,15 @@ export interface LegacyMessageContext {
   conversationId?: string;
 }
 
+/** On whose behalf a tool is called, as OpenClaw 2026.9 has it; absent if nothing is proven. */
+export interface LegacyRequester {
+  channel: string;
+  accountId?: string;
+  senderId: string;
+  senderIsOwner?: boolean;
+  roleIds?: readonly string[];
+}
+
 /** The context of the tool hooks. */
 export interface LegacyToolContext {
   toolName: string;
@@ -26,6 +35,7 @@ export interface LegacyToolContext {
   sessionId?: string;
   runId?: string;
   toolCallId?: string;
+  requester?: LegacyRequester;
 }
 
 /** The context of `tool_result_persist`. */

@@ -2,13 +2,18 @@ import { cancel, definedFields, type PayloadOf } from '../../kernel/index.js';
 import { type FieldTable, same, shown } from '../facts/field-table.js';
 import { measured } from '../facts/known.js';
 import { modifyingHook, voidHook } from './make-row.js';
+import { principalOf, requesterOf } from './requester.js';
 import { type Answer, extrasOf, type Fields, isFields, isGiven, lastGiven } from './row.js';
 import { writable } from './run-context.js';
 import type { LegacyToolContext } from './shapes.js';
 
-const toolContext: FieldTable<LegacyToolContext, LegacyToolContext> = {
+const toolContext: FieldTable<LegacyToolContext, Omit<LegacyToolContext, 'requester'>> = {
   ...same('agentId', 'sessionKey', 'sessionId', 'runId', 'toolCallId'),
   toolName: shown('toolName'),
+  requester: {
+    principal: principalOf,
+    show: (_payload, _envelope, principal) => requesterOf(principal),
+  },
 };
 
 /** A handler may write to the parameters of its event. */

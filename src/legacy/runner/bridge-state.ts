@@ -1,4 +1,10 @@
-import { type Author, type Envelope, type Own, perKernel } from '../../kernel/index.js';
+import {
+  type Author,
+  type Envelope,
+  type Own,
+  type Principal,
+  perKernel,
+} from '../../kernel/index.js';
 import { type LegacyHookName, pluginHooks } from '../hooks/index.js';
 import type { LegacyHookRow } from '../hooks/row.js';
 import { LegacyCall } from './legacy-call.js';
@@ -64,14 +70,21 @@ export class LegacyBridge {
   }
 
   /** The call that a dispatch is for the handlers of a hook. */
-  callOf(hook: LegacyHookName, row: LegacyHookRow, event: Envelope): LegacyCall {
+  callOf(
+    hook: LegacyHookName,
+    row: LegacyHookRow,
+    event: Envelope,
+    principal?: Principal,
+  ): LegacyCall {
     const announced = this.#announced.get(event.metadata);
     if (announced?.hook === hook) return announced;
     const seen = this.#seen.get(hook) ?? new WeakMap<Envelope, LegacyCall>();
     this.#seen.set(hook, seen);
     let call = seen.get(event);
     if (call === undefined) {
-      call = row.oncePerRun ? this.#callOfRun(hook, row, event) : this.#newCall(hook, row, event);
+      call = row.oncePerRun
+        ? this.#callOfRun(hook, row, event)
+        : this.#newCall(hook, row, event, principal);
       seen.set(event, call);
     }
     return call;
@@ -89,8 +102,13 @@ export class LegacyBridge {
     );
   };
 
-  #newCall(hook: LegacyHookName, row: LegacyHookRow, event: Envelope): LegacyCall {
-    return new LegacyCall(hook, row, row.view(event), this.tellInPlace);
+  #newCall(
+    hook: LegacyHookName,
+    row: LegacyHookRow,
+    event: Envelope,
+    principal?: Principal,
+  ): LegacyCall {
+    return new LegacyCall(hook, row, row.view(event, principal), this.tellInPlace);
   }
 
   /** Keeps the answers of the first stage for the later ones. If no handler answered, all are asked again. */

@@ -95,9 +95,9 @@ function contributionOf(
     ...(part.class === 'veto' && { recheck: false }), // the handler was called once, and is not called again
     ...(part.class === 'observer' && { detached: true }), // a void hook delays nobody
     handler: (call: Call, own: Own) => {
-      const { event } = call;
+      const { event, principal } = call;
       if (!bridge.isAnnounced(hookName, event) && row.wants?.(event) === false) return undefined;
-      return bridge.callOf(hookName, row, event).take(registered, part, call, own);
+      return bridge.callOf(hookName, row, event, principal).take(registered, part, call, own);
     },
   };
 }
