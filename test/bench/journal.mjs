@@ -1,12 +1,20 @@
-// What a journal costs a host: node test/bench/journal.mjs, after a build. `npm run bench:journal` does both.
+// The cost of a journal for a host: node test/bench/journal.mjs, after a build. `npm run bench:journal` does both.
+//   --rows N   also measures a journal that holds N dispatches, and a tenth as many updates and messages
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import process from 'node:process';
+import { parseArgs } from 'node:util';
 import { createHost, memoryJournal, openJournal } from '../../dist/host/index.js';
+import { silentLogger } from '../../dist/kernel/index.js';
+import { lineHost } from './line-host.mjs';
 
+const { values } = parseArgs({ options: { rows: { type: 'string' } } });
 const folder = mkdtempSync(join(tmpdir(), 'sluice-bench-'));
-const agent = {
-  id: 'agent',
+
+/** An agent that says what it was told, and calls no tool. */
+const speaker = {
+  id: 'speaker',
   models: ['m'],
   toolGate: 'enforce',
   async *run({ prompt }) {
@@ -17,104 +25,81 @@ const agent = {
   },
 };
 
-/** A channel that answers at once. */
-function instantChannel() {
-  const channel = {
-    id: 'instant',
-    accounts: ['one'],
-    capabilities: {},
-    resendPolicy: { ambiguous: 'fail', maxAttempts: 1, maxWaitMs: 0 },
-    startAccount: async (_account, inbox) => {
-      channel.inbox = inbox;
-    },
-    stopIntake: async () => undefined,
-    stopAccount: async () => undefined,
-    decodeIngress: ({ text, conversationId }, accountId) => ({
-      kind: 'message',
-      message: {
-        channel: 'instant',
-        accountId,
-        from: conversationId,
-        conversationId,
-        content: text,
-        attachments: [],
-        metadata: {},
-      },
-    }),
-    send: async (permit) => {
-      permit.take();
-      return { status: 'sent', receipt: {} };
-    },
-  };
-  return channel;
+/** Microseconds and microseconds of CPU for each of `times`, and the kilobytes that go to the disk. */
+async function cost(times, work) {
+  const before = process.resourceUsage();
+  const from = performance.now();
+  await work();
+  const us = ((performance.now() - from) * 1_000) / times;
+  const after = process.resourceUsage();
+  const cpuOf = ({ userCPUTime, systemCPUTime }) => userCPUTime + systemCPUTime;
+  const kb = (after.fsWrite - before.fsWrite) / 2 / times; // it counts blocks of 512 bytes
+  return { us, cpuUs: (cpuOf(after) - cpuOf(before)) / times, kb };
 }
 
 async function measure(name, options) {
-  const channel = instantChannel();
-  let ended = 0;
-  let wake = () => undefined;
-  const host = createHost({
-    channels: [channel],
-    agents: [{ id: 'main', provider: agent }],
-    capacity: 100_000,
-    ...options,
-    onMessageEnd: ({ status }) => {
-      if (status !== 'answered') throw new Error(status);
-      ended++;
-      wake();
-    },
+  const { host, say } = await lineHost(
+    { createHost, silentLogger, echoProvider: () => speaker },
+    { capacity: 100_000, ...options },
+  );
+  for (let warm = 0; warm < 200; warm++) await say(`c-${warm % 20}`);
+  const alone = await cost(400, async () => {
+    for (let at = 0; at < 400; at++) await say(`c-${at}`);
   });
-  await host.start();
-  let id = 0;
-  const say = (conversation) =>
-    channel.inbox.receive({
-      raw: {
-        text: `message ${++id} of a usual length, a line of text`,
-        conversationId: `c-${conversation}`,
-      },
-      updateId: `${id}`,
-    });
-  const until = async (count) => {
-    while (ended < count) await new Promise((resolve) => (wake = resolve));
-  };
-  for (let warm = 1; warm <= 200; warm++) {
-    await say(warm % 20);
-    await until(warm);
-  }
-  const alone = 400;
-  let from = performance.now();
-  for (let at = 1; at <= alone; at++) {
-    void say(at);
-    await until(200 + at);
-  }
-  const oneByOneUs = ((performance.now() - from) / alone) * 1_000;
-  const many = 2_000;
-  from = performance.now();
-  for (let at = 0; at < many; at++) void say(at % 200);
-  await until(200 + alone + many);
-  const together = ((performance.now() - from) / many) * 1_000;
-  const sends = 300;
-  from = performance.now();
-  for (let at = 0; at < sends; at++)
-    await host.send({ channel: 'instant', accountId: 'one', to: 'ada', content: 'a reminder' });
-  const sendUs = ((performance.now() - from) / sends) * 1_000;
+  const together = await cost(2_000, async () => {
+    let last;
+    for (let at = 0; at < 2_000; at++) last = say(`c-${at % 200}`);
+    await last;
+  });
+  const reminder = { channel: 'lines', accountId: 'one', to: 'ada', content: 'a reminder' };
+  const send = await cost(300, async () => {
+    for (let at = 0; at < 300; at++) await host.send(reminder);
+  });
   await host.stop();
-  const us = (value) => `${value.toFixed(0)} µs`.padStart(9);
-  console.log(`${name.padEnd(36)} ${us(oneByOneUs)} ${us(together)} ${us(sendUs)}`);
+  const cell = ({ us, cpuUs, kb }) =>
+    `${us.toFixed(0).padStart(9)} µs ${cpuUs.toFixed(0).padStart(6)} µs ${kb.toFixed(1).padStart(5)} kB`;
+  console.log(`${name.padEnd(30)} ${[alone, together, send].map(cell).join('  ')}`);
 }
 
-console.log(`${''.padEnd(36)} one by one  together      send`);
+/** Writes rows of a host that has run for long. */
+async function fill(journal, rows) {
+  const body = JSON.stringify({ status: 'passed', text: 'x'.repeat(180) });
+  const begun = Date.now();
+  for (let at = 0; at < rows; at++) {
+    const about = { family: 'ingress.received', sessionId: null, status: 'passed', body };
+    const id = `d-${at}`;
+    journal.dispatched({ ...about, eventId: id, correlationId: id, occurredAtMs: begun + at });
+    if (at % 10 === 0) {
+      const eventId = `old-${at}`;
+      const from = { channel: 'lines', accountId: 'one', receivedAtMs: begun, body };
+      void journal.accept({ ...from, eventId }, true);
+      void journal.endUpdate(eventId, { isDead: false, outcome: 'answered' });
+      void journal.store.appendMessage(`s-${at % 1_000}`, { role: 'user', content: body });
+    }
+    if (at % 10_000 === 9_999) await journal.dispatches({ limit: 1 });
+  }
+  const { dispatches, dispatchesDropped } = journal.stats();
+  const perSecond = (rows * 1_000) / (Date.now() - begun);
+  console.log(
+    `filled: ${dispatches} dispatches kept, ${dispatchesDropped} dropped, ${perSecond.toFixed(0)} a second`,
+  );
+}
+
+async function inFile(name, rows, options = {}) {
+  const journal = await openJournal(join(folder, `${name}.db`), { keepBytes: 2 ** 40 });
+  if (rows > 0) await fill(journal, rows);
+  await measure(name, { journal, store: journal.store, ...options });
+  await journal.close();
+}
+
+const head = ['one by one', 'together', 'a send'].map((text) => `${text}, CPU, disk`.padStart(30));
+console.log(`${''.padEnd(30)} ${head.join('  ')}`);
 try {
   await measure('no journal', {});
   await measure('in memory, no dispatches', { journal: memoryJournal(), journalDispatches: false });
-  for (const [name, journalDispatches] of [
-    ['in a file, no dispatches', false],
-    ['in a file, with each dispatch', undefined],
-  ]) {
-    const journal = await openJournal(join(folder, `${name}.db`));
-    const dispatches = journalDispatches === undefined ? {} : { journalDispatches };
-    await measure(name, { journal, store: journal.store, ...dispatches });
-  }
+  await inFile('in a file, no dispatches', 0, { journalDispatches: false });
+  await inFile('in a file, with each dispatch', 0);
+  if (values.rows !== undefined) await inFile(`the same, ${values.rows} rows`, Number(values.rows));
 } finally {
   rmSync(folder, { recursive: true, force: true });
 }

@@ -32,29 +32,34 @@ function lineChannel() {
 }
 
 /**
- * Makes a host with one echo agent, and a function that has it answer a line.
+ * Makes a host with one agent, and a function that has it answer a line.
  *
  * @param modules `createHost`, `echoProvider` and `silentLogger`, of the sources or of a build.
  */
 export async function lineHost({ createHost, echoProvider, silentLogger }, options = {}) {
   const channel = lineChannel();
   let wake = () => undefined;
-  let updateId = 0;
+  let said = 0;
+  let ended = 0;
   const host = createHost({
     channels: [channel],
     agents: [{ id: 'main', provider: echoProvider() }],
     logger: silentLogger,
     ...options,
-    onMessageEnd: () => wake(),
+    onMessageEnd: ({ status }) => {
+      if (status !== 'answered') throw new Error(`a message ended as ${status}`);
+      if (++ended === said) wake();
+    },
   });
   await host.start();
   return {
     host,
+    /** Resolves when each line is answered that was said so far. */
     say: (from) => {
-      const ended = new Promise((resolve) => (wake = resolve));
-      const raw = { from, content: `line ${updateId} of ${from}` };
-      void channel.inbox.receive({ raw, updateId: String(updateId++) });
-      return ended;
+      const answered = new Promise((resolve) => (wake = resolve));
+      const raw = { from, content: `line ${said} of ${from}, as long as others` };
+      void channel.inbox.receive({ raw, updateId: String(said++) });
+      return answered;
     },
   };
 }
