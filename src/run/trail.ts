@@ -40,7 +40,7 @@ export class Trail {
   constructor(kernel: Kernel, after: Outcome | undefined, refs: TrailRefs = {}) {
     this.kernel = kernel;
     this.#last = after;
-    this.#refs = refs;
+    this.#refs = Object.freeze({ ...refs });
   }
 
   /** The outcome that the next dispatch follows. */
@@ -50,7 +50,7 @@ export class Trail {
 
   /** Adds to what every further dispatch carries. */
   carry(refs: TrailRefs): void {
-    this.#refs = { ...this.#refs, ...refs };
+    this.#refs = Object.freeze({ ...this.#refs, ...refs });
     this.#carried = undefined;
   }
 
@@ -88,7 +88,7 @@ export class Trail {
   }
 
   #given<F extends AsyncFamily | SyncFamily>(given: Given<F> | undefined): Given<F> {
-    this.#carried ??= { ...this.#refs, ...definedFields({ after: this.#last }) };
+    this.#carried ??= Object.freeze({ ...this.#refs, ...definedFields({ after: this.#last }) });
     if (given === undefined) return this.#carried; // as for each piece of a text
     const { metadata } = given;
     return {

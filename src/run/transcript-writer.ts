@@ -13,6 +13,8 @@ export function transcriptWriter(trail: Trail, session: RunSession, runId: strin
   const written: TranscriptEntry[] = [];
   let waiting: ToolResultMessage[] = [];
   let messageIsOpen = false;
+  const { agentId, sessionKey, sessionId } = session;
+  const ids = Object.freeze({ agentId, sessionKey, sessionId, runId });
   const gate = session.append === undefined ? 'observe-only' : 'enforce';
 
   /** Writes the results that still wait: at the end of a run whose last message never ended. */
@@ -23,7 +25,7 @@ export function transcriptWriter(trail: Trail, session: RunSession, runId: strin
       const outcome = trail.dispatchSync(
         'transcript.tool-result.persisting',
         {
-          ...ids(),
+          ...ids,
           toolName: result.toolName,
           toolCallId: result.toolCallId,
           isSynthetic: false,
@@ -38,7 +40,7 @@ export function transcriptWriter(trail: Trail, session: RunSession, runId: strin
   async function pass(message: TranscriptEntry): Promise<void> {
     const outcome = trail.dispatchSync(
       'transcript.message.writing',
-      { ...ids(), message },
+      { ...ids, message },
       { gate: gate },
     );
     if (outcome.status !== 'passed') return; // a cancel, or a veto that failed closed: the outcome names it
@@ -50,11 +52,6 @@ export function transcriptWriter(trail: Trail, session: RunSession, runId: strin
       written.splice(written.indexOf(passed), 1);
       throw new RunFailure('not-written', `the transcript was not written: ${oneLine(error)}`);
     }
-  }
-
-  function ids() {
-    const { agentId, sessionKey, sessionId } = session;
-    return { agentId, sessionKey, sessionId, runId: runId };
   }
 
   return {

@@ -1,8 +1,8 @@
 // Frames a second that the gateway client takes, beside a hand-written loop over the same frames on a bare socket:
 //   node test/bench/gateway.mjs, after a build. `npm run bench:gateway` does both.
 import { fork } from 'node:child_process';
-import process from 'node:process';
 import { once } from 'node:events';
+import process from 'node:process';
 import { WebSocket, WebSocketServer } from 'ws';
 
 const count = 50_000;
@@ -13,7 +13,14 @@ function frameTexts() {
   const texts = [];
   for (let seq = 1; seq <= count; seq++) {
     const data = { text: `a reply that grows, word by word ${seq}`, delta: ` ${seq}` };
-    const payload = { runId: 'run-1', stream: 'assistant', data, seq, ts: 1, sessionKey: 'agent:main:s' };
+    const payload = {
+      runId: 'run-1',
+      stream: 'assistant',
+      data,
+      seq,
+      ts: 1,
+      sessionKey: 'agent:main:s',
+    };
     texts.push(JSON.stringify({ type: 'event', event: 'agent', payload, seq }));
   }
   return texts;
@@ -90,8 +97,13 @@ else {
         if (round > 0) costs.get(name).push(us); // the first warms the code
       }
     const [floor, ours] = names.map((name) => Math.min(...costs.get(name)));
-    for (const [name, us] of [[names[0], floor], [names[1], ours]])
-      console.log(`${name.padEnd(24)}${us.toFixed(2).padStart(8)} µs a frame, ${Math.round(1e6 / us)} a second`);
+    for (const [name, us] of [
+      [names[0], floor],
+      [names[1], ours],
+    ])
+      console.log(
+        `${name.padEnd(24)}${us.toFixed(2).padStart(8)} µs a frame, ${Math.round(1e6 / us)} a second`,
+      );
     console.log(`ratio ${(ours / floor).toFixed(2)}`);
   } finally {
     child.kill();

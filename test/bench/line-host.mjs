@@ -57,7 +57,7 @@ export async function lineHost({ createHost, echoProvider, silentLogger }, optio
     /** Resolves when each line is answered that was said so far. */
     say: (from) => {
       const answered = new Promise((resolve) => (wake = resolve));
-      const raw = { from, content: `line ${said} of ${from}, as long as others` };
+      const raw = { from, content: `line ${said} of ${from}` };
       void channel.inbox.receive({ raw, updateId: String(said++) });
       return answered;
     },

@@ -67,7 +67,7 @@ export async function runAttempt(turn: TurnScope, start: AttemptStart): Promise<
   const prompt = written.find(isPrompt);
   const isFirst = attempt === 1 && session.begun === undefined;
   const begun = isFirst ? undefined : written.filter((entry) => entry !== prompt);
-  const scope: AttemptScope = { ...turn, run, attempt, begun };
+  const scope: AttemptScope = { run, attempt, begun, ...turn };
   const listener = new TurnListener({ callbacks, fields, clock, logger, signal });
   let choice: ModelChoice | undefined;
   let isAsked = prompt !== undefined;
@@ -84,11 +84,11 @@ export async function runAttempt(turn: TurnScope, start: AttemptStart): Promise<
     return {
       choice: chosen,
       request: {
-        ...request,
         gate,
         tell,
         keepSession: (token) => void kept.set(id, token),
         ...definedFields({ providerSession: kept.get(id) }),
+        ...request,
       },
     };
   }
@@ -181,7 +181,7 @@ export async function runAttempt(turn: TurnScope, start: AttemptStart): Promise<
   listener.close();
   const model = choice && refOf(choice);
   return {
-    report: { ...report, attempt, toolCalls, ...definedFields({ model }) },
+    report: { attempt, toolCalls, ...definedFields({ model }), ...report },
     choice,
     replyTexts: listener.replyTexts,
   };

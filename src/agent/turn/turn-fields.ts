@@ -33,14 +33,14 @@ export interface AttemptScope extends TurnScope {
 export function turnFields(options: AgentTurnOptions): RunFields {
   const { session, message, runId, trigger = 'user', workspaceDir } = options;
   const { agentId, sessionKey, sessionId } = session;
-  return {
+  return Object.freeze({
     agentId,
     sessionKey,
     sessionId,
     runId,
     trigger,
     ...definedFields({ workspaceDir, channel: message.channel, messageProvider: message.provider }),
-  };
+  });
 }
 
 /** How many of the files are images. */

@@ -47,7 +47,7 @@ export class TurnListener {
     if (!Object.values(replies).some((one) => typeof one === 'function')) return;
     const { runId, sessionId, sessionKey } = fields;
     const now = (): number => clock.now();
-    this.#replies = createReplyCallbacks({ ...replies, runId, sessionId, sessionKey, logger, now });
+    this.#replies = createReplyCallbacks({ runId, sessionId, sessionKey, logger, now, ...replies });
   }
 
   /** `openclaw` by default: which of two orders is kept, where the seed and the real system disagree. */

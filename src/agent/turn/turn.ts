@@ -46,7 +46,7 @@ export async function runAgentTurn(options: AgentTurnOptions): Promise<AgentTurn
     const startedAtMs = clock.now();
     const ended = await attemptAll(scope);
     const durationMs = Math.max(0, clock.now() - startedAtMs);
-    return { ...resultOf(runId, ended, durationMs), providerSessions: Object.fromEntries(kept) };
+    return { providerSessions: Object.fromEntries(kept), ...resultOf(runId, ended, durationMs) };
   } finally {
     release();
   }
@@ -56,7 +56,7 @@ export async function runAgentTurn(options: AgentTurnOptions): Promise<AgentTurn
 async function attemptAll(scope: TurnScope): Promise<readonly [EndedAttempt, ...EndedAttempt[]]> {
   const written: TranscriptEntry[] = [...(scope.options.session.begun ?? [])];
   const attempt = async (start: Omit<AttemptStart, 'written'>): Promise<EndedAttempt> => {
-    const ended = await runAttempt(scope, { ...start, written: [...written] });
+    const ended = await runAttempt(scope, { written: [...written], ...start });
     written.push(...ended.report.written);
     return ended;
   };
@@ -66,7 +66,7 @@ async function attemptAll(scope: TurnScope): Promise<readonly [EndedAttempt, ...
   if (resolved === undefined) return all;
   for (;;) {
     const attempts = all.map(({ report }) => report);
-    const next = await nextAttempt({ ...scope, resolved, attempts });
+    const next = await nextAttempt({ resolved, attempts, ...scope });
     if (next === undefined) return all;
     all.push(await attempt({ attempt: attempts.length + 1, ...next }));
   }

@@ -44,7 +44,7 @@ export class BridgedRun {
     const { clock = systemClock, logger = silentLogger } = options;
     const signal = options.signal ?? new AbortController().signal;
     this.#kernel = kernel;
-    this.#options = { ...options, gate, clock, logger, signal };
+    this.#options = Object.assign({}, options, { gate, clock, logger, signal });
     this.#refuseDriven();
     const { agentId, sessionId, sessionKey } = session;
     const metadata = { ...refs?.metadata, runId };

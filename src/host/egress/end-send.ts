@@ -56,7 +56,7 @@ export async function endSend(
       error,
     });
   }
-  return { ...reportOf(parts, prepared, end), indexKeys };
+  return { indexKeys, ...reportOf(parts, prepared, end) };
 }
 
 /** Tells of a send whose row stays open in the journal. */
@@ -96,7 +96,7 @@ async function tellEnd(
   switch (end.status) {
     case 'sent': {
       const { message, receipt, attempts } = end;
-      const payload = { ...message, attempt: attempts, durationMs };
+      const payload = { attempt: attempts, durationMs, ...message };
       const sent = await trail.dispatch('egress.sent', withReceipt(parts, payload, receipt));
       return sent.annotations.indexKeys;
     }
@@ -127,10 +127,10 @@ function withReceipt(
   receipt: DeliveryReceipt,
 ): PayloadOf<'egress.sent'> {
   try {
-    return parts.kernel.parsePayload('egress.sent', { ...payload, receipt });
+    return parts.kernel.parsePayload('egress.sent', { receipt, ...payload });
   } catch (error) {
     parts.logger.error(`channel "${payload.channel}" gave a wrong receipt`, { error });
-    return { ...payload, receipt: {} };
+    return { receipt: {}, ...payload };
   }
 }
 

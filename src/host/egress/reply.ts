@@ -41,15 +41,19 @@ export type ReplyAddress = Omit<OutgoingMessage, 'content' | 'kind'>;
 export function addressOf(message: RoutedMessage): ReplyAddress {
   const { channel, accountId, originatingChannel, originatingTo, threadId, messageId } = message;
   const backBy = originatingChannel ?? channel;
-  return {
-    ...definedFields({ replyToId: messageId }),
+  return Object.freeze({
     explicit: false,
     channel: backBy,
-    ...(backBy === channel && accountId !== undefined && { accountId }),
     to: originatingTo ?? conversationOf(message),
     conversationId: conversationOf(message),
-    ...definedFields({ threadId, isGroup: message.isGroup, groupId: message.groupId }),
-  };
+    ...definedFields({
+      replyToId: messageId,
+      accountId: backBy === channel ? accountId : undefined,
+      threadId,
+      isGroup: message.isGroup,
+      groupId: message.groupId,
+    }),
+  });
 }
 
 /** Tells the sender of a message that it could not be answered, unless the host's options say not to. */

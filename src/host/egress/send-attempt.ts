@@ -58,7 +58,7 @@ export async function tellSending(
   permit: SendPermit,
   signal: AbortSignal,
 ): Promise<boolean> {
-  await trail.dispatch('egress.sending', { ...message, attempt: permit.attempt });
+  await trail.dispatch('egress.sending', { attempt: permit.attempt, ...message });
   if (!signal.aborted) return true;
   permit.take(); // §14.4: nobody can send with it any more
   return false;

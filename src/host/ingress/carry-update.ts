@@ -54,7 +54,7 @@ export async function carryToEnd(
   const { accountId } = account;
   const { updateId } = update;
   const named = definedFields({ channel, accountId, updateId, correlationId: eventId });
-  return { ...named, sends: [], ...ending };
+  return { sends: [], ...named, ...ending };
 }
 
 const full = {
@@ -133,7 +133,7 @@ async function carry(
           sends: await tellFailure(parts, trail, message, { code: 'busy', message: full.reason }),
         }
       : await answerOrRun(parts, trail, routing, message, place);
-  return { ...ending, agentId: agent.id, sessionKey };
+  return { agentId: agent.id, sessionKey, ...ending };
 }
 
 /** Dispatches `ingress.received`, under the id of the update. */
@@ -147,7 +147,7 @@ function tellReceived(
   const principal = principalOf(parts, account, decoded);
   return parts.kernel.dispatch(
     'ingress.received',
-    { ...named, receivedAtMs, raw },
+    { receivedAtMs, raw, ...named },
     { accountRef: refOf(channel.id, accountId), eventId, ...definedFields({ principal }) },
   );
 }

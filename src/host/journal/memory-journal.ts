@@ -97,10 +97,10 @@ export function memoryJournal({
       counted.accepted++;
       const acceptedAtMs = clock.now();
       const record = {
-        ...update,
         seq: ++seq,
-        ...newUpdateState(isBegun),
         acceptedAtMs,
+        ...newUpdateState(isBegun),
+        ...update,
       } as const;
       updates.set(record);
       return { status: 'accepted' };
@@ -130,7 +130,7 @@ export function memoryJournal({
       const known = sends.get(send.sendId);
       if (known !== undefined) throw misuse('send', send.sendId, 'prepared', known.state);
       const preparedAtMs = clock.now();
-      sends.set({ ...send, seq: ++seq, ...newSendState(isSending), preparedAtMs });
+      sends.set({ seq: ++seq, preparedAtMs, ...newSendState(isSending), ...send });
     },
     final: async (send, isSending = false) => {
       const was = sends.get(send.sendId);

@@ -135,5 +135,5 @@ function payloadOf(session: SessionRecord) {
     memoryKeys,
     ...record
   } = session;
-  return { ...record, memoryKeys: [...memoryKeys] };
+  return { memoryKeys: [...memoryKeys], ...record };
 }

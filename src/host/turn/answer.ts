@@ -77,9 +77,9 @@ async function takeTurn(
   const { context, memoryKeys, metadata, providerSessions = {} } = session;
   const refs = { metadata: { runId, session: { context, memoryKeys, metadata } } };
   const after = trail.last;
-  const run = { agentId, sessionKey, sessionId, runId };
+  const run = Object.freeze({ agentId, sessionKey, sessionId, runId });
   const turnKept = () => writes.problem();
-  const sink = replySink({ ...parts, turnKept }, trail, message, run, signal);
+  const sink = replySink({ turnKept, ...parts }, trail, message, run, signal);
   const replies = new TurnReplies(parts.options.replies ?? {}, sink);
   const result = await runAgentTurn({
     kernel: parts.kernel,
@@ -111,7 +111,7 @@ async function takeTurn(
     ...(about?.workspaceDir !== undefined && { workspaceDir: about.workspaceDir }),
     ...definedFields({ after }),
     refs,
-    callbacks: { ...replies.callbacks, ...definedFields({ onEvent }) },
+    callbacks: { ...definedFields({ onEvent }), ...replies.callbacks },
     ...definedFields({ retry: agent.retry }),
     ...timeLimitOf(agent),
     signal,

@@ -38,7 +38,7 @@ export function replySink(
   run: Pick<Reply, 'agentId' | 'sessionKey' | 'sessionId' | 'runId'>,
   signal: AbortSignal,
 ): ReplySink {
-  const address = { ...addressOf(message), ...run };
+  const address = Object.freeze({ ...addressOf(message), ...run });
   const sink: ReplySink = {
     send: async (reply) => [await replyTo(parts, trail, message, { ...run, ...reply }, signal)],
     delivering: (answers) => ({

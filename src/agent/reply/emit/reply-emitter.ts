@@ -24,7 +24,7 @@ export class ReplyEmitter {
     this.isSeedOrder = order === 'seed';
     this.#options = options;
     this.#logger = logger;
-    this.#trace = sessionId === undefined ? { runId } : { runId, sessionId };
+    this.#trace = Object.freeze(sessionId === undefined ? { runId } : { runId, sessionId });
   }
 
   get isClosed(): boolean {
