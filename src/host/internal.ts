@@ -5,6 +5,7 @@ export { type ConfigProblem, placeOf } from './config/problem.js';
 export { configSchema, type HostConfig } from './config/schema.js';
 export { roleEntry } from './config/setting.js';
 export { type OutcomeDifference, outcomeDifferences } from './explain/outcome-differences.js';
+export { recordedAudit } from './explain/recorded-audit.js';
 export { type RecordedOutcome, recordedOutcome } from './explain/recorded-outcome.js';
 export {
   type NotReplayed,

@@ -90,6 +90,13 @@ export const kernelErrors = {
     cause: 'A handler went on after it timed out, was aborted, or had returned.',
     hint: 'Dispatch before the handler settles, and stop when call.signal aborts.',
   },
+  'audited-dispatch': {
+    message:
+      '{extensionId}/{contributionId}: own.dispatch is refused, since the handler is in audit mode.',
+    cause:
+      'The operator has this handler called without effect, and a dispatch has effects on others.',
+    hint: 'Nothing is to be mended: with "mode": "enforce" in its override it may dispatch again.',
+  },
   'foreign-call': {
     message: '{extensionId}/{contributionId}: own.dispatch was given a call that is not its own.',
     cause: 'The first argument must be the call object that this handler was called with.',

@@ -19,6 +19,7 @@ export {
   SluiceError,
 } from './errors.js';
 export { explainOutcome } from './explain/explain.js';
+export { explainAudit } from './explain/explain-audit.js';
 export { type Ask, type AskOptions, ask } from './handler/ask.js';
 export {
   type Allow,
@@ -50,6 +51,7 @@ export type {
 } from './handler/handler.js';
 export { matchFields } from './match/match-fields.js';
 export type { MatchOf, MatchOptions } from './match/match-of.js';
+export type { AuditRecord, AuditVerdict } from './outcome/audit.js';
 export { nameOf } from './outcome/entry.js';
 export type { Envelope, Metadata, Ref } from './outcome/envelope.js';
 export * from './outcome/families.js';
@@ -102,6 +104,7 @@ export {
   type FailPolicy,
   type Gate,
   type HandlerClass,
+  type HandlerMode,
   handlerClasses,
   type PatchLaw,
   type PatchLawSpec,

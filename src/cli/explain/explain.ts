@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
-import { recordedOutcome } from '../../host/internal.js';
-import { canonicalStages, explainOutcome } from '../../kernel/index.js';
+import { recordedAudit, recordedOutcome } from '../../host/internal.js';
+import { canonicalStages, explainAudit, explainOutcome } from '../../kernel/index.js';
 import { CommandError } from '../errors/command-error.js';
 import { type JournalChoice, openJournalOf } from '../journal/journal-of.js';
 import { jsonLine } from '../print/json-line.js';
@@ -56,12 +56,16 @@ async function explain(id: string, options: ExplainOptions, shell: Shell): Promi
       'Look the id up in the log, as eventId. A dispatch that is older than the journal keeps is gone.',
       { exitCode: exitCodes.failed },
     );
+  const audits = (
+    await journal.reader.dispatches({ correlationId, audits: true, limit: mostDispatches })
+  ).map(recordedAudit);
   const { palettes, width, stdout } = shell;
   const palette = palettes.stdout;
   for (const record of wanted) {
     const outcome = recordedOutcome(record);
+    const audited = audits.filter(({ eventId }) => eventId === record.eventId);
     if (options.json === true) {
-      stdout.lines([jsonLine(outcome)]);
+      stdout.lines([jsonLine(audited.length === 0 ? outcome : { ...outcome, audits: audited })]);
       continue;
     }
     const stage = canonicalStages.find(({ family }) => family === record.family);
@@ -70,7 +74,9 @@ async function explain(id: string, options: ExplainOptions, shell: Shell): Promi
     stdout.lines([
       ...laidOut(verdict, 0, palette.strong, width),
       ...laidOut(`${record.eventId}, ${when}${missing(record.omitted)}`, 2, palette.quiet, width),
-      ...rest.flatMap((line) => laidOut(line.trim(), 2, palette.plain, width)),
+      ...[...rest, ...audited.map(explainAudit)].flatMap((line) =>
+        laidOut(line.trim(), 2, palette.plain, width),
+      ),
     ]);
   }
   if (wanted === own && way.length > own.length && options.json !== true)

@@ -98,6 +98,7 @@ function handlerText(handler: PlannedHandler, stage: Stage): string {
     ...(handler.detached ? ['detached'] : []),
     ...(handler.recheck ? [] : ['no recheck']),
     ...(handler.previewOk ? ['preview ok'] : []),
+    ...(handler.mode === 'audit' ? ['in audit mode'] : []),
     ...matchTexts(handler),
     ...(handler.disabled ? ['disabled'] : []),
     ...(handler.quarantined ? ['in quarantine'] : []),

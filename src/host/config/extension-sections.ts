@@ -33,6 +33,10 @@ export const override = z.strictObject({
   disabled: setting(z.boolean(), 'true, so that the handler is not called'),
   priority: setting(z.number(), 'a number: handlers with a higher one run earlier'),
   timeoutMs: milliseconds('how long one call of the handler may take').exactOptional(),
+  mode: setting(
+    z.enum(['enforce', 'audit']),
+    "'audit', so that the handler is called without effect, and its verdict is told",
+  ),
   match: setting(
     z.record(z.string(), z.union([matched, z.array(matched).min(1)])),
     'an object: by the name of a field, the value or the list of values that the handler is called for',

@@ -88,6 +88,8 @@ export interface SluiceConfig {
     priority?: number;
     /** Milliseconds, such as 10000: how long one call of the handler may take. */
     timeoutMs?: number;
+    /** 'audit', so that the handler is called without effect, and its verdict is told. */
+    mode?: 'enforce' | 'audit';
     /** An object: by the name of a field, the value or the list of values that the handler is called for. */
     match?: Record<string, string | number | boolean | (string | number | boolean)[]>;
   }> | undefined;

@@ -1,4 +1,5 @@
 import type { Envelope, FamilyName, Outcome, Tap } from '../../kernel/index.js';
+import { auditMark } from './audit-mark.js';
 import { boundedJson, secretKeys } from './bounded-json.js';
 import type { Journal } from './journal.js';
 
@@ -35,7 +36,7 @@ const histories: ReadonlyMap<FamilyName, string> = new Map<FamilyName, string>([
 export function dispatchTap(
   journal: Pick<Journal, 'dispatched'>,
   options: DispatchTapOptions = {},
-): Required<Pick<Tap, 'outcome'>> {
+): Required<Pick<Tap, 'outcome' | 'audit'>> {
   const { maxDispatchLength = 262_144, hotPathPayloads = false, rawUpdates = false } = options;
   const isSecret = secretKeys(options.redact);
   const textOf = (value: unknown) => boundedJson(value, { maxLength: maxDispatchLength, isSecret });
@@ -61,6 +62,25 @@ export function dispatchTap(
       const omitted = whole === undefined ? 'hot-path' : whole.problem;
       const body = 'json' in rest ? rest.json : '{}';
       journal.dispatched({ ...about, omitted, body });
+    },
+    audit: (record, event) => {
+      const { eventId, family, correlationId, sessionId, occurredAt: occurredAtMs } = event;
+      const kept = textOf(record);
+      const { extensionId, contributionId, pass, verdict } = record;
+      const short = {
+        eventId,
+        family,
+        extensionId,
+        contributionId,
+        class: record.class,
+        pass,
+        verdict,
+      };
+      journal.dispatched({
+        ...{ eventId, family, correlationId, sessionId, occurredAtMs, status: 'passed' },
+        omitted: auditMark,
+        body: 'json' in kept ? kept.json : JSON.stringify(short), // without what is too long to keep
+      });
     },
   };
 }

@@ -109,7 +109,7 @@ export interface NewDispatch {
   /** Milliseconds since 1970. */
   readonly occurredAtMs: number;
   /** The reason why its payloads are left out. */
-  readonly omitted?: 'hot-path' | 'too-large' | 'not-json';
+  readonly omitted?: 'hot-path' | 'too-large' | 'not-json' | 'audit';
   /** The `outcome.toJSON()` as JSON, without secrets; `payload` is there only if it differs from `event.payload`. */
   readonly body: string;
 }
@@ -150,6 +150,8 @@ export interface SendFilter extends JournalFilter {
 /** Says which dispatches to read. */
 export interface DispatchFilter extends JournalFilter {
   readonly family?: FamilyName;
+  /** The records of audited handlers in place of those of dispatches: each `body` is an `AuditRecord` (judgement §3.6). */
+  readonly audits?: boolean;
 }
 
 /** Reads a journal. Reading changes nothing: twice gives the same. */

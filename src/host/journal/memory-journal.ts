@@ -1,6 +1,7 @@
 import { memoryKeyValues } from '../../extension/internal.js';
 import { type Clock, type SluiceError, systemClock } from '../../kernel/index.js';
 import { hostError } from '../errors.js';
+import { isOfKind } from './audit-mark.js';
 import {
   type DispatchRecord,
   type Journal,
@@ -196,11 +197,11 @@ export function memoryJournal({
       }));
     },
     dispatches: async (filter = {}) =>
-      dispatches.chosen(filter, ({ eventId, correlationId, occurredAtMs, family }) => ({
-        id: eventId,
-        correlationId,
-        atMs: occurredAtMs,
-        fits: (filter.family ?? family) === family,
+      dispatches.chosen(filter, (one) => ({
+        id: one.eventId,
+        correlationId: one.correlationId,
+        atMs: one.occurredAtMs,
+        fits: (filter.family ?? one.family) === one.family && isOfKind(one, filter),
       })),
     counts: async () => {
       const counts = {

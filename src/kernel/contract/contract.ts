@@ -14,7 +14,7 @@ import type { Counters, StillRunning, Tap } from '../run/services/services.js';
 import type { CloseReport, RunningHandler } from '../run/state/running.js';
 import type { Clock, IdSource, Logger } from '../stage/ports.js';
 import type { Stage } from '../stage/stage.js';
-import type { Band, FailPolicy, HandlerClass } from '../stage/vocabulary.js';
+import type { Band, FailPolicy, HandlerClass, HandlerMode } from '../stage/vocabulary.js';
 import type { Override } from './contribution.js';
 import type { Instrument } from './instrument.js';
 
@@ -72,6 +72,8 @@ export interface PlannedHandler extends Author {
   readonly recheck: boolean;
   /** It declared `preview: 'ok'`. */
   readonly previewOk: boolean;
+  /** `audit`: it is called without effect. */
+  readonly mode: HandlerMode;
   /** The conditions under which it is called; absent if it is called for each dispatch. */
   readonly match: Match | undefined;
   /** Those that the operator set beside them. */

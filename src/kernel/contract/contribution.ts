@@ -5,7 +5,7 @@ import type { MatchScalar } from '../outcome/matching.js';
 import { ContributionOwn } from '../run/services/own.js';
 import type { Logger } from '../stage/ports.js';
 import { judgesStreams, type Stage } from '../stage/stage.js';
-import { type HandlerClass, handlerClasses } from '../stage/vocabulary.js';
+import { type HandlerClass, type HandlerMode, handlerClasses } from '../stage/vocabulary.js';
 import { didYouMean } from '../value/nearest.js';
 
 /** An operator's changes to a contribution, by `extension/contribution`. */
@@ -15,6 +15,8 @@ export interface Override {
   readonly priority?: number;
   /** Milliseconds it may take. */
   readonly timeoutMs?: number;
+  /** `audit` calls it without effect, and tells the tap of its verdict (judgement §3). By default `enforce`. */
+  readonly mode?: HandlerMode;
   /** Conditions beside those of the contribution: it is called only where all of them are met (judgement §2.4). */
   readonly match?: Readonly<Record<string, MatchScalar | readonly MatchScalar[]>>;
 }
@@ -108,6 +110,8 @@ export function entryOf(
   const ownMs = override.timeoutMs ?? given.timeoutMs;
   const closed =
     given.class === 'veto' && (given.failClosed === true || stage.onError.veto === 'closed');
+  if (override.mode === 'audit' && given.class === 'observer')
+    refuse('an observer has no effect that audit mode could hold back: disable it');
   const own = checkMatch(given.match, stage, who, 'contribution');
   const operator = checkMatch(override.match, stage, who, 'operator');
   return {
@@ -127,6 +131,7 @@ export function entryOf(
     previewOk: given.preview === 'ok',
     match: [...conditionsOf(own, stage), ...conditionsOf(operator, stage)],
     matches: { own, operator },
+    mode: override.mode ?? 'enforce',
     unknownMatches: closed,
     absent: override.disabled === true ? 'disabled' : undefined,
     standsFor: undefined,

@@ -5,7 +5,7 @@ import { mayMatch } from './may-match.js';
  * The handlers of a stage that have to judge or change a text as a whole: its vetoes and mutators without
  * `preview: 'ok'`. Where there is one, nothing of a streamed text may be shown before its final (spec §14.7).
  *
- * @param handlers what `kernel.plan` says of the family. Disabled handlers do not count, and neither do those whose match
+ * @param handlers what `kernel.plan` says of the family. Disabled and audited handlers do not count, and neither do those whose match
  *   the text cannot meet.
  * @param possible the values that a field of the sends may have, as of `mayMatch`. By default anything is possible.
  * @example
@@ -18,6 +18,7 @@ export function previewObstacles(
   return handlers.filter(
     (handler) =>
       !handler.disabled &&
+      handler.mode === 'enforce' &&
       !handler.previewOk &&
       (handler.class === 'veto' || handler.class === 'mutator') &&
       mayMatch(handler, possible),

@@ -1,4 +1,4 @@
-import type { Band, FailPolicy, HandlerClass } from '../stage/vocabulary.js';
+import type { Band, FailPolicy, HandlerClass, HandlerMode } from '../stage/vocabulary.js';
 import type { Condition, Match } from './matching.js';
 import type { Author } from './outcome.js';
 
@@ -15,6 +15,8 @@ export const codes = {
   /** A veto whose silence is a failure. */
   strictVeto: 5,
   resolver: 6,
+  /** Called without effect: its result is taken elsewhere (judgement §3). */
+  audited: 7,
 } as const;
 
 /** One of the codes. */
@@ -38,6 +40,7 @@ export interface Entry extends Author {
   readonly recheck: boolean;
   /** Parts of a stream may be shown before it has judged the whole. */
   readonly previewOk: boolean;
+  readonly mode: HandlerMode;
   /** All of them have to be met: those of the contribution, and those of the operator. Empty if it has no match. */
   readonly match: readonly Condition[];
   /** The same as they were written. */

@@ -106,6 +106,7 @@ export interface Step extends Author {
     | 'proposed'
     | 'failed'
     | 'detached'
+    | 'audited'
     | 'skipped';
   /** Milliseconds from its call until it settled; absent where it was not called or not awaited. */
   readonly durationMs?: number;

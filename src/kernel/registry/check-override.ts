@@ -1,5 +1,6 @@
 import type { Override } from '../contract/contribution.js';
 import { kernelError } from '../errors.js';
+import { handlerModes } from '../stage/vocabulary.js';
 import { didYouMean } from '../value/nearest.js';
 
 /**
@@ -12,12 +13,14 @@ export function checkOverride(key: string, override: Override): void {
     throw kernelError('bad-option', { option: `overrides["${key}"]`, problem });
   };
   if (!/^.+\/[^/]+$/.test(key)) refuse('its name must be extension/contribution');
-  const fields = ['disabled', 'priority', 'timeoutMs', 'match'];
+  const fields = ['disabled', 'priority', 'timeoutMs', 'match', 'mode'];
   for (const field of Object.keys(override)) {
     if (fields.includes(field)) continue;
     refuse(`it has no field "${field}"${didYouMean(field, fields)}`);
   }
   const { disabled = false, priority = 0, timeoutMs = 1 } = override;
+  if (override.mode !== undefined && !handlerModes.includes(override.mode))
+    refuse(`mode must be one of ${handlerModes.join(', ')}`);
   if (typeof disabled !== 'boolean') refuse('disabled must be true or false');
   if (!Number.isFinite(priority)) refuse('priority must be a finite number');
   if (!(Number.isFinite(timeoutMs) && timeoutMs > 0))

@@ -4,6 +4,7 @@ import type { Instrument } from '../contract/instrument.js';
 import { kernelError } from '../errors.js';
 import { authorOf, codes, type Entry, nameOf } from '../outcome/entry.js';
 import type { Author } from '../outcome/outcome.js';
+import { auditedEntry } from '../run/audit.js';
 import { compileMerges } from '../run/services/merges.js';
 import { bandPlan, buildPlan, type Plan } from '../run/services/plan.js';
 import { Quarantine, type QuarantineOptions } from '../run/services/quarantine.js';
@@ -238,10 +239,10 @@ export class Registry {
 
   #instrumented(entry: Entry): Entry {
     const { instrument } = this.#options;
-    if (instrument === undefined) return entry;
     const { family, handler, class: handlerClass } = entry;
     const of = { ...authorOf(entry), family, class: handlerClass };
-    return { ...entry, handler: instrument(handler, of) };
+    const own = instrument === undefined ? entry : { ...entry, handler: instrument(handler, of) };
+    return own.mode === 'audit' ? auditedEntry(own, this.#options.logger) : own;
   }
 
   #place(entry: Entry, standIn: Entry | undefined): void {
@@ -264,6 +265,7 @@ function plannedHandler(entry: Entry): PlannedHandler {
     detached: entry.code === codes.detached,
     recheck: entry.recheck,
     previewOk: entry.previewOk,
+    mode: entry.mode,
     match: entry.matches.own,
     operatorMatch: entry.matches.operator,
     disabled: entry.absent === 'disabled',

@@ -25,8 +25,9 @@ export function stopAborted(run: Run, at: number): true {
 export function stopSpent(run: Run, plan: Plan, at: number): true {
   run.stopped = 'budget-spent';
   reach(run, at);
-  if (run.rechecking) run.cold.stale = [...(run.stale ?? []), ...plan.entries.slice(at)];
-  for (const entry of plan.entries.slice(at)) {
+  const left = plan.entries.slice(at).filter(({ code }) => code !== codes.audited); // §3: outside of the budget
+  if (run.rechecking) run.cold.stale = [...(run.stale ?? []), ...left];
+  for (const entry of left) {
     const error = new Error(`the stage's budget of ${plan.stageTimeoutMs} ms was spent before it`);
     if (entry.code === codes.strictVeto) failed(run, entry, 'not-run', error);
     else failed(run, { ...entry, policy: 'open' }, 'not-run', error);

@@ -55,6 +55,12 @@ export const emissionSources = [
 /** The effect of a handler's failure on its stage: nothing (`open`), or it ends the stage (`closed`). */
 export type FailPolicy = 'open' | 'closed';
 
+/** `enforce`: what a handler returns has its effect. `audit`: it has none, and is told to the tap (judgement §3). */
+export type HandlerMode = (typeof handlerModes)[number];
+
+/** Both modes. */
+export const handlerModes = ['enforce', 'audit'] as const;
+
 /** How one field of a patch is applied to the payload (spec §6). */
 export type PatchLaw = (typeof patchLaws)[number];
 

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type {
+  DispatchFilter,
   Journal,
   NewDispatch,
   NewSend,
@@ -429,6 +430,23 @@ export function describeJournal(
         ]);
         expect(await ask()).toEqual(first);
         expect(journal.stats()).toMatchObject({ dispatches: 8, dispatchesDropped: 0 });
+      }));
+
+    it('keeps the records of audited handlers apart from the dispatches (judgement §3.6)', () =>
+      withJournal(async (journal) => {
+        journal.dispatched(aDispatch('a'));
+        journal.dispatched(aDispatch('a', { omitted: 'audit', body: '{"verdict":"cancel"}' }));
+        journal.dispatched(aDispatch('b'));
+        const ids = async (filter: DispatchFilter) =>
+          (await journal.dispatches(filter)).map(({ eventId, omitted }) => [eventId, omitted]);
+        expect(await ids({})).toEqual([
+          ['a', undefined],
+          ['b', undefined],
+        ]);
+        expect(await ids({ eventId: 'a' })).toEqual([['a', undefined]]);
+        expect(await ids({ eventId: 'a', audits: true })).toEqual([['a', 'audit']]);
+        expect(await ids({ audits: true })).toEqual([['a', 'audit']]);
+        expect(await ids({ eventId: 'b', audits: true })).toEqual([]);
       }));
 
     it('is in the order of writing also when the clock steps back (fault 38)', () =>

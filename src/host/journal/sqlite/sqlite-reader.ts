@@ -3,6 +3,7 @@ import { isSluiceError, systemClock } from '../../../kernel/index.js';
 import { logDamage } from '../../sqlite/log-damage.js';
 import type { SqliteDatabase } from '../../sqlite/open-sqlite.js';
 import type { SqliteValue } from '../../sqlite/sqlite-values.js';
+import { isOfKind } from '../audit-mark.js';
 import { readPastDamage } from '../damage/read-past-damage.js';
 import { isCheckedWhole, openJournalFile, readerCheckBytes } from '../file/journal-file.js';
 import {
@@ -193,13 +194,11 @@ function dispatchesOf(row: DispatchRecord): readonly DispatchRecord[] {
 }
 
 /** Compares one dispatch with the conditions that a row with several may fit as a whole. */
-function isWanted(
-  { eventId, family, occurredAtMs, seq }: DispatchRecord,
-  filter: DispatchFilter,
-): boolean {
+function isWanted(record: DispatchRecord, filter: DispatchFilter): boolean {
+  const { eventId, family, occurredAtMs, seq } = record;
   const { sinceMs = Number.NEGATIVE_INFINITY, afterSeq = 0 } = filter;
   const isIt = (filter.eventId ?? eventId) === eventId && (filter.family ?? family) === family;
-  return isIt && occurredAtMs >= sinceMs && seq > afterSeq;
+  return isIt && isOfKind(record, filter) && occurredAtMs >= sinceMs && seq > afterSeq;
 }
 
 /** Milliseconds between the first dispatch of a row and the last, as a rule. */

@@ -87,11 +87,11 @@ function indexed(plan: Plan): Plan {
 }
 
 function planWithin(stage: Stage, present: readonly Entry[], others: Others): Plan {
-  const hasResolvers = present.some((entry) => entry.code === codes.resolver);
+  const hasResolvers = present.some((entry) => entry.class === 'resolver');
   const settled = hasResolvers
     ? planOf(
         stage,
-        present.filter((entry) => entry.code !== codes.resolver),
+        present.filter((entry) => entry.class !== 'resolver'),
         others,
         undefined,
       )
@@ -115,7 +115,7 @@ function planOf(
   { absent, otherBand, unmatched }: Others,
   settled: Plan | undefined,
 ): Plan {
-  const firstVeto = entries.findIndex(isVeto);
+  const firstVeto = entries.findIndex(judgesAgain);
   const lastChanger = entries.findLastIndex(
     ({ code }) => code === codes.mutator || code === codes.resolver,
   );
@@ -138,7 +138,12 @@ function planOf(
   };
 }
 
-/** Tells whether an entry is a veto, strict or not. */
+/** Tells whether an entry is a veto, which judges again what changes after it: also one that is audited. */
+export function judgesAgain(entry: Entry): boolean {
+  return isVeto(entry) || (entry.code === codes.audited && entry.class === 'veto');
+}
+
+/** Tells whether an entry is a veto that has an effect, strict or not. */
 export function isVeto(entry: Entry): boolean {
   return entry.code === codes.veto || entry.code === codes.strictVeto;
 }

@@ -1,6 +1,7 @@
 import type { Shapes } from '../../merge/copy.js';
 import type { Merge } from '../../merge/merge.js';
-import type { Upstream } from '../../outcome/envelope.js';
+import type { AuditRecord } from '../../outcome/audit.js';
+import type { Envelope, Upstream } from '../../outcome/envelope.js';
 import type { Author, Failure, Outcome } from '../../outcome/outcome.js';
 import type { Clock, IdSource, Logger } from '../../stage/ports.js';
 import type { Deadlines } from './deadlines.js';
@@ -28,6 +29,8 @@ export interface Tap {
   /** Every failure, when it happens; for detached observers this is the only report. */
   readonly failure?: (failure: Failure, place: Place) => void;
   readonly late?: (late: Late) => void;
+  /** Each call of an audited handler, when it has settled: that may be after the outcome (judgement §3.3). */
+  readonly audit?: (record: AuditRecord, event: Envelope) => void;
 }
 
 /** A tap that listens. */
@@ -69,6 +72,12 @@ export interface Counters extends PlanCounters, QuarantineCounters {
   late: number;
   /** Failures outside of any dispatch that were laid at an extension's door. */
   stray: number;
+  /** Calls of audited handlers that have settled. */
+  audits: number;
+  /** Those among them that would have cancelled or asked. */
+  auditObjections: number;
+  /** Those among them that failed. */
+  auditFailures: number;
   payloadsFrozen: number;
   envelopesMade: number;
 }
@@ -85,6 +94,9 @@ export function newCounters(): Counters {
     failedClosed: 0,
     late: 0,
     stray: 0,
+    audits: 0,
+    auditObjections: 0,
+    auditFailures: 0,
     quarantines: 0,
     trials: 0,
     payloadsFrozen: 0,

@@ -1,4 +1,4 @@
-import { authorOf, codes } from '../../outcome/entry.js';
+import { authorOf } from '../../outcome/entry.js';
 import type { Envelope } from '../../outcome/envelope.js';
 import type {
   Author,
@@ -85,7 +85,7 @@ export class Dispatched {
       for (const entry of plan.entries.slice(reached))
         skipped.push({ ...authorOf(entry), why: stopped });
     for (const entry of this.#run.terms.passedOver)
-      if (entry.code === codes.resolver)
+      if (entry.class === 'resolver')
         skipped.push({ ...authorOf(entry), why: 'explicit-target' });
     for (const entry of this.#run.terms.answered?.passedOver ?? none)
       skipped.push({ ...authorOf(entry), why: 'answered' });

@@ -1,7 +1,7 @@
 import { authorOf, type Entry, nameOf } from '../../outcome/entry.js';
 import type { StaleApproval } from '../../outcome/outcome.js';
 import type { ApprovalQuestion } from '../../outcome/question.js';
-import { isVeto, type Plan, subPlan } from '../services/plan.js';
+import { isVeto, judgesAgain, type Plan, subPlan } from '../services/plan.js';
 import { writersOf } from './changes.js';
 import type { Run } from './run.js';
 
@@ -16,8 +16,8 @@ export function recheckPlan(run: Run): Plan | undefined {
   if (!plan.mayGoStale || run.lastChangeAt < 0) return undefined;
   const allowed = plan.entries
     .slice(0, run.lastChangeAt)
-    .filter((entry) => isVeto(entry) && !hasFailed(run, entry));
-  const declining = allowed.filter((entry) => !entry.recheck);
+    .filter((entry) => judgesAgain(entry) && !hasFailed(run, entry));
+  const declining = allowed.filter((entry) => !entry.recheck && isVeto(entry));
   if (declining.length > 0) run.cold.stale = declining;
   const again = allowed.filter((entry) => entry.recheck);
   if (run.questions !== undefined) askAnew(run, again);

@@ -9,5 +9,6 @@ export function stepOf(
 ): Step {
   const { class: handlerClass, timeoutMs, budgetFrom } = entry;
   const budget = budgetFrom === undefined ? {} : { budget: { timeoutMs, from: budgetFrom } };
-  return { ...authorOf(entry), class: handlerClass, result, ...more, ...budget };
+  const told = entry.mode === 'audit' && result !== 'skipped' ? 'audited' : result;
+  return { ...authorOf(entry), class: handlerClass, result: told, ...more, ...budget };
 }

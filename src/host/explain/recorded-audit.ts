@@ -1,0 +1,37 @@
+import { z } from 'zod';
+import type { AuditRecord } from '../../kernel/index.js';
+import { hostError } from '../errors.js';
+import type { DispatchRecord } from '../journal/journal.js';
+
+const bodySchema = z.looseObject({
+  eventId: z.string(),
+  family: z.string(),
+  extensionId: z.string(),
+  contributionId: z.string(),
+  pass: z.string(),
+  verdict: z.enum(['nothing', 'allow', 'cancel', 'ask', 'patch', 'annotate', 'propose', 'failed']),
+  code: z.string().exactOptional(),
+  text: z.string().exactOptional(),
+  paths: z.array(z.looseObject({ path: z.string(), digest: z.string() })).exactOptional(),
+  candidates: z.array(z.looseObject({ target: z.unknown() })).exactOptional(),
+  failure: z.looseObject({ kind: z.string(), message: z.string() }).exactOptional(),
+});
+
+/**
+ * Reads the record of an audited handler back from a journal (judgement §3.6).
+ *
+ * @throws SluiceError `unreadable-dispatch`.
+ */
+export function recordedAudit({ eventId, body }: DispatchRecord): AuditRecord {
+  let value: unknown;
+  try {
+    value = JSON.parse(body);
+  } catch {
+    throw hostError('unreadable-dispatch', { eventId, problem: 'it is no JSON' });
+  }
+  const result = bodySchema.safeParse(value);
+  if (result.success) return result.data as unknown as AuditRecord; // its kinds and classes may be older ones
+  const [issue] = result.error.issues;
+  const problem = `${issue?.path.join('.')}: ${issue?.message}`;
+  throw hostError('unreadable-dispatch', { eventId, problem });
+}

@@ -1,0 +1,235 @@
+import { kernelError } from '../errors.js';
+import { Notes } from '../merge/notes.js';
+import { Work } from '../merge/work.js';
+import type { AuditRecord, AuditVerdict } from '../outcome/audit.js';
+import { authorOf, codes, type Entry } from '../outcome/entry.js';
+import type { Author, FailureKind } from '../outcome/outcome.js';
+import { type Logger, silentLogger } from '../stage/ports.js';
+import { Timer } from '../stage/waits.js';
+import { digestOf } from '../value/digest.js';
+import { isThenable, whenSettled } from '../value/thenable.js';
+import { accept } from './accept.js';
+import { abandonCall, type HandlerCall, sourceOf } from './services/call.js';
+import { ContributionOwn } from './services/own.js';
+import { newCounters, type Services, Taps } from './services/services.js';
+import { changesOf } from './state/changes.js';
+import { failed } from './state/failures.js';
+import { Run } from './state/run.js';
+import { tellTap } from './state/tell-tap.js';
+import { letGo } from './wait.js';
+
+/**
+ * Makes the entry that stands for a handler in audit mode (judgement §3): it is called in its place, and what it returns is taken by
+ * a dispatch of its own, which has no effect on anybody.
+ */
+export function auditedEntry(entry: Entry, logger: Logger): Entry {
+  const { extensionId, contributionId, handler } = entry;
+  const own = new AuditedOwn(extensionId, contributionId, logger);
+  return {
+    ...entry,
+    code: codes.audited,
+    policy: 'open',
+    extendsMs: 0,
+    own,
+    handler: (call) => {
+      const run = sourceOf(call) as Run; // the loops give a call of the kernel
+      callAudited(run, call as HandlerCall, entry, () => handler(call, own));
+    },
+  };
+}
+
+/** The `own` of an audited handler: it may not dispatch. */
+class AuditedOwn extends ContributionOwn {
+  override get dispatch(): () => never {
+    const { extensionId, contributionId } = this;
+    return () => {
+      throw kernelError('audited-dispatch', { extensionId, contributionId });
+    };
+  }
+}
+
+function callAudited(run: Run, call: HandlerCall, entry: Entry, handler: () => unknown): void {
+  const shadow = shadowOf(run, entry);
+  const { pass } = call;
+  let result: unknown;
+  try {
+    result = handler();
+  } catch (thrown) {
+    run.forget();
+    conclude(run, entry, pass, failure(shadow, entry, 'threw', thrown));
+    return;
+  }
+  if (typeof result === 'object' && result !== null && isThenable(result)) {
+    awaitAudited(run, call, entry, shadow, result);
+    return;
+  }
+  if (run.isIntact) conclude(run, entry, pass, verdictOf(shadow, entry, result));
+  else {
+    const problem = new Error('it wrote to the payload it was called with');
+    conclude(run, entry, pass, failure(shadow, entry, 'wrote-payload', problem));
+  }
+}
+
+/** Lets an async handler go on by itself. Its time is its own: nobody waits for it. */
+function awaitAudited(
+  run: Run,
+  call: HandlerCall,
+  entry: Entry,
+  shadow: Run,
+  pending: PromiseLike<unknown>,
+): void {
+  const { pass } = call;
+  let isOpen = true;
+  const timer = new Timer(run.services.clock);
+  const end = (tell: () => Verdict): void => {
+    if (!isOpen) return;
+    isOpen = false;
+    timer.clear();
+    conclude(run, entry, pass, tell());
+  };
+  letGo(run, call);
+  whenSettled(
+    pending,
+    (value) => end(() => verdictOf(shadow, entry, value)),
+    (reason) => end(() => failure(shadow, entry, 'threw', reason)),
+  );
+  if (run.plan.stage.mode === 'sync-sequential') {
+    const problem = new Error('it returned a promise on a sync-sequential stage');
+    end(() => failure(shadow, entry, 'async-in-sync', problem));
+    return;
+  }
+  timer.setIdly(entry.timeoutMs, () =>
+    end(() => {
+      const reason = new Error(`it took longer than ${entry.timeoutMs} ms`);
+      abandonCall(call, entry, reason);
+      return failure(shadow, entry, 'timed-out', reason);
+    }),
+  );
+}
+
+type Verdict = Omit<AuditRecord, 'eventId' | 'family' | 'class' | 'pass' | keyof Author>;
+
+function conclude(run: Run, entry: Entry, pass: string, verdict: Verdict): void {
+  const { services, family } = run;
+  const { eventId } = run.event;
+  const record: AuditRecord = Object.freeze({
+    ...authorOf(entry),
+    ...{ eventId, family, class: entry.class, pass },
+    ...verdict,
+  });
+  services.counters.audits++;
+  if (verdict.verdict === 'cancel' || verdict.verdict === 'ask')
+    services.counters.auditObjections++;
+  if (verdict.failure !== undefined) services.counters.auditFailures++;
+  tellTap(services, 'audit', (tap) => tap.audit?.(record, run.event));
+}
+
+/**
+ * A dispatch of its own with the payload, the annotations and the laws as the handler finds them: its result is accepted there, by the
+ * rules that hold for every handler.
+ */
+function shadowOf(run: Run, entry: Entry): Run {
+  const { services, work } = run;
+  const payload = work === undefined ? run.emitted : work.shownTo({}); // a copy that nobody writes
+  const { eventId } = run.event;
+  const shadow = new Run(
+    quiet(services),
+    run.plan,
+    payload,
+    { eventId },
+    run.upstream,
+    run.annotations,
+    run.terms,
+    run.occurredAt,
+    run.stampMs,
+    run.sequence,
+    run.depth,
+  );
+  shadow.context = run.context;
+  const { patch, shapes } = run.merges;
+  if (entry.code === codes.mutator && work?.states !== undefined) {
+    shadow.work = new Work(payload, patch, shapes, true, entry);
+    shadow.work.states = new Map(work.states);
+  }
+  const notes = run.hasCold ? run.cold.notes : undefined;
+  if (entry.code === codes.augmenter && notes?.states !== undefined) {
+    shadow.cold.notes = new Notes(run.annotations, entry);
+    shadow.cold.notes.states = new Map(notes.states);
+  }
+  return shadow;
+}
+
+/** Services that nobody hears. */
+function quiet(services: Services): Services {
+  const { surface, clock, ids, deadlines, inFlight, stillRunning, strict } = services;
+  return {
+    ...{ surface, clock, ids, deadlines, inFlight, stillRunning, strict },
+    logger: silentLogger,
+    taps: new Taps(),
+    trace: false,
+    counters: newCounters(),
+    quarantine: undefined,
+    merges: (family) => services.merges(family),
+    nest: (...given) => services.nest(...given),
+  };
+}
+
+function failure(shadow: Run, entry: Entry, kind: FailureKind, thrown: unknown): Verdict {
+  failed(shadow, entry, kind, thrown);
+  return { verdict: 'failed', ...failureIn(shadow) };
+}
+
+function failureIn({ failures }: Run): Pick<Verdict, 'failure'> {
+  const last = failures?.at(-1);
+  return last === undefined ? {} : { failure: { kind: last.kind, message: last.message } };
+}
+
+/** Says what a result would have done. */
+function verdictOf(shadow: Run, entry: Entry, result: unknown): Verdict {
+  const before = shadow.annotations;
+  try {
+    accept(shadow, entry, 0, result);
+  } catch (thrown) {
+    return failure(shadow, entry, 'threw', thrown);
+  }
+  const beside = failureIn(shadow);
+  const question = shadow.questions?.get(entry);
+  if (question !== undefined) return { verdict: 'ask', text: question.title, ...beside };
+  const cancel = shadow.hasCold ? shadow.cold.cancel : undefined;
+  if (cancel !== undefined) {
+    const { code, text } = cancel;
+    return { verdict: 'cancel', code, ...(text !== undefined && { text }), ...beside };
+  }
+  if (beside.failure !== undefined) return { verdict: 'failed', ...beside };
+  if (result === undefined || result === null) return { verdict: 'nothing' };
+  if (entry.class === 'veto') return { verdict: 'allow' };
+  if (entry.class === 'resolver')
+    return { verdict: 'propose', candidates: Object.freeze(shadow.candidates ?? []) };
+  if (entry.class === 'augmenter')
+    return written('annotate', keysWritten(before, shadow.annotations), shadow.annotations);
+  const paths = changesOf(shadow).flatMap(({ path, overruled }) =>
+    overruled === true ? [] : [path],
+  );
+  return written('patch', paths, shadow.work?.final ?? {});
+}
+
+function written(verdict: AuditVerdict, paths: readonly string[], in_: object): Verdict {
+  if (paths.length === 0) return { verdict: 'nothing' };
+  const digests = [...new Set(paths)].map((path) => ({ path, digest: digestOf(at(in_, path)) }));
+  return { verdict, paths: digests };
+}
+
+function keysWritten(before: object, after: object): string[] {
+  return Object.keys(after).filter((key) => at(before, key) !== at(after, key));
+}
+
+/** The value at the path of a change: a field, or a key of a field. */
+function at(value: object, path: string): unknown {
+  const fields = value as Readonly<Record<string, unknown>>;
+  if (Object.hasOwn(fields, path)) return fields[path];
+  const [, field = '', rest = ''] = /^([^.[]*)(.*)$/s.exec(path) ?? [];
+  const key = rest.startsWith('.')
+    ? rest.slice(1)
+    : (JSON.parse(`[${rest.slice(1, -1)}]`)[0] as string);
+  return Object(fields[field])[key];
+}
