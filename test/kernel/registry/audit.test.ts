@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import {
   type AuditRecord,
   allow,
+  ask,
   cancel,
   createKernel,
   type KernelOptions,
@@ -229,6 +230,25 @@ describe('audit mode', () => {
     });
     expect(sync.audits[0]?.failure?.kind).toBe('async-in-sync');
     expect(kernel.stats().quarantined).toEqual([]);
+  });
+
+  it('records a question, and nobody is asked (judgement §3.3)', async () => {
+    const audits: AuditRecord[] = [];
+    const kernel = createKernel({
+      overrides: { 'a/v': { mode: 'audit' } },
+      tap: { audit: (record) => void audits.push(record) },
+    });
+    kernel.contribute({
+      family: 'agent.tool.calling',
+      class: 'veto',
+      extensionId: 'a',
+      id: 'v',
+      handler: () => ask({ title: 'Deploy?' }),
+    });
+    const outcome = await kernel.dispatch('agent.tool.calling', { toolName: 'x', params: {} });
+    expect([outcome.status, outcome.failures]).toEqual(['passed', []]);
+    expect(audits).toMatchObject([{ verdict: 'ask', text: 'Deploy?' }]);
+    expect(kernel.stats().auditObjections).toBe(1);
   });
 
   it('refuses own.dispatch with a code of its own (judgement §3.5)', async () => {

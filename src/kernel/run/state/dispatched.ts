@@ -85,8 +85,7 @@ export class Dispatched {
       for (const entry of plan.entries.slice(reached))
         skipped.push({ ...authorOf(entry), why: stopped });
     for (const entry of this.#run.terms.passedOver)
-      if (entry.class === 'resolver')
-        skipped.push({ ...authorOf(entry), why: 'explicit-target' });
+      if (entry.class === 'resolver') skipped.push({ ...authorOf(entry), why: 'explicit-target' });
     for (const entry of this.#run.terms.answered?.passedOver ?? none)
       skipped.push({ ...authorOf(entry), why: 'answered' });
     for (const entry of plan.otherBand) skipped.push({ ...authorOf(entry), why: 'other-band' });
