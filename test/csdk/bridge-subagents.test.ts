@@ -328,6 +328,23 @@ describe('the subagents of a live run', () => {
     ]);
   });
 
+  it('and their calls have the principal of the run, which its bridge was given (judgement §1.7, judgement §1.10)', async () => {
+    const principal = {
+      channel: 'web',
+      accountId: 'a',
+      senderId: 'ada',
+      isOwner: false,
+      roles: [],
+    };
+    const { of } = await storyOf(foreground, { ...watch, refs: { principal } });
+    const calls = of('agent.tool.calling');
+    expect(calls).toHaveLength(2); // of the run, and of its subagent
+    for (const outcome of [...calls, ...of('subagent.spawning')])
+      expect(outcome.principal).toEqual(principal);
+    const { of: unproven } = await storyOf(foreground, watch);
+    expect(unproven('subagent.spawning')[0]?.principal).toBeUndefined();
+  });
+
   it('of one another have the one that asked as their requester, also before a frame shows it', async () => {
     const { of } = await storyOf(async function* ({ pre }) {
       yield init();
