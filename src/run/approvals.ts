@@ -1,6 +1,18 @@
-import type { ApprovalQuestion, AskingFamily, Envelope, Principal } from '../kernel/index.js';
+import {
+  type ApprovalCode,
+  type ApprovalQuestion,
+  type AskingFamily,
+  type Author,
+  type CancelRecord,
+  definedFields,
+  type Envelope,
+  type Outcome,
+  oneLine,
+  type PayloadOf,
+  type Principal,
+} from '../kernel/index.js';
 
-/** A question that a human is to answer, about the payload that every veto has judged (judgement §4.4). */
+/** A question that a human is to answer, about the payload that every veto has judged (judgement §4.7). */
 export interface ApprovalRequest {
   readonly question: ApprovalQuestion;
   readonly family: AskingFamily;
@@ -36,4 +48,121 @@ export type ApprovalAnswer =
 export interface Approvals {
   /** Resolves when there is an answer, when its time is up, or when the signal aborts. */
   ask(request: ApprovalRequest): Promise<ApprovalAnswer>;
+}
+
+/** An answered pass, as it is dispatched: on exactly the payload that was judged. */
+export interface AnsweredPass<F extends AskingFamily> {
+  readonly payload: Readonly<PayloadOf<F>>;
+  readonly given: { readonly answered: readonly Author[]; readonly after: Outcome<F> };
+}
+
+/** An action that may be asked about, and how it is dispatched. */
+export interface AskedAction<F extends AskingFamily>
+  extends Pick<ApprovalRequest, 'runId' | 'sessionKey' | 'subagentId' | 'signal'> {
+  readonly family: F;
+  readonly approvals: Approvals | undefined;
+  /** Dispatches it, the first time without an answered pass. */
+  readonly dispatch: (again?: AnsweredPass<F>) => Promise<Outcome<F>>;
+}
+
+/** An action as vetoes and humans have judged it. */
+export interface Judged<F extends AskingFamily> {
+  /** The first dispatch of it: the only one if nobody was asked. */
+  readonly first: Outcome<F>;
+  /** The last dispatch of it. */
+  readonly outcome: Outcome<F>;
+  /** Why it is refused, if a veto or a human says so: the outcome's own, or the answer of the human. */
+  readonly cancel?: CancelRecord;
+  /** Marks the answers as used, before the action happens. Resolves with the reason if it may not happen (judgement §4.9). */
+  readonly use: () => Promise<CancelRecord | undefined>;
+}
+
+/**
+ * Judges an action: the one loop by which humans are asked (judgement §4.7). It dispatches. While a question is open, it asks, and
+ * dispatches the answered pass on the payload that was judged. A port that fails refuses. Rejects as `dispatch` does.
+ */
+export async function judgeAsking<F extends AskingFamily>(
+  action: AskedAction<F>,
+): Promise<Judged<F>> {
+  const { approvals, dispatch, signal, ...about } = action;
+  const answered: Author[] = [];
+  const uses: Use[] = [];
+  const first = await dispatch();
+  let outcome = first;
+  while (outcome.status === 'cancelled') {
+    const { cancel, payload } = outcome;
+    const { question } = cancel;
+    if (approvals === undefined || question === undefined)
+      return { first, outcome, cancel, use: noUse };
+    const { event, principal } = outcome;
+    const request = { ...about, question, payload, event, signal, ...definedFields({ principal }) };
+    const refusal = await askOnce(approvals, request, uses);
+    if (refusal !== undefined) return { first, outcome, cancel: refusal, use: noUse };
+    answered.push(question.asker);
+    outcome = await dispatch({ payload, given: { answered: [...answered], after: outcome } });
+  }
+  return { first, outcome, use: uses.length === 0 ? noUse : () => useAll(uses, signal) };
+}
+
+/** Says in words why an action is refused. */
+export function refusalOf(cancel: CancelRecord | undefined): string | undefined {
+  return cancel?.text ?? cancel?.code;
+}
+
+interface Use {
+  readonly question: ApprovalQuestion;
+  readonly use: () => Promise<boolean>;
+}
+
+const noUse = (): Promise<undefined> => Promise.resolve(undefined);
+
+/** @returns why the action is refused; nothing if the answer is yes. */
+async function askOnce(
+  approvals: Approvals,
+  request: ApprovalRequest,
+  uses: Use[],
+): Promise<CancelRecord | undefined> {
+  const { question, signal } = request;
+  let answer: ApprovalAnswer;
+  try {
+    answer = signal.aborted ? { status: 'withdrawn' } : await approvals.ask(request);
+  } catch (error) {
+    return refused(question, 'approval-required', `nobody could be asked: ${oneLine(error)}`);
+  }
+  switch (answer.status) {
+    case 'allowed':
+      if (signal.aborted) return refused(question, 'approval-required', gone);
+      uses.push({ question, use: answer.use });
+      return undefined;
+    case 'denied': {
+      const why = answer.reason === undefined ? '' : `: ${answer.reason}`;
+      return refused(question, 'approval-denied', `a human denied it${why}`);
+    }
+    case 'expired':
+      return refused(question, 'approval-timeout', 'no human allowed it in time');
+    case 'withdrawn':
+      return refused(question, 'approval-required', gone);
+  }
+}
+
+const gone = 'nobody waits for the answer of a human any more';
+
+async function useAll(
+  uses: readonly Use[],
+  signal: AbortSignal,
+): Promise<CancelRecord | undefined> {
+  for (const { question, use } of uses) {
+    if (signal.aborted) return refused(question, 'approval-required', gone);
+    const problem = await use().then(
+      (isUsed) => (isUsed ? undefined : 'it was used before, or is too old'),
+      oneLine,
+    );
+    if (problem !== undefined)
+      return refused(question, 'approval-required', `the answer cannot be used: ${problem}`);
+  }
+  return undefined;
+}
+
+function refused({ asker }: ApprovalQuestion, code: ApprovalCode, text: string): CancelRecord {
+  return Object.freeze({ ...asker, code, text });
 }

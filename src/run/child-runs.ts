@@ -5,6 +5,7 @@ import type {
   SubagentStart,
   SubagentStatus,
 } from '../stream/index.js';
+import { type Approvals, judgeAsking, refusalOf } from './approvals.js';
 import { whyNot } from './run-failure.js';
 import type { RunSession } from './run-fields.js';
 import type { Trail } from './trail.js';
@@ -25,6 +26,8 @@ const outcomes = {
 
 interface Child {
   readonly toolCallId: string;
+  /** The subagent that asks for it. */
+  readonly callerId: string | undefined;
   fields: Omit<PayloadOf<'subagent.spawning'>, 'runId'>;
   /** The one dispatch of `subagent.spawning`, with the reason if the child was refused. */
   spawning?: Promise<string | undefined>;
@@ -39,18 +42,24 @@ interface Child {
  * `subagent.completed` when it has ended, however often its source says so. A subagent that was refused, or whose
  * call failed before anything of it was seen, has the first only.
  */
-export function childRuns(trail: Trail, session: RunSession, clock: Clock) {
+export function childRuns(
+  trail: Trail,
+  session: RunSession,
+  clock: Clock,
+  asking: { readonly runId: string; readonly approvals: Approvals | undefined },
+) {
   const byCall = new Map<string, Child>();
   const byRun = new Map<string, Child>();
 
   function open(call: ChildCall): Child {
-    const { toolCallId, subagentId = '', isBackground = false } = call;
+    const { toolCallId, subagentId, isBackground = false } = call;
     const known = byCall.get(toolCallId);
     if (known !== undefined) return known;
-    const requester = byRun.get(subagentId) ?? byCall.get(subagentId);
+    const requester = byRun.get(subagentId ?? '') ?? byCall.get(subagentId ?? '');
     const { sessionKey } = session;
     const child: Child = {
       toolCallId,
+      callerId: subagentId,
       fields: {
         childSessionKey: `${sessionKey}:subagent:${toolCallId}`,
         requesterSessionKey: requester?.fields.childSessionKey ?? sessionKey,
@@ -77,16 +86,27 @@ export function childRuns(trail: Trail, session: RunSession, clock: Clock) {
     gate: Gate,
     signal: AbortSignal | undefined,
   ): Promise<string | undefined> {
-    const how = { gate, ...definedFields({ signal }) };
-    const outcome = await trail.dispatch('subagent.spawning', { ...child.fields }, how);
-    if (outcome.status === 'passed') return undefined;
+    const { outcome, cancel, use } = await judgeAsking({
+      ...asking,
+      family: 'subagent.spawning',
+      sessionKey: session.sessionKey,
+      ...(child.callerId !== undefined && { subagentId: child.callerId }),
+      signal: signal ?? new AbortController().signal,
+      dispatch: (again) =>
+        trail.dispatch('subagent.spawning', again?.payload ?? { ...child.fields }, {
+          gate,
+          ...definedFields({ signal }),
+          ...again?.given,
+        }),
+    });
+    const refusal = outcome.status === 'passed' ? await use() : cancel;
+    if (outcome.status === 'passed' && refusal === undefined) return undefined;
     if (signal?.aborted === true) {
       delete child.spawning; // a judgement that its asker gave up does not count: the next question gets a new one
-      return `the subagent ${whyNot(outcome)}`;
+      return refusalOf(refusal) ?? `the subagent ${whyNot(outcome)}`;
     }
     child.state = 'ended'; // nothing that runs can be this one
-    if (outcome.status === 'cancelled') return outcome.cancel.text ?? outcome.cancel.code;
-    return `the subagent ${whyNot(outcome)}`;
+    return refusalOf(refusal) ?? `the subagent ${whyNot(outcome)}`;
   }
 
   async function run(child: Child, childRunId: string | undefined): Promise<void> {

@@ -1,4 +1,9 @@
-export type { ApprovalAnswer, ApprovalRequest, Approvals } from './approvals.js';
+export {
+  type ApprovalAnswer,
+  type ApprovalRequest,
+  type Approvals,
+  judgeAsking,
+} from './approvals.js';
 export { driveRun, HeldKeys, isRunDriven } from './driven-runs.js';
 export type { RunFallback, RunInput, RunProvider, RunStart, RunStop } from './run-bounds.js';
 export { RunDispatcher, type RunDispatcherOptions } from './run-dispatcher.js';

@@ -77,15 +77,16 @@ export class RunDispatcher {
   #release: () => void = () => undefined;
 
   constructor(options: RunDispatcherOptions) {
-    const { trail, run, session, clock, logger, signal } = options;
+    const { trail, run, session, clock, logger, signal, approvals } = options;
     this.#with = options;
     Object.freeze(run); // V8 copies a frozen object faster (docs/performance)
     this.#startedAtMs = clock.now();
     this.#writer = transcriptWriter(trail, session, run.runId);
     this.#deltas = new OutputDeltas(trail, run, clock);
     const mayRun = (call: ToolCall, stop: AbortSignal) => this.#subagents.ask(call, stop);
-    this.#tools = new ToolCalls({ trail, run, writer: this.#writer, clock, signal, mayRun });
-    this.#subagents = new Subagents({ trail, run, session, clock, logger, tools: this.#tools });
+    const asking = { trail, run, clock, approvals };
+    this.#tools = new ToolCalls({ ...asking, writer: this.#writer, signal, mayRun });
+    this.#subagents = new Subagents({ ...asking, session, logger, tools: this.#tools });
     this.#compactions = compactions(trail, run, logger);
   }
 

@@ -1,5 +1,6 @@
 import { type Clock, definedFields, type Logger } from '../kernel/index.js';
 import type { AgentProvider, SubagentAnswer, SubagentFact, ToolCall } from '../stream/index.js';
+import type { Approvals } from './approvals.js';
 import { type ChildCall, type ChildRuns, childRuns } from './child-runs.js';
 import type { RunFields, RunSession } from './run-fields.js';
 import type { ToolCalls } from './tool-calls.js';
@@ -13,6 +14,8 @@ interface SubagentsOptions {
   readonly tools: ToolCalls;
   readonly clock: Clock;
   readonly logger: Logger;
+  /** Asks humans what vetoes ask about; without it, that is refused. */
+  readonly approvals: Approvals | undefined;
 }
 
 /** The subagents of one run, with the tools that they call. */
@@ -28,9 +31,9 @@ export class Subagents {
   readonly #runId: string;
   #telling: Promise<void> | undefined;
 
-  constructor({ trail, run, session, tools, clock, logger }: SubagentsOptions) {
+  constructor({ trail, run, session, tools, clock, logger, approvals }: SubagentsOptions) {
     this.#tools = tools;
-    this.#children = childRuns(trail, session, clock);
+    this.#children = childRuns(trail, session, clock, { runId: run.runId, approvals });
     this.#logger = logger;
     this.#runId = run.runId;
   }

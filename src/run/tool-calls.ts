@@ -1,5 +1,6 @@
 import { type Clock, definedFields, type Gate, onAbort, oneLine } from '../kernel/index.js';
 import type { ToolCall, ToolDecision, ToolEnd, ToolResultMessage } from '../stream/index.js';
+import { type AnsweredPass, type Approvals, judgeAsking, refusalOf } from './approvals.js';
 import { whyNot } from './run-failure.js';
 import type { RunFields } from './run-fields.js';
 import type { Trail } from './trail.js';
@@ -27,6 +28,8 @@ interface ToolCallsOptions {
   readonly signal: AbortSignal;
   /** Is asked about a call that the pipeline passed, with those arguments. Returns the reason if the call may not run. */
   readonly mayRun: (call: ToolCall, signal: AbortSignal) => Promise<string | undefined>;
+  /** Asks humans what vetoes ask about; without it, that is refused. */
+  readonly approvals: Approvals | undefined;
 }
 
 /**
@@ -146,19 +149,23 @@ export class ToolCalls {
   async #judge(active: ActiveCall, signal: AbortSignal | undefined): Promise<ToolDecision> {
     const closing = this.#closing.signal;
     const stop = signal === undefined ? closing : AbortSignal.any([closing, signal]);
-    const outcome = await this.#calling(active, { gate: 'enforce', signal: stop });
+    const { approvals, run } = this.#with;
+    const { runId, sessionKey } = run;
+    const { subagentId } = active.call;
+    const { outcome, cancel, use } = await judgeAsking({
+      ...{ family: 'agent.tool.calling', approvals, runId, sessionKey, signal: stop },
+      ...definedFields({ subagentId }),
+      dispatch: (again) => this.#calling(active, { gate: 'enforce', signal: stop }, again),
+    });
     if (outcome.status === 'passed') {
       delete active.refusal;
       const args = outcome.payload.params;
       active.params = args;
       const reason = await this.#with.mayRun({ ...active.call, args }, stop);
-      if (reason === undefined) return { allowed: true, args };
-      active.refusal = reason;
-    } else
-      active.refusal =
-        outcome.status === 'cancelled'
-          ? (outcome.cancel.text ?? outcome.cancel.code)
-          : `the call ${whyNot(outcome)}`;
+      const unusable = reason === undefined ? await use() : undefined;
+      if (reason === undefined && unusable === undefined) return { allowed: true, args };
+      active.refusal = reason ?? refusalOf(unusable) ?? 'the call was refused';
+    } else active.refusal = refusalOf(cancel) ?? `the call ${whyNot(outcome)}`;
     return { allowed: false, reason: active.refusal };
   }
 
@@ -166,13 +173,17 @@ export class ToolCalls {
     await this.#calling(active, { gate: 'observe-only' }); // a fact: told also after an abort
   }
 
-  #calling(active: ActiveCall, how: { readonly gate: Gate; readonly signal?: AbortSignal }) {
+  #calling(
+    active: ActiveCall,
+    how: { readonly gate: Gate; readonly signal?: AbortSignal },
+    again?: AnsweredPass<'agent.tool.calling'>,
+  ) {
     active.judged = true;
     const { toolName, toolCallId, args } = active.call;
     return this.#with.trail.dispatch(
       'agent.tool.calling',
-      { toolName, toolCallId, params: { ...args }, ...this.#with.run },
-      { ...how, ...whose(active.call) },
+      again?.payload ?? { toolName, toolCallId, params: { ...args }, ...this.#with.run },
+      { ...how, ...whose(active.call), ...again?.given },
     );
   }
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { bridgeCsdk, type CsdkFrame } from '../../src/csdk/index.js';
-import { cancel, type Kernel } from '../../src/kernel/index.js';
+import { ask, cancel, type Kernel } from '../../src/kernel/index.js';
 import { createTestKernel } from '../../src/testing/index.js';
 import { bridged, bridgedSession, frames, type Script, sdkSide } from '../support/bridge-lab.js';
 import { deferred } from '../support/kernel-lab.js';
@@ -61,6 +61,44 @@ describe.each(['frame first', 'hook first'] as const)('a tool call of a live run
     expect(lab.of('agent.tool.called')).toMatchObject([
       { payload: { toolCallId: 't', isError: true, error: 'ask first' } },
     ]);
+  });
+
+  it.each([
+    ['allowed', { status: 'allowed', use: async () => true }, undefined],
+    ['denied', { status: 'denied', reason: 'not today' }, 'a human denied it: not today'],
+    ['timed out', { status: 'expired' }, 'no human allowed it in time'],
+  ] as const)('is %s by a human while the SDK waits (judgement §4.12)', async (_, said, reason) => {
+    const answers: unknown[] = [];
+    const asked: string[] = [];
+    const contribute = (kernel: Kernel) =>
+      kernel.contribute({
+        ...at,
+        family: 'agent.tool.calling',
+        class: 'veto',
+        handler: () => ask({ title: 'Run it?' }),
+      });
+    const approvals = {
+      ask: async ({ question }: { readonly question: { readonly title: string } }) => {
+        asked.push(question.title);
+        return said;
+      },
+    };
+    await bridged(oneCall(order, answers), { contribute, approvals });
+    expect(asked).toEqual(['Run it?']);
+    expect(answers).toEqual(
+      reason === undefined
+        ? [{}, { behavior: 'allow', updatedInput: { command: 'ls' } }]
+        : [
+            {
+              hookSpecificOutput: {
+                hookEventName: 'PreToolUse',
+                permissionDecision: 'deny',
+                permissionDecisionReason: reason,
+              },
+            },
+            { behavior: 'deny', message: reason },
+          ],
+    );
   });
 
   it('runs with what a mutator made of its input (§18.5)', async () => {

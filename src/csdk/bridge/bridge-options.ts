@@ -1,5 +1,5 @@
 import type { Clock, Gate, Logger, Outcome } from '../../kernel/index.js';
-import type { RunSession, TrailRefs } from '../../run/index.js';
+import type { Approvals, RunSession, TrailRefs } from '../../run/index.js';
 import type { CsdkPermissionAnswer, CsdkPermissionOptions } from '../gate/sdk-callbacks.js';
 import type { ToolGateOptions } from '../gate/tool-gate.js';
 import type { NormalizeOptions } from '../session/normalize-options.js';
@@ -33,6 +33,11 @@ export interface BridgeOptions<
   readonly gate?: Gate;
   /** Options for the gate beside the SDK's own rules and the host's own `canUseTool`. */
   readonly permissions?: Omit<ToolGateOptions<Options, Answer>, 'onInput'>;
+  /**
+   * Asks humans what vetoes ask about, while the SDK waits for PreToolUse or `canUseTool` (judgement §4.12). Without it, such a call
+   * is refused.
+   */
+  readonly approvals?: Approvals;
   /** Options for reading the frames. */
   readonly normalize?: Pick<
     NormalizeOptions,

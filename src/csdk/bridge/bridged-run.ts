@@ -40,7 +40,7 @@ export class BridgedRun {
   #last: Promise<void> | undefined;
 
   constructor(kernel: Kernel, options: Options) {
-    const { session, runId, refs, after, gate = 'enforce' } = options;
+    const { session, runId, refs, after, approvals, gate = 'enforce' } = options;
     const { clock = systemClock, logger = silentLogger } = options;
     const signal = options.signal ?? new AbortController().signal;
     this.#kernel = kernel;
@@ -55,7 +55,10 @@ export class BridgedRun {
       ...(workspaceDir !== undefined && { workspaceDir }),
       ...(channel !== undefined && { channel }),
     };
-    this.#run = new RunDispatcher({ trail, run, session, clock, logger, signal });
+    this.#run = new RunDispatcher({
+      ...{ trail, run, session, clock, logger, signal },
+      ...(approvals !== undefined && { approvals }),
+    });
   }
 
   /** Asks the pipeline about a call that is to run, and, where it starts a subagent, about that. */

@@ -67,12 +67,11 @@ export function leftSend({ outcome }: PreparedSend): SendReport {
 }
 
 /** Returns how a send ended that `egress.preparing` stopped; nothing if it passed. */
-export function endOfUnpassed({ outcome, unkept }: PreparedSend): SendEnd | undefined {
+export function endOfUnpassed({ outcome, cancel, unkept }: PreparedSend): SendEnd | undefined {
   if (unkept !== undefined)
     return { status: 'failed', cause: 'stage-failed', error: unkept, attempts: 0 };
+  if (cancel !== undefined) return { status: 'cancelled', cancel, attempts: 0 };
   if (outcome.status === 'passed') return undefined;
-  if (outcome.status === 'cancelled')
-    return { status: 'cancelled', cancel: outcome.cancel, attempts: 0 };
   const aborted = outcome.failures.some(
     ({ kind, policy }) => kind === 'aborted' && policy === 'closed',
   );

@@ -1,5 +1,11 @@
 import type { Trail } from '../../agent/index.js';
-import { definedFields, type Outcome, type PayloadOf } from '../../kernel/index.js';
+import {
+  type CancelRecord,
+  definedFields,
+  type Outcome,
+  type PayloadOf,
+} from '../../kernel/index.js';
+import { judgeAsking } from '../../run/index.js';
 import type { SendParts } from '../parts/parts.js';
 
 /** A message that is to go out, before anybody has judged it. */
@@ -12,6 +18,8 @@ export type OutgoingMessage = Omit<
 /** A message that `egress.preparing` has judged, whatever it said. It ends by `endSend`, once. */
 export interface PreparedSend {
   readonly outcome: Outcome<'egress.preparing'>;
+  /** Why it does not go out, if a veto or a human says so, also where the outcome passed. */
+  readonly cancel?: CancelRecord;
   /** Milliseconds since 1970: when it began to be judged. */
   readonly startedAtMs: number;
   /** Why the journal could not keep it: then it does not go out. */
@@ -50,19 +58,38 @@ export async function prepareSend(
   const startedAtMs = parts.clock.now();
   const correlationId = trail.last?.event.correlationId;
   const eventId = again ?? how.eventId ?? parts.outbox.nextId(correlationId, outgoing.openedBy);
-  const outcome = await trail.dispatch(
-    'egress.preparing',
-    { attachments: [], metadata: {}, ...outgoing, streaming, accounts },
-    {
-      signal,
-      valid: (target) => isOffered(target, accounts),
-      ...definedFields({ eventId }),
-    },
-  );
-  if (again !== undefined) return { outcome, startedAtMs, isSending: false };
-  const isSending = goesOut && !signal.aborted && hasAccount(parts, outcome);
-  const unkept = await parts.outbox.prepare(outcome, { isSending, ...definedFields({ kind }) });
-  return { outcome, startedAtMs, isSending, ...definedFields({ unkept }) };
+  const { runId, sessionKey } = outgoing;
+  const judged = await judgeAsking({
+    family: 'egress.preparing',
+    approvals: streaming ? undefined : parts.asking, // the whole text is asked about
+    signal,
+    ...definedFields({ runId, sessionKey }),
+    dispatch: (again) =>
+      trail.dispatch(
+        'egress.preparing',
+        again?.payload ?? { attachments: [], metadata: {}, ...outgoing, streaming, accounts },
+        {
+          signal,
+          valid: (target) => isOffered(target, accounts),
+          ...definedFields({ eventId: again?.given.after.event.eventId ?? eventId }),
+          ...again?.given,
+        },
+      ),
+  });
+  const { outcome } = judged;
+  const cancel = judged.cancel ?? (await judged.use());
+  const prepared = { outcome, startedAtMs, ...definedFields({ cancel }) };
+  if (again !== undefined) return { ...prepared, isSending: false };
+  const passed = outcome.status === 'passed' && cancel === undefined;
+  const isSending = goesOut && passed && !signal.aborted && hasAccount(parts, outcome);
+  // after a restart it is judged again as it was emitted
+  const kept = {
+    event: judged.first.event,
+    payload: outcome.payload,
+    selection: outcome.selection,
+  };
+  const unkept = await parts.outbox.prepare(kept, { isSending, ...definedFields({ kind }) });
+  return { ...prepared, isSending, ...definedFields({ unkept }) };
 }
 
 /** Tells whether a message passed, and the account that it goes out by runs. */

@@ -99,7 +99,13 @@ export class Outbox {
    * @param how.isSending no handler runs before its channel has it: the same write keeps that it goes there.
    */
   prepare(
-    { event, payload, selection }: Prepared,
+    {
+      event,
+      payload,
+      selection,
+    }: Pick<Prepared, 'event' | 'payload'> & {
+      readonly selection: Prepared['selection'] | undefined;
+    },
     { kind = event.payload.kind, isSending }: { kind?: Payload['kind']; isSending: boolean },
   ): Promise<string | undefined> {
     const { eventId, correlationId } = event;

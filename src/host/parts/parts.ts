@@ -1,4 +1,4 @@
-import type { ActiveRuns } from '../../agent/index.js';
+import type { ActiveRuns, Approvals } from '../../agent/index.js';
 import type { ChannelPlugin } from '../../channel/index.js';
 import type { ExtensionSet } from '../../extension/index.js';
 import type { Clock, Kernel, Logger } from '../../kernel/index.js';
@@ -37,6 +37,8 @@ export interface SendParts {
   /** Milliseconds that one call of a channel may take. */
   readonly sendTimeoutMs: number;
   readonly onAmbiguousSend?: HostOptions['onAmbiguousSend'];
+  /** Asks humans what vetoes ask about a message; without it, such a message is cancelled. */
+  readonly asking?: Approvals;
   /** Resolves when the turn that says something is kept so far, before a channel has it; to the reason if it is not. */
   readonly turnKept?: () => Promise<string | undefined>;
 }

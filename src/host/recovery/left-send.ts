@@ -10,9 +10,10 @@ export type Emitted = Omit<PayloadOf<'egress.preparing'>, 'accounts'>;
 
 /** A message that was perhaps sent goes out again by the same account or not at all: no other knows its idempotency key. */
 export function whyNotAgain(
-  { outcome }: PreparedSend,
+  { outcome, cancel }: PreparedSend,
   account: RunningAccount | undefined,
 ): string | undefined {
+  if (cancel !== undefined) return `${cancel.code} cancelled it`;
   if (outcome.status !== 'passed') return `egress.preparing ${outcome.status} it`;
   const { channel, accountId } = { ...outcome.payload, ...outcome.selection?.target };
   if (account?.channel.id === channel && account?.accountId === accountId) return undefined;

@@ -94,7 +94,7 @@ export class StreamedReply {
       return this.#endOpening(opened, failed('threw', oneLine(error)));
     }
     const { driver, approval, channel } = opened;
-    if (prepared.outcome.status !== 'passed') await driver?.abort();
+    if (endOfUnpassed(prepared) !== undefined) await driver?.abort();
     const report = await deliverPrepared(parts, fork, prepared, signal, (account, send) =>
       driver === undefined || driver.isOver || account.channel !== channel
         ? Promise.resolve({ status: 'not-shown' })
@@ -178,7 +178,9 @@ export class StreamedReply {
     const prepared = await prepareSend(parts, trail, opening, { streaming: true, signal });
     const unpassed = endOfUnpassed(prepared);
     if (unpassed !== undefined) {
-      this.#refused = await endSend(parts, trail, prepared, unpassed);
+      const report = await endSend(parts, trail, prepared, unpassed);
+      if (prepared.cancel?.question === undefined) this.#refused = report;
+      else this.#isEnding = true; // nothing of it is shown: a human is asked about the whole (judgement §4.11)
       return;
     }
     try {

@@ -1,4 +1,4 @@
-import { cancel, definedFields, type PayloadOf } from '../../kernel/index.js';
+import { ask, cancel, definedFields, type PayloadOf } from '../../kernel/index.js';
 import { type FieldTable, same, shown } from '../facts/field-table.js';
 import { measured } from '../facts/known.js';
 import { modifyingHook, voidHook } from './make-row.js';
@@ -29,8 +29,31 @@ const readParams = ({ value, inPlace }: Answer) => {
   return Object.keys(set).length === 0 ? undefined : { params: set };
 };
 
+/** The approval that a plugin requires, as far as a question of ours has it. */
+interface LegacyApproval {
+  title: string;
+  description?: string;
+  timeoutMs?: number;
+  /** Only `allow-always` is read: it offers "always" for the tool. */
+  allowedDecisions?: readonly string[];
+}
+
+/** A question of a plugin (judgement §4.13). If a part of it is of a wrong type, the kernel refuses the call and says so. */
+const readApproval = (required: unknown) => {
+  if (!isFields(required)) return ask({ title: '' });
+  const { title, description, timeoutMs, allowedDecisions } = required;
+  const mayAlways = Array.isArray(allowedDecisions) && allowedDecisions.includes('allow-always');
+  return {
+    kind: 'ask',
+    title,
+    ...definedFields({ text: description ?? undefined, timeoutMs: timeoutMs ?? undefined }),
+    ...(mayAlways && { scopes: ['tool'] }),
+  };
+};
+
 const readBlock = ({ value }: Answer) => {
-  if (!value.block) return undefined;
+  if (!value.block)
+    return isGiven(value.requireApproval) ? readApproval(value.requireApproval) : undefined;
   const { blockReason } = value;
   return cancel('blocked', typeof blockReason === 'string' ? { text: blockReason } : {});
 };
@@ -54,13 +77,18 @@ export const toolHooks = {
   before_tool_call: modifyingHook('agent.tool.calling')<
     { toolName: string; params: Record<string, unknown>; runId?: string; toolCallId?: string },
     LegacyToolContext,
-    { params?: Record<string, unknown>; block?: boolean; blockReason?: string }
+    {
+      params?: Record<string, unknown>;
+      block?: boolean;
+      blockReason?: string;
+      requireApproval?: LegacyApproval;
+    }
   >({
     parts: [
       { class: 'mutator', read: readParams },
       { class: 'veto', read: readBlock },
     ],
-    why: 'One handler that may change and block: a mutator and a veto over a single call of it. What it sets of params in place counts, as in the legacy caller; a key that it deletes stays.',
+    why: 'One handler that may change, block and ask: a mutator and a veto over a single call of it. What it sets of params in place counts, as in the legacy caller; a key that it deletes stays.',
     merge: 'params: by key, the last of each; block: ends the stage',
     honoursInPlace: 'params',
     instead: '{ params }',

@@ -96,6 +96,7 @@ function contributionOf(
     ...(part.class === 'observer' && { detached: true }), // a void hook delays nobody
     handler: (call: Call, own: Own) => {
       const { event, principal } = call;
+      if (call.pass === 'answered') return undefined; // nor is it called when a human has answered
       if (!bridge.isAnnounced(hookName, event) && row.wants?.(event) === false) return undefined;
       return bridge.callOf(hookName, row, event, principal).take(registered, part, call, own);
     },
