@@ -29,15 +29,6 @@ const readParams = ({ value, inPlace }: Answer) => {
   return Object.keys(set).length === 0 ? undefined : { params: set };
 };
 
-/** The approval that a plugin requires, as far as a question of ours has it. */
-interface LegacyApproval {
-  title: string;
-  description?: string;
-  timeoutMs?: number;
-  /** Only `allow-always` is read: it offers "always" for the tool. */
-  allowedDecisions?: readonly string[];
-}
-
 /** A question of a plugin (judgement §4.13). If a part of it is of a wrong type, the kernel refuses the call and says so. */
 const readApproval = (required: unknown) => {
   if (!isFields(required)) return ask({ title: '' });
@@ -81,7 +72,13 @@ export const toolHooks = {
       params?: Record<string, unknown>;
       block?: boolean;
       blockReason?: string;
-      requireApproval?: LegacyApproval;
+      requireApproval?: {
+        title: string;
+        description?: string;
+        timeoutMs?: number;
+        /** Only `allow-always` is read: it offers "always" for the tool. */
+        allowedDecisions?: readonly string[];
+      };
     }
   >({
     parts: [
