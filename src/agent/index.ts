@@ -45,3 +45,4 @@ export { type ComposedPrompt, composePrompt } from './turn/prompt.js';
 export { runAgentTurn } from './turn/turn.js';
 export type { AgentTurnCallbacks } from './turn/turn-callbacks.js';
 export type * from './turn/turn-options.js';
+export type { TurnPauses } from './turn/turn-pauses.js';

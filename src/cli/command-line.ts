@@ -1,5 +1,6 @@
 import { Command, CommanderError } from 'commander';
 import { isSluiceError } from '../kernel/index.js';
+import { addApprovals } from './approvals/approvals.js';
 import { addCheckPlugin } from './check-plugin/check-plugin.js';
 import { addDoctor } from './doctor/doctor.js';
 import { badArguments, CommandError } from './errors/command-error.js';
@@ -30,6 +31,7 @@ const commands: readonly AddCommand[] = [
   addInit,
   addJournal,
   addStore,
+  addApprovals,
 ];
 
 /** The parts of the process that a command line runs with. */

@@ -62,6 +62,7 @@ export type { HostStats, SendEnds } from './parts/counts.js';
 export type {
   AgentDefinition,
   AmbiguousSend,
+  ApprovalOptions,
   HostExtension,
   HostOptions,
 } from './parts/options.js';

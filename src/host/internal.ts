@@ -1,5 +1,8 @@
 // The names of this layer that only the command line and tests use. They are no part of the package.
 
+export { type ApprovalRow, shortIdOf } from './approvals/approval-row.js';
+export { approvalLine } from './approvals/approval-text.js';
+export { approvalRows, changeState } from './approvals/kept-approvals.js';
 export { type ConfigVerdict, checkConfig } from './config/check-config.js';
 export { type ConfigProblem, placeOf } from './config/problem.js';
 export { configSchema, type HostConfig } from './config/schema.js';

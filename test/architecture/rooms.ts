@@ -91,6 +91,7 @@ export const rooms: Readonly<Record<string, readonly string[]>> = {
     'lanes',
     'provided',
     'questions',
+    'approvals',
     'outbox',
     'parts',
     'session',
@@ -124,6 +125,7 @@ export const rooms: Readonly<Record<string, readonly string[]>> = {
     'run',
     'stages',
     'store',
+    'approvals',
     '.',
   ],
 };

@@ -8,6 +8,7 @@ import type {
 } from '../../stream/index.js';
 import type { ActiveRuns } from './active-runs.js';
 import type { AgentTurnCallbacks } from './turn-callbacks.js';
+import type { TurnPauses } from './turn-pauses.js';
 
 /** The session that a turn belongs to. */
 export interface AgentSession extends RunSession, Partial<SessionContext> {
@@ -107,6 +108,8 @@ export interface AgentTurnOptions {
    * default.
    */
   readonly timeoutMs?: number;
+  /** The times in which it waits for a person: they do not count. */
+  readonly pauses?: TurnPauses;
   /** Milliseconds that the provider and the callbacks have to end by themselves when stopped; 1 000 by default. */
   readonly graceMs?: number;
   readonly clock?: Clock;

@@ -1,4 +1,4 @@
-import { definedFields, onAbort, silentLogger, systemClock, Timer } from '../../kernel/index.js';
+import { definedFields, onAbort, silentLogger, systemClock } from '../../kernel/index.js';
 import { addUsage, driveRun, RunFailure, Trail } from '../../run/index.js';
 import type { SessionUsage, TranscriptEntry } from '../../stream/index.js';
 import { type AttemptStart, type EndedAttempt, runAttempt } from './attempt.js';
@@ -6,6 +6,7 @@ import { cutAfter } from './cut-off.js';
 import { nextAttempt } from './retry.js';
 import { type TurnScope, turnFields } from './turn-fields.js';
 import type { AgentTurnOptions, AgentTurnResult } from './turn-options.js';
+import { TurnPauses } from './turn-pauses.js';
 
 /**
  * Runs one turn of an agent through the pipeline. For its run it is the only dispatcher of `agent.*` and
@@ -26,15 +27,14 @@ import type { AgentTurnOptions, AgentTurnResult } from './turn-options.js';
  */
 export async function runAgentTurn(options: AgentTurnOptions): Promise<AgentTurnResult> {
   const { kernel, after, refs, session, runId, timeoutMs, graceMs = 1_000 } = options;
-  const { clock = systemClock, logger = silentLogger } = options;
+  const { clock = systemClock, logger = silentLogger, pauses = new TurnPauses() } = options;
   const { agentId, sessionId, sessionKey } = session;
   const stop = new AbortController();
   const { signal } = stop;
   using _stopped = onAbort(options.signal, () => stop.abort(options.signal?.reason));
   const release = driveRun(kernel, runId);
   using _listed = options.active?.begin({ runId, sessionId, sessionKey }, (why) => stop.abort(why));
-  using timer = new Timer(clock);
-  timer.set(timeoutMs, () =>
+  using _limit = pauses.limit(clock, timeoutMs, () =>
     stop.abort(new RunFailure('timed-out', `the turn took longer than ${timeoutMs} ms`)),
   );
   using cut = cutAfter(signal, clock, graceMs);

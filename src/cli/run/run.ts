@@ -3,6 +3,7 @@ import { type Command, Option } from 'commander';
 import { consoleChannel } from '../../channel/index.js';
 import { HandlerWatch } from '../../extension/index.js';
 import { createHost, type Host, type HostOptions } from '../../host/index.js';
+import { withoutSecrets } from '../../host/internal.js';
 import { definedFields } from '../../kernel/index.js';
 import { badArguments } from '../errors/command-error.js';
 import { errorLine } from '../errors/error-line.js';
@@ -255,15 +256,9 @@ async function untilStopped(
 }
 
 /** Names the bounds of the config as the host does. */
-function hostBounds({
-  budgets,
-  lanes,
-  session,
-  failureText,
-  cancelText,
-  channels,
-  roles,
-}: Settings) {
+function hostBounds(settings: Settings) {
+  const { budgets, lanes, session, failureText, cancelText, channels, approvals, roles, secrets } =
+    settings;
   return definedFields({
     roles,
     session,
@@ -275,6 +270,7 @@ function hostBounds({
     laneCapacity: lanes.capacity,
     capacity: lanes.total,
     whenLaneFull: lanes.whenFull,
+    approvals: { ...approvals, clean: withoutSecrets(secrets) },
   }) satisfies Partial<HostOptions>;
 }
 

@@ -38,6 +38,26 @@ export const lanes = z.strictObject({
   ),
 });
 
+/** How humans are asked before something happens. */
+export const approvals = z.strictObject({
+  to: setting(
+    z.strictObject({
+      channel: name.describe('the name of a channel, such as "console"'),
+      accountId: setting(name, 'the name of an account of the channel; by default its first'),
+      to: name.describe('the address of a conversation, as its channel writes it'),
+      threadId: setting(
+        z.union([z.string(), z.number()]),
+        'the id of a thread of the conversation',
+      ),
+    }),
+    'an object with the conversation that all questions go to; by default each goes to the conversation of its message',
+  ),
+  timeoutMs: setting(
+    z.number().positive().max(86_400_000),
+    'milliseconds, at most 86400000: how long a question waits if its asker does not say; by default 3600000',
+  ),
+});
+
 /** The file of the journal. */
 export const journal = z.strictObject({
   path: name.describe('the path of the journal, a file that is made where it is missing'),

@@ -3,7 +3,7 @@ import { agent, gateway, provider, session } from './agent-sections.js';
 import { cancelText } from './cancel-text-schema.js';
 import { extension, handlerWatch, override, plugin, quarantine } from './extension-sections.js';
 import { failureText } from './failure-text-schema.js';
-import { budgets, health, journal, lanes, logging } from './host-sections.js';
+import { approvals, budgets, health, journal, lanes, logging } from './host-sections.js';
 import { name, roleEntry, setting } from './setting.js';
 
 // Each description ends the sentence "Write ...". Hints, spec/config.md, the JSON Schema and sluice-config.ts are made of them.
@@ -92,6 +92,9 @@ export const configSchema = z
       name,
       'the path of the folder in which extensions keep files; by default it lies beside the journal',
     ),
+    approvals: approvals
+      .describe('an object: how humans are asked before something happens')
+      .default({}),
     lanes: lanes.describe('an object with the bounds of what waits').default({}),
     session: session.describe('an object: what agents get of their sessions').default({}),
     failureText: failureText

@@ -154,6 +154,25 @@ export interface SluiceConfig {
   };
   /** The path of the folder in which extensions keep files; by default it lies beside the journal. */
   stateDir?: string;
+  /** An object: how humans are asked before something happens. */
+  approvals?: {
+    /**
+     * An object with the conversation that all questions go to; by default each goes to the conversation of its
+     * message.
+     */
+    to?: {
+      /** The name of a channel, such as "telegram". */
+      channel: string;
+      /** The name of an account of the channel; by default its first. */
+      accountId?: string;
+      /** The address of a conversation, as its channel writes it. */
+      to: string;
+      /** The id of a thread of the conversation. */
+      threadId?: string | number;
+    };
+    /** Milliseconds, at most 86400000: how long a question waits if its asker does not say; by default 3600000. */
+    timeoutMs?: number;
+  } | undefined;
   /** An object with the bounds of what waits. */
   lanes?: {
     /** A number, such as 8: messages that run at once, of all conversations; by default 64. */

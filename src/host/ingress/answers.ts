@@ -1,5 +1,13 @@
 import type { Trail } from '../../agent/index.js';
-import { definedFields, oneLine, type PayloadOf, type ProvenSender } from '../../kernel/index.js';
+import {
+  definedFields,
+  oneLine,
+  type PayloadOf,
+  type Principal,
+  type ProvenSender,
+} from '../../kernel/index.js';
+import { answerApproval } from '../approvals/answer-approval.js';
+import { approvalButtons } from '../egress/ask-people.js';
 import { tellFailure } from '../egress/reply.js';
 import type { MessageEnd } from '../journal/message-end.js';
 import type { HostParts } from '../parts/parts.js';
@@ -15,6 +23,7 @@ type Sender = RoutedMessage['sender'];
 interface By {
   readonly eventId: string;
   readonly sender: ProvenSender | undefined;
+  readonly principal?: Principal | undefined;
 }
 
 const answered: Ending = { status: 'answer', sends: [] };
@@ -51,6 +60,8 @@ export async function takeAnswer(
 /** A press of a button of a question: `questionId` if it is the answer, and nothing if the question is not open. */
 export interface AnswerPress {
   readonly questionId?: string;
+  /** The text for the one who has pressed. */
+  readonly text?: string;
 }
 
 /** Takes a press as the answer to its question. @param by the update, and its proven sender. @returns nothing if it is no button of a question. @throws as the journal does. */
@@ -61,13 +72,28 @@ export async function takePress(
 ): Promise<AnswerPress | undefined> {
   const { questions } = parts;
   const { kind, name, channel, accountId, conversationId = '', sender } = pressed;
+  const asked = kind === 'button' ? questionOfButton(name, 'a') : undefined;
+  if (asked !== undefined) return pressApproval(parts, by, asked);
   const button = kind === 'button' ? questionOfButton(name) : undefined;
   if (button === undefined) return undefined;
   const { questionId } = button;
   if (questions.isAnsweredBy(by.eventId)) return { questionId };
   const found = questions.open.pressed(name, { channel, accountId, conversationId });
-  if (found === undefined) return {};
-  return (await close(parts, found, by, sender, conversationId)) ? { questionId } : {};
+  const isOpen = found !== undefined && (await close(parts, found, by, sender, conversationId));
+  return isOpen ? { questionId } : { text: notOpenText };
+}
+
+/** Takes the press of a button of an approval. */
+async function pressApproval(
+  { approvals }: HostParts,
+  { eventId, principal }: By,
+  { questionId, at }: { readonly questionId: string; readonly at: number },
+): Promise<AnswerPress> {
+  const state = approvalButtons[at];
+  const row = state === undefined ? undefined : approvals.get(questionId);
+  const given = { state: state ?? 'denied', by: principal, eventId };
+  const { isTaken, text } = await answerApproval(approvals, row, given);
+  return isTaken ? { questionId, text } : { text };
 }
 
 function close(

@@ -162,8 +162,8 @@ async function answerOrRun(
   const { agent, sessionKey } = routing;
   const line = parseCommandLine(message.content);
   if (line === undefined)
-    return inSession(parts, place, { sessionKey, agent }, () =>
-      guarded(parts, trail, message, () => answerMessage(parts, trail, routing, message)),
+    return inSession(parts, place, { sessionKey, agent }, (held) =>
+      guarded(parts, trail, message, () => answerMessage(parts, trail, routing, message, held)),
     );
   const run = () =>
     guarded(parts, trail, message, async () => {

@@ -24,6 +24,7 @@ export async function endUpdate(
     try {
       await journal.endUpdate(eventId, { isDead, outcome: status, ...why });
       parts.questions.settled(eventId);
+      await parts.approvals.settled(eventId);
     } catch (error) {
       logJournalFailure(logger, 'the end of an update was not kept', { eventId, error });
       leftOpen.add(eventId); // its sends are kept: they are not sent again

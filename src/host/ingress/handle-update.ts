@@ -68,19 +68,22 @@ function countedPlace(parts: HostParts, eventId: string, place: Place): Place {
     get isLost() {
       return isLost;
     },
-    leave: () => {
-      place.leave();
+    leave: (isForPerson) => {
+      place.leave(isForPerson);
       givenBack = giveBack(parts, eventId);
     },
     enter: async () => {
       await place.enter();
-      if (parts.signal.aborted) return; // it ends here, and is not counted
+      if (parts.signal.aborted || isLost) return; // it ends here, and is not counted
       if ((await givenBack) === false)
         parts.backlog.begun.add(eventId); // it is still counted
       else if (!(await beginUpdate(parts, eventId))) {
         isLost = true;
         throw new Error('it waited, and could not be begun again: it is taken up later');
       }
+    },
+    putOff: () => {
+      isLost = true;
     },
   };
 }

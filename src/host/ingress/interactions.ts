@@ -1,12 +1,6 @@
 import { Trail } from '../../agent/index.js';
 import type { DecodedIngress, Interaction } from '../../channel/index.js';
-import {
-  definedFields,
-  type Kernel,
-  type Outcome,
-  type PayloadOf,
-  type ProvenSender,
-} from '../../kernel/index.js';
+import { definedFields, type Kernel, type Outcome, type PayloadOf } from '../../kernel/index.js';
 import { withCancelReply } from '../egress/cancel-reply.js';
 import { replyTo, tellFailure } from '../egress/reply.js';
 import { endOf, type MessageEnd, stopped } from '../journal/message-end.js';
@@ -17,9 +11,9 @@ import type { RunningAccount } from '../provided/accounts.js';
 import { parseCommandLine } from '../provided/commands.js';
 import { inSession } from '../session/in-session.js';
 import { type RoutedMessage, routeMessage } from '../session/routing.js';
-import { notOpenText, takePress } from './answers.js';
+import { takePress } from './answers.js';
 import { guarded } from './guarded.js';
-import { provenSender } from './principal.js';
+import { principalOf, provenSender } from './principal.js';
 import { runChatCommand } from './run-chat-command.js';
 
 type CommandUsed = Extract<DecodedIngress, { kind: 'command' }>;
@@ -73,7 +67,10 @@ export async function carryInteraction(
   const done =
     used.kind === 'command'
       ? await doCommand(parts, trail, used, fields, place)
-      : await doPress(parts, trail, fields, provenSender(account, used));
+      : await doPress(parts, trail, fields, {
+          sender: provenSender(account, used),
+          principal: principalOf(parts, account, used),
+        });
   const { agentId, sessionKey } = done.ending;
   await trail.dispatch('interaction.completed', {
     ...fields,
@@ -134,10 +131,10 @@ async function doPress(
   parts: HostParts,
   trail: Trail,
   fields: Fields,
-  sender: ProvenSender | undefined,
+  by: Pick<Parameters<typeof takePress>[1], 'sender' | 'principal'>,
 ): Promise<Done> {
   const eventId = trail.last?.event.correlationId ?? '';
-  const press = await takePress(parts, { eventId, sender }, fields);
+  const press = await takePress(parts, { eventId, ...by }, fields);
   const questionId = press?.questionId;
   const resolved = await trail.dispatch('interaction.resolved', {
     ...fields,
@@ -146,9 +143,8 @@ async function doPress(
       : { resolution: 'answer' as const, questionId }),
   });
   const status = questionId === undefined ? 'interaction' : 'answer';
-  const isTooLate = press !== undefined && questionId === undefined;
   const replies = resolved.annotations.replies ?? [];
-  const content = (isTooLate ? [notOpenText, ...replies] : replies).join('\n\n');
+  const content = (press?.text === undefined ? replies : [press.text, ...replies]).join('\n\n');
   const message = placeOf(fields);
   if (content === '' || message === undefined || parts.signal.aborted)
     return { ending: { status, sends: [] }, told: { success: true } };

@@ -1,5 +1,5 @@
 import type { Trail } from '../../agent/index.js';
-import { definedFields } from '../../kernel/index.js';
+import { definedFields, type Principal } from '../../kernel/index.js';
 import { replyTo } from '../egress/reply.js';
 import type { MessageEnd } from '../journal/message-end.js';
 import type { HostParts } from '../parts/parts.js';
@@ -34,7 +34,7 @@ export async function runChatCommand(
   const session = await parts.store.loadSession(sessionKey);
   if (session !== undefined) trail.carry({ sessionId: session.sessionId });
 
-  const run = async (): Promise<ChatAnswer> => {
+  const run = async (principal: Principal | undefined): Promise<ChatAnswer> => {
     const command = parts.commands.get(line.name);
     if (command === undefined) return refusal(`There is no command "/${line.name}". Try /help.`);
     if (!isAuthorized && command.forAnyone !== true)
@@ -45,6 +45,7 @@ export async function runChatCommand(
       agentId,
       message,
       isAuthorized,
+      ...definedFields({ principal }),
       resetSession: (reason) =>
         resetSession(parts, trail, sessionKey, {
           reason,

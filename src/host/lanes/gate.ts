@@ -25,13 +25,23 @@ export class ReloadGate {
 
   /** Does a job when the gate is open. */
   async pass<T>(job: () => Promise<T>): Promise<T> {
-    while (!this.isOpen) await this.opened();
-    this.#under++;
+    await this.enter();
     try {
       return await job();
     } finally {
-      if (--this.#under === 0) for (const told of this.#waiting.splice(0)) told();
+      this.leave();
     }
+  }
+
+  /** A job that is under way waits for something that may take days: nobody waits for it. */
+  leave(): void {
+    if (--this.#under === 0) for (const told of this.#waiting.splice(0)) told();
+  }
+
+  /** It goes on, when the gate is open. */
+  async enter(): Promise<void> {
+    while (!this.isOpen) await this.opened();
+    this.#under++;
   }
 
   /** Lets nothing begin any more, and everything again once it is disposed. One at a time closes it. */

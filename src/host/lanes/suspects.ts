@@ -37,21 +37,31 @@ export class Suspects {
    * Does the work of a suspect when it is its turn.
    *
    * @param attempts how often it was begun.
-   * @param work is told whether no other suspect waits.
+   * @param work is told whether no other suspect waits. When it calls `release`, it is no suspect any more: it has come so far that
+   *   it waits for a person.
    */
-  async run<T>(attempts: number, work: (isOnly: boolean) => Promise<T>): Promise<T> {
+  async run<T>(
+    attempts: number,
+    work: (isOnly: boolean, release: () => void) => Promise<T>,
+  ): Promise<T> {
     const isOnly = await new Promise<boolean>((resolve) => {
       const same = this.#waiting.get(attempts);
       if (same === undefined) this.#waiting.set(attempts, new Set([resolve]));
       else same.add(resolve);
       this.#next();
     });
-    try {
-      return await work(isOnly);
-    } finally {
+    let isReleased = false;
+    const release = (): void => {
+      if (isReleased) return;
+      isReleased = true;
       this.#running--;
       this.#isAlone = false;
       this.#next();
+    };
+    try {
+      return await work(isOnly, release);
+    } finally {
+      release();
     }
   }
 

@@ -26,6 +26,7 @@ import {
   extensionQuestions,
   loadQuestions,
 } from '../receive/extension-questions.js';
+import { beginApprovals, loadApprovals } from '../receive/left-approvals.js';
 import { OpenAccounts } from '../receive/open-accounts.js';
 import { drain, idleWithin } from './drain.js';
 import { extensionUser } from './extension-user.js';
@@ -143,6 +144,7 @@ export async function startAll(
   parts.accounts.addOwn(injectAccount);
   parts.running.onTaken = () => void feed(parts);
   await loadQuestions(parts);
+  await loadApprovals(parts);
   await resumeAll(parts); // it takes its places in the lanes before anything new does
   watches.push(watchJournal(parts));
   const send = extensionSends(parts);
@@ -152,6 +154,7 @@ export async function startAll(
     ask: extensionQuestions(parts, send),
   });
   watches.push(await beginQuestions(parts, send));
+  watches.push(beginApprovals(parts));
   open();
   watches.push(watchSchedules(parts));
   const accounts = parts.accounts.offered();
@@ -186,6 +189,9 @@ export async function stopAll(
     await attempt(parts, `stopIntake of ${channel.id}`, () => channel.stopIntake(accountId));
   // what waits in the journal is left to the next host, unless the input has ended: then all of it is done
   if (timeoutMs < Number.POSITIVE_INFINITY) closeBacklog(parts.backlog);
+  if (parts.journal.outlivesHost)
+    parts.approvals.leave(); // the next host goes on when they are answered
+  else if (timeoutMs === Number.POSITIVE_INFINITY) void parts.approvals.close(); // the input has ended
   const drained = await drain(parts, timeoutMs, hurry);
   const abandoned = drained ? 0 : parts.conversationLanes.jobs;
   running.acts?.[Symbol.dispose]();

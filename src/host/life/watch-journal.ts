@@ -1,6 +1,6 @@
 import type { ErrorCode, TimerHandle } from '../../kernel/index.js';
 import type { HostParts } from '../parts/parts.js';
-import { feed, freeHeldUp, rewind } from '../queue/feeder.js';
+import { feed, freeHeldUp, isHeldUp, rewind } from '../queue/feeder.js';
 
 /** Milliseconds between two looks. */
 const lookEveryMs = 1_000;
@@ -11,7 +11,7 @@ const lookEveryMs = 1_000;
  * once, and once when it does again. A look costs one read of a counter, and one look at each of its files.
  */
 export function watchJournal(parts: HostParts): Disposable {
-  const { clock, journal, outbox, leftOpen, backlog, logger } = parts;
+  const { clock, journal, outbox, leftOpen, backlog, logger, approvals } = parts;
   let timer: TimerHandle;
   let isOver = false;
   let told: ErrorCode | undefined;
@@ -31,8 +31,10 @@ export function watchJournal(parts: HostParts): Disposable {
   const look = async (): Promise<void> => {
     try {
       const isOwing = outbox.isOwing; // a message may wait for the end of its send
-      const isLeft = (): boolean => isOwing || leftOpen.size > 0 || backlog.heldUp.size > 0;
-      const isWanted = () => journal.changedOutside() || isLeft() || backlog.isToRewind;
+      const isLeft = (): boolean => isOwing || leftOpen.size > 0 || isHeldUp(parts);
+      const isChanged = journal.changedOutside();
+      if (isChanged) await approvals.look();
+      const isWanted = () => isChanged || isLeft() || backlog.isToRewind;
       const isFit = isUsable();
       if (isFit) await outbox.keepSent();
       if (isFit && isWanted()) {

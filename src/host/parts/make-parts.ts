@@ -10,6 +10,8 @@ import {
   silentLogger,
   systemClock,
 } from '../../kernel/index.js';
+import { approvalCommands } from '../approvals/approval-commands.js';
+import { KeptApprovals } from '../approvals/kept-approvals.js';
 import { hostError } from '../errors.js';
 import { dispatchTap } from '../journal/dispatch-tap.js';
 import type { Journal } from '../journal/journal.js';
@@ -76,7 +78,13 @@ export function partsOf(options: HostOptions, signal: AbortSignal): HostParts {
       (provider) => [provider.id, provider],
     ),
   );
-  const ownCommands = [...builtInCommands, ...(options.commands ?? [])];
+  const kept = { keyValues: journal.keyValues, clock, logger };
+  const approvals = new KeptApprovals(kept);
+  const ownCommands = [
+    ...builtInCommands,
+    ...approvalCommands({ approvals, clock }),
+    ...(options.commands ?? []),
+  ];
   const commands = [...ownCommands, ...commandsOfPlugins(plugins, ownCommands)];
   return {
     kernel,
@@ -107,7 +115,8 @@ export function partsOf(options: HostOptions, signal: AbortSignal): HostParts {
     routes: new Routes(),
     extensionData: extensionData(journal, { clock, stateDir: options.stateDir }),
     roles: rolesOf(options.roles),
-    questions: new Questions({ keyValues: journal.keyValues, clock, logger }),
+    questions: new Questions(kept),
+    approvals,
     gate,
     streams: new ActiveStreams(),
     arrivals: new Slots(Number.POSITIVE_INFINITY, arrivalsPerTurn),

@@ -60,6 +60,21 @@ export interface AmbiguousSend {
   readonly reason: string;
 }
 
+/** How humans are asked whether something may happen (judgement §4). */
+export interface ApprovalOptions {
+  /** The conversation that all questions go to; by default each goes to the conversation of its message. */
+  readonly to?: {
+    readonly channel: string;
+    readonly accountId?: string;
+    readonly to: string;
+    readonly threadId?: string | number;
+  };
+  /** Milliseconds that a question has if its asker does not say; by default 3 600 000 (one hour), at most a day. */
+  readonly timeoutMs?: number;
+  /** Takes secrets out of what people are shown; by default none. Values of fields with the name of a secret are never shown. */
+  readonly clean?: (text: string) => string;
+}
+
 /** The options of a host. */
 export interface HostOptions {
   /**
@@ -153,6 +168,8 @@ export interface HostOptions {
    * channel waits in the journal, or is refused if the journal does not outlive the host (durability §8.2).
    */
   readonly whenLaneFull?: 'refuse' | 'drop' | 'wait';
+  /** How humans are asked before something happens. */
+  readonly approvals?: ApprovalOptions;
   /** The facts of this process that `runtime.started` and the runs of agents tell. */
   readonly about?: {
     readonly version?: string;

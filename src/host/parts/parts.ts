@@ -3,6 +3,7 @@ import type { ChannelPlugin } from '../../channel/index.js';
 import type { ExtensionSet } from '../../extension/index.js';
 import type { Clock, Kernel, Logger } from '../../kernel/index.js';
 import type { AgentProvider } from '../../stream/index.js';
+import type { KeptApprovals } from '../approvals/kept-approvals.js';
 import type { Journal } from '../journal/journal.js';
 import type { Backlog } from '../lanes/backlog.js';
 import type { ReloadGate } from '../lanes/gate.js';
@@ -41,6 +42,8 @@ export interface SendParts {
   readonly asking?: Approvals;
   /** Resolves when the turn that says something is kept so far, before a channel has it; to the reason if it is not. */
   readonly turnKept?: () => Promise<string | undefined>;
+  /** Asks humans about a send; without it a send that asks is refused. */
+  readonly asking?: Approvals;
 }
 
 /** The services that the steps of a message's way share. `createHost` makes them once. */
@@ -74,6 +77,8 @@ export interface HostParts extends SendParts {
   readonly roles: RolesOf;
   /** The questions of extensions that are open. */
   readonly questions: Questions;
+  /** The questions to humans of messages that have not ended. */
+  readonly approvals: KeptApprovals;
   /** The gate that each message passes, so that extensions can be replaced between two of them. */
   readonly gate: ReloadGate;
   /** Updates that come in are taken a few at a time, so that a crowd does not hold up the event loop. */

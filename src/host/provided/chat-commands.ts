@@ -1,4 +1,4 @@
-import type { PayloadOf } from '../../kernel/index.js';
+import type { PayloadOf, Principal } from '../../kernel/index.js';
 
 /** An answer that is more than a text. */
 export interface ChatAnswer {
@@ -17,6 +17,8 @@ export interface ChatCommandContext {
   readonly agentId: string;
   /** The message that it came in. */
   readonly message: PayloadOf<'routing.resolving'>['message'];
+  /** Its sender, if the channel has proven who he is. */
+  readonly principal?: Principal;
   /** True if its sender may give commands. It matters only for a command for anyone. */
   readonly isAuthorized: boolean;
   /** Ends this session; the next message begins a new one. */

@@ -4,6 +4,7 @@ import {
   type Kernel,
   oneLine,
   type PayloadOf,
+  type Principal,
   systemClock,
 } from '../../kernel/index.js';
 
@@ -48,7 +49,7 @@ export interface CommandOptions<T> {
 export async function runCommand<T>(
   kernel: Kernel,
   command: CommandCall,
-  run: () => T | Promise<T>,
+  run: (principal: Principal | undefined) => T | Promise<T>,
   options: CommandOptions<T> = {},
 ): Promise<CommandResult<T>> {
   const { trail = new Trail(kernel, undefined), clock = systemClock, describe } = options;
@@ -59,7 +60,7 @@ export async function runCommand<T>(
   });
   let ran: { readonly value: T } | { readonly error: unknown };
   try {
-    ran = { value: await run() };
+    ran = { value: await run(received.principal) };
   } catch (error) {
     ran = { error };
   }

@@ -41,19 +41,22 @@ export interface AnsweredPlace {
   readonly threadId?: string | number | undefined;
 }
 
-const buttonPrefix = 'sluice:q:';
+/** The things whose buttons the host reads itself: questions of extensions, and approvals. */
+type Asked = 'q' | 'a';
 
 /** Names the button of an option: at most 64 bytes, which is all that Telegram takes. */
-export function buttonOf(questionId: string, at: number): string {
-  return `${buttonPrefix}${questionId}:${at}`;
+export function buttonOf(questionId: string, at: number, asked: Asked = 'q'): string {
+  return `sluice:${asked}:${questionId}:${at}`;
 }
 
-/** Reads the id of a button; nothing if it is no button of a question. */
+/** Reads the id of a button; nothing if it is no button of such a question. */
 export function questionOfButton(
   name: string,
+  asked: Asked = 'q',
 ): { readonly questionId: string; readonly at: number } | undefined {
-  if (!name.startsWith(buttonPrefix)) return undefined;
-  const [questionId = '', at = ''] = name.slice(buttonPrefix.length).split(':');
+  const prefix = `sluice:${asked}:`;
+  if (!name.startsWith(prefix)) return undefined;
+  const [questionId = '', at = ''] = name.slice(prefix.length).split(':');
   return { questionId, at: /^\d+$/.test(at) ? Number(at) : -1 };
 }
 

@@ -1,17 +1,10 @@
-import type { KeyValueReader, KeyValues } from '../../extension/index.js';
-import type { Clock, Logger, TimerHandle } from '../../kernel/index.js';
+import type { KeyValueReader } from '../../extension/index.js';
 import { hostError } from '../errors.js';
 import { OpenQuestions, type QuestionEnding, type QuestionRow } from './open-questions.js';
+import { readRows, retryAfterMs, WaitingRows, type WaitingRowsParts } from './waiting-rows.js';
 
 /** A question that has an end. */
 export type ClosedQuestion = QuestionRow & { readonly end: QuestionEnding };
-
-/** The services that questions need. */
-export interface QuestionsParts {
-  readonly keyValues: KeyValues;
-  readonly clock: Clock;
-  readonly logger: Logger;
-}
 
 /** Keeps the job of an end. @returns whether it is kept; if not, it is tried again. */
 export type AcceptEnd = (closed: ClosedQuestion) => Promise<boolean>;
@@ -21,21 +14,13 @@ export const openAtMost = 1_000;
 
 const prefix = '/questions/';
 const quota = { maxKeys: 2 * openAtMost, maxBytes: 64 * 1024 * 1024 };
-const retryAfterMs = 1_000;
-/** Milliseconds of the longest timer: the time of day may jump meanwhile. */
-const longestWaitMs = 86_400_000;
 
 /** Reads the questions that a journal keeps, in the order in which they were asked. @param limit of each extension. */
-export async function openQuestionsOf(
+export function openQuestionsOf(
   keyValues: KeyValueReader,
   limit = quota.maxKeys,
 ): Promise<readonly QuestionRow[]> {
-  const rows: QuestionRow[] = [];
-  for (const { namespace } of await keyValues.namespaces())
-    if (namespace.startsWith(prefix))
-      for (const { body } of await keyValues.list(namespace, { prefix: '', limit }))
-        rows.push(JSON.parse(body) as QuestionRow); // a host has written it
-  return rows.sort((a, b) => a.askedAtMs - b.askedAtMs);
+  return readRows<QuestionRow>(keyValues, prefix, limit);
 }
 
 /** A question between its end and the end of the update that brought it. */
@@ -52,16 +37,21 @@ interface Closing {
  */
 export class Questions {
   readonly open = new OpenQuestions();
-  readonly #parts: QuestionsParts;
+  readonly #parts: WaitingRowsParts;
+  readonly #rows: WaitingRows<QuestionRow>;
   readonly #closing = new Map<string, Closing>();
   /** Ids of questions by the event ids of the updates that answered them. */
   readonly #answeredBy = new Map<string, string>();
-  readonly #timers = new Map<string, TimerHandle>();
   #accept: AcceptEnd = async () => false;
-  #isRunning = false;
 
-  constructor(parts: QuestionsParts) {
+  constructor(parts: WaitingRowsParts) {
     this.#parts = parts;
+    this.#rows = new WaitingRows(parts, {
+      prefix,
+      quota,
+      partOf: ({ extensionId }) => extensionId,
+      expire: (row) => this.close(row, { status: 'expired' }),
+    });
   }
 
   /** Reads the questions that a host before this one left, in the order in which they were asked. */
@@ -78,8 +68,7 @@ export class Questions {
    * @param isOpen tells whether an update has not ended yet.
    */
   async begin(isOpen: (eventId: string) => Promise<boolean>): Promise<void> {
-    this.#isRunning = true;
-    for (const row of this.open.all()) this.#arm(row);
+    this.#rows.start(this.open.all());
     for (const { row } of [...this.#closing.values()]) {
       const { by } = row.end;
       if (by !== undefined && !(await isOpen(by))) this.settled(by);
@@ -89,9 +78,7 @@ export class Questions {
 
   /** Waits for nothing more. What is open stays in the journal. */
   stop(): void {
-    this.#isRunning = false;
-    for (const timer of this.#timers.values()) this.#parts.clock.clearTimeout(timer);
-    this.#timers.clear();
+    this.#rows.stop();
   }
 
   /** Keeps a question, which is open from the call on. @throws SluiceError `question-full`, and as the journal does. */
@@ -105,7 +92,7 @@ export class Questions {
       this.open.delete(row);
       throw error;
     }
-    this.#arm(row);
+    this.#rows.arm(row);
   }
 
   /** Notes that the message of a question is kept, so that no other host sends it. */
@@ -120,8 +107,8 @@ export class Questions {
   /** Takes a question back that was not sent. */
   async withdraw(row: QuestionRow): Promise<void> {
     this.open.delete(row);
-    this.#disarm(row.id);
-    await this.#remove(row);
+    this.#rows.disarm(row.id);
+    await this.#rows.remove(row);
   }
 
   /**
@@ -144,7 +131,7 @@ export class Questions {
       this.open.add(row);
       throw error;
     }
-    this.#disarm(id);
+    this.#rows.disarm(id);
     void this.#finish(closed);
     return true;
   }
@@ -183,7 +170,7 @@ export class Questions {
       this.#parts.logger.error('the end of a question could not be kept', { error });
     }
     if (closing.isJobKept) await this.#drop(closing);
-    else this.#later(row.id, retryAfterMs, () => this.#finish(row));
+    else this.#rows.later(row.id, retryAfterMs, () => this.#finish(row));
   }
 
   async #drop({ row, isJobKept, isSettled }: Closing): Promise<void> {
@@ -191,54 +178,16 @@ export class Questions {
     if (!isJobKept || !isSettled || !this.#closing.delete(id)) return;
     if (end.by !== undefined) this.#answeredBy.delete(end.by);
     try {
-      await this.#remove(row);
+      await this.#rows.remove(row);
     } catch (error) {
       // the next host finds its end in the journal, and drops it
       this.#parts.logger.warn('a question that is answered could not be dropped', { error });
     }
   }
 
-  #arm(row: QuestionRow): void {
-    const { id, dueAtMs } = row;
-    const delayMs = Math.max(0, dueAtMs - this.#parts.clock.now());
-    this.#later(id, Math.min(delayMs, longestWaitMs), async () => {
-      if (this.#parts.clock.now() < dueAtMs) return this.#arm(row);
-      try {
-        await this.close(row, { status: 'expired' });
-      } catch (error) {
-        this.#parts.logger.error('a question could not expire', { error });
-        this.#later(id, retryAfterMs, async () => this.#arm(row));
-      }
-    });
-  }
-
-  #later(id: string, delayMs: number, work: () => Promise<void> | void): void {
-    if (!this.#isRunning) return;
-    this.#disarm(id);
-    const timer = this.#parts.clock.setTimeout(() => {
-      this.#timers.delete(id);
-      void work();
-    }, delayMs);
-    timer.unref?.();
-    this.#timers.set(id, timer);
-  }
-
-  #disarm(id: string): void {
-    const timer = this.#timers.get(id);
-    if (timer !== undefined) this.#parts.clock.clearTimeout(timer);
-    this.#timers.delete(id);
-  }
-
   async #write(row: QuestionRow): Promise<void> {
-    const { keyValues } = this.#parts;
-    const { extensionId, id } = row;
-    const value = { body: JSON.stringify(row) };
-    const { status } = await keyValues.write(`${prefix}${extensionId}`, id, value, { quota });
-    if (status !== 'written') throw full(extensionId);
-  }
-
-  async #remove({ extensionId, id }: QuestionRow): Promise<void> {
-    await this.#parts.keyValues.write(`${prefix}${extensionId}`, id, undefined, { quota });
+    const { status } = await this.#rows.write(row);
+    if (status !== 'written') throw full(row.extensionId);
   }
 }
 

@@ -40,10 +40,17 @@ export async function rewind(parts: HostParts): Promise<void> {
  * Lets the next reading take up the conversations that are held up. A conversation with an update in hand stays held up,
  * because that update came after the one that could not be begun (durability §6.6).
  */
-export function freeHeldUp({ backlog, conversationLanes }: HostParts): void {
+export function freeHeldUp({ backlog, conversationLanes, approvals }: HostParts): void {
   const { heldUp, lanes } = backlog;
-  backlog.freed = [...heldUp].filter((lane) => !lanes.has(lane) && conversationLanes.isIdle(lane));
+  backlog.freed = [...heldUp].filter(
+    (lane) => !lanes.has(lane) && conversationLanes.isIdle(lane) && !approvals.holds(lane),
+  );
   for (const lane of backlog.freed) heldUp.delete(lane);
+}
+
+/** Tells whether a conversation is held up that the next reading may free: one that waits for a person is not. */
+export function isHeldUp({ backlog, approvals }: HostParts): boolean {
+  return [...backlog.heldUp].some((lane) => !approvals.holds(lane));
 }
 
 /** Takes up the next updates, as long as few wait. Never rejects. */
@@ -150,14 +157,23 @@ function takeUp(parts: HostParts, lane: string, row: UpdateRecord): void {
   // The update has no place in its lane yet. Updates behind it are parked, and read when it has ended.
   if (!runsAtOnce(lane)) laneIn(parts, lane).hasMore = true;
   hold(parts, job, (inOrder) =>
-    backlog.suspects.run(attempts, (isLast) => {
+    backlog.suspects.run(attempts, (isLast, release) => {
       isOnly = isLast && !backlog.isBehind; // there may be others that were not read yet
-      return inLane(parts, lane, inOrder);
+      return inLane(parts, lane, (place) => inOrder(releasing(place, release)));
     }),
   );
 }
 
 type InOrder = (place: Place) => Promise<void>;
+
+/** A place whose message is told to be no suspect any more when it waits for a person. */
+function releasing(place: Place, release: () => void): Place {
+  const leave = (isForPerson?: boolean): void => {
+    place.leave(isForPerson);
+    if (isForPerson === true) release();
+  };
+  return { leave, enter: () => place.enter() };
+}
 
 function inLane({ conversationLanes }: HostParts, lane: string, inOrder: InOrder): Promise<void> {
   return conversationLanes.run(lane, inOrder, { runsAtOnce: runsAtOnce(lane) });

@@ -5,25 +5,38 @@ import type { HostParts } from '../parts/parts.js';
 /**
  * Runs something in the lane of a session and, for a turn, as one of those that its agent may run at once. A message that
  * has to wait for either gives its place in the host back meanwhile, so one session or one agent never fills them all
- * (durability §8.6).
+ * (durability §8.6). So does one that waits for a person, and no reload waits for it then.
  *
  * @param of.agent the agent whose turn it is; nothing if the work is no turn.
  */
 export async function inSession<T>(
-  { sessionLanes, agentSlots }: HostParts,
+  { sessionLanes, agentSlots, gate }: HostParts,
   place: Place,
   of: { readonly sessionKey: string; readonly agent?: AgentDefinition },
-  run: () => Promise<T>,
+  run: (place: Place) => Promise<T>,
 ): Promise<T> {
   const { sessionKey, agent } = of;
   const slots = agent && agentSlots.of(agent);
   const isNext = sessionLanes.isIdle(sessionKey) && (slots?.tryTake() ?? true);
   if (!isNext) place.leave();
+  const held: Place = {
+    leave: (isForPerson) => {
+      place.leave(isForPerson);
+      slots?.give();
+      gate.leave();
+    },
+    enter: async () => {
+      await gate.enter(); // no slot is held while it is closed
+      await slots?.retake();
+      await place.enter();
+    },
+    putOff: () => place.putOff?.(),
+  };
   return sessionLanes.run(sessionKey, async () => {
     if (!isNext) await slots?.take();
     try {
       if (!isNext) await place.enter();
-      return await run();
+      return await run(held);
     } finally {
       slots?.give();
     }

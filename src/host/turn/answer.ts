@@ -1,9 +1,13 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type ProviderSessions, runAgentTurn, type Trail } from '../../agent/index.js';
+import { TurnPauses } from '../../agent/internal.js';
 import { definedFields, onAbort } from '../../kernel/index.js';
 import type { TranscriptSize } from '../../stream/index.js';
-import { tellFailure } from '../egress/reply.js';
+import { askPeople } from '../egress/ask-people.js';
+import { addressOf, tellFailure } from '../egress/reply.js';
 import { endOf, type MessageEnd, stopped } from '../journal/message-end.js';
+import { PeopleWait } from '../lanes/people-wait.js';
+import type { Place } from '../lanes/place.js';
 import { type AgentDefinition, usualTurnMs } from '../parts/options.js';
 import type { HostParts } from '../parts/parts.js';
 import type { RoutedMessage } from '../session/routing.js';
@@ -25,18 +29,21 @@ type Ending = Pick<MessageEnd, 'status' | 'reason' | 'sends'>;
  * Answers a routed message: its session is opened, its agent takes a turn, and what the agent says goes out while it
  * does, each message of the agent as a reply of its own. What was said before a failure goes out, too; after an abort
  * nothing more does. Runs in the lane of its session.
+ *
+ * @param place is left while the turn waits for a person.
  */
 export async function answerMessage(
   parts: HostParts,
   trail: Trail,
   route: { readonly agent: AgentDefinition; readonly sessionKey: string },
   message: RoutedMessage,
+  place: Place,
 ): Promise<Ending> {
   if (parts.signal.aborted) return stopped;
   const { agent, sessionKey } = route;
   const writes = new TurnWrites(parts.store);
-  const by = { agentId: agent.id, sessionKey };
-  const opening = await openSession(parts, trail, by, message, writes);
+  const at = { agentId: agent.id, sessionKey };
+  const opening = await openSession(parts, trail, at, message, writes);
   if (opening.status === 'failed') {
     if (parts.signal.aborted) return stopped;
     const failure = { code: 'session', message: opening.reason } as const;
@@ -53,7 +60,10 @@ export async function answerMessage(
   using _stopped = onAbort(parts.signal, () => turn.abort(parts.signal.reason));
   const runId = parts.newId('run');
   using _listed = parts.turns.begin({ runId, sessionKey, sessionId }, (why) => turn.abort(why));
-  return await takeTurn(parts, trail, { agent, session, writes, begunAt, message, runId, signal });
+  const pauses = new TurnPauses();
+  const people = new PeopleWait(place, pauses, (why) => turn.abort(why));
+  const by = { agent, session, writes, begunAt, message };
+  return await takeTurn(parts, trail, { ...by, runId, signal, pauses, people });
 }
 
 interface Turn {
@@ -65,12 +75,14 @@ interface Turn {
   readonly message: RoutedMessage;
   readonly runId: string;
   readonly signal: AbortSignal;
+  readonly pauses: TurnPauses;
+  readonly people: PeopleWait;
 }
 
 async function takeTurn(
   parts: HostParts,
   trail: Trail,
-  { agent, session, writes, begunAt, message, runId, signal }: Turn,
+  { agent, session, writes, begunAt, message, runId, signal, pauses, people }: Turn,
 ): Promise<Ending> {
   const { onEvent, about } = parts.options;
   const { agentId, sessionKey, sessionId } = session;
@@ -79,7 +91,13 @@ async function takeTurn(
   const after = trail.last;
   const run = Object.freeze({ agentId, sessionKey, sessionId, runId });
   const turnKept = () => writes.problem();
-  const sink = replySink({ turnKept, ...parts }, trail, message, run, signal);
+  const history = await historyOf(parts, sessionId, begunAt);
+  const asking = askPeople(parts, {
+    people,
+    address: addressOf(message),
+    hasResult: (toolCallId) => hasResultOf(history, toolCallId),
+  });
+  const sink = replySink({ turnKept, asking, ...parts }, trail, message, run, signal);
   const replies = new TurnReplies(parts.options.replies ?? {}, sink);
   const result = await runAgentTurn({
     kernel: parts.kernel,
@@ -93,7 +111,7 @@ async function takeTurn(
       context,
       memoryKeys,
       metadata,
-      ...(await historyOf(parts, sessionId, begunAt)),
+      ...history,
       providerSessions,
       append: (entry) => {
         writes.check();
@@ -114,6 +132,8 @@ async function takeTurn(
     callbacks: { ...definedFields({ onEvent }), ...replies.callbacks },
     ...definedFields({ retry: agent.retry }),
     ...timeLimitOf(agent),
+    pauses,
+    approvals: asking,
     signal,
     clock: parts.clock,
     logger: parts.logger,
@@ -156,6 +176,12 @@ async function historyOf(
 ): Promise<History | BegunHistory> {
   const read = await readHistory(store, sessionId, options.session?.history);
   return begunAt === undefined ? read : partHistory(store, sessionId, read, begunAt);
+}
+
+/** Tells whether a turn that was cut off has the result of a tool call. */
+function hasResultOf(history: History | BegunHistory, toolCallId: string): boolean {
+  const { begun = [] } = history as Partial<BegunHistory>;
+  return begun.some((entry) => entry.role === 'toolResult' && entry['toolCallId'] === toolCallId);
 }
 
 /** The texts of providers are no part of an answer: if they cannot be kept, the next turn gets the history as text. */

@@ -1,0 +1,147 @@
+import type { Command } from 'commander';
+import { type TendedJournal, tendJournal } from '../../host/index.js';
+import {
+  type ApprovalRow,
+  approvalLine,
+  approvalRows,
+  changeState,
+  shortIdOf,
+} from '../../host/internal.js';
+import { inertJson, principalText, silentLogger, systemClock } from '../../kernel/index.js';
+import { badArguments } from '../errors/command-error.js';
+import { type JournalChoice, journalFile } from '../journal/journal-of.js';
+import { jsonLine } from '../print/json-line.js';
+import { type ExitCode, exitCodes } from '../shell/exit-codes.js';
+import type { Shell } from '../shell/shell.js';
+import { printable } from '../shell/text.js';
+
+interface ApprovalsOptions extends JournalChoice {
+  readonly json?: boolean;
+}
+
+const actions = ['list', 'show', 'approve', 'deny'] as const;
+type Action = (typeof actions)[number];
+
+const help = `
+Actions:
+  list               the questions of messages that have not ended, oldest first
+  show ID            one question: who may answer it, and all that it is about
+  approve ID         allow it, as an operator: whoever may write the file may answer
+  deny ID [REASON]   deny it; the agent reads the reason
+
+An id may be cut: its first characters are enough. A host that runs notices the answer
+within a second; without a host the next one takes it. spec/judgement.md says more.
+
+Examples:
+  $ sluice approvals list --journal ./sluice.db
+  $ sluice approvals show 3f9a12bc
+  $ sluice approvals approve 3f9a12bc
+  $ sluice approvals deny 3f9a12bc "not on a Friday"`;
+
+/** Adds `sluice approvals`, which shows and answers the questions that a host has put to humans. */
+export function addApprovals(program: Command, shell: Shell, done: (code: ExitCode) => void): void {
+  program
+    .command('approvals')
+    .description('look at the questions that wait for a human, and answer them')
+    .argument('<action>', 'list, show, approve or deny')
+    .argument('[id]', 'the id of a question, as list shows it')
+    .argument('[reason...]', 'with deny: why')
+    .option('--journal <file>', 'the journal (default: journal.path of the config file)')
+    .option('-c, --config <file>', 'the config file that names it')
+    .option('--no-config', 'read no config file')
+    .option('--json', 'print a line of JSON per entry')
+    .addHelpText('after', help)
+    .action(
+      async (
+        action: string,
+        id: string | undefined,
+        reason: readonly string[],
+        options: ApprovalsOptions,
+      ) => done(await approvals({ action, id, reason: reason.join(' ') }, options, shell)),
+    );
+}
+
+async function approvals(
+  given: {
+    readonly action: string;
+    readonly id: string | undefined;
+    readonly reason: string;
+  },
+  options: ApprovalsOptions,
+  shell: Shell,
+): Promise<ExitCode> {
+  const action = actions.find((one) => one === given.action);
+  if (action === undefined)
+    throw badArguments(`there is no action "${given.action}"`, `Actions: ${actions.join(', ')}.`);
+  if (given.id === undefined && action !== 'list')
+    throw badArguments(`${action} needs the id of a question`, 'See `sluice approvals list`.');
+  if (given.reason !== '' && action !== 'deny')
+    throw badArguments(`${action} takes no reason`, 'A reason belongs to deny.');
+  const open = await tendJournal(await journalFile(options, shell));
+  try {
+    shell.stdout.lines(await linesOf(open, { ...given, action }, options));
+    return exitCodes.ok;
+  } finally {
+    await open.close();
+  }
+}
+
+async function linesOf(
+  { keyValues }: TendedJournal,
+  { action, id = '', reason }: { action: Action; id: string | undefined; reason: string },
+  { json }: ApprovalsOptions,
+): Promise<readonly string[]> {
+  const rows = approvalRows({ keyValues, clock: systemClock, logger: silentLogger });
+  const all = await rows.load();
+  if (action === 'list')
+    return all.map((row) =>
+      json === true ? jsonLine(row) : printable(approvalLine(row, systemClock.now())),
+    );
+  const row = rowOf(all, id);
+  if (action === 'show') return json === true ? [jsonLine(row)] : shown(row);
+  const state = action === 'approve' ? 'allowed' : 'denied';
+  const ended = await changeState(rows, row, 'pending', {
+    state,
+    answeredBy: 'operator',
+    endedAtMs: systemClock.now(),
+    ...(reason !== '' && { reason }),
+  });
+  if (ended === undefined)
+    throw badArguments(`${id} is not open any more`, 'See `sluice approvals list`.');
+  return [json === true ? jsonLine(ended) : `${shortIdOf(row)} is ${state}`];
+}
+
+function rowOf(all: readonly ApprovalRow[], id: string): ApprovalRow {
+  const [row, other] = all.filter((one) => one.id.startsWith(id.toLowerCase()));
+  if (row === undefined || id === '')
+    throw badArguments(
+      `there is no question ${id}`,
+      'See `sluice approvals list`; a question goes when its message has ended.',
+    );
+  if (other === undefined) return row;
+  throw badArguments(`several questions begin with ${id}`, 'Write more of the id.');
+}
+
+/** Writes all that is known of a question. */
+function shown(row: ApprovalRow): readonly string[] {
+  const { question, answeredBy, principal, mayHaveRun, reason } = row;
+  const { of, asker } = question;
+  const who = typeof of === 'string' ? of : `role ${of.role}`;
+  const by =
+    answeredBy === undefined || answeredBy === 'operator' ? answeredBy : principalText(answeredBy);
+  return [
+    approvalLine(row, systemClock.now()),
+    `  title: ${question.title}`,
+    ...(question.text === undefined ? [] : [`  text: ${question.text}`]),
+    `  asked by: ${asker.extensionId}/${asker.contributionId}, in ${row.family}, of message ${row.correlationId}`,
+    `  may answer: ${who}`,
+    ...(principal === undefined ? [] : [`  on behalf of: ${principalText(principal)}`]),
+    ...(row.sessionKey === undefined ? [] : [`  session: ${row.sessionKey}`]),
+    ...(row.subagentId === undefined ? [] : [`  subagent: ${row.subagentId}`]),
+    `  asked: ${new Date(row.askedAtMs).toISOString()}, until ${new Date(row.dueAtMs).toISOString()}`,
+    ...(mayHaveRun === true ? ['  it was allowed before, and may have happened already'] : []),
+    ...(by === undefined ? [] : [`  answered by: ${by}`]),
+    ...(reason === undefined ? [] : [`  reason: ${reason}`]),
+    `  ${row.about}: ${inertJson(row.payload)}`,
+  ].map(printable);
+}

@@ -1,0 +1,68 @@
+import type { Principal } from '../../kernel/index.js';
+import { type ApprovalRow, shortIdOf } from './approval-row.js';
+import type { ApprovalEnd, KeptApprovals } from './kept-approvals.js';
+
+/** The text for an answer to a question that is not open. */
+export const notPendingText = 'This approval is not open any more.';
+
+/** An answer that came by a channel. */
+export interface GivenAnswer {
+  readonly state: 'allowed' | 'denied';
+  /** The proven sender; absent if the channel has proven none. */
+  readonly by: Principal | undefined;
+  readonly reason?: string;
+  /** The update that brought it. */
+  readonly eventId?: string;
+}
+
+/** How an answer was taken, in a text for the one who gave it. */
+export interface AnswerTaken {
+  readonly isTaken: boolean;
+  readonly text: string;
+}
+
+/**
+ * Takes the answer to an approval. A second answer, one to an id that is not open and one of somebody who may not answer change
+ * nothing (judgement §4.19).
+ *
+ * @throws as the journal does: it is open as before.
+ */
+export async function answerApproval(
+  approvals: KeptApprovals,
+  row: ApprovalRow | undefined,
+  { state, by, reason, eventId }: GivenAnswer,
+): Promise<AnswerTaken> {
+  if (row === undefined) return { isTaken: false, text: notPendingText };
+  const id = shortIdOf(row);
+  const done = (text: string): AnswerTaken => ({ isTaken: true, text: `${id} is ${text}.` });
+  if (eventId !== undefined && row.answeredIn === eventId) return done(row.state); // to the host before this one
+  const problem = whyNotAnswer(row, by);
+  if (problem !== undefined) return { isTaken: false, text: problem };
+  const end: ApprovalEnd = {
+    state,
+    ...(by !== undefined && { answeredBy: by }),
+    ...(eventId !== undefined && { answeredIn: eventId }),
+    ...(reason !== undefined && reason !== '' && { reason }),
+  };
+  const ended = row.state === 'pending' ? await approvals.end(row, end) : undefined;
+  return ended === undefined ? { isTaken: false, text: notPendingText } : done(state);
+}
+
+/** Says why somebody may not answer a question; nothing if he may (judgement §4.18). */
+export function whyNotAnswer(
+  { question: { of }, principal }: Pick<ApprovalRow, 'question' | 'principal'>,
+  by: Principal | undefined,
+): string | undefined {
+  if (by === undefined) return 'You may not answer this: your channel has not proven who you are.';
+  if (of === 'owner')
+    return by.isOwner ? undefined : 'You may not answer this: an owner of this host has to.';
+  if (of === 'principal') {
+    const isSame =
+      principal?.senderId === by.senderId &&
+      principal.channel === by.channel &&
+      principal.accountId === by.accountId;
+    return isSame ? undefined : 'You may not answer this: the one who asked the agent has to.';
+  }
+  if (by.roles.includes(of.role)) return undefined;
+  return `You may not answer this: somebody with the role "${of.role}" has to.`;
+}

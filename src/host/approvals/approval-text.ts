@@ -1,0 +1,47 @@
+import { inertJson, inertText, oneLine } from '../../kernel/index.js';
+import { type ApprovalRow, shortIdOf } from './approval-row.js';
+
+/** Characters of the data that people are shown in a chat. `sluice approvals show` has all of it. */
+const shownAtMost = 1_000;
+
+/** The text of a question to a human. What the action is made with stands escaped, in one line, and cut with its length told. */
+export function approvalText(row: ApprovalRow, clean: (text: string) => string): string {
+  const { question, about, payload, askedAtMs, dueAtMs, mayHaveRun } = row;
+  const { title, text, asker } = question;
+  const id = shortIdOf(row);
+  return [
+    `Approval needed: ${oneLine(clean(title))}`,
+    ...(text === undefined ? [] : [inertText(clean(text))]),
+    `${oneLine(about)}: ${cut(inertJson(payload))}`,
+    ...(mayHaveRun === true ? ['It was allowed before, and may have happened already.'] : []),
+    `Asked by ${asker.extensionId}/${asker.contributionId}. Without an answer within ${spanOf(dueAtMs - askedAtMs)} it is denied.`,
+    `Answer with a button, or with /approve ${id} or /deny ${id} REASON.`,
+  ].join('\n');
+}
+
+/** A line about a question, for a list. */
+export function approvalLine(row: ApprovalRow, nowMs: number): string {
+  const { question, about, payload, dueAtMs, state } = row;
+  const left = state === 'pending' ? `${spanOf(dueAtMs - nowMs)} left` : state;
+  return `${shortIdOf(row)}  ${left}  ${oneLine(question.title)}  ${oneLine(about)}: ${cut(inertJson(payload), 120)}`;
+}
+
+/** Cuts a text, and tells its length. */
+export function cut(text: string, atMost = shownAtMost): string {
+  if (text.length <= atMost) return text;
+  const shown = text.slice(0, atMost).replace(/[\uD800-\uDBFF]$/, '');
+  return `${shown}… (the first ${shown.length} of ${text.length} characters)`;
+}
+
+/** A span of time in the largest unit that fits. */
+function spanOf(ms: number): string {
+  const units = [
+    ['day', 86_400_000],
+    ['hour', 3_600_000],
+    ['minute', 60_000],
+    ['second', 1_000],
+  ] as const;
+  const [name, length] = units.find(([, unitMs]) => ms >= unitMs) ?? ['second', 1_000];
+  const count = Math.max(0, Math.round(ms / length));
+  return `${count} ${name}${count === 1 ? '' : 's'}`;
+}

@@ -1,0 +1,254 @@
+import { WaitingRows, type WaitingRowsParts } from '../questions/waiting-rows.js';
+import type { ApprovalRow, ApprovalState } from './approval-row.js';
+
+/** Questions to humans that a host keeps: those of messages that have not ended. */
+export const approvalsAtMost = 1_000;
+
+/** The changes of rows that a host acts on. */
+export interface ApprovalEvents {
+  /** A question has its end. */
+  readonly onEnd: (row: ApprovalRow) => void;
+  /** An answer was allowed and not used when its message ended. */
+  readonly onUnused: (row: ApprovalRow) => void;
+}
+
+/** The end of a question, and who gave it. */
+export type ApprovalEnd = Pick<ApprovalRow, 'state'> &
+  Partial<Pick<ApprovalRow, 'answeredBy' | 'answeredIn' | 'reason'>>;
+
+/** The rows of questions to humans in a journal: a host's, or those that an operator looks at beside it. */
+export function approvalRows(
+  parts: WaitingRowsParts,
+  expire: (row: ApprovalRow) => Promise<unknown> = async () => undefined,
+): WaitingRows<ApprovalRow> {
+  return new WaitingRows(parts, {
+    prefix: '/approvals/',
+    quota: { maxKeys: 2 * approvalsAtMost, maxBytes: 256 * 1024 * 1024 },
+    partOf: () => 'asked',
+    expire,
+  });
+}
+
+/**
+ * Takes a row from one state to the next, in one step with the look at it.
+ *
+ * @returns the row as it is then; nothing if it was not in that state any more.
+ * @throws as the journal does: nothing has changed then.
+ */
+export function changeState(
+  rows: WaitingRows<ApprovalRow>,
+  row: ApprovalRow,
+  from: ApprovalState,
+  end: ApprovalEnd & Partial<Pick<ApprovalRow, 'endedAtMs'>>,
+): Promise<ApprovalRow | undefined> {
+  return rows.change(row, (now) => (now.state === from ? { ...now, ...end } : undefined));
+}
+
+/**
+ * The questions to humans of a host. Each change of state is made once, in the journal, so that an operator may answer beside a
+ * running host. The rows of a message go when it has ended.
+ */
+export class KeptApprovals {
+  readonly #parts: WaitingRowsParts;
+  readonly #rows: WaitingRows<ApprovalRow>;
+  readonly #byId = new Map<string, ApprovalRow>();
+  readonly #ofMessages = new Map<string, Set<string>>();
+  readonly #waiting = new Map<string, Set<() => void>>();
+  readonly #leaving = new AbortController();
+  /** The lanes of messages that wait for an answer and are not begun, by their event ids. */
+  readonly #held = new Map<string, string>();
+  #isClosed = false;
+  #events: ApprovalEvents = { onEnd: () => undefined, onUnused: () => undefined };
+
+  constructor(parts: WaitingRowsParts) {
+    this.#parts = parts;
+    this.#rows = approvalRows(parts, (row) => this.end(row, { state: 'expired' }));
+  }
+
+  /** Reads the rows that a host before this one left. */
+  async load(events: ApprovalEvents): Promise<void> {
+    this.#events = events;
+    for (const row of await this.#rows.load()) this.#keep(row);
+  }
+
+  /** Lets deadlines pass from now on. */
+  start(): void {
+    this.#rows.start(this.pending());
+  }
+
+  stop(): void {
+    this.#rows.stop();
+  }
+
+  /** Aborted when the host stops and what waits for a person is left to the next host. */
+  get leaving(): AbortSignal {
+    return this.#leaving.signal;
+  }
+
+  /** Nobody can answer any more: what is pending is withdrawn, and nothing more is asked. Never rejects. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    const end = { state: 'withdrawn', reason: 'nobody is there to answer' } as const;
+    await Promise.all(
+      this.pending().map((row) => this.end(row, end).catch(() => undefined)), // its time runs out, then
+    );
+  }
+
+  /** Leaves what waits for a person to the next host. */
+  leave(): void {
+    this.#leaving.abort();
+  }
+
+  get(id: string): ApprovalRow | undefined {
+    return this.#byId.get(id);
+  }
+
+  /** The questions whose ids begin so. */
+  beginningWith(start: string): readonly ApprovalRow[] {
+    return [...this.#byId.values()].filter(({ id }) => id.startsWith(start.toLowerCase()));
+  }
+
+  /** The questions that nobody has answered, in the order in which they were asked. */
+  pending(): readonly ApprovalRow[] {
+    return [...this.#byId.values()].filter(({ state }) => state === 'pending');
+  }
+
+  /** The messages that have rows. */
+  messages(): readonly string[] {
+    return [...this.#ofMessages.keys()];
+  }
+
+  of(correlationId: string): readonly ApprovalRow[] {
+    const ids = this.#ofMessages.get(correlationId) ?? [];
+    return [...ids].flatMap((id) => this.#byId.get(id) ?? []);
+  }
+
+  /** Keeps that a message is not begun before its questions are answered. */
+  hold(correlationId: string, lane: string): void {
+    this.#held.set(correlationId, lane);
+  }
+
+  /** @returns the lane that it was held in. */
+  release(correlationId: string): string | undefined {
+    const lane = this.#held.get(correlationId);
+    this.#held.delete(correlationId);
+    return lane;
+  }
+
+  /** Tells whether a message of a lane waits for an answer before it is begun. */
+  holds(lane: string): boolean {
+    return this.#held.size > 0 && [...this.#held.values()].includes(lane);
+  }
+
+  /** Keeps a question before anybody is asked. @returns whether there is room for it. @throws as the journal does. */
+  async add(row: ApprovalRow): Promise<boolean> {
+    if (this.#isClosed || this.#byId.size >= approvalsAtMost) return false;
+    const { status } = await this.#rows.write(row);
+    if (status !== 'written') return false;
+    this.#keep(row);
+    this.#rows.arm(row);
+    return true;
+  }
+
+  /** Notes that the message of a question is sent. Never rejects: the next host sends it again otherwise. */
+  async noteSent(row: ApprovalRow): Promise<void> {
+    try {
+      const sent = await this.#rows.change(row, ({ isUnsent: _, ...now }) => now);
+      if (sent !== undefined) this.#keep(sent);
+    } catch (error) {
+      const { id } = row;
+      this.#parts.logger.warn('a question is asked, and the journal could not note it', {
+        ...{ id, error },
+      });
+    }
+  }
+
+  /**
+   * Gives a question its end, if it has none.
+   *
+   * @returns the row; nothing if it has its end already.
+   * @throws as the journal does: it is pending as before.
+   */
+  async end(row: ApprovalRow, end: ApprovalEnd): Promise<ApprovalRow | undefined> {
+    const endedAtMs = this.#parts.clock.now();
+    const ended = await changeState(this.#rows, row, 'pending', { ...end, endedAtMs });
+    if (ended === undefined) await this.look(row);
+    else this.#take(ended);
+    return ended;
+  }
+
+  /** Notes that an answer is used, before the action. @returns whether it may be used; never rejects. */
+  async use(row: ApprovalRow): Promise<boolean> {
+    try {
+      const used = await changeState(this.#rows, row, 'allowed', { state: 'used' });
+      if (used !== undefined) this.#keep(used);
+      return used !== undefined;
+    } catch (error) {
+      const { id } = row;
+      this.#parts.logger.error('an answer could not be noted as used', { id, error });
+      return false;
+    }
+  }
+
+  /** Resolves when a question has its end, or when a signal aborts. @returns the row as it is then. */
+  async ended({ id }: ApprovalRow, signal: AbortSignal): Promise<ApprovalRow | undefined> {
+    await new Promise<void>((resolve) => {
+      if (this.#byId.get(id)?.state !== 'pending' || signal.aborted) return resolve();
+      const told = this.#waiting.get(id) ?? new Set();
+      this.#waiting.set(id, told.add(resolve));
+      signal.addEventListener('abort', () => resolve(), { once: true });
+    });
+    return this.#byId.get(id);
+  }
+
+  /** Reads what others have written: one row, or all that have no end here. Never rejects. */
+  async look(one?: ApprovalRow): Promise<void> {
+    try {
+      for (const row of one === undefined ? this.pending() : [one]) {
+        const kept = await this.#rows.read(row);
+        if (kept !== undefined && kept.row.state !== row.state) this.#take(kept.row);
+      }
+    } catch (error) {
+      this.#parts.logger.error('the answers to questions could not be read', { error });
+    }
+  }
+
+  /** A message has ended: what was allowed and not used is told, and its rows go. Never rejects. */
+  async settled(correlationId: string): Promise<void> {
+    for (const row of this.of(correlationId))
+      try {
+        if (row.state === 'pending') await this.end(row, { state: 'withdrawn' });
+        const unused = await changeState(this.#rows, row, 'allowed', { state: 'unused' });
+        if (unused !== undefined) this.#events.onUnused(unused);
+        await this.#rows.remove(row);
+        this.#forget(row);
+      } catch (error) {
+        // the next host finds that its message has ended
+        this.#parts.logger.warn('an approval could not be dropped', { id: row.id, error });
+      }
+  }
+
+  /** Takes a row whose question has its end. */
+  #take(row: ApprovalRow): void {
+    this.#keep(row);
+    this.#rows.disarm(row.id);
+    for (const resolve of this.#waiting.get(row.id) ?? []) resolve();
+    this.#waiting.delete(row.id);
+    this.#events.onEnd(row);
+  }
+
+  #keep(row: ApprovalRow): void {
+    const { id, correlationId } = row;
+    this.#byId.set(id, row);
+    const ids = this.#ofMessages.get(correlationId) ?? new Set();
+    this.#ofMessages.set(correlationId, ids.add(id));
+  }
+
+  #forget({ id, correlationId }: ApprovalRow): void {
+    this.#byId.delete(id);
+    this.#rows.disarm(id);
+    const ids = this.#ofMessages.get(correlationId);
+    ids?.delete(id);
+    if (ids?.size === 0) this.#ofMessages.delete(correlationId);
+  }
+}

@@ -1,0 +1,206 @@
+import {
+  type ApprovalAnswer,
+  type ApprovalRequest,
+  type Approvals,
+  Trail,
+} from '../../agent/index.js';
+import { definedFields, oneLine } from '../../kernel/index.js';
+import {
+  type ApprovalAddress,
+  type ApprovalRow,
+  digestOfAsked,
+  newApproval,
+  shortIdOf,
+} from '../approvals/approval-row.js';
+import { approvalText } from '../approvals/approval-text.js';
+import { boundedJson, secretKeys } from '../journal/bounded-json.js';
+import { digestOf } from '../journal/event-id.js';
+import type { PeopleWait } from '../lanes/people-wait.js';
+import type { HostParts } from '../parts/parts.js';
+import { buttonOf } from '../questions/open-questions.js';
+import { deliver } from './delivery.js';
+
+/** Milliseconds that a question to a human has if neither its asker nor the config says: one hour. */
+export const usualApprovalMs = 3_600_000;
+/** The most that it may have: one day. */
+export const longestApprovalMs = 86_400_000;
+
+/** Characters of the JSON of what is asked about: more cannot be asked. */
+const payloadAtMost = 1_048_576;
+const isSecret = secretKeys();
+/** The buttons of a question, in this order. */
+export const approvalButtons = ['allowed', 'denied'] as const;
+
+/** The message on whose way somebody asks. */
+export interface AskingMessage {
+  /** The place of its questions, unless the config says otherwise; absent if it has no conversation. */
+  readonly address?: ApprovalAddress;
+  /** Its waits for people; absent if nothing is given back meanwhile. */
+  readonly people?: PeopleWait;
+  /** Tells whether the transcript has the result of a tool call. */
+  readonly hasResult?: (toolCallId: string) => boolean;
+}
+
+/**
+ * The port by which the gates of one run of a message ask humans (judgement §4.16). The question and what it is about are in the
+ * journal before anybody is asked. A question that a run before this one has asked, and that has its answer, is not asked again.
+ */
+export function askPeople(parts: HostParts, message: AskingMessage): Approvals {
+  const { approvals, clock, logger } = parts;
+  const seen = new Map<string, number>();
+
+  const ask = async (request: ApprovalRequest): Promise<ApprovalAnswer> => {
+    const asked = digestOfAsked(request);
+    const occurrence = (seen.get(asked) ?? 0) + 1;
+    seen.set(asked, occurrence);
+    const { row, id, mayHaveRun } = findRow(parts, message, request, [asked, occurrence]);
+    if (row?.state === 'used') return { status: 'allowed', use: async () => true };
+    if (row !== undefined && row.state !== 'pending') return answerOf(parts, row);
+    const { people } = message;
+    const wait = async (): Promise<ApprovalAnswer> => {
+      const open = row ?? (await openApproval(parts, message, request, { id, mayHaveRun }));
+      if (typeof open === 'string') return { status: 'denied', reason: open };
+      if (row === undefined) await sendApproval(parts, open, message.address);
+      return untilAnswered(parts, open, request.signal, people);
+    };
+    return people === undefined ? wait() : people.during(wait);
+  };
+
+  return {
+    ask: async (request) => {
+      try {
+        return await ask(request);
+      } catch (error) {
+        if (!approvals.leaving.aborted && !parts.signal.aborted)
+          logger.error('a question to a human could not be asked', { error });
+        return { status: 'denied', reason: `nobody could be asked: ${oneLine(error)}` };
+      }
+    },
+  };
+
+  /** Finds the row of a question. What was used, or given up, is asked anew under the next id. */
+  function findRow(
+    { approvals: kept }: HostParts,
+    { hasResult }: AskingMessage,
+    { event, family }: ApprovalRequest,
+    of: readonly unknown[],
+  ): { readonly row: ApprovalRow | undefined; readonly id: string; readonly mayHaveRun: boolean } {
+    let mayHaveRun = false;
+    for (let anew = 0; ; anew++) {
+      const id = digestOf([...of, anew]);
+      const row = kept.get(id);
+      switch (row?.state) {
+        case 'used':
+          // the same send, which a host before this one had kept: its id says that it goes out once
+          if (family === 'egress.preparing' && row.eventId === event.eventId)
+            return { row, id, mayHaveRun };
+          mayHaveRun = row.toolCallId === undefined || hasResult?.(row.toolCallId) !== true;
+          break;
+        case 'unused':
+        case 'withdrawn':
+          break;
+        default:
+          return { row, id, mayHaveRun };
+      }
+    }
+  }
+
+  /** Keeps a question. @returns its row, or why it cannot be asked. */
+  async function openApproval(
+    { options }: HostParts,
+    { address }: AskingMessage,
+    request: ApprovalRequest,
+    { id, mayHaveRun }: { readonly id: string; readonly mayHaveRun: boolean },
+  ): Promise<ApprovalRow | string> {
+    const { question, payload, principal } = request;
+    if (question.of === 'principal' && principal === undefined)
+      return 'nobody could be asked: it is not proven on whose behalf it happens';
+    const shown = boundedJson(shownOf(request.family, payload), {
+      maxLength: payloadAtMost,
+      isSecret,
+    });
+    if (!('json' in shown)) return `nobody could be asked: what it is about is ${shown.problem}`;
+    const { timeoutMs = options.approvals?.timeoutMs ?? usualApprovalMs } = question;
+    const askedAtMs = clock.now();
+    const dueAtMs = askedAtMs + Math.min(timeoutMs, longestApprovalMs);
+    const row = newApproval(request, {
+      ...{ id, mayHaveRun, askedAtMs, dueAtMs },
+      payload: cleanOf(parts)(shown.json),
+      ...definedFields({ address }),
+    });
+    return (await approvals.add(row))
+      ? row
+      : 'nobody could be asked: too many questions are open, or the host stops';
+  }
+}
+
+/** Sends a question to where people answer it. One that is cancelled there, or fails, is withdrawn. */
+export async function sendApproval(
+  parts: HostParts,
+  row: ApprovalRow,
+  conversation: ApprovalAddress | undefined,
+): Promise<void> {
+  const { approvals, options, kernel, logger, signal } = parts;
+  const { id, correlationId } = row;
+  const to = options.approvals?.to;
+  const address = to === undefined ? conversation : { ...to, explicit: to.accountId !== undefined };
+  if (address === undefined) {
+    logger.warn('an approval is asked nowhere: see `sluice approvals`', { approval: id });
+    return approvals.noteSent(row);
+  }
+  const labels = ['Allow', 'Deny'];
+  const buttons = labels.map((label, at) => ({ id: buttonOf(id, at, 'a'), label }));
+  const outgoing = {
+    ...address,
+    kind: 'approval' as const,
+    content: approvalText(row, cleanOf(parts)),
+    interactive: { buttons },
+    metadata: { approvalId: id },
+  };
+  const trail = new Trail(kernel, undefined, { correlationId });
+  const { status } = await deliver(parts, trail, outgoing, signal, sendIdOfApproval(row));
+  if (signal.aborted) return; // the next host looks what became of it
+  if (status === 'sent') await approvals.noteSent(row);
+  else await approvals.end(row, { state: 'withdrawn', reason: 'the question could not be sent' });
+}
+
+/** The id of the send that asks. */
+export function sendIdOfApproval({ id }: Pick<ApprovalRow, 'id'>): string {
+  return `approval-${id}`;
+}
+
+/** Waits for the end of a question. A question that nobody waits for any more is withdrawn, unless the host stops. */
+async function untilAnswered(
+  parts: HostParts,
+  row: ApprovalRow,
+  signal: AbortSignal,
+  people: PeopleWait | undefined,
+): Promise<ApprovalAnswer> {
+  const { approvals } = parts;
+  const either = AbortSignal.any([signal, approvals.leaving]);
+  const ended = await approvals.ended(row, either);
+  if (ended !== undefined && ended.state !== 'pending') return answerOf(parts, ended);
+  if (parts.signal.aborted || approvals.leaving.aborted) people?.putOff();
+  else await approvals.end(row, { state: 'withdrawn' });
+  return { status: 'withdrawn' };
+}
+
+function answerOf({ approvals, logger }: HostParts, row: ApprovalRow): ApprovalAnswer {
+  const { state, reason } = row;
+  logger.debug('an approval has its answer', { approval: shortIdOf(row), state });
+  if (state === 'allowed') return { status: 'allowed', use: () => approvals.use(row) };
+  if (state === 'denied') return { status: state, ...(reason !== undefined && { reason }) };
+  return { status: state === 'expired' ? 'expired' : 'withdrawn' };
+}
+
+/** The part of a payload that people judge. */
+function shownOf(family: ApprovalRequest['family'], payload: object): unknown {
+  if (family === 'agent.tool.calling') return (payload as { readonly params?: unknown }).params; // of its family
+  if (family === 'subagent.spawning') return payload;
+  const { accounts: _, ...message } = payload as { readonly accounts?: unknown }; // of its family
+  return message;
+}
+
+function cleanOf({ options }: HostParts): (text: string) => string {
+  return options.approvals?.clean ?? ((text) => text);
+}

@@ -1,0 +1,172 @@
+import type {
+  KeyValueQuota,
+  KeyValueReader,
+  KeyValues,
+  WriteResult,
+} from '../../extension/index.js';
+import type { Clock, Logger, TimerHandle } from '../../kernel/index.js';
+
+/** A row that waits for its end: an answer of a person, or its deadline. */
+export interface WaitingRow {
+  readonly id: string;
+  readonly askedAtMs: number;
+  readonly dueAtMs: number;
+}
+
+/** The services that rows need. */
+export interface WaitingRowsParts {
+  readonly keyValues: KeyValues;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/** How rows are kept. */
+export interface WaitingRowsOptions<R extends WaitingRow> {
+  /** The beginning of their namespaces. */
+  readonly prefix: string;
+  readonly quota: KeyValueQuota;
+  /** The namespace of a row behind the prefix. */
+  readonly partOf: (row: R) => string;
+  /** Gives a row its end whose deadline has passed. If it rejects, it is called again. */
+  readonly expire: (row: R) => Promise<unknown>;
+}
+
+/** A row as the journal has it now. */
+export interface KeptRow<R> {
+  readonly row: R;
+  readonly version: string;
+}
+
+export const retryAfterMs = 1_000;
+/** Milliseconds of the longest timer: the time of day may jump meanwhile. */
+const longestWaitMs = 86_400_000;
+
+/** Reads the rows under a prefix, in the order in which they were asked. @param limit of each namespace. */
+export async function readRows<R extends WaitingRow>(
+  keyValues: KeyValueReader,
+  prefix: string,
+  limit: number,
+): Promise<R[]> {
+  const rows: R[] = [];
+  for (const { namespace } of await keyValues.namespaces())
+    if (namespace.startsWith(prefix))
+      for (const { body } of await keyValues.list(namespace, { prefix: '', limit }))
+        rows.push(JSON.parse(body) as R); // a host has written it
+  return rows.sort((a, b) => a.askedAtMs - b.askedAtMs);
+}
+
+/**
+ * Rows of the host that wait for people: each is kept in the key-values of the journal, and has a deadline. Timers run from `start`
+ * to `stop`; what is kept stays.
+ */
+export class WaitingRows<R extends WaitingRow> {
+  readonly #parts: WaitingRowsParts;
+  readonly #options: WaitingRowsOptions<R>;
+  readonly #timers = new Map<string, TimerHandle>();
+  #isRunning = false;
+
+  constructor(parts: WaitingRowsParts, options: WaitingRowsOptions<R>) {
+    this.#parts = parts;
+    this.#options = options;
+  }
+
+  /** Reads all rows, in the order in which they were asked. */
+  load(): Promise<R[]> {
+    const { prefix, quota } = this.#options;
+    return readRows<R>(this.#parts.keyValues, prefix, quota.maxKeys);
+  }
+
+  /** Reads a row as it is now: another process may have written it. */
+  async read(row: R): Promise<KeptRow<R> | undefined> {
+    const kept = await this.#parts.keyValues.get(this.#namespace(row), row.id);
+    return kept && { row: JSON.parse(kept.body) as R, version: kept.version }; // this class has written it
+  }
+
+  /** @param expected the version that has to be there, `null` for none; whatever is there if absent. */
+  write(row: R, expected?: string | null): Promise<WriteResult> {
+    return this.#write(row, { body: JSON.stringify(row) }, expected);
+  }
+
+  /**
+   * Changes a row in one step with the look at it: another process may write it, too.
+   *
+   * @param next makes the new row of the row as it is now; nothing if it is not to be changed.
+   * @returns the new row; nothing if it was not changed, or is not there.
+   * @throws as the journal does, and if there is no room for it.
+   */
+  async change(row: R, next: (now: R) => R | undefined): Promise<R | undefined> {
+    for (;;) {
+      const kept = await this.read(row);
+      const changed = kept && next(kept.row);
+      if (kept === undefined || changed === undefined) return undefined;
+      const { status } = await this.write(changed, kept.version);
+      if (status === 'written') return changed;
+      if (status === 'full') throw new Error('the journal has no room for it');
+    }
+  }
+
+  remove(row: R): Promise<WriteResult> {
+    return this.#write(row, undefined);
+  }
+
+  /** Lets deadlines pass from now on. */
+  start(rows: Iterable<R>): void {
+    this.#isRunning = true;
+    for (const row of rows) this.arm(row);
+  }
+
+  /** Waits for nothing more. */
+  stop(): void {
+    this.#isRunning = false;
+    for (const timer of this.#timers.values()) this.#parts.clock.clearTimeout(timer);
+    this.#timers.clear();
+  }
+
+  /** Waits for the deadline of a row. */
+  arm(row: R): void {
+    const { id, dueAtMs } = row;
+    const { clock, logger } = this.#parts;
+    const delayMs = Math.max(0, dueAtMs - clock.now());
+    this.later(id, Math.min(delayMs, longestWaitMs), async () => {
+      if (clock.now() < dueAtMs) return this.arm(row);
+      try {
+        await this.#options.expire(row);
+      } catch (error) {
+        logger.error('what waits for an answer could not expire', { error });
+        this.later(id, retryAfterMs, () => this.arm(row));
+      }
+    });
+  }
+
+  /** Does something about a row later, in the place of what was to be done before. */
+  later(id: string, delayMs: number, work: () => Promise<void> | void): void {
+    if (!this.#isRunning) return;
+    this.disarm(id);
+    const timer = this.#parts.clock.setTimeout(() => {
+      this.#timers.delete(id);
+      void work();
+    }, delayMs);
+    timer.unref?.();
+    this.#timers.set(id, timer);
+  }
+
+  disarm(id: string): void {
+    const timer = this.#timers.get(id);
+    if (timer !== undefined) this.#parts.clock.clearTimeout(timer);
+    this.#timers.delete(id);
+  }
+
+  #write(
+    row: R,
+    value: { readonly body: string } | undefined,
+    expected?: string | null,
+  ): Promise<WriteResult> {
+    const { quota } = this.#options;
+    const given = expected === undefined ? { quota } : { quota, expected };
+    return this.#parts.keyValues.write(this.#namespace(row), row.id, value, given);
+  }
+
+  #namespace(row: R): string {
+    return `${this.#options.prefix}${this.#options.partOf(row)}`;
+  }
+}

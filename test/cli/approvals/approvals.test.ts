@@ -1,0 +1,33 @@
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { openJournal } from '../../../src/host/index.js';
+import { testFolder } from '../../support/folder.js';
+import { portLab, until } from '../../support/port-lab.js';
+import { runInMemory } from '../memory-shell.js';
+
+it('lists, shows and answers the questions of a journal beside a running host, which notices it (judgement §4.19)', async () => {
+  const path = join(testFolder(), 'sluice.db');
+  const journal = await openJournal(path);
+  const lab = await portLab({ journal, argsOf: () => ['v2', 'v3'] });
+  const sluice = (...args: string[]) => runInMemory(['approvals', ...args, '--journal', path]);
+  lab.say('all');
+  await until(() => lab.asked().length === 1);
+  const id = lab.idOf();
+  expect((await sluice('list')).stdout).toContain(`${id} `);
+  const shown = (await sluice('show', id)).stdout;
+  expect(shown).toContain('may answer: owner');
+  expect(shown).toContain('tool deploy: {"what":"v2","token":"[redacted]"}');
+  expect(await sluice('approve', id)).toMatchObject({ code: 0, stdout: `${id} is allowed\n` });
+  expect((await sluice('approve', id)).stderr).toContain('is not open any more');
+  await lab.clock.advance(2_000);
+  await until(() => lab.asked().length === 2);
+  expect(lab.ran).toEqual(['v2']);
+  const other = lab.idOf();
+  expect((await sluice('deny', other, 'not', 'today', '--json')).stdout).toContain('"not today"');
+  await lab.clock.advance(2_000);
+  await until(() => lab.ends.length === 1);
+  expect(lab.texts().at(-1)).toBe('allowed, denied: not today');
+  expect((await sluice('show', '00000000')).stderr).toContain('there is no question 00000000');
+  await lab.stop();
+  await journal.close();
+}, 30_000);
