@@ -161,7 +161,7 @@ export interface SluiceConfig {
      * message.
      */
     to?: {
-      /** The name of a channel, such as "telegram". */
+      /** The name of a channel, such as "console". */
       channel: string;
       /** The name of an account of the channel; by default its first. */
       accountId?: string;
