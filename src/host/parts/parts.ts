@@ -42,8 +42,6 @@ export interface SendParts {
   readonly asking?: Approvals;
   /** Resolves when the turn that says something is kept so far, before a channel has it; to the reason if it is not. */
   readonly turnKept?: () => Promise<string | undefined>;
-  /** Asks humans about a send; without it a send that asks is refused. */
-  readonly asking?: Approvals;
 }
 
 /** The services that the steps of a message's way share. `createHost` makes them once. */
