@@ -157,6 +157,7 @@ describe('what went wrong once', () => {
         'running',
         'stages',
         'stats',
+        'tap',
       ].sort(),
     );
     expect(Object.isFrozen(kernel)).toBe(true);
