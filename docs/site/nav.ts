@@ -58,6 +58,7 @@ export const sidebar: readonly PageGroup[] = [
   group('Extensions to use', [
     ['Telegram', 'extensions/telegram/README.md'],
     ['Thread ownership', 'extensions/thread-ownership/README.md'],
+    ['Policies', 'extensions/policies/README.md'],
     ['Quiet hours', 'extensions/quiet-hours/README.md'],
   ]),
   group(

@@ -9,6 +9,7 @@ import { addExplain } from './explain/explain.js';
 import { addInit } from './init/init.js';
 import { addJournal } from './journal/journal.js';
 import { addNormalize } from './normalize/normalize.js';
+import { addPolicy } from './policy/policy.js';
 import { addReplay } from './replay/replay.js';
 import { addRun } from './run/run.js';
 import { type ExitCode, exitCodeHelp, exitCodes } from './shell/exit-codes.js';
@@ -32,6 +33,7 @@ const commands: readonly AddCommand[] = [
   addJournal,
   addStore,
   addApprovals,
+  addPolicy,
 ];
 
 /** The parts of the process that a command line runs with. */

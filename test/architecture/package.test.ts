@@ -73,6 +73,7 @@ describe('the package', () => {
       'tsconfig.build.json',
       'extensions/telegram/tsconfig.json',
       'extensions/thread-ownership/tsconfig.json',
+      'extensions/policies/tsconfig.json',
     ]) {
       const { compilerOptions } = JSON.parse(readFileSync(join(root, config), 'utf8'));
       expect([config, compilerOptions.sourceMap ?? false]).toEqual([config, false]);

@@ -1,4 +1,4 @@
-import type { DispatchRecord, JournalReader } from '../../host/index.js';
+import type { JournalReader } from '../../host/index.js';
 import { hostExtensionId, type ReplayedDispatch, replayDispatches } from '../../host/internal.js';
 import {
   type Author,
@@ -7,6 +7,7 @@ import {
   nameOf,
   type PlannedHandler,
 } from '../../kernel/index.js';
+import { allDispatches } from '../journal/all-dispatches.js';
 import { jsonLine } from '../print/json-line.js';
 import { laidOut } from '../print/layout.js';
 import type { Shell } from '../shell/shell.js';
@@ -18,9 +19,6 @@ export interface JournalReplay {
   /** Dispatches that would come to something else today. */
   readonly differing: number;
 }
-
-/** The number of records that are read at once. */
-const page = 500;
 
 /**
  * Dispatches the records of a journal again, and prints the differences.
@@ -80,23 +78,6 @@ const words: Readonly<Record<string, string>> = {
   nested: 'that a handler makes',
   'does-not-fit': 'that no longer fit',
 };
-
-/** Reads all of a journal, a page at a time: it may be larger than memory. */
-async function* allDispatches(
-  reader: JournalReader,
-  eventId: string | undefined,
-): AsyncGenerator<DispatchRecord> {
-  const only = eventId === undefined ? {} : { eventId };
-  for (let afterSeq: number | undefined = 0; afterSeq !== undefined; ) {
-    const some: readonly DispatchRecord[] = await reader.dispatches({
-      ...only,
-      afterSeq,
-      limit: page,
-    });
-    yield* some;
-    afterSeq = some.length < page ? undefined : some.at(-1)?.seq;
-  }
-}
 
 function dataOf({ recorded, today, notReplayed, differences }: ReplayedDispatch): object {
   const { eventId, family, correlationId } = recorded.event;

@@ -42,8 +42,8 @@ export class ExtensionWatch implements Disposable {
   /** Reads the files of the extensions anew: a change may add or remove some. */
   #refresh(): void {
     this.#owners = new Map();
-    for (const [extensionId, entry] of this.#extensions.files())
-      for (const file of moduleFiles(entry)) {
+    for (const [extensionId, [entry = '', ...named]] of this.#extensions.files())
+      for (const file of [...moduleFiles(entry), ...named]) {
         const owners = this.#owners.get(file) ?? new Set();
         this.#owners.set(file, owners.add(extensionId));
       }

@@ -186,4 +186,13 @@ export interface ExtensionApi {
    * const words = await readFile(api.resolvePath(config.wordList), 'utf8');
    */
   resolvePath(path: string): string;
+  /**
+   * Counts a file as one of the extension's: with `sluice run --watch` the extension is reloaded when it changes. In setup only.
+   *
+   * @param path is read as `resolvePath` reads it.
+   * @throws SluiceError `setup-ended`.
+   * @example
+   * api.reloadOn(config.wordList);
+   */
+  reloadOn(path: string): void;
 }

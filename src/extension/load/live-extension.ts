@@ -56,6 +56,11 @@ export class LiveExtension implements LoadedExtension {
     );
   }
 
+  /** The files that it named, whose changes are its own. */
+  files(): readonly string[] {
+    return this.#parts.window.files;
+  }
+
   registered(): readonly Registration[] {
     return [...this.#registered];
   }

@@ -105,6 +105,7 @@ export async function prepareExtension(
         return hosted.stateDir; // made when it is first read
       },
       resolvePath: hosted.resolvePath,
+      reloadOn: (path: string) => window.reloadOn(hosted.resolvePath(path)),
     });
     await setUp(extension, api, config, options);
     return {

@@ -42,6 +42,10 @@ export interface RegistrationWindow {
    * @throws SluiceError `setup-ended`.
    */
   tap(listeners: Tap): void;
+  /** The files that `api.reloadOn` was given, in order. */
+  readonly files: readonly string[];
+  /** Takes a file whose change is a change of the extension. */
+  reloadOn(file: string): void;
   /** Takes nothing more, and uses none of the contributions. */
   close(): void;
   /**
@@ -78,6 +82,7 @@ export function openRegistration(
   const provisions: Provision[] = [];
   const registrations: Registration[] = [];
   const taps: Tap[] = [];
+  const files: string[] = [];
   /** Those that the contributions need besides their classes. */
   const needed = new Set<string>();
   let open = true;
@@ -127,6 +132,12 @@ export function openRegistration(
       if (!open) throw extensionError('setup-ended', { extensionId, what });
       taps.push({ ...listeners });
       needed.add('tap');
+    },
+    files,
+    reloadOn: (file) => {
+      const what = `${extensionId}: api.reloadOn`;
+      if (!open) throw extensionError('setup-ended', { extensionId, what });
+      files.push(file);
     },
     close: () => {
       open = false;

@@ -67,13 +67,13 @@ export class ExtensionSet implements AsyncDisposable {
     return this.#members.flatMap(({ live }) => live ?? []);
   }
 
-  /** The files that the extensions begin in, by id: of those that come from a file. */
-  files(): ReadonlyMap<string, string> {
-    const files = new Map<string, string>();
-    for (const { source, extensionId, isUnloaded } of this.#members) {
+  /** The files that the extensions begin in, if they come from a file, and those that they named by `api.reloadOn`; by id. */
+  files(): ReadonlyMap<string, readonly string[]> {
+    const files = new Map<string, readonly string[]>();
+    for (const { source, extensionId, isUnloaded, live } of this.#members) {
       if (isUnloaded || source.file === undefined) continue;
       try {
-        files.set(extensionId, source.file());
+        files.set(extensionId, [source.file(), ...(live?.files() ?? [])]);
       } catch {
         // there is no such file: its status says so
       }

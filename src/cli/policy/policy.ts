@@ -1,0 +1,151 @@
+import { resolve } from 'node:path';
+import type { Command } from 'commander';
+import { recordedOutcome } from '../../host/internal.js';
+import type { Given } from '../../kernel/index.js';
+import { badArguments } from '../errors/command-error.js';
+import { allDispatches } from '../journal/all-dispatches.js';
+import { type JournalChoice, openJournalOf } from '../journal/journal-of.js';
+import { sinceMsOf } from '../journal/journal-since.js';
+import { jsonLine } from '../print/json-line.js';
+import { laidOut } from '../print/layout.js';
+import { type ExitCode, exitCodes } from '../shell/exit-codes.js';
+import type { Shell } from '../shell/shell.js';
+import { counted, printable } from '../shell/text.js';
+import { type PolicyRule, policyPackage } from './policy-package.js';
+
+interface PolicyOptions extends JournalChoice {
+  readonly since?: string;
+  readonly json?: boolean;
+}
+
+/** Events that are named of each result of a rule. */
+const samplesAtMost = 3;
+
+const help = `
+Actions:
+  test FILE...   check the rules, and try their examples
+  try FILE...    say what the rules would have denied or asked of what a journal holds
+
+Policies are in the package sluice-policies; its README shows how to write them.
+
+Examples:
+  $ sluice policy test ./policies.yaml
+  $ sluice policy try ./policies.yaml --journal ./sluice.db --since 7d`;
+
+/** Adds `sluice policy`, which checks policy files and tries them on a journal. */
+export function addPolicy(program: Command, shell: Shell, done: (code: ExitCode) => void): void {
+  program
+    .command('policy')
+    .description('check policies, and try them on a journal')
+    .argument('<action>', 'test or try')
+    .argument('<file...>', 'the policy files')
+    .option('-j, --journal <file>', 'the journal (default: that of the config)')
+    .option('-c, --config <file>', 'the config file, as of `sluice run`')
+    .option('--no-config', 'read no config file')
+    .option('--since <time>', 'only what is younger: 30m, 2h, 7d, or a date')
+    .option('--json', 'print a line of JSON per rule')
+    .addHelpText('after', help)
+    .action(async (action: string, files: readonly string[], options: PolicyOptions) =>
+      done(await policy(action, files, options, shell)),
+    );
+}
+
+async function policy(
+  action: string,
+  files: readonly string[],
+  options: PolicyOptions,
+  shell: Shell,
+): Promise<ExitCode> {
+  if (action !== 'test' && action !== 'try')
+    throw badArguments(`there is no action "${printable(action)}"`, 'Actions: test, try.');
+  const { stdout, stderr, cwd } = shell;
+  const { readPolicies, PolicyError } = await policyPackage(cwd);
+  let read: Awaited<ReturnType<typeof readPolicies>>;
+  try {
+    read = await readPolicies(files.map((file) => resolve(cwd, file)));
+  } catch (thrown) {
+    if (!(thrown instanceof PolicyError)) throw thrown;
+    stderr.lines(thrown.message.split('\n').map(printable));
+    return exitCodes.failed;
+  }
+  if (action === 'try') return tryOnJournal(read.rules, options, shell);
+  const { rules, exampleCount } = read;
+  if (options.json === true) stdout.lines(rules.map(({ id, family }) => jsonLine({ id, family })));
+  else
+    stdout.lines([
+      `${counted(rules.length, 'rule', 'rules')} checked, and ${counted(exampleCount, 'example', 'examples')} met`,
+    ]);
+  return exitCodes.ok;
+}
+
+interface Tally {
+  readonly rule: PolicyRule;
+  tried: number;
+  readonly counts: Record<'denied' | 'asked' | 'failed', number>;
+  readonly samples: { readonly eventId: string; readonly verdict: string; readonly why: string }[];
+}
+
+/** Dispatches to each rule alone what a journal holds of its family. Nothing else is called. */
+async function tryOnJournal(
+  rules: readonly PolicyRule[],
+  options: PolicyOptions,
+  shell: Shell,
+): Promise<ExitCode> {
+  const sinceMs = options.since === undefined ? 0 : sinceMsOf(options.since, Date.now());
+  await using journal = await openJournalOf(options, shell);
+  const tallies = rules.map(
+    (rule): Tally => ({ rule, tried: 0, counts: { denied: 0, asked: 0, failed: 0 }, samples: [] }),
+  );
+  let withoutPayload = 0;
+  for await (const record of allDispatches(journal.reader)) {
+    if (record.occurredAtMs < sinceMs) continue;
+    const of = tallies.filter(({ rule }) => rule.family === record.family);
+    if (of.length === 0) continue;
+    const { event, payload, principal, omitted } = recordedOutcome(record);
+    if (omitted !== undefined) {
+      withoutPayload++;
+      continue;
+    }
+    for (const tally of of) {
+      const { payload: _, family: __, hotPath: ___, ...refs } = event;
+      const given = { ...refs, ...(principal !== undefined && { principal }) } as Given; // as it was dispatched
+      const { verdict, why = '' } = await tally.rule.tryOn(structuredClone(payload), given);
+      tally.tried++;
+      if (verdict === 'allowed') continue;
+      tally.counts[verdict]++;
+      const { eventId } = record;
+      if (tally.samples.length < samplesAtMost) tally.samples.push({ eventId, verdict, why });
+    }
+  }
+  for (const tally of tallies) tell(tally, options, shell);
+  if (withoutPayload > 0 && options.json !== true)
+    shell.stderr.lines([
+      `sluice: warn: ${counted(withoutPayload, 'dispatch', 'dispatches')} of the journal have no payload, and were left out`,
+    ]);
+  return exitCodes.ok;
+}
+
+function tell(
+  { rule, tried, counts, samples }: Tally,
+  { json }: PolicyOptions,
+  shell: Shell,
+): void {
+  const { stdout, width } = shell;
+  const { id, family } = rule;
+  if (json === true) {
+    stdout.lines([jsonLine({ id, family, tried, ...counts, samples })]);
+    return;
+  }
+  const { denied, asked, failed } = counts;
+  stdout.lines([
+    `${id}: ${counted(tried, 'dispatch', 'dispatches')} of ${family}: ${denied} denied, ${asked} asked, ${failed} failed`,
+    ...samples.flatMap(({ eventId, verdict, why }) =>
+      laidOut(
+        printable(`${verdict} ${eventId}${why === '' ? '' : `: ${why}`}`),
+        2,
+        (text) => text,
+        width,
+      ),
+    ),
+  ]);
+}
