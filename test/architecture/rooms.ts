@@ -122,6 +122,7 @@ export const rooms: Readonly<Record<string, readonly string[]>> = {
     'explain',
     'init',
     'replay',
+    'policy',
     'run',
     'stages',
     'store',

@@ -1,6 +1,7 @@
 import { copyFileSync, readdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
+import { policiesOf } from '../../extensions/policies/src/index.js';
 import { checkConfig } from '../../src/host/config/check-config.js';
 import { loadForTest } from '../../src/testing/index.js';
 import { runInMemory } from '../cli/memory-shell.js';
@@ -110,6 +111,16 @@ describe('the blocks of the pages', () => {
         ({ 1: tag }) => tag,
       ),
     );
-    expect([...new Set(tags)].toSorted()).toEqual(['js', 'mermaid', 'sh', 'ts']);
+    expect([...new Set(tags)].toSorted()).toEqual(['js', 'mermaid', 'sh', 'ts', 'yaml']);
   });
+
+  it.each(['docs/judgement.md', 'extensions/policies/README.md'])(
+    'in YAML are policies that load, in %s',
+    async (page) => {
+      const blocks = [...readProjectFile(page).matchAll(/^```yaml\n([\s\S]*?)^```$/gm)];
+      const texts = blocks.map(({ 1: text = '' }) => ({ file: page, text }));
+      expect((await policiesOf(texts)).rules).toHaveLength(blocks.length);
+      expect(blocks).not.toEqual([]);
+    },
+  );
 });

@@ -4,7 +4,7 @@ import { didYouMean } from './problem.js';
 import { glob, type LinearPattern, regularExpression } from './text-functions.js';
 import { type CelType, payloadTypes } from './types-of-stage.js';
 
-/** What a condition is asked about. */
+/** The event that a condition is asked about, as far as it is read. */
 export interface Subject {
   readonly payload: object;
   readonly principal: Principal | undefined;
