@@ -80,6 +80,7 @@ export {
   type IdSource,
   type Instrument,
   isSluiceError,
+  type JudgingOptions,
   type Kernel,
   type KernelLimits,
   type KernelOptions,

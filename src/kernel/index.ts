@@ -39,6 +39,7 @@ export type {
   FamilyOptionsByClass,
   Handler,
   HandlerResult,
+  JudgingOptions,
   ObserverOptions,
   OptionsByClass,
   OptionsOf,

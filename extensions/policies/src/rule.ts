@@ -5,13 +5,13 @@ import {
   ask,
   type Call,
   type Cancel,
-  type ContributionOptions,
   cancel,
   canonicalStages,
   createKernel,
   type Given,
   type Kernel,
   type Stage,
+  type VetoOptions,
 } from 'sluice';
 import { type Condition, conditionOf } from './expression.js';
 import { didYouMean } from './problem.js';
@@ -27,7 +27,7 @@ type RuleHandler = (call: Call<RuleFamily>) => Cancel<'policy'> | Ask | Allow;
 export interface Rule {
   readonly id: string;
   readonly family: RuleFamily;
-  readonly options: ContributionOptions & { readonly failClosed: boolean };
+  readonly options: VetoOptions;
   readonly handler: RuleHandler;
   /** Dispatches to this rule alone, as if it were enforced. `allowed` if its match does not fit. */
   readonly tryOn: (payload: object, given: Given) => Promise<{ verdict: Verdict; why?: string }>;
@@ -77,11 +77,7 @@ export function ruleOf(raw: RawRule): Rule {
   });
   return {
     ...rule,
-    options: {
-      ...(options as object),
-      failClosed,
-      ...(raw.mode === 'audit' && { mode: raw.mode }),
-    },
+    options: { ...(options as object), failClosed, mode: raw.mode },
     tryOn: (payload, given) => tryOn(trial, stage, payload, given),
   };
 }

@@ -129,6 +129,19 @@ describe('a rule', () => {
     expectPassed(await test.dispatch('agent.tool.calling', call, { after: asked, answered }));
   });
 
+  it('in audit mode has no effect, until the operator enforces it (judgement §3.1)', async () => {
+    const file = await fileOf(rule("toolName == 'Read'", 'mode: audit', 'denied'));
+    const overrides = { 'policy/one': { mode: 'enforce' as const } };
+    for (const [more, status] of [
+      [{}, 'passed'],
+      [{ overrides }, 'cancelled'],
+    ] as const) {
+      await using test = await loadForTest(policies, { config: { policies: [file] }, ...more });
+      const outcome = await test.dispatch('agent.tool.calling', { toolName: 'Read', params: {} });
+      expect(outcome.status).toBe(status);
+    }
+  });
+
   it('asks nothing about a message that is itself a question', async () => {
     const text = `
 - id: all

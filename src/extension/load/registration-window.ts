@@ -63,6 +63,7 @@ const optionNames = [
   'priority',
   'timeoutMs',
   'match',
+  'mode',
   'detached',
   'failClosed',
   'recheck',

@@ -5,7 +5,12 @@ import type { MatchScalar } from '../outcome/matching.js';
 import { ContributionOwn } from '../run/services/own.js';
 import type { Logger } from '../stage/ports.js';
 import { judgesStreams, type Stage } from '../stage/stage.js';
-import { type HandlerClass, type HandlerMode, handlerClasses } from '../stage/vocabulary.js';
+import {
+  type HandlerClass,
+  type HandlerMode,
+  handlerClasses,
+  handlerModes,
+} from '../stage/vocabulary.js';
 import { didYouMean } from '../value/nearest.js';
 
 /** An operator's changes to a contribution, by `extension/contribution`. */
@@ -36,6 +41,7 @@ export interface RawContribution {
   readonly detached?: boolean;
   readonly band?: 'last';
   readonly match?: unknown;
+  readonly mode?: HandlerMode;
 }
 
 const contributionKeys: readonly string[] = [
@@ -52,6 +58,7 @@ const contributionKeys: readonly string[] = [
   'detached',
   'band',
   'match',
+  'mode',
 ] satisfies (keyof RawContribution)[];
 
 const idPattern = /^[^\s/\p{Cc}]+$/u;
@@ -110,7 +117,10 @@ export function entryOf(
   const ownMs = override.timeoutMs ?? given.timeoutMs;
   const closed =
     given.class === 'veto' && (given.failClosed === true || stage.onError.veto === 'closed');
-  if (override.mode === 'audit' && given.class === 'observer')
+  if (given.mode !== undefined && !handlerModes.includes(given.mode))
+    refuse(`mode must be one of ${handlerModes.join(', ')}, and it is "${String(given.mode)}"`);
+  const mode = override.mode ?? given.mode ?? 'enforce';
+  if (mode === 'audit' && given.class === 'observer')
     refuse('an observer has no effect that audit mode could hold back: disable it');
   const own = checkMatch(given.match, stage, who, 'contribution');
   const operator = checkMatch(override.match, stage, who, 'operator');
@@ -131,7 +141,7 @@ export function entryOf(
     previewOk: given.preview === 'ok',
     match: [...conditionsOf(own, stage), ...conditionsOf(operator, stage)],
     matches: { own, operator },
-    mode: override.mode ?? 'enforce',
+    mode,
     unknownMatches: closed,
     absent: override.disabled === true ? 'disabled' : undefined,
     standsFor: undefined,

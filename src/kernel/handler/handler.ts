@@ -18,7 +18,7 @@ import type {
 import type { Outcome } from '../outcome/outcome.js';
 import type { Principal } from '../outcome/principal.js';
 import type { Logger } from '../stage/ports.js';
-import type { Gate, HandlerClass } from '../stage/vocabulary.js';
+import type { Gate, HandlerClass, HandlerMode } from '../stage/vocabulary.js';
 import type { Ask } from './ask.js';
 import type { Allow, Cancel, CancelWithReply, Select } from './decisions.js';
 
@@ -116,13 +116,19 @@ export interface ContributionOptions {
   readonly timeoutMs?: number;
 }
 
+/** The options of any class but observers. */
+export interface JudgingOptions extends ContributionOptions {
+  /** `audit` calls it without effect, and tells taps of its verdict; by default `enforce`. The operator's override wins (judgement §3). */
+  readonly mode?: HandlerMode;
+}
+
 /** The options of an observer: called in its place, not awaited, its failure reported to the tap. */
 export interface ObserverOptions extends ContributionOptions {
   readonly detached?: boolean;
 }
 
 /** The options of a veto. */
-export interface VetoOptions extends ContributionOptions {
+export interface VetoOptions extends JudgingOptions {
   /** A failure of this veto fails the stage, and it must return `allow()` or `cancel()`. */
   readonly failClosed?: boolean;
   /** `false` declines to judge again what changed after it allowed; the outcome then says so. */
@@ -141,10 +147,10 @@ export interface PreviewOptions {
 /** The options of each class. */
 export interface OptionsByClass {
   readonly observer: ObserverOptions;
-  readonly augmenter: ContributionOptions;
-  readonly mutator: ContributionOptions;
+  readonly augmenter: JudgingOptions;
+  readonly mutator: JudgingOptions;
   readonly veto: VetoOptions;
-  readonly resolver: ContributionOptions;
+  readonly resolver: JudgingOptions;
 }
 
 /** `PreviewOptions` where the family judges streams; nothing more elsewhere. */
