@@ -91,9 +91,8 @@ function answer(
   }
   const there = host.routes?.list().filter((one) => one.path === path) ?? [];
   if (host.routes !== undefined && there.length > 0) {
-    const maxBodyBytes = Math.max(...there.map((one) => one.maxBodyBytes));
     if (isOwnPage(headers.origin, isKnown))
-      void serveRoute(host.routes, { request, response, url, maxBodyBytes });
+      void serveRoute(host.routes, { request, response, url, there });
     else refuse(403, 'another page may not ask here');
     return;
   }

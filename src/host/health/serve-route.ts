@@ -1,7 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import type { HttpRoutes } from '../routes/host-routes.js';
+import { refusal, wrongMethod } from '../routes/answer-request.js';
+import type { HttpRouteStatus, HttpRoutes } from '../routes/host-routes.js';
 
 /** A request as it came in at a port. */
 export interface ServedRequest {
@@ -9,9 +10,12 @@ export interface ServedRequest {
   readonly response: ServerResponse;
   /** The path and the query. */
   readonly url: string;
-  /** Bytes that its body may have. */
-  readonly maxBodyBytes: number;
+  /** The routes of its path. */
+  readonly there: readonly HttpRouteStatus[];
 }
+
+/** Methods that the web's own `Request` does not take. No route has them. */
+const notOfRequests: ReadonlySet<string | undefined> = new Set(['CONNECT', 'TRACE', 'TRACK']);
 
 /** Headers of one connection, which the server sets itself. */
 const perConnection: ReadonlySet<string> = new Set([
@@ -22,18 +26,20 @@ const perConnection: ReadonlySet<string> = new Set([
 /** Has a request answered by the routes of a host, and writes the answer. Never rejects. */
 export async function serveRoute(
   routes: Pick<HttpRoutes, 'answer'>,
-  { request, response, url, maxBodyBytes }: ServedRequest,
+  { request, response, url, there }: ServedRequest,
 ): Promise<void> {
+  const maxBodyBytes = Math.max(...there.map((one) => one.maxBodyBytes));
   const gone = new AbortController();
   response.once('close', () => gone.abort());
   try {
     const body = await bodyOf(request, maxBodyBytes);
     if (body === 'cut-off') return;
-    const answer =
-      body === 'too-large'
-        ? Response.json({ error: `a body may have ${maxBodyBytes} bytes` }, { status: 413 })
-        : await routes.answer(webRequest(request, url, body, gone.signal));
-    await write(answer, response);
+    const answer = async (): Promise<Response> => {
+      if (notOfRequests.has(request.method)) return wrongMethod(there);
+      if (body === 'too-large') return refusal(413, `a body may have ${maxBodyBytes} bytes`);
+      return routes.answer(webRequest(request, url, body, gone.signal));
+    };
+    await write(await answer(), response);
   } catch {
     // the client has gone, or the answer broke off: it is to see that it is not whole
     response.destroy();

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { HostParts } from '../parts/parts.js';
 import { callWithin } from '../parts/within-time.js';
-import { nameOfRoute, type OwnedRoute } from '../provided/routes.js';
+import { type HttpRoute, nameOfRoute, type OwnedRoute } from '../provided/routes.js';
+import { boundedBody } from './bounded-body.js';
 
 /** Requests that are answered at once, of all routes. */
 const runningAtMost = 64;
@@ -11,23 +12,29 @@ const late = Symbol('late');
 
 type Parts = Pick<HostParts, 'gate' | 'routes' | 'clock' | 'logger'>;
 
-/** Answers a request by the route of its method and path (extensions-that-act §9). Never rejects. */
-export function answerRequest(parts: Parts, request: Request): Promise<Response> {
-  return parts.gate.pass(async () => {
-    const { running } = parts.routes;
-    const { pathname } = new URL(request.url);
-    const there = parts.routes.all().filter(({ route }) => route.path === pathname);
-    if (there.length === 0) return refusal(404, 'there is no such path');
-    const method = request.method === 'HEAD' ? 'GET' : request.method;
-    const owned = there.find(({ route }) => route.method === method);
-    if (owned === undefined) {
-      const allow = there.map(({ route }) => route.method).join(', ');
-      return refusal(405, `only ${allow}`, { allow });
-    }
-    if (running.size >= runningAtMost)
-      return refusal(503, 'too many requests are being answered', { 'retry-after': '1' });
-    return answerBy(parts, owned, request);
-  });
+/**
+ * Answers a request by the route of its method and path (extensions-that-act §9). A reload waits for it until its body has ended.
+ * Never rejects.
+ */
+export async function answerRequest(parts: Parts, request: Request): Promise<Response> {
+  await parts.gate.enter();
+  const owned = routeFor(parts, request);
+  if (!(owned instanceof Response)) return answerBy(parts, owned, request);
+  parts.gate.leave();
+  return owned;
+}
+
+/** Finds the route of a request, or says why there is none. */
+function routeFor({ routes }: Parts, request: Request): OwnedRoute | Response {
+  const { pathname } = new URL(request.url);
+  const there = routes.all().filter(({ route }) => route.path === pathname);
+  if (there.length === 0) return refusal(404, 'there is no such path');
+  const method = request.method === 'HEAD' ? 'GET' : request.method;
+  const owned = there.find(({ route }) => route.method === method);
+  if (owned === undefined) return wrongMethod(there.map(({ route }) => route));
+  if (routes.running.size >= runningAtMost)
+    return refusal(503, 'too many requests are being answered', { 'retry-after': '1' });
+  return owned;
 }
 
 /** An answer of the host itself, which holds no text of anybody. */
@@ -40,8 +47,15 @@ export function refusal(
   return Response.json({ error }, { status, headers });
 }
 
+/** The answer to a method that no route of a path has. */
+export function wrongMethod(there: readonly Pick<HttpRoute, 'method'>[]): Response {
+  const allow = there.map(({ method }) => method).join(', ');
+  return refusal(405, `only ${allow}`, { allow });
+}
+
+/** Answers a request, and leaves the gate when the answer has ended. */
 async function answerBy(parts: Parts, owned: OwnedRoute, request: Request): Promise<Response> {
-  const { routes, clock, logger } = parts;
+  const { routes, clock, logger, gate } = parts;
   const { extensionId, route } = owned;
   const { handler: answerOf, timeoutMs = usualTimeoutMs } = route;
   const requestId = randomUUID();
@@ -55,15 +69,19 @@ async function answerBy(parts: Parts, owned: OwnedRoute, request: Request): Prom
   const done = (): void => {
     clock.clearTimeout(timer);
     routes.running.delete(stop);
+    gate.leave();
     request.signal.removeEventListener('abort', leave);
+  };
+  const about = { extensionId, route: nameOfRoute(route), requestId };
+  const failed = (error: unknown): void => {
+    done();
+    logger.error('a route failed', { ...about, error });
   };
   let error: unknown;
   const end = await callWithin(
     async () => {
       try {
-        const answer: unknown = await answerOf(new Request(request, { signal: stop.signal }));
-        if (answer instanceof Response) return answer;
-        throw new TypeError('the handler returned no Response');
+        return wholeAnswer(await answerOf(new Request(request, { signal: stop.signal })));
       } catch (thrown) {
         error = thrown;
         throw thrown;
@@ -73,32 +91,36 @@ async function answerBy(parts: Parts, owned: OwnedRoute, request: Request): Prom
     undefined,
     stop.signal,
   );
-  if (end.status === 'returned') return bounded(end.value, request.method, stop.signal, done);
-  done();
-  const about = { extensionId, route: nameOfRoute(route), requestId };
-  const id = { 'x-request-id': requestId };
-  if (end.status === 'threw') {
-    logger.error('a route failed', { ...about, error });
-    return refusal(500, `the route failed; the log has the request ${requestId}`, id);
-  }
-  if (stop.signal.reason !== late) return refusal(503, 'the request was stopped', id);
-  logger.warn('a route took too long', { ...about, timeoutMs });
-  return refusal(504, `the route took too long; the log has the request ${requestId}`, id);
-}
-
-/** Has the body of an answer end when the signal aborts. @param done is called when all of it is read. */
-function bounded(
-  answer: Response,
-  method: string,
-  signal: AbortSignal,
-  done: () => void,
-): Response {
-  if (answer.body === null || method === 'HEAD') {
-    void answer.body?.cancel();
+  const isLate = (): boolean => stop.signal.reason === late;
+  const ended = (): void => {
+    done();
+    if (isLate()) logger.warn('a route took too long', { ...about, timeoutMs });
+  };
+  if (end.status === 'returned') {
+    const { value: answer } = end;
+    if (answer.body !== null && request.method !== 'HEAD')
+      return new Response(boundedBody(answer.body, stop.signal, { done: ended, failed }), answer);
+    void answer.body?.cancel().catch(() => undefined);
     done();
     return new Response(null, answer);
   }
-  signal.addEventListener('abort', done, { once: true });
-  const through = new TransformStream({ flush: done });
-  return new Response(answer.body.pipeThrough(through, { signal }), answer);
+  const id = { 'x-request-id': requestId };
+  if (end.status === 'threw') {
+    failed(error);
+    return refusal(500, `the route failed; the log has the request ${requestId}`, id);
+  }
+  ended();
+  if (!isLate()) return refusal(503, 'the request was stopped', id);
+  return refusal(504, `the route took too long; the log has the request ${requestId}`, id);
+}
+
+/** Checks what a handler has returned. @throws TypeError if it cannot be the answer. */
+function wholeAnswer(answer: unknown): Response {
+  if (!(answer instanceof Response)) throw new TypeError('the handler returned no Response');
+  if (answer.type === 'error') throw new TypeError('the handler returned Response.error()');
+  if (answer.bodyUsed || answer.body?.locked === true)
+    throw new TypeError(
+      'the body of the Response was read before: each request needs one of its own',
+    );
+  return answer;
 }

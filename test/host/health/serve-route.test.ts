@@ -92,6 +92,12 @@ describe('the routes at the health port (extensions-that-act §9)', () => {
     expect((await post('0123456789a', chunked)).status).toBe(413);
   });
 
+  it('refuse a method that no route can have (extensions-that-act §9.1)', async () => {
+    await using host = await served(echo);
+    const { status, headers } = await ask(`${host.url}/echo`, { method: 'TRACE' });
+    expect([status, headers.allow]).toEqual([405, 'POST']);
+  });
+
   it('give the bytes of a body as they came', async () => {
     const bytes = Buffer.from([0, 255, 128, 10, 13]);
     await using lab = await served({

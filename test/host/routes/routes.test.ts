@@ -115,6 +115,9 @@ describe('a route of an extension (extensions-that-act §9)', () => {
     const cut = expect(reading).rejects.toThrow();
     await test.clock.advance(30_000);
     await cut;
+    expect(test.log.entries).toContainEqual(
+      expect.objectContaining({ level: 'warn', message: 'a route took too long' }),
+    );
   });
 
   it('leaves no timer behind when its answer was read', async () => {
@@ -122,6 +125,58 @@ describe('a route of an extension (extensions-that-act §9)', () => {
     await using _test = test;
     const before = test.clock.pending;
     expect(await (await ask()).text()).toBe('hello');
+    expect(test.clock.pending).toBe(before);
+  });
+
+  it('that gives the same Response twice is answered with 500 from the second time on, and the log says so (extensions-that-act §9.5)', async () => {
+    const same = new Response('hello');
+    const { test, ask } = await hostWith(answering('', { handler: () => same }));
+    await using _test = test;
+    expect(await (await ask()).text()).toBe('hello');
+    const before = test.clock.pending;
+    const second = await ask();
+    expect([second.status, await second.text()]).toEqual([
+      ...[500, expect.stringContaining(second.headers.get('x-request-id') ?? 'no id')],
+    ]);
+    expect(test.log.entries).toContainEqual(
+      expect.objectContaining({ level: 'error', message: 'a route failed' }),
+    );
+    expect(test.clock.pending).toBe(before);
+  });
+
+  it('that gives a Response of no status is answered with 500 (extensions-that-act §9.5)', async () => {
+    const { test, ask } = await hostWith(answering('', { handler: () => Response.error() }));
+    await using _test = test;
+    expect((await ask()).status).toBe(500);
+  });
+
+  it('whose body fails is told of in the log, and holds no place any more (extensions-that-act §9.5)', async () => {
+    const error = new Error('the disk is gone');
+    const body = () =>
+      new ReadableStream({
+        pull: (stream) => stream.error(error),
+      });
+    const { test, ask } = await hostWith(answering('', { handler: () => new Response(body()) }));
+    await using _test = test;
+    const before = test.clock.pending;
+    await expect((await ask()).text()).rejects.toThrow();
+    expect(test.log.entries).toContainEqual(
+      expect.objectContaining({
+        level: 'error',
+        message: 'a route failed',
+        fields: expect.objectContaining({ extensionId: 'acme', route: 'GET /page', error }),
+      }),
+    );
+    expect(test.clock.pending).toBe(before);
+  });
+
+  it('whose body nobody wants to the end holds no place any more', async () => {
+    const endless = () =>
+      new ReadableStream({ pull: (stream) => stream.enqueue(Buffer.from('a')) });
+    const { test, ask } = await hostWith(answering('', { handler: () => new Response(endless()) }));
+    await using _test = test;
+    const before = test.clock.pending;
+    await (await ask()).body?.cancel();
     expect(test.clock.pending).toBe(before);
   });
 
@@ -254,6 +309,27 @@ describe('a reload (extensions-that-act §9.7)', () => {
     expect(await (await first).text()).toBe('version 1');
     await reloaded;
     expect(await (await second).text()).toBe('version 2');
+  });
+
+  it('waits for the body of an answer that is under way, too', async () => {
+    const gate = deferred();
+    const { test, ask } = await reloading((version) => () => {
+      const texts = async function* () {
+        yield new TextEncoder().encode(`version ${version}`);
+        if (version === 1) await gate.promise;
+        yield new TextEncoder().encode(' to its end');
+      };
+      return new Response(ReadableStream.from(texts()) as ReadableStream<Uint8Array>);
+    });
+    await using _test = test;
+    const answer = await ask();
+    const reloaded = test.host.reload();
+    const text = answer.text();
+    await test.clock.advance(0);
+    gate.resolve();
+    expect(await text).toBe('version 1 to its end');
+    await reloaded;
+    expect(await (await ask()).text()).toBe('version 2 to its end');
   });
 
   it('stops a request that does not end in time, and goes on', async () => {
