@@ -1,7 +1,7 @@
-import { type ASTNode, Environment } from '@marcbachmann/cel-js';
+import { Environment } from '@marcbachmann/cel-js';
 import type { Envelope, Principal, Ref, Stage } from 'sluice';
+import { checkSize, Patterns, readingOf } from './cost.js';
 import { didYouMean } from './problem.js';
-import { glob, type LinearPattern, regularExpression } from './text-functions.js';
 import { type CelType, payloadTypes } from './types-of-stage.js';
 
 /** The event that a condition is asked about, as far as it is read. */
@@ -72,31 +72,6 @@ const eventFields = {
   messageRef: 'Ref',
 };
 
-const patterns = { re: regularExpression, glob } as const;
-
-/** Functions and macros that a condition may call. None of them takes longer than its text does. */
-const allowedCalls: readonly string[] = [
-  ...['has', 'size', 'contains', 'startsWith', 'endsWith', 'indexOf', 'lastIndexOf', 'substring'],
-  ...['lowerAscii', 'upperAscii', 'trim', 'int', 'double', 'string', 'bool', 'dyn', 'type'],
-  ...[
-    'timestamp',
-    'duration',
-    'getFullYear',
-    'getMonth',
-    'getDayOfMonth',
-    'getDate',
-    'getDayOfWeek',
-  ],
-  ...['getDayOfYear', 'getHours', 'getMinutes', 'getSeconds', 'getMilliseconds'],
-  ...['all', 'exists', 'exists_one', 're', 'glob'],
-];
-
-/** Macros that go over a list. */
-const macros: readonly string[] = ['all', 'exists', 'exists_one'];
-
-/** Values of a payload that a condition with a macro goes over at most. */
-const valuesAtMost = 5_000;
-
 /**
  * Compiles a condition over the payload of a stage: an unknown field, a wrong type and a call that could take long are refused.
  *
@@ -104,10 +79,6 @@ const valuesAtMost = 5_000;
  */
 export function conditionOf(source: string, stage: Stage): Condition {
   const fields = payloadTypes(stage);
-  const compiled: Record<keyof typeof patterns, Map<string, LinearPattern>> = {
-    re: new Map(),
-    glob: new Map(),
-  };
   const environment = new Environment({ limits: { maxAstNodes: 1_000, maxDepth: 50 } })
     .registerType('Ref', { ctor: PolicyRef, fields: { channel: 'string', id: 'string' } })
     .registerType('Principal', { ctor: PolicyPrincipal, fields: principalFields })
@@ -118,88 +89,27 @@ export function conditionOf(source: string, stage: Stage): Condition {
   }
   environment.registerVariable('event', 'Event');
   if (stage.principal) environment.registerVariable('principal', 'Principal');
+  const patterns = new Patterns();
   for (const name of ['re', 'glob'] as const)
     environment.registerFunction(`${name}(string, string): bool`, (text: string, pattern: string) =>
-      compiled[name].get(pattern)?.isFoundIn(text),
+      patterns.of(name, pattern).isFoundIn(text),
     );
 
   const { valid, type, error } = environment.check(source);
   if (!valid) throw new Error(textOf(error, source, fields, stage));
   if (type !== 'bool') throw new Error(`it is of type ${type}, and must be true or false`);
   const parsed = environment.parse(source);
-  const names = new Set<string>();
-  let hasMacro = false;
-  visit(
-    parsed.ast,
-    0,
-    (call, args, depth) => {
-      if (!allowedCalls.includes(call))
-        throw new Error(
-          call === 'matches'
-            ? 'matches() can take for ever: use re(text, pattern), glob(text, pattern) or contains()'
-            : `${call}() is not for policies${didYouMean(call, allowedCalls)}`,
-        );
-      if (macros.includes(call)) {
-        hasMacro = true;
-        if (depth > 0) throw new Error(`${call}() stands within another: it would take long`);
-      }
-      if (call !== 're' && call !== 'glob') return;
-      const [, pattern] = args;
-      if (pattern?.op !== 'value' || typeof pattern.args !== 'string')
-        throw new Error(`the pattern of ${call}() must be written out as a text`);
-      try {
-        compiled[call].set(pattern.args, patterns[call](pattern.args));
-      } catch (thrown) {
-        throw new Error(`${call}(): ${String((thrown as Error).message)}`);
-      }
-    },
-    (name) => names.add(name),
-  );
+  const { names, cost } = readingOf(parsed.ast, patterns);
   const read = [...names].filter((name) => Object.hasOwn(fields, name));
   return ({ payload, principal, event }) => {
     const known = payload as Readonly<Record<string, unknown>>;
     const variables: Record<string, unknown> = {};
     for (const name of read) if (known[name] !== undefined) variables[name] = known[name];
-    if (hasMacro) checkSize(variables);
+    checkSize(variables, cost);
     if (names.has('principal')) variables['principal'] = principalOf(principal);
     if (names.has('event')) variables['event'] = eventOf(event);
     return parsed(variables) === true;
   };
-}
-
-/** Walks over an expression. `depth` counts the macros around a call. */
-function visit(
-  node: ASTNode,
-  depth: number,
-  call: (name: string, args: readonly ASTNode[], depth: number) => void,
-  name: (name: string) => void,
-): void {
-  const within = (one: unknown, at: number): void => {
-    if (Array.isArray(one)) for (const part of one) within(part, at);
-    else if (typeof one === 'object' && one !== null && 'op' in one)
-      visit(one as ASTNode, at, call, name); // the parser makes no other object with an `op`
-  };
-  if (node.op === 'id') name(node.args);
-  else if (node.op === 'call' || node.op === 'rcall') {
-    const [called] = node.args;
-    const args = node.op === 'call' ? node.args[1] : node.args[2];
-    call(called, args, depth);
-    if (node.op === 'rcall') within(node.args[1], depth);
-    within(args, macros.includes(called) ? depth + 1 : depth);
-  } else if (node.op !== 'value') within(node.args, depth);
-}
-
-/** @throws Error if a macro would have too much to go over. */
-function checkSize(variables: object): void {
-  let left = valuesAtMost;
-  const waiting: unknown[] = [variables];
-  for (let value = waiting.pop(); value !== undefined; value = waiting.pop()) {
-    if (typeof value !== 'object' || value === null) continue;
-    const values = Array.isArray(value) ? value : Object.values(value);
-    left -= values.length;
-    if (left < 0) throw new Error(`the payload has more than ${valuesAtMost} values to go over`);
-    for (const one of values) if (one !== undefined) waiting.push(one);
-  }
 }
 
 function principalOf(principal: Principal | undefined): PolicyPrincipal {

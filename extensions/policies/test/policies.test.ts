@@ -319,10 +319,37 @@ describe('a hostile text', () => {
     expect((await judge("glob(params.text, '*a*a*a*c')", { text })).status).toBe('passed');
   });
 
-  it('is no list of any length to go over (judgement §5.5)', async () => {
-    const list = Array.from({ length: 10_000 }, (_, at) => at);
-    const outcome = expectFailed(await judge('params.list.exists(x, x == 1)', { list }));
-    expect(outcome.failures[0]?.message).toContain('more than 5000 values');
+  it.each([
+    [
+      'a list of any length',
+      'params.list.exists(x, x == 1)',
+      { list: Array.from({ length: 10_000 }, (_, at) => at) },
+    ],
+    [
+      'a list in a list of any length',
+      '1 in params.list',
+      { list: Array.from({ length: 10_000 }, (_, at) => at) },
+    ],
+    [
+      'a long text that is looked for in another',
+      'params.text.contains(params.part)',
+      { text: 'a'.repeat(20_000), part: 'aba' },
+    ],
+    ['a long text, letter by letter', 'size(params.text) > 5', { text: 'a'.repeat(1_000_000) }],
+    [
+      'a long text, for each of many words',
+      'params.words.exists(x, x == params.text)',
+      { words: Array.from({ length: 100 }, String), text: 'a'.repeat(100_000) },
+    ],
+  ])('is not read if it is %s (judgement §5.5)', async (_, condition, params) => {
+    const outcome = expectFailed(await judge(condition, params));
+    expect(outcome.failures[0]?.message).toContain('the condition reads at most');
+  });
+
+  it('is searched for words that are written out, also in a macro', async () => {
+    const condition = "['rm -rf', 'mkfs'].exists(x, params.text.contains(x))";
+    const text = `${'a'.repeat(500_000)}mkfs`;
+    expect((await judge(condition, { text })).status).toBe('cancelled');
   });
 });
 
