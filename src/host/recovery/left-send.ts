@@ -13,7 +13,7 @@ export function whyNotAgain(
   { outcome, cancel }: PreparedSend,
   account: RunningAccount | undefined,
 ): string | undefined {
-  if (cancel !== undefined) return `${cancel.code} cancelled it`;
+  if (cancel !== undefined) return `egress.preparing cancelled it: ${cancel.code}`;
   if (outcome.status !== 'passed') return `egress.preparing ${outcome.status} it`;
   const { channel, accountId } = { ...outcome.payload, ...outcome.selection?.target };
   if (account?.channel.id === channel && account?.accountId === accountId) return undefined;

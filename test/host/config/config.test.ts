@@ -30,6 +30,8 @@ function accepted(config: unknown) {
 describe('a config (§20.1)', () => {
   it('may leave everything out', () => {
     expect(accepted({}).config).toEqual({
+      approvals: {},
+      roles: {},
       extensions: [],
       plugins: [],
       openclaw: {},
