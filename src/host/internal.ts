@@ -1,7 +1,9 @@
 // The names of this layer that only the command line and tests use. They are no part of the package.
 
+export { whyNotAlways } from './approvals/answer-approval.js';
 export { type ApprovalRow, shortIdOf } from './approvals/approval-row.js';
-export { approvalLine } from './approvals/approval-text.js';
+export { approvalLine, grantLine } from './approvals/approval-text.js';
+export { Grants } from './approvals/grants.js';
 export { approvalRows, changeState } from './approvals/kept-approvals.js';
 export { type ConfigVerdict, checkConfig } from './config/check-config.js';
 export { type ConfigProblem, placeOf } from './config/problem.js';

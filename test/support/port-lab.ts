@@ -5,7 +5,7 @@ import { loadAll, startAll, stopAll } from '../../src/host/life/lifecycle.js';
 import { partsOf } from '../../src/host/parts/make-parts.js';
 import type { ApprovalOptions } from '../../src/host/parts/options.js';
 import type { HostParts } from '../../src/host/parts/parts.js';
-import type { ApprovalQuestion, Envelope } from '../../src/kernel/index.js';
+import type { ApprovalQuestion, Envelope, Principal } from '../../src/kernel/index.js';
 import type { AgentProvider } from '../../src/stream/index.js';
 import { fakeChannel, type VirtualClock, virtualClock } from '../../src/testing/index.js';
 import { mortalJournal } from './mortal-journal.js';
@@ -15,6 +15,8 @@ export interface PortLabOptions {
   readonly clock?: VirtualClock;
   readonly approvals?: ApprovalOptions;
   readonly question?: Partial<ApprovalQuestion>;
+  /** On whose behalf the agent calls. */
+  readonly principal?: Principal;
   /** The tool calls that were let go, over all hosts of a test. */
   readonly ran?: string[];
   /** The arguments of the calls of a prompt. */
@@ -81,7 +83,10 @@ export async function portLab({
         };
         const event = { correlationId, eventId: `${correlationId}.ask` } as Envelope; // the port reads no more of it
         const family = 'agent.tool.calling';
-        const answer = await port?.ask({ question, family, payload, event, sessionKey, signal });
+        const answer = await port?.ask({
+          ...{ question, family, payload, event, sessionKey, signal },
+          ...(options.principal !== undefined && { principal: options.principal }),
+        });
         if (answer?.status === 'allowed' && options.isIdle !== true && (await answer.use()))
           ran.push(what);
         if (options.hangs === true) await new Promise(() => undefined);
@@ -120,7 +125,7 @@ export async function portLab({
     channel.sent.filter(
       ({ kind, interactive }) => kind === 'approval' && interactive !== undefined,
     );
-  const button = (at: 0 | 1 = 0): string => asked().at(-1)?.interactive?.buttons?.[at]?.id ?? '';
+  const button = (at = 0): string => asked().at(-1)?.interactive?.buttons?.[at]?.id ?? '';
   return {
     ...{ parts: made, channel, clock, ends, begun, ran, journal: mortal, asked, button },
     idOf: (): string => button().split(':')[2]?.slice(0, 8) ?? '',

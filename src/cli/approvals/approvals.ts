@@ -5,9 +5,18 @@ import {
   approvalLine,
   approvalRows,
   changeState,
+  Grants,
+  grantLine,
   shortIdOf,
+  whyNotAlways,
 } from '../../host/internal.js';
-import { inertJson, principalText, silentLogger, systemClock } from '../../kernel/index.js';
+import {
+  approvalScopes,
+  inertJson,
+  principalText,
+  silentLogger,
+  systemClock,
+} from '../../kernel/index.js';
 import { badArguments } from '../errors/command-error.js';
 import { type JournalChoice, journalFile } from '../journal/journal-of.js';
 import { jsonLine } from '../print/json-line.js';
@@ -17,17 +26,19 @@ import { printable } from '../shell/text.js';
 
 interface ApprovalsOptions extends JournalChoice {
   readonly json?: boolean;
+  readonly always?: string;
 }
 
-const actions = ['list', 'show', 'approve', 'deny'] as const;
+const actions = ['list', 'show', 'approve', 'deny', 'revoke'] as const;
 type Action = (typeof actions)[number];
 
 const help = `
 Actions:
-  list               the questions of messages that have not ended, oldest first
+  list               the questions of messages that have not ended, and what is always allowed
   show ID            one question: who may answer it, and all that it is about
   approve ID         allow it, as an operator: whoever may write the file may answer
   deny ID [REASON]   deny it; the agent reads the reason
+  revoke ID          end an "always": the next such action is asked about
 
 An id may be cut: its first characters are enough. A host that runs notices the answer
 within a second; without a host the next one takes it. spec/judgement.md says more.
@@ -36,6 +47,7 @@ Examples:
   $ sluice approvals list --journal ./sluice.db
   $ sluice approvals show 3f9a12bc
   $ sluice approvals approve 3f9a12bc
+  $ sluice approvals approve 3f9a12bc --always session
   $ sluice approvals deny 3f9a12bc "not on a Friday"`;
 
 /** Adds `sluice approvals`, which shows and answers the questions that a host has put to humans. */
@@ -43,12 +55,13 @@ export function addApprovals(program: Command, shell: Shell, done: (code: ExitCo
   program
     .command('approvals')
     .description('look at the questions that wait for a human, and answer them')
-    .argument('<action>', 'list, show, approve or deny')
+    .argument('<action>', 'list, show, approve, deny or revoke')
     .argument('[id]', 'the id of a question, as list shows it')
     .argument('[reason...]', 'with deny: why')
     .option('--journal <file>', 'the journal (default: journal.path of the config file)')
     .option('-c, --config <file>', 'the config file that names it')
     .option('--no-config', 'read no config file')
+    .option('--always <scope>', 'with approve: for 30 days, for tool, session or principal')
     .option('--json', 'print a line of JSON per entry')
     .addHelpText('after', help)
     .action(
@@ -77,6 +90,8 @@ async function approvals(
     throw badArguments(`${action} needs the id of a question`, 'See `sluice approvals list`.');
   if (given.reason !== '' && action !== 'deny')
     throw badArguments(`${action} takes no reason`, 'A reason belongs to deny.');
+  if (options.always !== undefined && action !== 'approve')
+    throw badArguments(`${action} takes no --always`, '--always belongs to approve.');
   const open = await tendJournal(await journalFile(options, shell));
   try {
     shell.stdout.lines(await linesOf(open, { ...given, action }, options));
@@ -89,29 +104,54 @@ async function approvals(
 async function linesOf(
   { keyValues }: TendedJournal,
   { action, id = '', reason }: { action: Action; id: string | undefined; reason: string },
-  { json }: ApprovalsOptions,
+  { json, always: scope }: ApprovalsOptions,
 ): Promise<readonly string[]> {
-  const rows = approvalRows({ keyValues, clock: systemClock, logger: silentLogger });
+  const parts = { keyValues, clock: systemClock, logger: silentLogger };
+  const grants = new Grants(parts);
+  if (action === 'revoke') {
+    const grant = rowOf(await grants.list(), id);
+    if (!(await grants.revoke(grant)))
+      throw badArguments(`${id} does not hold any more`, 'See `sluice approvals list`.');
+    return [json === true ? jsonLine(grant) : `${shortIdOf(grant)} is revoked`];
+  }
+  const rows = approvalRows(parts);
   const all = await rows.load();
-  if (action === 'list')
-    return all.map((row) =>
-      json === true ? jsonLine(row) : printable(approvalLine(row, systemClock.now())),
-    );
+  if (action === 'list') {
+    const kept = await grants.list();
+    if (json === true) return [...all, ...kept].map(jsonLine);
+    const now = systemClock.now();
+    const lines = [
+      ...all.map((one) => approvalLine(one, now)),
+      ...kept.map((one) => grantLine(one, now)),
+    ];
+    return lines.map(printable);
+  }
   const row = rowOf(all, id);
   if (action === 'show') return json === true ? [jsonLine(row)] : shown(row);
   const state = action === 'approve' ? 'allowed' : 'denied';
+  const always = approvalScopes.find((one) => one === scope);
+  if (scope !== undefined && always === undefined)
+    throw badArguments(`there is no scope "${scope}"`, `Scopes: ${approvalScopes.join(', ')}.`);
+  const problem = whyNotAlways(row, always);
+  if (problem !== undefined) throw badArguments(`${id} is not answered`, problem);
   const ended = await changeState(rows, row, 'pending', {
     state,
     answeredBy: 'operator',
     endedAtMs: systemClock.now(),
+    ...(always !== undefined && { always }),
     ...(reason !== '' && { reason }),
   });
   if (ended === undefined)
     throw badArguments(`${id} is not open any more`, 'See `sluice approvals list`.');
-  return [json === true ? jsonLine(ended) : `${shortIdOf(row)} is ${state}`];
+  const isKept = await grants.keep(ended);
+  if (json === true) return [jsonLine(ended)];
+  if (always === undefined) return [`${shortIdOf(row)} is ${state}`];
+  return [
+    `${shortIdOf(row)} is ${state}, ${isKept ? 'always' : 'this once: there are too many grants'}`,
+  ];
 }
 
-function rowOf(all: readonly ApprovalRow[], id: string): ApprovalRow {
+function rowOf<R extends { readonly id: string }>(all: readonly R[], id: string): R {
   const [row, other] = all.filter((one) => one.id.startsWith(id.toLowerCase()));
   if (row === undefined || id === '')
     throw badArguments(
@@ -124,7 +164,7 @@ function rowOf(all: readonly ApprovalRow[], id: string): ApprovalRow {
 
 /** Writes all that is known of a question. */
 function shown(row: ApprovalRow): readonly string[] {
-  const { question, answeredBy, principal, mayHaveRun, reason } = row;
+  const { question, answeredBy, always, principal, mayHaveRun, reason } = row;
   const { of, asker } = question;
   const who = typeof of === 'string' ? of : `role ${of.role}`;
   const by =
@@ -135,12 +175,16 @@ function shown(row: ApprovalRow): readonly string[] {
     ...(question.text === undefined ? [] : [`  text: ${question.text}`]),
     `  asked by: ${asker.extensionId}/${asker.contributionId}, in ${row.family}, of message ${row.correlationId}`,
     `  may answer: ${who}`,
+    ...(question.scopes.length === 0
+      ? []
+      : [`  "always" is offered for: ${question.scopes.join(', ')}`]),
     ...(principal === undefined ? [] : [`  on behalf of: ${principalText(principal)}`]),
     ...(row.sessionKey === undefined ? [] : [`  session: ${row.sessionKey}`]),
     ...(row.subagentId === undefined ? [] : [`  subagent: ${row.subagentId}`]),
     `  asked: ${new Date(row.askedAtMs).toISOString()}, until ${new Date(row.dueAtMs).toISOString()}`,
     ...(mayHaveRun === true ? ['  it was allowed before, and may have happened already'] : []),
     ...(by === undefined ? [] : [`  answered by: ${by}`]),
+    ...(always === undefined ? [] : [`  always: ${always}`]),
     ...(reason === undefined ? [] : [`  reason: ${reason}`]),
     `  ${row.about}: ${inertJson(row.payload)}`,
   ].map(printable);

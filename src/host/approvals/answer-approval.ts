@@ -1,5 +1,7 @@
-import type { Principal } from '../../kernel/index.js';
+import type { ApprovalScope, Approver, Principal } from '../../kernel/index.js';
+import { scopeText } from './approval-buttons.js';
 import { type ApprovalRow, shortIdOf } from './approval-row.js';
+import { offeredScopes } from './grants.js';
 import type { ApprovalEnd, KeptApprovals } from './kept-approvals.js';
 
 /** The text for an answer to a question that is not open. */
@@ -11,6 +13,8 @@ export interface GivenAnswer {
   /** The proven sender; absent if the channel has proven none. */
   readonly by: Principal | undefined;
   readonly reason?: string;
+  /** It holds for later questions, too. */
+  readonly always?: ApprovalScope;
   /** The update that brought it. */
   readonly eventId?: string;
 }
@@ -30,27 +34,45 @@ export interface AnswerTaken {
 export async function answerApproval(
   approvals: KeptApprovals,
   row: ApprovalRow | undefined,
-  { state, by, reason, eventId }: GivenAnswer,
+  { state, by, reason, always, eventId }: GivenAnswer,
 ): Promise<AnswerTaken> {
   if (row === undefined) return { isTaken: false, text: notPendingText };
   const id = shortIdOf(row);
   const done = (text: string): AnswerTaken => ({ isTaken: true, text: `${id} is ${text}.` });
   if (eventId !== undefined && row.answeredIn === eventId) return done(row.state); // to the host before this one
-  const problem = whyNotAnswer(row, by);
+  const { question, principal, family } = row;
+  const problem = whyNotAnswer({ of: question.of, principal }, by) ?? whyNotAlways(row, always);
   if (problem !== undefined) return { isTaken: false, text: problem };
   const end: ApprovalEnd = {
     state,
     ...(by !== undefined && { answeredBy: by }),
     ...(eventId !== undefined && { answeredIn: eventId }),
+    ...(always !== undefined && { always }),
     ...(reason !== undefined && reason !== '' && { reason }),
   };
   const ended = row.state === 'pending' ? await approvals.end(row, end) : undefined;
-  return ended === undefined ? { isTaken: false, text: notPendingText } : done(state);
+  if (ended === undefined) return { isTaken: false, text: notPendingText };
+  if (always === undefined) return done(state);
+  const grant = await approvals.grants.for(ended).catch(() => undefined); // the log says why
+  if (grant === undefined) return done(`${state}, this once: "always" could not be kept`);
+  const revoking = `/approvals revoke ${shortIdOf(grant)}`;
+  return done(`${state}, and for 30 days always ${scopeText(always, family)} (${revoking})`);
+}
+
+/** Says why a question cannot be answered with "always" for a scope; nothing if it can. */
+export function whyNotAlways(
+  row: ApprovalRow,
+  always: ApprovalScope | undefined,
+): string | undefined {
+  const offered = offeredScopes(row);
+  if (always === undefined || offered.includes(always)) return undefined;
+  if (offered.length === 0) return 'This approval cannot be given for always: allow or deny it.';
+  return `This approval can be given for always with: ${offered.join(', ')}.`;
 }
 
 /** Says why somebody may not answer a question; nothing if he may (judgement §4.18). */
 export function whyNotAnswer(
-  { question: { of }, principal }: Pick<ApprovalRow, 'question' | 'principal'>,
+  { of, principal }: { readonly of: Approver; readonly principal?: Principal | undefined },
   by: Principal | undefined,
 ): string | undefined {
   if (by === undefined) return 'You may not answer this: your channel has not proven who you are.';

@@ -1,7 +1,9 @@
-import type { Clock } from '../../kernel/index.js';
+import { approvalScopes, type Clock, type Principal } from '../../kernel/index.js';
 import type { ChatCommand, ChatCommandContext } from '../provided/chat-commands.js';
 import { answerApproval, whyNotAnswer } from './answer-approval.js';
-import { approvalLine } from './approval-text.js';
+import { shortIdOf } from './approval-row.js';
+import { approvalLine, grantLine } from './approval-text.js';
+import type { GrantRow } from './grants.js';
 import type { KeptApprovals } from './kept-approvals.js';
 
 /** The services of the commands about approvals. */
@@ -9,6 +11,9 @@ export interface ApprovalCommandParts {
   readonly approvals: KeptApprovals;
   readonly clock: Clock;
 }
+
+const isId = (id: string): boolean => /^[0-9a-f]{4,}$/i.test(id);
+const noIdText = 'Name the approval by its id: see /approvals.';
 
 /**
  * The commands `/approve`, `/deny` and `/approvals`. Anyone may give them: the question says who may answer it. They wait for no
@@ -22,17 +27,48 @@ export function approvalCommands(parts: ApprovalCommandParts): readonly ChatComm
     (state: 'allowed' | 'denied') =>
     async ({ args, principal }: ChatCommandContext): Promise<string> => {
       const [id = '', ...words] = args;
-      if (!/^[0-9a-f]{4,}$/i.test(id)) return 'Name the approval by its id: see /approvals.';
+      if (!isId(id)) return noIdText;
       const [row, other] = approvals.beginningWith(id);
-      if (other !== undefined) return `Several approvals begin with ${id}: write more of the id.`;
+      if (other !== undefined) return severalText(id);
       const given = { state, by: principal, reason: words.join(' ') };
-      return (await answerApproval(approvals, row, given)).text;
+      if (state === 'denied' || words[0] !== 'always')
+        return (await answerApproval(approvals, row, given)).text;
+      const always = approvalScopes.find((scope) => scope === words[1]);
+      if (always === undefined) return `Say for which: ${approvalScopes.join(', ')}.`;
+      return (await answerApproval(approvals, row, { state, by: principal, always })).text;
     };
+
+  const revoke = async (id: string, by: Principal | undefined): Promise<string> => {
+    if (!isId(id)) return noIdText;
+    const all = (await approvals.grants.list()).filter((grant) => mayRevoke(grant, by));
+    const [grant, other] = all.filter((one) => one.id.startsWith(id.toLowerCase()));
+    if (other !== undefined) return severalText(id);
+    const isRevoked = grant !== undefined && (await approvals.grants.revoke(grant));
+    return isRevoked
+      ? `${shortIdOf(grant)} is revoked.`
+      : 'You have no such "always": see /approvals.';
+  };
+
+  const list = async (by: Principal | undefined): Promise<string> => {
+    const now = clock.now();
+    const open = approvals
+      .pending()
+      .filter(
+        ({ question: { of }, principal }) => whyNotAnswer({ of, principal }, by) === undefined,
+      );
+    const grants = (await approvals.grants.list()).filter((grant) => mayRevoke(grant, by));
+    return [
+      ...(open.length === 0 ? ['No approval waits for you.'] : []),
+      ...open.map((row) => approvalLine(row, now)),
+      ...grants.map((grant) => grantLine(grant, now)),
+    ].join('\n');
+  };
 
   return [
     {
       name: 'approve',
-      description: 'Allows what an approval asks about: /approve ID.',
+      description:
+        'Allows what an approval asks about: /approve ID [always tool|session|principal].',
       ...common,
       run: answer('allowed'),
     },
@@ -44,13 +80,20 @@ export function approvalCommands(parts: ApprovalCommandParts): readonly ChatComm
     },
     {
       name: 'approvals',
-      description: 'Lists the approvals that you may answer.',
+      description:
+        'Lists the approvals that you may answer, and what is always allowed: /approvals [revoke ID].',
       ...common,
-      run: ({ principal: by }) => {
-        const open = approvals.pending().filter((row) => whyNotAnswer(row, by) === undefined);
-        if (open.length === 0) return 'No approval waits for you.';
-        return open.map((row) => approvalLine(row, clock.now())).join('\n');
-      },
+      run: ({ args: [action, id = ''], principal }) =>
+        action === 'revoke' ? revoke(id, principal) : list(principal),
     },
   ];
+}
+
+function severalText(id: string): string {
+  return `Several approvals begin with ${id}: write more of the id.`;
+}
+
+/** Tells whether somebody may see and revoke a grant: an owner, and whoever may answer the question of it. */
+function mayRevoke(grant: GrantRow, by: Principal | undefined): boolean {
+  return by !== undefined && (by.isOwner || whyNotAnswer(grant, by) === undefined);
 }

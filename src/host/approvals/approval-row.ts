@@ -1,6 +1,7 @@
 import type { ApprovalRequest } from '../../agent/index.js';
 import {
   type ApprovalQuestion,
+  type ApprovalScope,
   type AskingFamily,
   definedFields,
   type PayloadOf,
@@ -59,6 +60,8 @@ export interface ApprovalRow extends WaitingRow {
   /** Its message is not known to be sent. */
   readonly isUnsent?: true;
   readonly answeredBy?: AnsweredBy;
+  /** The answer holds for later questions, too, as far as this says. */
+  readonly always?: ApprovalScope;
   /** The update that brought the answer. */
   readonly answeredIn?: string;
   readonly endedAtMs?: number;

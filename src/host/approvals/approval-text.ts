@@ -1,5 +1,7 @@
-import { inertJson, inertText, oneLine } from '../../kernel/index.js';
+import { inertJson, inertText, oneLine, principalText } from '../../kernel/index.js';
+import { scopeText } from './approval-buttons.js';
 import { type ApprovalRow, shortIdOf } from './approval-row.js';
+import { type GrantRow, offeredScopes } from './grants.js';
 
 /** Characters of the data that people are shown in a chat. `sluice approvals show` has all of it. */
 const shownAtMost = 1_000;
@@ -9,6 +11,7 @@ export function approvalText(row: ApprovalRow, clean: (text: string) => string):
   const { question, about, payload, askedAtMs, dueAtMs, mayHaveRun } = row;
   const { title, text, asker } = question;
   const id = shortIdOf(row);
+  const offered = offeredScopes(row);
   return [
     `Approval needed: ${oneLine(clean(title))}`,
     ...(text === undefined ? [] : [inertText(clean(text))]),
@@ -16,6 +19,9 @@ export function approvalText(row: ApprovalRow, clean: (text: string) => string):
     ...(mayHaveRun === true ? ['It was allowed before, and may have happened already.'] : []),
     `Asked by ${asker.extensionId}/${asker.contributionId}. Without an answer within ${spanOf(dueAtMs - askedAtMs)} it is denied.`,
     `Answer with a button, or with /approve ${id} or /deny ${id} REASON.`,
+    ...(offered.length === 0
+      ? []
+      : [`For the next 30 days, too: /approve ${id} always ${offered.join('|')}.`]),
   ].join('\n');
 }
 
@@ -24,6 +30,18 @@ export function approvalLine(row: ApprovalRow, nowMs: number): string {
   const { question, about, payload, dueAtMs, state } = row;
   const left = state === 'pending' ? `${spanOf(dueAtMs - nowMs)} left` : state;
   return `${shortIdOf(row)}  ${left}  ${oneLine(question.title)}  ${oneLine(about)}: ${cut(inertJson(payload), 120)}`;
+}
+
+/** A line about an "always", for a list. */
+export function grantLine(grant: GrantRow, nowMs: number): string {
+  const { scope, family, about, asker, sessionKey, principal, dueAtMs, uses } = grant;
+  const bound = [sessionKey, principal && principalText(principal)].filter(
+    (one) => one !== undefined,
+  );
+  const by = `asked by ${asker.extensionId}/${asker.contributionId}`;
+  const where = bound.length === 0 ? '' : ` (${bound.map((one) => oneLine(one)).join(', ')})`;
+  const left = `${spanOf(dueAtMs - nowMs)} left`;
+  return `${shortIdOf(grant)}  always ${scopeText(scope, family)}${where}  ${oneLine(about)}  ${by}  ${left}, used ${uses} times`;
 }
 
 /** Cuts a text, and tells its length. */

@@ -1,5 +1,6 @@
 import { WaitingRows, type WaitingRowsParts } from '../questions/waiting-rows.js';
-import type { ApprovalRow, ApprovalState } from './approval-row.js';
+import { type ApprovalRow, type ApprovalState, shortIdOf } from './approval-row.js';
+import { Grants } from './grants.js';
 
 /** Questions to humans that a host keeps: those of messages that have not ended. */
 export const approvalsAtMost = 1_000;
@@ -14,7 +15,7 @@ export interface ApprovalEvents {
 
 /** The end of a question, and who gave it. */
 export type ApprovalEnd = Pick<ApprovalRow, 'state'> &
-  Partial<Pick<ApprovalRow, 'answeredBy' | 'answeredIn' | 'reason'>>;
+  Partial<Pick<ApprovalRow, 'answeredBy' | 'answeredIn' | 'always' | 'reason'>>;
 
 /** The rows of questions to humans in a journal: a host's, or those that an operator looks at beside it. */
 export function approvalRows(
@@ -49,6 +50,8 @@ export function changeState(
  * running host. The rows of a message go when it has ended.
  */
 export class KeptApprovals {
+  /** The answers that hold for later questions, too. */
+  readonly grants: Grants;
   readonly #parts: WaitingRowsParts;
   readonly #rows: WaitingRows<ApprovalRow>;
   readonly #byId = new Map<string, ApprovalRow>();
@@ -61,6 +64,7 @@ export class KeptApprovals {
   #events: ApprovalEvents = { onEnd: () => undefined, onUnused: () => undefined };
 
   constructor(parts: WaitingRowsParts) {
+    this.grants = new Grants(parts);
     this.#parts = parts;
     this.#rows = approvalRows(parts, (row) => this.end(row, { state: 'expired' }));
   }
@@ -68,7 +72,11 @@ export class KeptApprovals {
   /** Reads the rows that a host before this one left. */
   async load(events: ApprovalEvents): Promise<void> {
     this.#events = events;
-    for (const row of await this.#rows.load()) this.#keep(row);
+    await this.grants.drop();
+    for (const row of await this.#rows.load()) {
+      this.#keep(row);
+      await this.grants.keep(row); // an operator may have answered while no host ran
+    }
   }
 
   /** Lets deadlines pass from now on. */
@@ -173,7 +181,7 @@ export class KeptApprovals {
     const endedAtMs = this.#parts.clock.now();
     const ended = await changeState(this.#rows, row, 'pending', { ...end, endedAtMs });
     if (ended === undefined) await this.look(row);
-    else this.#take(ended);
+    else await this.#take(ended);
     return ended;
   }
 
@@ -206,7 +214,7 @@ export class KeptApprovals {
     try {
       for (const row of one === undefined ? this.pending() : [one]) {
         const kept = await this.#rows.read(row);
-        if (kept !== undefined && kept.row.state !== row.state) this.#take(kept.row);
+        if (kept !== undefined && kept.row.state !== row.state) await this.#take(kept.row);
       }
     } catch (error) {
       this.#parts.logger.error('the answers to questions could not be read', { error });
@@ -228,8 +236,16 @@ export class KeptApprovals {
       }
   }
 
-  /** Takes a row whose question has its end. */
-  #take(row: ApprovalRow): void {
+  /** Takes a row whose question has its end. The grant of it is kept first: the action may come again at once. */
+  async #take(row: ApprovalRow): Promise<void> {
+    try {
+      if (row.always !== undefined && !(await this.grants.keep(row)))
+        this.#parts.logger.warn('an "always" is not kept: there are too many, or it was revoked', {
+          approval: shortIdOf(row),
+        });
+    } catch (error) {
+      this.#parts.logger.error('an "always" could not be kept', { id: row.id, error });
+    }
     this.#keep(row);
     this.#rows.disarm(row.id);
     for (const resolve of this.#waiting.get(row.id) ?? []) resolve();

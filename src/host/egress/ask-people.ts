@@ -5,9 +5,11 @@ import {
   Trail,
 } from '../../agent/index.js';
 import { definedFields, oneLine } from '../../kernel/index.js';
+import { approvalButtons } from '../approvals/approval-buttons.js';
 import {
   type ApprovalAddress,
   type ApprovalRow,
+  aboutOf,
   digestOfAsked,
   newApproval,
   shortIdOf,
@@ -28,8 +30,6 @@ export const longestApprovalMs = 86_400_000;
 /** Characters of the JSON of what is asked about: more cannot be asked. */
 const payloadAtMost = 1_048_576;
 const isSecret = secretKeys();
-/** The buttons of a question, in this order. */
-export const approvalButtons = ['allowed', 'denied'] as const;
 
 /** The message on whose way somebody asks. */
 export interface AskingMessage {
@@ -56,6 +56,10 @@ export function askPeople(parts: HostParts, message: AskingMessage): Approvals {
     const { row, id, mayHaveRun } = findRow(parts, message, request, [asked, occurrence]);
     if (row?.state === 'used') return { status: 'allowed', use: async () => true };
     if (row !== undefined && row.state !== 'pending') return answerOf(parts, row);
+    const isNew = row === undefined && !mayHaveRun; // what may have happened is asked about, whatever was granted
+    const granted = isNew ? { ...request, about: aboutOf(request) } : undefined;
+    const grant = granted && (await approvals.grants.for(granted));
+    if (grant !== undefined) return { status: 'allowed', use: () => approvals.grants.use(grant) };
     const { people } = message;
     const wait = async (): Promise<ApprovalAnswer> => {
       const open = row ?? (await openApproval(parts, message, request, { id, mayHaveRun }));
@@ -148,8 +152,9 @@ export async function sendApproval(
     logger.warn('an approval is asked nowhere: see `sluice approvals`', { approval: id });
     return approvals.noteSent(row);
   }
-  const labels = ['Allow', 'Deny'];
-  const buttons = labels.map((label, at) => ({ id: buttonOf(id, at, 'a'), label }));
+  const buttons = approvalButtons(row).map(({ at, label }) => ({
+    ...{ id: buttonOf(id, at, 'a'), label },
+  }));
   const outgoing = {
     ...address,
     kind: 'approval' as const,

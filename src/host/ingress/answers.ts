@@ -7,7 +7,7 @@ import {
   type ProvenSender,
 } from '../../kernel/index.js';
 import { answerApproval } from '../approvals/answer-approval.js';
-import { approvalButtons } from '../egress/ask-people.js';
+import { answerOfButton } from '../approvals/approval-buttons.js';
 import { tellFailure } from '../egress/reply.js';
 import type { MessageEnd } from '../journal/message-end.js';
 import type { HostParts } from '../parts/parts.js';
@@ -89,9 +89,9 @@ async function pressApproval(
   { eventId, principal }: By,
   { questionId, at }: { readonly questionId: string; readonly at: number },
 ): Promise<AnswerPress> {
-  const state = approvalButtons[at];
-  const row = state === undefined ? undefined : approvals.get(questionId);
-  const given = { state: state ?? 'denied', by: principal, eventId };
+  const answer = answerOfButton(at);
+  const row = answer === undefined ? undefined : approvals.get(questionId);
+  const given = { ...(answer ?? { state: 'denied' }), by: principal, eventId };
   const { isTaken, text } = await answerApproval(approvals, row, given);
   return isTaken ? { questionId, text } : { text };
 }

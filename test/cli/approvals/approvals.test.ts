@@ -5,6 +5,37 @@ import { testFolder } from '../../support/folder.js';
 import { portLab, until } from '../../support/port-lab.js';
 import { runInMemory } from '../memory-shell.js';
 
+it('says "always", lists it and revokes it, beside a running host (judgement §4.22, judgement §4.25)', async () => {
+  const path = join(testFolder(), 'sluice.db');
+  const journal = await openJournal(path);
+  const question = { scopes: ['tool', 'session'] } as const;
+  const lab = await portLab({ journal, question, argsOf: () => ['v2', 'v3'] });
+  const sluice = (...args: string[]) => runInMemory(['approvals', ...args, '--journal', path]);
+  lab.say('all');
+  await until(() => lab.asked().length === 1);
+  const id = lab.idOf();
+  expect((await sluice('show', id)).stdout).toContain('"always" is offered for: tool, session');
+  expect((await sluice('approve', id, '--always', 'ever')).stderr).toContain('no scope "ever"');
+  const unoffered = await sluice('approve', id, '--always', 'principal');
+  expect(unoffered.stderr).toContain('with: tool, session');
+  expect((await sluice('deny', id, '--always', 'tool')).stderr).toContain('takes no --always');
+  const approved = await sluice('approve', id, '--always', 'session');
+  expect(approved).toMatchObject({ code: 0, stdout: `${id} is allowed, always\n` });
+  await lab.clock.advance(2_000);
+  await until(() => lab.ends.length === 1);
+  expect(lab.ran).toEqual(['v2', 'v3']);
+  expect(lab.asked()).toHaveLength(1);
+  const [grant] = await lab.parts.approvals.grants.list();
+  const { stdout } = await sluice('list');
+  expect(stdout).toContain(`${grant?.id.slice(0, 8)} always for this tool in this session`);
+  expect(stdout).toContain('asked by guard/deploys');
+  expect((await sluice('revoke', grant?.id ?? '')).stdout).toContain('is revoked');
+  expect((await sluice('revoke', grant?.id ?? '')).code).not.toBe(0);
+  expect((await sluice('list')).stdout).toBe('');
+  await lab.stop();
+  await journal.close();
+}, 30_000);
+
 it('lists, shows and answers the questions of a journal beside a running host, which notices it (judgement §4.19)', async () => {
   const path = join(testFolder(), 'sluice.db');
   const journal = await openJournal(path);

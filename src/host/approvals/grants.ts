@@ -1,0 +1,165 @@
+import {
+  type ApprovalScope,
+  type Approver,
+  type AskingFamily,
+  type Author,
+  definedFields,
+  type Principal,
+} from '../../kernel/index.js';
+import { digestOf } from '../journal/event-id.js';
+import { type WaitingRow, WaitingRows, type WaitingRowsParts } from '../questions/waiting-rows.js';
+import { type AnsweredBy, type ApprovalRow, shortIdOf } from './approval-row.js';
+
+/** Milliseconds that "always" holds: 30 days. */
+export const grantMs = 30 * 86_400_000;
+/** Grants that a journal keeps. */
+const grantsAtMost = 1_000;
+
+/** An answer that holds for later questions, too, as the journal keeps it: one row (judgement §4.22). */
+export interface GrantRow extends WaitingRow {
+  readonly scope: ApprovalScope;
+  /** The veto whose questions it answers. */
+  readonly asker: Author;
+  readonly family: AskingFamily;
+  readonly about: string;
+  readonly of: Approver;
+  /** Its session, if the scope is `session`. */
+  readonly sessionKey?: string;
+  /** Its principal, if the scope is `principal`, or if the principal has answered. */
+  readonly principal?: Principal;
+  readonly givenBy?: AnsweredBy;
+  /** The actions that it let go. */
+  readonly uses: number;
+  readonly lastUsedAtMs?: number;
+  /** It holds no more. The row stays until its time is over, so that the answer does not come back. */
+  readonly revokedAtMs?: number;
+}
+
+/** The part of a question that a grant is bound to. */
+export type Granted = Pick<
+  ApprovalRow,
+  'question' | 'family' | 'about' | 'sessionKey' | 'principal'
+>;
+
+/** The scopes of a question that "always" may be answered for: a session and a principal have to be known. */
+export function offeredScopes({
+  question,
+  sessionKey,
+  principal,
+}: Pick<Granted, 'question' | 'sessionKey' | 'principal'>): readonly ApprovalScope[] {
+  const known = {
+    tool: true,
+    session: sessionKey !== undefined,
+    principal: principal !== undefined,
+  };
+  return question.scopes.filter((scope) => known[scope]);
+}
+
+/** The "always" answers that a journal keeps. Each look reads the journal: an operator may revoke one beside a running host. */
+export class Grants {
+  readonly #parts: WaitingRowsParts;
+  readonly #rows: WaitingRows<GrantRow>;
+
+  constructor(parts: WaitingRowsParts) {
+    this.#parts = parts;
+    this.#rows = new WaitingRows(parts, {
+      prefix: '/always/',
+      quota: { maxKeys: grantsAtMost, maxBytes: 16 * 1024 * 1024 },
+      partOf: () => 'granted',
+      expire: async () => undefined, // a look compares the time
+    });
+  }
+
+  /** Those that hold, the oldest first. @throws as the journal does. */
+  async list(): Promise<readonly GrantRow[]> {
+    return (await this.#rows.load()).filter((row) => this.#holds(row));
+  }
+
+  /** Removes those whose time is over. @throws as the journal does. */
+  async drop(): Promise<void> {
+    for (const row of await this.#rows.load())
+      if (row.dueAtMs <= this.#parts.clock.now()) await this.#rows.remove(row);
+  }
+
+  /** Finds the grant that answers a question: for a scope that its asker offers today. @throws as the journal does. */
+  async for(asked: Granted): Promise<GrantRow | undefined> {
+    for (const scope of offeredScopes(asked)) {
+      const kept = await this.#rows.read(newGrant(scope, asked, 0));
+      if (kept !== undefined && this.#holds(kept.row)) return kept.row;
+    }
+    return undefined;
+  }
+
+  /**
+   * Keeps the grant of an answer that says so. The same answer may be kept again: what was revoked after it stays revoked.
+   *
+   * @returns whether it is there.
+   * @throws as the journal does.
+   */
+  async keep(row: ApprovalRow): Promise<boolean> {
+    const { always, answeredBy, endedAtMs } = row;
+    if (always === undefined || endedAtMs === undefined) return false;
+    const grant = {
+      ...newGrant(always, row, endedAtMs),
+      ...definedFields({ givenBy: answeredBy }),
+    };
+    for (let isTidied = false; ; ) {
+      const there = await this.#rows.read(grant);
+      const latestMs = Math.max(there?.row.askedAtMs ?? -1, there?.row.revokedAtMs ?? -1);
+      if (there !== undefined && latestMs >= endedAtMs) return this.#holds(there.row);
+      const { status } = await this.#rows.write(grant, there?.version ?? null);
+      if (status === 'written') return true;
+      if (status === 'full' && isTidied) return false;
+      if (status === 'full') await this.drop();
+      isTidied = status === 'full';
+    }
+  }
+
+  /** Notes that a grant lets an action go, before the action. @returns whether it holds; never rejects. */
+  async use(grant: GrantRow): Promise<boolean> {
+    const { logger, clock } = this.#parts;
+    const { asker, about, scope } = grant;
+    const named = { grant: shortIdOf(grant), asker, about, scope };
+    try {
+      const used = await this.#rows.change(grant, (now) =>
+        this.#holds(now) ? { ...now, uses: now.uses + 1, lastUsedAtMs: clock.now() } : undefined,
+      );
+      if (used !== undefined) logger.info('a question was answered by "always"', named);
+      return used !== undefined;
+    } catch (error) {
+      logger.error('the use of an "always" could not be noted', { ...named, error });
+      return false;
+    }
+  }
+
+  /** @returns whether it held until now. @throws as the journal does. */
+  async revoke(grant: GrantRow): Promise<boolean> {
+    const revokedAtMs = this.#parts.clock.now();
+    const revoked = await this.#rows.change(grant, (now) =>
+      this.#holds(now) ? { ...now, revokedAtMs } : undefined,
+    );
+    return revoked !== undefined;
+  }
+
+  #holds({ dueAtMs, revokedAtMs }: GrantRow): boolean {
+    return revokedAtMs === undefined && this.#parts.clock.now() < dueAtMs;
+  }
+}
+
+/** Makes the grant of an answer. Its id names all that it is bound to. */
+function newGrant(scope: ApprovalScope, asked: Granted, askedAtMs: number): GrantRow {
+  const { question, family, about, sessionKey, principal } = asked;
+  const { asker, of } = question;
+  const bound = {
+    ...{ scope, family, about, asker, of },
+    ...(scope === 'session' && definedFields({ sessionKey })),
+    // a principal answers for himself alone
+    ...((scope === 'principal' || of === 'principal') && definedFields({ principal })),
+  };
+  const { channel, accountId, senderId } = bound.principal ?? {};
+  const id = digestOf([
+    ...[scope, family, about, asker.extensionId, asker.contributionId, of],
+    ...[bound.sessionKey ?? null, channel ?? null, accountId ?? null, senderId ?? null],
+  ]);
+  return { ...bound, id, askedAtMs, dueAtMs: askedAtMs + grantMs, uses: 0 };
+}
