@@ -25,6 +25,12 @@ export const extensionErrors = {
       'Two extensions have one id, or one is named twice: on the command line and in the config, say.',
     hint: 'Name each extension once, and give each an id of its own.',
   },
+  'audited-provider': {
+    message:
+      'Extension "{extensionId}" cannot be audited: it provides a thing of the kind "{kind}".',
+    cause: 'A host cannot do without the channels and agents that it is set to use.',
+    hint: 'Audit its handlers one by one: "overrides": { "{extensionId}/HANDLER": { "mode": "audit" } }.',
+  },
   'not-undone': {
     message: 'Extension "{extensionId}" is fenced off: {problem}.',
     cause:

@@ -150,6 +150,7 @@ describe('what went wrong once', () => {
         'dispatchSync',
         'grant',
         'has',
+        'isAudited',
         'may',
         'parsePayload',
         'plan',

@@ -23,7 +23,7 @@ export interface Pipeline extends AsyncDisposable {
   readonly kernel: Kernel;
   /** The errors of extensions and plugins. A broken one is left out, and the others are loaded. */
   readonly errors: readonly unknown[];
-  /** The names in the settings of the required extensions that are missing. */
+  /** The names in the settings of the required extensions that are missing; one that is to be audited is required. */
   readonly missing: readonly string[];
   /** The extensions; a host uses what they provide. */
   readonly extensions: ExtensionSet;
@@ -50,13 +50,14 @@ export async function openPipeline(
     data = extensionData(memoryJournal({ outlivesHost: false })),
     ...kernelOptions
   } = options;
-  const { grants, leastPrivilege, overrides, budgets } = settings;
+  const { grants, leastPrivilege, overrides, audit, budgets } = settings;
   const kernel = refusedSettings(() =>
     createKernel({
       ...kernelOptions,
       grants,
       leastPrivilege,
       overrides,
+      audit,
       logger,
       ...(watch !== undefined && { instrument: watch.instrument }),
     }),
@@ -102,10 +103,13 @@ export async function openPipeline(
   errors.push(...unmatched(kernel, Object.keys(overrides)));
   const ids = extensions.statuses.map(({ extensionId }) => extensionId);
   errors.push(...doubtfulSets(settings.setConfig, ids));
+  const unaudited = audit.filter((id) => !ids.includes(id));
+  const pluginIds = plugins.map(({ pluginId }) => pluginId);
+  errors.push(...unaudited.map((id) => notAudited(id, ids, pluginIds)));
   return {
     kernel,
     errors,
-    missing,
+    missing: [...missing, ...unaudited],
     extensions,
     plugins,
     [Symbol.asyncDispose]: async () => {
@@ -123,14 +127,37 @@ function unmatched(kernel: Kernel, keys: readonly string[]): CommandError[] {
   return keys
     .filter((key) => !names.includes(key) && !key.startsWith(`${hostExtensionId}/`)) // the host's own come later
     .map((key) => {
-      const close = nearest(key, names);
-      const hint = `Use the name of a handler, as \`sluice stages\` prints it${close === undefined ? '' : `, such as "${close}"`}.`;
+      const hint = `Use the name of a handler, as \`sluice stages\` prints it${suchAs(key, names)}.`;
       return new CommandError(
         'bad-config',
         `override "${key}" names no handler that is loaded`,
         hint,
       );
     });
+}
+
+function suchAs(name: string, names: readonly string[]): string {
+  const close = nearest(name, names);
+  return close === undefined ? '' : `, such as "${close}"`;
+}
+
+/** The error of a name that is to be audited, and that no extension has: a misspelt one leaves its extension in force. */
+function notAudited(
+  name: string,
+  extensions: readonly string[],
+  plugins: readonly string[],
+): CommandError {
+  if (plugins.includes(name))
+    return new CommandError(
+      'bad-config',
+      `audit "${name}" names an OpenClaw plugin: it cannot be audited as a whole`,
+      `Audit its handlers one by one: "overrides": { "${name}/HANDLER": { "mode": "audit" } }.`,
+    );
+  return new CommandError(
+    'bad-config',
+    `audit "${name}" names no extension that is loaded`,
+    `Use the id of an extension${suchAs(name, extensions)}.`,
+  );
 }
 
 /** Makes a logger for loading: the reason why an extension is disabled comes back as an error, and is printed once. */

@@ -16,6 +16,7 @@ import { agentForms } from '../settings/agent-choice.js';
 import { openLog } from '../settings/logger.js';
 import {
   addPipelineOptions,
+  collect,
   type PipelineOptions,
   readSettings,
   type Settings,
@@ -37,6 +38,7 @@ interface RunOptions extends PipelineOptions {
   readonly quiet?: boolean;
   readonly help?: boolean;
   readonly strict?: boolean;
+  readonly audit?: readonly string[];
   readonly watch?: boolean;
   readonly verbose: 'off' | 'on' | 'full';
   readonly reasoning: 'off' | 'on' | 'stream';
@@ -68,6 +70,7 @@ Examples:
   $ sluice run --agent replay:example
   $ sluice run --agent replay:session.jsonl --extension ./quiet-hours.js
   $ sluice run --agent claude --extension ./ask-first.js --verbose on
+  $ sluice run --extension ./ask-first.js --audit ask-first --journal ./sluice.db
   $ sluice run --plugin ./thread-ownership
   $ sluice run --config sluice.json
   $ sluice run --channel pigeon --journal ./sluice.db
@@ -106,6 +109,11 @@ export function addRun(program: Command, shell: Shell, done: (code: ExitCode) =>
     .option('--health-port <number>', 'answer /healthz and /readyz at 127.0.0.1, for a monitor')
     .option('-q, --quiet', 'print replies only')
     .option('--strict', 'do not start where an extension or a plugin cannot be loaded')
+    .option(
+      '--audit <extension>',
+      'run this extension without effect, and tell what it would do; may be given again',
+      collect,
+    )
     .option('-w, --watch', 'reload an extension when its files change')
     .addOption(
       new Option('--verbose <level>', 'show what tools do')

@@ -104,6 +104,7 @@ export async function readSettings(
     readonly channel?: string;
     readonly url?: string;
     readonly strict?: boolean;
+    readonly audit?: readonly string[];
     readonly journal?: string;
   },
   { cwd, env, keepSecrets }: Pick<Shell, 'cwd' | 'env' | 'keepSecrets'>,
@@ -140,10 +141,12 @@ export async function readSettings(
     ),
     workspaceDir: cwd,
     strict: options.strict === true || written.strict,
+    audit: [...new Set([...written.audit, ...(options.audit ?? [])])],
   };
 }
 
-function collect(value: string, before: readonly string[] = []): string[] {
+/** Collects the values of an option that may be given again. */
+export function collect(value: string, before: readonly string[] = []): string[] {
   return [...before, value];
 }
 

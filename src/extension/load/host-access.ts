@@ -1,5 +1,11 @@
 import { resolve } from 'node:path';
-import { type Clock, type Kernel, systemClock } from '../../kernel/index.js';
+import {
+  type Clock,
+  type Kernel,
+  type Logger,
+  silentLogger,
+  systemClock,
+} from '../../kernel/index.js';
 import type { ExtensionApi } from '../define/api.js';
 import type { ExtensionHost } from '../define/extension-host.js';
 import type { Question } from '../define/question.js';
@@ -9,6 +15,7 @@ import { readSchedule } from '../named/read-schedule.js';
 import { memoryKeyValues } from '../store/memory-key-values.js';
 import { openStore } from '../store/open-store.js';
 import { type Asking, checkGrants } from './check-grants.js';
+import { dryHost, type HostMembers } from './dry-host.js';
 import type { RegistrationWindow } from './registration-window.js';
 
 /** The part of the api that the host stands behind. */
@@ -19,7 +26,9 @@ export interface HostAccessParts extends Asking {
   readonly kernel: Kernel;
   readonly clock?: Clock | undefined;
   /** Its members may come later. */
-  readonly host?: Partial<ExtensionHost> | undefined;
+  readonly host?: HostMembers | undefined;
+  /** The log of the extension, which is told of acts that are held back. */
+  readonly log?: Logger;
   /** The folder that relative paths are read from. */
   readonly configDir?: string | undefined;
   /** Tells whether the extension was unloaded; by default it is there. */
@@ -53,7 +62,14 @@ export interface HostAccess {
 
 /** Opens the access of an extension to its host (extensions-that-act §1). */
 export function hostAccess(parts: HostAccessParts): HostAccess {
-  const { kernel, extensionId, host = {}, clock = systemClock, configDir = '.' } = parts;
+  const { kernel, extensionId, clock = systemClock, log = silentLogger, configDir = '.' } = parts;
+  let own: ExtensionStore | undefined;
+  const ownStore = (): ExtensionStore =>
+    (own ??= openStore(extensionId, { values: memoryKeyValues(clock), now: () => clock.now() }));
+  const given = parts.host ?? {};
+  const host = kernel.isAudited(extensionId)
+    ? dryHost({ extensionId, host: given, ownStore, clock, log })
+    : given;
   const member: HostAccess['member'] = (name, what, grants = []) => {
     checkGrants(kernel, parts, grants);
     const found = host[name];
@@ -61,10 +77,7 @@ export function hostAccess(parts: HostAccessParts): HostAccess {
     if (parts.isGone?.() === true) throw extensionError('extension-gone', { extensionId, what });
     return found;
   };
-  let own: ExtensionStore | undefined;
-  const store = (): ExtensionStore =>
-    host.storeOf?.(extensionId) ??
-    (own ??= openStore(extensionId, { values: memoryKeyValues(clock), now: () => clock.now() }));
+  const store = (): ExtensionStore => host.storeOf?.(extensionId) ?? ownStore();
   let stateDir: string | undefined;
   return {
     member,

@@ -122,6 +122,11 @@ export class LiveExtension implements LoadedExtension {
     const { kernel, extensionId, window, log } = this.#parts;
     const live = new Scope(extensionId, log);
     window.goLive(kernel, live);
+    this.#live = live;
+    if (kernel.isAudited(extensionId)) {
+      tellAudited(window, log);
+      return;
+    }
     for (const registration of window.registrations) {
       this.#registered.add(registration);
       const { kind, name } = registration;
@@ -131,6 +136,14 @@ export class LiveExtension implements LoadedExtension {
       this.#provided.add(provision);
       live.add(`provided ${labelOf(provision)}`, () => this.#provided.delete(provision));
     }
-    this.#live = live;
   }
+}
+
+/** Logs that an extension is audited, and which of its things are left out (judgement §3.9). */
+function tellAudited({ registrations, provisions }: RegistrationWindow, log: Logger): void {
+  const named = registrations.map(({ kind, name }) => `${kind} ${name}`);
+  const leftOut = [...named, ...provisions.map(labelOf)];
+  if (leftOut.length === 0) log.info('it is audited, and has no effect');
+  else
+    log.warn('it is audited, and has no effect: what it gives the host is left out', { leftOut });
 }

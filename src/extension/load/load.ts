@@ -86,7 +86,7 @@ export async function prepareExtension(
     const { grants: requested = [] } = manifest;
     const { host, configDir } = options;
     const isGone = (): boolean => resources.isUndone;
-    const acting = { extensionId, requested, kernel, clock, host, configDir, isGone };
+    const acting = { extensionId, requested, kernel, clock, host, log, configDir, isGone };
     const access = hostAccess(acting);
     const { hosted } = access;
     const api: ExtensionApi = Object.freeze({
@@ -108,6 +108,7 @@ export async function prepareExtension(
       reloadOn: (path: string) => window.reloadOn(hosted.resolvePath(path)),
     });
     await setUp(extension, api, config, options);
+    if (kernel.isAudited(extensionId)) checkProvisions(extensionId, window);
     return {
       status: 'prepared',
       extensionId,
@@ -124,6 +125,17 @@ export async function prepareExtension(
     registration?.close();
     return disabled(extensionId, thrown, await resources.dispose(), logger);
   }
+}
+
+/**
+ * Checks that an extension that is audited provides nothing that a host is set up to use (judgement §3.9).
+ *
+ * @throws SluiceError `audited-provider`.
+ */
+function checkProvisions(extensionId: string, { provisions }: RegistrationWindow): void {
+  const needed = provisions.find(({ kind }) => kind === 'channel' || kind === 'agent');
+  if (needed !== undefined)
+    throw extensionError('audited-provider', { extensionId, kind: needed.kind });
 }
 
 /** Registers questions by their names. */

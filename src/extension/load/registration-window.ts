@@ -165,7 +165,8 @@ export function openRegistration(
         throw refused;
       }
       for (const { label, registration } of live) scope.add(label, registration);
-      for (const tap of taps) scope.add('tap', kernel.tap(tap, { extensionId }));
+      for (const tap of kernel.isAudited(extensionId) ? [] : taps)
+        scope.add('tap', kernel.tap(tap, { extensionId }));
     },
   };
 }

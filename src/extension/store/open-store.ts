@@ -14,7 +14,7 @@ export const usualQuota: KeyValueQuota = { maxKeys: 10_000, maxBytes: 16 * 1024 
 
 /** The parts of a store. */
 export interface StoreParts {
-  readonly values: KeyValues;
+  readonly values: Pick<KeyValues, 'get' | 'list' | 'write'>;
   /** The time of day, by which values expire. */
   readonly now: () => number;
   readonly quota?: KeyValueQuota;

@@ -75,6 +75,10 @@ export const configSchema = z
       )
       .describe('an object: by "extension/handler", what of the handler is set otherwise')
       .default({}),
+    audit: z
+      .array(name)
+      .describe('a list of ids of extensions that have no effect, and whose verdicts are told')
+      .default([]),
     budgets: budgets
       .describe('an object with the time that the steps of the host may take')
       .default({}),

@@ -93,6 +93,8 @@ export interface SluiceConfig {
     /** An object: by the name of a field, the value or the list of values that the handler is called for. */
     match?: Record<string, string | number | boolean | (string | number | boolean)[]>;
   }> | undefined;
+  /** A list of ids of extensions that have no effect, and whose verdicts are told. */
+  audit?: string[] | undefined;
   /** An object with the time that the steps of the host may take. */
   budgets?: {
     /**

@@ -40,6 +40,11 @@ export interface KernelOptions {
   readonly instrument?: Instrument;
   /** The operator's changes, by `extension/contribution`. */
   readonly overrides?: Readonly<Record<string, Override>>;
+  /**
+   * The ids of extensions that are audited as a whole (judgement §3.7): their handlers are called without effect, their
+   * observers are left out, and whoever loads them holds their acts back.
+   */
+  readonly audit?: readonly string[];
   /** Listens to all that the kernel does; or several that do. */
   readonly tap?: Tap | readonly Tap[];
   /** Records every handler's step in the outcome. */
@@ -136,6 +141,8 @@ export interface Kernel {
    * kernel.may('reminder', 'send:pigeon');
    */
   may(extensionId: string, grant: string): boolean;
+  /** Tells whether an extension is audited as a whole (judgement §3.7). */
+  isAudited(extensionId: string): boolean;
   /**
    * Listens to every dispatch that ends from now on, beside the tap of the options, until it is disposed (spec §12.2).
    *

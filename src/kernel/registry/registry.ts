@@ -1,5 +1,5 @@
 import type { KernelLimits, PlannedHandler, StageInfo } from '../contract/contract.js';
-import { entryOf, type Override, type RawContribution } from '../contract/contribution.js';
+import { entryOf, type RawContribution } from '../contract/contribution.js';
 import type { Instrument } from '../contract/instrument.js';
 import { kernelError } from '../errors.js';
 import { authorOf, codes, type Entry, nameOf } from '../outcome/entry.js';
@@ -16,6 +16,7 @@ import type { Band } from '../stage/vocabulary.js';
 import { nearest } from '../value/nearest.js';
 import { checkOverride } from './check-override.js';
 import { Grants } from './grants.js';
+import { type OperatorChanges, overrideOf } from './override-of.js';
 
 /** Everything that is kept of one family. What is compiled or sorted is made when it is first needed. */
 export interface FamilyState {
@@ -34,13 +35,12 @@ export interface FamilyState {
 }
 
 /** The options of a registry. */
-export interface RegistryOptions {
+export interface RegistryOptions extends OperatorChanges {
   readonly stages: readonly Stage[];
   readonly grants: Readonly<Record<string, readonly string[]>>;
   readonly leastPrivilege: boolean;
   readonly quarantine: QuarantineOptions | undefined;
   readonly instrument: Instrument | undefined;
-  readonly overrides: Readonly<Record<string, Override>>;
   readonly limits: KernelLimits;
   readonly generateCode: boolean;
   readonly clock: Clock;
@@ -106,7 +106,7 @@ export class Registry {
       given,
       slot.stage,
       this.#stages(),
-      ownValue(this.#options.overrides, `${given.extensionId}/${given.id}`) ?? noOverride,
+      overrideOf(given, this.#options),
       this.#grants.fieldsOf(given.extensionId, slot.stage),
       this.#options.logger,
     );
@@ -151,6 +151,11 @@ export class Registry {
       ...{ extensionId, contributionId, family: stage.family, whose: nameOf(author) },
       ...{ missing: grant, asks: `"${grant}"`, requested: '' },
     });
+  }
+
+  /** Tells whether each handler of an extension is audited. */
+  isAudited(extensionId: string): boolean {
+    return this.#options.audit.includes(extensionId);
   }
 
   /** Gives an extension more, for what it contributes from now on. */
@@ -272,12 +277,6 @@ function plannedHandler(entry: Entry): PlannedHandler {
     quarantined: entry.standsFor !== undefined,
   });
 }
-
-function ownValue<T>(record: Readonly<Record<string, T>>, key: string): T | undefined {
-  return Object.hasOwn(record, key) ? record[key] : undefined;
-}
-
-const noOverride: Override = Object.freeze({});
 
 /** The result of `contribute`: disposing it, once or twice, takes the handler out. */
 class Registration implements Disposable {

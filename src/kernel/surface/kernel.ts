@@ -67,6 +67,7 @@ export function createKernel(options: KernelOptions = {}): Kernel {
     contribute: (given: RawContribution) => kernel.contribute(given),
     grant: (extensionId: string, grants: readonly string[]) => kernel.grant(extensionId, grants),
     may: (extensionId: string, grant: string) => kernel.may(extensionId, grant),
+    isAudited: (extensionId: string) => kernel.isAudited(extensionId),
     tap: (tap: Tap, whose?: { readonly extensionId?: string }) =>
       kernel.taps.add({ tap, ...whose }),
     running: () => runningHandlers(kernel),
@@ -131,6 +132,7 @@ class PipelineKernel implements Services {
       instrument: options.instrument,
       clock: this.clock,
       overrides: options.overrides ?? {},
+      audit: [...(options.audit ?? [])],
       limits,
       generateCode: options.generateCode ?? true,
       logger: this.logger,
@@ -153,6 +155,10 @@ class PipelineKernel implements Services {
 
   may(extensionId: string, grant: string): boolean {
     return this.#registry.may(extensionId, grant);
+  }
+
+  isAudited(extensionId: string): boolean {
+    return this.#registry.isAudited(extensionId);
   }
 
   blame(of: { readonly extensionId: string; readonly contributionId?: string }, why: string): void {

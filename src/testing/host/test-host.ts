@@ -30,7 +30,7 @@ export interface TestHostOptions
   extends Partial<
       Omit<HostOptions, 'kernel' | 'kernelOptions' | 'clock' | 'logger' | 'channels' | 'extensions'>
     >,
-    Pick<TestKernelOptions, 'grants' | 'leastPrivilege' | 'overrides'> {
+    Pick<TestKernelOptions, 'grants' | 'leastPrivilege' | 'overrides' | 'audit'> {
   /** The extensions under test, as they are, or with their config. */
   readonly extensions?: readonly (Extension | HostExtension)[];
   /** The channel that `say` speaks in; a `fakeChannel` by default. */
@@ -86,12 +86,13 @@ export interface TestHost extends AsyncDisposable {
  */
 export async function startTestHost(options: TestHostOptions = {}): Promise<TestHost> {
   const { channel = fakeChannel(), clock = virtualClock(), extensions = [], ...rest } = options;
-  const { grants, leastPrivilege, overrides, channels = [], ...hostOptions } = rest;
+  const { grants, leastPrivilege, overrides, audit, channels = [], ...hostOptions } = rest;
   const { kernel, log, outcomes } = createTestKernel({
     clock,
     ...(grants !== undefined && { grants }),
     ...(leastPrivilege !== undefined && { leastPrivilege }),
     ...(overrides !== undefined && { overrides }),
+    ...(audit !== undefined && { audit }),
   });
   const { journal = memoryJournal({ clock }), store = memoryStore() } = options;
   const ends: TestMessageEnd[] = [];
