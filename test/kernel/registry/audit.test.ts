@@ -304,3 +304,33 @@ describe('audit mode', () => {
     ]);
   });
 });
+
+describe('an extension that is audited as a whole', () => {
+  it('has each of its handlers audited, whatever its overrides say of the mode, and its observers left out (judgement §3.7)', async () => {
+    const seen: string[] = [];
+    const lab = createLab({ audit: ['a'], overrides: { 'a/v': { mode: 'enforce', priority: 3 } } });
+    const add = (of: Omit<LabContribution, 'family'>) => lab.kernel.contribute({ family, ...of });
+    add({ extensionId: 'a', class: 'veto', id: 'v', handler: () => cancel('policy') });
+    add({ extensionId: 'a', class: 'observer', id: 'o', handler: () => void seen.push('a/o') });
+    add({ extensionId: 'b', class: 'observer', id: 'o', handler: () => void seen.push('b/o') });
+    const outcome = await lab.kernel.run(family, { title: 'hello' });
+    expect([outcome.status, seen]).toEqual(['passed', ['b/o']]);
+    expect(outcome.skipped).toEqual([
+      expect.objectContaining({ extensionId: 'a', contributionId: 'o', why: 'disabled' }),
+    ]);
+    expect(
+      lab.kernel
+        .plan(family)
+        .map(({ contributionId, mode, priority, disabled }) => [
+          contributionId,
+          mode,
+          priority,
+          disabled,
+        ]),
+    ).toEqual([
+      ['v', 'audit', 3, false],
+      ['o', 'enforce', 0, false],
+      ['o', 'enforce', 0, true],
+    ]);
+  });
+});
