@@ -215,7 +215,7 @@ describe('audit mode', () => {
     });
     const outcome = await kernel.run(family, { title: 'a' });
     expect(outcome).toMatchObject({ status: 'passed', failures: [], payload: { title: 'b' } });
-    expect(audits.map(({ failure }) => failure?.kind)).toEqual(['wrote-payload', 'threw']);
+    expect(audits.map(({ failure }) => failure?.kind)).toEqual(['threw', 'threw']); // what it reads is frozen
     const sync = auditLab();
     sync.kernel.contribute({
       family: 'lab.sync',
@@ -230,6 +230,37 @@ describe('audit mode', () => {
     });
     expect(sync.audits[0]?.failure?.kind).toBe('async-in-sync');
     expect(kernel.stats().quarantined).toEqual([]);
+  });
+
+  it('leaves the payload to the handler after it as if it had not read it (judgement §3.2)', async () => {
+    const { kernel, add, audited } = auditLab();
+    add({ class: 'mutator', id: 'real', priority: 9, handler: () => ({ title: 'b' }) });
+    audited({
+      class: 'veto',
+      id: 'v',
+      priority: 8,
+      handler: ({ payload }) => void payload.title,
+    });
+    add({
+      class: 'veto',
+      id: 'writes',
+      handler: ({ payload }) => {
+        payload.title = 'mine'; // a write is a failure beside its cancel, which stands
+        return cancel('policy');
+      },
+    });
+    expect(await kernel.run(family, { title: 'a' })).toMatchObject({
+      status: 'cancelled',
+      failures: [{ kind: 'wrote-payload' }],
+    });
+  });
+
+  it('keeps a failure outside of any dispatch out of quarantine (judgement §3.4)', async () => {
+    const { kernel, audits, audited } = auditLab({ quarantine: { failures: 1 } });
+    audited({ class: 'veto', id: 'v', handler: () => allow() });
+    kernel.blame({ extensionId: 'a' }, 'boom');
+    expect((await kernel.run(family, { title: 'a' })).skipped).toEqual([]);
+    expect(audits).toHaveLength(1);
   });
 
   it('records a question, and nobody is asked (judgement §3.3)', async () => {
