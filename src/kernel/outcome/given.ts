@@ -65,19 +65,26 @@ export function takeGiven(stage: Stage, given: Given): void {
     const problem = freezePlain(value, []);
     if (problem !== undefined) refuse(`${field}${problem.path}`, problem.problem);
   }
-  if (given.principal) {
+  if (given.principal !== undefined && given.principal !== null) {
     const unfit = takePrincipal(given.principal);
     if (unfit !== undefined) refuse(unfit.field, unfit.problem);
   }
   for (const field of refFields) if (given[field]) Object.freeze(given[field]);
   if (given.answered !== undefined) {
     if (!stage.asks) refuse('answered', 'its vetoes cannot ask');
-    if (!Array.isArray(given.answered)) refuse('answered', 'it must be a list of authors');
+    if (!Array.isArray(given.answered) || !given.answered.every(isAuthor))
+      refuse('answered', 'it must be a list of authors');
   }
   if (given.band !== undefined && !bands.includes(given.band))
     refuse('band', `it must be one of ${bands.join(', ')}`);
   if (given.occurredAt !== undefined && !Number.isFinite(given.occurredAt))
     refuse('occurredAt', 'it must be milliseconds since 1970');
+}
+
+function isAuthor(value: unknown): boolean {
+  const { extensionId, contributionId }: { readonly [Key in keyof Author]?: unknown } =
+    Object(value);
+  return typeof extensionId === 'string' && typeof contributionId === 'string';
 }
 
 /** Tells whether a dispatch was given something that is checked also if nobody hears it: data, or a principal. */

@@ -75,7 +75,7 @@ export function end(run: Run): Outcome {
   if (run.terms.signal?.aborted === true && run.status === 'passed')
     stopAborted(run, run.rechecking ? run.rechecked : run.reached);
   if (plan.stage.selection !== undefined && run.selection === undefined) missingSelection(run);
-  if (run.questions !== undefined && run.status === 'passed') cancelIfAsked(run);
+  if ((run.questions ?? run.earlier) !== undefined && run.status === 'passed') cancelIfAsked(run);
   run.ended = true;
   if (run.wait !== undefined) services.deadlines.remove(run.wait);
   run.wait = undefined;

@@ -40,7 +40,8 @@ export function takeQuestion(
 /** Turns a dispatch that passed into a cancel if a question is open: the first in run order (judgement §4.3). */
 export function cancelIfAsked(run: Run): void {
   const open = standingQuestions(run);
-  const asker = run.plan.entries.find((entry) => open.has(entry));
+  const places = [...run.plan.entries, ...(run.terms.answered?.passedOver ?? [])];
+  const asker = places.find((entry) => open.has(entry));
   const question = asker && open.get(asker);
   if (question === undefined) return;
   const text = `an approval is needed: ${oneLine(question.title)}`;

@@ -247,6 +247,72 @@ describe('an answered pass (judgement §4.5)', () => {
     expect(third.status).toBe('passed');
   });
 
+  it('keeps the open question of a veto that fails in it, or has no time left (judgement §4.5)', async () => {
+    const { add, run } = lab();
+    add('a', () => may);
+    add('b', ({ pass }) => {
+      if (pass === 'first') return ask({ title: 'And I?' });
+      throw new Error('boom');
+    });
+    const asked = await run();
+    const second = await run({ answered: by('a'), after: asked }, asked.payload);
+    expect(second).toMatchObject({
+      status: 'cancelled',
+      cancel: { contributionId: 'b', question: { title: 'And I?' } },
+      failures: [{ kind: 'threw', policy: 'open' }],
+    });
+    const third = await run({ answered: by('a', 'b'), after: second }, second.payload);
+    expect(third.status).toBe('passed');
+  });
+
+  it('keeps the open questions of vetoes that decline to judge again, and does not call them (judgement §4.5)', async () => {
+    const { add, run } = lab();
+    add('a', () => may);
+    let calls = 0;
+    for (const id of ['b', 'c'])
+      add(
+        id,
+        ({ pass }) => {
+          calls++;
+          return pass === 'first' ? ask({ title: `And ${id}?` }) : undefined;
+        },
+        { recheck: false },
+      );
+    let outcome = await run();
+    const asked = ['a', 'b', 'c'];
+    const seen = [];
+    for (let i = 1; i <= asked.length; i++) {
+      seen.push(outcome.cancel?.question?.asker.contributionId);
+      outcome = await run({ answered: by(...asked.slice(0, i)), after: outcome }, outcome.payload);
+    }
+    expect([seen, outcome.status, calls]).toEqual([asked, 'passed', 2]);
+  });
+
+  it('takes the open question of a veto that says something else in it for answered by that', async () => {
+    const { add, run } = lab();
+    add('a', () => may);
+    add('b', ({ pass }) => (pass === 'first' ? may : allow()));
+    const asked = await run();
+    const outcome = await run({ answered: by('a'), after: asked }, asked.payload);
+    expect(outcome.status).toBe('passed');
+  });
+
+  it('tells of a resolver once, also if the payload names its target', async () => {
+    const asking = askingStages.find((stage) => stage.family === family);
+    const row = { ...asking, settled: () => true };
+    const { kernel } = createLab({ stages: [row as (typeof askingStages)[number]] });
+    kernel.contribute({ family, class: 'resolver', id: 'c', handler: () => undefined });
+    const outcome = await kernel.dispatch(family, labSample(), { answered: by('a') });
+    expect(outcome.skipped).toMatchObject([{ contributionId: 'c', why: 'answered' }]);
+  });
+
+  it('refuses a list of answers that names nobody', async () => {
+    const { add, run } = lab();
+    add('a', () => may);
+    const answered = [null as never];
+    await expect(run({ answered })).rejects.toMatchObject({ code: 'bad-given' });
+  });
+
   it('does not call a veto that declines to judge again, if its question was answered', async () => {
     const { add, run } = lab();
     let calls = 0;

@@ -79,6 +79,22 @@ describe('requireApproval of a plugin (judgement §4.13)', () => {
     expect(calls()).toBe(1);
   });
 
+  it('is asked for each plugin that requires it, also if another was answered before', async () => {
+    const { kernel, payload } = lab({ requireApproval: approval });
+    registerLegacyHook(kernel, {
+      ...{ pluginId: 'q', hookName: 'before_tool_call' },
+      handler: () => ({ requireApproval: { title: 'And I?' } }),
+    });
+    const asked = await kernel.dispatch('agent.tool.calling', payload());
+    if (asked.status !== 'cancelled' || asked.cancel.question === undefined)
+      throw new Error('nobody asked');
+    const second = await kernel.dispatch('agent.tool.calling', asked.payload, {
+      answered: [asked.cancel.question.asker],
+      after: asked,
+    });
+    expect(second).toMatchObject({ status: 'cancelled', cancel: { extensionId: 'q' } });
+  });
+
   it('is a block for a legacy caller, which cannot ask', async () => {
     const { kernel } = lab({ requireApproval: approval });
     const runner = createLegacyHookRunner(kernel);

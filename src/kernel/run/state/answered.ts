@@ -1,5 +1,6 @@
 import { authorOf, type Entry } from '../../outcome/entry.js';
 import type { Author } from '../../outcome/outcome.js';
+import type { ApprovalQuestion } from '../../outcome/question.js';
 import { isVeto, type Plan, vetoPlan } from '../services/plan.js';
 
 /** The terms of an answered pass (judgement §4.5). */
@@ -10,22 +11,54 @@ export interface Answered {
   readonly plan: Plan;
   /** The handlers that are not called. */
   readonly passedOver: readonly Entry[];
+  /** The questions of the pass before that nobody has answered, in run order. */
+  readonly open: ReadonlyMap<Entry, ApprovalQuestion>;
 }
 
-/** The terms of an answered pass over the handlers of a plan. */
-export function answeredTerms(plan: Plan, by: readonly Author[]): Answered {
-  const judges = (entry: Entry): boolean =>
-    isVeto(entry) && (entry.recheck || !by.some((author) => isOf(author, entry)));
+/**
+ * The terms of an answered pass over the handlers of a plan.
+ *
+ * @param asked the questions that were open when the pass before had ended.
+ */
+export function answeredTerms(
+  plan: Plan,
+  by: readonly Author[],
+  asked: readonly ApprovalQuestion[],
+): Answered {
+  const open = openQuestions(plan, by, asked);
+  const declines = (entry: Entry): boolean =>
+    !entry.recheck && (open.has(entry) || isAmong(by, entry));
+  const judges = (entry: Entry): boolean => isVeto(entry) && !declines(entry);
   return {
     by: Object.freeze(by.map((author) => Object.freeze(authorOf(author)))),
     plan: vetoPlan(plan, plan.entries.filter(judges)),
     passedOver: plan.entries.filter((entry) => !judges(entry)),
+    open,
   };
 }
 
 /** Tells whether a human has answered the question of a veto. */
 export function isAnswered(answered: Answered | undefined, entry: Entry): boolean {
-  return answered?.by.some((author) => isOf(author, entry)) === true;
+  return answered !== undefined && isAmong(answered.by, entry);
+}
+
+function openQuestions(
+  plan: Plan,
+  by: readonly Author[],
+  asked: readonly ApprovalQuestion[],
+): Answered['open'] {
+  return new Map(
+    plan.entries.flatMap((entry) => {
+      const question = asked.find(({ asker }) => isOf(asker, entry));
+      return question === undefined || !isVeto(entry) || isAmong(by, entry)
+        ? []
+        : [[entry, question] as const];
+    }),
+  );
+}
+
+function isAmong(authors: readonly Author[], entry: Entry): boolean {
+  return authors.some((author) => isOf(author, entry));
 }
 
 function isOf({ extensionId, contributionId }: Author, entry: Entry): boolean {

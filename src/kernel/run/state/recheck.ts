@@ -31,11 +31,17 @@ function askAnew(run: Run, again: readonly Entry[]): void {
   cold.questions = new Map([...(cold.questions ?? [])].filter(([entry]) => !again.includes(entry)));
 }
 
-/** The questions that are open when the stage has ended: also the earlier one of a veto that failed when it judged again. */
+/**
+ * The questions that are open when the stage has ended: also the earlier one of a veto that failed when it judged again, or was not
+ * called to (judgement §4.5).
+ */
 export function standingQuestions(run: Run): ReadonlyMap<Entry, ApprovalQuestion> {
-  const { questions, earlier } = run.cold;
-  const failed = [...(earlier ?? [])].filter(([entry]) => hasFailed(run, entry));
-  return new Map([...failed, ...(questions ?? [])]);
+  const { questions, earlier } = run;
+  const { answered } = run.terms;
+  const stands = (entry: Entry): boolean =>
+    answered?.passedOver.includes(entry) === true || hasFailed(run, entry);
+  const kept = [...(earlier ?? [])].filter(([entry]) => stands(entry));
+  return new Map([...kept, ...(questions ?? [])]);
 }
 
 /** The writes that each declining veto did not judge, with their authors. */

@@ -225,6 +225,11 @@ export class Run implements CallSource, Emission {
     return this.#cold?.questions;
   }
 
+  /** The questions before vetoes judge again: in this dispatch, or in the one that an answered pass follows. */
+  get earlier(): ReadonlyMap<Entry, ApprovalQuestion> | undefined {
+    return this.#cold?.earlier ?? this.terms.answered?.open;
+  }
+
   get stale(): Entry[] | undefined {
     return this.#cold?.stale;
   }

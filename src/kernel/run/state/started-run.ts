@@ -1,8 +1,11 @@
 import type { Given } from '../../outcome/given.js';
+import type { ApprovalQuestion } from '../../outcome/question.js';
 import { contextOf } from '../services/call.js';
 import type { Plan } from '../services/plan.js';
 import type { Services } from '../services/services.js';
+import { runOf } from './dispatched.js';
 import { inherited, type Nested, ownOrigin } from './origin.js';
+import { standingQuestions } from './recheck.js';
 import { nothing, Run } from './run.js';
 import { termsOf } from './terms.js';
 import { upstreamOf } from './unheard.js';
@@ -23,7 +26,8 @@ export function startedRun(
   sequence: number,
 ): Run {
   const after = given?.after;
-  const terms = termsOf(plan, payload, given);
+  const asked = given?.answered === undefined ? none : askedIn(after, plan);
+  const terms = termsOf(plan, payload, given, asked);
   const run = new Run(
     services,
     terms.answered?.plan ?? plan,
@@ -42,4 +46,12 @@ export function startedRun(
     run.context = contextOf(run.annotations, isSame ? after.selection : undefined, 'answered');
   }
   return run;
+}
+
+const none: readonly ApprovalQuestion[] = Object.freeze([]);
+
+/** The questions that an outcome of the same family has left open. */
+function askedIn(after: Given['after'], { stage }: Plan): readonly ApprovalQuestion[] {
+  const before = after?.event.family === stage.family ? runOf(after) : undefined;
+  return before === undefined ? none : [...standingQuestions(before).values()];
 }

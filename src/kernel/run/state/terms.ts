@@ -1,6 +1,7 @@
 import { kernelError } from '../../errors.js';
 import type { Entry } from '../../outcome/entry.js';
 import type { Given } from '../../outcome/given.js';
+import type { ApprovalQuestion } from '../../outcome/question.js';
 import type { Plan } from '../services/plan.js';
 import { type Answered, answeredTerms } from './answered.js';
 
@@ -33,9 +34,15 @@ export const usualTerms: Terms = Object.freeze({
 /**
  * How a dispatch runs.
  *
+ * @param asked the questions that the dispatch before it has left open.
  * @throws SluiceError `bad-payload`, if the stage cannot see whether the payload names its target.
  */
-export function termsOf(plan: Plan, payload: object, given: Given | undefined): Terms {
+export function termsOf(
+  plan: Plan,
+  payload: object,
+  given: Given | undefined,
+  asked: readonly ApprovalQuestion[],
+): Terms {
   const settled = plan.stage.settled !== undefined && isSettled(plan, payload);
   if (
     given?.valid === undefined &&
@@ -50,8 +57,8 @@ export function termsOf(plan: Plan, payload: object, given: Given | undefined): 
     signal: given?.signal,
     observeOnly: given?.gate === 'observe-only',
     settled,
-    passedOver: settled ? plan.entries : none,
-    answered: given?.answered && answeredTerms(plan, given.answered),
+    passedOver: settled && given?.answered === undefined ? plan.entries : none,
+    answered: given?.answered && answeredTerms(plan, given.answered, asked),
   };
 }
 
