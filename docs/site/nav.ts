@@ -59,6 +59,7 @@ export const sidebar: readonly PageGroup[] = [
     ['Telegram', 'extensions/telegram/README.md'],
     ['Thread ownership', 'extensions/thread-ownership/README.md'],
     ['Policies', 'extensions/policies/README.md'],
+    ['Rate limit', 'extensions/rate-limit/README.md'],
     ['Quiet hours', 'extensions/quiet-hours/README.md'],
   ]),
   group(

@@ -74,6 +74,7 @@ describe('the package', () => {
       'extensions/telegram/tsconfig.json',
       'extensions/thread-ownership/tsconfig.json',
       'extensions/policies/tsconfig.json',
+      'extensions/rate-limit/tsconfig.json',
     ]) {
       const { compilerOptions } = JSON.parse(readFileSync(join(root, config), 'utf8'));
       expect([config, compilerOptions.sourceMap ?? false]).toEqual([config, false]);

@@ -30,6 +30,7 @@ describe('the packages beside the core', () => {
   it('are those that have run-time dependencies of their own', () => {
     expect(published.map(([, { name }]) => name)).toEqual([
       'sluice-policies',
+      'sluice-rate-limit',
       'sluice-telegram',
       'sluice-thread-ownership',
     ]);

@@ -19,8 +19,7 @@ export function limitsOf(
 ): readonly AppliedLimit[] {
   const { channel, accountId = 'default', conversationId = message.from } = message;
   const conversation = [channel, accountId, conversationId];
-  const sender =
-    principal === undefined ? conversation : [principal.channel, principal.senderId];
+  const sender = principal === undefined ? conversation : [principal.channel, principal.senderId];
   const applied = (name: LimitName, place: readonly string[]): readonly AppliedLimit[] => {
     const limit = limits[name];
     return limit === undefined ? [] : [{ name, limit, key: keyOf(name, limit, place) }];
