@@ -31,7 +31,7 @@ async function saidBefore(test: TestHost, texts: readonly string[]): Promise<voi
   await vi.waitFor(() => expect(test.replies()).toEqual(texts));
 }
 
-const refused = { code: 'rate-limited', by: 'rate-limit/limit' };
+const refused = { code: 'rate-limited', by: 'rate-limit/limit' } as const;
 
 describe('the limit of a sender', () => {
   it('refuses his third message, tells programs when the next may come, and lets others in (judgement §6.5)', async () => {
