@@ -19,7 +19,9 @@ export default defineExtension({
         count(`sluice_failures_total{extension="${extensionId}",kind="${kind}"}`),
     });
     const server = createServer(async (_request, response) => {
-      const { stats, journal } = await tap.figures();
+      const figures = await tap.figures().catch(() => undefined); // no host runs yet, or any more
+      if (figures === undefined) return void response.writeHead(503).end();
+      const { stats, journal } = figures;
       const gauges = {
         sluice_running: stats.running,
         sluice_waiting: stats.waiting,

@@ -1,12 +1,14 @@
 import { defineExtension } from 'sluice';
 
-const secret = /\bsk-[A-Za-z0-9]{16,}|\b\d{4}(?:[ -]?\d{4}){3}\b/g; // API keys, card numbers
+const secret = /sk-[A-Za-z0-9]{16,}|(?<!\d)\d{4}(?:[ -]?\d{4}){3}(?!\d)/g; // API keys, card numbers
 
 /** Takes the secrets out of plain data, wherever a text has one. */
 function redacted<T>(value: T): T {
   const json = JSON.stringify(value);
-  const clean = json.replace(secret, '[redacted]');
-  return clean === json ? value : JSON.parse(clean);
+  const clean = JSON.parse(json, (_key, part) =>
+    typeof part === 'string' ? part.replace(secret, '[redacted]') : part,
+  );
+  return JSON.stringify(clean) === json ? value : clean;
 }
 
 export default defineExtension({

@@ -11,8 +11,9 @@ export default defineExtension({
       description: 'Reminds you: /remind MINUTES TEXT.',
       run: async ({ args: [minutes, ...words], message }) => {
         const { channel, conversationId: to = '', messageId } = message;
-        const waitMs = Number(minutes) * 60_000;
-        if (!(waitMs > 0) || words.length === 0) return 'For instance: /remind 10 tea';
+        const waitMs = Math.round(Number(minutes) * 60_000);
+        const isTime = waitMs > 0 && waitMs < 1e12; // 30 years: the key has 16 digits
+        if (!isTime || words.length === 0) return 'For instance: /remind 10 tea';
         const dueAtMs = api.clock.now() + waitMs;
         const reminder: Reminder = { dueAtMs, place: { channel, to }, text: words.join(' ') };
         const due = String(dueAtMs).padStart(16, '0'); // the store lists keys in their order

@@ -65,7 +65,7 @@ function webhook({ port, token, replyTo }: z.infer<typeof config>): ChannelPlugi
       if (response.ok) return { status: 'sent', receipt: {} };
       if (response.status >= 500) return { status: 'ambiguous', reason };
       if (response.status !== 429) return { status: 'rejected', reason };
-      const seconds = Number(response.headers.get('retry-after') ?? 1);
+      const seconds = Number(response.headers.get('retry-after')) || 1; // it may be a date
       return { status: 'retry-after', retryAfterMs: seconds * 1_000, reason };
     },
   };

@@ -11,7 +11,8 @@ import retrieval from '../../docs/examples/retrieval.js';
 import router from '../../docs/examples/router.js';
 import webhook from '../../docs/examples/webhook.js';
 import { echoProvider } from '../../src/agent/index.js';
-import { defineExtension, select } from '../../src/index.js';
+import { loadExtension } from '../../src/extension/index.js';
+import { createKernel, defineExtension, select } from '../../src/index.js';
 import { textOf } from '../../src/stream/index.js';
 import {
   agentConformance,
@@ -72,6 +73,18 @@ describe('the recipe of a redaction', () => {
     const kept = JSON.stringify(await test.transcript());
     expect(kept).not.toContain(key);
     expect(kept).toContain('KEY=[redacted]');
+  });
+
+  it('takes a secret out that begins a line, and leaves numbers beside it as they are', async () => {
+    const args = { atMicros: 1_732_300_000_000_000 };
+    const tool = { tool: 'env', args, result: { stdout: `keys:\n${key}` } };
+    const agents = [{ id: 'main', provider: scriptedAgent([[tool, 'Done.']]) }];
+    await using test = await startTestHost({ extensions: [redact], agents });
+    expectReply(await test.say(`Mine:\n${key}`), 'Done.');
+    const kept = JSON.stringify(await test.transcript());
+    expect(kept).not.toContain(key);
+    expect(kept).toContain('1732300000000000');
+    expect(test.outcomes.flatMap(({ failures }) => failures)).toEqual([]);
   });
 
   it('changes nothing else', async () => {
@@ -184,6 +197,15 @@ describe('the recipe of a reminder', () => {
     await test.clock.advance(60 * 60_000);
     expect(test.replies().slice(2)).toEqual(['You wanted to know: drink tea']);
   });
+
+  it('is late for nobody because of a time that another has given', async () => {
+    await using test = await startTestHost({ extensions: [reminder] });
+    expectReply(await test.say('/remind 1e300 nothing'), 'For instance: /remind 10 tea');
+    await test.say('/remind 10.00001 coffee');
+    await test.say('/remind 20 tea');
+    await test.clock.advance(15 * 60_000);
+    expect(test.replies().slice(3)).toEqual(['You wanted to know: coffee']);
+  });
 });
 
 describe('the recipe of a poll', () => {
@@ -203,6 +225,19 @@ describe('the recipe of a poll', () => {
 });
 
 describe('the recipe of metrics', () => {
+  it('answers 503 where no host runs', async () => {
+    const port = await freePort();
+    await using loaded = await loadExtension(
+      createKernel({ grants: { metrics: ['tap'] } }),
+      metrics,
+      {
+        config: { port },
+      },
+    );
+    expect(loaded.status).toBe('loaded');
+    expect((await fetch(`http://127.0.0.1:${port}/metrics`)).status).toBe(503);
+  });
+
   it('counts dispatches and failures, and shows the figures of the host, in the format of Prometheus', async () => {
     const port = await freePort();
     const limit = { extension: rateLimit, config: { messages: 1, perMs: 60_000 } };
