@@ -227,14 +227,15 @@ describe('the recipe of a poll', () => {
 describe('the recipe of metrics', () => {
   it('answers 503 where no host runs', async () => {
     const port = await freePort();
-    await using loaded = await loadExtension(
+    const loaded = await loadExtension(
       createKernel({ grants: { metrics: ['tap'] } }),
       metrics,
       {
         config: { port },
       },
     );
-    expect(loaded.status).toBe('loaded');
+    if (loaded.status !== 'loaded') throw loaded.error;
+    await using _loaded = loaded;
     expect((await fetch(`http://127.0.0.1:${port}/metrics`)).status).toBe(503);
   });
 
