@@ -227,13 +227,9 @@ describe('the recipe of a poll', () => {
 describe('the recipe of metrics', () => {
   it('answers 503 where no host runs', async () => {
     const port = await freePort();
-    const loaded = await loadExtension(
-      createKernel({ grants: { metrics: ['tap'] } }),
-      metrics,
-      {
-        config: { port },
-      },
-    );
+    const loaded = await loadExtension(createKernel({ grants: { metrics: ['tap'] } }), metrics, {
+      config: { port },
+    });
     if (loaded.status !== 'loaded') throw loaded.error;
     await using _loaded = loaded;
     expect((await fetch(`http://127.0.0.1:${port}/metrics`)).status).toBe(503);
