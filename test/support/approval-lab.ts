@@ -1,54 +1,9 @@
-import { say } from '../../src/agent/internal.js';
 import type { DecodedIngress } from '../../src/channel/index.js';
 import type { ExtensionApi } from '../../src/extension/index.js';
 import { type AskOptions, ask } from '../../src/kernel/index.js';
-import type { AgentProvider, AgentRequest, SessionEvent } from '../../src/stream/index.js';
 import { type ActingLabOptions, actingLab } from './acting-lab.js';
+import { deployer } from './deployer.js';
 import { scriptedChannel } from './scripted-channel.js';
-
-/** An agent that calls `deploy` with the words of its prompt, or with those that the test gives it, and says how that went. */
-export function deployer(
-  ran: string[],
-  argsOf = (prompt: string): string[] => [prompt],
-): AgentProvider {
-  return {
-    id: 'deployer',
-    models: ['deployer'],
-    toolGate: 'enforce',
-    run: (request) => deploying(request, ran, argsOf(request.prompt)),
-  };
-}
-
-async function* deploying(
-  request: AgentRequest,
-  ran: string[],
-  all: readonly string[],
-): AsyncGenerator<SessionEvent> {
-  const by = { provider: 'deployer', model: request.model };
-  yield { type: 'agent_start' };
-  const messages = [];
-  const said: string[] = [];
-  for (const [at, what] of all.entries()) {
-    const call = { toolCallId: `${request.runId}-${at}`, toolName: 'deploy', args: { what } };
-    const asking = say(by, [
-      { type: 'text', text: `I deploy ${what}.` },
-      { type: 'toolCall', id: call.toolCallId, name: call.toolName, arguments: call.args },
-    ]);
-    for (const event of asking.events) yield event;
-    yield { type: 'tool_execution_start', ...call };
-    const decision = await request.gate(call);
-    if (request.signal.aborted) return;
-    if (decision.allowed) ran.push(String(decision.args['what']));
-    const result = decision.allowed ? `deployed ${what}` : decision.reason;
-    const { toolCallId, toolName } = call;
-    yield { type: 'tool_execution_end', toolCallId, toolName, result, isError: !decision.allowed };
-    messages.push(asking.message);
-    said.push(result);
-  }
-  const answered = say(by, [{ type: 'text', text: said.join('; ') || 'nothing to do' }]);
-  for (const event of answered.events) yield event;
-  yield { type: 'agent_end', messages: [...messages, answered.message] };
-}
 
 /** A channel in which `!NAME` is the press of a button. */
 export function pressable() {
