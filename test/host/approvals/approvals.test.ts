@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { memoryJournal } from '../../../src/host/index.js';
+import { memoryJournal, openJournal } from '../../../src/host/index.js';
 import { portLab, until } from '../../support/port-lab.js';
 
 describe('a question to a human', () => {
@@ -97,9 +97,12 @@ describe('a question to a human', () => {
   });
 });
 
-describe('after a restart', () => {
+describe.each([
+  ['in memory', async () => memoryJournal()],
+  ['in a file', () => openJournal(':memory:')],
+] as const)('after a restart, with a journal %s,', (_, journalOf) => {
   it('a message with an open question is not begun before it is answered, and then takes the answer (judgement §4.21)', async () => {
-    const journal = memoryJournal();
+    const journal = await journalOf();
     const ran: string[] = [];
     const first = await portLab({ journal, ran });
     first.say('v2');
@@ -122,7 +125,7 @@ describe('after a restart', () => {
   });
 
   it('its deadline begins it, too, and then it is denied (judgement §4.21)', async () => {
-    const journal = memoryJournal();
+    const journal = await journalOf();
     const first = await portLab({ journal, approvals: { timeoutMs: 60_000 } });
     first.say('v2');
     await until(() => first.asked().length === 1);
@@ -135,7 +138,7 @@ describe('after a restart', () => {
   });
 
   it('other arguments ask anew, and the answer that nobody wanted is told (judgement §4.15, judgement §4.21)', async () => {
-    const journal = memoryJournal();
+    const journal = await journalOf();
     const first = await portLab({ journal });
     first.say('v2');
     await until(() => first.asked().length === 1);
@@ -152,7 +155,7 @@ describe('after a restart', () => {
   });
 
   it('a call that was let go and has no result is asked anew, and the question says so (judgement §4.21)', async () => {
-    const journal = memoryJournal();
+    const journal = await journalOf();
     const first = await portLab({ journal, hangs: true });
     first.say('v2');
     await until(() => first.asked().length === 1);
