@@ -73,8 +73,11 @@ export interface Judged<F extends AskingFamily> {
   readonly outcome: Outcome<F>;
   /** Why it is refused, if a veto or a human says so: the outcome's own, or the answer of the human. */
   readonly cancel?: CancelRecord;
-  /** Marks the answers as used, before the action happens. Resolves with the reason if it may not happen (judgement §4.9). */
-  readonly use: () => Promise<CancelRecord | undefined>;
+  /**
+   * Marks the answers as used, before the action happens. Resolves with the reason if it may not happen (judgement §4.9). Absent if
+   * nobody was asked.
+   */
+  readonly use?: () => Promise<CancelRecord | undefined>;
 }
 
 /**
@@ -84,24 +87,31 @@ export interface Judged<F extends AskingFamily> {
 export async function judgeAsking<F extends AskingFamily>(
   action: AskedAction<F>,
 ): Promise<Judged<F>> {
+  const first = await action.dispatch();
+  return first.status === 'cancelled' ? askAll(action, first) : { first, outcome: first };
+}
+
+async function askAll<F extends AskingFamily>(
+  action: AskedAction<F>,
+  first: Outcome<F>,
+): Promise<Judged<F>> {
   const { approvals, dispatch, signal, ...about } = action;
   const answered: Author[] = [];
   const uses: Use[] = [];
-  const first = await dispatch();
   let outcome = first;
   while (outcome.status === 'cancelled') {
     const { cancel, payload } = outcome;
     const { question } = cancel;
     if (approvals === undefined || question === undefined)
-      return { first, outcome, cancel, use: noUse };
+      return { first, outcome, cancel };
     const { event, principal } = outcome;
     const request = { ...about, question, payload, event, signal, ...definedFields({ principal }) };
     const refusal = await askOnce(approvals, request, uses);
-    if (refusal !== undefined) return { first, outcome, cancel: refusal, use: noUse };
+    if (refusal !== undefined) return { first, outcome, cancel: refusal };
     answered.push(question.asker);
     outcome = await dispatch({ payload, given: { answered: [...answered], after: outcome } });
   }
-  return { first, outcome, use: uses.length === 0 ? noUse : () => useAll(uses, signal) };
+  return { first, outcome, use: () => useAll(uses, signal) };
 }
 
 /** Says in words why an action is refused. */
@@ -113,8 +123,6 @@ interface Use {
   readonly question: ApprovalQuestion;
   readonly use: () => Promise<boolean>;
 }
-
-const noUse = (): Promise<undefined> => Promise.resolve(undefined);
 
 /** @returns why the action is refused; nothing if the answer is yes. */
 async function askOnce(

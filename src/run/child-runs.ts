@@ -99,7 +99,7 @@ export function childRuns(
           ...again?.given,
         }),
     });
-    const refusal = outcome.status === 'passed' ? await use() : cancel;
+    const refusal = outcome.status === 'passed' ? await use?.() : cancel;
     if (outcome.status === 'passed' && refusal === undefined) return undefined;
     if (signal?.aborted === true) {
       delete child.spawning; // a judgement that its asker gave up does not count: the next question gets a new one

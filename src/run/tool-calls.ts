@@ -153,16 +153,18 @@ export class ToolCalls {
     const { runId, sessionKey } = run;
     const { subagentId } = active.call;
     const { outcome, cancel, use } = await judgeAsking({
-      ...{ family: 'agent.tool.calling', approvals, runId, sessionKey, signal: stop },
-      ...definedFields({ subagentId }),
+      family: 'agent.tool.calling',
+      approvals,
+      signal: stop,
       dispatch: (again) => this.#calling(active, { gate: 'enforce', signal: stop }, again),
+      ...definedFields({ runId, sessionKey, subagentId }),
     });
     if (outcome.status === 'passed') {
       delete active.refusal;
       const args = outcome.payload.params;
       active.params = args;
       const reason = await this.#with.mayRun({ ...active.call, args }, stop);
-      const unusable = reason === undefined ? await use() : undefined;
+      const unusable = reason === undefined && use !== undefined ? await use() : undefined;
       if (reason === undefined && unusable === undefined) return { allowed: true, args };
       active.refusal = reason ?? refusalOf(unusable) ?? 'the call was refused';
     } else active.refusal = refusalOf(cancel) ?? `the call ${whyNot(outcome)}`;

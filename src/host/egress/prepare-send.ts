@@ -63,7 +63,6 @@ export async function prepareSend(
     family: 'egress.preparing',
     approvals: streaming ? undefined : parts.asking, // the whole text is asked about
     signal,
-    ...definedFields({ runId, sessionKey }),
     dispatch: (again) =>
       trail.dispatch(
         'egress.preparing',
@@ -75,11 +74,12 @@ export async function prepareSend(
           ...again?.given,
         },
       ),
+    ...definedFields({ runId, sessionKey }),
   });
   const { outcome } = judged;
-  const cancel = judged.cancel ?? (await judged.use());
-  const prepared = { outcome, startedAtMs, ...definedFields({ cancel }) };
-  if (again !== undefined) return { ...prepared, isSending: false };
+  const cancel = judged.cancel ?? (judged.use && (await judged.use()));
+  if (again !== undefined)
+    return { outcome, startedAtMs, isSending: false, ...definedFields({ cancel }) };
   const passed = outcome.status === 'passed' && cancel === undefined;
   const isSending = goesOut && passed && !signal.aborted && hasAccount(parts, outcome);
   // after a restart it is judged again as it was emitted
@@ -89,7 +89,7 @@ export async function prepareSend(
     selection: outcome.selection,
   };
   const unkept = await parts.outbox.prepare(kept, { isSending, ...definedFields({ kind }) });
-  return { ...prepared, isSending, ...definedFields({ unkept }) };
+  return { outcome, startedAtMs, isSending, ...definedFields({ cancel, unkept }) };
 }
 
 /** Tells whether a message passed, and the account that it goes out by runs. */
