@@ -27,7 +27,10 @@ export interface ClaudeProviderOptions {
    * transcript alone, as text before the prompt; the SDK keeps nothing.
    */
   readonly memory?: 'resume' | 'history';
-  /** Milliseconds that a tool call may be judged for, a person's approval included; 600 000 by default. */
+  /**
+   * Milliseconds that a tool call may be judged for, a person's approval included; 25 hours by default. A question that is open for
+   * longer ends as a refusal.
+   */
   readonly gateTimeoutMs?: number;
   /** Milliseconds that a run waits for background tasks after an answer; 600 000 by default. */
   readonly idleTimeoutMs?: number;

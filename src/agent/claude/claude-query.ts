@@ -30,10 +30,10 @@ export function claudeQueryOptions(
   request: AgentRequest,
   { options, recalled, callbacks, stop }: QueryScope,
 ): ClaudeQueryOptions {
-  const { cwd, env, sdk, memory, permissionMode = 'default', gateTimeoutMs = 600_000 } = options;
+  const { cwd, env, sdk, memory, permissionMode = 'default', gateTimeoutMs } = options;
   const { resume, resumeAt } = recalled;
   const logger = options.logger ?? silentLogger;
-  const timeoutSeconds = Math.ceil(gateTimeoutMs / 1_000);
+  const timeoutSeconds = gateTimeoutMs && Math.ceil(gateTimeoutMs / 1_000);
   return {
     // A settings file may hold hooks and permissions that nobody sees here; a prompt taken as it is written reads no
     // file by "@path", which no veto would be asked about, and runs no slash command.
@@ -43,7 +43,7 @@ export function claudeQueryOptions(
     disallowedTools: unfitTools,
     stderr: (text) => told(logger, text, request),
     ...sdk,
-    ...toolGate(request.gate, callbacks, { timeoutSeconds }),
+    ...toolGate(request.gate, callbacks, definedFields({ timeoutSeconds })),
     abortController: stop,
     permissionMode,
     ...(permissionMode === 'bypassPermissions' && { allowDangerouslySkipPermissions: true }),

@@ -32,7 +32,10 @@ export interface ToolGateOptions<
   readonly canUseTool?: CsdkCanUseTool<Options, Answer>;
   /** Told when the host's `canUseTool` has changed the input that the pipeline passed. */
   readonly onInput?: (toolCallId: string, args: Readonly<Record<string, unknown>>) => void;
-  /** Seconds that the SDK waits for the PreToolUse hook; by default 600. A call that it gives up on does not run. */
+  /**
+   * Seconds that the SDK waits for the PreToolUse hook; by default 25 hours, longer than any question to a human is open
+   * (judgement §4.20). A call that it gives up on does not run.
+   */
   readonly timeoutSeconds?: number;
 }
 
@@ -121,7 +124,7 @@ function permissions<
 function hooksOf(
   calls: AskedCalls,
   callbacks: CallbackQueue,
-  { onPass = 'defer', timeoutSeconds = 600 }: Pick<ToolGateOptions, 'onPass' | 'timeoutSeconds'>,
+  { onPass = 'defer', timeoutSeconds = 90_000 }: Pick<ToolGateOptions, 'onPass' | 'timeoutSeconds'>,
 ): CsdkHooks {
   const preToolUse: CsdkHook = async (input, toolUseID, { signal }) => {
     const call = callOf(input, toolUseID);
