@@ -19,6 +19,7 @@ export {
   type ApprovalScope,
   type Approver,
   type Ask,
+  type AskAnswer,
   type AskingFamily,
   type AskOptions,
   type AsksOf,

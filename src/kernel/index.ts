@@ -64,6 +64,7 @@ export {
   type ApprovalQuestion,
   type ApprovalScope,
   type Approver,
+  type AskAnswer,
   approvalScopes,
 } from './outcome/question.js';
 export { hasGrant } from './registry/grants.js';

@@ -102,8 +102,11 @@ async function askAll<F extends AskingFamily>(
   while (outcome.status === 'cancelled') {
     const { cancel, payload } = outcome;
     const { question } = cancel;
-    if (approvals === undefined || question === undefined)
+    if (question === undefined) return { first, outcome, cancel };
+    if (approvals === undefined) {
+      question.onAnswer?.('withdrawn');
       return { first, outcome, cancel };
+    }
     const { event, principal } = outcome;
     const request = { ...about, question, payload, event, signal, ...definedFields({ principal }) };
     const refusal = await askOnce(approvals, request, uses);
@@ -135,8 +138,10 @@ async function askOnce(
   try {
     answer = signal.aborted ? { status: 'withdrawn' } : await approvals.ask(request);
   } catch (error) {
+    question.onAnswer?.('withdrawn');
     return refused(question, 'approval-required', `nobody could be asked: ${oneLine(error)}`);
   }
+  question.onAnswer?.(signal.aborted ? 'withdrawn' : answer.status);
   switch (answer.status) {
     case 'allowed':
       if (signal.aborted) return refused(question, 'approval-required', gone);

@@ -78,6 +78,22 @@ describe('a tool call that a veto asks about (judgement §4.7)', () => {
     });
   });
 
+  it.each([
+    ['allowed', 'allowed'],
+    ['denied', 'denied'],
+    ['expired', 'expired'],
+    ['withdrawn', 'withdrawn'],
+    [new Error('no channel'), 'withdrawn'],
+    [undefined, 'withdrawn'],
+  ] as const)('tells the asker the answer of %s as %s (judgement §4.26)', async (answer, told) => {
+    const { run, veto } = lab(answer && approver(answer).approvals);
+    const heard: string[] = [];
+    veto('a', () => ask({ title: 'Run it?', onAnswer: (one) => void heard.push(one) }));
+    await run.gate(bash);
+    await new Promise(setImmediate);
+    expect(heard).toEqual([told]);
+  });
+
   it('runs with the data that the approver saw, and the answer is used before (judgement §4.9)', async () => {
     const { approvals, requests, log } = approver('allowed');
     const { kernel, run, veto, outcomes } = lab(approvals);

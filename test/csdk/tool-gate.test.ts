@@ -88,6 +88,11 @@ describe('a PreToolUse hook', () => {
     expect(hooks.PreToolUse).toMatchObject([{ timeout: 7, onFailure: 'block' }]);
   });
 
+  it('is waited for longer than any question to a human is open (judgement §4.12)', () => {
+    const [matcher] = lab().hooks.PreToolUse;
+    expect(matcher?.timeout).toBeGreaterThan(24 * 60 * 60);
+  });
+
   it('answers at once when its signal aborts, and refuses', async () => {
     const waiting = deferred<ToolDecision>();
     const { pre } = lab(() => waiting.promise);

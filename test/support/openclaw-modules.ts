@@ -269,7 +269,8 @@ function sourceOf(root: string, cut: Cut): string {
   throw new Error(`${dist} has no copy of ${cut.region} with ${cut.exports.join(', ')}.`);
 }
 
-function regionOf(bundle: string, path: string): string | undefined {
+/** The text of one source module in a bundle that marks where each of them begins and ends. */
+export function regionOf(bundle: string, path: string): string | undefined {
   const begin = bundle.indexOf(`//#region ${path}\n`);
   if (begin < 0) return undefined;
   const end = bundle.indexOf('\n//#endregion', begin);

@@ -45,7 +45,7 @@ async function find(options: { fetch?: boolean }): Promise<OpenClawPackage> {
   const scratch = mkdtempSync(join(cache, 'unpacking-'));
   try {
     if (!existsSync(tarball)) await download(scratch, tarball);
-    await verify(tarball);
+    await verify(tarball, tarballSha256);
     await run('tar', ['-xzf', tarball, '-C', scratch]);
     settle(join(scratch, 'package'), root);
     return { root };
@@ -59,18 +59,18 @@ async function find(options: { fetch?: boolean }): Promise<OpenClawPackage> {
 async function download(scratch: string, tarball: string): Promise<void> {
   await npm(['pack', `openclaw@${openClawVersion}`, '--pack-destination', scratch], scratch);
   const fetched = join(scratch, `openclaw-${openClawVersion}.tgz`);
-  await verify(fetched);
+  await verify(fetched, tarballSha256);
   renameSync(fetched, tarball);
 }
 
 /** A tarball that is not the one is removed, so that the next run can fetch it. */
-async function verify(tarball: string): Promise<void> {
+export async function verify(tarball: string, sha256: string): Promise<void> {
   const hash = createHash('sha256');
   await pipeline(createReadStream(tarball), hash);
   const found = hash.digest('hex');
-  if (found === tarballSha256) return;
+  if (found === sha256) return;
   rmSync(tarball, { force: true });
-  throw new Error(`its tarball has the sha256 ${found}, expected ${tarballSha256}`);
+  throw new Error(`its tarball has the sha256 ${found}, expected ${sha256}`);
 }
 
 /** Puts a whole folder in its place, or leaves the one that another process has put there. */

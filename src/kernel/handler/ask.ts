@@ -1,8 +1,11 @@
-import type { ApprovalQuestion } from '../outcome/question.js';
+import type { ApprovalQuestion, AskAnswer } from '../outcome/question.js';
 
 /** The question of `ask`. */
 export type AskOptions = Pick<ApprovalQuestion, 'title' | 'text' | 'timeoutMs'> &
-  Partial<Pick<ApprovalQuestion, 'of' | 'scopes'>>;
+  Partial<Pick<ApprovalQuestion, 'of' | 'scopes'>> & {
+    /** Hears the end of the question, at most once in a run. It is not waited for; what it throws is logged. */
+    readonly onAnswer?: (answer: AskAnswer) => void | Promise<void>;
+  };
 
 /** A veto's decision that a human is to be asked first. Plain tagged data (judgement §4). */
 export interface Ask extends AskOptions {
@@ -15,7 +18,7 @@ export interface Ask extends AskOptions {
  * (judgement §4.3).
  *
  * @param question for people: a title and perhaps a text; `of`, the one who may answer (an owner by default); `timeoutMs`, after which
- *   no answer is a denial; `scopes`, for which the approver may answer "always".
+ *   no answer is a denial; `scopes`, for which the approver may answer "always"; `onAnswer`, which hears the end of the question.
  * @example
  * api.veto('agent.tool.calling', 'deploys', ({ payload }) =>
  *   payload.toolName === 'deploy' ? ask({ title: 'Deploy?', of: { role: 'admin' } }) : allow());

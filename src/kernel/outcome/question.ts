@@ -15,6 +15,9 @@ export type ApprovalScope = (typeof approvalScopes)[number];
 /** The three scopes. */
 export const approvalScopes = ['tool', 'session', 'principal'] as const;
 
+/** The end of a question, as its asker hears it. `withdrawn`: nobody could be asked, or nobody waits for the answer any more. */
+export type AskAnswer = 'allowed' | 'denied' | 'expired' | 'withdrawn';
+
 /** A veto's question to a human, checked and frozen (judgement §4.1). */
 export interface ApprovalQuestion {
   /** The veto that asks. */
@@ -28,4 +31,6 @@ export interface ApprovalQuestion {
   readonly timeoutMs?: number;
   /** The scopes that the approver may choose "always" for; often none. */
   readonly scopes: readonly ApprovalScope[];
+  /** Tells the asker how the question ended (judgement §4.26). Not enumerable: a question is data wherever it is copied. */
+  readonly onAnswer?: (answer: AskAnswer) => void;
 }

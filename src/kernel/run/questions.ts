@@ -1,8 +1,15 @@
-import type { Entry } from '../outcome/entry.js';
+import type { Ask } from '../handler/ask.js';
+import { authorOf, type Entry } from '../outcome/entry.js';
 import type { CancelRecord } from '../outcome/outcome.js';
-import { type ApprovalQuestion, type Approver, approvalScopes } from '../outcome/question.js';
+import {
+  type ApprovalQuestion,
+  type Approver,
+  type AskAnswer,
+  approvalScopes,
+} from '../outcome/question.js';
 import type { FailPolicy } from '../stage/vocabulary.js';
 import { copyPlain } from '../value/copy-plain.js';
+import { definedFields } from '../value/defined-fields.js';
 import { didYouMean } from '../value/nearest.js';
 import { oneLine } from '../value/one-line.js';
 import { isAnswered } from './state/answered.js';
@@ -29,7 +36,7 @@ export function takeQuestion(
       problem: 'it asks about a question, which would wait for another',
       policy: entry.policy,
     };
-  const question = questionOf(entry, result);
+  const question = questionOf(run, entry, result);
   if (typeof question === 'string')
     return { problem: `its question ${question}`, policy: 'closed' };
   if (!isAnswered(run.terms.answered, entry))
@@ -50,18 +57,18 @@ export function cancelIfAsked(run: Run): void {
   run.cold.cancel = Object.freeze(record);
 }
 
-const fields = ['kind', 'title', 'text', 'of', 'timeoutMs', 'scopes'] as const;
+const fields = ['kind', 'title', 'text', 'of', 'timeoutMs', 'scopes', 'onAnswer'] as const;
 
 type Fields = Readonly<Partial<Record<(typeof fields)[number], unknown>>>;
 
 /** Reads an ask once, and checks it; a text says why it is none. */
-function questionOf(entry: Entry, result: object): ApprovalQuestion | string {
+function questionOf(run: Run, entry: Entry, result: object): ApprovalQuestion | string {
   const given = plainOf(result);
   if (typeof given === 'string') return given;
   const foreign = Object.keys(given).find((key) => !(fields as readonly string[]).includes(key));
   if (foreign !== undefined)
     return `has a field "${oneLine(foreign)}"${didYouMean(foreign, fields)}`;
-  const { title, text, of = 'owner', timeoutMs, scopes = [] } = given;
+  const { title, text, of = 'owner', timeoutMs, scopes = [], onAnswer } = given;
   if (typeof title !== 'string' || title.trim() === '') return 'has no title';
   if (text !== undefined && typeof text !== 'string') return 'has a text that is none';
   if (!isApprover(of)) return 'names as "of" neither owner, principal nor { role }';
@@ -69,21 +76,44 @@ function questionOf(entry: Entry, result: object): ApprovalQuestion | string {
     return 'has a timeoutMs that is no positive number of milliseconds';
   if (!Array.isArray(scopes) || !scopes.every(isScope))
     return `has a scope other than ${approvalScopes.join(', ')}`;
+  if (onAnswer !== undefined && typeof onAnswer !== 'function')
+    return 'has an onAnswer that is no function';
   const { extensionId, contributionId } = entry;
-  return Object.freeze({
+  const question: ApprovalQuestion = {
     asker: Object.freeze({ extensionId, contributionId }),
     title,
     ...(text !== undefined && { text }),
     of,
     ...(timeoutMs !== undefined && { timeoutMs }),
     scopes: Object.freeze([...new Set(scopes)]),
-  });
+  };
+  if (onAnswer !== undefined)
+    Object.defineProperty(question, 'onAnswer', { value: told(run, entry, onAnswer as OnAnswer) }); // any function will do
+  return Object.freeze(question);
+}
+
+type OnAnswer = NonNullable<Ask['onAnswer']>;
+
+/** The listener of an asker, whose failure is logged. */
+function told(run: Run, entry: Entry, onAnswer: OnAnswer): (answer: AskAnswer) => void {
+  return (answer) =>
+    void Promise.resolve(answer)
+      .then(onAnswer)
+      .catch((error: unknown) => {
+        const whose = { family: run.family, ...authorOf(entry) };
+        run.services.logger.error('onAnswer of a question failed', {
+          ...whose,
+          detail: oneLine(error),
+        });
+      });
 }
 
 function plainOf(result: object): Fields | string {
   try {
-    const taken = copyPlain(result);
-    if ('copy' in taken) return taken.copy as Fields; // a copy of an object
+    const { onAnswer, ...data } = result as Fields; // whatever it holds
+    const taken = copyPlain(onAnswer === undefined ? result : data);
+    // a copy of an object
+    if ('copy' in taken) return { ...(taken.copy as Fields), ...definedFields({ onAnswer }) };
     return `cannot be read at ${taken.path}: ${taken.problem}`;
   } catch {
     return 'cannot be read';

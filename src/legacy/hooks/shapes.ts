@@ -20,11 +20,11 @@ export interface LegacyMessageContext {
 
 /** On whose behalf a tool is called, as OpenClaw 2026.9 has it; absent if nothing is proven. */
 export interface LegacyRequester {
-  channel: string;
-  accountId?: string;
-  senderId: string;
-  senderIsOwner?: boolean;
-  roleIds?: readonly string[];
+  readonly channel?: string;
+  readonly accountId?: string;
+  readonly senderId?: string;
+  readonly senderIsOwner?: boolean;
+  readonly roleIds?: readonly string[];
 }
 
 /** The context of the tool hooks. */

@@ -1,4 +1,4 @@
-import { ask, cancel, definedFields, type PayloadOf } from '../../kernel/index.js';
+import { type AskAnswer, ask, cancel, definedFields, type PayloadOf } from '../../kernel/index.js';
 import { type FieldTable, same, shown } from '../facts/field-table.js';
 import { measured } from '../facts/known.js';
 import { modifyingHook, voidHook } from './make-row.js';
@@ -29,16 +29,32 @@ const readParams = ({ value, inPlace }: Answer) => {
   return Object.keys(set).length === 0 ? undefined : { params: set };
 };
 
+type Resolution = 'allow-once' | 'allow-always' | 'deny' | 'timeout' | 'cancelled';
+
+/** The end of a question in the words of a plugin. */
+const resolutions: Readonly<Record<AskAnswer, Resolution>> = {
+  allowed: 'allow-once',
+  denied: 'deny',
+  expired: 'timeout',
+  withdrawn: 'cancelled',
+};
+
 /** A question of a plugin (judgement §4.13). If a part of it is of a wrong type, the kernel refuses the call and says so. */
 const readApproval = (required: unknown) => {
   if (!isFields(required)) return ask({ title: '' });
-  const { title, description, timeoutMs, allowedDecisions } = required;
-  const mayAlways = Array.isArray(allowedDecisions) && allowedDecisions.includes('allow-always');
+  const { title, description, timeoutMs, allowedDecisions, onResolution } = required;
+  const decisions = Array.isArray(allowedDecisions) ? allowedDecisions : [];
+  const mayAlways = decisions.includes('allow-always');
+  if (decisions.includes('deny') && !mayAlways && !decisions.includes('allow-once'))
+    return cancel('approval-denied', { text: 'the plugin lets nobody allow it' });
   return {
     kind: 'ask',
     title,
     ...definedFields({ text: description ?? undefined, timeoutMs: timeoutMs ?? undefined }),
     ...(mayAlways && { scopes: ['tool'] }),
+    ...(typeof onResolution === 'function' && {
+      onAnswer: (answer: AskAnswer): unknown => onResolution(resolutions[answer]),
+    }),
   };
 };
 
@@ -76,8 +92,11 @@ export const toolHooks = {
         title: string;
         description?: string;
         timeoutMs?: number;
-        /** Only `allow-always` is read: it offers "always" for the tool. */
+        /** `allow-always` offers "always" for the tool. If it allows nothing, nobody is asked. */
         allowedDecisions?: readonly string[];
+        /** It is not read: a question without an answer refuses the call. */
+        timeoutBehavior?: 'allow' | 'deny';
+        onResolution?: (decision: Resolution) => unknown;
       };
     }
   >({

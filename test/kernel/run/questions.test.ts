@@ -113,6 +113,22 @@ describe('a question to a human (judgement §4.3)', () => {
     expect(outcome.cancel?.code).toBe('approval-required');
   });
 
+  it('carries the onAnswer of its asker beside its data, and a failure of it harms nobody (judgement §4.26)', async () => {
+    const { add, run } = lab();
+    const heard: unknown[] = [];
+    const onAnswer = (answer: string): void => {
+      heard.push(answer);
+      throw new Error('no');
+    };
+    add('a', () => ask({ title: 'May I?', onAnswer }));
+    const question = (await run()).cancel?.question;
+    expect(JSON.parse(JSON.stringify(question))).toEqual({ ...question });
+    expect({ ...question }).not.toHaveProperty('onAnswer');
+    question?.onAnswer?.('denied');
+    await new Promise(setImmediate);
+    expect(heard).toEqual(['denied']);
+  });
+
   it('is told by an explanation', async () => {
     const { add, run } = lab();
     add('a', () =>

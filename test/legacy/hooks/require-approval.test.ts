@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { ask } from '../../../src/kernel/index.js';
 import { createLegacyHookRunner, registerLegacyHook } from '../../../src/legacy/index.js';
+import { judgeAsking } from '../../../src/run/index.js';
 import { createTestKernel } from '../../../src/testing/index.js';
 
-/** Made by the facts of OpenClaw 2026.9 that are known; its own runner is no part of these tests. */
+/** The parity suite has the real code of OpenClaw 2026.9 beside the bridge. */
 function lab(answer: object) {
   const { kernel, outcomes } = createTestKernel();
   let calls = 0;
@@ -93,6 +94,38 @@ describe('requireApproval of a plugin (judgement §4.13)', () => {
       after: asked,
     });
     expect(second).toMatchObject({ status: 'cancelled', cancel: { extensionId: 'q' } });
+  });
+
+  it.each([
+    ['allowed', 'allow-once'],
+    ['denied', 'deny'],
+    ['expired', 'timeout'],
+    ['withdrawn', 'cancelled'],
+  ] as const)(
+    'that was %s is told to onResolution as %s (judgement §4.13)',
+    async (status, told) => {
+      const heard: string[] = [];
+      const onResolution = (decision: string) => void heard.push(decision);
+      const { kernel, payload } = lab({ requireApproval: { ...approval, onResolution } });
+      const answer = status === 'allowed' ? { status, use: async () => true } : { status };
+      const judged = await judgeAsking({
+        ...{ family: 'agent.tool.calling', signal: new AbortController().signal },
+        approvals: { ask: () => Promise.resolve(answer) },
+        dispatch: (again) =>
+          kernel.dispatch('agent.tool.calling', again?.payload ?? payload(), again?.given),
+      });
+      await new Promise(setImmediate);
+      expect(judged.outcome.status).toBe(status === 'allowed' ? 'passed' : 'cancelled');
+      expect(heard).toEqual([told]);
+    },
+  );
+
+  it('whose allowedDecisions allow nothing is a denial, and nobody is asked (judgement §4.13)', async () => {
+    const { kernel, payload } = lab({
+      requireApproval: { ...approval, allowedDecisions: ['deny'] },
+    });
+    const outcome = await kernel.dispatch('agent.tool.calling', payload());
+    expect(outcome).toMatchObject({ status: 'cancelled', cancel: { code: 'approval-denied' } });
   });
 
   it('is a block for a legacy caller, which cannot ask', async () => {
