@@ -86,7 +86,8 @@ export const divergences: Readonly<Record<string, ApprovalDivergence>> = {
   },
   'always-is-told-as-once': {
     what: 'There, onResolution hears allow-always; here every yes is allow-once.',
-    reason: 'The host keeps what is allowed for always (judgement §4.22), so the plugin need not keep it.',
+    reason:
+      'The host keeps what is allowed for always (judgement §4.22), so the plugin need not keep it.',
     given: { ...once(plain), human: 'allow-always' },
     real: { resolutions: ['p0 allow-always'] },
     ours: { resolutions: ['p0 allow-once'] },
