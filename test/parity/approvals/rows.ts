@@ -31,10 +31,6 @@ export const same: Readonly<Record<string, ApprovalCase>> = {
     human: 'deny',
   },
   'new parameters beside the question': once(plain, { params: { cwd: '/' } }),
-  'questions of two plugins, of which the first is asked': {
-    answers: [{ requireApproval: plain }, { requireApproval: { ...plain, title: 'Sure?' } }],
-    human: 'allow-once',
-  },
   'a block beside the question': once(plain, { block: true }),
   'a block after the question': {
     answers: [{ requireApproval: plain }, { block: true }],
@@ -98,6 +94,19 @@ export const divergences: Readonly<Record<string, ApprovalDivergence>> = {
     given: { ...once({ ...plain, allowedDecisions: ['deny'] }), human: 'deny' },
     real: { asked: [{ ...seen, mayAlways: false }], resolutions: ['p0 deny'] },
     ours: { asked: [], resolutions: [] },
+  },
+  'each-question-is-asked': {
+    what: 'There, the first question of several plugins is asked, and the others are dropped; here each is asked, one after the other.',
+    reason: 'A human who answered one plugin has not answered another.',
+    given: {
+      answers: [{ requireApproval: plain }, { requireApproval: { ...plain, title: 'Sure?' } }],
+      human: 'allow-once',
+    },
+    real: { asked: [seen], resolutions: ['p0 allow-once'] },
+    ours: {
+      asked: [seen, { ...seen, title: 'Sure?' }],
+      resolutions: ['p0 allow-once', 'p1 allow-once'],
+    },
   },
   'final-parameters-are-asked-about': {
     what: 'There, parameters that a plugin gives after a question are dropped; here they count, and the question is about them.',
