@@ -85,8 +85,8 @@ export class RunDispatcher {
     this.#deltas = new OutputDeltas(trail, run, clock);
     const mayRun = (call: ToolCall, stop: AbortSignal) => this.#subagents.ask(call, stop);
     const asking = { trail, run, clock, approvals };
-    this.#tools = new ToolCalls({ ...asking, writer: this.#writer, signal, mayRun });
-    this.#subagents = new Subagents({ ...asking, session, logger, tools: this.#tools });
+    this.#tools = new ToolCalls({ writer: this.#writer, signal, mayRun, ...asking });
+    this.#subagents = new Subagents({ session, logger, tools: this.#tools, ...asking });
     this.#compactions = compactions(trail, run, logger);
   }
 

@@ -63,7 +63,7 @@ export async function answerMessage(
   const pauses = new TurnPauses();
   const people = new PeopleWait(place, pauses, (why) => turn.abort(why));
   const by = { agent, session, writes, begunAt, message };
-  return await takeTurn(parts, trail, { ...by, runId, signal, pauses, people });
+  return await takeTurn(parts, trail, { runId, signal, pauses, people, ...by });
 }
 
 interface Turn {
