@@ -34,7 +34,7 @@ type Action = (typeof actions)[number];
 
 const help = `
 Actions:
-  list               the questions of messages that have not ended, and what is always allowed
+  list               the open questions, and what is always allowed
   show ID            one question: who may answer it, and all that it is about
   approve ID         allow it, as an operator: whoever may write the file may answer
   deny ID [REASON]   deny it; the agent reads the reason

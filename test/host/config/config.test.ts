@@ -32,6 +32,7 @@ describe('a config (§20.1)', () => {
     expect(accepted({}).config).toEqual({
       approvals: {},
       roles: {},
+      audit: [],
       extensions: [],
       plugins: [],
       openclaw: {},
