@@ -137,7 +137,7 @@ describe('fault 26: exactly one terminal egress event for each prepared send (P)
             stopping.push(host.stop());
           await settleAll();
         };
-        for (let i = 0; i < 60 && reports.length < messages.length; i++)
+        for (let i = 0; i < 120 && reports.length < messages.length; i++)
           await pass(i === 0 ? 0 : 10_000);
 
         const ended = seen.filter(({ event }) => terminal.includes(event.family));
