@@ -106,8 +106,8 @@ it.each(Array.from({ length: rounds }, (_, round) => round))(
       expect(ran).toBeGreaterThanOrEqual(1);
       expect(ran).toBeLessThanOrEqual(questions.size); // each answer was good for one
     }
-    // only a call that may have run is asked anew
-    expect(questions.size).toBe(state === 'used' ? 2 : 1);
+    // only a call that may have run, and whose result was not recorded, is asked anew
+    expect(questions.size).toBeLessThanOrEqual(state === 'used' ? 2 : 1);
   },
   60_000,
 );
