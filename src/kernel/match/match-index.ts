@@ -86,7 +86,7 @@ export class MatchIndex<P extends { readonly size: number }> {
     const matching = this.#entries.filter(matches);
     const others = this.#entries.filter((entry) => !matches(entry));
     const plan = this.#make(matching, others);
-    this.#held += this.#entries.length * 4 + 16;
+    this.#held += matching.length * 4 + others.length + 16; // the lists of the plan, and the plan
     let branch = this.#root;
     this.#classes.forEach((one, i) => {
       const key = classOf(one, values.get(one.field.key));

