@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TSchema } from 'typebox';
+import { configSchema } from '../../src/host/config/schema.js';
 import * as agentEnd from '../../src/kernel/catalog/agent-end.js';
 import { canonicalStages } from '../../src/kernel/catalog/index.js';
 import * as annotations from '../../src/kernel/catalog/pieces/annotations.js';
@@ -10,6 +11,7 @@ import * as place from '../../src/kernel/catalog/pieces/place.js';
 import * as run from '../../src/kernel/catalog/pieces/run.js';
 import * as routing from '../../src/kernel/catalog/routing.js';
 import * as subagent from '../../src/kernel/catalog/subagent.js';
+import { interfaceOf } from './config-type.js';
 import { docstring } from './docstring.js';
 import { isNode, nameOf, nodesOf, parse, type SyntaxNode } from './syntax.js';
 
@@ -35,8 +37,17 @@ const schemas: ReadonlyMap<string, unknown> = new Map<string, unknown>([
   }),
 ]);
 
-/** Writes the descriptions of fields into the declarations of the catalog below a folder that `tsc` has written. */
+/** The declaration of a config file: it has no name of the library that its schema is made with. */
+export function configDeclaration(): string {
+  return (
+    '/** A config file as it is written. A setting with a `?` may be left out. spec/config.md has a table of all settings. */\n' +
+    interfaceOf('SluiceConfig', configSchema)
+  );
+}
+
+/** Writes the descriptions of fields into the declarations of the catalog and of a config, below a folder that `tsc` has written. */
 export function describeDeclarations(dist: string): void {
+  writeFileSync(join(dist, 'host/config/sluice-config.d.ts'), configDeclaration());
   const catalog = join(dist, 'kernel/catalog');
   for (const name of readdirSync(catalog, { recursive: true, encoding: 'utf8' })) {
     if (!name.endsWith('.d.ts')) continue;

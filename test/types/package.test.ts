@@ -214,7 +214,7 @@ describe('the built package, imported by its name (§2, §13)', () => {
     expect(shown.map(([, type]) => type)).toEqual(named.map(({ name }) => name));
   });
 
-  it('has fields with descriptions that are the types of the schemas, no looser and no stricter (§2.6)', () => {
+  it('has fields with descriptions that are the types of the schemas, no looser and no stricter (§2.6, §20.1)', () => {
     const inferred = join(project, 'node_modules/sluice/dist/kernel/inferred');
     const names = readdirSync(inferred, { recursive: true, encoding: 'utf8' })
       .filter((file) => file.endsWith('.d.ts'))
@@ -225,11 +225,15 @@ describe('the built package, imported by its name (§2, §13)', () => {
     expect(names.length).toBeGreaterThan(60);
     writeFileSync(
       join(project, 'same.ts'),
-      `import type * as described from './node_modules/sluice/dist/kernel/catalog/index.js';
+      `import type { z } from 'zod';
+import type { configSchema } from './node_modules/sluice/dist/host/config/schema.js';
+import type { SluiceConfig } from './node_modules/sluice/dist/host/config/sluice-config.js';
+import type * as described from './node_modules/sluice/dist/kernel/catalog/index.js';
 import type * as inferred from './node_modules/sluice/dist/kernel/inferred/index.js';
 type Same<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
 // @ts-expect-error it tells an optional field from another
 export const other: Same<{ a?: string }, { a: string }> = true;
+export const isConfig: Same<Pick<SluiceConfig, keyof SluiceConfig>, z.input<typeof configSchema>> = true;
 ${names.map((name) => `export const is${name}: Same<described.${name}, inferred.${name}> = true;`).join('\n')}
 `,
     );

@@ -6,8 +6,8 @@ import { failureText } from './failure-text-schema.js';
 import { approvals, budgets, health, journal, lanes, logging } from './host-sections.js';
 import { name, roleEntry, setting } from './setting.js';
 
-// Each description ends the sentence "Write ...". Hints, spec/config.md, the JSON Schema and sluice-config.ts are made of them.
-// The published declarations do not name zod: `SluiceConfig` stands in sluice-config.ts, which a test writes from this schema.
+// Each description ends the sentence "Write ...". Hints, spec/config.md, the JSON Schema and the docstrings of `SluiceConfig` are made of them.
+// The published declarations do not name zod: `npm run build` writes the fields of `SluiceConfig` into its declaration.
 
 const data = z.record(z.string(), z.unknown());
 
