@@ -14,63 +14,18 @@ export { fromTypebox } from './define/from-typebox.js';
 export type { InjectOptions } from './define/inject.js';
 export type { Manifest } from './define/manifest.js';
 export type { ProvisionKind, Provisions } from './define/provisions.js';
-export type {
-  AskedQuestion,
-  AskOptions,
-  Question,
-  QuestionEnd,
-  QuestionHandler,
-  QuestionMessage,
-  QuestionOption,
-  QuestionOutcome,
-  QuestionPlace,
-  QuestionToAsk,
-  RegisteredQuestion,
-} from './define/question.js';
-export {
-  Scope,
-  type ScopeOptions,
-  type Undo,
-  type UndoFailure,
-  type UndoReport,
-} from './define/scope.js';
+export type * from './define/question.js';
+export * from './define/scope.js';
 export type { ExtensionMessage, KeptSend, SendReport } from './define/send.js';
-export type {
-  ExtensionStore,
-  Storable,
-  StoreEntry,
-  StoreListOptions,
-  StoreSetOptions,
-} from './define/store.js';
+export type * from './define/store.js';
 export { loadExtension } from './load/load.js';
 export { type LoadModuleOptions, loadExtensionModule } from './load/load-module.js';
-export type {
-  DisabledExtension,
-  LoadedExtension,
-  LoadOptions,
-  LoadResult,
-  UnloadReport,
-} from './load/load-result.js';
+export type * from './load/load-result.js';
 export { sluiceVersion } from './load/version.js';
 export type { Registration, RegistrationKind, Registrations } from './named/registration.js';
-export type {
-  OneTime,
-  RegisteredSchedule,
-  RepeatedTimes,
-  ScheduledRun,
-  ScheduleHandler,
-  ScheduleTimes,
-} from './named/schedule.js';
+export type * from './named/schedule.js';
 export { ExtensionSet, type ExtensionSetOptions, type ExtensionUser } from './set/extension-set.js';
 export type { ExtensionStatus, ReloadResult } from './set/extension-status.js';
 export { HandlerWatch, type HandlerWatchOptions } from './set/handler-watch.js';
 export { type ExtensionSource, givenSource, moduleSource } from './set/source.js';
-export type {
-  KeptValue,
-  KeyValueQuota,
-  KeyValueReader,
-  KeyValues,
-  NamespaceUse,
-  NewValue,
-  WriteResult,
-} from './store/key-values.js';
+export type * from './store/key-values.js';

@@ -10,12 +10,7 @@ export type {
 } from './config/failure-text.js';
 export type { SluiceConfig } from './config/sluice-config.js';
 export type { OutgoingMessage } from './egress/prepare-send.js';
-export {
-  type HealthServer,
-  type HealthServerHost,
-  type HealthServerOptions,
-  startHealthServer,
-} from './health/health-server.js';
+export * from './health/health-server.js';
 export { type HostNames, hostCheck, isLoopback } from './health/host-header.js';
 export { type DispatchTapOptions, dispatchTap } from './journal/dispatch-tap.js';
 export type {
@@ -46,13 +41,7 @@ export { openJournal } from './journal/sqlite/open-journal.js';
 export type { Retention } from './journal/sqlite/retention.js';
 export { type ReadOptions, readJournal } from './journal/sqlite/sqlite-reader.js';
 export { type TendedJournal, tendJournal } from './journal/sqlite/tend-journal.js';
-export {
-  createHost,
-  type Host,
-  type ScheduleStatus,
-  type StopOptions,
-  type UnpromptedMessage,
-} from './life/host.js';
+export * from './life/host.js';
 export type { HostHealth } from './life/host-health.js';
 export type { HostState } from './life/host-state.js';
 export type { StartReport, StopReport } from './life/lifecycle.js';
@@ -71,25 +60,9 @@ export type { ChatAnswer, ChatCommand, ChatCommandContext } from './provided/cha
 export type { RolesOf, RoleTable } from './provided/roles.js';
 export type { HttpRoute } from './provided/routes.js';
 export type { HttpRouteStatus, HttpRoutes } from './routes/host-routes.js';
-export {
-  openSqlite,
-  type SqliteDatabase,
-  type SqliteOptions,
-  type SqliteRow,
-  type SqliteStatement,
-} from './sqlite/open-sqlite.js';
+export * from './sqlite/open-sqlite.js';
 export type { StoredRow } from './sqlite/sqlite-texts.js';
 export type { SqliteValue } from './sqlite/sqlite-values.js';
-export {
-  type DeliverStreamContext,
-  deliverStream,
-  type StreamedAnswer,
-  type TriggeredAgent,
-} from './streaming/deliver-stream.js';
+export * from './streaming/deliver-stream.js';
 export type { HistoryBounds } from './transcript/history.js';
-export {
-  memoryStore,
-  type SessionRecord,
-  type Store,
-  type TranscriptPart,
-} from './transcript/store.js';
+export * from './transcript/store.js';

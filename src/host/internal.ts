@@ -12,17 +12,9 @@ export { roleEntry } from './config/setting.js';
 export { type OutcomeDifference, outcomeDifferences } from './explain/outcome-differences.js';
 export { recordedAudit } from './explain/recorded-audit.js';
 export { type RecordedOutcome, recordedOutcome } from './explain/recorded-outcome.js';
-export {
-  type NotReplayed,
-  type ReplayedDispatch,
-  replayDispatches,
-} from './explain/replay-dispatches.js';
+export * from './explain/replay-dispatches.js';
 export { type CompactReport, compactJournal } from './journal/damage/compact-journal.js';
-export {
-  journalProblems,
-  type RepairReport,
-  repairJournal,
-} from './journal/damage/repair-journal.js';
+export * from './journal/damage/repair-journal.js';
 export { eventIdOf } from './journal/event-id.js';
 export { damageLine } from './journal/rows/table-rows.js';
 export { type LaneRules, Lanes } from './lanes/lanes.js';
@@ -34,13 +26,7 @@ export { withoutSecrets } from './logging/without-secrets.js';
 export { newCounts } from './parts/counts.js';
 export { type ExtensionData, extensionData } from './parts/extension-data.js';
 export { usualTurnMs } from './parts/options.js';
-export {
-  type CommandCall,
-  type CommandOptions,
-  type CommandResult,
-  parseCommandLine,
-  runCommand,
-} from './provided/commands.js';
+export * from './provided/commands.js';
 export { contributeDefaultChoices, hostExtensionId } from './provided/default-choices.js';
 export { asPrincipal, rolesOf } from './provided/roles.js';
 export { nameOfRoute, type OwnedRoute, routeProblem } from './provided/routes.js';

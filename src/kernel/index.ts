@@ -6,50 +6,12 @@ export { mayMatch } from './contract/may-match.js';
 export { type OpenContribution, type OpenKernel, openKernel } from './contract/open-kernel.js';
 export { perKernel } from './contract/per-kernel.js';
 export { previewObstacles } from './contract/preview.js';
-export {
-  type ErrorCode,
-  type ErrorDetails,
-  type ErrorRow,
-  type ErrorRows,
-  errorMaker,
-  isSluiceError,
-  type KernelErrors,
-  kernelError,
-  kernelErrors,
-  SluiceError,
-} from './errors.js';
+export * from './errors.js';
 export { explainOutcome } from './explain/explain.js';
 export { explainAudit } from './explain/explain-audit.js';
 export { type Ask, type AskOptions, ask } from './handler/ask.js';
-export {
-  type Allow,
-  allow,
-  type Cancel,
-  type CancelReason,
-  type CancelWithReply,
-  cancel,
-  type Select,
-  select,
-} from './handler/decisions.js';
-export type {
-  Call,
-  CallPass,
-  Contribution,
-  ContributionOptions,
-  FamilyOptionsByClass,
-  Handler,
-  HandlerResult,
-  JudgingOptions,
-  ObserverOptions,
-  OptionsByClass,
-  OptionsOf,
-  Own,
-  OwnDispatch,
-  PreviewOptions,
-  PreviewOptionsOf,
-  ResultByClass,
-  VetoOptions,
-} from './handler/handler.js';
+export * from './handler/decisions.js';
+export type * from './handler/handler.js';
 export { matchFields } from './match/match-fields.js';
 export type { MatchOf, MatchOptions } from './match/match-of.js';
 export type { AuditRecord, AuditVerdict } from './outcome/audit.js';
@@ -60,31 +22,14 @@ export type { Given } from './outcome/given.js';
 export type { Match, MatchScalar } from './outcome/matching.js';
 export type * from './outcome/outcome.js';
 export { type Principal, type ProvenSender, principalText } from './outcome/principal.js';
-export {
-  type ApprovalQuestion,
-  type ApprovalScope,
-  type Approver,
-  type AskAnswer,
-  approvalScopes,
-} from './outcome/question.js';
+export * from './outcome/question.js';
 export { hasGrant } from './registry/grants.js';
 export type { QuarantinedHandler, QuarantineOptions } from './run/services/quarantine.js';
 export type { Counters, Late, Place, StillRunning, Tap } from './run/services/services.js';
 export type { CloseReport, RunningHandler } from './run/state/running.js';
 export { isBegunBy, isOutcome } from './run/state/unheard.js';
 export type { ValueOf } from './stage/named.js';
-export {
-  type Clock,
-  type IdSource,
-  type Logger,
-  loggerWith,
-  longestTimerMs,
-  silentLogger,
-  sortableIds,
-  systemClock,
-  type TimerHandle,
-  unfailing,
-} from './stage/ports.js';
+export * from './stage/ports.js';
 export {
   type Deprecation,
   defaultStageTimeoutMs,
