@@ -1,4 +1,4 @@
-import { basename, join, resolve } from 'node:path';
+import { basename, extname, join, resolve } from 'node:path';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
@@ -43,14 +43,18 @@ export async function compiled(program: string): Promise<string> {
 }
 
 /**
- * Bundles a program of JavaScript, the compiled source that it imports and the packages of that, into one file. Node starts
+ * Bundles a program, the source that it imports and the packages of that, into one file. Node starts
  * it about four times as fast as the program itself, which is read from a thousand files.
  *
- * @param program the path of a JavaScript file.
+ * @param program the path of a file of JavaScript or TypeScript.
  * @returns the path of the bundle. It lies in this project, so that native packages are found from there.
  */
 export async function bundled(program: string): Promise<string> {
-  const outfile = join(root, '.cache/compiled', `${basename(program, '.mjs')}-${process.pid}.mjs`);
+  const outfile = join(
+    root,
+    '.cache/compiled',
+    `${basename(program, extname(program))}-${process.pid}.mjs`,
+  );
   await build({
     entryPoints: [program],
     outfile,
