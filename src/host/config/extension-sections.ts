@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { count, milliseconds, name, setting } from './setting.js';
+import { count, duration, name, setting } from './setting.js';
 
 /** An extension to load. */
 export const extension = z.strictObject({
@@ -32,7 +32,7 @@ const matched = z.union([z.string(), z.number(), z.boolean()]);
 export const override = z.strictObject({
   disabled: setting(z.boolean(), 'true, so that the handler is not called'),
   priority: setting(z.number(), 'a number: handlers with a higher one run earlier'),
-  timeoutMs: milliseconds('how long one call of the handler may take').exactOptional(),
+  timeoutMs: duration('how long one call of the handler may take'),
   mode: setting(
     z.enum(['enforce', 'audit']),
     "'audit', so that the handler is called without effect, and its verdict is told",
@@ -46,8 +46,8 @@ export const override = z.strictObject({
 /** The thresholds for leaving a handler alone that fails (spec §12.6). */
 export const quarantine = z.strictObject({
   failures: setting(count, 'how many failures of a handler within the window are too many'),
-  windowMs: milliseconds('the window in which the failures of a handler count').exactOptional(),
-  coolDownMs: milliseconds('how long a handler is left alone before it is tried').exactOptional(),
+  windowMs: duration('the window in which the failures of a handler count'),
+  coolDownMs: duration('how long a handler is left alone before it is tried'),
 });
 
 /** The faults that handlers are watched for (spec §13.11). */

@@ -1,15 +1,13 @@
 import { z } from 'zod';
-import { atOnce, count, milliseconds, name, setting } from './setting.js';
+import { atOnce, count, duration, name, setting } from './setting.js';
 
 /** The time that the steps of a host may take. */
 export const budgets = z.strictObject({
-  drainTimeoutMs: milliseconds(
+  drainTimeoutMs: duration(
     'how long running messages may take to end after SIGTERM, before they are aborted',
-  ).exactOptional(),
-  sendTimeoutMs: milliseconds(
-    'how long one send may take before it counts as ambiguous',
-  ).exactOptional(),
-  setupTimeoutMs: milliseconds('how long the setup of one extension may take').exactOptional(),
+  ),
+  sendTimeoutMs: duration('how long one send may take before it counts as ambiguous'),
+  setupTimeoutMs: duration('how long the setup of one extension may take'),
 });
 
 /** The log. */

@@ -1,10 +1,9 @@
 import { z } from 'zod';
 import { agent, gateway, provider, session } from './agent-sections.js';
-import { cancelText } from './cancel-text-schema.js';
 import { extension, handlerWatch, override, plugin, quarantine } from './extension-sections.js';
-import { failureText } from './failure-text-schema.js';
 import { approvals, budgets, health, journal, lanes, logging } from './host-sections.js';
-import { name, roleEntry, setting } from './setting.js';
+import { name, roleEntry, setting, settingOr } from './setting.js';
+import { cancelText, failureText } from './text-sections.js';
 
 // Each description ends the sentence "Write ...". Hints, spec/config.md, the JSON Schema and the docstrings of `SluiceConfig` are made of them.
 // The published declarations do not name zod: `npm run build` writes the fields of `SluiceConfig` into its declaration.
@@ -28,61 +27,61 @@ export const configSchema = z
       'the id of the agent that answers by default: one of "agents", or one that an extension provides',
     ),
     channels: setting(z.array(name).min(1), 'a list of the channels to start, such as ["console"]'),
-    extensions: z.array(extension).describe('a list of extensions to load').default([]),
-    plugins: z.array(plugin).describe('a list of OpenClaw plugins to load').default([]),
-    openclaw: data
-      .describe('an object: the OpenClaw configuration that plugins are shown')
-      .default({}),
-    grants: z
-      .record(z.string(), grant)
-      .describe(
-        'an object: by the id of an extension, the classes that it may contribute and the trusted fields that it may set',
-      )
-      .default({}),
-    leastPrivilege: z
-      .boolean()
-      .describe('true or false: extensions and plugins may only observe, but for their grants')
-      .default(false),
-    quarantine: z
-      .union([z.literal(false), quarantine])
-      .describe('an object with the thresholds, or false: no handler is left alone')
-      .default({}),
-    handlerWatch: z
-      .union([z.literal(false), handlerWatch])
-      .describe('an object that says what handlers are watched for, or false: nothing')
-      .default({}),
-    roles: z
-      .record(
+    extensions: settingOr([], z.array(extension), 'a list of extensions to load'),
+    plugins: settingOr([], z.array(plugin), 'a list of OpenClaw plugins to load'),
+    openclaw: settingOr({}, data, 'an object: the OpenClaw configuration that plugins are shown'),
+    grants: settingOr(
+      {},
+      z.record(z.string(), grant),
+      'an object: by the id of an extension, the classes that it may contribute and the trusted fields that it may set',
+    ),
+    leastPrivilege: settingOr(
+      false,
+      z.boolean(),
+      'true or false: extensions and plugins may only observe, but for their grants',
+    ),
+    quarantine: settingOr(
+      {},
+      z.union([z.literal(false), quarantine]),
+      'an object with the thresholds, or false: no handler is left alone',
+    ),
+    handlerWatch: settingOr(
+      {},
+      z.union([z.literal(false), handlerWatch]),
+      'an object that says what handlers are watched for, or false: nothing',
+    ),
+    roles: settingOr(
+      {},
+      z.record(
         name,
         z
           .array(
             z.string().regex(roleEntry, 'expected "channel:SENDER" or "channel/account:SENDER"'),
           )
           .describe('a list such as ["console:local"]: the senders that have the role'),
-      )
-      .describe(
-        'an object: by role, the senders that have it; senders with the role "owner" own the host',
-      )
-      .default({}),
-    strict: z
-      .boolean()
-      .describe('true or false: do not start where an extension or a plugin cannot be loaded')
-      .default(false),
-    overrides: z
-      .record(
+      ),
+      'an object: by role, the senders that have it; senders with the role "owner" own the host',
+    ),
+    strict: settingOr(
+      false,
+      z.boolean(),
+      'true or false: do not start where an extension or a plugin cannot be loaded',
+    ),
+    overrides: settingOr(
+      {},
+      z.record(
         z.string(),
         override.describe('an object with the settings of the handler that are overridden'),
-      )
-      .describe('an object: by "extension/handler", what of the handler is set otherwise')
-      .default({}),
-    audit: z
-      .array(name)
-      .describe('a list of ids of extensions that have no effect, and whose verdicts are told')
-      .default([]),
-    budgets: budgets
-      .describe('an object with the time that the steps of the host may take')
-      .default({}),
-    logging: logging.describe('an object: what is logged, how, and where').default({}),
+      ),
+      'an object: by "extension/handler", what of the handler is set otherwise',
+    ),
+    audit: settingOr(
+      [],
+      z.array(name),
+      'a list of ids of extensions that have no effect, and whose verdicts are told',
+    ),
+    budgets: settingOr({}, budgets, 'an object with the time that the steps of the host may take'),
+    logging: settingOr({}, logging, 'an object: what is logged, how, and where'),
     health: setting(
       health,
       'an object with the port that a monitor asks; by default there is none',
@@ -96,17 +95,19 @@ export const configSchema = z
       name,
       'the path of the folder in which extensions keep files; by default it lies beside the journal',
     ),
-    approvals: approvals
-      .describe('an object: how humans are asked before something happens')
-      .default({}),
-    lanes: lanes.describe('an object with the bounds of what waits').default({}),
-    session: session.describe('an object: what agents get of their sessions').default({}),
-    failureText: failureText
-      .describe('an object: by the code of a failure, the text for the sender of a message')
-      .default({}),
-    cancelText: cancelText
-      .describe('an object: by the code of a cancel, the text for the sender of a message')
-      .default({}),
+    approvals: settingOr({}, approvals, 'an object: how humans are asked before something happens'),
+    lanes: settingOr({}, lanes, 'an object with the bounds of what waits'),
+    session: settingOr({}, session, 'an object: what agents get of their sessions'),
+    failureText: settingOr(
+      {},
+      failureText,
+      'an object: by the code of a failure, the text for the sender of a message',
+    ),
+    cancelText: settingOr(
+      {},
+      cancelText,
+      'an object: by the code of a cancel, the text for the sender of a message',
+    ),
   })
   .superRefine(({ agent, agents }, check) => {
     const refuse = (path: PropertyKey[], message: string): void =>
