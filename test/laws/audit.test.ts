@@ -4,7 +4,8 @@ import { type AuditRecord, allow, previewObstacles } from '../../src/kernel/inde
 import { byName, createLab, type LabCall, type LabOutcome } from '../support/kernel-lab.js';
 import { install, type Program, payloads, programs } from '../support/kernel-programs.js';
 
-const numRuns = Number(process.env['SLUICE_AUDIT_RUNS'] ?? 150);
+/** More programs with `LAW_RUNS=10000`. */
+const numRuns = Number(process.env['LAW_RUNS'] ?? 150);
 
 const isAudited = (program: Program, chosen: boolean | undefined): boolean =>
   chosen === true && program.class !== 'observer';

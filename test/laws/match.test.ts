@@ -4,7 +4,8 @@ import { allow } from '../../src/kernel/index.js';
 import { byName, createLab, type LabCall, type LabOutcome } from '../support/kernel-lab.js';
 import { install, type Program, payloads, programs } from '../support/kernel-programs.js';
 
-const numRuns = Number(process.env['SLUICE_MATCH_RUNS'] ?? 150);
+/** More programs with `LAW_RUNS=10000`. */
+const numRuns = Number(process.env['LAW_RUNS'] ?? 150);
 
 const kinds = ['a', 'ab', 'abc', 'b', '', 'ä'];
 const cities = ['Rome', 'Roma', 'Paris'];

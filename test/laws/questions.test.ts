@@ -5,7 +5,7 @@ import { askingPrograms, install, type Program, payloads } from '../support/kern
 import { askingStages } from '../support/kernel-stages.js';
 
 /** More programs with `LAW_RUNS=10000`. */
-const numRuns = Number(process.env.LAW_RUNS ?? 200);
+const numRuns = Number(process.env['LAW_RUNS'] ?? 200);
 
 const families = ['lab.asking', 'lab.asking-closed'] as const;
 
