@@ -19,6 +19,16 @@ export function fieldsWritten(before: object, now: object): string[] {
   return Object.keys(fields).filter((name) => fields[name] !== then[name]);
 }
 
+/** A copy of an event, and of the records that handlers write to: what is written to it, others do not see. */
+export function ownCopyOf<Event extends object>(event: Event): Event {
+  const fields = { ...event } as Fields; // legacy events are plain objects
+  const copies = records.filter((name) => isFields(fields[name]));
+  return Object.assign(
+    { ...event },
+    Object.fromEntries(copies.map((name) => [name, copiesOf(fields[name])])),
+  );
+}
+
 /**
  * Watches an event that handlers share and may write to. Comparing costs a walk over its small records for each
  * handler, and nothing for its messages.

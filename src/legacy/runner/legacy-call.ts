@@ -9,7 +9,7 @@ import type {
   PayloadsAtCall,
 } from '../hooks/row.js';
 import { answeredFields } from './answered-fields.js';
-import { EventWatch, fieldsWritten } from './event-watch.js';
+import { EventWatch, fieldsWritten, ownCopyOf } from './event-watch.js';
 import type { Registered } from './registration.js';
 
 /** Hears the failures of handlers, for the host that called the legacy runner. */
@@ -48,6 +48,7 @@ export class LegacyCall {
   readonly #tellInPlace: TellInPlace;
   readonly #listener: CallListener | undefined;
   readonly #memos = new Map<Registered, Memo>();
+  readonly #apart = new Map<Registered, LegacyCall>();
   /** By envelope: a call that is kept for its run must not keep the transcripts of its stages. */
   #payloads: WeakMap<object, PayloadsAtCall> | undefined;
   /** The failures of a void hook's handlers, if nobody listens. */
@@ -80,9 +81,24 @@ export class LegacyCall {
     );
   }
 
+  /**
+   * The call as a handler in audit mode has it: with an event of its own, and with nobody who hears of its answers and failures
+   * (judgement §3.2).
+   */
+  apart(registered: Registered): LegacyCall {
+    const known = this.#apart.get(registered);
+    if (known !== undefined) return known;
+    const view = { ...this.#view, event: ownCopyOf(this.#view.event) };
+    const apart = new LegacyCall(this.hook, this.#row, view, this.#tellInPlace);
+    apart.isCarried = this.isCarried;
+    this.#apart.set(registered, apart);
+    return apart;
+  }
+
   /** Forgets a handler that has been taken out: what it answered goes with it. */
   forget(registered: Registered): void {
     this.#memos.delete(registered);
+    this.#apart.delete(registered);
   }
 
   /**

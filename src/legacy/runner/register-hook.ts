@@ -43,6 +43,8 @@ export function registerLegacyHook<H extends LegacyHookName>(
   const row: LegacyHookRow = pluginHooks[hookName];
   const registered: Registered = { ...named, answer, index: bridge.index(pluginId) };
   const ids = row.parts.map((_, part) => idOf(registered, row, part));
+  let audited: boolean | undefined;
+  const isAudited = (): boolean => (audited ??= isAuditedHandler(kernel, row, pluginId, ids));
   const undo: Disposable[] = [{ [Symbol.dispose]: () => bridge.remove(registered, ids) }];
   const dispose = (): void => {
     for (const one of undo.splice(0).reverse()) one[Symbol.dispose]();
@@ -52,7 +54,9 @@ export function registerLegacyHook<H extends LegacyHookName>(
   const granted = isGranted ? kernel.grant(pluginId, [systemPromptGrant]) : undefined;
   try {
     for (const [at, part] of row.parts.entries())
-      undo.push(open.contribute(contributionOf(bridge, registered, row, part, ids[at] ?? '')));
+      undo.push(
+        open.contribute(contributionOf(bridge, registered, row, part, ids[at] ?? '', isAudited)),
+      );
   } catch (error) {
     dispose();
     throw error;
@@ -78,12 +82,30 @@ function idOf({ index }: Registered, row: LegacyHookRow, part: number): string {
   return row.parts.length === 1 ? index : `${index}.${part}`;
 }
 
+/** Tells whether the operator audits each part of a handler: a handler of which one part counts is called for that part. */
+function isAuditedHandler(
+  kernel: Kernel,
+  { parts }: LegacyHookRow,
+  pluginId: string,
+  ids: readonly string[],
+): boolean {
+  return parts.every(({ family }, at) =>
+    kernel
+      .plan(family)
+      .some(
+        ({ extensionId, contributionId, mode }) =>
+          extensionId === pluginId && contributionId === ids[at] && mode === 'audit',
+      ),
+  );
+}
+
 function contributionOf(
   bridge: LegacyBridge,
   registered: Registered,
   row: LegacyHookRow,
   part: HookPart,
   id: string,
+  isAudited: () => boolean,
 ): OpenContribution {
   const { pluginId, hookName, priority } = registered;
   return {
@@ -98,7 +120,8 @@ function contributionOf(
       const { event, principal } = call;
       if (call.pass === 'answered') return undefined; // nor is it called when a human has answered
       if (!bridge.isAnnounced(hookName, event) && row.wants?.(event) === false) return undefined;
-      return bridge.callOf(hookName, row, event, principal).take(registered, part, call, own);
+      const shared = bridge.callOf(hookName, row, event, principal);
+      return (isAudited() ? shared.apart(registered) : shared).take(registered, part, call, own);
     },
   };
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
-import { cancel, createKernel } from '../../../src/kernel/index.js';
+import { cancel, createKernel, type KernelOptions } from '../../../src/kernel/index.js';
 import {
   bridgeAgentEvents,
   bridgeInternalHooks,
@@ -13,8 +13,11 @@ import { collectingLogger, samplePayload } from '../../../src/testing/index.js';
 type Handler = (event: Record<string, unknown>, ctx: Record<string, unknown>) => unknown;
 
 /** A kernel with a legacy runner, and a short way to add a handler. */
-function lab(options: { catchErrors?: boolean } = {}) {
-  const kernel = createKernel({ trace: true });
+function lab({
+  overrides = {},
+  ...options
+}: { catchErrors?: boolean } & Pick<KernelOptions, 'overrides'> = {}) {
+  const kernel = createKernel({ trace: true, overrides });
   const log: string[] = [];
   const line = (level: string) => (text: string) => void log.push(`${level} ${text}`);
   const logger = { debug: line('debug'), warn: line('warn'), error: line('error') };
@@ -53,6 +56,38 @@ describe('without a kernel', () => {
           message: expect.stringContaining('the first argument is no kernel'),
         }),
       );
+  });
+});
+
+describe('a legacy handler in audit mode', () => {
+  const audited = { mode: 'audit' } as const;
+  const overrides = { 'p/0000.0': audited, 'p/0000.1': audited };
+
+  it('answers the call of a legacy runner for nobody, and what it writes in place is its own (judgement §3.2)', async () => {
+    const { runner, on } = lab({ overrides });
+    const seen: unknown[] = [];
+    on('before_tool_call', (event) => {
+      Object.assign(event['params'] as object, { path: '/written' });
+      return { params: { path: '/answered' }, block: true };
+    });
+    on('before_tool_call', ({ params }) => void seen.push(structuredClone(params)), {
+      pluginId: 'q',
+    });
+    const call = { toolName: 'read', params: { path: '/tmp' } };
+    expect(await runner.runBeforeToolCall(call, { toolName: 'read' })).toBeUndefined();
+    expect(seen).toEqual([{ path: '/tmp' }]);
+    expect(call.params).toEqual({ path: '/tmp' });
+  });
+
+  it('throws nothing at the host of a legacy runner (judgement §3.2)', async () => {
+    const { runner, on, log } = lab({ overrides, catchErrors: false });
+    const handler = vi.fn(() => {
+      throw new Error('no');
+    });
+    on('message_sending', handler);
+    expect(await runner.runMessageSending({ ...sending }, slack)).toBeUndefined();
+    expect(handler).toHaveBeenCalledTimes(1);
+    expect(log.filter((line) => line.startsWith('error'))).toEqual([]);
   });
 });
 
