@@ -63,6 +63,37 @@ describe('a bridged query of several runs (§18.10, field trial IV.6)', () => {
     expect(asked.map(({ payload }) => Object(payload).prompt)).toEqual(['Prompt 1', 'Prompt 2']);
   });
 
+  it('has the principal of each run, and none in a run that is given none (judgement §1.10)', async () => {
+    const ada = { channel: 'web', accountId: 'a', senderId: 'ada', isOwner: false, roles: [] };
+    const { bridge, pre, outcomes } = lab({
+      run: (number) => ({
+        runId: `r-${number}`,
+        prompt: 'Go.',
+        ...(number === 1 && { refs: { principal: ada } }),
+      }),
+    });
+    const query = new LiveQuery();
+    await pre('a', 'Bash');
+    query.give(init(), call('a', 'Bash'), answer('a', 'done'), result());
+    const runs = bridge.runs(query);
+    const readNext = async (): Promise<void> => {
+      const { value: run } = await runs.next();
+      for await (const _ of run ?? []) void _;
+    };
+    await readNext();
+    await pre('b', 'Bash');
+    query.give(init(), call('b', 'Bash'), answer('b', 'done'), result());
+    query.end();
+    await readNext();
+    const seen = outcomes
+      .filter(({ event }) => event.family === 'agent.tool.calling')
+      .map(({ event, principal }) => [event.metadata['runId'], principal]);
+    expect(seen).toEqual([
+      ['r-1', ada],
+      ['r-2', undefined],
+    ]);
+  });
+
   it.each(['two-turns.jsonl', 'queued-prompts.jsonl', 'compaction-manual.jsonl'])(
     'of %s has all its runs, and none fails',
     async (name) => {

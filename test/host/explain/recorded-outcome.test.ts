@@ -8,6 +8,7 @@ import {
   explainOutcome,
   isSluiceError,
   type Kernel,
+  type Outcome,
   select,
 } from '../../../src/kernel/index.js';
 import { samplePayload } from '../../../src/testing/index.js';
@@ -251,5 +252,50 @@ describe('a replay of a journal (§20.7, fault 36)', () => {
     const why: unknown[] = [];
     for await (const one of replayDispatches(today(usual), records)) why.push(one.notReplayed);
     expect(why).toEqual(['does-not-fit', 'no-payload', 'nested', undefined, undefined, undefined]);
+  });
+});
+
+describe('the principal of a replay (judgement §1.8)', () => {
+  it('is the one that the journal has for each dispatch, also where the dispatch before has another', async () => {
+    const journal = memoryJournal();
+    const ada = {
+      channel: 'web',
+      accountId: 'a',
+      senderId: 'ada',
+      isOwner: false,
+      roles: ['admin'],
+    };
+    const eve = { ...ada, senderId: 'eve', roles: [] };
+    const tapped = createKernel({ tap: dispatchTap(journal, { hotPathPayloads: true }) });
+    const refuseStrangers = (kernel: Kernel): void => {
+      kernel.contribute({
+        ...of,
+        family: 'egress.preparing',
+        class: 'veto',
+        id: 'admins',
+        handler: ({ principal }) =>
+          principal?.roles.includes('admin') === true ? undefined : cancel('policy'),
+      });
+    };
+    refuseStrangers(tapped);
+    const payload = { ...samplePayload('egress.preparing'), explicit: true };
+    let after: Outcome | undefined;
+    for (const principal of [ada, eve, null, ada])
+      after = await tapped.dispatch('egress.preparing', payload, {
+        principal,
+        ...(after !== undefined && { after }),
+      });
+    const kernel = today(refuseStrangers);
+    const seen: unknown[] = [];
+    for await (const replayed of replayDispatches(kernel, await journal.dispatches())) {
+      seen.push([replayed.today?.principal?.senderId, replayed.today?.status]);
+      expect(replayed.differences).toEqual([]);
+    }
+    expect(seen).toEqual([
+      ['ada', 'passed'],
+      ['eve', 'cancelled'],
+      [undefined, 'cancelled'],
+      ['ada', 'passed'],
+    ]);
   });
 });
