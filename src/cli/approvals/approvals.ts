@@ -18,7 +18,7 @@ import {
   systemClock,
 } from '../../kernel/index.js';
 import { badArguments } from '../errors/command-error.js';
-import { type JournalChoice, journalFile } from '../journal/journal-of.js';
+import { addJournalOptions, type JournalChoice, journalFile } from '../journal/journal-of.js';
 import { jsonLine } from '../print/json-line.js';
 import { type ExitCode, exitCodes } from '../shell/exit-codes.js';
 import type { Shell } from '../shell/shell.js';
@@ -52,15 +52,11 @@ Examples:
 
 /** Adds `sluice approvals`, which shows and answers the questions that a host has put to humans. */
 export function addApprovals(program: Command, shell: Shell, done: (code: ExitCode) => void): void {
-  program
-    .command('approvals')
+  addJournalOptions(program.command('approvals'))
     .description('look at the questions that wait for a human, and answer them')
     .argument('<action>', 'list, show, approve, deny or revoke')
     .argument('[id]', 'the id of a question, as list shows it')
     .argument('[reason...]', 'with deny: why')
-    .option('--journal <file>', 'the journal (default: journal.path of the config file)')
-    .option('-c, --config <file>', 'the config file that names it')
-    .option('--no-config', 'read no config file')
     .option('--always <scope>', 'with approve: for 30 days, for tool, session or principal')
     .option('--json', 'print a line of JSON per entry')
     .addHelpText('after', help)
@@ -75,11 +71,7 @@ export function addApprovals(program: Command, shell: Shell, done: (code: ExitCo
 }
 
 async function approvals(
-  given: {
-    readonly action: string;
-    readonly id: string | undefined;
-    readonly reason: string;
-  },
+  given: { readonly action: string; readonly id: string | undefined; readonly reason: string },
   options: ApprovalsOptions,
   shell: Shell,
 ): Promise<ExitCode> {
@@ -92,13 +84,9 @@ async function approvals(
     throw badArguments(`${action} takes no reason`, 'A reason belongs to deny.');
   if (options.always !== undefined && action !== 'approve')
     throw badArguments(`${action} takes no --always`, '--always belongs to approve.');
-  const open = await tendJournal(await journalFile(options, shell));
-  try {
-    shell.stdout.lines(await linesOf(open, { ...given, action }, options));
-    return exitCodes.ok;
-  } finally {
-    await open.close();
-  }
+  await using open = await tendJournal(await journalFile(options, shell));
+  shell.stdout.lines(await linesOf(open, { ...given, action }, options));
+  return exitCodes.ok;
 }
 
 async function linesOf(

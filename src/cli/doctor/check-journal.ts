@@ -64,24 +64,20 @@ export async function checkJournal(
   }
   if (!isThere) return [findings.ok('will be made there', path)];
   try {
-    const reader = await readJournal(path);
-    try {
-      const dead = await reader.updates({ states: ['dead'], limit: most });
-      const open = await reader.updates({ states: ['accepted', 'handling'], limit: most });
-      await reader.sends({ limit: 1 });
-      await reader.dispatches({ limit: 1 });
-      const what = `can be read; ${counted(open.length, 'message waits', 'messages wait')} to be handled`;
-      const letters = counted(dead.length, 'dead letter', 'dead letters');
-      const hint = 'See `sluice journal list --state dead`, and retry or purge them.';
-      return [
-        findings.ok(what, path),
-        ...(dead.length === 0 ? [] : [findings.warning(`holds ${letters}`, path, hint)]),
-        ...(await leftValues(reader, path, loadedIds)),
-        ...(await suspended(reader, path, registered)),
-      ];
-    } finally {
-      await reader.close();
-    }
+    await using reader = await readJournal(path);
+    const dead = await reader.updates({ states: ['dead'], limit: most });
+    const open = await reader.updates({ states: ['accepted', 'handling'], limit: most });
+    await reader.sends({ limit: 1 });
+    await reader.dispatches({ limit: 1 });
+    const what = `can be read; ${counted(open.length, 'message waits', 'messages wait')} to be handled`;
+    const letters = counted(dead.length, 'dead letter', 'dead letters');
+    const hint = 'See `sluice journal list --state dead`, and retry or purge them.';
+    return [
+      findings.ok(what, path),
+      ...(dead.length === 0 ? [] : [findings.warning(`holds ${letters}`, path, hint)]),
+      ...(await leftValues(reader, path, loadedIds)),
+      ...(await suspended(reader, path, registered)),
+    ];
   } catch (thrown) {
     return [findings.thrown(thrown, path)];
   }

@@ -59,30 +59,26 @@ interface Matched {
 }
 
 async function neverMet(matched: readonly Matched[], journal: string): Promise<Finding[]> {
-  const reader = await readJournal(journal);
-  try {
-    const found: Finding[] = [];
-    for (const stage of new Set(matched.map((one) => one.stage))) {
-      const records = await reader.dispatches({
-        family: stage.family as 'egress.preparing', // any family: a custom one has dispatches, too
-        withinLast: lookedAt,
-        limit: lookedAt,
-      });
-      const whole = records.filter(({ omitted }) => omitted === undefined).map(recordedOutcome);
-      if (whole.length === 0) continue;
-      for (const { handler } of matched.filter((one) => one.stage === stage)) {
-        if (whole.some((one) => mayMatch(handler, (key) => [valueIn(one, stage, key)]))) continue;
-        const of = counted(whole.length, 'dispatch', 'dispatches');
-        const what = `is never called: none of the last ${of} of "${stage.family}" in the journal meets its match, ${matchTexts(handler).join(', and ')}`;
-        const hint =
-          'Compare the match with the values in `sluice journal`; texts are compared exactly.';
-        found.push(findings.warning(what, nameOf(handler), hint));
-      }
+  await using reader = await readJournal(journal);
+  const found: Finding[] = [];
+  for (const stage of new Set(matched.map((one) => one.stage))) {
+    const records = await reader.dispatches({
+      family: stage.family as 'egress.preparing', // any family: a custom one has dispatches, too
+      withinLast: lookedAt,
+      limit: lookedAt,
+    });
+    const whole = records.filter(({ omitted }) => omitted === undefined).map(recordedOutcome);
+    if (whole.length === 0) continue;
+    for (const { handler } of matched.filter((one) => one.stage === stage)) {
+      if (whole.some((one) => mayMatch(handler, (key) => [valueIn(one, stage, key)]))) continue;
+      const of = counted(whole.length, 'dispatch', 'dispatches');
+      const what = `is never called: none of the last ${of} of "${stage.family}" in the journal meets its match, ${matchTexts(handler).join(', and ')}`;
+      const hint =
+        'Compare the match with the values in `sluice journal`; texts are compared exactly.';
+      found.push(findings.warning(what, nameOf(handler), hint));
     }
-    return found;
-  } finally {
-    await reader.close();
   }
+  return found;
 }
 
 /** The value that a field of a match had in a dispatch, by the rules of judgement §2.1. */

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { recordedAudit, recordedOutcome } from '../../host/internal.js';
 import { canonicalStages, explainAudit, explainOutcome } from '../../kernel/index.js';
 import { CommandError } from '../errors/command-error.js';
-import { type JournalChoice, openJournalOf } from '../journal/journal-of.js';
+import { addJournalOptions, type JournalChoice, openJournalOf } from '../journal/journal-of.js';
 import { jsonLine } from '../print/json-line.js';
 import { laidOut } from '../print/layout.js';
 import { type ExitCode, exitCodes } from '../shell/exit-codes.js';
@@ -29,13 +29,9 @@ Examples:
 
 /** Adds `sluice explain`, which shows the handlers of a dispatch in the journal and what each of them did. */
 export function addExplain(program: Command, shell: Shell, done: (code: ExitCode) => void): void {
-  program
-    .command('explain')
+  addJournalOptions(program.command('explain'))
     .description('say who did what in a dispatch of the journal')
     .argument('<event-id>', 'the id of an event, or of the message that it belongs to')
-    .option('-j, --journal <file>', "the journal's file (default: that of the config)")
-    .option('-c, --config <file>', 'the config file, as of `sluice run`')
-    .option('--no-config', 'read no config file')
     .option('--way', 'every dispatch of the same message')
     .option('--json', 'print a line of JSON per dispatch')
     .option('--debug', 'stack traces of errors')
@@ -44,10 +40,10 @@ export function addExplain(program: Command, shell: Shell, done: (code: ExitCode
 }
 
 async function explain(id: string, options: ExplainOptions, shell: Shell): Promise<ExitCode> {
-  await using journal = await openJournalOf(options, shell);
-  const own = await journal.reader.dispatches({ eventId: id });
+  await using reader = await openJournalOf(options, shell);
+  const own = await reader.dispatches({ eventId: id });
   const correlationId = own[0]?.correlationId ?? id;
-  const way = await journal.reader.dispatches({ correlationId, limit: mostDispatches });
+  const way = await reader.dispatches({ correlationId, limit: mostDispatches });
   const wanted = options.way === true || own.length === 0 ? way : own;
   if (wanted.length === 0)
     throw new CommandError(
@@ -57,7 +53,7 @@ async function explain(id: string, options: ExplainOptions, shell: Shell): Promi
       { exitCode: exitCodes.failed },
     );
   const audits = (
-    await journal.reader.dispatches({ correlationId, audits: true, limit: mostDispatches })
+    await reader.dispatches({ correlationId, audits: true, limit: mostDispatches })
   ).map(recordedAudit);
   const { palettes, width, stdout } = shell;
   const palette = palettes.stdout;

@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
-import { type JournalReader, readJournal } from '../../host/index.js';
+import type { Command } from 'commander';
+import { readJournal } from '../../host/index.js';
 import { badArguments, CommandError } from '../errors/command-error.js';
 import { checkFile } from '../errors/file-error.js';
 import { readSettings } from '../settings/settings.js';
@@ -12,9 +13,12 @@ export interface JournalChoice {
   readonly config?: string | false;
 }
 
-/** A journal that a command reads. */
-export interface OpenJournal extends AsyncDisposable {
-  readonly reader: JournalReader;
+/** Adds the options by which a command finds its journal. */
+export function addJournalOptions(command: Command): Command {
+  return command
+    .option('-j, --journal <file>', 'the journal (default: journal.path of the config file)')
+    .option('-c, --config <file>', 'the config file that names it')
+    .option('--no-config', 'read no config file');
 }
 
 /**
@@ -45,7 +49,9 @@ export async function journalFile(
  *
  * @throws CommandError as `journalFile`; SluiceError if the file is no journal, or damaged.
  */
-export async function openJournalOf(choice: JournalChoice, shell: Shell): Promise<OpenJournal> {
-  const reader = await readJournal(await journalFile(choice, shell));
-  return { reader, [Symbol.asyncDispose]: () => reader.close() };
+export async function openJournalOf(
+  choice: JournalChoice,
+  shell: Shell,
+): ReturnType<typeof readJournal> {
+  return readJournal(await journalFile(choice, shell));
 }

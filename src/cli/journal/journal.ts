@@ -13,7 +13,7 @@ import { type ExitCode, exitCodes } from '../shell/exit-codes.js';
 import type { Shell } from '../shell/shell.js';
 import { counted, printable } from '../shell/text.js';
 import { sendLine, sendLines, updateLine } from './journal-lines.js';
-import { type JournalChoice, journalFile } from './journal-of.js';
+import { addJournalOptions, type JournalChoice, journalFile } from './journal-of.js';
 import { sinceMsOf } from './journal-since.js';
 
 const states = ['accepted', 'handling', 'ended', 'dead'] as const;
@@ -52,14 +52,10 @@ Examples:
 
 /** Adds `sluice journal`, which shows the messages and sends of a host, and looks after its dead letters. */
 export function addJournal(program: Command, shell: Shell, done: (code: ExitCode) => void): void {
-  program
-    .command('journal')
+  addJournalOptions(program.command('journal'))
     .description('look into the journal of a host, and after its dead letters')
     .argument('<action>', 'list, show, retry, purge, compact or repair')
     .argument('[id]', 'the id of a message, as list shows it; with compact: the journal')
-    .option('--journal <file>', 'the journal (default: journal.path of the config file)')
-    .option('-c, --config <file>', 'the config file that names it')
-    .option('--no-config', 'read no config file')
     .addOption(new Option('--state <state>', 'only what is in this state').choices(states))
     .option('--since <when>', 'only what came since: 30m, 2h, 7d, or a date such as 2026-03-15')
     .option('--limit <number>', 'at most so many', '1000')
@@ -144,13 +140,12 @@ async function readPast(
 ): Promise<ExitCode> {
   const path = await journalFile(options, shell);
   const damages = new Set<string>();
-  const reader = await readJournal(path, {
-    onDamaged: (damage) => damages.add(damageLine(damage)),
-  });
   try {
+    await using reader = await readJournal(path, {
+      onDamaged: (damage) => damages.add(damageLine(damage)),
+    });
     await read(reader);
   } finally {
-    await reader.close();
     shell.stderr.lines(
       [...damages].map((damage) =>
         printable(
@@ -215,14 +210,10 @@ async function tend(
   shell: Shell,
   work: (open: TendedJournal) => Promise<string>,
 ): Promise<ExitCode> {
-  const open = await tendJournal(await journalFile(options, shell));
-  try {
-    const result = await work(open);
-    shell.stdout.lines([options.json === true ? jsonLine({ result }) : result]);
-    return exitCodes.ok;
-  } finally {
-    await open.close();
-  }
+  await using open = await tendJournal(await journalFile(options, shell));
+  const result = await work(open);
+  shell.stdout.lines([options.json === true ? jsonLine({ result }) : result]);
+  return exitCodes.ok;
 }
 
 function unknownId(id: string): CommandError {

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Extension, ExtensionSource } from '../../extension/index.js';
 import { readConfig } from '../../extension/internal.js';
 import { nearest } from '../../kernel/index.js';
-import { CommandError } from '../errors/command-error.js';
+import { badArguments, type CommandError } from '../errors/command-error.js';
 import type { SetConfig } from '../settings/set-config.js';
 
 /**
@@ -65,7 +65,7 @@ function isLeftOut(
 
 function leftOut(path: string): CommandError {
   const hint = 'Look for a slip in its name: the extension knows no such setting.';
-  return new CommandError('bad-arguments', `--set ${path} changes nothing`, hint);
+  return badArguments(`--set ${path} changes nothing`, hint);
 }
 
 /** Finds settings that name no extension, since a misspelt id leaves its extension as it was, and settings that name two. */
@@ -73,8 +73,7 @@ export function doubtfulSets(sets: readonly SetConfig[], ids: readonly string[])
   return sets.flatMap(({ path }) => {
     const [owner, other] = ids.filter((id) => isOf(id, path));
     if (other !== undefined)
-      return new CommandError(
-        'bad-arguments',
+      return badArguments(
         `--set ${path} names a setting of "${owner}" and of "${other}"`,
         'Write it in the config file, at the extension that you mean.',
       );
@@ -87,7 +86,7 @@ function noExtension(path: string, ids: readonly string[]): CommandError {
   const close = nearest(id, ids);
   const hint =
     close === undefined ? `Extensions: ${ids.join(', ') || 'none'}.` : `Did you mean "${close}"?`;
-  return new CommandError('bad-arguments', `--set ${path} names no extension that is loaded`, hint);
+  return badArguments(`--set ${path} names no extension that is loaded`, hint);
 }
 
 function isOf(extensionId: string, path: string): boolean {

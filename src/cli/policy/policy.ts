@@ -4,7 +4,7 @@ import { recordedOutcome } from '../../host/internal.js';
 import type { Given } from '../../kernel/index.js';
 import { badArguments } from '../errors/command-error.js';
 import { allDispatches } from '../journal/all-dispatches.js';
-import { type JournalChoice, openJournalOf } from '../journal/journal-of.js';
+import { addJournalOptions, type JournalChoice, openJournalOf } from '../journal/journal-of.js';
 import { sinceMsOf } from '../journal/journal-since.js';
 import { jsonLine } from '../print/json-line.js';
 import { laidOut } from '../print/layout.js';
@@ -34,14 +34,10 @@ Examples:
 
 /** Adds `sluice policy`, which checks policy files and tries them on a journal. */
 export function addPolicy(program: Command, shell: Shell, done: (code: ExitCode) => void): void {
-  program
-    .command('policy')
+  addJournalOptions(program.command('policy'))
     .description('check policies, and try them on a journal')
     .argument('<action>', 'test or try')
     .argument('<file...>', 'the policy files')
-    .option('-j, --journal <file>', 'the journal (default: that of the config)')
-    .option('-c, --config <file>', 'the config file, as of `sluice run`')
-    .option('--no-config', 'read no config file')
     .option('--since <time>', 'only what is younger: 30m, 2h, 7d, or a date')
     .option('--json', 'print a line of JSON per rule')
     .addHelpText('after', help)
@@ -92,12 +88,12 @@ async function tryOnJournal(
   shell: Shell,
 ): Promise<ExitCode> {
   const sinceMs = options.since === undefined ? 0 : sinceMsOf(options.since, Date.now());
-  await using journal = await openJournalOf(options, shell);
+  await using reader = await openJournalOf(options, shell);
   const tallies = rules.map(
     (rule): Tally => ({ rule, tried: 0, counts: { denied: 0, asked: 0, failed: 0 }, samples: [] }),
   );
   let withoutPayload = 0;
-  for await (const record of allDispatches(journal.reader)) {
+  for await (const record of allDispatches(reader)) {
     if (record.occurredAtMs < sinceMs) continue;
     const of = tallies.filter(({ rule }) => rule.family === record.family);
     if (of.length === 0) continue;

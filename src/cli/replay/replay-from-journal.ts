@@ -30,7 +30,7 @@ export async function replayFromJournal(
   const settings = await readSettings(options, shell);
   const debug = options.debug === true;
   await using log = openLog(settings, shell, { level: 'error', debug });
-  await using journal = await openJournalOf(options, shell);
+  await using reader = await openJournalOf(options, shell);
   using trap = options.allowIo === true ? undefined : trapEffects();
   await using pipeline = await openPipeline(settings, log.logger, {
     trace: true,
@@ -40,7 +40,7 @@ export async function replayFromJournal(
   shell.stderr.lines(errors.map((error) => errorLine(error, debug)));
   contributeDefaultChoices(kernel); // the last resort of a host, without which a selection would fail closed
   const isOff = options.observers === true ? () => false : observersOf(kernel);
-  const { differing } = await replayJournal(journal.reader, kernel, shell, {
+  const { differing } = await replayJournal(reader, kernel, shell, {
     json: options.json === true,
     isOff,
     ...definedFields({ eventId: options.event }),

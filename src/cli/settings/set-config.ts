@@ -1,4 +1,4 @@
-import { CommandError } from '../errors/command-error.js';
+import { badArguments } from '../errors/command-error.js';
 
 /** One `--set`: the id of an extension with the path of a setting, and its value. */
 export interface SetConfig {
@@ -15,8 +15,7 @@ export interface SetConfig {
 export function setConfigOf(text: string): SetConfig {
   const [, path, written = ''] = /^([^=]+\.[^=.]+)=(.*)$/s.exec(text) ?? [];
   if (path === undefined || /(^|\.)(__proto__|\.|$)/.test(path))
-    throw new CommandError(
-      'bad-arguments',
+    throw badArguments(
       `--set is "${text}"`,
       'Write the id of the extension, the setting and its value: --set quiet-hours.from=22:00.',
     );

@@ -24,25 +24,18 @@ export interface PipelineOptions {
 }
 
 /** An extension to load, with its place and its configuration. */
-export interface ExtensionSetting {
+export interface ExtensionSetting extends Omit<HostConfig['extensions'][number], 'path'> {
   /** A path or a package name. */
   readonly specifier: string;
   /** The folder that it is read from. */
   readonly from: string;
-  readonly config?: unknown;
-  /** Nothing is started without it. */
-  readonly required?: boolean;
 }
 
 /** An OpenClaw plugin to load, with its place and its settings. */
-export interface PluginSetting {
-  readonly path: string;
+export type PluginSetting = HostConfig['plugins'][number] & {
   /** The folder that it is read from. */
   readonly from: string;
-  readonly config?: Readonly<Record<string, unknown>>;
-  readonly trusted?: boolean;
-  readonly unsupported?: 'refuse' | 'skip';
-}
+};
 
 /** An agent to offer, with its choice of a provider. */
 export interface AgentSetting

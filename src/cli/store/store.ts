@@ -2,8 +2,8 @@ import type { Command } from 'commander';
 import type { KeyValueReader } from '../../extension/index.js';
 import { readJournal, tendJournal } from '../../host/index.js';
 import { inertJson, nearest } from '../../kernel/index.js';
-import { CommandError } from '../errors/command-error.js';
-import { type JournalChoice, journalFile } from '../journal/journal-of.js';
+import { badArguments, type CommandError } from '../errors/command-error.js';
+import { addJournalOptions, type JournalChoice, journalFile } from '../journal/journal-of.js';
 import { jsonLine } from '../print/json-line.js';
 import { type ExitCode, exitCodes } from '../shell/exit-codes.js';
 import type { Shell } from '../shell/shell.js';
@@ -33,15 +33,11 @@ Examples:
 
 /** Adds `sluice store`, which shows and deletes the values that extensions keep in a journal. */
 export function addStore(program: Command, shell: Shell, done: (code: ExitCode) => void): void {
-  program
-    .command('store')
+  addJournalOptions(program.command('store'))
     .description('look at what extensions keep in a journal')
     .argument('<action>', 'list, get, delete or clear')
     .argument('[extension]', 'the id of the extension')
     .argument('[key]', 'the key of the value')
-    .option('--journal <file>', 'the journal (default: journal.path of the config file)')
-    .option('-c, --config <file>', 'the config file that names it')
-    .option('--no-config', 'read no config file')
     .option('--json', 'print a line of JSON per entry')
     .addHelpText('after', help)
     .action(
@@ -65,30 +61,26 @@ async function store(
 ): Promise<ExitCode> {
   const { action, extension, key } = given;
   if (!actions.some((one) => one === action))
-    throw misuse(`there is no action "${action}"`, `Actions: ${actions.join(', ')}.`);
+    throw badArguments(`there is no action "${action}"`, `Actions: ${actions.join(', ')}.`);
   if (extension === undefined && action !== 'list')
-    throw misuse(`${action} needs the id of an extension`, 'See `sluice store list`.');
+    throw badArguments(`${action} needs the id of an extension`, 'See `sluice store list`.');
   if (key === undefined && (action === 'get' || action === 'delete'))
-    throw misuse(`${action} needs a key`, `See \`sluice store list ${extension}\`.`);
+    throw badArguments(`${action} needs a key`, `See \`sluice store list ${extension}\`.`);
   if (key !== undefined && action === 'clear')
-    throw misuse('clear takes no key', 'Write `sluice store delete` for one value.');
+    throw badArguments('clear takes no key', 'Write `sluice store delete` for one value.');
   const path = await journalFile(options, shell);
   if (action === 'delete' || action === 'clear') {
     shell.stdout.lines([await remove(path, String(extension), key, options)]);
     return exitCodes.ok;
   }
-  const reader = await readJournal(path);
-  try {
-    const { keyValues } = reader;
-    shell.stdout.lines(
-      extension === undefined
-        ? await extensionLines(keyValues, options)
-        : await valueLines(keyValues, { action, extension, key }, options),
-    );
-    return exitCodes.ok;
-  } finally {
-    await reader.close();
-  }
+  await using reader = await readJournal(path);
+  const { keyValues } = reader;
+  shell.stdout.lines(
+    extension === undefined
+      ? await extensionLines(keyValues, options)
+      : await valueLines(keyValues, { action, extension, key }, options),
+  );
+  return exitCodes.ok;
 }
 
 async function extensionLines(values: KeyValueReader, { json }: StoreOptions): Promise<string[]> {
@@ -129,24 +121,23 @@ async function remove(
   { json }: StoreOptions,
 ): Promise<string> {
   if (isOfHost(extension))
-    throw misuse(`"${extension}" is the host's own`, 'Name an extension of `sluice store list`.');
-  const journal = await tendJournal(path);
-  try {
-    const { keyValues } = journal;
-    await checkKnown(keyValues, extension);
-    let result: string;
-    if (key === undefined)
-      result = `${counted(await keyValues.clear(extension), 'value is', 'values are')} deleted`;
-    else {
-      if ((await keyValues.get(extension, key)) === undefined) throw missing(extension, key);
-      const quota = { maxKeys: 0, maxBytes: 0 }; // a delete needs no room
-      await keyValues.write(extension, key, undefined, { quota });
-      result = `${key} is deleted`;
-    }
-    return json === true ? jsonLine({ result }) : printable(result);
-  } finally {
-    await journal.close();
+    throw badArguments(
+      `"${extension}" is the host's own`,
+      'Name an extension of `sluice store list`.',
+    );
+  await using journal = await tendJournal(path);
+  const { keyValues } = journal;
+  await checkKnown(keyValues, extension);
+  let result: string;
+  if (key === undefined)
+    result = `${counted(await keyValues.clear(extension), 'value is', 'values are')} deleted`;
+  else {
+    if ((await keyValues.get(extension, key)) === undefined) throw missing(extension, key);
+    const quota = { maxKeys: 0, maxBytes: 0 }; // a delete needs no room
+    await keyValues.write(extension, key, undefined, { quota });
+    result = `${key} is deleted`;
   }
+  return json === true ? jsonLine({ result }) : printable(result);
 }
 
 async function checkKnown(values: KeyValueReader, extension: string): Promise<void> {
@@ -157,7 +148,7 @@ async function checkKnown(values: KeyValueReader, extension: string): Promise<vo
     known.filter((one) => !isOfHost(one)),
   );
   const hint = close === undefined ? 'See `sluice store list`.' : `Did you mean "${close}"?`;
-  throw misuse(`the journal keeps nothing of an extension "${extension}"`, hint);
+  throw badArguments(`the journal keeps nothing of an extension "${extension}"`, hint);
 }
 
 /** Tells whether a namespace is the host's own: no id of an extension has a slash. */
@@ -166,9 +157,8 @@ function isOfHost(namespace: string): boolean {
 }
 
 function missing(extension: string, key: string): CommandError {
-  return misuse(`"${extension}" keeps no "${key}"`, `See \`sluice store list ${extension}\`.`);
-}
-
-function misuse(what: string, hint: string): CommandError {
-  return new CommandError('bad-arguments', what, hint);
+  return badArguments(
+    `"${extension}" keeps no "${key}"`,
+    `See \`sluice store list ${extension}\`.`,
+  );
 }

@@ -40,7 +40,7 @@ const charactersAtOnce = 512 * 1024;
  * Reads the tables of an open journal. A damaged row is told to `onDamaged` and left out; without a listener it is
  * an error.
  */
-export class SqliteReader implements JournalReader {
+export class SqliteReader implements JournalReader, AsyncDisposable {
   readonly #database: SqliteDatabase;
   readonly #tables = new Map<string, TableRows>();
   readonly #onDamaged: ((damage: Damage) => void) | undefined;
@@ -92,6 +92,10 @@ export class SqliteReader implements JournalReader {
   }
 
   /** Many rows are read in slices, and the event loop runs in between: each row is as it was when it was read. */
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
   async #slices<Row extends { readonly seq: number }>(
     table: RecordTable<Row>,
     filter: RowFilter,
@@ -239,7 +243,7 @@ export interface ReadOptions {
 export async function readJournal(
   path: string,
   { onDamaged }: ReadOptions = {},
-): Promise<JournalReader> {
+): Promise<JournalReader & AsyncDisposable> {
   const how = { readonly: true, wholeCheckBytes: readerCheckBytes };
   if (onDamaged === undefined) return new SqliteReader(openJournalFile(path, how));
   const inLog = logDamage(path);

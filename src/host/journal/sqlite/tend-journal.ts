@@ -8,7 +8,8 @@ import { SqliteReader } from './sqlite-reader.js';
 /** A journal that an operator looks after. */
 export interface TendedJournal
   extends Omit<JournalReader, 'keyValues'>,
-    Pick<Journal, 'retry' | 'purge' | 'keyValues'> {}
+    Pick<Journal, 'retry' | 'purge' | 'keyValues'>,
+    AsyncDisposable {}
 
 /**
  * Opens a journal to look after its dead letters; a host may be using it meanwhile, and takes a retried message up
@@ -36,6 +37,7 @@ export async function tendJournal(path: string): Promise<TendedJournal> {
     dispatches: (filter) => reader.dispatches(filter),
     counts: () => reader.counts(),
     close: () => reader.close(),
+    [Symbol.asyncDispose]: () => reader.close(),
     keyValues,
     retry: async (eventId: string) => database.transaction(() => retry(eventId)),
     purge: async (eventId?: string) => database.transaction(() => purge(eventId)),
