@@ -5,9 +5,9 @@ import {
   oneLine,
   silentLogger,
   systemClock,
+  withTimeout,
 } from '../../kernel/index.js';
 import { extensionError } from '../errors.js';
-import { inTime } from './in-time.js';
 
 /** The undo of an effect: a disposable, or a function. Either may be async. */
 export type Undo = Disposable | AsyncDisposable | (() => unknown);
@@ -107,7 +107,9 @@ export class Scope implements AsyncDisposable {
 
   async #undo(effects: Effect[]): Promise<UndoReport> {
     const { clock = systemClock, undoTimeoutMs = defaultUndoTimeoutMs } = this.#options;
-    const late = (): Error => new Error(`it did not end within ${undoTimeoutMs} ms`);
+    const late = (): never => {
+      throw new Error(`it did not end within ${undoTimeoutMs} ms`);
+    };
     const undone: string[] = [];
     const failures: UndoFailure[] = [];
     for (let effect = effects.pop(); effect !== undefined; effect = effects.pop()) {
@@ -115,7 +117,7 @@ export class Scope implements AsyncDisposable {
       try {
         const pending = effect.undo();
         // without a needless wait, so that effects which end at once are undone in one turn
-        if (isThenable(pending)) await inTime(pending, clock, undoTimeoutMs, late);
+        if (isThenable(pending)) await withTimeout(pending, undoTimeoutMs, clock, late);
         undone.push(label);
       } catch (thrown) {
         const problem = oneLine(thrown);

@@ -6,12 +6,12 @@ import {
   type SluiceError,
   silentLogger,
   systemClock,
+  withTimeout,
 } from '../../kernel/index.js';
 import type { ExtensionApi } from '../define/api.js';
 import { readConfig } from '../define/config-schema.js';
 import { otherCopyOf, type PackageCopy, thisCopy } from '../define/copy.js';
 import { type Extension, extensionProblem, idOf } from '../define/extension.js';
-import { inTime } from '../define/in-time.js';
 import { checkSluice } from '../define/manifest.js';
 import type { Question, QuestionHandler } from '../define/question.js';
 import { Scope, type UndoReport } from '../define/scope.js';
@@ -177,9 +177,9 @@ async function setUp(
 ): Promise<void> {
   const { extensionId, clock, log } = api;
   const work = around(extensionId, async () => extension.setup(api, config)); // async: it may throw, or return what it likes
-  await inTime(work, clock, timeoutMs, () => {
+  await withTimeout(work, timeoutMs, clock, () => {
     work.catch((error: unknown) => log.warn('setup failed after its time was up', { error }));
-    return extensionError('setup-timed-out', { extensionId, timeoutMs });
+    throw extensionError('setup-timed-out', { extensionId, timeoutMs });
   });
 }
 

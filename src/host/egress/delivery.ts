@@ -3,7 +3,7 @@ import { approveSend, type SendApproval } from '../../channel/index.js';
 import { definedFields, oneLine } from '../../kernel/index.js';
 import type { SendReport } from '../journal/message-end.js';
 import type { SendParts } from '../parts/parts.js';
-import { pause } from '../parts/pause.js';
+import { pause } from '../parts/within-time.js';
 import type { RunningAccount } from '../provided/accounts.js';
 import { endOfUnpassed, endSend, type FailureCause, leftSend, type SendEnd } from './end-send.js';
 import { type OutgoingMessage, type PreparedSend, prepareSend } from './prepare-send.js';

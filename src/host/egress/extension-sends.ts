@@ -6,7 +6,7 @@ import { openSends, type SendRecord } from '../journal/journal.js';
 import type { SendReport } from '../journal/message-end.js';
 import { fingerprintOf, reportOfRecord } from '../outbox/outbox.js';
 import type { HostParts } from '../parts/parts.js';
-import { pause } from '../parts/pause.js';
+import { pause } from '../parts/within-time.js';
 import { type JudgedSend, type OwnMessage, sendOwn } from './own-send.js';
 import { SendBounds } from './send-bounds.js';
 

@@ -1,4 +1,4 @@
-import { type Author, type Outcome, oneLine, type Stage } from '../../kernel/index.js';
+import { type Author, nameOf, type Outcome, oneLine, type Stage } from '../../kernel/index.js';
 import type { RecordedOutcome } from './recorded-outcome.js';
 
 /** One difference between a recorded dispatch and the dispatch of today. */
@@ -48,10 +48,6 @@ export function outcomeDifferences(
 
 type Fields = Readonly<Record<string, unknown>>;
 type Compared = Pick<RecordedOutcome, 'status' | 'cancel' | 'failures'>;
-
-function nameOf(author: Author): string {
-  return `${author.extensionId}/${author.contributionId}`;
-}
 
 function verdictOf(outcome: Compared): string {
   if (outcome.status !== 'cancelled' || outcome.cancel === undefined) return outcome.status;

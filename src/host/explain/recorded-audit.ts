@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { AuditRecord } from '../../kernel/index.js';
-import { hostError } from '../errors.js';
 import type { DispatchRecord } from '../journal/journal.js';
+import { recordedBody } from './recorded-outcome.js';
 
 const bodySchema = z.looseObject({
   eventId: z.string(),
@@ -22,16 +22,6 @@ const bodySchema = z.looseObject({
  *
  * @throws SluiceError `unreadable-dispatch`.
  */
-export function recordedAudit({ eventId, body }: DispatchRecord): AuditRecord {
-  let value: unknown;
-  try {
-    value = JSON.parse(body);
-  } catch {
-    throw hostError('unreadable-dispatch', { eventId, problem: 'it is no JSON' });
-  }
-  const result = bodySchema.safeParse(value);
-  if (result.success) return result.data as unknown as AuditRecord; // its kinds and classes may be older ones
-  const [issue] = result.error.issues;
-  const problem = `${issue?.path.join('.')}: ${issue?.message}`;
-  throw hostError('unreadable-dispatch', { eventId, problem });
+export function recordedAudit(record: DispatchRecord): AuditRecord {
+  return recordedBody(record, bodySchema) as unknown as AuditRecord; // its kinds and classes may be older ones
 }

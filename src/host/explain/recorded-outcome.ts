@@ -62,7 +62,22 @@ const bodySchema = z.looseObject({
  * if (record !== undefined) for (const line of explainOutcome(recordedOutcome(record))) console.log(line);
  */
 export function recordedOutcome(record: DispatchRecord): RecordedOutcome {
-  const { eventId, body, omitted } = record;
+  const read = recordedBody(record, bodySchema);
+  const { omitted } = record;
+  const { payload = read.event.payload, ...rest } = read;
+  const whole = { ...rest, payload, ...definedFields({ omitted }) };
+  return whole as unknown as RecordedOutcome; // its kinds and families are the kernel's own, and may be older ones
+}
+
+/**
+ * Reads what a dispatch has left in a journal.
+ *
+ * @throws SluiceError `unreadable-dispatch`.
+ */
+export function recordedBody<T>(
+  { eventId, body }: Pick<DispatchRecord, 'eventId' | 'body'>,
+  schema: z.ZodType<T>,
+): T {
   const refuse = (problem: string): never => {
     throw hostError('unreadable-dispatch', { eventId, problem });
   };
@@ -72,12 +87,8 @@ export function recordedOutcome(record: DispatchRecord): RecordedOutcome {
   } catch {
     return refuse('it is no JSON');
   }
-  const result = bodySchema.safeParse(value);
-  if (!result.success) {
-    const [issue] = result.error.issues;
-    return refuse(`${issue?.path.join('.')}: ${issue?.message}`);
-  }
-  const { payload = result.data.event.payload, ...rest } = result.data;
-  const read = { ...rest, payload, ...definedFields({ omitted }) };
-  return read as unknown as RecordedOutcome; // its kinds and families are the kernel's own, and may be older ones
+  const result = schema.safeParse(value);
+  if (result.success) return result.data;
+  const [issue] = result.error.issues;
+  return refuse(`${issue?.path.join('.')}: ${issue?.message}`);
 }

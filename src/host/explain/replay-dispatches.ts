@@ -82,7 +82,8 @@ async function dispatchAgain(
   stage: Stage,
   after: Outcome | undefined,
 ): Promise<Outcome | undefined> {
-  const { config: _config, ...kept } = event.payload as Readonly<Record<string, unknown>>;
+  const { payload: recorded, family: _, hotPath: __, ...refs } = event;
+  const { config: _config, ...kept } = recorded as Readonly<Record<string, unknown>>;
   let payload: object;
   try {
     payload = kernel.parsePayload(stage.family, structuredClone(kept));
@@ -102,18 +103,7 @@ async function dispatchAgain(
     }),
     ...definedFields({ after, answered }),
     ...(stage.principal && { principal: principal ?? null }), // the chain of today may have lost it, or have another
-    eventId: event.eventId,
-    occurredAt: event.occurredAt,
-    workspaceId: event.workspaceId,
-    agentId: event.agentId,
-    sessionId: event.sessionId,
-    accountRef: event.accountRef,
-    conversationRef: event.conversationRef,
-    threadRef: event.threadRef,
-    messageRef: event.messageRef,
-    correlationId: event.correlationId,
-    metadata: structuredClone(event.metadata),
-    providerMetadata: structuredClone(event.providerMetadata),
+    ...structuredClone(refs),
   };
   return stage.mode === 'sync-sequential'
     ? kernel.dispatchSync(stage.family, payload, given)

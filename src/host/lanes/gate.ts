@@ -1,4 +1,4 @@
-import type { Clock } from '../../kernel/index.js';
+import { type Clock, type Deferred, deferred } from '../../kernel/index.js';
 
 /**
  * A gate where messages wait while extensions are replaced: what has begun goes on, what has not begun does not begin before the
@@ -7,7 +7,7 @@ import type { Clock } from '../../kernel/index.js';
 export class ReloadGate {
   readonly #clock: Clock;
   #under = 0;
-  #closed: { readonly opened: Promise<void>; readonly open: () => void } | undefined;
+  #closed: Deferred<void> | undefined;
   #waiting: (() => void)[] = [];
 
   constructor(clock: Clock) {
@@ -20,7 +20,7 @@ export class ReloadGate {
 
   /** Resolves when the gate is open. */
   async opened(): Promise<void> {
-    while (this.#closed !== undefined) await this.#closed.opened;
+    while (this.#closed !== undefined) await this.#closed.promise;
   }
 
   /** Does a job when the gate is open. */
@@ -46,15 +46,12 @@ export class ReloadGate {
 
   /** Lets nothing begin any more, and everything again once it is disposed. One at a time closes it. */
   close(): Disposable {
-    let open = (): void => undefined;
-    const opened = new Promise<void>((resolve) => {
-      open = resolve;
-    });
-    this.#closed = { opened, open };
+    const opened = deferred();
+    this.#closed = opened;
     return {
       [Symbol.dispose]: () => {
         this.#closed = undefined;
-        open();
+        opened.resolve();
       },
     };
   }

@@ -1,5 +1,6 @@
 import { backlogIdle, isBusy } from '../lanes/backlog.js';
 import type { HostParts } from '../parts/parts.js';
+import { callWithin } from '../parts/within-time.js';
 
 /**
  * Waits until every message is done with.
@@ -20,26 +21,14 @@ export async function drain(
  *
  * @returns whether they are idle.
  */
-export function idleWithin(
+export async function idleWithin(
   parts: HostParts,
   timeoutMs: number,
   signal?: AbortSignal,
 ): Promise<boolean> {
-  const { clock } = parts;
-  return new Promise((resolve) => {
-    const done = (idle: boolean): void => {
-      if (timer !== undefined) clock.clearTimeout(timer);
-      signal?.removeEventListener('abort', onAbort);
-      resolve(idle);
-    };
-    const onAbort = (): void => done(false);
-    const timer =
-      timeoutMs === Number.POSITIVE_INFINITY
-        ? undefined
-        : clock.setTimeout(() => done(false), timeoutMs);
-    signal?.addEventListener('abort', onAbort, { once: true });
-    void allIdle(parts).then(() => done(true));
-  });
+  const limitMs = timeoutMs === Number.POSITIVE_INFINITY ? undefined : timeoutMs;
+  const { status } = await callWithin(() => allIdle(parts), parts.clock, limitMs, signal);
+  return status === 'returned';
 }
 
 /** Resolves when nothing runs, and nothing of the journal is to be taken up. */

@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import type { Interactive } from '../../channel/index.js';
 import type { ExtensionStatus, Figures, ReloadResult } from '../../extension/index.js';
-import { definedFields, type Kernel } from '../../kernel/index.js';
+import { deferred, definedFields, type Kernel } from '../../kernel/index.js';
 import { sendOwn } from '../egress/own-send.js';
 import { hostError } from '../errors.js';
 import type { JournalCounts } from '../journal/journal-counts.js';
@@ -133,20 +133,15 @@ export function createHost(options: HostOptions): Host {
 }
 
 class MessageHost implements Host {
-  readonly stopped: Promise<StopReport>;
+  readonly #stopped = deferred<StopReport>();
+  readonly stopped = this.#stopped.promise;
   readonly #parts: HostParts;
   readonly #hurry = new AbortController();
-  readonly #settleStopped: (report: StopReport) => void;
   #state: HostState = 'new';
   #running: Running | undefined;
   #starting: Promise<StartReport> | undefined;
 
   constructor(options: HostOptions) {
-    let settle: (report: StopReport) => void = () => undefined;
-    this.stopped = new Promise((resolve) => {
-      settle = resolve;
-    });
-    this.#settleStopped = settle;
     setMaxListeners(0, this.#hurry.signal); // each message that runs listens to it
     this.#parts = partsOf(options, this.#hurry.signal);
   }
@@ -231,7 +226,7 @@ class MessageHost implements Host {
         ? { reason, drained: true, abandoned: 0 }
         : await stopAll(this.#parts, running, { reason, timeoutMs, hurry: this.#hurry });
     this.#state = 'stopped';
-    this.#settleStopped(report);
+    this.#stopped.resolve(report);
     return report;
   }
 
@@ -251,7 +246,7 @@ class MessageHost implements Host {
     } catch (error) {
       await release(this.#parts);
       this.#state = 'stopped';
-      this.#settleStopped({ reason: 'it could not be started', drained: true, abandoned: 0 });
+      this.#stopped.resolve({ reason: 'it could not be started', drained: true, abandoned: 0 });
       throw error;
     }
     try {
@@ -267,7 +262,7 @@ class MessageHost implements Host {
       const how = { reason: 'it could not be started', timeoutMs: 0, hurry: this.#hurry };
       const report = await stopAll(this.#parts, this.#running, how);
       this.#state = 'stopped';
-      this.#settleStopped(report);
+      this.#stopped.resolve(report);
       throw error;
     }
   }

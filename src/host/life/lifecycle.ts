@@ -5,7 +5,7 @@ import {
   givenSource,
   moduleSource,
 } from '../../extension/index.js';
-import { definedFields } from '../../kernel/index.js';
+import { deferred, definedFields } from '../../kernel/index.js';
 import { extensionSends } from '../egress/extension-sends.js';
 import { hostError } from '../errors.js';
 import { giveBackAll } from '../ingress/begin-update.js';
@@ -128,10 +128,7 @@ export async function startAll(
     startedAtMs,
   });
   await kernel.dispatch('gateway.starting', place);
-  let open = (): void => undefined;
-  const opened = new Promise<void>((resolve) => {
-    open = resolve;
-  });
+  const { promise: opened, resolve: open } = deferred();
   const failed: StartReport['failed'][number][] = [];
   const openAccounts = new OpenAccounts(onEnded);
   for (const channel of parts.channels.filter((one) => isToStart(one, options.startOnly)))

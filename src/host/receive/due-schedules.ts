@@ -1,4 +1,4 @@
-import type { TimerHandle } from '../../kernel/index.js';
+import { Timer } from '../../kernel/index.js';
 import { laneOfJob, type ScheduleJob } from '../jobs/job.js';
 import type { HostParts } from '../parts/parts.js';
 import type { TakenRegistration } from '../parts/taken-over.js';
@@ -35,7 +35,7 @@ export function watchSchedules(parts: HostParts): Disposable {
   const { takenOver, clock, logger } = parts;
   /** By the account of a schedule. */
   const known = new Map<string, Progress>();
-  let timer: TimerHandle | undefined;
+  const timer = new Timer(clock);
   let isOver = false;
   let isLooking = false;
   let isToLook = false;
@@ -60,9 +60,7 @@ export function watchSchedules(parts: HostParts): Disposable {
     }
     isLooking = false;
     if (isOver) return;
-    if (timer !== undefined) clock.clearTimeout(timer);
-    timer = clock.setTimeout(() => void look(), waitMs);
-    timer.unref?.();
+    timer.setIdly(waitMs, () => void look());
   };
   takenOver.onTaken = () => void look();
   void look();
@@ -70,7 +68,7 @@ export function watchSchedules(parts: HostParts): Disposable {
     [Symbol.dispose]: () => {
       isOver = true;
       takenOver.onTaken = undefined;
-      if (timer !== undefined) clock.clearTimeout(timer);
+      timer.clear();
     },
   };
 }

@@ -1,5 +1,5 @@
 import type { InboundUpdate } from '../../channel/index.js';
-import { definedFields, oneLine } from '../../kernel/index.js';
+import { deferred, definedFields, oneLine } from '../../kernel/index.js';
 import { carryToEnd } from '../ingress/carry-update.js';
 import { decodeUpdate, laneOf } from '../ingress/decode-update.js';
 import { acknowledge, endUpdate, tellMessageEnd } from '../ingress/end-update.js';
@@ -40,18 +40,15 @@ export async function receiveUpdate(
   const taken = { eventId, account, update, receivedAtMs, decoded };
   const lane = laneOf(parts, account, decoded);
   arriving.add(eventId); // before it is kept, so that a reading of the journal does not take it up
-  let isKept: (accepted: Accepted | undefined) => void = () => undefined;
-  const keeping = new Promise<Accepted | undefined>((resolve) => {
-    isKept = resolve;
-  });
+  const kept = deferred<Accepted | undefined>();
   const work = async (place: Place): Promise<Worked> =>
-    (await keeping)?.status === 'accepted'
+    (await kept.promise)?.status === 'accepted'
       ? handleBegun(parts, taken, { place, earlier: [] })
       : 'done';
   const isBegun = admitNow(parts, { eventId, lane, work });
   const arrived = isBegun ? undefined : arriveIn(parts.backlog, lane);
   const accepted = await keep(parts, taken, { lane, isBegun });
-  isKept(accepted);
+  kept.resolve(accepted);
   if (accepted?.status === 'accepted' && !isBegun) takePlace(parts, taken, lane);
   arrived?.();
   arriving.delete(eventId);

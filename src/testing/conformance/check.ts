@@ -1,4 +1,4 @@
-import { systemClock } from '../../kernel/index.js';
+import { systemClock, withTimeout } from '../../kernel/index.js';
 
 /** One check of a conformance kit. */
 export interface ConformanceCheck {
@@ -29,19 +29,11 @@ export function must(holds: boolean, otherwise: string): asserts holds {
  * @throws Error that names the step, if it does not settle in time or rejects.
  */
 export async function within<T>(step: string, limitMs: number, work: () => Promise<T>): Promise<T> {
-  let timer: ReturnType<typeof systemClock.setTimeout> | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = systemClock.setTimeout(
-      () => reject(new Broken(`${step} did not settle within ${limitMs} ms`)),
-      limitMs,
-    );
-  });
+  const late = (): never => broken(`${step} did not settle within ${limitMs} ms`);
   try {
-    return await Promise.race([work(), late]);
+    return await withTimeout(work(), limitMs, systemClock, late);
   } catch (error) {
     if (error instanceof Broken) throw error;
     throw new Broken(`${step} threw: ${String(error)}`, { cause: error });
-  } finally {
-    if (timer !== undefined) systemClock.clearTimeout(timer);
   }
 }

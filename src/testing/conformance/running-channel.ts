@@ -7,7 +7,7 @@ import {
   type SendContext,
   type SendResult,
 } from '../../channel/index.js';
-import { type PayloadOf, systemClock } from '../../kernel/index.js';
+import { deferred, type PayloadOf, systemClock } from '../../kernel/index.js';
 import { samplePayload } from '../samples.js';
 import { createTestKernel } from '../test-kernel.js';
 import { within } from './check.js';
@@ -62,11 +62,8 @@ export function runningChannel(
   const accountId = channel.accounts[0] ?? '';
   const updates: InboundUpdate[] = [];
   let isStarted = false;
-  let release: () => void = () => undefined;
   /** Answers each `receive` that a check has left open, so that the channel can end. */
-  const released = new Promise<undefined>((resolve) => {
-    release = () => resolve(undefined);
-  });
+  const released = deferred<undefined>();
   const step = <T>(name: string, work: () => Promise<T>): Promise<T> =>
     within(name, timeoutMs, async () => {
       const settled = Promise.resolve(work());
@@ -86,7 +83,7 @@ export function runningChannel(
         channel.startAccount(accountId, {
           receive: (update) => {
             updates.push(update);
-            return Promise.race([subject.answer(update), released]);
+            return Promise.race([subject.answer(update), released.promise]);
           },
           owns: () => true,
           ended: () => undefined,
@@ -112,7 +109,7 @@ export function runningChannel(
         }),
       ),
     [Symbol.asyncDispose]: async () => {
-      release();
+      released.resolve(undefined);
       const stop = async (): Promise<void> => {
         await step('stopIntake', () => channel.stopIntake(accountId));
         await step('stopAccount', () => channel.stopAccount(accountId));
