@@ -15,7 +15,9 @@ const everyMs = { quick: 1_000, slow: 2_000, rare: 5_000 };
 /** Starts a host that ends at a point, or is killed some milliseconds after its start. @returns how it ended. */
 async function live(path: string, log: string, point: string, nth: number): Promise<unknown> {
   const told = point === 'time' ? [] : [point, String(nth)];
-  const host = fork(program, [path, log, ...told], { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
+  const host = fork(program, [path, log, ...told], {
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+  });
   const gone = once(host, 'exit');
   await Promise.race([once(host, 'message'), gone]);
   const timer = setTimeout(() => host.kill('SIGKILL'), point === 'time' ? nth : 60_000);
@@ -94,5 +96,10 @@ it(`hosts that are killed run each due time of their schedules once (extensions-
       expect([...new Set(ended)]).toEqual(dues);
     }
   }
-  expect([...killedAt].sort()).toEqual(['killed after', 'killed before', 'killed begin', 'killed end']);
+  expect([...killedAt].sort()).toEqual([
+    'killed after',
+    'killed before',
+    'killed begin',
+    'killed end',
+  ]);
 });

@@ -35,7 +35,7 @@ export async function agentDefinitions(
   const definitions: AgentDefinition[] = [];
   for (const { choice, ...agent } of agents) {
     if (choice.kind === 'provided') {
-      definitions.push({ ...providedAgent(choice.agentId, provided), ...agent });
+      definitions.push(providedAgent(choice.agentId, agent, provided));
       continue;
     }
     const provider =
@@ -47,31 +47,44 @@ export async function agentDefinitions(
   return definitions;
 }
 
-/** An agent that an extension provides: with each turn the version that is live then, so that a reload reaches it. */
-function providedAgent(agentId: string, provided: ProvidedAgents): AgentDefinition {
+/**
+ * An agent that an extension provides: with each turn the version that is live then, so that a reload reaches it.
+ *
+ * @param own the settings of the config, which win over the fields of the extension.
+ */
+function providedAgent(
+  agentId: string,
+  own: Omit<AgentSetting, 'choice'>,
+  provided: ProvidedAgents,
+): AgentDefinition {
   const first = provided.now().get(agentId);
   if (first === undefined) throw noAgent(agentId, [...provided.now().keys()]);
-  let known = first.provider; // also while a reload has taken it away
-  const now = (): AgentProvider => {
-    const live = provided.now().get(agentId)?.provider;
-    known = live ?? known;
+  let known = first; // also while a reload has taken it away
+  const now = (): AgentDefinition => {
+    known = provided.now().get(agentId) ?? known;
     return known;
   };
   const provider: AgentProvider = {
-    id: known.id,
+    id: first.provider.id,
     get models() {
-      return now().models;
+      return now().provider.models;
     },
     get toolGate() {
-      return now().toolGate;
+      return now().provider.toolGate;
     },
-    subagentOf: (call) => now().subagentOf?.(call),
+    subagentOf: (call) => now().provider.subagentOf?.(call),
     run: (request) => {
-      if (provided.now().has(agentId)) return now().run(request);
+      if (provided.now().has(agentId)) return now().provider.run(request);
       throw new Error(`no extension provides the agent "${agentId}" any more`);
     },
   };
-  return { ...first, provider };
+  const fixed = { provider, ...own };
+  return new Proxy<AgentDefinition>(
+    { ...first, ...fixed },
+    {
+      get: (_, field) => Reflect.get(Object.hasOwn(fixed, field) ? fixed : now(), field),
+    },
+  );
 }
 
 /** The agents that live extensions provide. */

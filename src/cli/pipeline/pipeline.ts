@@ -16,7 +16,7 @@ import type { ExtensionSetting, Settings } from '../settings/settings.js';
 import { channelPackages } from './channel-packages.js';
 import { loadPlugins } from './load-plugins.js';
 import { refusedSettings } from './refused-settings.js';
-import { doubtfulSets, withSet } from './with-set.js';
+import { doubtfulSets, unmistakable, withSet } from './with-set.js';
 
 /** A pipeline without a host: a kernel with its extensions and plugins. To dispose it waits for running handlers, and undoes all. */
 export interface Pipeline extends AsyncDisposable {
@@ -74,18 +74,18 @@ export async function openPipeline(
   const errors: unknown[] = [];
   const missing: string[] = [];
   const loadEach = async (some: readonly ExtensionSetting[]): Promise<void> => {
-    for (const { specifier, required, from, config: written } of some) {
-      const given = settings.givenConfig[specifier];
-      const config = given === undefined ? written : { ...(written ?? {}), ...given };
-      const source = withSet(
-        moduleSource(specifier, { from, config }),
-        settings.setConfig,
-        (dropped) => void errors.push(dropped),
-      );
-      const { error } = await extensions.add(source);
+    const given = some.map(({ specifier, from, config: written }) => {
+      const over = settings.givenConfig[specifier];
+      const config = over === undefined ? written : { ...(written ?? {}), ...over };
+      return moduleSource(specifier, { from, config });
+    });
+    const { sources, sets } = await unmistakable(given, settings.setConfig);
+    for (const [at, source] of sources.entries()) {
+      const set = withSet(source, sets, (dropped) => void errors.push(dropped));
+      const { error } = await extensions.add(set);
       if (error === undefined) continue;
       errors.push(error);
-      if (required === true) missing.push(specifier);
+      if (some[at]?.required === true) missing.push(source.name);
     }
   };
   await loadEach(settings.extensions);

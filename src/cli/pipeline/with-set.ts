@@ -68,6 +68,32 @@ function leftOut(path: string): CommandError {
   return badArguments(`--set ${path} changes nothing`, hint);
 }
 
+/**
+ * Leaves the settings out that name two extensions. Where a path can be read in two ways, the extensions are read before
+ * the first is added, so that their ids are known; each is read once.
+ */
+export async function unmistakable(
+  sources: readonly ExtensionSource[],
+  sets: readonly SetConfig[],
+): Promise<{ readonly sources: readonly ExtensionSource[]; readonly sets: readonly SetConfig[] }> {
+  if (sets.every(({ path }) => path.split('.').length < 3)) return { sources, sets };
+  const read = await Promise.allSettled(sources.map((source) => source.load()));
+  const ids = read.flatMap((one) => (one.status === 'fulfilled' ? [one.value.id] : []));
+  const ahead = sources.map((source, at) => {
+    let first = read[at]; // a reload reads it anew
+    const load = async (): Promise<Extension> => {
+      const known = first;
+      first = undefined;
+      if (known === undefined) return source.load();
+      if (known.status === 'rejected') throw known.reason;
+      return known.value;
+    };
+    return { ...source, load };
+  });
+  const clear = sets.filter(({ path }) => ids.filter((id) => isOf(id, path)).length < 2);
+  return { sources: ahead, sets: clear };
+}
+
 /** Finds settings that name no extension, since a misspelt id leaves its extension as it was, and settings that name two. */
 export function doubtfulSets(sets: readonly SetConfig[], ids: readonly string[]): CommandError[] {
   return sets.flatMap(({ path }) => {

@@ -14,16 +14,18 @@ export const provider = (text: string) =>
     );
 
 /** An agent of several. */
-export const agent = z.strictObject({
-  id: name.describe('the name that routes choose the agent by'),
-  provider: provider('who answers'),
-  systemPrompt: setting(z.string(), 'a text that every prompt of the agent begins with'),
-  timeoutMs: setting(
-    z.union([z.literal(false), milliseconds('how long one of its turns may take')]),
-    'milliseconds, such as 10000: how long one of its turns may take, by default 600000; or false: no limit',
-  ),
-  maxRunning: atOnce('turns of it that run at once, of all conversations'),
-});
+export const agent = z
+  .strictObject({
+    id: name.describe('the name that routes choose the agent by'),
+    provider: provider('who answers'),
+    systemPrompt: setting(z.string(), 'a text that every prompt of the agent begins with'),
+    timeoutMs: setting(
+      z.union([z.literal(false), milliseconds('how long one of its turns may take')]),
+      'milliseconds, such as 10000: how long one of its turns may take, by default 600000; or false: no limit',
+    ),
+    maxRunning: atOnce('turns of it that run at once, of all conversations'),
+  })
+  .describe('an object with its name, such as { "id": "main", "provider": "echo" }');
 
 /** The OpenClaw gateway that agents are behind. */
 export const gateway = z.strictObject({

@@ -2,28 +2,32 @@ import { z } from 'zod';
 import { count, duration, name, setting } from './setting.js';
 
 /** An extension to load. */
-export const extension = z.strictObject({
-  path: name.describe('a path from the folder of this file, or the name of an installed package'),
-  config: setting(z.unknown(), 'the settings of the extension, as its schema asks for them'),
-  required: setting(
-    z.boolean(),
-    'true, if nothing is to be started without the extension, such as a guard',
-  ),
-});
+export const extension = z
+  .strictObject({
+    path: name.describe('a path from the folder of this file, or the name of an installed package'),
+    config: setting(z.unknown(), 'the settings of the extension, as its schema asks for them'),
+    required: setting(
+      z.boolean(),
+      'true, if nothing is to be started without the extension, such as a guard',
+    ),
+  })
+  .describe('an object with its path, such as { "path": "./rate-limit.ts" }');
 
 /** An OpenClaw plugin to load. */
-export const plugin = z.strictObject({
-  path: name.describe('the folder of an OpenClaw plugin: the one with openclaw.plugin.json'),
-  config: setting(
-    z.record(z.string(), z.unknown()),
-    'an object: what the plugin gets as its own configuration',
-  ),
-  trusted: setting(z.boolean(), 'true, if the plugin may set the fields that a stage trusts'),
-  unsupported: setting(
-    z.enum(['refuse', 'skip']),
-    '"skip" (the default) or "refuse": what is done with a call of what is not here; what a skipped call gives is never sent, answered or chosen',
-  ),
-});
+export const plugin = z
+  .strictObject({
+    path: name.describe('the folder of an OpenClaw plugin: the one with openclaw.plugin.json'),
+    config: setting(
+      z.record(z.string(), z.unknown()),
+      'an object: what the plugin gets as its own configuration',
+    ),
+    trusted: setting(z.boolean(), 'true, if the plugin may set the fields that a stage trusts'),
+    unsupported: setting(
+      z.enum(['refuse', 'skip']),
+      '"skip" (the default) or "refuse": what is done with a call of what is not here; what a skipped call gives is never sent, answered or chosen',
+    ),
+  })
+  .describe('an object with its folder, such as { "path": "./my-plugin" }');
 
 /** A value that a match compares with. */
 const matched = z.union([z.string(), z.number(), z.boolean()]);

@@ -15,8 +15,8 @@ export const settingOr = <Type extends z.ZodType>(
 /** A short text: the name of something, or its path. */
 export const name = z.string().min(1).max(200);
 
-/** The form of an entry of a role: a channel, perhaps an account, and the id of a sender. */
-export const roleEntry = /^([^:/\s]+)(?:\/([^:\s]+))?:(.+)$/s;
+/** The form of an entry of a role: a channel, perhaps an account, and the id of a sender, which neither begins nor ends with a space. */
+export const roleEntry = /^([^:/\s]+)(?:\/([^:\s]+))?:(\S|\S.*\S)$/s;
 
 /** A whole number from 1 up. */
 export const count = z.number().int().positive();

@@ -1,7 +1,13 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import {
+  createServer,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Host } from '../life/host.js';
-import { hostCheck } from './host-header.js';
+import { type HostNames, hostCheck, isLoopback } from './host-header.js';
 import { serveRoute } from './serve-route.js';
 
 /** The place at which a health port listens. */
@@ -48,7 +54,8 @@ export async function startHealthServer(
   host: HealthServerHost,
   { port, address = '127.0.0.1', hosts = [] }: HealthServerOptions,
 ): Promise<HealthServer> {
-  const isKnown = hostCheck({ address, names: hosts });
+  const served = { address, names: hosts };
+  const isKnown = hostCheck(served);
   const server = createServer(
     {
       maxHeaderSize: 4_096,
@@ -56,7 +63,7 @@ export async function startHealthServer(
       headersTimeout: requestTimeoutMs,
       connectionsCheckingInterval: requestTimeoutMs,
     },
-    (request, response) => answer(host, request, response, isKnown),
+    (request, response) => answer(host, request, response, { ...served, isKnown }),
   );
   server.maxConnections = host.routes === undefined ? maxConnections : maxConnectionsOfRoutes;
   server.unref(); // a host that has ended is not kept alive to say so
@@ -77,7 +84,7 @@ function answer(
   host: HealthServerHost,
   request: IncomingMessage,
   response: ServerResponse,
-  isKnown: (header: string | undefined) => boolean,
+  served: HostNames & { readonly isKnown: ReturnType<typeof hostCheck> },
 ): void {
   const { method = '', url = '', headers } = request;
   const [path = ''] = url.split('?', 1);
@@ -85,14 +92,13 @@ function answer(
     request.resume(); // a body is read away
     send(response, status, { error });
   };
-  if (!isKnown(headers.host)) {
+  if (!served.isKnown(headers.host)) {
     refuse(421, 'this is not the host that was asked for; "health.hosts" names more');
     return;
   }
   const there = host.routes?.list().filter((one) => one.path === path) ?? [];
   if (host.routes !== undefined && there.length > 0) {
-    if (isOwnPage(headers.origin, isKnown))
-      void serveRoute(host.routes, { request, response, url, there });
+    if (isOwnPage(headers, served)) void serveRoute(host.routes, { request, response, url, there });
     else refuse(403, 'another page may not ask here');
     return;
   }
@@ -105,13 +111,18 @@ function answer(
   }
 }
 
-/** A page of another site may have a browser send something here, such as a form: the header `Origin` names the site then. */
-function isOwnPage(
-  origin: string | undefined,
-  isKnown: (header: string | undefined) => boolean,
-): boolean {
-  if (origin === undefined) return true;
-  return URL.canParse(origin) ? isKnown(new URL(origin).host) : isKnown(origin);
+/**
+ * Tells whether a request comes from no page, or from a page of this server: a page of another site may have a browser send
+ * something here, such as a form, and the header `Origin` names the site then. A page at another port of this machine is
+ * another site.
+ */
+function isOwnPage({ origin, host }: IncomingHttpHeaders, { address, names = [] }: HostNames) {
+  if (origin === undefined || !isLoopback(address)) return true;
+  if (!URL.canParse(origin)) return false;
+  const page = new URL(origin);
+  return (
+    page.host === host?.toLowerCase() || names.some((one) => one.toLowerCase() === page.hostname)
+  );
 }
 
 function answerTo(

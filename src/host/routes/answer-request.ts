@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { TimerHandle } from '../../kernel/index.js';
 import type { HostParts } from '../parts/parts.js';
 import { callWithin } from '../parts/within-time.js';
 import { type HttpRoute, nameOfRoute, type OwnedRoute } from '../provided/routes.js';
@@ -7,13 +8,16 @@ import { boundedBody } from './bounded-body.js';
 /** Requests that are answered at once, of all routes. */
 const runningAtMost = 64;
 const usualTimeoutMs = 30_000;
+/** Milliseconds for which the body of an answer holds a reload: a stream may go on for long. */
+const bodyHoldsMs = 1_000;
 /** The reason of an abort: the time is up. */
 const late = Symbol('late');
 
 type Parts = Pick<HostParts, 'gate' | 'routes' | 'clock' | 'logger'>;
 
 /**
- * Answers a request by the route of its method and path (extensions-that-act §9). A reload waits for it until its body has ended.
+ * Answers a request by the route of its method and path (extensions-that-act §9). A reload waits for it, and for the first second
+ * of its body.
  * Never rejects.
  */
 export async function answerRequest(parts: Parts, request: Request): Promise<Response> {
@@ -53,7 +57,7 @@ export function wrongMethod(there: readonly Pick<HttpRoute, 'method'>[]): Respon
   return refusal(405, `only ${allow}`, { allow });
 }
 
-/** Answers a request, and leaves the gate when the answer has ended. */
+/** Answers a request, and leaves the gate when the answer has ended, or its body has lasted. */
 async function answerBy(parts: Parts, owned: OwnedRoute, request: Request): Promise<Response> {
   const { routes, clock, logger, gate } = parts;
   const { extensionId, route } = owned;
@@ -66,10 +70,17 @@ async function answerBy(parts: Parts, owned: OwnedRoute, request: Request): Prom
   routes.running.set(stop, owned);
   request.signal.addEventListener('abort', leave, { once: true });
   if (request.signal.aborted) leave();
+  let isHeld = true;
+  const letGo = (): void => {
+    if (isHeld) gate.leave();
+    isHeld = false;
+  };
+  let holding: TimerHandle | undefined;
   const done = (): void => {
     clock.clearTimeout(timer);
+    if (holding !== undefined) clock.clearTimeout(holding);
     routes.running.delete(stop);
-    gate.leave();
+    letGo();
     request.signal.removeEventListener('abort', leave);
   };
   const about = { extensionId, route: nameOfRoute(route), requestId };
@@ -81,7 +92,9 @@ async function answerBy(parts: Parts, owned: OwnedRoute, request: Request): Prom
   const end = await callWithin(
     async () => {
       try {
-        return wholeAnswer(await answerOf(new Request(request, { signal: stop.signal })));
+        const answer = wholeAnswer(await answerOf(new Request(request, { signal: stop.signal })));
+        if (stop.signal.aborted) discard(answer); // nobody waits for it any more
+        return answer;
       } catch (thrown) {
         error = thrown;
         throw thrown;
@@ -98,9 +111,12 @@ async function answerBy(parts: Parts, owned: OwnedRoute, request: Request): Prom
   };
   if (end.status === 'returned') {
     const { value: answer } = end;
-    if (answer.body !== null && request.method !== 'HEAD')
+    if (answer.body !== null && request.method !== 'HEAD') {
+      holding = clock.setTimeout(letGo, bodyHoldsMs);
+      holding.unref?.();
       return new Response(boundedBody(answer.body, stop.signal, { done: ended, failed }), answer);
-    void answer.body?.cancel().catch(() => undefined);
+    }
+    discard(answer);
     done();
     return new Response(null, answer);
   }
@@ -112,6 +128,11 @@ async function answerBy(parts: Parts, owned: OwnedRoute, request: Request): Prom
   ended();
   if (!isLate()) return refusal(503, 'the request was stopped', id);
   return refusal(504, `the route took too long; the log has the request ${requestId}`, id);
+}
+
+/** Ends the source of a body that nobody reads. */
+function discard({ body }: Response): void {
+  void body?.cancel().catch(() => undefined);
 }
 
 /** Checks what a handler has returned. @throws TypeError if it cannot be the answer. */

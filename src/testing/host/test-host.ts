@@ -99,10 +99,13 @@ export async function startTestHost(options: TestHostOptions = {}): Promise<Test
   const said = new Map<string, readonly string[]>();
   const configured = rolesOf(options.roles);
   const waiting = new Map<string, (end: TestMessageEnd) => void>();
-  const ids = { session: 0, run: 0 };
+  const ids = { session: 0, run: 0, said: 0 };
+  const before = (await journal.updates({ limit: 10_000 })).length; // of hosts before this one
+  const nextId = (kind: keyof typeof ids): string =>
+    [kind, ...(before === 0 ? [] : [before]), ++ids[kind]].join('-');
   const host = createHost({
     agents: [{ id: 'main', provider: echoProvider() }],
-    newId: (kind) => `${kind}-${++ids[kind]}`,
+    newId: nextId,
     ...hostOptions,
     kernel,
     clock,
@@ -132,9 +135,8 @@ export async function startTestHost(options: TestHostOptions = {}): Promise<Test
     await stop();
     throw errorOf(broken);
   }
-  let updates = 0;
   const say = (words: string | Said): Promise<TestMessageEnd> => {
-    const updateId = `said-${++updates}`;
+    const updateId = nextId('said');
     const one = typeof words === 'string' ? { text: words } : words;
     const { from = 'ada', roles } = one;
     if (roles !== undefined) said.set(from, roles);

@@ -100,6 +100,16 @@ describe('a --set that does not do what it seems to (extensions-that-act §3.3)'
     expect(stderr).not.toContain('--set acme.url names');
   });
 
+  it('sets nothing of two extensions', async () => {
+    const folder = testFolder();
+    const both = ['acme', 'acme.tell'].flatMap((id) => ['-e', teller(folder, id)]);
+    const urls = ['acme.url=1', 'acme.tell.url=2'].flatMap((set) => ['--set', set]);
+    const args = ['run', '--quiet', '--no-config', ...both, ...urls];
+    const { stdout, stderr } = await runInMemory(args, 'hi\n');
+    expect(JSON.parse(stdout)).toEqual({ url: 1 });
+    expect(stderr).toContain('must be a URL'); // of `acme.tell`, which got none
+  });
+
   it('is told if the extension leaves it out, because it does not know it', async () => {
     const folder = testFolder();
     const path = join(folder, 'loose.mjs');

@@ -63,6 +63,12 @@ describe('a config (§20.1)', () => {
       'extensions[0].path: expected string, received number. Write a path from',
     ],
     [
+      { extensions: ['./x.ts'] },
+      'extensions[0]: expected object, received string. Write an object with its path, such as { "path":',
+    ],
+    [{ roles: { owner: ['telegram: 42'] } }, 'roles.owner[0]: expected "channel:SENDER" or'],
+    [{ roles: { owner: ['telegram:42 '] } }, 'roles.owner[0]: expected "channel:SENDER" or'],
+    [
       { grants: { acme: 'x' } },
       'grants.acme: expected array, received string. Write a list such as',
     ],

@@ -1,7 +1,11 @@
 import { type IncomingHttpHeaders, request } from 'node:http';
 import { describe, expect, it } from 'vitest';
 import { defineExtension } from '../../../src/extension/index.js';
-import { type HttpRoute, startHealthServer } from '../../../src/host/index.js';
+import {
+  type HealthServerOptions,
+  type HttpRoute,
+  startHealthServer,
+} from '../../../src/host/index.js';
 import { startTestHost } from '../../../src/testing/index.js';
 import { deferred } from '../../support/kernel-lab.js';
 
@@ -32,6 +36,13 @@ function ask(
 }
 
 async function served(...routes: readonly HttpRoute[]) {
+  return servedAs({}, ...routes);
+}
+
+async function servedAs(
+  names: Pick<HealthServerOptions, 'hosts'>,
+  ...routes: readonly HttpRoute[]
+) {
   const acme = defineExtension({
     id: 'acme',
     setup: (api) => {
@@ -39,7 +50,7 @@ async function served(...routes: readonly HttpRoute[]) {
     },
   });
   const test = await startTestHost({ extensions: [acme] });
-  const server = await startHealthServer(test.host, { port: 0 });
+  const server = await startHealthServer(test.host, { port: 0, ...names });
   return {
     test,
     url: server.url,
@@ -117,7 +128,16 @@ describe('the routes at the health port (extensions-that-act §9)', () => {
     expect(await post({ host: 'evil.example' })).toBe(421);
     expect(await post({ origin: 'https://evil.example' })).toBe(403);
     expect(await post({ origin: 'null' })).toBe(403);
+    expect(await post({ origin: 'http://localhost:1' })).toBe(403); // another server of this machine
+    expect(await post({ origin: 'http://127.0.0.1:1' })).toBe(403);
     expect(await post({ origin: lab.url })).toBe(200);
+  });
+
+  it('answer the pages of a name that a proxy passes on (extensions-that-act §9.3)', async () => {
+    await using lab = await servedAs({ hosts: ['status.example.org'] }, echo);
+    const headers = { origin: 'https://status.example.org' };
+    const answer = await ask(`${lab.url}/echo`, { method: 'POST', body: 'hi', headers });
+    expect(answer.status).toBe(200);
   });
 
   it('have their signal aborted when the client has gone (extensions-that-act §9.4)', async () => {

@@ -106,6 +106,23 @@ describe('a route of an extension (extensions-that-act §9)', () => {
     expect([(await asked).status, aborted]).toEqual([504, true]);
   });
 
+  it('that answers too late has its body cancelled, since nobody reads it (extensions-that-act §9.4)', async () => {
+    const late = deferred();
+    const cancelled = deferred();
+    const body = new ReadableStream({ cancel: () => cancelled.resolve() });
+    const handler = async () => {
+      await late.promise;
+      return new Response(body);
+    };
+    const { test, ask } = await hostWith(answering('', { handler }));
+    await using _test = test;
+    const asked = ask();
+    await test.clock.advance(30_000);
+    expect((await asked).status).toBe(504);
+    late.resolve();
+    await cancelled.promise;
+  });
+
   it('whose body does not end is cut off when its time is up (extensions-that-act §9.4)', async () => {
     const endless = (): ReadableStream =>
       new ReadableStream({ start: (stream) => stream.enqueue(new TextEncoder().encode('a part')) });
@@ -330,6 +347,32 @@ describe('a reload (extensions-that-act §9.7)', () => {
     expect(await text).toBe('version 1 to its end');
     await reloaded;
     expect(await (await ask()).text()).toBe('version 2 to its end');
+  });
+
+  it('waits no longer than a second for the body of an answer (extensions-that-act §9.7)', async () => {
+    const { test, ask } = await reloading((version) => () => {
+      const part = new TextEncoder().encode(`version ${version}`);
+      const endless = new ReadableStream({ start: (stream) => stream.enqueue(part) });
+      return new Response(version === 1 ? endless : part);
+    });
+    await using _test = test;
+    const cut = expect((await ask()).text()).rejects.toThrow();
+    let isReloaded = false;
+    const reloaded = test.host.reload().then(() => {
+      isReloaded = true;
+    });
+    await test.clock.advance(999);
+    expect(isReloaded).toBe(false);
+    await test.clock.advance(1);
+    await reloaded;
+    await cut;
+    expect(await (await ask()).text()).toBe('version 2');
+    expect(
+      test.log.entries.filter(({ level }) => level === 'warn').map((one) => one.message),
+    ).toEqual([
+      'a route is provided, and no port of the host is open: nobody can ask',
+      'a route is provided, and no port of the host is open: nobody can ask',
+    ]);
   });
 
   it('stops a request that does not end in time, and goes on', async () => {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
+import { memoryJournal, memoryStore } from '../../../src/host/index.js';
 import { allow, cancel, defineExtension } from '../../../src/index.js';
 import {
   commandContext,
@@ -84,6 +85,21 @@ describe('a test host', () => {
     await using test = await startTestHost({ channel });
     expect(await test.say('hello')).toMatchObject({ status });
     expect(test.replies()).toEqual(replies);
+  });
+
+  it('gives no id again on a journal that another host has had', async () => {
+    const journal = memoryJournal();
+    const store = memoryStore();
+    const sessions: (string | undefined)[] = [];
+    for (const from of ['ada', 'bob']) {
+      await using test = await startTestHost({ journal, store });
+      const end = await test.say({ text: 'hello', from, conversation: from });
+      expectReply(end, 'hello');
+      sessions.push(end.sessionKey && (await store.loadSession(end.sessionKey))?.sessionId);
+    }
+    expect(new Set(sessions).size).toBe(2);
+    const kept = await journal.updates({ limit: 10 });
+    expect(kept.map(({ updateId }) => updateId)).toEqual(['said-1', 'said-1-1']);
   });
 
   it('rejects with the error of an extension that could not be loaded', async () => {
