@@ -1,6 +1,13 @@
 import { oneLine } from '../../kernel/index.js';
 import type { CsdkCallback } from '../frames/callback.js';
-import { isFields, isTyped, type KnownFrame, knownFrame, textField } from '../frames/frame.js';
+import {
+  type Fields,
+  isFields,
+  isTyped,
+  type KnownFrame,
+  knownFrame,
+  textField,
+} from '../frames/frame.js';
 import { FrameIds } from '../frames/frame-ids.js';
 import { assistantText } from './blocks/assistant-text.js';
 import type { CoderStreamEvent } from './blocks/coder-event.js';
@@ -19,8 +26,6 @@ import {
   partialText,
   unnamed,
 } from './to-coder-events.js';
-
-type Fields = Readonly<Record<string, unknown>>;
 
 /** The state of one run of real frames behind `coderStream`. */
 export function coderRun(now: () => number, goesOn: string | undefined) {

@@ -1,8 +1,7 @@
-import { isFields, textField } from '../frames/frame.js';
+import { type Fields, isFields, textField } from '../frames/frame.js';
 import type { CoderBody } from './blocks/coder-event.js';
 import { unnamed } from './to-coder-events.js';
 
-type Fields = Readonly<Record<string, unknown>>;
 type Progress = Extract<CoderBody, { type: 'progress' }>;
 
 /** The fields that say the most about a frame, the best first. */

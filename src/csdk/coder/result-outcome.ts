@@ -1,7 +1,5 @@
-import { textField } from '../frames/frame.js';
+import { type Fields, textField } from '../frames/frame.js';
 import type { CoderBody, CoderUsageStats } from './blocks/coder-event.js';
-
-type Fields = Readonly<Record<string, unknown>>;
 
 /**
  * Puts a failed result into words for a person: its text, else its errors, else the words of its subtype. The SDK's own

@@ -1,11 +1,9 @@
 import { oneLine } from '../../kernel/index.js';
 import { failureCode } from '../frames/failure-code.js';
-import { isFields, textField } from '../frames/frame.js';
+import { type Fields, isFields, textField } from '../frames/frame.js';
 import { isBackgroundResult, isErrorResult, isInterruptedResult } from '../frames/result.js';
 import type { CoderSink } from './coder-sink.js';
 import { resultErrorMessage, usageBody } from './result-outcome.js';
-
-type Fields = Readonly<Record<string, unknown>>;
 
 /**
  * The end of a run. One run may bring several results: each tells its usage at once, and the last of the run's own

@@ -1,11 +1,9 @@
 import { systemClock } from '../../kernel/index.js';
-import { isFields } from '../frames/frame.js';
+import { type Fields, isFields } from '../frames/frame.js';
 import { isErrorResult } from '../frames/result.js';
 import { assistantText } from './blocks/assistant-text.js';
 import { type CoderBody, type CoderStreamEvent, coderEvent } from './blocks/coder-event.js';
 import { resultErrorMessage, usageBody } from './result-outcome.js';
-
-type Fields = Readonly<Record<string, unknown>>;
 
 /** Options of `toCoderEvents`. */
 export interface CoderEventsOptions {

@@ -1,6 +1,5 @@
 import { Backlog } from '../../stream/internal.js';
-
-type Fields = Readonly<Record<string, unknown>>;
+import type { Fields } from './frame.js';
 
 /**
  * A thing that the SDK tells its host by a call instead of a frame: a tool wants permission, the host has answered, or a

@@ -1,10 +1,12 @@
+import { type Fields, isFields } from '../../kernel/index.js';
+
+export { type Fields, isFields };
+
 /** A frame as the SDK emitted it, untouched. Only its `type` is known. */
 export interface CsdkFrame {
   readonly type: string;
   readonly [field: string]: unknown;
 }
-
-type Fields = Readonly<Record<string, unknown>>;
 
 /** A content block of a message: the fields that are read here. */
 export interface CsdkBlock extends Fields {
@@ -98,11 +100,6 @@ export function blockIndex({ index }: CsdkStreamEvent): number {
 export function textField(fields: Fields, name: string): string | undefined {
   const value = fields[name];
   return typeof value === 'string' ? value : undefined;
-}
-
-/** Says if a value is an object with fields. */
-export function isFields(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** Says if a value is an object with a `type`: a block, an event, a frame. */

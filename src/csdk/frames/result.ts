@@ -1,6 +1,4 @@
-import { isFields, textField } from './frame.js';
-
-type Fields = Readonly<Record<string, unknown>>;
+import { type Fields, isFields, textField } from './frame.js';
 
 /** Says if a result tells of a failure: by its flag, or by a subtype that starts with `error`. */
 export function isErrorResult(result: Fields): boolean {

@@ -1,7 +1,5 @@
-import { type CsdkBlock, isFields, textField } from '../frames/frame.js';
+import { type CsdkBlock, type Fields, isFields, textField } from '../frames/frame.js';
 import { GrowingText } from '../frames/growing-text.js';
-
-type Fields = Readonly<Record<string, unknown>>;
 
 interface Common {
   /** The number of the block in its message. No two blocks share one. */

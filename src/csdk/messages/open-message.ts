@@ -1,8 +1,6 @@
-import { type CsdkBlock, type CsdkMessage, textField } from '../frames/frame.js';
+import { type CsdkBlock, type CsdkMessage, type Fields, textField } from '../frames/frame.js';
 import { countedFields } from '../frames/usage.js';
 import { blockKind, type CallBlock, isSpeech, type OpenBlock, openBlock } from './block.js';
-
-type Fields = Readonly<Record<string, unknown>>;
 
 /** An API message of the main lane while it is read: the blocks that came as raw events, and those that came whole. */
 export class OpenMessage {

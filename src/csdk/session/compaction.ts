@@ -1,5 +1,5 @@
 import type { AutoCompactionStart, SessionEvent } from '../../stream/index.js';
-import { type CsdkFrame, isFields, textField } from '../frames/frame.js';
+import { type CsdkFrame, type Fields, isFields, textField } from '../frames/frame.js';
 import type { MessageReader } from '../messages/message-reader.js';
 import type { DiagnosticFact } from './session-diagnostic.js';
 
@@ -18,8 +18,6 @@ interface CompactionEnd {
  * status; or, where only a hook told of it and the hook was ahead of the frames, all of its frames (csdk §5).
  */
 type Echo = 'none' | 'boundary' | 'frames';
-
-type Fields = Readonly<Record<string, unknown>>;
 
 /**
  * The compactions of a run: never two at once, each reported once, although hooks, status frames, boundaries and

@@ -1,8 +1,7 @@
 import type { SessionEvent } from '../../stream/index.js';
+import type { Fields } from '../frames/frame.js';
 import type { DiagnosticFact } from './session-diagnostic.js';
 import type { TaskOutcome, ToolPartial } from './tool-partial.js';
-
-type Fields = Readonly<Record<string, unknown>>;
 
 /** The known facts of a call. */
 export interface KnownCall {

@@ -1,4 +1,4 @@
-type Fields = Readonly<Record<string, unknown>>;
+import { type Fields, isFields } from '../../kernel/index.js';
 
 /** Text so far, of what is thought or of what is said. */
 export interface SnapshotFact {
@@ -83,7 +83,3 @@ const phases: Readonly<Record<string, ToolFact['phase']>> = {
   result: 'end',
   end: 'end',
 };
-
-function isFields(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}

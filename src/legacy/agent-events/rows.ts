@@ -1,14 +1,11 @@
-import { definedFields, type FamilyName, type PayloadOf } from '../../kernel/index.js';
+import { definedFields, type FamilyName, isFields, type PayloadOf } from '../../kernel/index.js';
 import { payloadFields, recordOf, same } from '../facts/field-table.js';
 import type { AgentEvent } from './event.js';
 import { type AgentEventRow, becomes } from './row.js';
 
 type Completed = PayloadOf<'agent.completed'>;
 
-const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
-const recordOrEmpty = (value: unknown) => (isRecord(value) ? value : {});
+const recordOrEmpty = (value: unknown) => (isFields(value) ? value : {});
 
 /** A field that a payload takes and that listeners do not hear of a dispatch of others. */
 const unheard = (to: string) => ({ to, show: () => undefined });
@@ -161,7 +158,7 @@ export const agentEventRows: readonly AgentEventRow[] = [
 
 /** The row of an event; nothing for a stream or phase that the legacy system does not emit. */
 export function rowOf(stream: string, data: unknown): AgentEventRow | undefined {
-  const phase = isRecord(data) ? data.phase : undefined;
+  const phase = isFields(data) ? data.phase : undefined;
   return agentEventRows.find(
     (row) => row.stream === stream && (row.phase === undefined || row.phase === phase),
   );

@@ -1,9 +1,9 @@
-import { cancel, definedFields, type PayloadOf } from '../../kernel/index.js';
+import { cancel, definedFields, type Fields, type PayloadOf } from '../../kernel/index.js';
 import { definedRecordOf, type FieldTable, payloadFields, same } from '../facts/field-table.js';
 import { measured } from '../facts/known.js';
 import { messageFields, sentFields } from '../facts/message-fields.js';
 import { modifyingHook, voidHook, waysOf } from './make-row.js';
-import { anyGives, extrasOf, type Fields, isGiven, lastGiven } from './row.js';
+import { anyGives, extrasOf, isGiven, lastGiven } from './row.js';
 import { writable } from './run-context.js';
 import type { LegacyMessageContext } from './shapes.js';
 

@@ -1,5 +1,4 @@
-import { copyPlain } from '../../kernel/index.js';
-import { type Fields, isFields } from './row.js';
+import { copyPlain, type Fields, isFields } from '../../kernel/index.js';
 
 /** The open records of legacy events: what is in them is anybody's. */
 const records = ['metadata', 'params'] as const;

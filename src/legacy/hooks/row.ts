@@ -1,14 +1,12 @@
 import type {
   Envelope,
   FamilyName,
+  Fields,
   Given,
   HandlerClass,
   Outcome,
   Principal,
 } from '../../kernel/index.js';
-
-/** A record that nobody has checked. */
-export type Fields = Readonly<Record<string, unknown>>;
 
 /** How a hook's handlers are run by the legacy runner. */
 export type LegacyHookKind = 'void' | 'modifying' | 'sync';
@@ -116,11 +114,6 @@ export interface LegacyHookRow<
   result(ending: Ending): unknown;
   /** For the compiler alone: no row has it. */
   readonly '~shape'?: HookShape<Event, Context, Result, Kind>;
-}
-
-/** An object that is no list. */
-export function isFields(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** Neither `undefined` nor `null`: the legacy merges pass those over. */

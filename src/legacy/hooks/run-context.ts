@@ -1,6 +1,5 @@
-import type { Envelope } from '../../kernel/index.js';
+import type { Envelope, Fields } from '../../kernel/index.js';
 import { type FieldTable, same } from '../facts/field-table.js';
-import type { Fields } from './row.js';
 import type { LegacyAgentContext } from './shapes.js';
 
 /** The facts of a run in its payload. */

@@ -1,9 +1,17 @@
-import { type AskAnswer, ask, cancel, definedFields, type PayloadOf } from '../../kernel/index.js';
+import {
+  type AskAnswer,
+  ask,
+  cancel,
+  definedFields,
+  type Fields,
+  isFields,
+  type PayloadOf,
+} from '../../kernel/index.js';
 import { type FieldTable, same, shown } from '../facts/field-table.js';
 import { measured } from '../facts/known.js';
 import { modifyingHook, voidHook } from './make-row.js';
 import { principalOf, requesterOf } from './requester.js';
-import { type Answer, extrasOf, type Fields, isFields, isGiven, lastGiven } from './row.js';
+import { type Answer, extrasOf, isGiven, lastGiven } from './row.js';
 import { writable } from './run-context.js';
 import type { LegacyToolContext } from './shapes.js';
 

@@ -1,5 +1,6 @@
+import { type Fields, isFields } from '../../kernel/index.js';
 import { withoutLive } from '../hooks/plain-records.js';
-import { type Fields, isFields, type LegacyHookRow } from '../hooks/row.js';
+import type { LegacyHookRow } from '../hooks/row.js';
 
 /**
  * Reads a handler's result, each field once; `undefined` if it is no object. Live objects that the event holds already

@@ -1,6 +1,5 @@
-import { copyPlain, sameData } from '../../kernel/index.js';
+import { copyPlain, type Fields, isFields, sameData } from '../../kernel/index.js';
 import { isPlainValue } from '../hooks/plain-records.js';
-import { type Fields, isFields } from '../hooks/row.js';
 
 /** The changes of a handler to its event. */
 export interface InPlace {

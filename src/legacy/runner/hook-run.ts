@@ -1,5 +1,6 @@
 import {
   definedFields,
+  isFields,
   type Kernel,
   type OpenKernel,
   type Outcome,
@@ -15,7 +16,7 @@ import {
   pluginHooks,
 } from '../hooks/index.js';
 import { plainRecords } from '../hooks/plain-records.js';
-import { type Announcement, isFields, type LegacyHookRow } from '../hooks/row.js';
+import type { Announcement, LegacyHookRow } from '../hooks/row.js';
 import { bridgeOf, type LegacyBridge } from './bridge-state.js';
 import { bandOf, HookReach } from './hook-reach.js';
 import type { LegacyHookRunnerOptions } from './hook-runner-options.js';

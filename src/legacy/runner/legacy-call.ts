@@ -1,13 +1,6 @@
-import { type Call, definedFields, isThenable, type Own } from '../../kernel/index.js';
+import { type Call, definedFields, type Fields, isThenable, type Own } from '../../kernel/index.js';
 import type { LegacyHookName } from '../hooks/index.js';
-import type {
-  Answer,
-  Fields,
-  HookPart,
-  LegacyHookRow,
-  LegacyView,
-  PayloadsAtCall,
-} from '../hooks/row.js';
+import type { Answer, HookPart, LegacyHookRow, LegacyView, PayloadsAtCall } from '../hooks/row.js';
 import { answeredFields } from './answered-fields.js';
 import { EventWatch, fieldsWritten, ownCopyOf } from './event-watch.js';
 import type { Registered } from './registration.js';

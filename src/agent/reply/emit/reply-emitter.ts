@@ -1,8 +1,7 @@
-import { isThenable, type Logger, silentLogger } from '../../../kernel/index.js';
+import { type Fields, isThenable, type Logger, silentLogger } from '../../../kernel/index.js';
 import type { ReplyCallbackFunctions, ReplyCallbackOptions } from './reply-options.js';
 import type { ReplyEventStream } from './reply-payload.js';
 
-type Fields = Readonly<Record<string, unknown>>;
 type CallbackName = keyof ReplyCallbackFunctions;
 type Payload<Name extends CallbackName> = Parameters<NonNullable<ReplyCallbackFunctions[Name]>>;
 

@@ -1,8 +1,6 @@
-import { definedFields } from '../../../kernel/index.js';
+import { definedFields, type Fields, isFields } from '../../../kernel/index.js';
 import { comparable, saysTheSame } from '../text/comparable.js';
-import { isFields, parsed, textBlocks } from './tool-result.js';
-
-type Fields = Readonly<Record<string, unknown>>;
+import { parsed, textBlocks } from './tool-result.js';
 
 /** The address of something that a messaging tool sent. */
 export interface MessagingTarget {

@@ -1,6 +1,5 @@
+import { isFields } from '../../../kernel/index.js';
 import { readDirectives } from '../text/directives/read-directives.js';
-
-type Fields = Readonly<Record<string, unknown>>;
 
 /** Longer texts of tools are cut. In UTF-16 code units. */
 const longestText = 8000;
@@ -108,9 +107,4 @@ function oneLine(text: string): string | undefined {
   const line = text.trim().split('\n', 1)[0]?.trim() ?? '';
   if (line === '') return undefined;
   return line.length > longestReason ? `${line.slice(0, longestReason)}…` : line;
-}
-
-/** A value with fields. */
-export function isFields(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null;
 }

@@ -1,4 +1,4 @@
-import { isFields, textField } from '../../frames/frame.js';
+import { type Fields, isFields, textField } from '../../frames/frame.js';
 import type { CoderBody } from './coder-event.js';
 import type { OpenCall } from './open-calls.js';
 import { planLine } from './task-plan.js';
@@ -26,8 +26,6 @@ export function changesOf(call: OpenCall, result: unknown): CoderBody[] {
       return [];
   }
 }
-
-type Fields = Readonly<Record<string, unknown>>;
 
 function fileChange(tool: string, told: Fields, args: Fields): CoderBody {
   const path =

@@ -1,8 +1,6 @@
-import { isFields, textField } from '../../frames/frame.js';
+import { type Fields, isFields, textField } from '../../frames/frame.js';
 import type { CoderBody } from './coder-event.js';
 import type { OpenCall } from './open-calls.js';
-
-type Fields = Readonly<Record<string, unknown>>;
 
 interface PlannedTask {
   readonly subject: string;
