@@ -1,14 +1,10 @@
 import {
   type Call,
-  type Clock,
   definedFields,
   type Envelope,
   type FamilyName,
   isThenable,
   type Kernel,
-  type Logger,
-  type OpenKernel,
-  type Outcome,
   openKernel,
   silentLogger,
   systemClock,
@@ -17,30 +13,29 @@ import {
 import { announce } from '../facts/announce.js';
 import { contributeAll } from '../facts/contribute-all.js';
 import { isOfLegacyHost } from '../facts/legacy-source.js';
-import { type SameFact, sameFact } from '../facts/same-fact.js';
+import { sameFact } from '../facts/same-fact.js';
 import { plainRecords } from '../hooks/plain-records.js';
-import type { AgentEvents, AgentEventsOptions, AgentEventsStats } from './agent-events.js';
-import type { AgentEvent, AgentEventInput, AgentEventListener, AgentRunContext } from './event.js';
+import type { AgentEvents, AgentEventsOptions } from './agent-events.js';
+import type { AgentEvent, AgentEventInput, AgentEventListener } from './event.js';
 import type { AgentEventRow } from './row.js';
 import { heardFamilies, heardOf, rowOf } from './rows.js';
-import { Runs } from './runs.js';
+import { runs as rememberedRuns } from './runs.js';
 
 /** Before every handler that may wait: a listener hears of a thing when it begins. */
 const sinkPriority = 1_000_000;
 
 /** The bus itself: one per kernel. `AgentEvents` describes it. */
-export class AgentEventBus implements AgentEvents {
-  readonly #kernel: OpenKernel;
-  readonly #facts: SameFact;
-  readonly #clock: Clock;
-  readonly #logger: Logger;
-  readonly #runs: Runs;
+export function agentEventBus(on: Kernel, options: AgentEventsOptions): AgentEvents {
+  const { extensionId = 'agent-events', clock = systemClock, maxRuns = 10_000 } = options;
+  const kernel = openKernel(on);
+  const facts = sameFact(on, { clock });
+  const logger = unfailing(options.logger ?? silentLogger);
+  const runs = rememberedRuns(maxRuns);
   /** In order of registration. */
-  readonly #listeners = new Set<AgentEventListener>();
-  readonly #sinks: Disposable;
-  readonly #pending = new Set<Promise<unknown>>();
-  readonly #misfits = new Set<AgentEventRow>();
-  readonly #counts = {
+  const listeners = new Set<AgentEventListener>();
+  const pending = new Set<Promise<unknown>>();
+  const misfits = new Set<AgentEventRow>();
+  const counts = {
     emitted: 0,
     dispatched: 0,
     left: 0,
@@ -49,74 +44,25 @@ export class AgentEventBus implements AgentEvents {
     told: 0,
     failures: 0,
   };
-
-  constructor(kernel: Kernel, options: AgentEventsOptions) {
-    const { extensionId = 'agent-events', clock = systemClock, maxRuns = 10_000 } = options;
-    this.#kernel = openKernel(kernel);
-    this.#clock = clock;
-    this.#facts = sameFact(kernel, { clock });
-    this.#logger = unfailing(options.logger ?? silentLogger);
-    this.#runs = new Runs(maxRuns);
-    this.#sinks = contributeAll(
-      this.#kernel,
-      [...heardFamilies].map((family) => ({
-        family,
-        class: 'observer',
-        extensionId,
-        id: `listeners.${family}`,
-        priority: sinkPriority,
-        handler: ({ event }: Call) => this.#observe(family, event),
-      })),
-    );
-  }
-
-  emitAgentEvent(event: AgentEventInput): void {
-    this.#counts.emitted++;
-    const enriched = this.#enriched(event, event.sessionKey, this.#clock.now());
-    this.#tell(enriched);
-    const row = rowOf(event.stream, event.data);
-    const part = row?.parts[0];
-    if (row === undefined || part === undefined) this.#counts.unmapped++;
-    else this.#dispatch(row, part.family, enriched);
-  }
-
-  onAgentEvent(listener: AgentEventListener): () => boolean {
-    this.#listeners.add(listener);
-    return () => this.#listeners.delete(listener);
-  }
-
-  registerAgentRunContext(runId: string, context: AgentRunContext): void {
-    this.#runs.register(runId, context);
-  }
-
-  getAgentRunContext(runId: string): AgentRunContext | undefined {
-    return this.#runs.context(runId);
-  }
-
-  clearAgentRunContext(runId: string): void {
-    this.#runs.clear(runId);
-  }
-
-  async idle(): Promise<void> {
-    await Promise.all(this.#pending);
-  }
-
-  stats(): AgentEventsStats {
-    return { listeners: this.#listeners.size, ...this.#counts };
-  }
-
-  [Symbol.dispose](): void {
-    this.#sinks[Symbol.dispose]();
-    this.#listeners.clear();
-  }
+  const sinks = contributeAll(
+    kernel,
+    [...heardFamilies].map((family) => ({
+      family,
+      class: 'observer',
+      extensionId,
+      id: `listeners.${family}`,
+      priority: sinkPriority,
+      handler: ({ event }: Call) => observe(family, event),
+    })),
+  );
 
   /** Calls every listener, also those that another one adds meanwhile: a set walks over them, too. */
-  #tell(event: AgentEvent): void {
+  function tell(event: AgentEvent): void {
     const failed = (error: unknown): void => {
-      this.#counts.failures++;
-      this.#logger.debug('an agent event listener failed', { error });
+      counts.failures++;
+      logger.debug('an agent event listener failed', { error });
     };
-    for (const listener of this.#listeners)
+    for (const listener of listeners)
       try {
         const result: unknown = listener(event);
         if (isThenable(result)) Promise.resolve(result).catch(failed);
@@ -126,82 +72,111 @@ export class AgentEventBus implements AgentEvents {
   }
 
   /** Adds the number, the time and the session of an event. A run that is not to be seen gets no session. */
-  #enriched(event: AgentEventInput, said: unknown, ts: number): AgentEvent {
-    const context = this.#runs.context(event.runId);
+  function enriched(event: AgentEventInput, said: unknown, ts: number): AgentEvent {
+    const context = runs.contexts.get(event.runId);
     const own = typeof said === 'string' && said.trim() !== '' ? said : undefined;
     const isVisible = context?.isControlUiVisible ?? true;
     const sessionKey = isVisible ? (own ?? context?.sessionKey) : undefined;
-    return { ...event, sessionKey, seq: this.#runs.nextSeq(event.runId), ts };
+    return { ...event, sessionKey, seq: runs.nextSeq(event.runId), ts };
   }
 
-  #dispatch(row: AgentEventRow, family: string, event: AgentEvent): void {
-    const params = this.#paramsOf(event);
-    const isLeft = row.leftToHooks === true && this.#facts.isAttached('plugin-hooks');
-    if (isLeft || this.#runs.isDriven(event.runId)) {
-      this.#counts.left++;
+  function dispatch(row: AgentEventRow, family: string, event: AgentEvent): void {
+    const params = paramsOf(event);
+    const isLeft = row.leftToHooks === true && facts.isAttached('plugin-hooks');
+    if (isLeft || runs.driven.has(event.runId)) {
+      counts.left++;
       return;
     }
     try {
-      const context = this.#runs.context(event.runId) ?? {};
+      const context = runs.contexts.get(event.runId) ?? {};
       const sessionKey = event.sessionKey ?? context.sessionKey;
       const { runId, seq: sourceSeq, data } = event;
       const told = row.payload?.({ event, data, context, params }) ?? {};
-      const payload = this.#kernel.parsePayload(
+      const payload = kernel.parsePayload(
         family,
         plainRecords({ ...told, runId, sourceSeq, ...definedFields({ sessionKey }) }),
       );
-      this.#begin(row, family, payload, event);
+      begin(row, family, payload, event);
     } catch (error) {
-      this.#misfit(row, error);
+      misfit(row, error);
     }
   }
 
-  #begin(row: AgentEventRow, family: string, payload: object, { stream, ts }: AgentEvent): void {
+  function begin(
+    row: AgentEventRow,
+    family: string,
+    payload: object,
+    { stream, ts }: AgentEvent,
+  ): void {
     const metadata = { legacyBus: 'agent-events', stream };
     const gate = row.observeOnly === true ? { gate: 'observe-only' as const } : {};
     const given = { ...gate, occurredAt: ts, metadata };
     if (family === 'agent.output.delta') {
-      this.#counts.dispatched++;
-      this.#kernel.dispatchSync(family, payload, given);
+      counts.dispatched++;
+      kernel.dispatchSync(family, payload, given);
       return;
     }
-    const begin = (): Promise<Outcome> => {
-      this.#counts.dispatched++;
-      return this.#kernel.dispatch(family, payload, given);
-    };
-    const pending = announce(this.#facts, 'agent-events', family, payload, begin).catch(
-      (error: unknown) => this.#misfit(row, error),
-    );
-    this.#pending.add(pending);
-    void pending.finally(() => this.#pending.delete(pending));
+    const dispatched = announce(facts, 'agent-events', family, payload, () => {
+      counts.dispatched++;
+      return kernel.dispatch(family, payload, given);
+    }).catch((error: unknown) => misfit(row, error));
+    pending.add(dispatched);
+    void dispatched.finally(() => pending.delete(dispatched));
   }
 
   /** Keeps the arguments of a tool call, which its start tells and its result needs. */
-  #paramsOf({ runId, stream, data }: AgentEvent): unknown {
+  function paramsOf({ runId, stream, data }: AgentEvent): unknown {
     if (stream !== 'tool' || typeof data?.toolCallId !== 'string') return undefined;
-    if (data.phase === 'start') this.#runs.keepParams(runId, data.toolCallId, data.args);
-    return data.phase === 'result' ? this.#runs.takeParams(runId, data.toolCallId) : undefined;
+    if (data.phase === 'start') runs.keepParams(runId, data.toolCallId, data.args);
+    return data.phase === 'result' ? runs.takeParams(runId, data.toolCallId) : undefined;
   }
 
-  #misfit(row: AgentEventRow, error: unknown): void {
-    this.#counts.misfits++;
-    if (this.#misfits.has(row)) return;
-    this.#misfits.add(row); // told once per row
+  function misfit(row: AgentEventRow, error: unknown): void {
+    counts.misfits++;
+    if (misfits.has(row)) return;
+    misfits.add(row); // told once per row
     const what = row.phase === undefined ? row.stream : `${row.stream} ${row.phase}`;
-    this.#logger.warn(`the agent event ${what} was not dispatched`, { error });
+    logger.warn(`the agent event ${what} was not dispatched`, { error });
   }
 
   /** Tells the listeners of a dispatch that somebody else made. That one drives the run. */
-  #observe(family: FamilyName, event: Envelope): void {
+  function observe(family: FamilyName, event: Envelope): void {
     if (isOfLegacyHost(event)) return; // this bus dispatched it, or its host emits an event for it itself
     const { payload, occurredAt } = event;
     const { runId, sessionKey } = payload as { runId?: string; sessionKey?: string }; // a run's payload
     if (runId === undefined) return;
-    this.#runs.markDriven(runId);
-    if (this.#listeners.size === 0) return;
+    runs.driven.set(runId, true);
+    if (listeners.size === 0) return;
     const heard = heardOf(family, payload);
     if (heard === undefined) return;
-    this.#counts.told++;
-    this.#tell(this.#enriched({ runId, ...heard }, sessionKey, occurredAt));
+    counts.told++;
+    tell(enriched({ runId, ...heard }, sessionKey, occurredAt));
   }
+
+  return {
+    emitAgentEvent(given) {
+      counts.emitted++;
+      const event = enriched(given, given.sessionKey, clock.now());
+      tell(event);
+      const row = rowOf(given.stream, given.data);
+      const part = row?.parts[0];
+      if (row === undefined || part === undefined) counts.unmapped++;
+      else dispatch(row, part.family, event);
+    },
+    onAgentEvent(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    registerAgentRunContext: runs.register,
+    getAgentRunContext: (runId) => runs.contexts.get(runId),
+    clearAgentRunContext: (runId) => void runs.contexts.delete(runId),
+    async idle() {
+      await Promise.all(pending);
+    },
+    stats: () => ({ listeners: listeners.size, ...counts }),
+    [Symbol.dispose]() {
+      sinks[Symbol.dispose]();
+      listeners.clear();
+    },
+  };
 }

@@ -1,6 +1,6 @@
 import type { Kernel } from '../../kernel/index.js';
 import { sharedBus } from '../facts/shared-bus.js';
-import { AgentEventBus } from './agent-event-bus.js';
+import { agentEventBus } from './agent-event-bus.js';
 import type { AgentEvents, AgentEventsOptions } from './agent-events.js';
 
 /**
@@ -20,7 +20,7 @@ export function bridgeAgentEvents(kernel: Kernel, options: AgentEventsOptions = 
   const { bus, leave } = join(kernel, options);
   const stops = new Set<() => boolean>();
   return {
-    emitAgentEvent: (event) => bus.emitAgentEvent(event),
+    ...bus,
     onAgentEvent: (listener) => {
       const stop = bus.onAgentEvent(listener);
       stops.add(stop);
@@ -29,11 +29,6 @@ export function bridgeAgentEvents(kernel: Kernel, options: AgentEventsOptions = 
         return stop();
       };
     },
-    registerAgentRunContext: (runId, context) => bus.registerAgentRunContext(runId, context),
-    getAgentRunContext: (runId) => bus.getAgentRunContext(runId),
-    clearAgentRunContext: (runId) => bus.clearAgentRunContext(runId),
-    idle: () => bus.idle(),
-    stats: () => bus.stats(),
     [Symbol.dispose]: () => {
       for (const stop of stops) stop();
       stops.clear();
@@ -42,4 +37,4 @@ export function bridgeAgentEvents(kernel: Kernel, options: AgentEventsOptions = 
   };
 }
 
-const join = sharedBus((kernel, options: AgentEventsOptions) => new AgentEventBus(kernel, options));
+const join = sharedBus(agentEventBus);

@@ -1,22 +1,16 @@
 import { type Kernel, perKernel } from '../../kernel/index.js';
 
-/** A bus that several users of one kernel share. */
-export interface Shared<Bus> {
-  readonly bus: Bus;
-  /** Lets go of the bus. The last user to do so takes it off the kernel. */
-  leave(): void;
-}
-
 /**
  * Shares one bus of a kind per kernel. The legacy system has one per process, so that handlers and callers meet.
  *
  * @param make makes the bus when its first user joins.
+ * @returns how a user joins. Its `leave` lets go of the bus; that of the last user takes the bus off the kernel.
  */
 export function sharedBus<Bus extends Disposable, Options>(
   make: (kernel: Kernel, options: Options) => Bus,
-): (kernel: Kernel, options: Options) => Shared<Bus> {
+) {
   const slotOf = perKernel(() => ({ bus: undefined as Bus | undefined, users: 0 })); // no bus yet
-  return (kernel, options) => {
+  return (kernel: Kernel, options: Options) => {
     const slot = slotOf(kernel);
     const bus = (slot.bus ??= make(kernel, options));
     slot.users++;
