@@ -13,37 +13,29 @@ export function copyFiles(files: BootstrapFiles): BootstrapFiles {
  * Keeps the file list of a legacy event and that of a payload together, while handlers of both kinds take turns.
  * A file that the payload's schema refuses stays in the event, for the legacy handlers after it.
  */
-export class BootstrapView {
-  readonly #event: InternalHookEvent;
+export function bootstrapView(event: InternalHookEvent, given: BootstrapFiles) {
   /** The payload's list at the last look. */
-  #seen: BootstrapFiles;
+  let seen = given;
   /** The list of the last patch, which the kernel may have refused. */
-  #offered: readonly unknown[];
-
-  constructor(event: InternalHookEvent, files: BootstrapFiles) {
-    this.#event = event;
-    this.#seen = files;
-    this.#offered = files;
-  }
-
-  /** Before a legacy handler: what others have made of the list since goes into the event. */
-  pull(files: BootstrapFiles): void {
-    const isKnown = sameFiles(files, this.#offered) || sameFiles(files, this.#seen);
-    this.#seen = files;
-    if (isKnown) return;
-    this.#event.context.bootstrapFiles = copyFiles(files);
-  }
-
-  /** After a legacy handler: the patch that makes the payload's list what the handler has left, or nothing. */
-  patch(files: BootstrapFiles): { readonly bootstrapFiles: unknown } | undefined {
-    const left = this.#event.context.bootstrapFiles;
-    if (!Array.isArray(left) || sameFiles(left, files)) return undefined; // the legacy caller ignores a value that is no list
-    const bootstrapFiles = left.map((file: unknown) =>
-      typeof file === 'object' && file !== null ? definedFields(file) : file,
-    );
-    this.#offered = bootstrapFiles;
-    return { bootstrapFiles };
-  }
+  let offered: readonly unknown[] = given;
+  return {
+    /** Before a legacy handler: what others have made of the list since goes into the event. */
+    pull(files: BootstrapFiles): void {
+      const isKnown = sameFiles(files, offered) || sameFiles(files, seen);
+      seen = files;
+      if (!isKnown) event.context.bootstrapFiles = copyFiles(files);
+    },
+    /** After a legacy handler: the patch that makes the payload's list what the handler has left, or nothing. */
+    patch(files: BootstrapFiles): { readonly bootstrapFiles: unknown } | undefined {
+      const left = event.context.bootstrapFiles;
+      if (!Array.isArray(left) || sameFiles(left, files)) return undefined; // the legacy caller ignores a value that is no list
+      const bootstrapFiles = left.map((file: unknown) =>
+        typeof file === 'object' && file !== null ? definedFields(file) : file,
+      );
+      offered = bootstrapFiles;
+      return { bootstrapFiles };
+    },
+  };
 }
 
 function sameFiles(one: readonly unknown[], other: readonly unknown[]): boolean {

@@ -1,7 +1,7 @@
 import type { Kernel } from '../../kernel/index.js';
 import { sharedBus } from '../facts/shared-bus.js';
 import type { InternalHookHandler } from './event.js';
-import { InternalHookBus } from './internal-hook-bus.js';
+import { internalHookBus } from './internal-hook-bus.js';
 import type { InternalHookOptions, InternalHooks } from './internal-hooks.js';
 
 /**
@@ -27,6 +27,7 @@ export function bridgeInternalHooks(
   const { bus, leave } = join(kernel, options);
   const own: { readonly key: string; readonly handler: InternalHookHandler }[] = [];
   return {
+    ...bus,
     registerInternalHook: (key, handler, owner) => {
       bus.registerInternalHook(key, handler, owner);
       own.push({ key, handler });
@@ -40,10 +41,6 @@ export function bridgeInternalHooks(
       bus.clearInternalHooks();
       own.length = 0;
     },
-    getRegisteredEventKeys: () => bus.getRegisteredEventKeys(),
-    triggerInternalHook: (event) => bus.triggerInternalHook(event),
-    createInternalHookEvent: (...event) => bus.createInternalHookEvent(...event),
-    stats: () => bus.stats(),
     [Symbol.dispose]: () => {
       for (const { key, handler } of own.splice(0)) bus.unregisterInternalHook(key, handler);
       leave();
@@ -51,6 +48,4 @@ export function bridgeInternalHooks(
   };
 }
 
-const join = sharedBus(
-  (kernel, options: InternalHookOptions) => new InternalHookBus(kernel, options),
-);
+const join = sharedBus(internalHookBus);

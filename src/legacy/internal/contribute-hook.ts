@@ -1,5 +1,5 @@
 import type { Call, OpenContribution } from '../../kernel/index.js';
-import { type BootstrapFiles, BootstrapView } from './bootstrap-files.js';
+import { type BootstrapFiles, bootstrapView } from './bootstrap-files.js';
 import type { InternalHookHandler } from './event.js';
 import type { HookTrigger } from './hook-trigger.js';
 import type { InternalHookRow, InternalHookSink } from './row.js';
@@ -64,8 +64,7 @@ function runner(
         return replies.length > 0 ? { replies } : undefined;
       });
     const files = filesOf(call);
-    trigger.files ??= new BootstrapView(trigger.event, filesOf(call.event));
-    const view = trigger.files;
+    const view = (trigger.files ??= bootstrapView(trigger.event, filesOf(call.event)));
     view.pull(files);
     return after(trigger.call(handler), () => view.patch(files));
   };
