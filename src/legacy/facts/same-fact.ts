@@ -2,7 +2,6 @@ import {
   type AsyncFamily,
   type Clock,
   deferred,
-  type Kernel,
   type Outcome,
   perKernel,
   systemClock,
@@ -31,53 +30,6 @@ export interface SameFactOptions {
   readonly maxAgeMs?: number;
 }
 
-/** The counts of a registry. */
-export interface SameFactStats {
-  /** Facts that are remembered now. */
-  readonly remembered: number;
-  /** Announcements that were dispatched. */
-  readonly dispatched: number;
-  /** Announcements that were given the outcome of another bus's dispatch. */
-  readonly joined: number;
-}
-
-/** The facts that the legacy buses of one kernel have announced lately. */
-export interface SameFact {
-  /**
-   * Announces a fact. The first bus to tell of it dispatches, in its own stack; a bus that tells of it later gets the
-   * outcome of that dispatch and dispatches nothing. A bus's n-th announcement of an identity is the same fact as
-   * another bus's n-th; one bus that tells twice has told two facts.
-   *
-   * If the first dispatch is refused (a bad payload, a closed kernel), the next bus dispatches itself.
-   */
-  announce<F extends AsyncFamily>(
-    bus: FactBus,
-    identity: FactIdentity<F>,
-    dispatch: () => Promise<Outcome<F>>,
-  ): Promise<Outcome<F>>;
-  /**
-   * Says that a host calls a bus on this kernel. Where several buses tell of a fact, and the later one can change what
-   * happens, the earlier ones leave the dispatch to it.
-   */
-  attach(bus: FactBus): void;
-  isAttached(bus: FactBus): boolean;
-  stats(): SameFactStats;
-}
-
-/**
- * The registry of a kernel, shared by every bridge on it. Options count where it is made: at the first call.
- *
- * @example
- * const outcome = await sameFact(kernel).announce(
- *   'internal-hooks',
- *   { family: 'ingress.normalized', names: ['telegram|default|c-1|m-7'] },
- *   () => kernel.dispatch('ingress.normalized', payload),
- * );
- */
-export function sameFact(kernel: Kernel, options: SameFactOptions = {}): SameFact {
-  return registryOf(kernel, options);
-}
-
 /** How long after another bus an announcement that names nothing still means the same fact. */
 const namelessMs = 1_000;
 
@@ -91,128 +43,135 @@ interface Fact extends FactIdentity {
 
 const allBuses: readonly FactBus[] = ['plugin-hooks', 'internal-hooks', 'agent-events'];
 
-class FactRegistry implements SameFact {
-  readonly #clock: Clock;
-  readonly #maxFacts: number;
-  readonly #maxAgeMs: number;
+/**
+ * The registry of a kernel, shared by every bridge on it. Options count where it is made: at the first call.
+ *
+ * @example
+ * const outcome = await sameFact(kernel).announce(
+ *   'internal-hooks',
+ *   { family: 'ingress.normalized', names: ['telegram|default|c-1|m-7'] },
+ *   () => kernel.dispatch('ingress.normalized', payload),
+ * );
+ */
+export const sameFact = perKernel((_, options: SameFactOptions = {}) => factRegistry(options));
+
+/** The facts that the legacy buses of one kernel have announced lately. */
+export type SameFact = ReturnType<typeof factRegistry>;
+
+function factRegistry({
+  clock = systemClock,
+  maxFacts = 4_096,
+  maxAgeMs = 60_000,
+}: SameFactOptions) {
   /** In order of being touched. */
-  readonly #facts = new Set<Fact>();
+  const facts = new Set<Fact>();
   /** Per bus, family and name: the facts that this bus has not told of yet, in order of their dispatch. */
-  readonly #untold = new Map<string, Set<Fact>>();
-  #dispatched = 0;
-  #joined = 0;
-  readonly #attached = new Set<FactBus>();
+  const untold = new Map<string, Set<Fact>>();
+  const attached = new Set<FactBus>();
+  let dispatched = 0;
+  let joined = 0;
 
-  constructor({ clock = systemClock, maxFacts = 4_096, maxAgeMs = 60_000 }: SameFactOptions) {
-    this.#clock = clock;
-    this.#maxFacts = maxFacts;
-    this.#maxAgeMs = maxAgeMs;
-  }
-
-  announce<F extends AsyncFamily>(
-    bus: FactBus,
-    identity: FactIdentity<F>,
-    dispatch: () => Promise<Outcome<F>>,
-  ): Promise<Outcome<F>> {
-    this.#forgetOld();
-    const fact = this.#find(bus, identity);
-    const outcome =
-      fact === undefined ? this.#tell(bus, identity, dispatch) : this.#join(bus, fact, dispatch);
-    return outcome as Promise<Outcome<F>>; // a fact is only found by an identity of its own family
-  }
-
-  attach(bus: FactBus): void {
-    this.#attached.add(bus);
-  }
-
-  isAttached(bus: FactBus): boolean {
-    return this.#attached.has(bus);
-  }
-
-  stats(): SameFactStats {
-    return {
-      remembered: this.#facts.size,
-      dispatched: this.#dispatched,
-      joined: this.#joined,
-    };
-  }
-
-  #find(bus: FactBus, { family, names }: FactIdentity): Fact | undefined {
+  function find(bus: FactBus, { family, names }: FactIdentity): Fact | undefined {
     for (const name of names) {
-      const [oldest] = this.#untold.get(keyOf(bus, family, name)) ?? [];
+      const [oldest] = untold.get(keyOf(bus, family, name)) ?? [];
       if (oldest !== undefined) return oldest;
     }
     if (names.length > 0) return undefined;
-    const sinceMs = this.#clock.monotonicMs() - namelessMs;
-    return [...this.#facts]
+    const sinceMs = clock.monotonicMs() - namelessMs;
+    return [...facts]
       .reverse()
       .find((fact) => fact.family === family && !fact.buses.has(bus) && fact.touchedMs >= sinceMs);
   }
 
-  async #tell(
+  async function tell(
     bus: FactBus,
     about: FactIdentity,
     dispatch: () => Promise<Outcome>,
   ): Promise<Outcome> {
-    this.#dispatched++;
+    dispatched++;
     const { promise: outcome, resolve: settle } = deferred<Outcome>();
     // It is there before the dispatch begins: a handler may announce it on another bus.
     const fact: Fact = { ...about, buses: new Set([bus]), outcome, touchedMs: 0 };
-    for (const key of untoldKeys(fact)) {
-      const untold = this.#untold.get(key) ?? new Set();
-      this.#untold.set(key, untold.add(fact));
+    for (const key of untoldKeys(fact)) untold.set(key, (untold.get(key) ?? new Set()).add(fact));
+    touch(fact);
+    for (const oldest of facts) {
+      if (facts.size <= maxFacts) break;
+      forget(oldest);
     }
-    this.#touch(fact);
-    while (this.#facts.size > this.#maxFacts) this.#forgetFirst();
     settle(begun(dispatch));
     try {
       return await outcome;
     } finally {
-      if (this.#facts.has(fact)) this.#touch(fact);
+      if (facts.has(fact)) touch(fact);
     }
   }
 
-  #join(bus: FactBus, fact: Fact, dispatch: () => Promise<Outcome>): Promise<Outcome> {
-    this.#joined++;
-    for (const name of fact.names) this.#leave(keyOf(bus, fact.family, name), fact);
+  function join(bus: FactBus, fact: Fact, dispatch: () => Promise<Outcome>): Promise<Outcome> {
+    joined++;
+    for (const name of fact.names) leave(keyOf(bus, fact.family, name), fact);
     fact.buses.add(bus);
-    this.#touch(fact);
+    touch(fact);
     fact.outcome = fact.outcome.catch(() => begun(dispatch));
     return fact.outcome;
   }
 
-  #touch(fact: Fact): void {
-    fact.touchedMs = this.#clock.monotonicMs();
-    this.#facts.delete(fact);
-    this.#facts.add(fact);
+  function touch(fact: Fact): void {
+    fact.touchedMs = clock.monotonicMs();
+    facts.delete(fact);
+    facts.add(fact);
   }
 
-  #forgetOld(): void {
-    const beforeMs = this.#clock.monotonicMs() - this.#maxAgeMs;
-    for (const fact of this.#facts) {
+  function forgetOld(): void {
+    const beforeMs = clock.monotonicMs() - maxAgeMs;
+    for (const fact of facts) {
       if (fact.touchedMs >= beforeMs) return;
-      this.#forget(fact);
+      forget(fact);
     }
   }
 
-  #forgetFirst(): void {
-    const [first] = this.#facts;
-    if (first !== undefined) this.#forget(first);
+  function forget(fact: Fact): void {
+    facts.delete(fact);
+    for (const key of untoldKeys(fact)) leave(key, fact);
   }
 
-  #forget(fact: Fact): void {
-    this.#facts.delete(fact);
-    for (const key of untoldKeys(fact)) this.#leave(key, fact);
+  function leave(key: string, fact: Fact): void {
+    const left = untold.get(key);
+    left?.delete(fact);
+    if (left?.size === 0) untold.delete(key);
   }
 
-  #leave(key: string, fact: Fact): void {
-    const untold = this.#untold.get(key);
-    untold?.delete(fact);
-    if (untold?.size === 0) this.#untold.delete(key);
-  }
+  return {
+    /**
+     * Announces a fact. The first bus to tell of it dispatches, in its own stack; a bus that tells of it later gets
+     * the outcome of that dispatch and dispatches nothing. A bus's n-th announcement of an identity is the same fact
+     * as another bus's n-th; one bus that tells twice has told two facts.
+     *
+     * If the first dispatch is refused (a bad payload, a closed kernel), the next bus dispatches itself.
+     */
+    announce<F extends AsyncFamily>(
+      bus: FactBus,
+      identity: FactIdentity<F>,
+      dispatch: () => Promise<Outcome<F>>,
+    ): Promise<Outcome<F>> {
+      forgetOld();
+      const fact = find(bus, identity);
+      const outcome =
+        fact === undefined ? tell(bus, identity, dispatch) : join(bus, fact, dispatch);
+      return outcome as Promise<Outcome<F>>; // a fact is only found by an identity of its own family
+    },
+    /**
+     * Says that a host calls a bus on this kernel. Where several buses tell of a fact, and the later one can change
+     * what happens, the earlier ones leave the dispatch to it.
+     */
+    attach: (bus: FactBus): void => void attached.add(bus),
+    isAttached: (bus: FactBus): boolean => attached.has(bus),
+    /**
+     * The facts that are remembered now, and the counts of the announcements: those that were dispatched, and those
+     * that were given the outcome of another bus's dispatch.
+     */
+    stats: () => ({ remembered: facts.size, dispatched, joined }),
+  };
 }
-
-const registryOf = perKernel((_, options: SameFactOptions) => new FactRegistry(options));
 
 /** The places where a fact waits for the buses that have not told of it. */
 function untoldKeys({ family, names, buses }: Fact): string[] {
