@@ -39,6 +39,6 @@ export type { LegacyManifest } from './plugin/shape/manifest.js';
 export type * from './plugin/shape/plugin.js';
 export type * from './plugin/shape/shapes.js';
 export { createLegacyHookRunner, type LegacyHookRunner } from './runner/hook-runner.js';
-export type { LegacyHookRunnerOptions } from './runner/hook-runner-options.js';
 export { registerLegacyHook } from './runner/register-hook.js';
 export type { LegacyHookRegistration } from './runner/registration.js';
+export type { LegacyHookRunnerOptions } from './runner/runner-reporter.js';

@@ -21,38 +21,30 @@ export function bandOf(row: Row, family: FamilyName): Band | undefined {
 /**
  * Counts the handlers that a call of a hook would reach. Hosts ask before every call, so it counts only after a change
  * of the plans.
+ *
+ * @returns the counter: how many handlers, legacy and canonical; 0 for a name that there is not, as the legacy runner says.
  */
-export class HookReach {
-  readonly #kernel: Kernel;
-  readonly #bridge: LegacyBridge;
-  readonly #counted = new Map<LegacyHookName, Counted>();
-
-  constructor(kernel: Kernel, bridge: LegacyBridge) {
-    this.#kernel = kernel;
-    this.#bridge = bridge;
-  }
-
-  /** How many handlers, legacy and canonical; 0 for a name that there is not, as the legacy runner says. */
-  count(hook: LegacyHookName): number {
-    if (!Object.hasOwn(pluginHooks, hook)) return 0;
-    const row: Row = pluginHooks[hook];
-    const last = this.#counted.get(hook);
-    if (last?.plans.every(([family, plan]) => this.#kernel.plan(family) === plan) === true)
-      return last.count;
-    const families = [...new Set(row.parts.map(({ family }) => family))];
-    const plans = families.map((family) => [family, this.#kernel.plan(family)] as const);
-    const count = new Set(plans.flatMap(([family, plan]) => this.#reached(row, family, plan))).size;
-    this.#counted.set(hook, { plans, count });
-    return count;
-  }
-
+export function hookReach(kernel: Kernel, bridge: LegacyBridge): (hook: LegacyHookName) => number {
+  const counted = new Map<LegacyHookName, Counted>();
   /** The handlers of a plan, several contributions of one legacy handler as that one. */
-  #reached(row: Row, family: FamilyName, plan: readonly PlannedHandler[]): object[] {
+  function reached(row: Row, family: FamilyName, plan: readonly PlannedHandler[]): object[] {
     const band = bandOf(row, family);
     return plan
       .filter((handler) => !handler.disabled && (band === undefined || handler.band === band))
-      .map((handler) => this.#bridge.ownerOf(handler) ?? handler);
+      .map((handler) => bridge.ownerOf(handler) ?? handler);
   }
+  return (hook) => {
+    if (!Object.hasOwn(pluginHooks, hook)) return 0;
+    const row: Row = pluginHooks[hook];
+    const last = counted.get(hook);
+    if (last?.plans.every(([family, plan]) => kernel.plan(family) === plan) === true)
+      return last.count;
+    const families = [...new Set(row.parts.map(({ family }) => family))];
+    const plans = families.map((family) => [family, kernel.plan(family)] as const);
+    const count = new Set(plans.flatMap(([family, plan]) => reached(row, family, plan))).size;
+    counted.set(hook, { plans, count });
+    return count;
+  };
 }
 
 interface Counted {

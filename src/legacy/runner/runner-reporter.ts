@@ -1,9 +1,16 @@
-import { isSluiceError } from '../../kernel/index.js';
+import { isSluiceError, type Logger } from '../../kernel/index.js';
 import type { LegacyHookName } from '../hooks/index.js';
 import type { LegacyHookKind } from '../hooks/row.js';
-import type { LegacyHookRunnerOptions } from './hook-runner-options.js';
 import type { CallListener } from './legacy-call.js';
 import type { Registered } from './registration.js';
+
+/** The options of a legacy runner. */
+export interface LegacyHookRunnerOptions {
+  /** Gets the lines that the legacy runner writes. */
+  readonly logger?: Partial<Pick<Logger, 'debug' | 'warn' | 'error'>>;
+  /** `false`: what a handler throws is thrown on, as `Error` with the handler's plugin; `true` by default. */
+  readonly catchErrors?: boolean;
+}
 
 /** Tells a host that calls the legacy runner what became of the handlers, in the runner's own words. */
 export class RunnerReporter implements CallListener {
