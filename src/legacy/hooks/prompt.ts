@@ -13,7 +13,8 @@ import type { LegacyAgentContext, LegacyModelResult, LegacyPromptResult } from '
 type Pieces = PayloadOf<'agent.prompt.building'>['guidance'];
 
 const modelFields = { modelOverride: 'model', providerOverride: 'provider' } as const;
-const promptFields = [
+/** The fields of an answer by which a plugin writes to the prompt. */
+export const promptFields = [
   'systemPrompt',
   'prependContext',
   'prependSystemContext',

@@ -58,8 +58,8 @@ export function loadWith(
     ...plugin.shown,
     status: error === undefined ? 'loaded' : 'error',
     ...definedFields({ error }),
-    start: () => running.start(),
-    stop: () => running.stop(),
+    start: running.start,
+    stop: running.stop,
     dispose,
     [Symbol.asyncDispose]: async () => void (await dispose()),
   };

@@ -12,7 +12,7 @@ import {
 import { pluginBuses } from './api/buses.js';
 import { type Refusals, refusalsOf } from './api/refusals.js';
 import type { Registering } from './api/registering.js';
-import { PluginServices } from './api/services.js';
+import { pluginServices } from './api/services.js';
 import type { PluginDefinition } from './shape/module-shape.js';
 import type { LegacyPlugin, LegacyPluginOptions, PluginDiagnostic } from './shape/plugin.js';
 import { pluginEntryOf } from './shape/plugin-entry.js';
@@ -26,7 +26,7 @@ export interface NewPlugin extends Registering {
     LegacyPlugin,
     'status' | 'error' | 'start' | 'stop' | 'dispose' | typeof Symbol.asyncDispose
   >;
-  readonly running: PluginServices;
+  readonly running: ReturnType<typeof pluginServices>;
 }
 
 /**
@@ -60,7 +60,7 @@ export function newPlugin(definition: PluginDefinition, options: LegacyPluginOpt
   const services: Registering['services'] = [];
   const workspaceDir = resolve(options.workspaceDir ?? process.cwd());
   const stateDir = options.stateDir ?? join(workspaceDir, '.sluice', ...pluginId.split('/'));
-  const running = new PluginServices(services, {
+  const running = pluginServices(services, {
     context: { config, workspaceDir, stateDir, logger: legacyLogger },
     ...definedFields({ clock: options.clock }),
     onFailure: (message, thrown) => tell('error', message, thrown),

@@ -4,38 +4,8 @@ import type { UnsupportedCall } from '../shape/plugin.js';
 import { mostSearched, StandIns, tooMany } from './stand-ins.js';
 import { type UnsupportedMember, unsupportedMembers } from './unsupported.js';
 
-/** The parts of a plugin's api that are not there, and the check that nothing of them leaves the plugin. */
-export interface Refusals {
-  /** The members that the plugin asked for so far: once per method. */
-  readonly calls: readonly UnsupportedCall[];
-  /** Tells whether the plugin has read `api.runtime`: until then it holds nothing that stands in for a member. */
-  readonly isAsked: boolean;
-  /** The plugin reads `api.runtime`. */
-  ask(): void;
-  /** Writes a call down without refusing it. */
-  note(member: UnsupportedMember): void;
-  /** A method that refuses. */
-  method(member: UnsupportedMember): () => unknown;
-  /** An object of which every member, however deep, is a method that refuses. */
-  part(member: UnsupportedMember): unknown;
-  /**
-   * Checks a value that the plugin hands over: an answer, a choice, a chunk. The result of a skipped call is none.
-   *
-   * @throws SluiceError `plugin-unsupported`, which names the member that the value comes from, or `plugin-unsearchable`.
-   */
-  check<T>(value: T): T;
-  /**
-   * Runs a send of the plugin. It counts if it gives an id of its own, or if it asked for no member that is not there.
-   *
-   * @throws SluiceError (as a rejection) `plugin-unsupported`, which names the member.
-   */
-  send<T>(work: () => Promise<T> | T): Promise<T>;
-  /** A text of the plugin for a log: it may name a member, without the marks that `check` looks for. */
-  plain(text: string): string;
-}
-
 /**
- * Makes the refusals of a plugin.
+ * The parts of a plugin's api that are not there, and the check that nothing of them leaves the plugin.
  *
  * @param how `refuse` throws `plugin-unsupported`; `skip` writes the call down, and the plugin goes on.
  * @param onCall is told of each method, once.
@@ -44,7 +14,7 @@ export function refusalsOf(
   extensionId: string,
   how: 'refuse' | 'skip',
   onCall: (call: UnsupportedCall) => void,
-): Refusals {
+) {
   const calls: UnsupportedCall[] = [];
 
   const note = (member: UnsupportedMember, method: string = member): void => {
@@ -67,6 +37,11 @@ export function refusalsOf(
   });
 
   let isAsked = false;
+  /**
+   * Checks a value that the plugin hands over: an answer, a choice, a chunk. The result of a skipped call is none.
+   *
+   * @throws SluiceError `plugin-unsupported`, which names the member that the value comes from, or `plugin-unsearchable`.
+   */
   const check = <T>(value: T): T => {
     const path = standIns.pathIn(value);
     if (path === tooMany)
@@ -76,29 +51,44 @@ export function refusalsOf(
   };
 
   return {
+    /** The members that the plugin asked for so far: once per method. */
     calls,
+    /** Tells whether the plugin has read `api.runtime`: until then it holds nothing that stands in for a member. */
     get isAsked() {
       return isAsked;
     },
-    ask: () => {
+    /** The plugin reads `api.runtime`. */
+    ask: (): void => {
       isAsked = true;
     },
-    note: (member) => note(member),
-    method: (member) => () => {
+    /** Writes a call down without refusing it. */
+    note: (member: UnsupportedMember): void => note(member),
+    /** A method that refuses. */
+    method: (member: UnsupportedMember) => (): void => {
       note(member);
       if (how === 'refuse') throw refused(member);
     },
-    part: (member) => standIns.make(member),
+    /** An object of which every member, however deep, is a method that refuses. */
+    part: (member: UnsupportedMember): unknown => standIns.make(member),
     check,
-    send: async (work) => {
+    /**
+     * Runs a send of the plugin. It counts if it gives an id of its own, or if it asked for no member that is not there.
+     *
+     * @throws SluiceError (as a rejection) `plugin-unsupported`, which names the member.
+     */
+    send: async <T>(work: () => Promise<T> | T): Promise<T> => {
       const { value, called } = await standIns.during(work);
       check(value);
       if (called !== undefined && !hasId(value)) throw refused(called);
       return value;
     },
-    plain: (text) => standIns.plain(text),
+    /** A text of the plugin for a log: it may name a member, without the marks that `check` looks for. */
+    plain: (text: string): string => standIns.plain(text),
   };
 }
+
+/** The parts of `refusalsOf` that others use. */
+export type Refusals = ReturnType<typeof refusalsOf>;
 
 /** The member that a path belongs to: `api.runtime.tts` for `api.runtime.tts.speak`. */
 function memberOf(path: string): UnsupportedMember | undefined {

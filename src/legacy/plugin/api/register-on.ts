@@ -6,11 +6,14 @@ import {
   oneLine,
 } from '../../../kernel/index.js';
 import { type LegacyHookName, legacyHookNames, pluginHooks } from '../../hooks/index.js';
+import { promptFields } from '../../hooks/prompt.js';
 import { registerLegacyHook } from '../../runner/register-hook.js';
-import { promptHookNames, withoutPromptFields } from './prompt-fields.js';
 import type { Registering } from './registering.js';
 
 type AnyHandler = (event: never, ctx: never) => unknown;
+
+/** The hooks that write to the prompt. */
+const promptHookNames: readonly string[] = ['before_prompt_build', 'before_agent_start'];
 
 /**
  * `api.on`: registers a handler of a plugin hook. A name that there is not is told of and ignored, as OpenClaw does;
@@ -80,4 +83,18 @@ export function registerOn(
 
 function isHookName(name: unknown): name is LegacyHookName {
   return (legacyHookNames as readonly unknown[]).includes(name);
+}
+
+/** Keeps the prompt fields of a handler's answers from being read. Nothing is answered where nothing is left. */
+function withoutPromptFields(handler: AnyHandler): AnyHandler {
+  return (event, ctx) => {
+    const answer = handler(event, ctx);
+    return isThenable(answer) ? answer.then(stripped) : stripped(answer);
+  };
+}
+
+function stripped(answer: unknown): unknown {
+  if (typeof answer !== 'object' || answer === null) return answer;
+  const left = Object.entries(answer).filter(([field]) => !promptFields.includes(field));
+  return left.length === 0 ? undefined : Object.fromEntries(left);
 }
