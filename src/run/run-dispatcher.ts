@@ -26,8 +26,8 @@ import {
 } from './run-bounds.js';
 import { endByFailure, endOfRun } from './run-end.js';
 import type { RunFields, RunReport, RunSession } from './run-fields.js';
-import { Subagents } from './subagents.js';
-import { ToolCalls } from './tool-calls.js';
+import { subagents } from './subagents.js';
+import { type ToolCalls, toolCalls } from './tool-calls.js';
 import type { Trail } from './trail.js';
 import { type TranscriptWriter, transcriptWriter } from './transcript-writer.js';
 import { addUsage } from './usage.js';
@@ -66,7 +66,7 @@ export class RunDispatcher {
   readonly #writer: TranscriptWriter;
   readonly #deltas: OutputDeltas;
   readonly #tools: ToolCalls;
-  readonly #subagents: Subagents;
+  readonly #subagents: ReturnType<typeof subagents>;
   readonly #compactions: Compactions;
   readonly #texts: string[] = [];
   #provider: RunProvider | undefined;
@@ -85,8 +85,11 @@ export class RunDispatcher {
     this.#deltas = new OutputDeltas(trail, run, clock);
     const mayRun = (call: ToolCall, stop: AbortSignal) => this.#subagents.ask(call, stop);
     const asking = { trail, run, clock, approvals };
-    this.#tools = new ToolCalls({ writer: this.#writer, signal, mayRun, ...asking });
-    this.#subagents = new Subagents({ session, logger, tools: this.#tools, ...asking });
+    const toolGate = () => this.#provider?.toolGate ?? 'enforce';
+    const tools = toolCalls({ writer: this.#writer, signal, mayRun, toolGate, ...asking });
+    const subagentOf = (call: ToolCall) => this.#provider?.subagentOf?.(call);
+    this.#tools = tools;
+    this.#subagents = subagents({ session, logger, tools, subagentOf, ...asking });
     this.#compactions = compactions(trail, run, logger);
   }
 
@@ -118,8 +121,6 @@ export class RunDispatcher {
   /** A provider answers from now on. */
   open(provider: RunProvider): void {
     this.#provider = provider;
-    this.#tools.toolGate = provider.toolGate;
-    this.#subagents.subagentOf = provider.subagentOf;
   }
 
   /** Writes a message that no session event brings, such as the prompt. */

@@ -30,113 +30,49 @@ interface ToolCallsOptions {
   readonly mayRun: (call: ToolCall, signal: AbortSignal) => Promise<string | undefined>;
   /** Asks humans what vetoes ask about; without it, that is refused. */
   readonly approvals: Approvals | undefined;
+  /** `enforce` if the provider asks the gate before a call runs. */
+  readonly toolGate: () => Gate;
 }
 
 /**
  * The tool calls of one run. Each gets one `agent.tool.calling` and one `agent.tool.called`, however it is
  * announced: by the gate that its provider asks, or, where nobody can stop it, by its events (`observe-only`).
  */
-export class ToolCalls {
-  /** `enforce` if the provider asks the gate before a call runs. */
-  toolGate: Gate = 'enforce';
-  readonly #with: ToolCallsOptions;
-  readonly #active = new Map<string, ActiveCall>();
-  readonly #deciding = new Set<Promise<ToolDecision>>();
+export function toolCalls(options: ToolCallsOptions) {
+  const calls = new Map<string, ActiveCall>();
+  const judgements = new Set<Promise<ToolDecision>>();
   /** Gives up what is being decided: at the end of the run, or when its signal aborts. */
-  readonly #closing = new AbortController();
-  readonly #stopping: Disposable;
-  #isOver = false;
-
-  constructor(options: ToolCallsOptions) {
-    this.#with = options;
-    const { signal } = options;
-    this.#stopping = onAbort(signal, () => this.#closing.abort(signal.reason));
-  }
-
-  /** The gate: a veto refuses the call with its reason, a patch changes its arguments. Never rejects. */
-  gate(call: ToolCall, signal?: AbortSignal): Promise<ToolDecision> {
-    if (this.#isOver) return Promise.resolve({ allowed: false, reason: 'the run has ended' });
-    const active = this.#open(call);
-    if (active.decision === undefined) {
-      active.call = call; // the question counts, whatever an event has said of the call before
-      active.params = call.args;
-      const deciding = this.#decide(active, signal);
-      active.decision = deciding;
-      this.#deciding.add(deciding);
-      void deciding.then(() => this.#deciding.delete(deciding));
-    }
-    return active.decision;
-  }
-
-  /** A call that was allowed runs with other arguments than it was allowed with. */
-  runsWith(toolCallId: string, params: Readonly<Record<string, unknown>>): void {
-    const active = this.#active.get(toolCallId);
-    if (active !== undefined) active.params = params;
-  }
-
-  async started(call: ToolCall): Promise<void> {
-    const active = this.#open(call);
-    if (this.toolGate === 'observe-only' && !active.judged) await this.#observe(active);
-  }
-
-  async ended(end: ToolEnd): Promise<void> {
-    const { toolCallId, toolName, result, isError, subagentId } = end;
-    const caller = subagentId === undefined ? {} : { subagentId };
-    const active = this.#open({ toolCallId, toolName, args: {}, ...caller });
-    // a call that never came by the gate, such as one that the model's own server ran, has run unjudged
-    if (!active.judged) await this.#observe(active);
-    this.#active.delete(toolCallId);
-    const text = resultText(result);
-    const message = active.refusal ?? (isError ? text : undefined);
-    await this.#called(active, {
-      result,
-      isError,
-      ...definedFields({ error: message }),
-    });
-    if (active.call.subagentId !== undefined) return; // the transcript is the main thread's
-    await this.#with.writer.writeResult({
-      role: 'toolResult',
-      toolCallId,
-      toolName,
-      content: [{ type: 'text', text }],
-      isError,
-      timestamp: this.#with.clock.now(),
-    } satisfies ToolResultMessage);
-  }
+  const closer = new AbortController();
+  let isOver = false;
+  const { signal } = options;
+  const stopping = onAbort(signal, () => closer.abort(signal.reason));
 
   /** Gives up what is being decided, and refuses what is asked from now on. */
-  giveUp(): void {
-    this.#isOver = true;
-    this.#stopping[Symbol.dispose]();
-    if (this.#deciding.size > 0) this.#closing.abort();
+  function giveUp(): void {
+    isOver = true;
+    stopping[Symbol.dispose]();
+    if (judgements.size > 0) closer.abort();
   }
 
-  /** At the end of a run: gives up, and tells of the calls that were refused and whose results never came. */
-  async close(): Promise<void> {
-    this.giveUp();
-    await Promise.all(this.#deciding);
-    const refused = [...this.#active.values()].filter(({ refusal }) => refusal !== undefined);
-    this.#active.clear();
-    for (const active of refused)
-      await this.#called(active, { isError: true, error: active.refusal ?? '' });
-  }
-
-  #open(call: ToolCall): ActiveCall {
-    const existing = this.#active.get(call.toolCallId);
+  function open(call: ToolCall): ActiveCall {
+    const existing = calls.get(call.toolCallId);
     if (existing !== undefined) return existing;
     const active = {
       call,
-      startedAtMs: this.#with.clock.now(),
+      startedAtMs: options.clock.now(),
       params: call.args,
       judged: false,
     };
-    this.#active.set(call.toolCallId, active);
+    calls.set(call.toolCallId, active);
     return active;
   }
 
-  async #decide(active: ActiveCall, signal: AbortSignal | undefined): Promise<ToolDecision> {
+  async function decide(
+    active: ActiveCall,
+    signal: AbortSignal | undefined,
+  ): Promise<ToolDecision> {
     try {
-      return await this.#judge(active, signal);
+      return await judge(active, signal);
     } catch (error) {
       active.refusal = `the call could not be judged: ${oneLine(error)}`;
       return { allowed: false, reason: active.refusal };
@@ -146,24 +82,24 @@ export class ToolCalls {
     }
   }
 
-  async #judge(active: ActiveCall, signal: AbortSignal | undefined): Promise<ToolDecision> {
-    const closing = this.#closing.signal;
+  async function judge(active: ActiveCall, signal: AbortSignal | undefined): Promise<ToolDecision> {
+    const closing = closer.signal;
     const stop = signal === undefined ? closing : AbortSignal.any([closing, signal]);
-    const { approvals, run } = this.#with;
+    const { approvals, run } = options;
     const { runId, sessionKey } = run;
     const { subagentId } = active.call;
     const { outcome, cancel, use } = await judgeAsking({
       family: 'agent.tool.calling',
       approvals,
       signal: stop,
-      dispatch: (again) => this.#calling(active, { gate: 'enforce', signal: stop }, again),
+      dispatch: (again) => calling(active, { gate: 'enforce', signal: stop }, again),
       ...definedFields({ runId, sessionKey, subagentId }),
     });
     if (outcome.status === 'passed') {
       delete active.refusal;
       const args = outcome.payload.params;
       active.params = args;
-      const reason = await this.#with.mayRun({ ...active.call, args }, stop);
+      const reason = await options.mayRun({ ...active.call, args }, stop);
       const unusable = reason === undefined && use !== undefined ? await use() : undefined;
       if (reason === undefined && unusable === undefined) return { allowed: true, args };
       active.refusal = reason ?? refusalOf(unusable) ?? 'the call was refused';
@@ -171,40 +107,104 @@ export class ToolCalls {
     return { allowed: false, reason: active.refusal };
   }
 
-  async #observe(active: ActiveCall): Promise<void> {
-    await this.#calling(active, { gate: 'observe-only' }); // a fact: told also after an abort
+  async function observe(active: ActiveCall): Promise<void> {
+    await calling(active, { gate: 'observe-only' }); // a fact: told also after an abort
   }
 
-  #calling(
+  function calling(
     active: ActiveCall,
     how: { readonly gate: Gate; readonly signal?: AbortSignal },
     again?: AnsweredPass<'agent.tool.calling'>,
   ) {
     active.judged = true;
     const { toolName, toolCallId, args } = active.call;
-    return this.#with.trail.dispatch(
+    return options.trail.dispatch(
       'agent.tool.calling',
-      again?.payload ?? { toolName, toolCallId, params: { ...args }, ...this.#with.run },
+      again?.payload ?? { toolName, toolCallId, params: { ...args }, ...options.run },
       { ...how, ...whose(active.call), ...again?.given },
     );
   }
 
-  async #called(active: ActiveCall, how: Answer): Promise<void> {
+  async function called(active: ActiveCall, how: Answer): Promise<void> {
     const { toolName, toolCallId } = active.call;
-    await this.#with.trail.dispatch(
+    await options.trail.dispatch(
       'agent.tool.called',
       {
         toolName,
         toolCallId,
         params: active.params,
-        durationMs: Math.max(0, this.#with.clock.now() - active.startedAtMs),
+        durationMs: Math.max(0, options.clock.now() - active.startedAtMs),
         ...how,
-        ...this.#with.run,
+        ...options.run,
       },
       whose(active.call),
     );
   }
+
+  return {
+    toolGate: options.toolGate,
+    /** The gate: a veto refuses the call with its reason, a patch changes its arguments. Never rejects. */
+    gate(call: ToolCall, signal?: AbortSignal): Promise<ToolDecision> {
+      if (isOver) return Promise.resolve({ allowed: false, reason: 'the run has ended' });
+      const active = open(call);
+      if (active.decision === undefined) {
+        active.call = call; // the question counts, whatever an event has said of the call before
+        active.params = call.args;
+        const deciding = decide(active, signal);
+        active.decision = deciding;
+        judgements.add(deciding);
+        void deciding.then(() => judgements.delete(deciding));
+      }
+      return active.decision;
+    },
+    /** A call that was allowed runs with other arguments than it was allowed with. */
+    runsWith(toolCallId: string, params: Readonly<Record<string, unknown>>): void {
+      const active = calls.get(toolCallId);
+      if (active !== undefined) active.params = params;
+    },
+    async started(call: ToolCall): Promise<void> {
+      const active = open(call);
+      if (options.toolGate() === 'observe-only' && !active.judged) await observe(active);
+    },
+    async ended(end: ToolEnd): Promise<void> {
+      const { toolCallId, toolName, result, isError, subagentId } = end;
+      const caller = subagentId === undefined ? {} : { subagentId };
+      const active = open({ toolCallId, toolName, args: {}, ...caller });
+      // a call that never came by the gate, such as one that the model's own server ran, has run unjudged
+      if (!active.judged) await observe(active);
+      calls.delete(toolCallId);
+      const text = resultText(result);
+      const message = active.refusal ?? (isError ? text : undefined);
+      await called(active, {
+        result,
+        isError,
+        ...definedFields({ error: message }),
+      });
+      if (active.call.subagentId !== undefined) return; // the transcript is the main thread's
+      await options.writer.writeResult({
+        role: 'toolResult',
+        toolCallId,
+        toolName,
+        content: [{ type: 'text', text }],
+        isError,
+        timestamp: options.clock.now(),
+      } satisfies ToolResultMessage);
+    },
+    giveUp,
+    /** At the end of a run: gives up, and tells of the calls that were refused and whose results never came. */
+    async close(): Promise<void> {
+      giveUp();
+      await Promise.all(judgements);
+      const refused = [...calls.values()].filter(({ refusal }) => refusal !== undefined);
+      calls.clear();
+      for (const active of refused)
+        await called(active, { isError: true, error: active.refusal ?? '' });
+    },
+  };
 }
+
+/** The parts of `toolCalls` that others use. */
+export type ToolCalls = ReturnType<typeof toolCalls>;
 
 interface Answer {
   readonly result?: unknown;
