@@ -11,7 +11,7 @@ import type { ModelChoice } from './model.js';
 import { prepareAttempt } from './prepare.js';
 import { refOf } from './retry.js';
 import type { AttemptScope, TurnScope } from './turn-fields.js';
-import { TurnListener } from './turn-listener.js';
+import { turnListener } from './turn-listener.js';
 import type { AgentAttempt } from './turn-options.js';
 
 /** The beginning of an attempt. */
@@ -68,7 +68,7 @@ export async function runAttempt(turn: TurnScope, start: AttemptStart): Promise<
   const isFirst = attempt === 1 && session.begun === undefined;
   const begun = isFirst ? undefined : written.filter((entry) => entry !== prompt);
   const scope: AttemptScope = { run, attempt, begun, ...turn };
-  const listener = new TurnListener({ callbacks, fields, clock, logger, signal });
+  const listener = turnListener({ callbacks, fields, clock, logger, signal });
   let choice: ModelChoice | undefined;
   let isAsked = prompt !== undefined;
   let toolCalls = 0;

@@ -8,11 +8,10 @@ import type {
 } from '../../stream/index.js';
 import { traceEvent } from '../../stream/internal.js';
 import { createReplyCallbacks } from '../reply/create-reply-callbacks.js';
-import type { ReplyCallbacks } from '../reply/reply-callbacks.js';
 import type { AgentTurnCallbacks } from './turn-callbacks.js';
 
 /** The parts of an attempt that its listener needs. */
-export interface TurnListenerOptions {
+interface TurnListenerOptions {
   readonly callbacks: AgentTurnCallbacks | undefined;
   readonly fields: RunFields;
   readonly clock: Clock;
@@ -26,139 +25,65 @@ export interface TurnListenerOptions {
  * callback throws is logged, and stops nothing. Each event and each call is traced with the ids of its run and session
  * (seed 001).
  */
-export class TurnListener {
-  readonly #callbacks: AgentTurnCallbacks;
-  readonly #replies: ReplyCallbacks | undefined;
-  readonly #fields: RunFields;
-  readonly #logger: Logger;
-  readonly #signal: AbortSignal;
-  #telling: Promise<void> | undefined;
-  #openMessage: AssistantMessage | undefined;
-  #endsWithError = false;
-  #endIsTold = false;
-  #isClosed = false;
-
-  constructor({ callbacks = {}, fields, clock, logger, signal }: TurnListenerOptions) {
-    this.#callbacks = callbacks;
-    this.#fields = fields;
-    this.#logger = logger;
-    this.#signal = signal;
-    const { onEvent: _raw, onAnswered: _own, onSubagentAnswers: _theirs, ...replies } = callbacks;
-    if (!Object.values(replies).some((one) => typeof one === 'function')) return;
-    const { runId, sessionId, sessionKey } = fields;
-    const now = (): number => clock.now();
-    this.#replies = createReplyCallbacks({ runId, sessionId, sessionKey, logger, now, ...replies });
-  }
-
-  /** `openclaw` by default: which of two orders is kept, where the seed and the real system disagree. */
-  get order(): 'openclaw' | 'seed' {
-    return this.#callbacks.order ?? 'openclaw';
-  }
-
-  /** The texts as the reply callbacks have cleaned them. */
-  get replyTexts(): readonly string[] | undefined {
-    return this.#replies?.assistantTexts;
-  }
-
-  /** Settles when the event that is being told has been told. */
-  get told(): Promise<void> | undefined {
-    return this.#telling;
-  }
-
-  /** Tells of an event. Returns a promise only where there is something to wait for; it never rejects. */
-  tell(event: SessionEvent): Promise<void> | undefined {
-    if (this.#isClosed) return undefined;
-    if (this.#replies === undefined) traceEvent(this.#logger, this.#fields, event); // else they trace it
-    if (event.type === 'agent_end') {
-      if (this.#endIsTold) return undefined;
-      this.#endIsTold = true;
-    }
-    const first = this.#call(event, 'the reply callbacks', () => this.#reply(event));
-    const raw = (): Promise<void> | undefined => this.#raw(event);
-    const telling = first === undefined ? raw() : first.then(raw);
-    if (telling === undefined) return undefined;
-    this.#telling = telling.then(() => {
-      this.#telling = undefined;
-    });
-    return this.#telling;
-  }
-
-  /** Says to the reply callbacks that the run has failed, where no `agent_end` did. */
-  async failed(message: string): Promise<void> {
-    if (this.#endIsTold || this.#isClosed) return;
-    this.#endIsTold = true;
-    const end: SessionEvent = {
-      type: 'agent_end',
-      messages: [],
-      error: { subtype: 'failed', message },
-    };
-    await this.#call(end, 'the reply callbacks', () => this.#reply(end));
-  }
-
-  /**
-   * Tells that the message has been answered or, with a list, that what comes now is about the answers of these
-   * subagents. With an empty list it is about what was asked, again.
-   */
-  async answered(subagents?: readonly SubagentAnswer[]): Promise<void> {
-    if (this.#isClosed) return;
-    const { onAnswered, onSubagentAnswers } = this.#callbacks;
-    const [name, call] =
-      subagents === undefined
-        ? ['onAnswered', onAnswered]
-        : ['onSubagentAnswers', () => onSubagentAnswers?.(subagents)];
-    await this.#call({ type: 'the end of an answer' }, `callbacks.${name}`, () => call?.());
-  }
-
-  /** Tells nothing more, and settles who waits for a compaction. */
-  close(): void {
-    if (this.#isClosed) return;
-    this.#isClosed = true;
-    this.#replies?.unsubscribe();
-  }
+export function turnListener({
+  callbacks = {},
+  fields,
+  clock,
+  logger,
+  signal,
+}: TurnListenerOptions) {
+  let busy: Promise<void> | undefined;
+  let openMessage: AssistantMessage | undefined;
+  let endsWithError = false;
+  let endIsTold = false;
+  let isClosed = false;
+  const { runId, sessionId, sessionKey } = fields;
+  const { onEvent, onAnswered, onSubagentAnswers, ...options } = callbacks;
+  const hasReplies = Object.values(options).some((one) => typeof one === 'function');
+  const now = (): number => clock.now();
+  const replies = hasReplies
+    ? createReplyCallbacks({ runId, sessionId, sessionKey, logger, now, ...options })
+    : undefined;
 
   /** An aborted run has no lifecycle end, as in the legacy system: nothing of it is finished. */
-  #reply(event: SessionEvent): Promise<void> | undefined {
-    const replies = this.#replies;
+  function reply(event: SessionEvent): Promise<void> | undefined {
     if (replies === undefined) return undefined;
     const { type } = event;
     if (isOfProvider(event)) return undefined; // §16.18: the run's end says that it failed
     if (type === 'tool_execution_end') return replies.handle(withResultBlocks(event));
-    if (type === 'message_start') this.#openMessage = event.message;
+    if (type === 'message_start') openMessage = event.message;
     if (type === 'message_end') {
-      this.#openMessage = undefined;
-      this.#endsWithError = event.message.stopReason === 'error';
+      openMessage = undefined;
+      endsWithError = event.message.stopReason === 'error';
     }
     if (type === 'agent_end') {
-      if (event.aborted === true || this.#signal.aborted) return undefined;
+      if (event.aborted === true || signal.aborted) return undefined;
       const { error } = event;
-      if (error !== undefined && !this.#endsWithError)
-        void replies.handle(this.#failedMessage(error.message)); // they keep the order of what they get
+      if (error !== undefined && !endsWithError) void replies.handle(failedMessage(error.message)); // they keep the order of what they get
     }
     return replies.handle(event);
   }
 
   /** A run that fails ends with a message that says so: the reply callbacks read it there. */
-  #failedMessage(errorMessage: string): SessionEvent {
-    const { content = [] } = this.#openMessage ?? {};
+  function failedMessage(errorMessage: string): SessionEvent {
+    const { content = [] } = openMessage ?? {};
     const message = { role: 'assistant', content, stopReason: 'error', errorMessage } as const;
     return { type: 'message_end', message };
   }
 
-  #raw(event: SessionEvent): Promise<void> | undefined {
-    const { onEvent } = this.#callbacks;
+  function tellRaw(event: SessionEvent): Promise<void> | undefined {
     if (onEvent === undefined) return undefined;
-    const { runId, sessionId } = this.#fields;
-    this.#logger.debug('turn callback', { runId, sessionId, callback: 'onEvent' });
-    return this.#call(event, 'callbacks.onEvent', () => onEvent(event));
+    logger.debug('turn callback', { runId, sessionId, callback: 'onEvent' });
+    return called(event, 'callbacks.onEvent', () => onEvent(event));
   }
 
-  #call(
+  function called(
     event: { readonly type: string },
     what: string,
     call: () => unknown,
   ): Promise<void> | undefined {
     const tellError = (error: unknown): void =>
-      this.#logger.error(`${what} threw at ${event.type}`, { ...this.#fields, error });
+      logger.error(`${what} threw at ${event.type}`, { ...fields, error });
     try {
       const returned = call();
       if (typeof returned !== 'object' || returned === null) return undefined; // a delta costs no promise
@@ -168,6 +93,63 @@ export class TurnListener {
       return undefined;
     }
   }
+
+  return {
+    /** `openclaw` by default: which of two orders is kept, where the seed and the real system disagree. */
+    order: callbacks.order ?? 'openclaw',
+    /** The texts as the reply callbacks have cleaned them. */
+    replyTexts: replies?.assistantTexts,
+    /** Settles when the event that is being told has been told. */
+    get told(): Promise<void> | undefined {
+      return busy;
+    },
+    /** Tells of an event. Returns a promise only where there is something to wait for; it never rejects. */
+    tell(event: SessionEvent): Promise<void> | undefined {
+      if (isClosed) return undefined;
+      if (replies === undefined) traceEvent(logger, fields, event); // else they trace it
+      if (event.type === 'agent_end') {
+        if (endIsTold) return undefined;
+        endIsTold = true;
+      }
+      const first = called(event, 'the reply callbacks', () => reply(event));
+      const raw = (): Promise<void> | undefined => tellRaw(event);
+      const telling = first === undefined ? raw() : first.then(raw);
+      if (telling === undefined) return undefined;
+      busy = telling.then(() => {
+        busy = undefined;
+      });
+      return busy;
+    },
+    /** Says to the reply callbacks that the run has failed, where no `agent_end` did. */
+    async failed(message: string): Promise<void> {
+      if (endIsTold || isClosed) return;
+      endIsTold = true;
+      const end: SessionEvent = {
+        type: 'agent_end',
+        messages: [],
+        error: { subtype: 'failed', message },
+      };
+      await called(end, 'the reply callbacks', () => reply(end));
+    },
+    /**
+     * Tells that the message has been answered or, with a list, that what comes now is about the answers of these
+     * subagents. With an empty list it is about what was asked, again.
+     */
+    async answered(subagents?: readonly SubagentAnswer[]): Promise<void> {
+      if (isClosed) return;
+      const [name, call] =
+        subagents === undefined
+          ? ['onAnswered', onAnswered]
+          : ['onSubagentAnswers', () => onSubagentAnswers?.(subagents)];
+      await called({ type: 'the end of an answer' }, `callbacks.${name}`, () => call?.());
+    },
+    /** Tells nothing more, and settles who waits for a compaction. */
+    close(): void {
+      if (isClosed) return;
+      isClosed = true;
+      replies?.unsubscribe();
+    },
+  };
 }
 
 /** Tells whether it is of a message in which a provider writes its own failure in the place of an answer. */
