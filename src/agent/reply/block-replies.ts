@@ -1,129 +1,121 @@
 import { definedFields } from '../../kernel/index.js';
 import { BlockChunker } from './block-chunker.js';
 import type { BlockReply } from './emit/reply-payload.js';
-import type { ReplyScope } from './reply-scope.js';
+import type { RunTexts } from './run-texts.js';
 import { DirectiveQueue } from './text/directives/directive-queue.js';
 import type { DirectedText } from './text/directives/read-directives.js';
 import { noTags, stripTags, type TagState } from './text/strip-tags.js';
+import type { ToolScope } from './tools/tool-replies.js';
+
+/** The parts of a run's replies that all of them share. */
+export interface ReplyScope extends ToolScope {
+  readonly texts: RunTexts;
+}
 
 /** Hands the finished pieces of a run's messages over, each text once. */
-export class BlockReplies {
-  readonly #with: ReplyScope;
-  readonly #finalOnly: boolean;
-  readonly #chunker: BlockChunker | undefined;
-  readonly #isCutAsItComes: boolean;
-  readonly #directives = new DirectiveQueue();
+export function blockReplies(scope: ReplyScope) {
+  const directives = new DirectiveQueue();
   /** The text that waits to be handed over, if texts are not cut. */
-  #pending = '';
-  #tags: TagState = noTags;
-  #last: string | undefined;
-  #isSilenced = false;
-
-  constructor(scope: ReplyScope) {
-    const { options, emitter } = scope;
-    const { blockReplyChunking, blockReplyBreak = 'text_end', enforceFinalTag } = options;
-    this.#with = scope;
-    this.#finalOnly = enforceFinalTag === true;
-    if (blockReplyChunking !== undefined) this.#chunker = new BlockChunker(blockReplyChunking);
-    this.#isCutAsItComes = blockReplyBreak === 'text_end' && emitter.has('onBlockReply');
-  }
-
+  let pending = '';
+  let tags: TagState = noTags;
+  let last: string | undefined;
+  let isSilenced = false;
+  const { options, emitter, sends, texts } = scope;
+  const { blockReplyChunking, blockReplyBreak = 'text_end', enforceFinalTag } = options;
+  const finalOnly = enforceFinalTag === true;
+  const chunker = blockReplyChunking && new BlockChunker(blockReplyChunking);
   /** A host wants block replies. */
-  get isWanted(): boolean {
-    return this.#with.emitter.has('onBlockReply');
-  }
+  const isWanted = emitter.has('onBlockReply');
+  const isCutAsItComes = blockReplyBreak === 'text_end' && isWanted;
 
-  /** Some of the text waits to be cut. */
-  get isCutting(): boolean {
-    return this.#chunker?.isEmpty === false;
-  }
-
-  /** Some of the text was not handed over yet. */
-  get isPending(): boolean {
-    return this.#chunker === undefined ? this.#pending !== '' : !this.#chunker.isEmpty;
-  }
-
-  startMessage(): void {
-    this.#directives.clear();
-    this.#last = undefined;
-    this.#isSilenced = false;
-    this.endMessage();
-  }
-
-  append(text: string): void {
-    if (this.#chunker === undefined) this.#pending += text;
-    else this.#chunker.append(text);
-  }
-
-  /** Hands over what can be cut off by now. */
-  cut(): void {
-    if (this.#chunker === undefined || !this.#isCutAsItComes) return;
-    for (const block of this.#chunker.drain(false)) this.#handOver(block);
-  }
-
-  /** Hands over all that is left. */
-  flush(): void {
-    if (!this.isWanted) return;
-    if (this.#chunker !== undefined) {
-      for (const block of this.#chunker.drain(true)) this.#handOver(block);
-    } else if (this.#pending !== '') {
-      const text = this.#pending;
-      this.#pending = '';
-      this.#handOver(text);
-    }
-  }
-
-  /** Hands the whole text of a message over, unless it was sent. */
-  sendWhole(text: string): void {
-    if (text === this.#last || this.#with.sends.hasSent(text)) return;
-    this.#last = text;
-    this.#send(this.#directives.push(text, true));
-  }
-
-  /** Hands over what a directive held back that was never closed. */
-  sendRest(): void {
-    this.#send(this.#directives.push('', true));
-  }
-
-  /** Hands over what a model thought. */
-  sendReasoning(text: string): void {
-    this.#with.emitter.callLater('onBlockReply', { text, isReasoning: true });
-  }
-
-  /** Nothing more of this message is handed over. */
-  silence(): void {
-    this.#isSilenced = true;
-  }
-
-  endMessage(): void {
-    this.#pending = '';
-    this.#chunker?.clear();
-    this.closeTags();
+  function endMessage(): void {
+    pending = '';
+    chunker?.clear();
+    closeTags();
   }
 
   /** Forgets the open tags: their message, or the run, is over. */
-  closeTags(): void {
-    this.#tags = noTags;
+  function closeTags(): void {
+    tags = noTags;
   }
 
-  #handOver(block: string): void {
-    if (this.#isSilenced) return;
-    const read = stripTags(block, this.#tags, this.#finalOnly);
-    this.#tags = read.state;
+  function handOver(block: string): void {
+    if (isSilenced) return;
+    const read = stripTags(block, tags, finalOnly);
+    tags = read.state;
     const text = read.text.trimEnd();
-    if (text === '' || text === this.#last) return;
-    const { sends, texts } = this.#with;
+    if (text === '' || text === last) return;
     if (sends.hasSent(text) || texts.isRepeat(text)) return;
-    this.#last = text;
+    last = text;
     texts.add(text);
-    if (this.isWanted) this.#send(this.#directives.push(text));
+    if (isWanted) send(directives.push(text));
   }
 
-  #send(read: DirectedText | undefined): void {
-    if (read === undefined) return;
-    this.#with.emitter.callLater('onBlockReply', blockReply(read));
+  function send(read: DirectedText | undefined): void {
+    if (read !== undefined) emitter.callLater('onBlockReply', blockReply(read));
   }
+
+  return {
+    isWanted,
+    /** Some of the text waits to be cut. */
+    get isCutting(): boolean {
+      return chunker?.isEmpty === false;
+    },
+    /** Some of the text was not handed over yet. */
+    get isPending(): boolean {
+      return chunker === undefined ? pending !== '' : !chunker.isEmpty;
+    },
+    startMessage(): void {
+      directives.clear();
+      last = undefined;
+      isSilenced = false;
+      endMessage();
+    },
+    append(text: string): void {
+      if (chunker === undefined) pending += text;
+      else chunker.append(text);
+    },
+    /** Hands over what can be cut off by now. */
+    cut(): void {
+      if (chunker === undefined || !isCutAsItComes) return;
+      for (const block of chunker.drain(false)) handOver(block);
+    },
+    /** Hands over all that is left. */
+    flush(): void {
+      if (!isWanted) return;
+      if (chunker !== undefined) {
+        for (const block of chunker.drain(true)) handOver(block);
+      } else if (pending !== '') {
+        const text = pending;
+        pending = '';
+        handOver(text);
+      }
+    },
+    /** Hands the whole text of a message over, unless it was sent. */
+    sendWhole(text: string): void {
+      if (text === last || sends.hasSent(text)) return;
+      last = text;
+      send(directives.push(text, true));
+    },
+    /** Hands over what a directive held back that was never closed. */
+    sendRest(): void {
+      send(directives.push('', true));
+    },
+    /** Hands over what a model thought. */
+    sendReasoning(text: string): void {
+      emitter.callLater('onBlockReply', { text, isReasoning: true });
+    },
+    /** Nothing more of this message is handed over. */
+    silence(): void {
+      isSilenced = true;
+    },
+    endMessage,
+    closeTags,
+  };
 }
+
+/** The parts of `blockReplies` that others use. */
+export type BlockReplies = ReturnType<typeof blockReplies>;
 
 function blockReply(read: DirectedText): BlockReply {
   return {

@@ -4,17 +4,16 @@ import type {
   MessageUpdate,
   SessionEvent,
 } from '../../stream/index.js';
-import { AssistantReplies } from './assistant-replies.js';
+import { assistantReplies } from './assistant-replies.js';
 import { compactionWait } from './compaction-wait.js';
 import { defaultTraits, defaultWording } from './default-wording.js';
-import { EventQueue } from './emit/event-queue.js';
-import { ReplyEmitter } from './emit/reply-emitter.js';
+import { eventQueue } from './emit/event-queue.js';
+import { replyEmitter } from './emit/reply-emitter.js';
 import type { ReplyCallbackOptions } from './emit/reply-options.js';
 import type { ReplyCallbacks } from './reply-callbacks.js';
-import type { ReplyScope } from './reply-scope.js';
 import { RunTexts } from './run-texts.js';
 import { MessagingSends } from './tools/messaging-sends.js';
-import { type ToolReplies, toolReplies } from './tools/tool-replies.js';
+import { toolReplies } from './tools/tool-replies.js';
 import { UsageSum } from './usage-totals.js';
 
 /**
@@ -31,180 +30,161 @@ import { UsageSum } from './usage-totals.js';
  * replies.unsubscribe();
  */
 export function createReplyCallbacks(options: ReplyCallbackOptions): ReplyCallbacks {
-  const run = new ReplyRun(options);
-  const { emitter, texts, sends } = run.scope;
-  const queue = new EventQueue((event) => run.step(event));
-  return {
-    assistantTexts: texts.list,
-    toolMetas: run.tools.metas,
-    handle: (event) => (emitter.isClosed ? undefined : queue.handle(event)),
-    settled: () => queue.settled(),
-    unsubscribe() {
-      emitter.close();
-      run.compaction.close();
-      queue.clear();
-    },
-    waitForCompactionRetry: () => run.compaction.wait(),
-    isCompacting: () => run.compaction.isPending(),
-    isCompactionInFlight: () => run.compaction.isInFlight(),
-    getCompactionCount: () => run.compactions,
-    getUsageTotals: () => run.usage.read(),
-    getLastToolError: () => run.tools.failures.last,
-    getMessagingToolSentTexts: () => [...sends.texts],
-    getMessagingToolSentMediaUrls: () => [...sends.mediaUrls],
-    getMessagingToolSentTargets: () => [...sends.targets],
-    didSendViaMessagingTool: () => sends.texts.length > 0,
-    didSendDeterministicApprovalPrompt: () => run.isAsking,
-  };
-}
+  const usage = new UsageSum();
+  const compaction = compactionWait();
+  let lastMessage: AssistantMessage | undefined;
+  let compactionCount = 0;
+  let isAsking = false;
+  const emitter = replyEmitter(options);
+  const texts = new RunTexts();
+  const sends = new MessagingSends();
+  const wording = { ...defaultWording, ...options.wording };
+  const traits = { ...defaultTraits, ...options.tools };
+  const { now = Date.now } = options;
+  const scope = { options, emitter, texts, sends, wording, traits, now };
+  const tools = toolReplies(scope);
+  const assistant = assistantReplies(scope);
 
-/** All that is known of a run, and what each of its events does. */
-class ReplyRun {
-  readonly scope: ReplyScope;
-  readonly usage = new UsageSum();
-  readonly compaction = compactionWait();
-  readonly tools: ToolReplies;
-  readonly #assistant: AssistantReplies;
-  #lastMessage: AssistantMessage | undefined;
-  compactions = 0;
-  isAsking = false;
-
-  constructor(options: ReplyCallbackOptions) {
-    this.scope = {
-      options,
-      emitter: new ReplyEmitter(options),
-      texts: new RunTexts(),
-      sends: new MessagingSends(),
-      wording: { ...defaultWording, ...options.wording },
-      traits: { ...defaultTraits, ...options.tools },
-      now: options.now ?? Date.now,
-    };
-    this.tools = toolReplies(this.scope);
-    this.#assistant = new AssistantReplies(this.scope);
-  }
-
-  /** Handles an event. Returns a promise only where it has to wait. */
-  step(event: SessionEvent): Promise<void> | undefined {
-    this.scope.emitter.traceEvent(event.type);
-    const waiting = this.#handle(event);
-    this.scope.emitter.callWaiting();
-    return waiting;
-  }
-
-  #handle(event: SessionEvent): Promise<void> | undefined {
+  function handle(event: SessionEvent): Promise<void> | undefined {
     if (event.type !== 'message_update' || event.assistantMessageEvent.type !== 'text_delta') {
-      this.#assistant.release();
-      this.scope.emitter.callWaiting();
+      assistant.release();
+      emitter.callWaiting();
     }
     switch (event.type) {
       case 'agent_start':
-        this.scope.emitter.report('lifecycle', { phase: 'start' }, { startedAt: this.scope.now() });
+        emitter.report('lifecycle', { phase: 'start' }, { startedAt: now() });
         return undefined;
       case 'message_start':
-        if (event.message.role === 'assistant') this.#assistant.start();
+        if (event.message.role === 'assistant') assistant.start();
         return undefined;
       case 'message_update':
-        if (event.message.role === 'assistant') this.#updateMessage(event);
+        if (event.message.role === 'assistant') updateMessage(event);
         return undefined;
       case 'message_end':
-        if (event.message.role === 'assistant') this.#endMessage(event.message);
+        if (event.message.role === 'assistant') endMessage(event.message);
         return undefined;
       case 'tool_execution_start':
-        return this.#afterFlush(() => this.tools.start(event));
+        return afterFlush(() => tools.start(event));
       case 'tool_execution_update':
-        this.tools.update(event);
+        tools.update(event);
         return undefined;
       case 'tool_execution_end':
-        if (this.tools.end(event)) {
-          this.isAsking = true;
-          this.#assistant.silence();
+        if (tools.end(event)) {
+          isAsking = true;
+          assistant.silence();
         }
         return undefined;
       case 'auto_compaction_start':
-        this.#startCompaction();
+        startCompaction();
         return undefined;
       case 'auto_compaction_end':
-        this.#endCompaction(event.willRetry, event.result !== undefined && !event.aborted);
+        endCompaction(event.willRetry, event.result !== undefined && !event.aborted);
         return undefined;
       case 'agent_end':
-        return this.#endAgent(event);
+        return endAgent(event);
     }
   }
 
-  #updateMessage(event: MessageUpdate): void {
-    this.#lastMessage = event.message;
-    this.#assistant.update(event);
+  function updateMessage(event: MessageUpdate): void {
+    lastMessage = event.message;
+    assistant.update(event);
   }
 
-  #endMessage(message: AssistantMessage): void {
-    this.#lastMessage = message;
-    this.usage.add(message.usage);
-    this.#assistant.end(message);
+  function endMessage(message: AssistantMessage): void {
+    lastMessage = message;
+    usage.add(message.usage);
+    assistant.end(message);
   }
 
   /** All that was said before has to be handed over first. */
-  #afterFlush(effects: () => void): Promise<void> | undefined {
-    this.#assistant.blocks.flush();
-    const flushed = this.scope.emitter.call('onBlockReplyFlush');
+  function afterFlush(effects: () => void): Promise<void> | undefined {
+    assistant.blocks.flush();
+    const flushed = emitter.call('onBlockReplyFlush');
     if (flushed === undefined) {
-      if (this.scope.emitter.has('onBlockReplyFlush')) this.scope.emitter.callWaiting();
+      if (emitter.has('onBlockReplyFlush')) emitter.callWaiting();
       effects();
       return undefined;
     }
     return flushed.then(() => {
-      if (this.scope.emitter.isClosed) return;
+      if (emitter.isClosed) return;
       effects();
-      this.scope.emitter.callWaiting();
+      emitter.callWaiting();
     });
   }
 
-  #startCompaction(): void {
-    const { options, emitter } = this.scope;
-    this.compaction.start();
+  function startCompaction(): void {
+    compaction.start();
     const tell = (): void => emitter.runHook('onBeforeCompaction', options.onBeforeCompaction);
     if (emitter.isSeedOrder) tell();
     emitter.report('compaction', { phase: 'start' });
     if (!emitter.isSeedOrder) tell();
   }
 
-  #endCompaction(willRetry: boolean, isDone: boolean): void {
-    const { options, emitter, texts, sends } = this.scope;
-    if (isDone) this.compactions++;
+  function endCompaction(willRetry: boolean, isDone: boolean): void {
+    if (isDone) compactionCount++;
     if (willRetry) {
       texts.clear();
-      this.tools.clear();
+      tools.clear();
       sends.clear();
-      this.isAsking = false;
-      this.#assistant.startOver();
+      isAsking = false;
+      assistant.startOver();
     }
-    this.compaction.end(willRetry);
+    compaction.end(willRetry);
     emitter.report('compaction', { phase: 'end', willRetry });
-    const result = { compactedCount: this.compactions };
+    const result = { compactedCount: compactionCount };
     if (!willRetry) emitter.runHook('onAfterCompaction', options.onAfterCompaction, result);
   }
 
-  #endAgent(event: AgentEnd): Promise<void> | undefined {
-    const error = this.#errorOf(event);
-    const endedAt = this.scope.now();
-    if (error === undefined) this.scope.emitter.report('lifecycle', { phase: 'end' }, { endedAt });
-    else this.scope.emitter.report('lifecycle', { phase: 'error', error }, { endedAt });
-    this.#assistant.blocks.flush();
-    this.#assistant.blocks.closeTags();
-    const flushed = this.scope.emitter.call('onBlockReplyFlush');
-    this.compaction.agentEnded();
+  function endAgent(event: AgentEnd): Promise<void> | undefined {
+    const error = errorOf(event);
+    const endedAt = now();
+    if (error === undefined) emitter.report('lifecycle', { phase: 'end' }, { endedAt });
+    else emitter.report('lifecycle', { phase: 'error', error }, { endedAt });
+    assistant.blocks.flush();
+    assistant.blocks.closeTags();
+    const flushed = emitter.call('onBlockReplyFlush');
+    compaction.agentEnded();
     return flushed;
   }
 
   /** Why the run failed: its last message says so, or, where that is whole, the run itself. */
-  #errorOf({ error, aborted }: AgentEnd): string | undefined {
-    const message = this.#lastMessage;
+  function errorOf({ error, aborted }: AgentEnd): string | undefined {
+    const message = lastMessage;
     if (message?.stopReason === 'error')
-      return (
-        this.scope.wording.formatAssistantErrorText(message) ??
-        message.errorMessage ??
-        ''
-      ).trim();
+      return (wording.formatAssistantErrorText(message) ?? message.errorMessage ?? '').trim();
     const isStopped = aborted === true || message?.stopReason === 'aborted';
     return isStopped ? undefined : error?.message.trim();
   }
+
+  /** Handles an event. Returns a promise only where it has to wait. */
+  function step(event: SessionEvent): Promise<void> | undefined {
+    emitter.traceEvent(event.type);
+    const waiting = handle(event);
+    emitter.callWaiting();
+    return waiting;
+  }
+
+  const queue = eventQueue(step);
+  return {
+    assistantTexts: texts.list,
+    toolMetas: tools.metas,
+    handle: (event) => (emitter.isClosed ? undefined : queue.handle(event)),
+    settled: () => queue.settled(),
+    unsubscribe() {
+      emitter.close();
+      compaction.close();
+      queue.clear();
+    },
+    waitForCompactionRetry: () => compaction.wait(),
+    isCompacting: () => compaction.isPending(),
+    isCompactionInFlight: () => compaction.isInFlight(),
+    getCompactionCount: () => compactionCount,
+    getUsageTotals: () => usage.read(),
+    getLastToolError: () => tools.failures.last,
+    getMessagingToolSentTexts: () => [...sends.texts],
+    getMessagingToolSentMediaUrls: () => [...sends.mediaUrls],
+    getMessagingToolSentTargets: () => [...sends.targets],
+    didSendViaMessagingTool: () => sends.texts.length > 0,
+    didSendDeterministicApprovalPrompt: () => isAsking,
+  };
 }

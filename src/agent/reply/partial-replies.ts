@@ -7,71 +7,74 @@ import { ShownText } from './text/shown-text.js';
 import { noTags, stripTags, type TagState } from './text/strip-tags.js';
 
 /** Shows the text of a message while it grows. */
-export class PartialReplies {
-  readonly #emitter: ReplyEmitter;
-  readonly #reasoning: ReasoningReplies;
-  readonly #finalOnly: boolean;
+export function partialReplies(
+  options: ReplyCallbackOptions,
+  emitter: ReplyEmitter,
+  reasoning: ReasoningReplies,
+) {
+  const directives = new DirectiveQueue();
+  let shown = new ShownText();
+  let tags: TagState = noTags;
+  let hasShown = false;
+  const finalOnly = options.enforceFinalTag === true;
   /** Thoughts come as a block, and the host takes no blocks: the message is shown when it is whole. */
-  readonly #isHeldBack: boolean;
-  readonly #directives = new DirectiveQueue();
-  #reply: GrowingReply;
-  #shown = new ShownText();
-  #tags: TagState = noTags;
-  #hasShown = false;
-
-  constructor(options: ReplyCallbackOptions, emitter: ReplyEmitter, reasoning: ReasoningReplies) {
-    this.#emitter = emitter;
-    this.#reasoning = reasoning;
-    this.#finalOnly = options.enforceFinalTag === true;
-    this.#isHeldBack = options.reasoningMode === 'on' && !emitter.has('onBlockReply');
-    this.#reply = new GrowingReply(this.#finalOnly);
-  }
-
-  /** Something of this message was shown. */
-  get hasShown(): boolean {
-    return this.#hasShown;
-  }
-
-  startMessage(): void {
-    this.#directives.clear();
-    this.#hasShown = false;
-    this.#tags = noTags;
-    this.endMessage();
-  }
+  const isHeldBack = options.reasoningMode === 'on' && !emitter.has('onBlockReply');
+  let reply: GrowingReply = new GrowingReply(finalOnly);
 
   /** Ends the text: the next piece begins another. */
-  endMessage(): void {
-    this.#reply = new GrowingReply(this.#finalOnly);
-    this.#shown = new ShownText();
-  }
-
-  /** The text grew. @param isLast a block of it ended. */
-  append(piece: string, isLast: boolean): void {
-    const change = this.#reply.append(piece);
-    if (change === undefined) return;
-    const wasThinking = this.#tags.thinking;
-    const visible = stripTags(piece, this.#tags, this.#finalOnly);
-    this.#tags = visible.state;
-    const read = visible.text === '' ? undefined : this.#directives.push(visible.text, isLast);
-    if (!wasThinking && this.#tags.thinking) this.#reasoning.begin();
-    if (wasThinking && !this.#tags.thinking) this.#reasoning.end();
-    const added = this.#shown.grow(change);
-    const mediaUrls = read?.mediaUrls ?? [];
-    const hasMore = mediaUrls.length > 0 || read?.audioAsVoice === true;
-    if (added === undefined || (added === '' && !hasMore)) return;
-    this.show(change.text, added, mediaUrls, true);
+  function endMessage(): void {
+    reply = new GrowingReply(finalOnly);
+    shown = new ShownText();
   }
 
   /** Shows a message's text. @param isPartial it may grow. */
-  show(text: string, delta: string, mediaUrls: readonly string[], isPartial: boolean): void {
+  function show(
+    text: string,
+    delta: string,
+    mediaUrls: readonly string[],
+    isPartial: boolean,
+  ): void {
     const media = mediaUrls.length === 0 ? {} : { mediaUrls };
-    this.#hasShown = true;
+    hasShown = true;
     const partial = (): void => {
-      if (isPartial && !this.#isHeldBack)
-        void this.#emitter.call('onPartialReply', { text, ...media });
+      if (isPartial && !isHeldBack) void emitter.call('onPartialReply', { text, ...media });
     };
-    if (this.#emitter.isSeedOrder) partial();
-    this.#emitter.report('assistant', { text, delta, ...media });
-    if (!this.#emitter.isSeedOrder) partial();
+    if (emitter.isSeedOrder) partial();
+    emitter.report('assistant', { text, delta, ...media });
+    if (!emitter.isSeedOrder) partial();
   }
+
+  return {
+    /** Something of this message was shown. */
+    get hasShown(): boolean {
+      return hasShown;
+    },
+    startMessage(): void {
+      directives.clear();
+      hasShown = false;
+      tags = noTags;
+      endMessage();
+    },
+    endMessage,
+    /** The text grew. @param isLast a block of it ended. */
+    append(piece: string, isLast: boolean): void {
+      const change = reply.append(piece);
+      if (change === undefined) return;
+      const wasThinking = tags.thinking;
+      const visible = stripTags(piece, tags, finalOnly);
+      tags = visible.state;
+      const read = visible.text === '' ? undefined : directives.push(visible.text, isLast);
+      if (!wasThinking && tags.thinking) reasoning.begin();
+      if (wasThinking && !tags.thinking) reasoning.end();
+      const added = shown.grow(change);
+      const mediaUrls = read?.mediaUrls ?? [];
+      const hasMore = mediaUrls.length > 0 || read?.audioAsVoice === true;
+      if (added === undefined || (added === '' && !hasMore)) return;
+      show(change.text, added, mediaUrls, true);
+    },
+    show,
+  };
 }
+
+/** The parts of `partialReplies` that others use. */
+export type PartialReplies = ReturnType<typeof partialReplies>;

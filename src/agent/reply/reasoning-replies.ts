@@ -11,85 +11,83 @@ type ThinkingEvent = Extract<
 type ThoughtSource = 'blocks' | 'tags' | 'message';
 
 /** Shows what a model thinks while it does, in reasoning mode `stream`. */
-export class ReasoningReplies {
-  readonly #emitter: ReplyEmitter;
-  /** Thoughts are shown as they come: the mode asks for it, and somebody listens. */
-  readonly isStreaming: boolean;
-  #growing = new GrowingReasoning();
+export function reasoningReplies(emitter: ReplyEmitter, isWanted: boolean) {
+  let growing = new GrowingReasoning();
   /** The formatted thoughts that were shown last. */
-  #shown: string | undefined;
-  #source: ThoughtSource | undefined;
+  let shown: string | undefined;
+  let lastSource: ThoughtSource | undefined;
   /** The last block of thinking says something: what it grows by can be shown as it comes. */
-  #isLastVisible = false;
-  #isOpen = false;
+  let isLastVisible = false;
+  let isOpen = false;
   /** How many blocks of thinking the message had when it was read last, and how long they were. */
-  #read: { blocks: number; length: number } | undefined;
-
-  constructor(emitter: ReplyEmitter, isStreaming: boolean) {
-    this.#emitter = emitter;
-    this.isStreaming = isStreaming && emitter.has('onReasoningStream');
-  }
-
-  startMessage(): void {
-    this.#growing = new GrowingReasoning();
-    this.#shown = undefined;
-    this.#source = undefined;
-    this.#isOpen = false;
-    this.#read = undefined;
-  }
-
-  /** The thoughts of the message grew. What the message holds counts; without, what the event does. */
-  think(message: AssistantMessage, event: ThinkingEvent): void {
-    if (!this.isStreaming) return;
-    const delta = 'delta' in event ? event.delta : '';
-    const before = this.#read;
-    const read = measure(message);
-    this.#read = read;
-    const hasGrown = before?.blocks === read.blocks && read.length === before.length + delta.length;
-    const isShown = this.#source === 'blocks' && this.#isLastVisible;
-    if (hasGrown && delta !== '' && isShown) this.show('blocks', '', delta);
-    else {
-      const thinking = thinkingOf(message);
-      this.#isLastVisible = thinking.isLastVisible;
-      this.show('blocks', thinking.text || ('content' in event && event.content) || delta);
-    }
-  }
+  let lastRead: { blocks: number; length: number } | undefined;
+  /** Thoughts are shown as they come: the mode asks for it, and somebody listens. */
+  const isStreaming = isWanted && emitter.has('onReasoningStream');
 
   /** The thoughts are these now. @param grownBy what came to those that were shown last from the same source. */
-  show(source: ThoughtSource, thinking: string, grownBy?: string): void {
-    const isSame = source === this.#source;
-    if (!this.isStreaming || (isSame ? grownBy === '' : thinking === '')) return;
+  function show(source: ThoughtSource, thinking: string, grownBy?: string): void {
+    const isSame = source === lastSource;
+    if (!isStreaming || (isSame ? grownBy === '' : thinking === '')) return;
     const added = isSame ? grownBy : undefined;
-    if (added === undefined) this.#growing = new GrowingReasoning();
-    this.#source = source;
-    const before = this.#shown;
-    const change = this.#growing.append(added ?? thinking);
+    if (added === undefined) growing = new GrowingReasoning();
+    lastSource = source;
+    const before = shown;
+    const change = growing.append(added ?? thinking);
     if (change === undefined || (added === undefined && change.text === before)) return;
     const { text } = change;
-    this.#shown = text;
+    shown = text;
     const isGrown = added === undefined && before !== undefined && text.startsWith(before);
     const delta = isGrown ? text.slice(before.length) : change.delta;
-    this.#emitter.report('thinking', { text, delta }, {}, false);
-    void this.#emitter.call('onReasoningStream', { text });
+    emitter.report('thinking', { text, delta }, {}, false);
+    void emitter.call('onReasoningStream', { text });
   }
 
-  /** The message is whole, whatever it left open. */
-  endMessage(): void {
-    this.#isOpen = false;
-  }
-
-  /** The model thinks. */
-  begin(): void {
-    this.#isOpen = true;
-  }
-
-  /** The model has stopped thinking. Told once for each time it began. */
-  end(): void {
-    if (!this.#isOpen) return;
-    this.#isOpen = false;
-    void this.#emitter.call('onReasoningEnd');
-  }
+  return {
+    isStreaming,
+    startMessage(): void {
+      growing = new GrowingReasoning();
+      shown = undefined;
+      lastSource = undefined;
+      isOpen = false;
+      lastRead = undefined;
+    },
+    /** The thoughts of the message grew. What the message holds counts; without, what the event does. */
+    think(message: AssistantMessage, event: ThinkingEvent): void {
+      if (!isStreaming) return;
+      const delta = 'delta' in event ? event.delta : '';
+      const before = lastRead;
+      const read = measure(message);
+      lastRead = read;
+      const hasGrown =
+        before?.blocks === read.blocks && read.length === before.length + delta.length;
+      const isShown = lastSource === 'blocks' && isLastVisible;
+      if (hasGrown && delta !== '' && isShown) show('blocks', '', delta);
+      else {
+        const thinking = thinkingOf(message);
+        isLastVisible = thinking.isLastVisible;
+        show('blocks', thinking.text || ('content' in event && event.content) || delta);
+      }
+    },
+    show,
+    /** The message is whole, whatever it left open. */
+    endMessage(): void {
+      isOpen = false;
+    },
+    /** The model thinks. */
+    begin(): void {
+      isOpen = true;
+    },
+    /** The model has stopped thinking. Told once for each time it began. */
+    end(): void {
+      if (!isOpen) return;
+      isOpen = false;
+      void emitter.call('onReasoningEnd');
+    },
+  };
 }
+
+/** The parts of `reasoningReplies` that others use. */
+export type ReasoningReplies = ReturnType<typeof reasoningReplies>;
 
 /** How many blocks of thinking a message has, and how long they are together: that is read at no cost. */
 function measure(message: AssistantMessage): { blocks: number; length: number } {

@@ -175,6 +175,3 @@ export function toolReplies(scope: ToolScope) {
     },
   };
 }
-
-/** The parts of `toolReplies` that others use. */
-export type ToolReplies = ReturnType<typeof toolReplies>;
