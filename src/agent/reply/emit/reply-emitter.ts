@@ -1,4 +1,4 @@
-import { type Fields, isThenable, silentLogger } from '../../../kernel/index.js';
+import { type Fields, isThenable, silentLogger, unfailing } from '../../../kernel/index.js';
 import type { ReplyCallbackFunctions, ReplyCallbackOptions } from './reply-options.js';
 import type { ReplyEventStream } from './reply-payload.js';
 
@@ -12,7 +12,8 @@ type Payload<Name extends CallbackName> = Parameters<NonNullable<ReplyCallbackFu
 export function replyEmitter(options: ReplyCallbackOptions) {
   let later: (() => void)[] = [];
   let isClosed = false;
-  const { runId, sessionId, sessionKey, logger = silentLogger, order, emitAgentEvent } = options;
+  const { runId, sessionId, sessionKey, order, emitAgentEvent } = options;
+  const logger = unfailing(options.logger ?? silentLogger); // the run goes on
   /** The order of seed 001, instead of the one that hosts come from. */
   const isSeedOrder = order === 'seed';
   const trace = Object.freeze(sessionId === undefined ? { runId } : { runId, sessionId });
@@ -30,7 +31,7 @@ export function replyEmitter(options: ReplyCallbackOptions) {
   /** Calls anything else that a host gave, with the same care. */
   function run(name: string, call: () => unknown): Promise<void> | undefined {
     if (isClosed) return undefined;
-    log('debug', 'reply callback', { callback: name });
+    logger.debug('reply callback', { ...trace, callback: name });
     try {
       const returned = call();
       if (!isThenable(returned)) return undefined;
@@ -51,15 +52,7 @@ export function replyEmitter(options: ReplyCallbackOptions) {
   }
 
   function failed(name: string, error: unknown): void {
-    log('error', 'a reply callback failed', { callback: name, error });
-  }
-
-  function log(level: 'debug' | 'error', message: string, fields: Fields): void {
-    try {
-      logger[level](message, { ...trace, ...fields });
-    } catch {
-      // nobody is left to tell, and the run goes on
-    }
+    logger.error('a reply callback failed', { ...trace, callback: name, error });
   }
 
   return {
@@ -69,7 +62,7 @@ export function replyEmitter(options: ReplyCallbackOptions) {
     },
     /** Logs a session event as it comes. */
     traceEvent(type: string): void {
-      log('debug', 'session event', { type });
+      logger.debug('session event', { ...trace, type });
     },
     has(name: CallbackName): boolean {
       return options[name] !== undefined;

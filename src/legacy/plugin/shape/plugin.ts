@@ -2,7 +2,6 @@ import type { UndoReport } from '../../../extension/index.js';
 import type {
   Clock,
   FamilyName,
-  Fields,
   HandlerClass,
   Kernel,
   Logger,
@@ -11,6 +10,8 @@ import type {
 import type { LegacyHookName } from '../../hooks/index.js';
 import type { LegacyManifest } from './manifest.js';
 import type { LegacyChannel, LegacyCommand, LegacyService } from './shapes.js';
+
+type Fields = Readonly<Record<string, unknown>>;
 
 /** A plugin hook that a plugin has registered, and what it became. */
 export interface PluginHook {

@@ -1,5 +1,6 @@
-import type { Fields } from '../../../kernel/index.js';
 /** The shapes that an OpenClaw plugin registers beside hooks, and those that it is called with; profile 2026.3. */
+
+type Fields = Readonly<Record<string, unknown>>;
 
 /** The logger of a plugin. */
 export interface LegacyLogger {
