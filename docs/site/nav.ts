@@ -60,6 +60,7 @@ export const sidebar: readonly PageGroup[] = [
     ['Thread ownership', 'extensions/thread-ownership/README.md'],
     ['Policies', 'extensions/policies/README.md'],
     ['Rate limit', 'extensions/rate-limit/README.md'],
+    ['Budget', 'extensions/budget/README.md'],
     ['Quiet hours', 'extensions/quiet-hours/README.md'],
   ]),
   group(

@@ -57,9 +57,11 @@ export type {
 } from './parts/options.js';
 export type { ReplyOptions } from './parts/reply-options.js';
 export type { ChatAnswer, ChatCommand, ChatCommandContext } from './provided/chat-commands.js';
+export { parseCommandLine } from './provided/commands.js';
 export type { RolesOf, RoleTable } from './provided/roles.js';
 export type { HttpRoute } from './provided/routes.js';
 export type { HttpRouteStatus, HttpRoutes } from './routes/host-routes.js';
+export { sessionKeyOf } from './session/routing.js';
 export * from './sqlite/open-sqlite.js';
 export type { StoredRow } from './sqlite/sqlite-texts.js';
 export type { SqliteValue } from './sqlite/sqlite-values.js';

@@ -75,6 +75,7 @@ describe('the package', () => {
       'extensions/thread-ownership/tsconfig.json',
       'extensions/policies/tsconfig.json',
       'extensions/rate-limit/tsconfig.json',
+      'extensions/budget/tsconfig.json',
     ]) {
       const { compilerOptions } = JSON.parse(readFileSync(join(root, config), 'utf8'));
       expect([config, compilerOptions.sourceMap ?? false]).toEqual([config, false]);

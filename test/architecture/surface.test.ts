@@ -89,7 +89,7 @@ describe('the budget of values', () => {
     './extension': 11,
     './gateway': 6,
     './agent': 14,
-    './host': 15,
+    './host': 17, // 15, and the two rules that tell a command and a session before the host does
   };
 
   it('names each entry point', () => {

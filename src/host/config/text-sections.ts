@@ -38,6 +38,7 @@ export const cancelText = z.strictObject({
   'owned-elsewhere': onCancel('owned-elsewhere'),
   duplicate: onCancel('duplicate'),
   'rate-limited': onCancel('rate-limited'),
+  'budget-exceeded': onCancel('budget-exceeded'),
   unsafe: onCancel('unsafe'),
   'quiet-hours': onCancel('quiet-hours'),
   'approval-required': onCancel('approval-required'),

@@ -69,6 +69,7 @@ export const agentEndStages = [
     payload: named<AgentCompleted>(agentCompletedPayload),
     shared: ['messages'],
     annotations: annotated('memoryKeys', 'summary'),
+    principal: true,
     timeoutMs: 30_000,
     stageTimeoutMs: 60_000,
     purpose: 'Captures a finished run: memory storage, metrics.',

@@ -1,0 +1,76 @@
+import type { PayloadOf } from 'sluice';
+import { type Amount, microUsdOf, type Price, type Settings } from './config.js';
+
+type Completed = Readonly<PayloadOf<'agent.completed'>>;
+type Usage = NonNullable<Completed['usage']>;
+
+/** The charge for a run, and if it is an estimate. */
+export interface Charge {
+  readonly charge: Amount;
+  readonly isGuess: boolean;
+}
+
+/**
+ * Finds the charge for a run.
+ *
+ * @param model the model that was called; `undefined` if none was, `null` if nobody has seen the call.
+ */
+export function chargeOf(
+  { usage, messages = [] }: Completed,
+  model: string | null | undefined,
+  { estimate, prices }: Pick<Settings, 'estimate' | 'prices'>,
+): Charge {
+  if (usage === undefined)
+    return model === undefined
+      ? { charge: { tokens: 0, microUsd: 0 }, isGuess: false }
+      : { charge: estimate, isGuess: true };
+  const priced = microUsdIn(usage, priceOf(answeringModel(messages) ?? model ?? '', prices));
+  const isGuess = priced === undefined && estimate.microUsd > 0;
+  return {
+    charge: { tokens: tokensIn(usage), microUsd: priced ?? estimate.microUsd },
+    isGuess,
+  };
+}
+
+function tokensIn({ totalTokens, ...counts }: Usage): number {
+  const { inputTokens = 0, outputTokens = 0, cacheReadTokens = 0, cacheWriteTokens = 0 } = counts;
+  return totalTokens ?? inputTokens + outputTokens + cacheReadTokens + cacheWriteTokens;
+}
+
+/** Finds the money: as it was reported, or by the price. Tokens that only the total has count as output. */
+function microUsdIn(usage: Usage, price: Price | undefined): number | undefined {
+  if (usage.costUsd !== undefined) return Math.max(0, microUsdOf(usage.costUsd));
+  if (price === undefined) return undefined;
+  const { inputTokens = 0, outputTokens = 0, cacheReadTokens = 0, cacheWriteTokens = 0 } = usage;
+  const counted = inputTokens + outputTokens + cacheReadTokens + cacheWriteTokens;
+  const others = Math.max(0, tokensIn(usage) - counted);
+  const { input, output, cacheRead = input, cacheWrite = input } = price;
+  return Math.ceil(
+    inputTokens * input +
+      (outputTokens + others) * output +
+      cacheReadTokens * cacheRead +
+      cacheWriteTokens * cacheWrite,
+  );
+}
+
+/** The price of a model: by its name, or by the longest beginning of it that ends in `*`. */
+function priceOf(model: string, prices: Settings['prices']): Price | undefined {
+  if (Object.hasOwn(prices, model)) return prices[model];
+  const globs = Object.keys(prices).filter(
+    (name) => name.endsWith('*') && model.startsWith(name.slice(0, -1)),
+  );
+  const [longest] = globs.toSorted((one, other) => other.length - one.length);
+  return longest === undefined ? undefined : prices[longest];
+}
+
+/** The model that the last message names: an agent may have gone over to another than the one it was asked for. */
+function answeringModel(messages: readonly unknown[]): string | undefined {
+  const last = messages.findLast(
+    (message): message is { readonly role: 'assistant'; readonly model?: unknown } =>
+      typeof message === 'object' &&
+      message !== null &&
+      'role' in message &&
+      message.role === 'assistant',
+  );
+  return typeof last?.model === 'string' ? last.model : undefined;
+}
