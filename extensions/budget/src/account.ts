@@ -12,7 +12,7 @@ interface Hold extends Amount {
   readonly runId?: string;
 }
 
-/** What was used in a day under one cap, and the reservations by their messages. */
+/** The figures of a day under one cap: the tokens and money that were used, and the reservations by their messages. */
 export interface Account {
   /** For people. */
   readonly name: string;

@@ -78,7 +78,12 @@ export async function runCommand<T>(
   return { success, ...ran, replies };
 }
 
-/** Reads a command line of a chat: `/name` and its arguments. A path such as `/etc/hosts` is no command. */
+/**
+ * Reads a command line of a chat: `/name` and its arguments. A path such as `/etc/hosts` is no command.
+ *
+ * @example
+ * if (parseCommandLine(payload.message.content) !== undefined) return; // no agent answers it
+ */
 export function parseCommandLine(
   content: string,
 ): { readonly name: string; readonly args: string[] } | undefined {

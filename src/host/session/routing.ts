@@ -69,7 +69,10 @@ export async function routeMessage(
  * @example
  * sessionKeyOf('main', message); // 'agent:main:console:ada'
  */
-export function sessionKeyOf(agentId: string, message: RoutedMessage): string {
+export function sessionKeyOf(
+  agentId: string,
+  message: PayloadOf<'routing.resolving'>['message'],
+): string {
   const { channel, accountId = 'default', threadId } = message;
   const conversation = conversationOf(message);
   const within = conversation.startsWith(`${channel}:`)
