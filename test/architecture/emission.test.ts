@@ -13,7 +13,7 @@ const dispatchedIn: Readonly<Record<string, readonly string[]>> = {
   ],
   'src/host/provided/commands.ts': ['command.received', 'command.completed'],
   'src/host/receive/account.ts': ['account.started', 'account.stopped'],
-  'src/host/ingress/carry-update.ts': ['ingress.received', 'ingress.normalized'],
+  'src/host/ingress/ingress-stages.ts': ['ingress.received', 'ingress.normalized'],
   'src/host/session/routing.ts': ['routing.resolving', 'routing.resolved'],
   'src/host/session/sessions.ts': [
     'session.starting',

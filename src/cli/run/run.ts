@@ -265,8 +265,18 @@ async function untilStopped(
 
 /** Names the bounds of the config as the host does. */
 function hostBounds(settings: Settings) {
-  const { budgets, lanes, session, failureText, cancelText, channels, approvals, roles, secrets } =
-    settings;
+  const {
+    budgets,
+    ingress,
+    lanes,
+    session,
+    failureText,
+    cancelText,
+    channels,
+    approvals,
+    roles,
+    secrets,
+  } = settings;
   return definedFields({
     roles,
     session,
@@ -274,6 +284,7 @@ function hostBounds(settings: Settings) {
     cancelText,
     startOnly: channels,
     sendTimeoutMs: budgets.sendTimeoutMs,
+    ingress,
     maxRunning: lanes.maxRunning,
     laneCapacity: lanes.capacity,
     capacity: lanes.total,

@@ -36,6 +36,23 @@ export const lanes = z.strictObject({
   ),
 });
 
+/** How messages come in. */
+export const ingress = z.strictObject({
+  joinWithinMs: setting(
+    z.record(
+      z
+        .string()
+        .regex(/^[^:/\s]+(?:\/[^:\s]+)?$/, 'expected the name of a channel, or "channel/account"'),
+      z
+        .number()
+        .min(0)
+        .max(60_000)
+        .describe('milliseconds from 0 to 60000, such as 1500; 0 where no message waits'),
+    ),
+    'an object: by "channel" or "channel/account", the milliseconds that a message waits for the next one of its sender, so that one turn answers both; by default none waits',
+  ),
+});
+
 /** How humans are asked before something happens. */
 export const approvals = z.strictObject({
   to: setting(

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { agent, gateway, provider, session } from './agent-sections.js';
 import { extension, handlerWatch, override, plugin, quarantine } from './extension-sections.js';
-import { approvals, budgets, health, journal, lanes, logging } from './host-sections.js';
+import { approvals, budgets, health, ingress, journal, lanes, logging } from './host-sections.js';
 import { name, roleEntry, setting, settingOr } from './setting.js';
 import { cancelText, failureText } from './text-sections.js';
 
@@ -96,6 +96,7 @@ export const configSchema = z
       'the path of the folder in which extensions keep files; by default it lies beside the journal',
     ),
     approvals: settingOr({}, approvals, 'an object: how humans are asked before something happens'),
+    ingress: settingOr({}, ingress, 'an object: how messages come in'),
     lanes: settingOr({}, lanes, 'an object with the bounds of what waits'),
     session: settingOr({}, session, 'an object: what agents get of their sessions'),
     failureText: settingOr(

@@ -6,12 +6,16 @@ export function isLeftToNext({ signal, backlog, journal }: HostParts): boolean {
   return journal.outlivesHost && (signal.aborted || backlog.isClosed);
 }
 
-/** Begins an update, unless that was done. @returns whether it has begun; else it is tried again later. Never rejects. */
-export async function beginUpdate(parts: HostParts, eventId: string): Promise<boolean> {
+/** Begins an update, with those that join it, unless that was done. @returns whether it has begun; else it is tried again later. Never rejects. */
+export async function beginUpdate(
+  parts: HostParts,
+  eventId: string,
+  joined?: readonly string[],
+): Promise<boolean> {
   const { journal, backlog, logger, leftOpen } = parts;
   if (backlog.begun.has(eventId)) return true;
   try {
-    await journal.begin(eventId);
+    await journal.begin(eventId, joined);
     backlog.begun.add(eventId);
     return true;
   } catch (error) {

@@ -1,12 +1,12 @@
-import { Trail, whyNot } from '../../agent/index.js';
-import { definedFields, type Outcome, oneLine } from '../../kernel/index.js';
+import { Trail } from '../../agent/index.js';
+import { definedFields, oneLine } from '../../kernel/index.js';
 import { withCancelReply } from '../egress/cancel-reply.js';
 import { tellFailure } from '../egress/reply.js';
 import { runJob } from '../jobs/run-job.js';
 import { type MessageEnd, stopped } from '../journal/message-end.js';
 import type { Place } from '../lanes/place.js';
 import type { HostParts } from '../parts/parts.js';
-import { refOf, refsOf } from '../parts/refs.js';
+import { refsOf } from '../parts/refs.js';
 import { parseCommandLine } from '../provided/commands.js';
 import { inSession } from '../session/in-session.js';
 import {
@@ -18,8 +18,8 @@ import {
 import { answerMessage } from '../turn/answer.js';
 import { takeAnswer } from './answers.js';
 import { guarded } from './guarded.js';
+import { joinMessages, normalize, tellReceived } from './ingress-stages.js';
 import { carryInteraction } from './interactions.js';
-import { principalOf } from './principal.js';
 import { runChatCommand } from './run-chat-command.js';
 import type { TakenUpdate } from './taken-update.js';
 import type { Fate } from './when-full.js';
@@ -102,17 +102,17 @@ async function carry(
     received,
     refsOf(decoded.message.channel, conversationOf(decoded.message), decoded.message),
   );
-  const normalized = await trail.dispatch('ingress.normalized', decoded.message, {
-    signal: parts.signal,
-  });
+  const first = await normalize(parts, trail, decoded.message);
   if (parts.signal.aborted) return stopped;
-  if (normalized.status !== 'passed') {
-    const reason = `ingress.normalized ${whyNot(normalized)}`;
+  if ('failed' in first) {
+    const reason = first.failed;
     parts.logger.error('a message failed at ingress.normalized', { channel, detail: reason });
     return { status: 'failed', reason };
   }
-  const { raw: _raw, config: _config, ...message } = normalized.payload;
-  const answer = await takeAnswer(parts, trail, taken, message);
+  const { joined } = taken;
+  const message = joined === undefined ? first : await joinMessages(parts, trail, taken, first);
+  if (parts.signal.aborted || taken.isStopped === true) return stopped;
+  const answer = joined === undefined ? await takeAnswer(parts, trail, taken, message) : undefined;
   if (answer !== undefined) return answer;
   const routing = await routeMessage(parts, trail, message, decoded.route);
   if (parts.signal.aborted) return stopped;
@@ -132,24 +132,8 @@ async function carry(
           ...full,
           sends: await tellFailure(parts, trail, message, { code: 'busy', message: full.reason }),
         }
-      : await answerOrRun(parts, trail, routing, message, place);
+      : await answerOrRun(parts, trail, routing, message, place, joined !== undefined);
   return { agentId: agent.id, sessionKey, ...ending };
-}
-
-/** Dispatches `ingress.received`, under the id of the update. */
-function tellReceived(
-  parts: HostParts,
-  { eventId, account, update, receivedAtMs, decoded }: TakenUpdate,
-): Promise<Outcome<'ingress.received'>> {
-  const { channel, accountId } = account;
-  const { raw, updateId } = update;
-  const named = definedFields({ channel: channel.id, accountId, updateId });
-  const principal = principalOf(parts, account, decoded);
-  return parts.kernel.dispatch(
-    'ingress.received',
-    { receivedAtMs, raw, ...named },
-    { accountRef: refOf(channel.id, accountId), eventId, ...definedFields({ principal }) },
-  );
 }
 
 async function answerOrRun(
@@ -158,9 +142,10 @@ async function answerOrRun(
   routing: Routed,
   message: RoutedMessage,
   place: Place,
+  isJoined: boolean,
 ): Promise<Ending> {
   const { agent, sessionKey } = routing;
-  const line = parseCommandLine(message.content);
+  const line = isJoined ? undefined : parseCommandLine(message.content);
   if (line === undefined)
     return inSession(parts, place, { sessionKey, agent }, (held) =>
       guarded(parts, trail, message, () => answerMessage(parts, trail, routing, message, held)),

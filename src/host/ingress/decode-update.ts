@@ -4,8 +4,9 @@ import { type Decoded, jobOf, laneOfJob } from '../jobs/job.js';
 import type { HostParts } from '../parts/parts.js';
 import type { RunningAccount } from '../provided/accounts.js';
 import { parseCommandLine } from '../provided/commands.js';
-import { conversationOf } from '../session/routing.js';
+import { laneOfPlace } from '../session/routing.js';
 import { checkInteraction } from './interactions.js';
+import type { TakenUpdate } from './taken-update.js';
 
 /** Decodes an update. Never throws. */
 export function decodeUpdate(
@@ -42,10 +43,23 @@ export function laneOf(parts: HostParts, account: RunningAccount, decoded: Decod
   }
   if (decoded.kind !== 'message' && decoded.kind !== 'command') return JSON.stringify(lane);
   const { message } = decoded;
-  lane.push(conversationOf(message), String(message.threadId ?? ''));
   const command = parseCommandLine(message.content);
   const runsAtOnce = command !== undefined && parts.commands.get(command.name)?.runsAtOnce === true;
-  return `${runsAtOnce ? atOnce : ''}${JSON.stringify(lane)}`;
+  return `${runsAtOnce ? atOnce : ''}${laneOfPlace(account.channel.id, account.accountId, message)}`;
+}
+
+/** The lane of a conversation beside which an update runs at once. */
+export function besideLane({
+  account,
+  decoded,
+}: Pick<TakenUpdate, 'account' | 'decoded'>): string | undefined {
+  const { channel, accountId } = account;
+  if (decoded.kind === 'interaction') {
+    const { conversationId = '', threadId = '' } = decoded.interaction;
+    return JSON.stringify([channel.id, accountId, conversationId, String(threadId)]);
+  }
+  if (decoded.kind !== 'message' && decoded.kind !== 'command') return undefined;
+  return laneOfPlace(channel.id, accountId, decoded.message);
 }
 
 /** Tells whether the jobs of a lane wait for none but each other: they are about what runs, and may have to end it. */

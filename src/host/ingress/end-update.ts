@@ -1,17 +1,31 @@
 import type { InboundUpdate } from '../../channel/index.js';
 import { definedFields, oneLine } from '../../kernel/index.js';
-import type { MessageEnd } from '../journal/message-end.js';
+import { joinedReason, type MessageEnd } from '../journal/message-end.js';
 import { logJournalFailure } from '../outbox/journal-failure.js';
 import type { HostParts } from '../parts/parts.js';
 import type { RunningAccount } from '../provided/accounts.js';
 import type { TakenUpdate } from './taken-update.js';
 
-/** Ends an update that is kept, and tells how. Never rejects. */
+/** An update as its end needs it. */
+type EndingUpdate = Pick<TakenUpdate, 'eventId' | 'account' | 'update' | 'joined'>;
+
+/** The ends of a message that no turn and no veto of a turn has made: they are no ends of the messages that joined it. */
+const ownEnds: readonly MessageEnd['status'][] = [
+  ...(['ignored', 'undecodable', 'command', 'interaction', 'answer', 'job'] as const),
+];
+
+/** Tells whether an end is that of the messages that joined, too (durability §10.7). */
+export function isEndOfAll(status: MessageEnd['status']): boolean {
+  return !ownEnds.includes(status);
+}
+
+/** Ends an update that is kept, with those that joined it, and tells how. Never rejects. */
 export async function endUpdate(
   parts: HostParts,
-  { eventId, account, update }: Pick<TakenUpdate, 'eventId' | 'account' | 'update'>,
+  taken: EndingUpdate,
   end: MessageEnd,
 ): Promise<void> {
+  const { eventId, account, update, joined } = taken;
   const { journal, counts, backlog, leftOpen, logger } = parts;
   const { status, reason } = end;
   const isLeft = status === 'aborted' && parts.signal.aborted; // the host had no time for it: it has not ended
@@ -28,9 +42,50 @@ export async function endUpdate(
     } catch (error) {
       logJournalFailure(logger, 'the end of an update was not kept', { eventId, error });
       leftOpen.add(eventId); // its sends are kept: they are not sent again
+      for (const one of joined ?? []) leftOpen.add(one.eventId);
     }
   }
   tellMessageEnd(parts, end);
+  if (joined !== undefined && !isLeft && !leftOpen.has(eventId))
+    await Promise.all([...joined].map((one) => endJoined(parts, one, end)));
+}
+
+/** Ends an update as the one that it joined has ended; if that was no turn, it is handled on its own. */
+async function endJoined(parts: HostParts, taken: TakenUpdate, carrier: MessageEnd): Promise<void> {
+  const { eventId } = taken;
+  if (!isEndOfAll(carrier.status)) {
+    parts.joins?.forget(eventId);
+    return;
+  }
+  const { status, correlationId = '' } = carrier;
+  const how = { isDead: status === 'failed', to: correlationId };
+  parts.counts.joined++;
+  await endAsJoined(parts, taken, how, carrier);
+}
+
+/** Ends an update that joined another. Never rejects. @param how.isDead that one is a dead letter. */
+export async function endAsJoined(
+  parts: HostParts,
+  { eventId, account, update }: EndingUpdate,
+  { isDead, to }: { readonly isDead: boolean; readonly to: string },
+  named: Partial<Pick<MessageEnd, 'agentId' | 'sessionKey'>> = {},
+): Promise<void> {
+  const { journal, counts, leftOpen, logger } = parts;
+  const reason = joinedReason(to);
+  if (isDead && journal.outlivesHost) counts.deadLetters++;
+  if (!journal.outlivesHost) await acknowledge(parts, account, update);
+  try {
+    await journal.endUpdate(eventId, { isDead, outcome: 'joined', reason });
+  } catch (error) {
+    logJournalFailure(logger, 'the end of an update was not kept', { eventId, error });
+    leftOpen.add(eventId); // it ends when it is taken up
+  }
+  const { agentId, sessionKey } = named;
+  tellMessageEnd(parts, {
+    ...{ status: 'joined', channel: account.channel.id, accountId: account.accountId },
+    ...definedFields({ updateId: update.updateId, correlationId: eventId, agentId, sessionKey }),
+    ...{ reason, sends: [] },
+  });
 }
 
 /** Tells the provider that an update need not come again. Never rejects. */

@@ -4,6 +4,7 @@ import type { HostParts } from '../parts/parts.js';
 import { beginUpdate, giveBack, isLeftToNext } from './begin-update.js';
 import { carryToEnd } from './carry-update.js';
 import { endUpdate } from './end-update.js';
+import { joinUpdates } from './join-updates.js';
 import type { TakenUpdate } from './taken-update.js';
 
 /** `held up`: it could not be begun. What comes after it in its conversation waits, too. */
@@ -35,13 +36,28 @@ export async function handleUpdate(
   const { eventId } = taken;
   if (isLeftToNext(parts)) return 'done';
   if (await isSuspended(parts, taken)) return 'done';
-  if (!(await beginUpdate(parts, eventId))) return 'held up';
+  const joining = parts.joins && (await joinUpdates(parts, taken, how.place));
+  if (parts.joins !== undefined && (joining === undefined || isLeftToNext(parts))) return 'done';
+  const whole = joining ?? taken;
+  if (!(await beginWhole(parts, whole))) return 'held up';
   using _sends = parts.outbox.open(eventId, how.earlier);
   const place = countedPlace(parts, eventId, how.place);
-  const end = await carryToEnd(parts, taken, place);
+  const end = await carryToEnd(parts, whole, place);
   if (place.isLost === true) return 'held up';
-  await endUpdate(parts, taken, end);
+  await endUpdate(parts, whole, end);
   return 'done';
+}
+
+/** Begins an update with those that join it. @returns whether it has begun. */
+async function beginWhole(parts: HostParts, { eventId, joined }: TakenUpdate): Promise<boolean> {
+  if (joined === undefined) return beginUpdate(parts, eventId);
+  const { joins, backlog } = parts;
+  const ids = [...joined].map((one) => one.eventId);
+  if (backlog.begun.has(eventId)) return true; // they had joined it before
+  joins?.claim(ids);
+  const isBegun = await beginUpdate(parts, eventId, ids);
+  if (!isBegun) for (const id of ids) joins?.forget(id);
+  return isBegun;
 }
 
 /** Puts a job off whose extension went while it waited in its lane: it waits for its account. @returns whether it does. */

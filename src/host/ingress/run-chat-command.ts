@@ -5,7 +5,7 @@ import type { MessageEnd } from '../journal/message-end.js';
 import type { HostParts } from '../parts/parts.js';
 import type { ChatAnswer } from '../provided/chat-commands.js';
 import { type parseCommandLine, runCommand } from '../provided/commands.js';
-import type { RoutedMessage } from '../session/routing.js';
+import { laneOfPlace, type RoutedMessage } from '../session/routing.js';
 import { resetSession } from '../session/sessions.js';
 
 /** How a command that came in a chat went. */
@@ -55,7 +55,9 @@ export async function runChatCommand(
       stopTurn: () => {
         const isRunning = parts.turns.has(sessionKey);
         parts.turns.abort(sessionKey);
-        return isRunning;
+        const accountId = trail.last?.event.accountRef?.id ?? message.accountId ?? '';
+        const lane = laneOfPlace(message.channel, accountId, message);
+        return parts.joins?.stop(lane) === true || isRunning;
       },
       commands: [...parts.commands.values()],
     });

@@ -1,5 +1,7 @@
 import type { InboundUpdate } from '../../channel/index.js';
+import { definedFields } from '../../kernel/index.js';
 import type { Decoded } from '../jobs/job.js';
+import type { UpdateRecord } from '../journal/journal.js';
 import type { RunningAccount } from '../provided/accounts.js';
 
 /** An update that the host has taken in. */
@@ -14,4 +16,17 @@ export interface TakenUpdate {
   readonly decoded: Decoded;
   /** The number of this attempt, from 1 up. */
   readonly attempt?: number;
+  /** The updates that joined it, in order, without those that have ended by themselves (durability §10). */
+  readonly joined?: Set<TakenUpdate>;
+  /** A person has stopped it before it began. */
+  readonly isStopped?: boolean;
+}
+
+/** An update as its channel gave it. */
+export function updateOf({ updateId, receivedAtMs, body }: UpdateRecord): InboundUpdate {
+  return {
+    raw: body === undefined ? undefined : JSON.parse(body),
+    receivedAtMs,
+    ...definedFields({ updateId }),
+  };
 }

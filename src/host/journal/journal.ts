@@ -36,6 +36,8 @@ export interface UpdateRecord extends NewUpdate {
    * do not say how it ends.
    */
   readonly retriedAfterSeq?: number;
+  /** As long as it is open: the event id of the update that it joined, whose turn answers it (durability §10.5). */
+  readonly joinedTo?: string;
   readonly acceptedAtMs: number;
   readonly endedAtMs?: number;
   /** The end of its message. */
@@ -211,10 +213,11 @@ export interface Journal extends JournalReader {
   /**
    * Begins to handle an update.
    *
+   * @param joined the event ids of updates that join it: the same write gives them `joinedTo`. They were never begun.
    * @returns the number of times that it was begun, with this one.
-   * @throws SluiceError (as a rejection) `journal-state` if it has ended or is not known.
+   * @throws SluiceError (as a rejection) `journal-state` if it, or one that joins it, has ended or is not known.
    */
-  begin(eventId: string): Promise<number>;
+  begin(eventId: string, joined?: readonly string[]): Promise<number>;
   /**
    * Takes a beginning back: its host stops in good order before the update has come to its end. It is begun one time fewer.
    *
@@ -262,7 +265,7 @@ export interface Journal extends JournalReader {
   endSend(sendId: string, end: SendEndRecord): Promise<void>;
   /** Keeps a dispatch with the next write. Never fails: what cannot be kept is counted. */
   dispatched(dispatch: NewDispatch): void;
-  /** Has a dead letter handled again, from its first attempt; `retriedAfterSeq` is kept. @returns whether it was one. */
+  /** Has a dead letter handled again, from its first attempt, with those that had joined it. @returns whether it was one. */
   retry(eventId: string): Promise<boolean>;
   /** Drops dead letters: this one, or all. @returns how many. */
   purge(eventId?: string): Promise<number>;

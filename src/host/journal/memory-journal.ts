@@ -13,6 +13,7 @@ import {
   type UpdateRecord,
 } from './journal.js';
 import { InOrder, MemoryRows, Newest } from './memory-rows.js';
+import { joinedReason } from './message-end.js';
 
 /** The options of a journal in memory. */
 export interface MemoryJournalOptions {
@@ -106,19 +107,29 @@ export function memoryJournal({
       updates.set(record);
       return { status: 'accepted' };
     },
-    begin: async (eventId) =>
-      changeUpdate(eventId, 'begun', (was) => ({
+    begin: async (eventId, joined = []) => {
+      const { state } = updates.get(eventId) ?? {};
+      if (joined.length > 0 && !includes(openUpdates, state ?? ''))
+        throw misuse('update', eventId, 'begun', state);
+      const joining = joined.map((id) => {
+        const row = updates.get(id);
+        if (row?.state !== 'accepted') throw misuse('update', id, 'joined', row?.state);
+        return row;
+      });
+      for (const row of joining) updates.set({ ...row, joinedTo: eventId });
+      return changeUpdate(eventId, 'begun', (was) => ({
         ...was,
         state: 'handling',
         attempts: was.attempts + 1,
-      })).attempts,
+      })).attempts;
+    },
     giveBack: async (eventId) => {
       const was = updates.get(eventId);
       if (was?.state !== 'handling') throw misuse('update', eventId, 'given back', was?.state);
       updates.set({ ...was, attempts: Math.max(0, was.attempts - 1) });
     },
     endUpdate: async (eventId, { isDead, ...end }) => {
-      changeUpdate(eventId, 'ended', ({ body, retriedAfterSeq: _, ...was }) => ({
+      changeUpdate(eventId, 'ended', ({ body, retriedAfterSeq: _, joinedTo: _to, ...was }) => ({
         ...was,
         ...end,
         ...(isDead && body !== undefined && { body }),
@@ -162,9 +173,15 @@ export function memoryJournal({
     retry: async (eventId) => {
       const was = updates.get(eventId);
       if (was?.state !== 'dead') return false;
-      const { endedAtMs: _at, outcome: _outcome, reason: _reason, ...rest } = was;
-      updates.set({ ...rest, state: 'accepted', attempts: 0, retriedAfterSeq: seq });
-      endedUpdates.delete(eventId);
+      const again = (row: UpdateRecord, mark: Partial<UpdateRecord>): void => {
+        const { endedAtMs: _at, outcome: _outcome, reason: _reason, ...rest } = row;
+        updates.set({ ...rest, state: 'accepted', attempts: 0, ...mark });
+        endedUpdates.delete(row.eventId);
+      };
+      again(was, { retriedAfterSeq: seq });
+      for (const one of [...updates.values()])
+        if (one.state === 'dead' && one.outcome === 'joined')
+          if (one.reason === joinedReason(eventId)) again(one, { joinedTo: eventId });
       return true;
     },
     purge: async (eventId) => {

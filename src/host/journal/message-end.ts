@@ -9,6 +9,7 @@ export type { SendReport };
  * - `command`: it was a command; its answer is in `sends`.
  * - `interaction`: a button, a list or a form was used; what handlers answered is in `sends`.
  * - `answer`: it answered a question of an extension; no agent saw it.
+ * - `joined`: another message's turn answers it; `reason` names that message.
  * - `job`: it was a job of an extension, such as an injection.
  * - `cancelled`: a veto stopped it, or every reply to it. `reason` names the veto.
  * - `aborted`: somebody stopped it, or the host had to stop before it was done.
@@ -22,6 +23,7 @@ export interface MessageEnd {
     | 'command'
     | 'interaction'
     | 'answer'
+    | 'joined'
     | 'job'
     | 'cancelled'
     | 'aborted'
@@ -58,4 +60,9 @@ export function endOf(sends: readonly SendReport[]): Pick<MessageEnd, 'status' |
     status: 'cancelled',
     reason: extensionId === undefined ? code : `${extensionId}/${contributionId}: ${code}`,
   };
+}
+
+/** The reason of an update that ends because it joined another; it leads to that one. */
+export function joinedReason(eventId: string): string {
+  return `it joined ${eventId}`;
 }

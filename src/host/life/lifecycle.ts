@@ -161,6 +161,12 @@ export async function startAll(
     );
     throw hostError('no-account', { what: why.join('; ') || 'no channel has one' });
   }
+  const known = accounts.flatMap(({ channel, accountId }) => [channel, `${channel}/${accountId}`]);
+  for (const at of parts.joins?.names ?? [])
+    if (!known.includes(at))
+      parts.logger.warn('ingress.joinWithinMs names a channel or an account that does not run', {
+        at,
+      });
   openAccounts.complete();
   parts.extensions.use(extensionUser(parts, opened, openAccounts));
   return { extensions: parts.extensions.statuses, accounts, failed };
@@ -186,6 +192,7 @@ export async function stopAll(
     await attempt(parts, `stopIntake of ${channel.id}`, () => channel.stopIntake(accountId));
   // what waits in the journal is left to the next host, unless the input has ended: then all of it is done
   if (timeoutMs < Number.POSITIVE_INFINITY) closeBacklog(parts.backlog);
+  parts.joins?.end(); // what waits for others begins now, or is left
   if (parts.journal.outlivesHost)
     parts.approvals.leave(); // the next host goes on when they are answered
   else if (timeoutMs === Number.POSITIVE_INFINITY) void parts.approvals.close(); // the input has ended

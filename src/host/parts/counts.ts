@@ -12,6 +12,8 @@ export interface Counts {
   dropped: number;
   /** Of those, updates that had to wait in the journal alone. */
   parked: number;
+  /** Updates that joined another, whose turn answers them. */
+  joined: number;
   /** Updates that were taken up from the journal: parked ones, and after a restart or because an operator asked for it. */
   resumed: number;
   /** Updates that went to the dead letters. */
@@ -45,6 +47,7 @@ export function newCounts(): Counts {
     refused: 0,
     dropped: 0,
     parked: 0,
+    joined: 0,
     resumed: 0,
     deadLetters: 0,
   };

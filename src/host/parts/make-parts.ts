@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { ActiveRuns } from '../../agent/index.js';
 import { ExtensionSet } from '../../extension/index.js';
 import {
+  type Clock,
   createKernel,
   definedFields,
   type KernelOptions,
@@ -18,6 +19,7 @@ import type { Journal } from '../journal/journal.js';
 import { memoryJournal } from '../journal/memory-journal.js';
 import { newBacklog } from '../lanes/backlog.js';
 import { ReloadGate } from '../lanes/gate.js';
+import { Joins } from '../lanes/joins.js';
 import { Lanes } from '../lanes/lanes.js';
 import { Slots } from '../lanes/slots.js';
 import { Outbox } from '../outbox/outbox.js';
@@ -35,7 +37,7 @@ import { AgentSlots } from './agent-slots.js';
 import { newCounts } from './counts.js';
 import { extensionData } from './extension-data.js';
 import { OnceAMinute } from './once-a-minute.js';
-import { type HostOptions, usualSendMs } from './options.js';
+import { type HostOptions, longestJoinWithinMs, usualSendMs } from './options.js';
 import type { HostParts } from './parts.js';
 import { TakenOver } from './taken-over.js';
 
@@ -129,11 +131,24 @@ export function partsOf(options: HostOptions, signal: AbortSignal): HostParts {
       slots: running,
     }),
     sessionLanes: new Lanes({ capacity: Number.POSITIVE_INFINITY }),
+    joins: joinsOf(options, clock),
     turns: new ActiveRuns(),
     newId: options.newId ?? ((kind) => `${kind}-${randomUUID()}`),
     signal,
     options,
   };
+}
+
+/** Nothing if no message waits for others. @throws SluiceError `bad-option`. */
+function joinsOf({ ingress = {} }: HostOptions, clock: Clock): Joins | undefined {
+  const { joinWithinMs = {} } = ingress;
+  for (const [at, ms] of Object.entries(joinWithinMs))
+    if (!(ms >= 0 && ms <= longestJoinWithinMs)) {
+      const problem = `joinWithinMs of "${at}" is ${oneLine(ms)}: write milliseconds from 0 to ${longestJoinWithinMs}`;
+      throw kernelError('bad-option', { option: 'ingress', problem });
+    }
+  const isOn = Object.values(joinWithinMs).some((ms) => ms > 0);
+  return isOn ? new Joins(clock, joinWithinMs) : undefined;
 }
 
 /** A journal of the caller may be older than its type, or plain JavaScript. */

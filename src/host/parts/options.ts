@@ -24,6 +24,9 @@ export const usualSendMs = 60_000;
 /** Characters of an update that a journal keeps if the options do not say. */
 export const usualUpdateLength = 1_048_576;
 
+/** The longest `joinWithinMs`: ten times as long is the longest wait of a message. */
+export const longestJoinWithinMs = 60_000;
+
 /** An agent that the host offers. */
 export interface AgentDefinition {
   /** The name that routes choose it by. */
@@ -168,6 +171,14 @@ export interface HostOptions {
    * channel waits in the journal, or is refused if the journal does not outlive the host (durability §8.2).
    */
   readonly whenLaneFull?: 'refuse' | 'drop' | 'wait';
+  /** How messages come in. */
+  readonly ingress?: {
+    /**
+     * Milliseconds that a message waits for the next one of its sender, so that one turn answers both: by `channel`, or by
+     * `channel/account`, from 0 to 60 000. By default none waits (durability §10).
+     */
+    readonly joinWithinMs?: Readonly<Record<string, number>>;
+  };
   /** How humans are asked before something happens. */
   readonly approvals?: ApprovalOptions;
   /** The facts of this process that `runtime.started` and the runs of agents tell. */

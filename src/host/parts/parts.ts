@@ -7,6 +7,7 @@ import type { KeptApprovals } from '../approvals/kept-approvals.js';
 import type { Journal } from '../journal/journal.js';
 import type { Backlog } from '../lanes/backlog.js';
 import type { ReloadGate } from '../lanes/gate.js';
+import type { Joins } from '../lanes/joins.js';
 import type { Lanes } from '../lanes/lanes.js';
 import type { Slots } from '../lanes/slots.js';
 import type { Outbox } from '../outbox/outbox.js';
@@ -89,6 +90,8 @@ export interface HostParts extends SendParts {
   readonly conversationLanes: Lanes;
   /** One lane a session: two conversations that share one take turns. */
   readonly sessionLanes: Lanes;
+  /** The messages that wait for others to join them; absent if none does. */
+  readonly joins: Joins | undefined;
   /** The turns that run now, with the sends that belong to them. */
   readonly turns: ActiveRuns;
   readonly newId: (kind: 'session' | 'run') => string;

@@ -1,12 +1,13 @@
 import { isLeftToNext } from '../ingress/begin-update.js';
 import { decodeUpdate, laneOf, runsAtOnce } from '../ingress/decode-update.js';
 import type { Worked } from '../ingress/handle-update.js';
+import { updateOf } from '../ingress/taken-update.js';
 import { openUpdates, type UpdateRecord } from '../journal/journal.js';
 import { type KeptLane, tellIdle } from '../lanes/backlog.js';
 import type { Place } from '../lanes/place.js';
 import { mayPass } from '../outbox/journal-failure.js';
 import type { HostParts } from '../parts/parts.js';
-import { resumeUpdate, updateOf } from '../recovery/resume.js';
+import { resumeUpdate } from '../recovery/resume.js';
 import { isDamageTold, readOpen } from './open-rows.js';
 
 // The journal is the queue. The host has in hand the updates that run, and as many as may run next. One reading of the journal
@@ -197,6 +198,7 @@ export function hold(
       if ((await work(place)) === 'held up') backlog.heldUp.add(lane);
     } finally {
       inHand.delete(eventId);
+      parts.joins?.forget(eventId);
     }
   };
   const running = run(inOrder);

@@ -1,9 +1,10 @@
 import type { InboundUpdate } from '../../channel/index.js';
 import { deferred, definedFields, oneLine } from '../../kernel/index.js';
 import { carryToEnd } from '../ingress/carry-update.js';
-import { decodeUpdate, laneOf } from '../ingress/decode-update.js';
+import { besideLane, decodeUpdate, laneOf, runsAtOnce } from '../ingress/decode-update.js';
 import { acknowledge, endUpdate, tellMessageEnd } from '../ingress/end-update.js';
 import { handleBegun, handleUpdate, type Worked } from '../ingress/handle-update.js';
+import { joinKeyOf } from '../ingress/join-key.js';
 import type { TakenUpdate } from '../ingress/taken-update.js';
 import { fateOf, mayPark, roomFor } from '../ingress/when-full.js';
 import { boundedJson } from '../journal/bounded-json.js';
@@ -45,13 +46,15 @@ export async function receiveUpdate(
     (await kept.promise)?.status === 'accepted'
       ? handleBegun(parts, taken, { place, earlier: [] })
       : 'done';
-  const isBegun = admitNow(parts, { eventId, lane, work });
+  const key = parts.joins && joinKeyOf(parts, taken);
+  const isBegun = key === undefined && admitNow(parts, { eventId, lane, work });
   const arrived = isBegun ? undefined : arriveIn(parts.backlog, lane);
   const accepted = await keep(parts, taken, { lane, isBegun });
   kept.resolve(accepted);
   if (accepted?.status === 'accepted' && !isBegun) takePlace(parts, taken, lane);
   arrived?.();
   arriving.delete(eventId);
+  if (accepted?.status === 'accepted') parts.joins?.arrived(lane, key);
   void feed(parts); // it may have waited for this one to be written down
   if (accepted === undefined) return 'refused';
   if (isToAcknowledge(parts, accepted)) await acknowledge(parts, account, update);
@@ -71,8 +74,9 @@ function takePlace(parts: HostParts, taken: TakenUpdate, lane: string): void {
   const { account, eventId } = taken;
   const fate = fateOf(parts, account, lane);
   if (fate === 'handled') {
-    const work = (place: Place) => handleUpdate(parts, taken, { place, earlier: [] });
+    const work = (place: Place) => handleInLane(parts, taken, { place, lane });
     admit(parts, { eventId, lane, work }, mayPark(parts, account));
+    if (parts.joins && inHand.has(eventId)) parts.joins.hold(eventId, taken.update);
     return;
   }
   inHand.add(eventId);
@@ -88,6 +92,23 @@ function takePlace(parts: HostParts, taken: TakenUpdate, lane: string): void {
   const refused =
     fate === 'dropped' ? refuse() : conversationLanes.run(refusals, refuse, { runsAtOnce: true });
   refused.catch((error: unknown) => logger.error('a message failed', { eventId, error }));
+}
+
+/** Handles an update whose turn has come, unless it has joined another meanwhile. */
+async function handleInLane(
+  parts: HostParts,
+  taken: TakenUpdate,
+  { place, lane }: { readonly place: Place; readonly lane: string },
+): Promise<Worked> {
+  const { joins } = parts;
+  const how = { place, earlier: [] };
+  if (joins === undefined) return handleUpdate(parts, taken, how);
+  if (joins.hasJoined(taken.eventId)) return 'done';
+  try {
+    return await handleUpdate(parts, taken, how);
+  } finally {
+    if (runsAtOnce(lane)) joins.close(besideLane(taken) ?? '');
+  }
 }
 
 /** Keeps an update. Never rejects. @returns nothing if the journal could not keep it. */

@@ -1,10 +1,11 @@
-import type { InboundUpdate } from '../../channel/index.js';
 import { definedFields, type Principal } from '../../kernel/index.js';
 import { beginUpdate, giveBack, isLeftToNext } from '../ingress/begin-update.js';
 import { decodeUpdate } from '../ingress/decode-update.js';
-import { endUpdate } from '../ingress/end-update.js';
+import { endAsJoined, endUpdate, isEndOfAll } from '../ingress/end-update.js';
 import { handleUpdate, type Worked } from '../ingress/handle-update.js';
+import { joinedTo } from '../ingress/join-group.js';
 import { principalOf } from '../ingress/principal.js';
+import { type TakenUpdate, updateOf } from '../ingress/taken-update.js';
 import { leftBehind, openUpdates, type SendRecord, type UpdateRecord } from '../journal/journal.js';
 import { endOf, type MessageEnd } from '../journal/message-end.js';
 import type { Place } from '../lanes/place.js';
@@ -40,7 +41,14 @@ export async function resumeUpdate(
     return 'done';
   }
   const update = updateOf(record);
-  const taken = { eventId, account, update, receivedAtMs };
+  const left = await leftJoined(parts, record, { eventId, account, update });
+  if (left !== undefined) return left;
+  const wasBegun = record.state === 'handling' || record.retriedAfterSeq !== undefined;
+  const joined = wasBegun ? await joinedTo(parts, record) : new Set<TakenUpdate>();
+  const taken = {
+    ...{ eventId, account, update, receivedAtMs },
+    ...(joined.size > 0 && { joined }),
+  };
   const about = definedFields({ channel, accountId, updateId, correlationId: eventId });
   const named: Omit<MessageEnd, 'status'> = { ...about, sends: [] };
   const earlier = await journal.sends({ correlationId: eventId, limit: allSends });
@@ -67,6 +75,29 @@ export async function resumeUpdate(
       { place, earlier: settled },
     );
   }
+  return 'done';
+}
+
+/**
+ * Ends an update that joined another, which has ended (durability §10.7).
+ *
+ * @returns nothing if it is to be handled on its own.
+ */
+async function leftJoined(
+  parts: HostParts,
+  { joinedTo: to }: UpdateRecord,
+  taken: Pick<TakenUpdate, 'eventId' | 'account' | 'update'>,
+): Promise<Worked | undefined> {
+  if (to === undefined) return undefined;
+  const [carrier] = await parts.journal.updates({ eventId: to, withoutBody: true });
+  if (carrier === undefined) return undefined;
+  const { state, outcome } = carrier;
+  if (openUpdates.some((open) => open === state)) {
+    parts.leftOpen.add(taken.eventId); // its end could not be written yet, and both are taken up again
+    return 'done';
+  }
+  if (outcome === undefined || !isEndOfAll(outcome)) return undefined;
+  await endAsJoined(parts, taken, { isDead: state === 'dead', to });
   return 'done';
 }
 
@@ -106,15 +137,6 @@ function endOfAnswered(
     return { ...endOf(answers.map(reportOfRecord)), sends: reports };
   const reason = 'it could not be answered, and its sender was told so';
   return { status: 'failed', reason, sends: reports };
-}
-
-/** An update as its channel gave it. */
-export function updateOf({ updateId, receivedAtMs, body }: UpdateRecord): InboundUpdate {
-  return {
-    raw: body === undefined ? undefined : JSON.parse(body),
-    receivedAtMs,
-    ...definedFields({ updateId }),
-  };
 }
 
 function isOpen({ state }: SendRecord): boolean {

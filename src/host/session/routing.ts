@@ -92,3 +92,14 @@ export function sessionKeyOf(
 export function conversationOf(message: RoutedMessage | InboundMessage): string {
   return message.conversationId ?? message.from;
 }
+
+/** The lane of the conversation of a message. */
+export function laneOfPlace(
+  channel: string,
+  accountId: string,
+  message: RoutedMessage | InboundMessage,
+): string {
+  return JSON.stringify([
+    ...[channel, accountId, conversationOf(message), String(message.threadId ?? '')],
+  ]);
+}

@@ -200,7 +200,7 @@ async function keepProviderSessions(
 }
 
 /** Writes the question to the agent: the text made for models, or the words that were said, and those of its audio. */
-function promptOf({ promptText, content, transcript }: RoutedMessage): string {
+export function promptOf({ promptText, content, transcript }: RoutedMessage): string {
   if (promptText !== undefined) return promptText;
   return [content, transcript ?? ''].filter((text) => text.trim() !== '').join('\n\n');
 }

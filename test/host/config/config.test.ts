@@ -43,6 +43,7 @@ describe('a config (§20.1)', () => {
       strict: false,
       overrides: {},
       budgets: {},
+      ingress: {},
       lanes: {},
       session: {},
       failureText: {},

@@ -11,7 +11,7 @@ export interface RecordTable<Row> extends JournalTable<Row> {
 
 const seq = 'seq INTEGER PRIMARY KEY AUTOINCREMENT';
 
-const updates = journalTable<Omit<UpdateRecord, 'retriedAfterSeq'>>('updates', {
+const updates = journalTable<Omit<UpdateRecord, 'retriedAfterSeq' | 'joinedTo'>>('updates', {
   seq,
   eventId: 'event_id TEXT NOT NULL UNIQUE',
   channel: 'channel TEXT NOT NULL',
@@ -34,23 +34,35 @@ export const updatesTable: RecordTable<UpdateRecord> = {
   correlationColumn: 'event_id',
   timeColumn: 'accepted_at_ms',
   record: (row) => {
-    const retriedAfterSeq = retriedAfterSeqOf(row['outcome']);
-    if (retriedAfterSeq === undefined) return updates.record(row);
-    return { ...updates.record({ ...row, outcome: null }), retriedAfterSeq };
+    const { outcome, ended_at_ms: endedAtMs } = row;
+    const mark = endedAtMs === null ? markOf(outcome) : undefined;
+    return mark === undefined
+      ? updates.record(row)
+      : { ...updates.record({ ...row, outcome: null }), ...mark };
   },
 };
 
 /**
  * An update that is open has no outcome. If an operator had it tried again, its column says after which of its sends that
- * was, so files of this version need no column more.
+ * was, and if it joined another update, which one; so files of this version need no column more.
  */
 export function outcomeOfRetried(afterSeq: number): string {
   return `retried after send ${afterSeq}`;
 }
 
-function retriedAfterSeqOf(outcome: SqliteRow[string] | undefined): number | undefined {
-  const [, afterSeq] = /^retried after send (\d+)$/.exec(String(outcome)) ?? [];
-  return afterSeq === undefined ? undefined : Number(afterSeq);
+/** The outcome of an open update that joined another. */
+export function outcomeOfJoined(eventId: string): string {
+  return `joined to ${eventId}`;
+}
+
+function markOf(
+  outcome: SqliteRow[string] | undefined,
+): Pick<UpdateRecord, 'retriedAfterSeq' | 'joinedTo'> | undefined {
+  if (typeof outcome !== 'string') return undefined;
+  const [, afterSeq] = /^retried after send (\d+)$/.exec(outcome) ?? [];
+  if (afterSeq !== undefined) return { retriedAfterSeq: Number(afterSeq) };
+  const [, joinedTo] = /^joined to (.+)$/s.exec(outcome) ?? [];
+  return joinedTo === undefined ? undefined : { joinedTo };
 }
 
 export const sendsTable: RecordTable<SendRecord> = {

@@ -1,8 +1,16 @@
 import { hostError } from '../../errors.js';
 import type { SqliteDatabase, SqliteRow } from '../../sqlite/open-sqlite.js';
 import type { CleanText } from '../clean-body.js';
-import type { SendRecord, SendState, UpdateRecord, UpdateState } from '../journal.js';
 import {
+  openUpdates,
+  type SendRecord,
+  type SendState,
+  type UpdateRecord,
+  type UpdateState,
+} from '../journal.js';
+import { joinedReason } from '../message-end.js';
+import {
+  outcomeOfJoined,
   outcomeOfRetried,
   type RecordTable,
   sendsTable,
@@ -34,7 +42,9 @@ export interface JournalChanges {
   readonly sends: TableRows;
   readonly changeUpdate: Change<UpdateRecord, UpdateState>;
   readonly changeSend: Change<SendRecord, SendState>;
-  /** Has a dead letter handled again. @returns whether it was one. */
+  /** Has updates join one that is open. Nothing is changed if it throws. @throws SluiceError `journal-state`, `database-damaged`. */
+  join(eventId: string, joined: readonly string[]): void;
+  /** Has a dead letter handled again, with those that joined it. @returns whether it was one. */
   retry(eventId: string): boolean;
   /** Drops a dead letter, or all. @returns how many. */
   purge(eventId?: string): number;
@@ -65,17 +75,33 @@ export function journalChanges(database: SqliteDatabase, clean?: CleanText): Jou
   const lastSend = database.prepare('SELECT max(seq) AS seq FROM sends WHERE correlation_id = ?');
   // what is done with needs no body any more, and people's words are not kept longer than they must be
   const purge = (row: SqliteRow): void => updates.change(row, { state: 'ended', body: null });
+  const inState = (id: string, from: readonly UpdateState[], wanted: string): SqliteRow => {
+    const row = updates.find('event_id', id);
+    const state = String(row?.['state'] ?? 'not known');
+    if (row === undefined || !from.some((one) => one === state))
+      throw hostError('journal-state', { what: 'update', id, wanted, state });
+    return row;
+  };
+  const again = { state: 'accepted', attempts: 0, ended_at_ms: null, reason: null };
   return {
     updates,
     sends,
+    join: (eventId, joined) => {
+      if (joined.length === 0) return;
+      inState(eventId, openUpdates, 'begun');
+      const rows = joined.map((id) => inState(id, ['accepted'], 'joined'));
+      for (const row of rows) updates.change(row, { outcome: outcomeOfJoined(eventId) });
+    },
     changeUpdate: changed('update', updates, updatesTable),
     changeSend: changed('send', sends, sendsTable),
     retry: (eventId) => {
       const row = dead(eventId);
       if (row === undefined) return false;
-      const again = { state: 'accepted', attempts: 0, ended_at_ms: null, reason: null };
       const outcome = outcomeOfRetried(Number(lastSend.get(eventId)?.['seq'] ?? 0));
       updates.change(row, { ...again, outcome });
+      const ofIt = `state = 'dead' AND ${isNotEnded} AND outcome = 'joined' AND reason = ?`;
+      for (const one of updates.read(ofIt, [joinedReason(eventId)], { withoutBody: true }))
+        updates.change(one, { ...again, outcome: outcomeOfJoined(eventId) });
       return true;
     },
     purge: (eventId) => {

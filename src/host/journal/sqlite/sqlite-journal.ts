@@ -113,8 +113,9 @@ export class FileJournal extends SqliteReader implements SqliteJournal {
     return { status: 'known', state, attempts: Number(known['attempts']) };
   }
 
-  begin(eventId: string): Promise<number> {
+  begin(eventId: string, joined: readonly string[] = []): Promise<number> {
     return this.#commits.write(() => {
+      this.#changes.join(eventId, joined);
       const next = (was: SqliteRow) => Number(was['attempts']) + 1;
       const was = this.#changes.changeUpdate(eventId, openUpdates, 'begun', (row) => ({
         state: 'handling',

@@ -1,0 +1,122 @@
+import { type Trail, whyNot } from '../../agent/index.js';
+import type { InboundMessage } from '../../channel/index.js';
+import { definedFields, type Outcome } from '../../kernel/index.js';
+import type { HostParts } from '../parts/parts.js';
+import { refOf, refsOf } from '../parts/refs.js';
+import { conversationOf, type RoutedMessage } from '../session/routing.js';
+import { promptOf } from '../turn/answer.js';
+import { endUpdate } from './end-update.js';
+import { principalOf } from './principal.js';
+import type { TakenUpdate } from './taken-update.js';
+
+/** A message as `ingress.normalized` has left it, or the reason why it failed there. */
+export type Normalized = RoutedMessage | { readonly failed: string };
+
+/** Dispatches `ingress.received`, under the id of the update. @param correlationId of the update that it joined. */
+export function tellReceived(
+  parts: HostParts,
+  { eventId, account, update, receivedAtMs, decoded }: TakenUpdate,
+  correlationId?: string,
+): Promise<Outcome<'ingress.received'>> {
+  const { channel, accountId } = account;
+  const { raw, updateId } = update;
+  const named = definedFields({ channel: channel.id, accountId, updateId });
+  const principal = principalOf(parts, account, decoded);
+  return parts.kernel.dispatch(
+    'ingress.received',
+    { receivedAtMs, raw, ...named },
+    {
+      accountRef: refOf(channel.id, accountId),
+      eventId,
+      ...definedFields({ principal, correlationId }),
+    },
+  );
+}
+
+/** Dispatches `ingress.normalized` for a message. */
+export async function normalize(
+  { signal }: HostParts,
+  trail: Trail,
+  message: InboundMessage,
+): Promise<Normalized> {
+  const normalized = await trail.dispatch('ingress.normalized', message, { signal });
+  if (normalized.status !== 'passed') return { failed: `ingress.normalized ${whyNot(normalized)}` };
+  const { raw: _raw, config: _config, ...routed } = normalized.payload;
+  return routed;
+}
+
+/**
+ * Makes one message of a carrier and of those that joined it: each passes the stages of ingress on the trail of the carrier. One
+ * that fails there ends by itself (durability §10.6).
+ */
+export async function joinMessages(
+  parts: HostParts,
+  trail: Trail,
+  carrier: TakenUpdate,
+  first: RoutedMessage,
+): Promise<RoutedMessage> {
+  const { joined = new Set() } = carrier;
+  const all = [first];
+  for (const taken of joined) {
+    if (parts.signal.aborted) break;
+    await tellReceived(parts, taken, carrier.eventId);
+    const { last } = trail;
+    const message = await normalizePart(parts, trail, taken);
+    if (!('failed' in message)) {
+      all.push(message);
+      continue;
+    }
+    trail.follow(last);
+    if (parts.signal.aborted) break; // it is handled again
+    joined.delete(taken);
+    const { eventId, account, update } = taken;
+    const { accountId } = account;
+    const named = definedFields({ accountId, updateId: update.updateId, correlationId: eventId });
+    const reason = `${message.failed}; it had joined ${carrier.eventId}`;
+    const end = { status: 'failed', channel: account.channel.id, reason, sends: [] } as const;
+    await endUpdate(parts, taken, { ...end, ...named });
+  }
+  trail.carry(refsOf(first.channel, conversationOf(first), first));
+  return all.length === 1 ? first : joinedMessage(all, first);
+}
+
+async function normalizePart(
+  parts: HostParts,
+  trail: Trail,
+  { decoded }: TakenUpdate,
+): Promise<Normalized> {
+  if (decoded.kind !== 'message') return { failed: `it is decoded as ${decoded.kind} now` };
+  const { message } = decoded;
+  trail.carry(refsOf(message.channel, conversationOf(message), message));
+  return normalize(parts, trail, message);
+}
+
+/** Makes one message of several, in order. */
+function joinedMessage(all: readonly RoutedMessage[], first: RoutedMessage): RoutedMessage {
+  const texts = (of: (one: RoutedMessage) => string | undefined): string =>
+    all
+      .map((one) => of(one) ?? '')
+      .filter((text) => text.trim() !== '')
+      .join('\n\n');
+  const has = (of: (one: RoutedMessage) => unknown): boolean =>
+    all.some((one) => of(one) !== undefined);
+  // a transcript stands where its message does, and so do texts made for models
+  const isPrompted = has(({ promptText, transcript }) => promptText ?? transcript);
+  return {
+    ...first,
+    content: texts(({ content }) => content),
+    attachments: all.flatMap(({ attachments }) => attachments),
+    metadata: Object.assign({}, ...all.map(({ metadata }) => metadata).reverse()),
+    ...definedFields({
+      body: has(({ body }) => body) ? texts(({ body, content }) => body ?? content) : undefined,
+      promptText: isPrompted ? texts(promptOf) : undefined,
+      transcript: has(({ transcript }) => transcript)
+        ? texts(({ transcript }) => transcript)
+        : undefined,
+      replyTo: all.find(({ replyTo }) => replyTo !== undefined)?.replyTo,
+      wasMentioned: all.some(({ wasMentioned }) => wasMentioned === true)
+        ? true
+        : first.wasMentioned,
+    }),
+  };
+}

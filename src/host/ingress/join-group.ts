@@ -1,0 +1,88 @@
+import { openUpdates, type UpdateRecord } from '../journal/journal.js';
+import { joinAtMost, longestJoin } from '../lanes/joins.js';
+import type { HostParts } from '../parts/parts.js';
+import { decodeUpdate } from './decode-update.js';
+import { joinKeyOf } from './join-key.js';
+import { type TakenUpdate, updateOf } from './taken-update.js';
+
+/** The messages behind a carrier that join it. */
+export interface Group {
+  readonly members: readonly TakenUpdate[];
+  /** No more may join: there are enough, or what comes next does not join. */
+  readonly isFull: boolean;
+  /** The next one is being written down. */
+  readonly isArriving: boolean;
+  /** The time of the last of them by the journal, in milliseconds since 1970. */
+  readonly lastAtMs: number;
+}
+
+/** Finds the messages that join a carrier, by the rows of its lane: whoever looks at the same rows finds the same messages. */
+export async function groupOf(
+  parts: HostParts,
+  carrier: UpdateRecord & { readonly lane: string },
+  key: string,
+): Promise<Group> {
+  const { journal, backlog, inHand, joins } = parts;
+  const { lane, seq: afterSeq, acceptedAtMs } = carrier;
+  const rows = await journal.updates({ lane, states: openUpdates, afterSeq, limit: joinAtMost });
+  const members: TakenUpdate[] = [];
+  let lastAtMs = acceptedAtMs;
+  const found = (isFull: boolean, isArriving = false): Group => ({
+    ...{ members, isFull, isArriving, lastAtMs },
+  });
+  for (const row of rows) {
+    const { eventId } = row;
+    if (backlog.arriving.has(eventId)) return found(false, true);
+    const isRefused = inHand.has(eventId) && joins?.held(eventId) === undefined;
+    const taken = isRefused || !isNew(row) ? undefined : takenOf(parts, row);
+    const withinMs = taken === undefined ? 0 : (joins?.withinMs(taken.account) ?? 0);
+    const isSoon =
+      row.acceptedAtMs - lastAtMs <= withinMs &&
+      row.acceptedAtMs - acceptedAtMs <= longestJoin * withinMs;
+    if (taken === undefined || !isSoon || joinKeyOf(parts, taken) !== key) return found(true);
+    members.push(taken);
+    lastAtMs = row.acceptedAtMs;
+    if (members.length + 1 >= joinAtMost) return found(true);
+  }
+  return found(false);
+}
+
+/**
+ * Finds the messages that have joined a carrier which was begun before. Between them there may be messages that an operator has had
+ * tried again since then.
+ */
+export async function joinedTo(
+  parts: HostParts,
+  { eventId, seq, lane }: UpdateRecord,
+): Promise<Set<TakenUpdate>> {
+  const joined = new Set<TakenUpdate>();
+  if (lane === undefined) return joined;
+  for (let afterSeq = seq; ; ) {
+    const filter = { lane, states: openUpdates, afterSeq, limit: joinAtMost };
+    const rows = await parts.journal.updates(filter);
+    for (const row of rows) {
+      const taken = row.joinedTo === eventId ? takenOf(parts, row) : undefined;
+      if (taken !== undefined) joined.add(taken);
+      else if (row.retriedAfterSeq === undefined) return joined;
+      afterSeq = row.seq;
+    }
+    if (rows.length < joinAtMost) return joined;
+  }
+}
+
+/** Tells whether an update was never begun, and has joined no other. */
+function isNew({ state, attempts, retriedAfterSeq, joinedTo: other }: UpdateRecord): boolean {
+  return (
+    state === 'accepted' && attempts === 0 && retriedAfterSeq === undefined && other === undefined
+  );
+}
+
+function takenOf(parts: HostParts, row: UpdateRecord): TakenUpdate | undefined {
+  const { eventId, channel, accountId, receivedAtMs, body } = row;
+  const account = parts.accounts.find(channel, accountId);
+  const kept = body === undefined ? undefined : updateOf(row);
+  const update = parts.journal.outlivesHost ? kept : parts.joins?.held(eventId);
+  if (account === undefined || update === undefined) return undefined; // the next host could not join it
+  const decoded = decodeUpdate(parts, account, update);
+  return { eventId, account, update, receivedAtMs, decoded };
+}

@@ -1,0 +1,87 @@
+import type { UpdateRecord } from '../journal/journal.js';
+import { longestJoin } from '../lanes/joins.js';
+import type { Place } from '../lanes/place.js';
+import type { HostParts } from '../parts/parts.js';
+import { laneOf } from './decode-update.js';
+import { type Group, groupOf } from './join-group.js';
+import { joinKeyOf } from './join-key.js';
+import type { TakenUpdate } from './taken-update.js';
+
+/**
+ * Lets a message wait in its lane for the messages that join it (durability §10). It has not begun, so it gives back what those have
+ * that run.
+ *
+ * @returns the update with those that join it; nothing if its account went meanwhile. Never rejects: if the journal cannot be
+ *   read, none joins.
+ */
+export async function joinUpdates(
+  parts: HostParts,
+  taken: TakenUpdate,
+  place: Place,
+): Promise<TakenUpdate | undefined> {
+  const { joins, clock, gate, backlog, journal, accounts } = parts;
+  const key = joinKeyOf(parts, taken);
+  if (joins === undefined || key === undefined || taken.joined !== undefined) return taken;
+  const { account, eventId } = taken;
+  const record = await recordOf(parts, eventId);
+  if (record?.state !== 'accepted' || record.retriedAfterSeq !== undefined) return taken;
+  const withinMs = joins.withinMs(account);
+  const lane = laneOf(parts, account, taken.decoded);
+  const untilMs = clock.monotonicMs() + longestJoin * withinMs; // the time of day may jump
+  using window = joins.open(lane, key);
+  let group: Group;
+  let hasLeft = false;
+  for (;;) {
+    group = await groupOrNone(parts, { ...record, lane }, key);
+    if (window.isClosed || group.isFull) break;
+    const isArriving = group.isArriving || backlog.arrivingIn.has(lane);
+    const dueMs = Math.min(group.lastAtMs + withinMs, record.acceptedAtMs + longestJoin * withinMs);
+    const leftMs = Math.min(dueMs - clock.now(), withinMs, untilMs - clock.monotonicMs());
+    if (leftMs <= 0 && !isArriving) break;
+    if (!hasLeft) {
+      place.leave();
+      gate.leave();
+      hasLeft = true;
+    }
+    await window.wait(leftMs > 0 ? leftMs : withinMs, { isForArrival: leftMs <= 0 });
+  }
+  if (hasLeft) {
+    await gate.enter();
+    await place.enter();
+  }
+  const now = accounts.find(account.channel.id, account.accountId);
+  if (now === undefined && journal.outlivesHost) {
+    backlog.waiting.add(eventId);
+    return undefined;
+  }
+  const isStopped = window.isStopped;
+  return {
+    ...taken,
+    account: now ?? account,
+    ...(group.members.length > 0 && { joined: new Set(group.members) }),
+    ...(isStopped && { isStopped }),
+  };
+}
+
+async function recordOf(parts: HostParts, eventId: string): Promise<UpdateRecord | undefined> {
+  try {
+    const [record] = await parts.journal.updates({ eventId, withoutBody: true });
+    return record;
+  } catch (error) {
+    parts.logger.error('a message joins no other: the journal could not be read', {
+      eventId,
+      error,
+    });
+    return undefined;
+  }
+}
+
+async function groupOrNone(...of: Parameters<typeof groupOf>): Promise<Group> {
+  try {
+    return await groupOf(...of);
+  } catch (error) {
+    const [{ logger }, { eventId, acceptedAtMs }] = of;
+    logger.error('no message joins another: the journal could not be read', { eventId, error });
+    return { members: [], isFull: true, isArriving: false, lastAtMs: acceptedAtMs };
+  }
+}
