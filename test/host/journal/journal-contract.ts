@@ -8,6 +8,7 @@ import type {
   NewUpdate,
   UpdateFilter,
 } from '../../../src/host/index.js';
+import { joinedReason } from '../../../src/host/journal/message-end.js';
 import { type VirtualClock, virtualClock } from '../../../src/testing/index.js';
 
 /** A virtual clock whose time of day may be set, as that of a machine. */
@@ -263,6 +264,41 @@ export function describeJournal(
             .map((send) => send.sendId);
           expect(after).toEqual([`${sendId}-later`]);
         }
+      }));
+
+    it('that join another say so as long as they are open, and are tried again with it (durability §10.5, durability §10.7)', () =>
+      withJournal(async (journal) => {
+        for (const id of ['a', 'b', 'c', 'd']) await journal.accept(anUpdate(id));
+        const marks = async () => (await journal.updates()).map(({ joinedTo }) => joinedTo);
+        await journal.begin('d');
+        await expect(journal.begin('a', ['b', 'd'])).rejects.toThrow(code('journal-state'));
+        await expect(journal.begin('unknown', ['b'])).rejects.toThrow(code('journal-state'));
+        expect(await marks()).toEqual([undefined, undefined, undefined, undefined]);
+        expect(await journal.begin('a', ['b', 'c'])).toBe(1);
+        expect(await journal.updates({ eventId: 'b' })).toMatchObject([
+          { state: 'accepted', attempts: 0, joinedTo: 'a', body: '{"text":"hi"}' },
+        ]);
+        for (const id of ['a', 'b', 'c']) {
+          const outcome = id === 'a' ? 'failed' : 'joined';
+          const reason = id === 'a' ? 'why' : joinedReason('a');
+          await journal.endUpdate(id, { isDead: true, outcome, reason });
+        }
+        expect(await marks()).toEqual([undefined, undefined, undefined, undefined]);
+        expect(await journal.updates({ eventId: 'b' })).toMatchObject([
+          { state: 'dead', outcome: 'joined', reason: 'it joined a' },
+        ]);
+        expect(await journal.retry('c')).toBe(true);
+        expect(await journal.retry('a')).toBe(true);
+        expect(await marks()).toEqual([undefined, 'a', undefined, undefined]);
+        const [, b] = await journal.updates();
+        expect(b).toMatchObject({ state: 'accepted', attempts: 0 });
+        expect(b).not.toHaveProperty('outcome');
+        expect(b).not.toHaveProperty('reason');
+        await journal.endUpdate('b', { isDead: false, outcome: 'joined', reason: 'it joined a' });
+        const [, ended] = await journal.updates();
+        expect(ended).toMatchObject({ state: 'ended', outcome: 'joined' });
+        expect(ended).not.toHaveProperty('joinedTo');
+        expect(ended).not.toHaveProperty('body');
       }));
 
     it('that are tried again and had sent nothing say so, too (durability §7.6)', () =>
