@@ -18,7 +18,7 @@ import {
 import { answerMessage } from '../turn/answer.js';
 import { takeAnswer } from './answers.js';
 import { guarded } from './guarded.js';
-import { joinMessages, normalize, tellReceived } from './ingress-stages.js';
+import { joinMessages, normalizedBy, tellNormalized, tellReceived } from './ingress-stages.js';
 import { carryInteraction } from './interactions.js';
 import { runChatCommand } from './run-chat-command.js';
 import type { TakenUpdate } from './taken-update.js';
@@ -102,7 +102,7 @@ async function carry(
     received,
     refsOf(decoded.message.channel, conversationOf(decoded.message), decoded.message),
   );
-  const first = await normalize(parts, trail, decoded.message);
+  const first = normalizedBy(await tellNormalized(parts, trail, decoded.message));
   if (parts.signal.aborted) return stopped;
   if ('failed' in first) {
     const reason = first.failed;

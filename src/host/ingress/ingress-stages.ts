@@ -34,15 +34,19 @@ export function tellReceived(
 }
 
 /** Dispatches `ingress.normalized` for a message. */
-export async function normalize(
+export function tellNormalized(
   { signal }: HostParts,
   trail: Trail,
   message: InboundMessage,
-): Promise<Normalized> {
-  const normalized = await trail.dispatch('ingress.normalized', message, { signal });
-  if (normalized.status !== 'passed') return { failed: `ingress.normalized ${whyNot(normalized)}` };
-  const { raw: _raw, config: _config, ...routed } = normalized.payload;
-  return routed;
+): Promise<Outcome<'ingress.normalized'>> {
+  return trail.dispatch('ingress.normalized', message, { signal });
+}
+
+/** The message that `ingress.normalized` has left. */
+export function normalizedBy(outcome: Outcome<'ingress.normalized'>): Normalized {
+  if (outcome.status !== 'passed') return { failed: `ingress.normalized ${whyNot(outcome)}` };
+  const { raw: _raw, config: _config, ...message } = outcome.payload;
+  return message;
 }
 
 /**
@@ -88,7 +92,7 @@ async function normalizePart(
   if (decoded.kind !== 'message') return { failed: `it is decoded as ${decoded.kind} now` };
   const { message } = decoded;
   trail.carry(refsOf(message.channel, conversationOf(message), message));
-  return normalize(parts, trail, message);
+  return normalizedBy(await tellNormalized(parts, trail, message));
 }
 
 /** Makes one message of several, in order. */
