@@ -318,8 +318,8 @@ export const retiredParts: readonly (readonly [string, string])[] = [
   ],
   ['`<media:image>` and its like in the text', 'Attachments are a field of their own.'],
   [
-    'debouncing, text fragments and albums as one message',
-    'Each message that Telegram sends is one. Named in the README’s limits.',
+    'debouncing, text fragments and albums as one message in the channel',
+    'Each message that Telegram sends is one update. The host joins quick ones by `ingress.joinWithinMs`, those of an album among them.',
   ],
   [
     'pairing of unknown senders',
