@@ -6,6 +6,7 @@ import shared from './vitest.shared.js';
  * area keeps some tests in both lanes.
  */
 const wholeLane = [
+  'extensions/budget/test/killed-host.test.ts',
   'extensions/thread-ownership/test/server-process.test.ts',
   'test/cli/check-plugin/check-plugin.test.ts',
   'test/cli/claude-agent.test.ts',
