@@ -1,5 +1,6 @@
 import { Backlog } from '../../stream/internal.js';
-import type { Fields } from './frame.js';
+
+type Fields = Readonly<Record<string, unknown>>;
 
 /**
  * A thing that the SDK tells its host by a call instead of a frame: a tool wants permission, the host has answered, or a
