@@ -39,8 +39,7 @@ export type {
   CsdkPreToolUseOutput,
 } from './gate/sdk-callbacks.js';
 export { type CsdkToolGate, type ToolGateOptions, toolGate } from './gate/tool-gate.js';
-export { assertOrdering } from './ordering/assert-ordering.js';
-export { checkOrdering } from './ordering/check-ordering.js';
+export { assertOrdering, checkOrdering } from './ordering/check-ordering.js';
 export { type OrderingChecker, orderingChecker } from './ordering/ordering-checker.js';
 export type { OrderingRule, OrderingViolation } from './ordering/ordering-violation.js';
 export { type LiveRunsOptions, liveRuns } from './runs/live-runs.js';

@@ -1,4 +1,5 @@
 import type { SessionEvent } from '../../stream/index.js';
+import { csdkError } from '../errors.js';
 import { orderingChecker } from './ordering-checker.js';
 import type { OrderingViolation } from './ordering-violation.js';
 
@@ -15,4 +16,30 @@ export function checkOrdering(events: Iterable<SessionEvent>): OrderingViolation
   for (const event of events) violations.push(...checker.take(event));
   violations.push(...checker.finish());
   return violations;
+}
+
+/**
+ * Passes a run's events on, and throws at the first that breaks the order: an assertion for tests, and for hosts in
+ * test mode. The event that breaks it is not passed on. A reader that stops early is not told what is missing.
+ *
+ * @throws `session-out-of-order`, by the iteration.
+ * @example
+ * for await (const event of assertOrdering(agent.run(request))) handle(event);
+ */
+export async function* assertOrdering(
+  events: AsyncIterable<SessionEvent> | Iterable<SessionEvent>,
+): AsyncGenerator<SessionEvent> {
+  const checker = orderingChecker();
+  for await (const event of events) {
+    refuse(checker.take(event));
+    yield event;
+  }
+  refuse(checker.finish());
+}
+
+/** Throws the first of some violations. @throws `session-out-of-order`. */
+export function refuse([violation]: readonly OrderingViolation[]): void {
+  if (violation === undefined) return;
+  const { index, rule, message } = violation;
+  throw csdkError('session-out-of-order', { index, rule, problem: message });
 }

@@ -3,7 +3,7 @@ import type { SessionEvent, SubagentFact } from '../../stream/index.js';
 import { traceEvent } from '../../stream/internal.js';
 import { type Arrival, Arrivals, type Frames } from '../frames/arrivals.js';
 import { type CsdkFrame, isFields, textField } from '../frames/frame.js';
-import { refuse } from '../ordering/assert-ordering.js';
+import { refuse } from '../ordering/check-ordering.js';
 import { orderingChecker } from '../ordering/ordering-checker.js';
 import type { NormalizeOptions } from '../session/normalize-options.js';
 import { Diagnostics } from '../session/session-diagnostic.js';
