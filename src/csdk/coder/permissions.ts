@@ -50,6 +50,3 @@ export function permissionsTold(emit: (body: CoderBody) => void) {
     },
   };
 }
-
-/** The parts of `permissionsTold` that others use. */
-export type Permissions = ReturnType<typeof permissionsTold>;

@@ -1,7 +1,11 @@
 import { oneLine } from '../../kernel/index.js';
-import { failureCode } from '../frames/failure-code.js';
 import { type Fields, isFields, textField } from '../frames/frame.js';
-import { isBackgroundResult, isErrorResult, isInterruptedResult } from '../frames/result.js';
+import {
+  failureCode,
+  isBackgroundResult,
+  isErrorResult,
+  isInterruptedResult,
+} from '../frames/result.js';
 import type { CoderSink } from './coder-sink.js';
 import { resultErrorMessage, usageBody } from './result-outcome.js';
 
@@ -90,9 +94,6 @@ export function runOutcome(sink: CoderSink) {
     },
   };
 }
-
-/** The parts of `runOutcome` that others use. */
-export type RunOutcome = ReturnType<typeof runOutcome>;
 
 function isFailed(result: Fields): boolean {
   return isErrorResult(result) || isInterruptedResult(result);

@@ -1,8 +1,7 @@
 import { addUsage } from '../../run/index.js';
 import type { AgentEnd, SessionUsage } from '../../stream/index.js';
-import { failureCode } from '../frames/failure-code.js';
 import { type CsdkFrame, isFields, textField } from '../frames/frame.js';
-import { isErrorResult, isInterruptedResult } from '../frames/result.js';
+import { failureCode, isErrorResult, isInterruptedResult } from '../frames/result.js';
 import { sessionUsage } from '../frames/usage.js';
 
 /** The end of a run. */

@@ -75,9 +75,6 @@ export function factReader(tell: (fact: RunFact) => void) {
   };
 }
 
-/** The parts of `factReader` that others use. */
-export type FactReader = ReturnType<typeof factReader>;
-
 const noReason = 'the agent failed and gave no reason';
 
 function reasonOf({ error, message }: Readonly<Record<string, unknown>>): string {
