@@ -1,4 +1,4 @@
-import type { Kernel } from '../../kernel/index.js';
+import { definedFields, type Kernel } from '../../kernel/index.js';
 import { leavable, type SessionEvent } from '../../stream/index.js';
 import { type CallbackQueue, callbackQueue } from '../frames/callback.js';
 import type { CsdkFrame } from '../frames/frame.js';
@@ -77,11 +77,7 @@ export function bridgeQuery<
     hooks: routed(hooks, (event) => bridge().hooks[event]),
     callbacks: { push: (callback) => bridge().callbacks.push(callback) },
     runs(messages) {
-      const how = {
-        ...(end !== undefined && { end }),
-        ...(leave !== undefined && { leave }),
-        ...(signal !== undefined && { signal }),
-      };
+      const how = definedFields({ end, leave, signal });
       // The SDK may ask about the next run while this one's last frame is still being told.
       const split = watchedRuns(messages, how, () => {
         current = undefined;

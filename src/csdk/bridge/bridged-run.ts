@@ -1,4 +1,4 @@
-import { type Kernel, silentLogger, systemClock } from '../../kernel/index.js';
+import { definedFields, type Kernel, silentLogger, systemClock } from '../../kernel/index.js';
 import { isRunDriven, RunDispatcher, type RunStop, Trail } from '../../run/index.js';
 import { streamError } from '../../stream/errors.js';
 import {
@@ -52,8 +52,7 @@ export class BridgedRun {
     const { trigger = 'user', workspaceDir, channel } = options;
     const run = {
       ...{ agentId, sessionKey, sessionId, runId, trigger },
-      ...(workspaceDir !== undefined && { workspaceDir }),
-      ...(channel !== undefined && { channel }),
+      ...definedFields({ workspaceDir, channel }),
     };
     this.#run = new RunDispatcher({
       ...{ trail, run, session, clock, logger, signal },
@@ -208,12 +207,11 @@ export class BridgedRun {
   }
 
   #open(): void {
-    const model = this.#model;
     this.#run.open({
       id: this.#provider,
       toolGate: this.#options.gate,
       subagentOf,
-      ...(model !== undefined && { model }),
+      ...definedFields({ model: this.#model }),
     });
   }
 

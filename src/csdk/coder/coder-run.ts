@@ -1,4 +1,4 @@
-import { oneLine } from '../../kernel/index.js';
+import { definedFields, oneLine } from '../../kernel/index.js';
 import type { CsdkCallback } from '../frames/callback.js';
 import {
   type Fields,
@@ -47,17 +47,12 @@ export function coderRun(now: () => number, goesOn: string | undefined) {
   function hook({ event, input, toolUseId }: Extract<CsdkCallback, { kind: 'hook' }>): void {
     const detail = textField(input, 'tool_name') ?? toolUseId;
     const label = `hook/${event}`;
-    sink.emit({ type: 'progress', label, ...(detail !== undefined && { detail }) });
+    sink.emit({ type: 'progress', label, ...definedFields({ detail }) });
   }
 
   function permission(callback: Exclude<CsdkCallback, { kind: 'hook' }>): void {
     const { toolUseId, toolName, agentId, requestId } = callback;
-    const request = {
-      toolUseId,
-      toolName,
-      ...(agentId !== undefined && { agentId }),
-      ...(requestId !== undefined && { requestId }),
-    };
+    const request = { toolUseId, toolName, ...definedFields({ agentId, requestId }) };
     if (callback.kind === 'permission_decision') {
       permissions.decide(request, callback.decision);
       return;
@@ -126,13 +121,11 @@ export function coderRun(now: () => number, goesOn: string | undefined) {
 
   /** Without asking anyone. */
   function denied(denial: Fields, input: unknown): void {
-    const agentId = textField(denial, 'agent_id');
     permissions.decide(
       {
         toolUseId: textField(denial, 'tool_use_id') ?? '',
         toolName: textField(denial, 'tool_name') ?? 'unknown',
-        ...(input !== undefined && { input }),
-        ...(agentId !== undefined && { agentId }),
+        ...definedFields({ input, agentId: textField(denial, 'agent_id') }),
       },
       'denied',
     );

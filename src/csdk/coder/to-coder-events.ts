@@ -1,4 +1,4 @@
-import { systemClock } from '../../kernel/index.js';
+import { definedFields, systemClock } from '../../kernel/index.js';
 import { type Fields, isFields } from '../frames/frame.js';
 import { isErrorResult } from '../frames/result.js';
 import { assistantText } from './blocks/assistant-text.js';
@@ -82,12 +82,12 @@ export const unnamed = 'claude.event';
 
 /** The `init` of a message: its session, else the thread that was given. */
 export function initOf(message: Fields, threadId: string | undefined): CoderBody {
-  const id = said(message.session_id) ?? threadId;
-  const model = said(message.model);
   return {
     type: 'init',
-    ...(id !== undefined && { threadId: id }),
-    ...(model !== undefined && { model }),
+    ...definedFields({
+      threadId: said(message.session_id) ?? threadId,
+      model: said(message.model),
+    }),
   };
 }
 
@@ -103,8 +103,7 @@ export function flatToolUse(message: Fields): Extract<CoderBody, { type: 'tool_u
   return {
     type: 'tool_use',
     name: toolName(message) ?? 'unknown',
-    ...callId(message.id),
-    ...(message.input !== undefined && { args: message.input }),
+    ...definedFields({ callId: said(message.id), args: message.input }),
   };
 }
 
@@ -113,19 +112,16 @@ export function flatToolResult(message: Fields): Extract<CoderBody, { type: 'too
   return {
     type: 'tool_result',
     name: toolName(message) ?? 'unknown',
-    ...callId(message.tool_use_id ?? message.id),
-    ...(message.output !== undefined && { result: message.output }),
+    ...definedFields({
+      callId: said(message.tool_use_id ?? message.id),
+      result: message.output,
+    }),
   };
 }
 
 /** The permission that a message asks for, or has got. */
 export function flatPermission({ request, decision }: Fields): CoderBody {
-  const decided = said(decision);
-  return {
-    type: 'permission',
-    ...(request !== undefined && { request }),
-    ...(decided !== undefined && { decision: decided }),
-  };
+  return { type: 'permission', ...definedFields({ request, decision: said(decision) }) };
 }
 
 function completion(message: Fields): readonly CoderBody[] {
@@ -135,11 +131,6 @@ function completion(message: Fields): readonly CoderBody[] {
 
 function toolName({ name, tool_name, tool }: Fields): string | undefined {
   return said(name ?? tool_name ?? tool);
-}
-
-function callId(id: unknown): { callId: string } | undefined {
-  const found = said(id);
-  return found === undefined ? undefined : { callId: found };
 }
 
 /** A field as a text; nothing for one that is absent, or has parts of its own. */

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { oneLine } from '../../kernel/index.js';
+import { definedFields, oneLine } from '../../kernel/index.js';
 import type { ToolCall, ToolDecision, ToolGate } from '../../stream/index.js';
 import type { CallbackQueue, CsdkCallback } from '../frames/callback.js';
 
@@ -72,10 +72,7 @@ export function changedInput(
 }
 
 function whose({ subagentId }: ToolCall, requestId: string | undefined) {
-  return {
-    ...(subagentId !== undefined && { agentId: subagentId }),
-    ...(requestId !== undefined && { requestId }),
-  };
+  return definedFields({ agentId: subagentId, requestId });
 }
 
 /** A gate promises not to reject; one that does all the same refuses. */

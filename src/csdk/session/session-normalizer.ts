@@ -1,3 +1,4 @@
+import { definedFields } from '../../kernel/index.js';
 import type { AgentEnd, SessionEvent, SessionUsage, SubagentFact } from '../../stream/index.js';
 import { BackgroundWork } from '../frames/background-work.js';
 import type { CsdkCallback } from '../frames/callback.js';
@@ -213,8 +214,7 @@ export class SessionNormalizer {
   }
 
   #reset(frame: CsdkFrame): void {
-    const trigger = textField(frame, 'trigger');
-    this.#tell({ kind: 'reset', ...(trigger !== undefined && { trigger }) });
+    this.#tell({ kind: 'reset', ...definedFields({ trigger: textField(frame, 'trigger') }) });
     this.#main.closeAll({ aborted: true, keepDetached: false });
     this.#work.clear();
   }
@@ -235,8 +235,7 @@ export class SessionNormalizer {
       type: 'agent_end',
       messages,
       ...end,
-      ...(this.#usage !== undefined && { usage: this.#usage }),
-      ...(fallback !== undefined && { fallback }),
+      ...definedFields({ usage: this.#usage, fallback }),
     });
     this.#ended = true;
     this.#isWaiting = false;

@@ -1,3 +1,4 @@
+import { definedFields } from '../../kernel/index.js';
 import { blocksOf, type CsdkFrame, isFields, textField } from '../frames/frame.js';
 import type { DiagnosticFact } from './session-diagnostic.js';
 import type { ToolCalls } from './tool-calls.js';
@@ -48,8 +49,7 @@ export class SubagentLanes {
         lane,
         role,
         block,
-        ...(agentId !== undefined && { agentId }),
-        ...(subagentType !== undefined && { subagentType }),
+        ...definedFields({ agentId, subagentType }),
       });
     }
   }
@@ -75,12 +75,12 @@ export class SubagentLanes {
       this.#tell({ kind: 'subagent_left_out', lane, type: frame.type });
       return;
     }
-    const toolCallId = textField(frame, 'tool_use_id');
-    const toolName = textField(frame, 'tool_name');
     this.#tools.update(call, {
       ...progressPartial(frame),
-      ...(toolCallId !== undefined && { toolCallId }),
-      ...(toolName !== undefined && { toolName }),
+      ...definedFields({
+        toolCallId: textField(frame, 'tool_use_id'),
+        toolName: textField(frame, 'tool_name'),
+      }),
     });
   }
 

@@ -1,3 +1,4 @@
+import { definedFields } from '../../kernel/index.js';
 import { isTaskOver } from '../frames/background-work.js';
 import { type CsdkBlock, type CsdkFrame, isFields, textField } from '../frames/frame.js';
 
@@ -49,11 +50,10 @@ export type ToolPartial =
 /** Of a `tool_progress` frame. */
 export function progressPartial(frame: CsdkFrame): Extract<ToolPartial, { kind: 'progress' }> {
   const elapsed = frame.elapsed_time_seconds;
-  const taskId = textField(frame, 'task_id');
   return {
     kind: 'progress',
     elapsedSeconds: typeof elapsed === 'number' ? elapsed : 0,
-    ...(taskId !== undefined && { taskId }),
+    ...definedFields({ taskId: textField(frame, 'task_id') }),
   };
 }
 
@@ -70,20 +70,17 @@ export function taskPartial(frame: CsdkFrame): Extract<ToolPartial, { kind: 'tas
   const taskId = textField(frame, 'task_id');
   if (!Object.hasOwn(phases, subtype) || taskId === undefined) return undefined;
   const patch = isFields(frame.patch) ? frame.patch : {};
-  const status = textField(frame, 'status') ?? textField(patch, 'status');
-  const description = textField(frame, 'description');
-  const summary = textField(frame, 'summary');
-  const subagentType = textField(frame, 'subagent_type');
-  const lastToolName = textField(frame, 'last_tool_name');
   return {
     kind: 'task',
     phase: phases[subtype as keyof typeof phases], // checked above
     taskId,
-    ...(status !== undefined && { status }),
-    ...(description !== undefined && { description }),
-    ...(summary !== undefined && { summary }),
-    ...(subagentType !== undefined && { subagentType }),
-    ...(lastToolName !== undefined && { lastToolName }),
+    ...definedFields({
+      status: textField(frame, 'status') ?? textField(patch, 'status'),
+      description: textField(frame, 'description'),
+      summary: textField(frame, 'summary'),
+      subagentType: textField(frame, 'subagent_type'),
+      lastToolName: textField(frame, 'last_tool_name'),
+    }),
   };
 }
 

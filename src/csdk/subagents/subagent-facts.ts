@@ -1,3 +1,4 @@
+import { definedFields } from '../../kernel/index.js';
 import type { SubagentFact, SubagentStatus } from '../../stream/index.js';
 import { isSubagent } from '../frames/background-work.js';
 import type { CsdkCallback } from '../frames/callback.js';
@@ -98,10 +99,7 @@ function isStatus(status: string): status is SubagentStatus {
 function named(frame: CsdkFrame) {
   const agentType = textField(frame, 'subagent_type');
   const label = textField(frame, 'task_description') ?? textField(frame, 'description');
-  return {
-    agentId: agentType ?? defaultAgent,
-    ...(label !== undefined && { label }),
-  };
+  return { agentId: agentType ?? defaultAgent, ...definedFields({ label }) };
 }
 
 /** A call has answered that its subagent was launched, and goes on in the background. */
