@@ -14,6 +14,7 @@ export type { AgentDefinition, ChatCommand, HttpRoute } from './host/index.js';
 export {
   type Allow,
   type AnnotationsOf,
+  type AnsweredAsker,
   type ApprovalCode,
   type ApprovalQuestion,
   type ApprovalScope,

@@ -1,8 +1,8 @@
 import {
+  type AnsweredAsker,
   type ApprovalCode,
   type ApprovalQuestion,
   type AskingFamily,
-  type Author,
   type CancelRecord,
   definedFields,
   type Envelope,
@@ -34,6 +34,8 @@ export interface ApprovalRequest {
 export type ApprovalAnswer =
   | {
       readonly status: 'allowed';
+      /** Who has allowed it, when, and for how long, in words for people; the outcome of the answered pass holds it. */
+      readonly how?: string;
       /** Marks the answer as used, and resolves when that is on disk; with `false` if it cannot be used any more. */
       readonly use: () => Promise<boolean>;
     }
@@ -53,7 +55,7 @@ export interface Approvals {
 /** An answered pass, as it is dispatched: on exactly the payload that was judged. */
 export interface AnsweredPass<F extends AskingFamily> {
   readonly payload: Readonly<PayloadOf<F>>;
-  readonly given: { readonly answered: readonly Author[]; readonly after: Outcome<F> };
+  readonly given: { readonly answered: readonly AnsweredAsker[]; readonly after: Outcome<F> };
 }
 
 /** An action that may be asked about, and how it is dispatched. */
@@ -96,7 +98,7 @@ async function askAll<F extends AskingFamily>(
   first: Outcome<F>,
 ): Promise<Judged<F>> {
   const { approvals, dispatch, signal, ...about } = action;
-  const answered: Author[] = [];
+  const answered: AnsweredAsker[] = [];
   const uses: Use[] = [];
   let outcome = first;
   while (outcome.status === 'cancelled') {
@@ -109,9 +111,10 @@ async function askAll<F extends AskingFamily>(
     }
     const { event, principal } = outcome;
     const request = { ...about, question, payload, event, signal, ...definedFields({ principal }) };
-    const refusal = await askOnce(approvals, request, uses);
-    if (refusal !== undefined) return { first, outcome, cancel: refusal };
-    answered.push(question.asker);
+    const said = await askOnce(approvals, request);
+    if ('code' in said) return { first, outcome, cancel: said };
+    uses.push(said);
+    answered.push({ ...question.asker, ...definedFields({ how: said.how }) });
     outcome = await dispatch({ payload, given: { answered: [...answered], after: outcome } });
   }
   return { first, outcome, use: () => useAll(uses, signal) };
@@ -125,14 +128,14 @@ export function refusalOf(cancel: CancelRecord | undefined): string | undefined 
 interface Use {
   readonly question: ApprovalQuestion;
   readonly use: () => Promise<boolean>;
+  readonly how?: string | undefined;
 }
 
-/** @returns why the action is refused; nothing if the answer is yes. */
+/** @returns how the answer is used if it is yes, or why the action is refused. */
 async function askOnce(
   approvals: Approvals,
   request: ApprovalRequest,
-  uses: Use[],
-): Promise<CancelRecord | undefined> {
+): Promise<Use | CancelRecord> {
   const { question, signal } = request;
   let answer: ApprovalAnswer;
   try {
@@ -145,8 +148,7 @@ async function askOnce(
   switch (answer.status) {
     case 'allowed':
       if (signal.aborted) return refused(question, 'approval-required', gone);
-      uses.push({ question, use: answer.use });
-      return undefined;
+      return { question, use: answer.use, how: answer.how };
     case 'denied': {
       const why = answer.reason === undefined ? '' : `: ${answer.reason}`;
       return refused(question, 'approval-denied', `a human denied it${why}`);

@@ -56,7 +56,9 @@ export function approvalCommands(parts: ApprovalCommandParts): readonly ChatComm
       .filter(
         ({ question: { of }, principal }) => whyNotAnswer({ of, principal }, by) === undefined,
       );
-    const grants = (await approvals.grants.list()).filter((grant) => mayRevoke(grant, by));
+    const grants = (await approvals.grants.list()).filter(
+      (grant) => mayRevoke(grant, by) || isFor(grant, by),
+    );
     return [
       ...(open.length === 0 ? ['No approval waits for you.'] : []),
       ...open.map((row) => approvalLine(row, now)),
@@ -91,6 +93,11 @@ export function approvalCommands(parts: ApprovalCommandParts): readonly ChatComm
 
 function severalText(id: string): string {
   return `Several approvals begin with ${id}: write more of the id.`;
+}
+
+/** Tells whether a grant lets actions go on somebody's behalf: he sees who gave it, also if he may not revoke it. */
+function isFor({ principal }: GrantRow, by: Principal | undefined): boolean {
+  return whyNotAnswer({ of: 'principal', principal }, by) === undefined && principal !== undefined;
 }
 
 /** Tells whether somebody may see and revoke a grant: an owner, and whoever may answer the question of it. */

@@ -1,6 +1,6 @@
 import { inertJson, inertText, oneLine, principalText } from '../../kernel/index.js';
 import { scopeText } from './approval-buttons.js';
-import { type ApprovalRow, shortIdOf } from './approval-row.js';
+import { type AnsweredBy, type ApprovalRow, shortIdOf } from './approval-row.js';
 import { type GrantRow, offeredScopes } from './grants.js';
 
 /** Characters of the data that people are shown in a chat. `sluice approvals show` has all of it. */
@@ -32,13 +32,35 @@ export function approvalLine(row: ApprovalRow, nowMs: number): string {
   return `${shortIdOf(row)}  ${left}  ${oneLine(question.title)}  ${oneLine(about)}: ${cut(inertJson(payload), 120)}`;
 }
 
+/** Says who has allowed what a question asks about, and when. */
+export function answerText(row: ApprovalRow): string {
+  const { answeredBy, endedAtMs = row.askedAtMs, always, family } = row;
+  const span = always === undefined ? 'once' : `always ${scopeText(always, family)}`;
+  return `${span}, ${byText(answeredBy, endedAtMs)} (${shortIdOf(row)})`;
+}
+
+/** Says who has allowed it with an "always", when and for which scope. */
+export function givenText(grant: GrantRow): string {
+  const { scope, family, givenBy, askedAtMs, dueAtMs } = grant;
+  const until = new Date(dueAtMs).toISOString().slice(0, 10);
+  const by = byText(givenBy, askedAtMs);
+  return `"always" ${scopeText(scope, family)}, ${by}, until ${until} (${shortIdOf(grant)})`;
+}
+
+function byText(by: AnsweredBy | undefined, atMs: number): string {
+  const at = new Date(atMs).toISOString();
+  if (by === undefined) return `at ${at}`;
+  return `by ${by === 'operator' ? 'an operator' : principalText(by)} at ${at}`;
+}
+
 /** A line about an "always", for a list. */
 export function grantLine(grant: GrantRow, nowMs: number): string {
-  const { scope, family, about, asker, sessionKey, principal, dueAtMs, uses } = grant;
+  const { scope, family, about, asker, sessionKey, principal, givenBy, askedAtMs } = grant;
+  const { dueAtMs, uses } = grant;
   const bound = [sessionKey, principal && principalText(principal)].filter(
     (one) => one !== undefined,
   );
-  const by = `asked by ${asker.extensionId}/${asker.contributionId}`;
+  const by = `asked by ${asker.extensionId}/${asker.contributionId}  given ${byText(givenBy, askedAtMs)}`;
   const where = bound.length === 0 ? '' : ` (${bound.map((one) => oneLine(one)).join(', ')})`;
   const left = `${spanOf(dueAtMs - nowMs)} left`;
   return `${shortIdOf(grant)}  always ${scopeText(scope, family)}${where}  ${oneLine(about)}  ${by}  ${left}, used ${uses} times`;

@@ -14,7 +14,7 @@ import {
   newApproval,
   shortIdOf,
 } from '../approvals/approval-row.js';
-import { approvalText } from '../approvals/approval-text.js';
+import { answerText, approvalText, givenText } from '../approvals/approval-text.js';
 import { boundedJson, secretKeys } from '../journal/bounded-json.js';
 import { digestOf } from '../journal/event-id.js';
 import type { PeopleWait } from '../lanes/people-wait.js';
@@ -54,12 +54,18 @@ export function askPeople(parts: HostParts, message: AskingMessage): Approvals {
     const occurrence = (seen.get(asked) ?? 0) + 1;
     seen.set(asked, occurrence);
     const { row, id, mayHaveRun } = findRow(parts, message, request, [asked, occurrence]);
-    if (row?.state === 'used') return { status: 'allowed', use: async () => true };
+    if (row?.state === 'used')
+      return { status: 'allowed', use: async () => true, how: answerText(row) };
     if (row !== undefined && row.state !== 'pending') return answerOf(parts, row);
     const isNew = row === undefined && !mayHaveRun; // what may have happened is asked about, whatever was granted
     const granted = isNew ? { ...request, about: aboutOf(request) } : undefined;
     const grant = granted && (await approvals.grants.for(granted));
-    if (grant !== undefined) return { status: 'allowed', use: () => approvals.grants.use(grant) };
+    if (grant !== undefined)
+      return {
+        status: 'allowed',
+        use: () => approvals.grants.use(grant),
+        how: givenText(grant),
+      };
     const { people } = message;
     const wait = async (): Promise<ApprovalAnswer> => {
       const open = row ?? (await openApproval(parts, message, request, { id, mayHaveRun }));
@@ -193,7 +199,8 @@ async function untilAnswered(
 function answerOf({ approvals, logger }: HostParts, row: ApprovalRow): ApprovalAnswer {
   const { state, reason } = row;
   logger.debug('an approval has its answer', { approval: shortIdOf(row), state });
-  if (state === 'allowed') return { status: 'allowed', use: () => approvals.use(row) };
+  if (state === 'allowed')
+    return { status: 'allowed', use: () => approvals.use(row), how: answerText(row) };
   if (state === 'denied') return { status: state, ...(reason !== undefined && { reason }) };
   return { status: state === 'expired' ? 'expired' : 'withdrawn' };
 }

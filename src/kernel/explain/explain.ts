@@ -37,7 +37,12 @@ export function explainOutcome(
       ? []
       : [`budget: ${stage.timeoutMs} ms a handler, ${stage.stageTimeoutMs} ms the stage`]),
     ...questionLines(outcome),
-    ...(outcome.answered ?? []).map((asker) => `a human allowed what ${nameOf(asker)} had asked`),
+    ...(outcome.answered ?? []).map(({ how, ...asker }) =>
+      [
+        `a human allowed what ${nameOf(asker)} had asked`,
+        ...(how === undefined ? [] : [oneLine(how)]),
+      ].join(': '),
+    ),
     ...outcome.steps.map(stepLine),
     ...outcome.changes.map(changeLine),
     ...selectionLines(outcome),

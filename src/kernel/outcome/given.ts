@@ -4,7 +4,7 @@ import { type Band, bands, type Gate } from '../stage/vocabulary.js';
 import { freezePlain } from '../value/freeze.js';
 import { type Metadata, type Ref, refFields } from './envelope.js';
 import type { FamilyName, SelectionOf } from './families.js';
-import type { Author, Outcome } from './outcome.js';
+import type { AnsweredAsker, Outcome } from './outcome.js';
 import { type Principal, takePrincipal } from './principal.js';
 
 /**
@@ -42,7 +42,7 @@ export interface Given<F extends FamilyName = FamilyName> {
    * Makes it an answered pass: the vetoes alone judge the payload as it is, and a question of one of these is no objection. `after` is
    * the outcome that asked; its selection stands (judgement §4.5).
    */
-  readonly answered?: readonly Author[];
+  readonly answered?: readonly AnsweredAsker[];
   /** Aborts the dispatch: what runs is told, what has not run does not. */
   readonly signal?: AbortSignal;
   /** The host's predicate over candidates: `true`, or why not (spec §9). */
@@ -82,9 +82,12 @@ export function takeGiven(stage: Stage, given: Given): void {
 }
 
 function isAuthor(value: unknown): boolean {
-  const { extensionId, contributionId }: { readonly [Key in keyof Author]?: unknown } =
-    Object(value);
-  return typeof extensionId === 'string' && typeof contributionId === 'string';
+  const {
+    extensionId,
+    contributionId,
+    how = '',
+  }: { readonly [Key in keyof AnsweredAsker]?: unknown } = Object(value);
+  return [extensionId, contributionId, how].every((field) => typeof field === 'string');
 }
 
 /** Tells whether a dispatch was given something that is checked also if nobody hears it: data, or a principal. */

@@ -69,6 +69,12 @@ export interface CancelRecord<Code extends string = string> extends Author {
   readonly question?: ApprovalQuestion;
 }
 
+/** A veto whose question a human has answered. */
+export interface AnsweredAsker extends Author {
+  /** Who has allowed it, when, and for how long, in words for people (judgement §4.27). */
+  readonly how?: string;
+}
+
 /** A veto that declined to judge again, and who changed the payload after it had allowed it. */
 export interface StaleApproval extends Author {
   readonly changedBy: readonly Author[];
@@ -137,7 +143,7 @@ interface OutcomeBase<F extends FamilyName> {
   readonly skipped: readonly Skipped[];
   readonly failures: readonly Failure[];
   /** The vetoes whose questions a human has answered, in an answered pass (judgement §4.5). */
-  readonly answered?: readonly Author[];
+  readonly answered?: readonly AnsweredAsker[];
   /** Each handler in run order; empty unless the kernel traces. */
   readonly steps: readonly Step[];
   /** The outcome as plain data, for a line of JSON. */
@@ -176,7 +182,7 @@ export interface OutcomeRecord
   readonly event: Pick<Envelope, 'family'>;
   readonly principal?: Principal;
   readonly cancel?: CancelRecord;
-  readonly answered?: readonly Author[];
+  readonly answered?: readonly AnsweredAsker[];
   readonly selection?: Selection;
   readonly failures: readonly Omit<Failure, 'error'>[];
 }

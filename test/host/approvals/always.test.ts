@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { memoryJournal } from '../../../src/host/index.js';
-import type { Principal } from '../../../src/kernel/index.js';
+import { explainOutcome, type Principal } from '../../../src/kernel/index.js';
+import { approvalLab } from '../../support/approval-lab.js';
 import { type PortLabOptions, portLab, until } from '../../support/port-lab.js';
 
 const ada: Principal = {
@@ -222,3 +223,49 @@ async function copyGrants(
   for (const { key, body } of rows)
     await to.keyValues.write('/always/granted', key, { body }, { quota });
 }
+
+describe('the answer to a question', () => {
+  const guarded = (question: Parameters<typeof approvalLab>[0]) =>
+    approvalLab({ journal: memoryJournal(), ...question });
+  const howOf = (lab: Awaited<ReturnType<typeof guarded>>): readonly unknown[] =>
+    lab.of('agent.tool.calling').flatMap(({ answered = [] }) => answered.map(({ how }) => how));
+
+  it('is named by the outcome, which explain prints: who, when, and for how long (judgement §4.27)', async () => {
+    await using lab = await guarded({ question: { scopes: ['tool'] } });
+    void lab.say('v1');
+    await until(() => lab.asked().length === 1);
+    await lab.say(`/approve ${lab.idOf()} always tool`);
+    await until(() => lab.ran.length === 1);
+    await lab.say('v2');
+    expect(lab.ran).toEqual(['v1', 'v2']);
+    expect(lab.asked()).toHaveLength(1);
+    const [first, second] = howOf(lab);
+    const by = /by scripted\/default:ada, owner, roles owner at \d{4}-\d\d-\d\dT[\d:.]+Z/.source;
+    expect(first).toMatch(new RegExp(`^always for this tool, ${by} \\([0-9a-f]{8}\\)$`));
+    expect(second).toMatch(
+      new RegExp(`^"always" for this tool, ${by}, until \\d{4}-\\d\\d-\\d\\d \\([0-9a-f]{8}\\)$`),
+    );
+    const outcome = lab.of('agent.tool.calling').at(-1);
+    if (outcome === undefined) throw new Error('it was dispatched');
+    expect(explainOutcome(outcome)).toContain(
+      `  a human allowed what acting/deploys had asked: ${String(second)}`,
+    );
+  });
+
+  it('that holds for a principal is shown to him with its giver, and he may not revoke it (judgement §4.25, judgement §4.27)', async () => {
+    const lab = await answeredLab({ question: { scopes: ['principal'] }, principal: bob });
+    const sayAs = async (from: string, text: string): Promise<string> => {
+      const ended = lab.ends.length;
+      await lab.channel.receive({ text, from, conversation: `console:${from}` }, `${from} ${text}`);
+      await until(() => lab.ends.length > ended);
+      return lab.texts().at(-1) ?? '';
+    };
+    const listed = await sayAs('bob', '/approvals');
+    expect(listed).toContain('given by console/default:ada');
+    const [grant] = await lab.parts.approvals.grants.list();
+    const refused = await sayAs('bob', `/approvals revoke ${grant?.id}`);
+    expect(refused).toContain('You have no such "always"');
+    expect(await sayAs('eve', '/approvals')).toBe('No approval waits for you.');
+    await lab.stop();
+  });
+});

@@ -1,12 +1,13 @@
 import { authorOf, type Entry } from '../../outcome/entry.js';
-import type { Author } from '../../outcome/outcome.js';
+import type { AnsweredAsker, Author } from '../../outcome/outcome.js';
 import type { ApprovalQuestion } from '../../outcome/question.js';
+import { definedFields } from '../../value/defined-fields.js';
 import { isVeto, type Plan, vetoPlan } from '../services/plan.js';
 
 /** The terms of an answered pass (judgement §4.5). */
 export interface Answered {
   /** The vetoes whose questions were answered. */
-  readonly by: readonly Author[];
+  readonly by: readonly AnsweredAsker[];
   /** The vetoes that judge. */
   readonly plan: Plan;
   /** The handlers that are not called. */
@@ -22,7 +23,7 @@ export interface Answered {
  */
 export function answeredTerms(
   plan: Plan,
-  by: readonly Author[],
+  by: readonly AnsweredAsker[],
   asked: readonly ApprovalQuestion[],
 ): Answered {
   const open = openQuestions(plan, by, asked);
@@ -30,7 +31,9 @@ export function answeredTerms(
     !entry.recheck && (open.has(entry) || isAmong(by, entry));
   const judges = (entry: Entry): boolean => isVeto(entry) && !declines(entry);
   return {
-    by: Object.freeze(by.map((author) => Object.freeze(authorOf(author)))),
+    by: Object.freeze(
+      by.map((one) => Object.freeze({ ...authorOf(one), ...definedFields({ how: one.how }) })),
+    ),
     plan: vetoPlan(plan, plan.entries.filter(judges)),
     passedOver: plan.entries.filter((entry) => !judges(entry)),
     open,

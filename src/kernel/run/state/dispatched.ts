@@ -1,7 +1,7 @@
 import { authorOf } from '../../outcome/entry.js';
 import type { Envelope } from '../../outcome/envelope.js';
 import type {
-  Author,
+  AnsweredAsker,
   CancelRecord,
   Candidate,
   Change,
@@ -100,7 +100,7 @@ export class Dispatched {
     return this.#run.failures ?? none;
   }
 
-  get answered(): readonly Author[] | undefined {
+  get answered(): readonly AnsweredAsker[] | undefined {
     return this.#run.terms.answered?.by;
   }
 
