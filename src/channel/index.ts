@@ -6,38 +6,14 @@ export type {
   StreamDelta,
   StreamSender,
 } from '../stream/index.js';
-export type {
-  ChannelInbox,
-  ChannelPlugin,
-  DecodedIngress,
-  InboundUpdate,
-  ResendPolicy,
-  SendContext,
-  SenderProof,
-} from './channel.js';
+export type * from './channel.js';
 export { checkedPermits, checkPermit } from './check-permit.js';
-export type {
-  ChannelCredential,
-  ChannelDeclaration,
-  ChannelOption,
-  ChannelStarter,
-} from './declaration.js';
-export type {
-  ApprovedMessage,
-  DeliveryReceipt,
-  ExplicitRoute,
-  InboundMessage,
-  Interaction,
-  Interactive,
-} from './message.js';
+export type * from './declaration.js';
+export type * from './message.js';
 export { approveSend, type CapabilitiesOf, SendApproval, SendPermit } from './permit.js';
 export type { ChannelPreviews, LeftPreview } from './previews.js';
 export type { SendResult } from './send-result.js';
 export { StreamApproval, type StreamPermits } from './stream-permits.js';
-export {
-  type ConsoleChannelOptions,
-  type ConsoleTerminal,
-  consoleChannel,
-} from './terminal/console.js';
+export * from './terminal/console.js';
 export { type PaintLine, type Terminal, TerminalScreen } from './terminal/terminal-screen.js';
 export type { TerminalLook } from './terminal/terminal-sender.js';

@@ -9,12 +9,7 @@ export {
   hasReachedAgent,
   type StreamDelta,
 } from '../stream/index.js';
-export {
-  bridgeGateway,
-  type GatewayBridge,
-  type GatewayBridgeOptions,
-  type GatewayBridgeStats,
-} from './bridge/bridge-gateway.js';
+export * from './bridge/bridge-gateway.js';
 export { OpenClawClient } from './client/client.js';
 export type { OpenClawClientOptions, ReconnectOptions } from './client/client-options.js';
 export type * from './client/client-state.js';

@@ -16,22 +16,9 @@ export type * from './hooks/shapes.js';
 export { bridgeInternalHooks } from './internal/bridge-internal-hooks.js';
 export * from './internal/event.js';
 export type * from './internal/internal-hooks.js';
-export {
-  type BusDivergence,
-  type BusDivergenceName,
-  busDivergences,
-} from './mapping/bus-divergences.js';
-export {
-  type LegacyDivergence,
-  type LegacyDivergenceName,
-  legacyDivergences,
-} from './mapping/divergences.js';
-export {
-  type LegacyMapping,
-  legacyMapping,
-  type MappedPart,
-  type MappedSource,
-} from './mapping/mapping.js';
+export * from './mapping/bus-divergences.js';
+export * from './mapping/divergences.js';
+export * from './mapping/mapping.js';
 export { type UnsupportedMember, unsupportedMembers } from './plugin/api/unsupported.js';
 export { loadLegacyPlugin } from './plugin/load-plugin.js';
 export { type LoadPluginFromOptions, loadLegacyPluginFrom } from './plugin/load-plugin-from.js';

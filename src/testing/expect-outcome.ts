@@ -1,9 +1,11 @@
 import {
   type Cancelled,
+  type CancelRecord,
   explainOutcome,
   type Failed,
   type FailureKind,
   type FamilyName,
+  nameOf,
   type Outcome,
   type Passed,
 } from '../kernel/index.js';
@@ -49,11 +51,7 @@ export function expectCancelled<F extends FamilyName>(
   if (code !== undefined) parts.push(`with "${code}"`);
   if (by !== undefined) parts.push(`by ${by}`);
   if (outcome?.status !== 'cancelled') return unexpected(outcome, parts.join(' '));
-  const { cancel } = outcome;
-  const authors = [cancel.extensionId, `${cancel.extensionId}/${cancel.contributionId}`];
-  const fits =
-    (code === undefined || cancel.code === code) && (by === undefined || authors.includes(by));
-  return fits ? outcome : unexpected(outcome, parts.join(' '));
+  return isCancelOf(outcome.cancel, wanted) ? outcome : unexpected(outcome, parts.join(' '));
 }
 
 /**
@@ -81,4 +79,13 @@ function unexpected<F extends FamilyName>(outcome: Outcome<F> | undefined, wante
   throw new Error(
     `expected ${outcome.event.family} ${wanted}, and this is how it went:\n${explain(outcome)}`,
   );
+}
+
+/** Tells whether a cancel has the code, and is by the extension or the contribution, that is wanted. */
+export function isCancelOf(
+  cancel: CancelRecord,
+  { code, by }: { readonly code?: string; readonly by?: string },
+): boolean {
+  const isCode = code === undefined || cancel.code === code;
+  return isCode && (by === undefined || [cancel.extensionId, nameOf(cancel)].includes(by));
 }

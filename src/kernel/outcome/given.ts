@@ -2,7 +2,7 @@ import { kernelError } from '../errors.js';
 import type { Stage } from '../stage/stage.js';
 import { type Band, bands, type Gate } from '../stage/vocabulary.js';
 import { freezePlain } from '../value/freeze.js';
-import { type Metadata, type Ref, refFields } from './envelope.js';
+import { type Envelope, refFields } from './envelope.js';
 import type { FamilyName, SelectionOf } from './families.js';
 import type { AnsweredAsker, Outcome } from './outcome.js';
 import { type Principal, takePrincipal } from './principal.js';
@@ -14,26 +14,16 @@ import { type Principal, takePrincipal } from './principal.js';
  * @example
  * await kernel.dispatch('routing.resolving', payload, { after: normalized, signal });
  */
-export interface Given<F extends FamilyName = FamilyName> {
+export interface Given<F extends FamilyName = FamilyName>
+  extends Partial<Omit<Envelope, 'family' | 'payload' | 'hotPath'>> {
   /** The dispatch before: its refs, correlation and annotations go on. */
   readonly after?: Outcome;
   /** An id made elsewhere, such as one derived from a provider's update id. */
   readonly eventId?: string;
   /** Milliseconds since 1970. */
   readonly occurredAt?: number;
-  readonly workspaceId?: string | null;
-  readonly agentId?: string | null;
-  readonly sessionId?: string | null;
-  readonly accountRef?: Ref | null;
-  readonly conversationRef?: Ref | null;
-  readonly threadRef?: Ref | null;
-  readonly messageRef?: Ref | null;
-  readonly correlationId?: string;
   /** On whose behalf, as a channel has proven it; `null` clears the one of `after` (judgement §1.2). */
   readonly principal?: Principal | null;
-  readonly sourceContributionId?: string | null;
-  readonly metadata?: Metadata;
-  readonly providerMetadata?: Metadata;
   /** `observe-only` where the source cannot be changed: a cancel or patch is then a failure entry. */
   readonly gate?: Gate;
   /** Runs the handlers of one band only; the others are skipped as `other-band` (spec §4.9). */

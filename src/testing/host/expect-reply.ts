@@ -1,5 +1,5 @@
 import type { MessageEnd } from '../../host/index.js';
-import { explain } from '../expect-outcome.js';
+import { explain, isCancelOf } from '../expect-outcome.js';
 import type { TestMessageEnd } from './test-host.js';
 
 /**
@@ -36,19 +36,15 @@ export function expectReply(
  */
 export function expectDenied(
   end: TestMessageEnd,
-  { code, by }: { readonly code?: string; readonly by?: string } = {},
+  wanted: { readonly code?: string; readonly by?: string } = {},
 ): void {
-  const isMeant = end.outcomes.some((outcome) => {
-    if (outcome.status !== 'cancelled') return false;
-    const { cancel } = outcome;
-    const authors = [cancel.extensionId, `${cancel.extensionId}/${cancel.contributionId}`];
-    return (
-      (code === undefined || cancel.code === code) && (by === undefined || authors.includes(by))
-    );
-  });
+  const isMeant = end.outcomes.some(
+    (outcome) => outcome.status === 'cancelled' && isCancelOf(outcome.cancel, wanted),
+  );
   if (isMeant) return;
-  const wanted = [code === undefined ? '' : ` with "${code}"`, by === undefined ? '' : ` by ${by}`];
-  throw new Error(`expected a veto to deny it${wanted.join('')}, and none did\n${way(end)}`);
+  const { code, by } = wanted;
+  const named = [code === undefined ? '' : ` with "${code}"`, by === undefined ? '' : ` by ${by}`];
+  throw new Error(`expected a veto to deny it${named.join('')}, and none did\n${way(end)}`);
 }
 
 /** The way of a message, as text: its end, and each dispatch in which a handler did something. */

@@ -12,7 +12,7 @@ import {
   type StartReport,
 } from '../../host/index.js';
 import { rolesOf } from '../../host/internal.js';
-import type { FamilyName, Kernel, Outcome } from '../../kernel/index.js';
+import { definedFields, type FamilyName, type Kernel, type Outcome } from '../../kernel/index.js';
 import type { TranscriptEntry } from '../../stream/index.js';
 import type { CollectingLogger } from '../collecting-logger.js';
 import { createTestKernel, type TestKernelOptions } from '../test-kernel.js';
@@ -89,10 +89,7 @@ export async function startTestHost(options: TestHostOptions = {}): Promise<Test
   const { grants, leastPrivilege, overrides, audit, channels = [], ...hostOptions } = rest;
   const { kernel, log, outcomes } = createTestKernel({
     clock,
-    ...(grants !== undefined && { grants }),
-    ...(leastPrivilege !== undefined && { leastPrivilege }),
-    ...(overrides !== undefined && { overrides }),
-    ...(audit !== undefined && { audit }),
+    ...definedFields({ grants, leastPrivilege, overrides, audit }),
   });
   const { journal = memoryJournal({ clock }), store = memoryStore() } = options;
   const ends: TestMessageEnd[] = [];

@@ -1,4 +1,4 @@
-import { definedFields } from '../../kernel/index.js';
+import { definedFields, isThenable } from '../../kernel/index.js';
 import type {
   LegacyContext,
   LegacyEvent,
@@ -128,13 +128,13 @@ export async function recordParityRun<H extends LegacyHookName>(
   let result: unknown;
   try {
     result = method.call(runner, event, ctx);
-    if (!isPromise(result)) end({ kind: 'returned', value: result });
+    if (!isThenable(result)) end({ kind: 'returned', value: result });
   } catch (error) {
     end(threw(error));
   }
   isAtOnce = false;
-  if (isPromise(result)) {
-    const running = result.then(
+  if (isThenable(result)) {
+    const running = Promise.resolve(result).then(
       (value) => end({ kind: 'returned', value }),
       (error: unknown) => end(threw(error)),
     );
@@ -148,10 +148,6 @@ function methodOf(runner: AnyLegacyRunner, hook: LegacyHookName): (...args: unkn
   const method = (runner as Readonly<Record<string, unknown>>)[name];
   if (typeof method === 'function') return method as (...args: unknown[]) => unknown;
   throw new TypeError(`The runner has no method ${name}, which the hook ${hook} is run by.`);
-}
-
-function isPromise(value: unknown): value is Promise<unknown> {
-  return typeof (value as { readonly then?: unknown } | undefined)?.then === 'function';
 }
 
 function threw(error: unknown): ParityEnding {
