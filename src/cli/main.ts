@@ -5,9 +5,8 @@ import { TerminalScreen } from '../channel/index.js';
 import { sluiceVersion } from '../extension/index.js';
 import { runCommandLine } from './command-line.js';
 import { defaultWidth } from './print/layout.js';
-import { outputTo } from './shell/output.js';
+import { outputTo, screenOutput } from './shell/output.js';
 import { paletteFor } from './shell/palette.js';
-import { screenOutput } from './shell/screen-output.js';
 import { stopSignal } from './shell/stop-signal.js';
 
 // an extension or a plugin that prints by itself must not write into the output of a command, which a program may read

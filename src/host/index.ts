@@ -42,8 +42,7 @@ export type { Retention } from './journal/sqlite/retention.js';
 export { type ReadOptions, readJournal } from './journal/sqlite/sqlite-reader.js';
 export { type TendedJournal, tendJournal } from './journal/sqlite/tend-journal.js';
 export * from './life/host.js';
-export type { HostHealth } from './life/host-health.js';
-export type { HostState } from './life/host-state.js';
+export type { HostHealth, HostState } from './life/host-health.js';
 export type { StartReport, StopReport } from './life/lifecycle.js';
 export { type LogLevel, type PinoLoggerOptions, pinoLogger } from './logging/pino-logger.js';
 export { ActiveStreams, type StreamPlace } from './parts/active-streams.js';
@@ -54,8 +53,8 @@ export type {
   ApprovalOptions,
   HostExtension,
   HostOptions,
+  ReplyOptions,
 } from './parts/options.js';
-export type { ReplyOptions } from './parts/reply-options.js';
 export type { ChatAnswer, ChatCommand, ChatCommandContext } from './provided/chat-commands.js';
 export { parseCommandLine } from './provided/commands.js';
 export type { RolesOf, RoleTable } from './provided/roles.js';

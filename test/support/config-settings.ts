@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { describedAt, knownKeysAt, schemaNodeAt } from '../../src/host/config/schema-node.js';
+import { describedAt, knownKeysAt, schemaNodeAt } from '../../src/host/config/problem.js';
 
 /** One setting of a config file, for people. */
 export interface Setting {

@@ -1,11 +1,20 @@
+import {
+  claudeProvider,
+  echoProvider,
+  loadClaudeSdk,
+  readRecording,
+  replayProvider,
+} from '../../agent/index.js';
 import type { ExtensionSet } from '../../extension/index.js';
+import { OpenClawAgentProvider, type OpenClawClient } from '../../gateway/index.js';
 import type { AgentDefinition } from '../../host/index.js';
-import { definedFields } from '../../kernel/index.js';
+import { definedFields, isSluiceError, type Logger } from '../../kernel/index.js';
 import type { AgentProvider } from '../../stream/index.js';
-import { badArguments } from '../errors/command-error.js';
+import { badArguments, CommandError } from '../errors/command-error.js';
+import { fileError } from '../errors/file-error.js';
 import { type BuiltInAgent, noAgent } from '../settings/agent-choice.js';
+import { lineError } from '../settings/recording-file.js';
 import type { AgentSetting, Settings } from '../settings/settings.js';
-import { type AgentProviderOptions, agentProvider } from './agent-provider.js';
 
 /** The agents that extensions provide. */
 export interface ProvidedAgents {
@@ -134,4 +143,61 @@ function sharedChoice(choice: BuiltInAgent, agents: readonly AgentSetting[]): Bu
   if (named.length === 0) return choice;
   const isDefaultWanted = wanted.some(({ models }) => models.length === 0);
   return { ...choice, models: isDefaultWanted ? ['default', ...named] : named };
+}
+
+/** The parts of a command that agents are made with. */
+interface AgentProviderOptions {
+  /** The folder that the agent's tools work in. */
+  readonly cwd: string;
+  readonly logger: Logger;
+  /** Is told of each line of a recording that holds no message; the other lines are used. */
+  readonly onMalformed: (error: CommandError) => void;
+  /** The gateway behind which the agents `openclaw` are, connected. */
+  readonly gateway: () => Promise<OpenClawClient>;
+}
+
+/**
+ * Makes the agent that was chosen.
+ *
+ * @throws CommandError `missing-file`, `unreadable-file` or `missing-package`; what the gateway's client throws.
+ */
+async function agentProvider(
+  choice: BuiltInAgent,
+  { cwd, logger, onMalformed, gateway }: AgentProviderOptions,
+): Promise<AgentProvider> {
+  switch (choice.kind) {
+    case 'echo':
+      return echoProvider();
+    case 'replay':
+      return recorded(choice.file, onMalformed);
+    case 'claude': {
+      const { models } = choice;
+      const offered = models.length === 0 ? {} : { models };
+      return claudeProvider({ query: await claudeQuery(cwd), cwd, logger, ...offered });
+    }
+    case 'openclaw': {
+      const { agentId } = choice;
+      return new OpenClawAgentProvider({ client: await gateway(), agentId, logger });
+    }
+  }
+}
+
+async function recorded(
+  file: string,
+  onMalformed: AgentProviderOptions['onMalformed'],
+): Promise<AgentProvider> {
+  try {
+    return replayProvider(await readRecording(file, (line) => onMalformed(lineError(file, line))));
+  } catch (thrown) {
+    throw fileError(thrown, file, 'Check the path after replay: in the agent.');
+  }
+}
+
+async function claudeQuery(cwd: string): ReturnType<typeof loadClaudeSdk> {
+  try {
+    return await loadClaudeSdk(cwd);
+  } catch (cause) {
+    if (!isSluiceError(cause)) throw cause;
+    throw new CommandError('missing-package', cause.message, cause.hint, { cause });
+  }
 }

@@ -4,6 +4,7 @@ import { type ExtensionData, extensionData, hostExtensionId } from '../../host/i
 import {
   createKernel,
   definedFields,
+  isSluiceError,
   type Kernel,
   type KernelOptions,
   type Logger,
@@ -15,7 +16,6 @@ import { CommandError } from '../errors/command-error.js';
 import type { ExtensionSetting, Settings } from '../settings/settings.js';
 import { channelPackages } from './channel-packages.js';
 import { loadPlugins } from './load-plugins.js';
-import { refusedSettings } from './refused-settings.js';
 import { doubtfulSets, unmistakable, withSet } from './with-set.js';
 
 /** A pipeline without a host: a kernel with its extensions and plugins. To dispose it waits for running handlers, and undoes all. */
@@ -168,4 +168,18 @@ function withoutRefusals(logger: Logger): Logger {
       if (fields?.['hint'] === undefined) logger.error(message, fields);
     },
   };
+}
+
+/**
+ * Makes something of settings. An option that is refused came from the config, so the error is one of the config.
+ *
+ * @throws CommandError `bad-config`, and what `make` throws otherwise.
+ */
+function refusedSettings<T>(make: () => T): T {
+  try {
+    return make();
+  } catch (thrown) {
+    if (!isSluiceError(thrown, 'bad-option')) throw thrown;
+    throw new CommandError('bad-config', thrown.message, thrown.hint, { cause: thrown });
+  }
 }

@@ -1,8 +1,9 @@
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
+import { findModule } from '../../extension/internal.js';
 import { recordedOutcome } from '../../host/internal.js';
 import type { Given } from '../../kernel/index.js';
-import { badArguments } from '../errors/command-error.js';
+import { badArguments, CommandError } from '../errors/command-error.js';
 import { allDispatches } from '../journal/all-dispatches.js';
 import { addJournalOptions, type JournalChoice, openJournalOf } from '../journal/journal-of.js';
 import { sinceMsOf } from '../journal/journal-since.js';
@@ -11,7 +12,6 @@ import { laidOut } from '../print/layout.js';
 import { type ExitCode, exitCodes } from '../shell/exit-codes.js';
 import type { Shell } from '../shell/shell.js';
 import { counted, printable } from '../shell/text.js';
-import { type PolicyRule, policyPackage } from './policy-package.js';
 
 interface PolicyOptions extends JournalChoice {
   readonly since?: string;
@@ -144,4 +144,40 @@ function tell(
       ),
     ),
   ]);
+}
+
+const name = 'sluice-policies';
+
+/** A rule of a policy file, as its package has it. */
+interface PolicyRule {
+  readonly id: string;
+  readonly family: string;
+  tryOn(
+    payload: object,
+    given: Given,
+  ): Promise<{
+    readonly verdict: 'denied' | 'asked' | 'allowed' | 'failed';
+    readonly why?: string;
+  }>;
+}
+
+/** The package of policies, as far as the command line needs it. */
+interface PolicyPackage {
+  readPolicies(files: readonly string[]): Promise<{
+    readonly rules: readonly PolicyRule[];
+    readonly exampleCount: number;
+  }>;
+  readonly PolicyError: new (...args: never[]) => Error;
+}
+
+/** Imports the package from where the user works. @throws CommandError `missing-package`. */
+async function policyPackage(cwd: string): Promise<PolicyPackage> {
+  const { file, url } = findModule(name, cwd);
+  if (file === name)
+    throw new CommandError(
+      'missing-package',
+      `policies are in the package "${name}", which is not installed here`,
+      `Run \`npm install ${name}\`.`,
+    );
+  return (await import(url)) as PolicyPackage; // the package has the version of the core, its peer
 }

@@ -5,7 +5,7 @@ import { jsonPrinter } from '../print/dispatch-printer.js';
 import { laidOut, layoutOf } from '../print/layout.js';
 import type { Palette } from '../shell/palette.js';
 import type { Shell } from '../shell/shell.js';
-import { WayPrinter } from './way-printer.js';
+import { WayPrinter } from './way.js';
 
 /** The view of a running host. */
 export interface RunView {

@@ -1,7 +1,13 @@
-import { explainOutcome, type Outcome, type OutcomeRecord } from '../../kernel/index.js';
+import type { MessageEnd } from '../../host/index.js';
+import {
+  type Clock,
+  explainOutcome,
+  type Outcome,
+  type OutcomeRecord,
+} from '../../kernel/index.js';
 import { type Layout, laidOut } from '../print/layout.js';
 import { oneMore, type Watched, watched } from '../print/watched.js';
-import { counted, span } from '../shell/text.js';
+import { counted, printable, span } from '../shell/text.js';
 
 /**
  * The way that one message takes, as lines: every stage in the order in which it ended. Stages without news share a line;
@@ -122,4 +128,48 @@ function verdictPaint(
 ): (text: string) => string {
   if (outcome.failures.length > 0) return palette.failure;
   return outcome.status === 'cancelled' ? palette.warning : palette.strong;
+}
+
+/**
+ * Sorts dispatches by the message that they belong to, and prints the way of each message when it has ended. A dispatch of no
+ * message (start, drain, accounts) is printed at once, if a handler had a part in it.
+ */
+export class WayPrinter {
+  readonly #ways = new Map<string, { readonly way: Way; beganMs: number }>();
+  readonly #print: (lines: readonly string[]) => void;
+  readonly #layout: Layout;
+  readonly #clock: Pick<Clock, 'monotonicMs'>;
+
+  constructor(
+    print: (lines: readonly string[]) => void,
+    layout: Layout,
+    clock: Pick<Clock, 'monotonicMs'>,
+  ) {
+    this.#print = print;
+    this.#layout = layout;
+    this.#clock = clock;
+  }
+
+  /** Takes a dispatch: the kernel's tap. */
+  add(outcome: Outcome): void {
+    const { correlationId, family } = outcome.event;
+    let open = this.#ways.get(correlationId);
+    if (open === undefined && family.startsWith('ingress.')) {
+      open = { way: new Way(this.#layout), beganMs: this.#clock.monotonicMs() };
+      this.#ways.set(correlationId, open);
+    }
+    if (open !== undefined) {
+      if (family === 'ingress.normalized') open.beganMs = this.#clock.monotonicMs(); // it waited in its lane till now
+      open.way.add(outcome);
+    } else if (isEventful(outcome)) this.#print(stageLines(outcome, this.#layout));
+  }
+
+  /** Prints the way of a message that has ended. */
+  end({ correlationId = '', status, reason }: MessageEnd): void {
+    const open = this.#ways.get(correlationId);
+    if (open === undefined) return;
+    this.#ways.delete(correlationId);
+    const ending = reason === undefined ? status : `${status} (${printable(reason)})`;
+    this.#print(open.way.end(ending, this.#clock.monotonicMs() - open.beganMs));
+  }
 }

@@ -1,4 +1,5 @@
 import type { Writable } from 'node:stream';
+import type { TerminalScreen } from '../../channel/index.js';
 
 /** A stream to write to, whose reader may go away. */
 export interface Output {
@@ -35,5 +36,19 @@ export function outputTo(stream: Writable): Output {
     },
     // an empty write costs as much as any other, and readers of files flush once a line
     flush: () => (stream.writableLength === 0 ? Promise.resolve() : writeOrDrop('')),
+  };
+}
+
+/**
+ * Makes an output whose lines appear above the text that grows on a screen. If stdout and stderr are one terminal, both need
+ * such an output, or they would write into each other and into that text.
+ */
+export function screenOutput(output: Output, screen: TerminalScreen): Output {
+  return {
+    ...output,
+    lines: (lines) => {
+      // as with any output, a failure shows as `gone` alone
+      if (lines.length > 0) screen.print(`${lines.join('\n')}\n`).catch(() => undefined);
+    },
   };
 }

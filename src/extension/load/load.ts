@@ -2,6 +2,7 @@ import {
   isSluiceError,
   type Kernel,
   type Logger,
+  loggerWith,
   oneLine,
   type SluiceError,
   silentLogger,
@@ -19,7 +20,6 @@ import { extensionError } from '../errors.js';
 import { type HostAccess, hostAccess } from './host-access.js';
 import { LiveExtension } from './live-extension.js';
 import type { DisabledExtension, LoadOptions, LoadResult } from './load-result.js';
-import { loggerOf } from './logger.js';
 import { openRegistration, type RegistrationWindow } from './registration-window.js';
 
 /** Milliseconds that setup may take by default. */
@@ -187,4 +187,9 @@ function twoCopies(extensionId: string, other: PackageCopy): SluiceError {
   const theirs = `${other.folder} (${other.version})`;
   const own = `${thisCopy.folder} (${thisCopy.version})`;
   return extensionError('two-copies', { extensionId, theirs, own });
+}
+
+/** Makes a logger that writes the id of an extension with every entry. */
+function loggerOf(logger: Logger, extensionId: string): Logger {
+  return loggerWith((level, message, fields) => logger[level](message, { extensionId, ...fields }));
 }

@@ -1,7 +1,6 @@
 import type { ExtensionStatus } from '../../extension/index.js';
 import type { ErrorCode, KernelStats } from '../../kernel/index.js';
 import type { HostParts } from '../parts/parts.js';
-import type { HostState } from './host-state.js';
 
 /** How a host is: names and numbers, no text of anybody. Plain data. */
 export interface HostHealth {
@@ -65,3 +64,6 @@ export function healthOf(
     kernel: kernel.stats(),
   };
 }
+
+/** The state of a host in its life. It starts once. */
+export type HostState = 'new' | 'starting' | 'running' | 'stopping' | 'stopped';

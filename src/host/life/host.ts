@@ -11,8 +11,8 @@ import { partsOf } from '../parts/make-parts.js';
 import type { HostOptions } from '../parts/options.js';
 import type { HostParts } from '../parts/parts.js';
 import { type HttpRoutes, hostRoutes } from '../routes/host-routes.js';
+import type { HostState } from './host-health.js';
 import { type HostHealth, healthOf } from './host-health.js';
-import type { HostState } from './host-state.js';
 import {
   loadAll,
   type Running,

@@ -13,7 +13,6 @@ import type { ChatCommand } from '../provided/chat-commands.js';
 import type { RolesOf, RoleTable } from '../provided/roles.js';
 import type { HistoryBounds } from '../transcript/history.js';
 import type { Store } from '../transcript/store.js';
-import type { ReplyOptions } from './reply-options.js';
 
 /** Milliseconds that a turn may take where its agent does not say: ten minutes. */
 export const usualTurnMs = 600_000;
@@ -196,3 +195,9 @@ declare module '../../extension/define/provisions.js' {
     agent: AgentDefinition;
   }
 }
+
+/** The things that people see of a turn besides its answers, and how its answers are cut. */
+export type ReplyOptions = Pick<
+  AgentTurnCallbacks,
+  'verboseLevel' | 'reasoningMode' | 'blockReplyBreak' | 'blockReplyChunking'
+>;

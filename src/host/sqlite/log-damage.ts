@@ -1,6 +1,13 @@
-import { closeSync, existsSync, fstatSync, openSync, readSync, statSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  fstatSync,
+  openSync,
+  readdirSync,
+  readSync,
+  statSync,
+} from 'node:fs';
 import { endianness } from 'node:os';
-import { isOpenHere } from './open-here.js';
 
 /** Bytes of the header of a write-ahead log, and of each frame in it. */
 const logHeaderBytes = 32;
@@ -202,4 +209,29 @@ function readStart(path: string, bytes: number): Buffer | undefined {
 function readAt(file: number, position: number, length: number): Buffer {
   const buffer = Buffer.allocUnsafe(length);
   return buffer.subarray(0, readSync(file, buffer, 0, length, position));
+}
+
+/**
+ * Tells whether this process has a file open. To close any handle of a file gives up all locks that the process has on it, also
+ * those of SQLite: so a file that SQLite may have open is not opened beside it.
+ */
+function isOpenHere(path: string): boolean {
+  const file = statSync(path, { bigint: true, throwIfNoEntry: false });
+  if (file === undefined || process.platform === 'win32') return false; // locks belong to the handle there
+  return handles().some((handle) => {
+    try {
+      const { dev, ino } = fstatSync(handle, { bigint: true });
+      return dev === file.dev && ino === file.ino;
+    } catch {
+      return false; // the one that the list was read with
+    }
+  });
+}
+
+function handles(): readonly number[] {
+  try {
+    return readdirSync('/dev/fd').map(Number);
+  } catch {
+    return Array.from({ length: 1_024 }, (_, handle) => handle);
+  }
 }

@@ -1,4 +1,7 @@
 import type { Override, RawContribution } from '../contract/contribution.js';
+import { kernelError } from '../errors.js';
+import { handlerModes } from '../stage/vocabulary.js';
+import { didYouMean } from '../value/nearest.js';
 
 /** The operator's changes, as a kernel is given them. */
 export interface OperatorChanges {
@@ -22,3 +25,27 @@ export function overrideOf(
 }
 
 const noOverride: Override = Object.freeze({});
+
+/**
+ * Checks that an override has the fields of one, with values that can be used.
+ *
+ * @throws SluiceError `bad-option`.
+ */
+export function checkOverride(key: string, override: Override): void {
+  const refuse = (problem: string): never => {
+    throw kernelError('bad-option', { option: `overrides["${key}"]`, problem });
+  };
+  if (!/^.+\/[^/]+$/.test(key)) refuse('its name must be extension/contribution');
+  const fields = ['disabled', 'priority', 'timeoutMs', 'match', 'mode'];
+  for (const field of Object.keys(override)) {
+    if (fields.includes(field)) continue;
+    refuse(`it has no field "${field}"${didYouMean(field, fields)}`);
+  }
+  const { disabled = false, priority = 0, timeoutMs = 1 } = override;
+  if (override.mode !== undefined && !handlerModes.includes(override.mode))
+    refuse(`mode must be one of ${handlerModes.join(', ')}`);
+  if (typeof disabled !== 'boolean') refuse('disabled must be true or false');
+  if (!Number.isFinite(priority)) refuse('priority must be a finite number');
+  if (!(Number.isFinite(timeoutMs) && timeoutMs > 0))
+    refuse('timeoutMs must be a positive number of milliseconds');
+}

@@ -14,9 +14,8 @@ import type { Clock, Logger } from '../stage/ports.js';
 import type { Stage } from '../stage/stage.js';
 import type { Band } from '../stage/vocabulary.js';
 import { nearest } from '../value/nearest.js';
-import { checkOverride } from './check-override.js';
 import { Grants } from './grants.js';
-import { type OperatorChanges, overrideOf } from './override-of.js';
+import { checkOverride, type OperatorChanges, overrideOf } from './override-of.js';
 
 /** Everything that is kept of one family. What is compiled or sorted is made when it is first needed. */
 export interface FamilyState {
