@@ -15,10 +15,10 @@ export interface SentMessage {
  */
 export function sentMessageOf(answer: ApiAnswer<unknown>): ApiAnswer<SentMessage> {
   if (answer.status !== 'done') return answer;
-  const { message_id: messageId, date, chat } = Object(answer.result) as Fields;
+  const { message_id: messageId, date, chat } = Object(answer.result) as Unchecked;
   if (!isId(messageId))
     return { status: 'unknown', reason: 'Telegram said that it was sent, and named no message' };
-  const { id: chatId } = Object(chat) as { readonly id?: unknown };
+  const { id: chatId } = Object(chat) as Unchecked;
   const result = {
     messageId,
     ...(isId(chatId) && { chatId }),
@@ -27,12 +27,8 @@ export function sentMessageOf(answer: ApiAnswer<unknown>): ApiAnswer<SentMessage
   return { status: 'done', result };
 }
 
-/** The fields of a message that are read, which nothing has checked. */
-interface Fields {
-  readonly message_id?: unknown;
-  readonly date?: unknown;
-  readonly chat?: unknown;
-}
+/** Fields that nothing has checked. */
+type Unchecked = Readonly<Record<string, unknown>>;
 
 function isId(value: unknown): value is number {
   return Number.isSafeInteger(value);

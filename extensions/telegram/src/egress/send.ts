@@ -41,11 +41,16 @@ export async function sendMessage(
   if (made.problem !== undefined) return { status: 'rejected', reason: made.problem };
   const keyboard = keyboardOf(message);
   if (keyboard.problem !== undefined) return { status: 'rejected', reason: keyboard.problem };
-  const common = {
+  const common = fieldsOf(message);
+  return sendParts(parts, { parts: made.parts, target, common, last: keyboard.fields, attempt });
+}
+
+/** The fields of a message besides its place and its text. */
+export function fieldsOf(message: ApprovedMessage): Readonly<Record<string, unknown>> {
+  return {
     ...replyOf(message),
     ...(message.silent === true && { disable_notification: true }),
   };
-  return sendParts(parts, { parts: made.parts, target, common, last: keyboard.fields, attempt });
 }
 
 /** Calls that belong to one message. */

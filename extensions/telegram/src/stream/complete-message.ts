@@ -1,8 +1,8 @@
 import type { ApprovedMessage, SendResult } from 'sluice/channel';
 import { keyboardOf } from '../egress/keyboard.js';
 import { partsOf, richTextOf, textParts } from '../egress/parts.js';
-import { type SendParts, sendParts, sent } from '../egress/send.js';
-import { replyOf, targetOf } from '../egress/target.js';
+import { fieldsOf, type SendParts, sendParts, sent } from '../egress/send.js';
+import { targetOf } from '../egress/target.js';
 import { type RichText, trimmed } from '../text/rich-text.js';
 import { split } from '../text/split.js';
 import { placeText, removeMessage, type ShownMessage } from './shown-message.js';
@@ -58,12 +58,4 @@ export async function completeMessage(
     return { status: before.length === 0 ? 'rejected' : 'ambiguous', reason };
   }
   return sendParts(parts, { ...whole, parts: rest, before });
-}
-
-/** The fields of a message besides its place and its text. */
-export function fieldsOf(message: ApprovedMessage): Readonly<Record<string, unknown>> {
-  return {
-    ...replyOf(message),
-    ...(message.silent === true && { disable_notification: true }),
-  };
 }

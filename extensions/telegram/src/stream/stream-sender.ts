@@ -9,11 +9,12 @@ import type {
 import type { BotApi } from '../api/bot-api.js';
 import type { TelegramConfig } from '../config.js';
 import { richTextOf } from '../egress/parts.js';
+import { fieldsOf } from '../egress/send.js';
 import { type Target, targetOf } from '../egress/target.js';
 import { GrowingSource } from '../text/growing-source.js';
 import { toHtml } from '../text/html.js';
 import { joined, type RichText, trimmed } from '../text/rich-text.js';
-import { completeMessage, fieldsOf } from './complete-message.js';
+import { completeMessage } from './complete-message.js';
 import { type PreviewNote, placeOfMessage } from './preview-note.js';
 import {
   beginText,
