@@ -1,5 +1,5 @@
 /** Types of frames that have no session event, as the SDK names them (csdk §8). */
-const typesWithoutEvent: ReadonlySet<string> = new Set([
+export const silentTypes: ReadonlySet<string> = new Set([
   'active_goal',
   'auth_status',
   'autocompact_state',
@@ -7,7 +7,8 @@ const typesWithoutEvent: ReadonlySet<string> = new Set([
   'rate_limit_event',
 ]);
 
-const subtypesWithoutEvent: ReadonlySet<string> = new Set([
+/** Subtypes of `system` that have no event here. */
+export const silentSystemTypes: ReadonlySet<string> = new Set([
   'api_retry',
   'background_tasks_changed',
   'commands_changed',
@@ -34,13 +35,3 @@ const subtypesWithoutEvent: ReadonlySet<string> = new Set([
   'thinking_tokens',
   'worker_shutting_down',
 ]);
-
-/** Says if a type of frame is known and has no event. */
-export function isSilentType(type: string): boolean {
-  return typesWithoutEvent.has(type);
-}
-
-/** Says if a subtype of `system` is known and has no event here. */
-export function isSilentSystem(subtype: string): boolean {
-  return subtypesWithoutEvent.has(subtype);
-}

@@ -4,7 +4,7 @@ import { BackgroundWork } from '../frames/background-work.js';
 import type { CsdkCallback } from '../frames/callback.js';
 import { type CsdkFrame, isFields, textField } from '../frames/frame.js';
 import { FrameIds } from '../frames/frame-ids.js';
-import { isSilentSystem, isSilentType } from '../frames/known-frames.js';
+import { silentSystemTypes, silentTypes } from '../frames/known-frames.js';
 import { isBackgroundResult } from '../frames/result.js';
 import { Fallback } from './fallback.js';
 import { MainLane } from './main-lane.js';
@@ -144,7 +144,7 @@ export class SessionNormalizer {
   #takeMain(frame: CsdkFrame): void {
     const read = SessionNormalizer.#readers.get(frame.type);
     if (read !== undefined) read(this, frame);
-    else if (!isSilentType(frame.type)) this.#tell({ kind: 'unknown_frame', type: frame.type });
+    else if (!silentTypes.has(frame.type)) this.#tell({ kind: 'unknown_frame', type: frame.type });
   }
 
   #assistant(frame: CsdkFrame): void {
@@ -158,7 +158,8 @@ export class SessionNormalizer {
     if (read !== undefined) return void read(this, frame);
     this.#work.system(frame);
     this.#lanes.task(frame);
-    if (!isSilentSystem(subtype)) this.#tell({ kind: 'unknown_frame', type: 'system', subtype });
+    if (!silentSystemTypes.has(subtype))
+      this.#tell({ kind: 'unknown_frame', type: 'system', subtype });
   }
 
   #refused(frame: CsdkFrame): void {
