@@ -68,7 +68,7 @@ export class Work implements MergeTarget {
     if (this.#values === undefined) return this.#emitted;
     const isReader = call === this.reader;
     if (this.#shown !== undefined && (isReader || this.isShared)) return this.#shown;
-    const copy = (this.#shape ?? this.#shapeNow).copy(this.#values);
+    const copy = (this.#shape ?? this.#shapeNow()).copy(this.#values);
     if (!isReader) return Object.freeze(copy);
     this.isShared = this.#wasRead || this.#isStrict;
     this.#shown = this.isShared ? Object.freeze(copy) : copy;
@@ -86,7 +86,7 @@ export class Work implements MergeTarget {
     if (shown === undefined || this.isShared || this.#values === undefined) return true;
     this.#shown = undefined;
     this.#wasRead = true;
-    return (this.#shape ?? this.#shapeNow).isSame(shown, this.#values);
+    return (this.#shape ?? this.#shapeNow()).isSame(shown, this.#values);
   }
 
   /** Leaves what was read to the handler that has read it. */
@@ -97,14 +97,16 @@ export class Work implements MergeTarget {
   }
 
   open(): Record<string, unknown> {
-    this.#values ??= this.#shapeNow.copy(this.#emitted);
+    this.#values ??= this.#shapeNow().copy(this.#emitted);
     return this.#values;
   }
 
   wrote(field: string, before: unknown, inner: boolean): void {
     if (before === undefined) this.#shape = undefined; // it may be a new key
-    this.#written ??= [];
-    this.#written.push(this.entry, inner ? { field, before, after: this.#values?.[field] } : field);
+    const what = inner ? { field, before, after: this.#values?.[field] } : field;
+    if (this.#written === undefined)
+      this.#written = [this.entry, what]; // most payloads are written once
+    else this.#written.push(this.entry, what);
   }
 
   commit(): void {
@@ -122,7 +124,7 @@ export class Work implements MergeTarget {
     (this.overrulings ??= []).push({ entry: this.entry, path, at: this.written.length });
   }
 
-  get #shapeNow(): Shape {
+  #shapeNow(): Shape {
     this.#shape ??= this.#shapes.of(this.value);
     return this.#shape;
   }

@@ -161,9 +161,9 @@ function shadowOf(run: Run, entry: Entry): Run {
 
 /** Services that nobody hears. */
 function quiet(services: Services): Services {
-  const { surface, clock, ids, deadlines, inFlight, stillRunning, strict } = services;
+  const { surface, clock, ids, deadlines, callbacks, inFlight, stillRunning, strict } = services;
   return {
-    ...{ surface, clock, ids, deadlines, inFlight, stillRunning, strict },
+    ...{ surface, clock, ids, deadlines, callbacks, inFlight, stillRunning, strict },
     logger: silentLogger,
     taps: new Taps(),
     trace: false,

@@ -21,7 +21,7 @@ import { runSync } from './sync.js';
  */
 export function begin(run: Run): Outcome | undefined {
   run.services.inFlight.add();
-  proceed(run, run.plan, 0);
+  proceed(run, run.plan);
   return run.outcome;
 }
 
@@ -34,8 +34,12 @@ export function settled(run: Run): Promise<Outcome> {
   });
 }
 
-function proceed(run: Run, plan: Plan, from: number): void {
-  if (!callHandlers(run, plan, from)) return;
+function proceed(run: Run, plan: Plan): void {
+  if (callHandlers(run, plan)) finish(run);
+}
+
+/** Goes on when the handlers of a plan have settled. */
+function finish(run: Run): void {
   if (run.rechecking || (run.stopped !== undefined && run.stopped !== 'budget-spent')) {
     end(run);
     return;
@@ -48,7 +52,7 @@ function proceed(run: Run, plan: Plan, from: number): void {
   run.cold.rechecking = true;
   run.cold.rechecked = again.size;
   run.renew(run.annotations, run.selection); // the calls from here on tell the pass
-  if (run.stopped === undefined) proceed(run, again, 0);
+  if (run.stopped === undefined) proceed(run, again);
   else {
     stopSpent(run, again, 0); // §10.2: no time is left to judge again
     end(run);
@@ -56,18 +60,18 @@ function proceed(run: Run, plan: Plan, from: number): void {
 }
 
 /** One function per execution mode calls handlers; these three are all there are (spec §4). */
-function callHandlers(run: Run, plan: Plan, from: number): boolean {
+function callHandlers(run: Run, plan: Plan): boolean {
   switch (plan.stage.mode) {
     case 'parallel':
-      return runParallel(run, plan, from, proceed);
+      return runParallel(run, plan, finish);
     case 'sequential':
-      return runSequential(run, plan, from, waitFor);
+      return runSequential(run, plan, 0, waitFor);
     case 'sync-sequential':
-      return runSync(run, plan, from);
+      return runSync(run, plan);
   }
 }
 
-const waitFor = waitingFor(proceed);
+const waitFor = waitingFor(finish);
 
 /** Ends a run: a missing selection is a failure where the stage says so; then the outcome stands. */
 export function end(run: Run): Outcome {

@@ -15,13 +15,13 @@ import { type Resume, timeStep } from './wait.js';
  *
  * @returns whether the plan is done: `false` while it waits.
  */
-export function runParallel(run: Run, plan: Plan, from: number, resume: Resume): boolean {
+export function runParallel(run: Run, plan: Plan, resume: Resume): boolean {
   const { handlers, owns, entries, size } = plan;
   const { steps } = run;
   const { signal } = run.terms;
   const quiet = steps === undefined && !plan.hasStrict; // nothing to write down where nothing is returned
   let pending: Pending | undefined;
-  for (let i = from; i < size; i++) {
+  for (let i = 0; i < size; i++) {
     if (signal?.aborted === true) {
       stopAborted(run, i);
       break;

@@ -1,22 +1,21 @@
 import { type Entry, nameOf } from '../outcome/entry.js';
 import type { Author } from '../outcome/outcome.js';
-import { whenSettled } from '../value/thenable.js';
 import type { HandlerCall } from './services/call.js';
+import type { CallbackPair, Waiter } from './services/callbacks.js';
 import type { Plan } from './services/plan.js';
-import type { StillRunning } from './services/services.js';
-import { failed, late } from './state/failures.js';
+import { failed } from './state/failures.js';
 import type { Run } from './state/run.js';
 import { stopAborted } from './stop.js';
 import { abandon, guarded, type Resume, timeStep, Wait } from './wait.js';
 
 /** The observers of one dispatch that returned promises. */
-export class Pending extends Wait {
+export class Pending extends Wait implements Waiter {
   readonly #plan: Plan;
   readonly #resume: Resume;
-  /** By place in the plan: the calls of the handlers that have not settled. */
-  readonly #calls: (HandlerCall | undefined)[];
-  /** Those that were given up, by their place in the plan. */
-  #running: Map<number, StillRunning> | undefined = undefined;
+  /** By place in the plan: the callbacks of the handlers that have not settled. */
+  readonly #pairs: (CallbackPair | undefined)[];
+  /** When the handlers were called, if that is written down. */
+  readonly #beganMs: number[] | undefined;
   #left = 0;
   #shortestMs = Number.POSITIVE_INFINITY;
 
@@ -24,21 +23,18 @@ export class Pending extends Wait {
     super(run);
     this.#plan = plan;
     this.#resume = resume;
-    this.#calls = new Array<HandlerCall | undefined>(plan.size);
+    this.#pairs = new Array<CallbackPair | undefined>(plan.size);
+    this.#beganMs = run.steps === undefined ? undefined : [];
   }
 
   add(at: number, promise: PromiseLike<unknown>, call: HandlerCall, beganMs: number): void {
     const { run } = this;
     const { timeoutMs } = this.#plan.entries[at] as Entry;
-    this.#calls[at] = call;
     if (timeoutMs < this.#shortestMs) this.#shortestMs = timeoutMs;
     this.#left++;
     run.call = undefined; // the one it was called with is its own from here on
-    whenSettled(
-      promise,
-      (value) => this.#fulfilled(at, value, beganMs),
-      (reason) => this.#rejected(at, reason, beganMs),
-    );
+    this.#pairs[at] = run.services.callbacks.wait(promise, this, at, call);
+    if (this.#beganMs !== undefined) this.#beganMs[at] = beganMs;
   }
 
   /** Starts to wait. `false`: there is something to wait for. */
@@ -51,28 +47,16 @@ export class Pending extends Wait {
     return this.#shortestMs;
   }
 
-  #fulfilled(at: number, value: unknown, beganMs: number): void {
+  fulfilled(at: number, value: unknown): void {
     const { run } = this;
-    const { steps } = run;
-    if (this.#calls[at] === undefined) {
-      late(run, this.#entryOf(at), this.#running?.get(at), 'fulfilled');
-      return;
-    }
-    if (value !== undefined || steps !== undefined) {
-      guarded(run, this.#entryOf(at), at, value);
-      if (steps !== undefined) timeStep(run, beganMs);
-    }
+    this.#pairs[at] = undefined; // its pair serves another from here on
+    if (value !== undefined || run.steps !== undefined) guarded(run, this.#entryOf(at), at, value);
     this.#settled(at);
   }
 
-  #rejected(at: number, reason: unknown, beganMs: number): void {
-    const { run } = this;
-    if (this.#calls[at] === undefined) {
-      late(run, this.#entryOf(at), this.#running?.get(at), 'rejected', reason);
-      return;
-    }
-    failed(run, this.#entryOf(at), 'threw', reason);
-    if (run.steps !== undefined) timeStep(run, beganMs);
+  rejected(at: number, reason: unknown): void {
+    this.#pairs[at] = undefined; // as above
+    failed(this.run, this.#entryOf(at), 'threw', reason);
     this.#settled(at);
   }
 
@@ -98,7 +82,7 @@ export class Pending extends Wait {
   }
 
   waitsFor(): readonly Entry[] {
-    return this.#calls.flatMap((call, at) => (call === undefined ? [] : [this.#entryOf(at)]));
+    return this.#pairs.flatMap((pair, at) => (pair === undefined ? [] : [this.#entryOf(at)]));
   }
 
   #entryOf(at: number): Entry {
@@ -110,15 +94,15 @@ export class Pending extends Wait {
   }
 
   #settled(at: number): void {
-    this.#calls[at] = undefined;
+    if (this.#beganMs !== undefined) timeStep(this.run, this.#beganMs[at] ?? 0);
     this.run.services.deadlines.waitEnded();
-    if (--this.#left === 0) this.#end();
+    if (--this.#left === 0 && this.isOn) this.#end(); // a tap that heard of its failure may have aborted the dispatch
   }
 
   #end(): void {
     this.shut();
     this.#inRunOrder();
-    this.#resume(this.run, this.#plan, this.#plan.size);
+    this.#resume(this.run);
   }
 
   /** Sorts failures and steps by the order of the plan, whatever settled first (spec §4.2). */
@@ -141,14 +125,13 @@ export class Pending extends Wait {
     why: (timeoutMs: number) => string,
     dueMs = Number.POSITIVE_INFINITY,
   ): void {
-    this.#calls.forEach((call, at) => {
-      if (call === undefined || this.#deadlineOf(at) > dueMs) return;
+    this.#pairs.forEach((pair, at) => {
+      if (pair === undefined || this.#deadlineOf(at) > dueMs) return;
       const entry = this.#entryOf(at);
       const reason = new Error(`${why(entry.timeoutMs)}; its result, should it come, is dropped`);
-      this.#calls[at] = undefined;
+      this.#pairs[at] = undefined;
       this.#left--;
-      this.#running ??= new Map();
-      this.#running.set(at, abandon(this.run, call, entry, reason));
+      abandon(this.run, pair, entry, reason);
       failed(this.run, entry, kind, reason);
     });
   }

@@ -1,10 +1,9 @@
 import type { Entry } from '../outcome/entry.js';
-import { whenSettled } from '../value/thenable.js';
 import { runSequential, type WaitFor } from './sequential.js';
 import type { HandlerCall } from './services/call.js';
+import type { CallbackPair, Waiter } from './services/callbacks.js';
 import type { Plan } from './services/plan.js';
-import type { StillRunning } from './services/services.js';
-import { failed, late } from './state/failures.js';
+import { failed } from './state/failures.js';
 import type { Run } from './state/run.js';
 import { stop, stopAborted, stopSpent } from './stop.js';
 import { abandon, guarded, type Resume, timeStep, Wait } from './wait.js';
@@ -13,64 +12,57 @@ import { abandon, guarded, type Resume, timeStep, Wait } from './wait.js';
 export function waitingFor(resume: Resume): WaitFor {
   return (run, plan, at, pending, call) => {
     const wait =
-      run.wait instanceof SequentialWait ? run.wait : new SequentialWait(run, plan, call, resume);
+      run.wait instanceof SequentialWait ? run.wait : new SequentialWait(run, plan, resume);
     wait.begin(plan, at, pending, call);
   };
 }
 
 /**
  * The waits of a sequential plan, one after the other: each until its handler settles, its time is up, or the
- * dispatch is aborted, whichever is first. One pair of callbacks serves them all, since one handler is waited for at a time;
- * after a handler was given up the pair is left to it, and another takes its place.
+ * dispatch is aborted, whichever is first.
  */
-export class SequentialWait extends Wait {
+export class SequentialWait extends Wait implements Waiter {
   readonly #resume: Resume;
   #plan: Plan;
   #at = 0;
-  /** The call of the handler that is waited for. */
-  #call: HandlerCall;
-  #callbacks: Callbacks;
+  #pair: CallbackPair | undefined = undefined;
 
-  constructor(run: Run, plan: Plan, call: HandlerCall, resume: Resume) {
+  constructor(run: Run, plan: Plan, resume: Resume) {
     super(run);
     this.#plan = plan;
-    this.#call = call;
     this.#resume = resume;
-    this.#callbacks = new Callbacks(this);
   }
 
   /** Waits for the handler that a plan stopped at, and goes on with those after it. */
   begin(plan: Plan, at: number, pending: PromiseLike<unknown>, call: HandlerCall): void {
     this.#plan = plan;
     this.#at = at;
-    this.#call = call;
-    const { settled, rejected } = this.#callbacks;
+    this.#pair = this.run.services.callbacks.wait(pending, this, at, call);
     this.open(this.handlerMs);
-    whenSettled(pending, settled, rejected); // after an abort within `open` they are the late ones
   }
 
   protected get handlerMs(): number {
-    return this.#entry.timeoutMs;
+    return this.#entry().timeoutMs;
   }
 
-  get #entry(): Entry {
+  #entry(): Entry {
     return this.#plan.entries[this.#at] as Entry;
   }
 
-  settled(value: unknown): void {
+  fulfilled(at: number, value: unknown): void {
     const { run } = this;
     this.shut();
-    this.#goOn(guarded(run, this.#entry, run.rechecking ? -1 : this.#at, value));
+    this.#goOn(guarded(run, this.#entry(), run.rechecking ? -1 : at, value));
   }
 
-  rejected(reason: unknown): void {
+  rejected(_at: number, reason: unknown): void {
     this.shut();
-    this.#goOn(failed(this.run, this.#entry, 'threw', reason));
+    this.#goOn(failed(this.run, this.#entry(), 'threw', reason));
   }
 
   protected deadline(nowMs: number): void {
     const { run } = this;
-    const entry = this.#entry;
+    const entry = this.#entry();
     const isSpent = this.isSpent(nowMs);
     const budget = isSpent
       ? `the stage's budget of ${this.#plan.stageTimeoutMs} ms was spent`
@@ -83,26 +75,25 @@ export class SequentialWait extends Wait {
       return;
     }
     stopSpent(run, this.#plan, this.#at + 1);
-    this.#resume(run, this.#plan, this.#plan.size);
+    this.#resume(run);
   }
 
   abort(): void {
     const { run } = this;
     const reason = new Error('the dispatch was aborted');
     this.#giveUp(reason);
-    failed(run, this.#entry, 'aborted', reason);
+    failed(run, this.#entry(), 'aborted', reason);
     stopAborted(run, this.#at + 1);
-    this.#resume(run, this.#plan, this.#plan.size);
+    this.#resume(run);
   }
 
   waitsFor(): readonly Entry[] {
-    return [this.#entry];
+    return [this.#entry()];
   }
 
   #giveUp(reason: Error): void {
     this.shut();
-    this.#callbacks.leaveTo(this.#entry, abandon(this.run, this.#call, this.#entry, reason));
-    this.#callbacks = new Callbacks(this);
+    if (this.#pair !== undefined) abandon(this.run, this.#pair, this.#entry(), reason);
   }
 
   /** Goes on with the handlers after the one that was waited for. */
@@ -111,7 +102,7 @@ export class SequentialWait extends Wait {
     if (run.steps !== undefined) timeStep(run, run.beganMs);
     if (ends) stop(run, this.#at);
     else if (!runSequential(run, this.#plan, this.#at + 1, waitAgain)) return;
-    this.#resume(run, this.#plan, this.#plan.size);
+    this.#resume(run);
   }
 }
 
@@ -119,28 +110,3 @@ export class SequentialWait extends Wait {
 const waitAgain: WaitFor = (run, plan, at, pending, call) => {
   (run.wait as SequentialWait).begin(plan, at, pending, call); // opened by the first wait
 };
-
-/** A pair of callbacks, and the handler that it was left to. */
-class Callbacks {
-  readonly #run: Run;
-  #late: { readonly entry: Entry; readonly running: StillRunning } | undefined = undefined;
-  readonly settled: (value: unknown) => void;
-  readonly rejected: (reason: unknown) => void;
-
-  constructor(wait: SequentialWait) {
-    this.#run = wait.run;
-    this.settled = (value) => {
-      if (this.#late === undefined) wait.settled(value);
-      else late(this.#run, this.#late.entry, this.#late.running, 'fulfilled');
-    };
-    this.rejected = (reason) => {
-      if (this.#late === undefined) wait.rejected(reason);
-      else late(this.#run, this.#late.entry, this.#late.running, 'rejected', reason);
-    };
-  }
-
-  /** The handler that was waited for is late from here on. */
-  leaveTo(entry: Entry, running: StillRunning): void {
-    this.#late = { entry, running };
-  }
-}

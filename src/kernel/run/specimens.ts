@@ -33,7 +33,7 @@ export function specimensOf(services: Services, [stage]: readonly Stage[]): read
     new Dispatched(run),
     new Unheard(...given, stampMs, 1),
     new Pending(run, plan, proceed),
-    new SequentialWait(run, plan, call, proceed),
+    new SequentialWait(run, plan, proceed),
   ];
 }
 

@@ -13,12 +13,12 @@ import { timeStep } from './wait.js';
  *
  * @returns always `true`: it never waits.
  */
-export function runSync(run: Run, plan: Plan, from: number): true {
+export function runSync(run: Run, plan: Plan): true {
   const { handlers, owns, entries, size } = plan;
   const { steps } = run;
   const { signal } = run.terms;
   const quiet = steps === undefined && !plan.hasStrict; // nothing to write down where nothing is returned
-  for (let i = from; i < size; i++) {
+  for (let i = 0; i < size; i++) {
     if (signal?.aborted === true) return stopAborted(run, i);
     if (steps !== undefined) run.beganMs = run.services.clock.monotonicMs();
     const call = run.call ?? run.newCall();

@@ -1,14 +1,14 @@
 import { authorOf, type Entry } from '../outcome/entry.js';
 import { accept, wrote } from './accept.js';
 import { abandonCall, type HandlerCall } from './services/call.js';
+import type { CallbackPair, Waiter } from './services/callbacks.js';
 import type { Moment, Waiting } from './services/deadlines.js';
-import type { Plan } from './services/plan.js';
 import type { StillRunning } from './services/services.js';
-import { failed } from './state/failures.js';
+import { failed, late } from './state/failures.js';
 import type { Run, RunWait } from './state/run.js';
 
-/** Goes on with a plan at an index, once what it waited for has settled. */
-export type Resume = (run: Run, plan: Plan, from: number) => void;
+/** Goes on with a dispatch, once the handlers of its plan have settled. */
+export type Resume = (run: Run) => void;
 
 /** The waits of one dispatch: it is made at the first, and the kernel's deadlines hold it until the dispatch ends. */
 export abstract class Wait implements Waiting, RunWait {
@@ -37,7 +37,7 @@ export abstract class Wait implements Waiting, RunWait {
 
   get deadlineMs(): number {
     if (!this.isOn || this.began === undefined) return Number.POSITIVE_INFINITY;
-    return Math.min(this.began.ms + this.handlerMs, this.#stageDeadlineMs);
+    return Math.min(this.began.ms + this.handlerMs, this.#stageDeadlineMs());
   }
 
   expire(nowMs: number): void {
@@ -45,7 +45,7 @@ export abstract class Wait implements Waiting, RunWait {
   }
 
   protected isSpent(nowMs: number): boolean {
-    return nowMs >= this.#stageDeadlineMs;
+    return nowMs >= this.#stageDeadlineMs();
   }
 
   /** Starts to wait until a deadline, or until the caller aborts. */
@@ -81,7 +81,7 @@ export abstract class Wait implements Waiting, RunWait {
     this.#onAbort = undefined;
   }
 
-  get #stageDeadlineMs(): number {
+  #stageDeadlineMs(): number {
     return this.#stageBegan === undefined
       ? Number.POSITIVE_INFINITY
       : this.#stageBegan.ms + this.run.plan.stageTimeoutMs;
@@ -89,14 +89,37 @@ export abstract class Wait implements Waiting, RunWait {
 }
 
 /** Gives a handler up: aborts its signal, and lists it as running until it settles. What it reads stays as it is. */
-export function abandon(run: Run, call: HandlerCall, entry: Entry, reason: Error): StillRunning {
+export function abandon(run: Run, pair: CallbackPair, entry: Entry, reason: Error): void {
+  const { call } = pair;
+  if (call === undefined) return; // it has settled
   const { services } = run;
   const sinceMs = services.clock.monotonicMs();
   const running: StillRunning = { ...authorOf(entry), family: run.family, sinceMs };
   services.stillRunning.add(running);
+  pair.waiter = new LateHandler(run, entry, running);
   letGo(run, call);
   abandonCall(call, entry, reason);
-  return running;
+}
+
+/** A handler that was given up: if its promise settles, it is late. */
+class LateHandler implements Waiter {
+  readonly #run: Run;
+  readonly #entry: Entry;
+  readonly #running: StillRunning;
+
+  constructor(run: Run, entry: Entry, running: StillRunning) {
+    this.#run = run;
+    this.#entry = entry;
+    this.#running = running;
+  }
+
+  fulfilled(): void {
+    late(this.#run, this.#entry, this.#running, 'fulfilled');
+  }
+
+  rejected(_place: number, reason: unknown): void {
+    late(this.#run, this.#entry, this.#running, 'rejected', reason);
+  }
 }
 
 /** Leaves a call to a handler that goes on beside the others. */

@@ -15,6 +15,7 @@ import { type Given, hasUnchecked, takeGiven } from '../outcome/given.js';
 import type { Author, Outcome } from '../outcome/outcome.js';
 import { type FamilyState, Registry } from '../registry/registry.js';
 import { begin, end, settled } from '../run/dispatch.js';
+import { CallbackPairs } from '../run/services/callbacks.js';
 import { Deadlines } from '../run/services/deadlines.js';
 import { InFlight } from '../run/services/in-flight.js';
 import type { Quarantine } from '../run/services/quarantine.js';
@@ -98,6 +99,7 @@ class PipelineKernel implements Services {
   readonly trace: boolean;
   readonly strict: boolean;
   readonly deadlines: Deadlines;
+  readonly callbacks = new CallbackPairs();
   readonly inFlight = new InFlight();
   readonly stillRunning = new Set<StillRunning>();
   readonly counters: Counters = newCounters();

@@ -87,6 +87,55 @@ describe('a given signal', () => {
     }
   });
 
+  it('that a tap aborts while it hears of a failure, gives up only those that have not settled (§10.6)', async () => {
+    const controller = new AbortController();
+    const { kernel, clock } = createLab({ tap: { failure: () => controller.abort() } });
+    const add = contributor(kernel, 'lab.parallel');
+    add('observer', 'a', async () => {
+      throw new Error('no');
+    });
+    add('observer', 'b', never);
+    const seen = watch(kernel.dispatch('lab.parallel', labSample(), { signal: controller.signal }));
+    await clock.advance(0);
+    const kinds = seen.outcome?.failures.map((one) => [one.contributionId, one.kind]);
+    expect(kinds).toEqual([
+      ['a', 'threw'],
+      ['b', 'aborted'],
+      [undefined, 'aborted'],
+    ]);
+    const running = kernel.stats().stillRunning.map(({ contributionId }) => contributionId);
+    expect(running).toEqual(['b']);
+  });
+
+  it('leaves a late result to the dispatch that gave it up, whichever waits meanwhile (§10.6, §5.6)', async () => {
+    for (const family of ['lab.sequential', 'lab.parallel']) {
+      const { kernel, clock } = createLab();
+      const settle: ((value: unknown) => void)[] = [];
+      contributor(kernel, family)('observer', 'a', () => new Promise((done) => settle.push(done)));
+      const controller = new AbortController();
+      const first = watch(kernel.dispatch(family, labSample(), { signal: controller.signal }));
+      controller.abort();
+      await clock.advance(0);
+      expect(first.outcome?.status).toBe('failed');
+      const others = [1, 2, 3].map(() => watch(kernel.dispatch(family, labSample())));
+      settle[2]?.(undefined);
+      await clock.advance(0);
+      settle[0]?.(undefined); // the late one
+      await clock.advance(0);
+      expect(others.map(({ outcome }) => outcome?.status)).toEqual([
+        undefined,
+        'passed',
+        undefined,
+      ]);
+      expect([kernel.stats().late, kernel.stats().stillRunning]).toEqual([1, []]);
+      settle[1]?.(undefined);
+      settle[3]?.(undefined);
+      await clock.advance(0);
+      expect(others.map(({ outcome }) => outcome?.status)).toEqual(['passed', 'passed', 'passed']);
+      expect(kernel.stats().late).toBe(1);
+    }
+  });
+
   it('keeps no listener once its dispatch has ended (§10.6)', async () => {
     const { kernel } = createLab();
     contributor(kernel, 'lab.sequential')('observer', 'a', async () => undefined);

@@ -4,6 +4,7 @@ import type { AuditRecord } from '../../outcome/audit.js';
 import type { Envelope, Upstream } from '../../outcome/envelope.js';
 import type { Author, Failure, Outcome } from '../../outcome/outcome.js';
 import type { Clock, IdSource, Logger } from '../../stage/ports.js';
+import type { CallbackPairs } from './callbacks.js';
 import type { Deadlines } from './deadlines.js';
 import type { InFlight } from './in-flight.js';
 import type { PlanCounters } from './plan.js';
@@ -133,6 +134,7 @@ export interface Services {
   readonly taps: Taps;
   readonly trace: boolean;
   readonly deadlines: Deadlines;
+  readonly callbacks: CallbackPairs;
   readonly inFlight: InFlight;
   readonly counters: Counters;
   readonly stillRunning: Set<StillRunning>;
