@@ -8,11 +8,11 @@ import { once } from './launch.mjs';
 const limits = {
   'observers-0': 512,
   'observers-20': 864,
-  'async-observers-1': 1_576,
-  'async-observers-20': 9_440,
+  'async-observers-1': 1_376,
+  'async-observers-20': 6_040,
   'sync-mutators-20': 6_264,
   'mutators-20': 6_928,
-  'async-mutators-1': 2_400,
+  'async-mutators-1': 2_100,
   'async-mutators-20': 15_000,
   veto: 1_360,
 };

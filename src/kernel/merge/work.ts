@@ -17,13 +17,18 @@ export interface InnerWrite {
   readonly after: unknown;
 }
 
+/** How a stage merges patches, and the payloads that were patched. */
+export interface WorkMerges {
+  readonly patch: Merge;
+  readonly shapes: Shapes;
+}
+
 /**
  * The payload as patches make it (spec §5.5, §6.5). The values are kept in an object that no handler gets: the one who reads gets
  * a copy, which is compared when the handler has returned. A copy that a second handler is to read is frozen.
  */
 export class Work implements MergeTarget {
   readonly #emitted: object;
-  readonly #shapes: Shapes;
   /** Freezes each copy, so that a write throws where it is made. */
   readonly #isStrict: boolean;
   #values: Record<string, unknown> | undefined = undefined;
@@ -38,17 +43,15 @@ export class Work implements MergeTarget {
   states: Map<string, FieldState> | undefined = undefined;
   /** The patch that was merged last has changed a value. */
   isChanged = false;
-  /** How the stage merges patches. */
-  readonly merge: Merge;
+  readonly merges: WorkMerges;
   /** The author of the patch that is merged. */
   entry: Entry;
   /** The call of the handler that runs, if one was made since the first patch. */
   reader: object | undefined = undefined;
 
-  constructor(emitted: object, merge: Merge, shapes: Shapes, isStrict: boolean, entry: Entry) {
+  constructor(emitted: object, merges: WorkMerges, isStrict: boolean, entry: Entry) {
     this.#emitted = emitted;
-    this.merge = merge;
-    this.#shapes = shapes;
+    this.merges = merges;
     this.#isStrict = isStrict;
     this.entry = entry;
   }
@@ -65,10 +68,10 @@ export class Work implements MergeTarget {
 
   /** The payload as it stands. A call that an earlier handler has kept gets a frozen copy. */
   shownTo(call: object): object {
-    if (this.#values === undefined) return this.#emitted;
+    if (this.#values === undefined || this.#shape === undefined) return this.#emitted;
     const isReader = call === this.reader;
     if (this.#shown !== undefined && (isReader || this.isShared)) return this.#shown;
-    const copy = (this.#shape ?? this.#shapeNow()).copy(this.#values);
+    const copy = this.#shape.copy(this.#values);
     if (!isReader) return Object.freeze(copy);
     this.isShared = this.#wasRead || this.#isStrict;
     this.#shown = this.isShared ? Object.freeze(copy) : copy;
@@ -83,10 +86,10 @@ export class Work implements MergeTarget {
   /** Tells whether the handler that has read it left it as it was. The next one does not get the same object, unless it is frozen. */
   get isIntact(): boolean {
     const shown = this.#shown;
-    if (shown === undefined || this.isShared || this.#values === undefined) return true;
+    if (shown === undefined || this.isShared || this.#shape === undefined) return true;
     this.#shown = undefined;
     this.#wasRead = true;
-    return (this.#shape ?? this.#shapeNow()).isSame(shown, this.#values);
+    return this.#shape.isSame(shown, this.value);
   }
 
   /** Leaves what was read to the handler that has read it. */
@@ -97,7 +100,8 @@ export class Work implements MergeTarget {
   }
 
   open(): Record<string, unknown> {
-    this.#values ??= this.#shapeNow().copy(this.#emitted);
+    this.#shape ??= this.merges.shapes.of(this.value);
+    this.#values ??= this.#shape.copy(this.#emitted);
     return this.#values;
   }
 
@@ -110,6 +114,7 @@ export class Work implements MergeTarget {
   }
 
   commit(): void {
+    this.#shape ??= this.merges.shapes.of(this.value);
     this.isChanged = true;
     this.#shown = undefined;
     this.isShared = false;
@@ -122,11 +127,6 @@ export class Work implements MergeTarget {
 
   overruled(path: string): void {
     (this.overrulings ??= []).push({ entry: this.entry, path, at: this.written.length });
-  }
-
-  #shapeNow(): Shape {
-    this.#shape ??= this.#shapes.of(this.value);
-    return this.#shape;
   }
 }
 

@@ -65,7 +65,7 @@ function patch(run: Run, entry: Entry, at: number, result: unknown): boolean {
   const work = (run.work ??= newWork(run, entry));
   work.entry = entry;
   work.isChanged = false;
-  const verdict = work.merge(work, result);
+  const verdict = work.merges.patch(work, result);
   if (verdict !== true) {
     const problem = `its patch was refused as a whole: ${verdict.problem}${writers(run, verdict.unfit)}`;
     const grant = verdict.needs === undefined ? '' : grantHint(run, entry, verdict.needs);
@@ -79,7 +79,7 @@ function patch(run: Run, entry: Entry, at: number, result: unknown): boolean {
 }
 
 function newWork({ emitted, merges, services }: Run, entry: Entry): Work {
-  return new Work(emitted, merges.patch, merges.shapes, services.strict, entry);
+  return new Work(emitted, merges, services.strict, entry);
 }
 
 /** As an operator grants it, ready to be written. */

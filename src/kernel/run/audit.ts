@@ -146,9 +146,8 @@ function shadowOf(run: Run, entry: Entry): Run {
     run.depth,
   );
   shadow.context = run.context;
-  const { patch, shapes } = run.merges;
   if (entry.code === codes.mutator && work?.states !== undefined) {
-    shadow.work = new Work(payload, patch, shapes, true, entry);
+    shadow.work = new Work(payload, run.merges, true, entry);
     shadow.work.states = new Map(work.states);
   }
   const notes = run.hasCold ? run.cold.notes : undefined;

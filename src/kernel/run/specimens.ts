@@ -28,7 +28,7 @@ export function specimensOf(services: Services, [stage]: readonly Stage[]): read
   return [
     run,
     call,
-    new Work(nothing, () => true, new Shapes(), false, entry),
+    new Work(nothing, { patch: () => true, shapes: new Shapes() }, false, entry),
     new Cold(),
     new Dispatched(run),
     new Unheard(...given, stampMs, 1),

@@ -15,12 +15,10 @@ export abstract class Wait implements Waiting, RunWait {
   readonly run: Run;
   before: Waiting | undefined = undefined;
   after: Waiting | undefined = undefined;
-  isOn = false;
-  /** When the present wait began. */
+  /** When the present wait began; absent while it does not wait. */
   protected began: Moment | undefined = undefined;
   /** §10.3: the stage's budget is counted from the first wait. */
   #stageBegan: Moment | undefined = undefined;
-  #onAbort: (() => void) | undefined = undefined;
 
   constructor(run: Run) {
     this.run = run;
@@ -35,9 +33,19 @@ export abstract class Wait implements Waiting, RunWait {
   /** The handlers that have not settled. */
   abstract waitsFor(): readonly Entry[];
 
+  get isOn(): boolean {
+    return this.began !== undefined;
+  }
+
   get deadlineMs(): number {
-    if (!this.isOn || this.began === undefined) return Number.POSITIVE_INFINITY;
-    return Math.min(this.began.ms + this.handlerMs, this.#stageDeadlineMs());
+    const stageBegan = this.#stageBegan;
+    if (this.began === undefined || stageBegan === undefined) return Number.POSITIVE_INFINITY;
+    return Math.min(this.began.ms + this.handlerMs, stageBegan.ms + this.run.plan.stageTimeoutMs);
+  }
+
+  /** Hears that the caller has aborted. */
+  handleEvent(): void {
+    this.abort();
   }
 
   expire(nowMs: number): void {
@@ -45,7 +53,8 @@ export abstract class Wait implements Waiting, RunWait {
   }
 
   protected isSpent(nowMs: number): boolean {
-    return nowMs >= this.#stageDeadlineMs();
+    const { plan } = this.run;
+    return this.#stageBegan !== undefined && nowMs >= this.#stageBegan.ms + plan.stageTimeoutMs;
   }
 
   /** Starts to wait until a deadline, or until the caller aborts. */
@@ -57,7 +66,6 @@ export abstract class Wait implements Waiting, RunWait {
       run.wait = this;
       deadlines.add(this);
     }
-    this.isOn = true;
     this.began = deadlines.begin(
       this.#stageBegan === undefined && stageTimeoutMs < shortestMs ? stageTimeoutMs : shortestMs,
     );
@@ -68,23 +76,15 @@ export abstract class Wait implements Waiting, RunWait {
       this.abort(); // aborted by the handler that is waited for
       return;
     }
-    this.#onAbort = () => this.abort();
-    signal.addEventListener('abort', this.#onAbort, { once: true });
+    signal.addEventListener('abort', this, { once: true });
   }
 
   /** Ends the wait. */
   protected shut(): void {
-    this.isOn = false;
-    this.run.services.deadlines.waitEnded();
-    if (this.#onAbort === undefined) return;
-    this.run.terms.signal?.removeEventListener('abort', this.#onAbort);
-    this.#onAbort = undefined;
-  }
-
-  #stageDeadlineMs(): number {
-    return this.#stageBegan === undefined
-      ? Number.POSITIVE_INFINITY
-      : this.#stageBegan.ms + this.run.plan.stageTimeoutMs;
+    const { services, terms } = this.run;
+    this.began = undefined;
+    services.deadlines.waitEnded();
+    terms.signal?.removeEventListener('abort', this);
   }
 }
 

@@ -43,6 +43,8 @@ export class Cold {
   /** Handlers that judged again. */
   rechecked = 0;
   beganMs = 0;
+  /** Written if the kernel traces. */
+  steps: Step[] | undefined = undefined;
   stopped: SkipReason | undefined = undefined;
   cancel: CancelRecord | undefined = undefined;
   /** The author of the candidate that won, each time that another did. */
@@ -74,7 +76,6 @@ export class Run implements CallSource, Emission {
   readonly sequence: number;
   readonly depth: number;
   readonly terms: Terms;
-  readonly steps: Step[] | undefined;
 
   /** The annotations and the selection, as calls hold them. */
   context: CallContext;
@@ -119,7 +120,7 @@ export class Run implements CallSource, Emission {
     this.sequence = sequence;
     this.depth = depth;
     this.terms = terms;
-    this.steps = services.trace ? [] : undefined;
+    if (services.trace) this.cold.steps = [];
     this.context = annotations === nothing ? noContext : contextOf(annotations, undefined, 'first');
     this.reached = this.plan.size;
   }
@@ -211,6 +212,10 @@ export class Run implements CallSource, Emission {
 
   set stopped(why: SkipReason | undefined) {
     this.cold.stopped = why;
+  }
+
+  get steps(): Step[] | undefined {
+    return this.#cold?.steps;
   }
 
   get failures(): Failure[] | undefined {
