@@ -175,7 +175,7 @@ export type CapabilitiesOf = (
 type Target = NonNullable<Outcome<'egress.preparing'>['selection']>['target'];
 
 function approvedMessage(
-  payload: Readonly<PayloadOf<'egress.preparing'>>,
+  payload: PayloadOf<'egress.preparing'>,
   target: Target | undefined,
 ): ApprovedMessage {
   const { explicit: _explicit, accounts: _accounts, ...rest } = payload;

@@ -54,7 +54,7 @@ export interface Approvals {
 
 /** An answered pass, as it is dispatched: on exactly the payload that was judged. */
 export interface AnsweredPass<F extends AskingFamily> {
-  readonly payload: Readonly<PayloadOf<F>>;
+  readonly payload: PayloadOf<F>;
   readonly given: { readonly answered: readonly AnsweredAsker[]; readonly after: Outcome<F> };
 }
 

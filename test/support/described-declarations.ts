@@ -66,13 +66,16 @@ export function describeDeclarations(dist: string): void {
 export function describedDeclaration(text: string, path: string): string {
   const statements = nodesOf(parse(text, path));
   const types = typesOfConstants(statements);
-  const made = /(export interface \w+) extends Static<(?:ReturnType<)?typeof (\w+)>>? \{\s*\}/g;
-  const described = text.replace(made, (_, head: string, name: string) => {
+  const made =
+    /(export interface \w+) extends (Readonly<)?Static<(?:ReturnType<)?typeof (\w+)>{1,3} \{\s*\}/g;
+  const described = text.replace(made, (_, head: string, isReadonly: unknown, name: string) => {
     const type = types.get(name);
     const schema = schemaOf(name);
     if (type === undefined || schema === undefined)
       throw new TypeError(`${path}: there is no schema "${name}" that is known here.`);
-    return `${head} ${typeIn(text, type, schema, '')}`;
+    const fields = typeIn(text, type, schema, '');
+    // as fields of its own: a language server shows no description through the mapped type `Readonly`
+    return `${head} ${isReadonly === undefined ? fields : fields.replace(/^ {4}(?=\w)/gm, '    readonly ')}`;
   });
   const needless = statements.filter(
     ({ type, start, declare, declarations }) =>

@@ -2,7 +2,7 @@ import type { PayloadOf } from '../../kernel/index.js';
 import { mustPass } from '../../run/index.js';
 import type { AttemptScope } from './turn-fields.js';
 
-type Building = Readonly<PayloadOf<'agent.prompt.building'>>;
+type Building = PayloadOf<'agent.prompt.building'>;
 type Piece = Building['guidance'][number];
 
 /** The prompt for a provider, made of the pieces that `agent.prompt.building` passed. */
@@ -51,7 +51,7 @@ export async function buildPrompt(scope: AttemptScope): Promise<ComposedPrompt> 
  * composePrompt(outcome.payload, outcome.annotations.context ?? []).prompt;
  */
 export function composePrompt(
-  built: Readonly<PayloadOf<'agent.prompt.building'>>,
+  built: PayloadOf<'agent.prompt.building'>,
   context: readonly string[],
 ): ComposedPrompt {
   const files = (built.bootstrapFiles ?? [])

@@ -14,7 +14,7 @@ const accountStartedPayload = object({
   startedAtMs: optional(amount('When it was ready, in milliseconds since 1970.')),
 });
 /** The payload of `account.started`. */
-export interface AccountStarted extends Static<typeof accountStartedPayload> {}
+export interface AccountStarted extends Readonly<Static<typeof accountStartedPayload>> {}
 
 const accountStoppedPayload = object({
   ...accountFields,
@@ -24,7 +24,7 @@ const accountStoppedPayload = object({
   uptimeMs: optional(amount('How long it ran, in milliseconds.')),
 });
 /** The payload of `account.stopped`. */
-export interface AccountStopped extends Static<typeof accountStoppedPayload> {}
+export interface AccountStopped extends Readonly<Static<typeof accountStoppedPayload>> {}
 
 export const accountStages = [
   watchedStage({

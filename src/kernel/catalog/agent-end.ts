@@ -28,7 +28,7 @@ const agentCompletedPayload = object({
   usage: optional(usage),
 });
 /** The payload of `agent.completed`. */
-export interface AgentCompleted extends Static<typeof agentCompletedPayload> {}
+export interface AgentCompleted extends Readonly<Static<typeof agentCompletedPayload>> {}
 
 export const fallback = object(
   {
@@ -59,7 +59,7 @@ const agentLlmOutputPayload = object({
   fallback: optional(fallback),
 });
 /** The payload of `agent.llm.output`. */
-export interface AgentLlmOutput extends Static<typeof agentLlmOutputPayload> {}
+export interface AgentLlmOutput extends Readonly<Static<typeof agentLlmOutputPayload>> {}
 
 export const agentEndStages = [
   canonicalStage({

@@ -17,7 +17,7 @@ const agentOutputDeltaPayload = object({
   partialResult: optional(opaque('What the tool has so far; for tool-progress.')),
 });
 /** The payload of `agent.output.delta`. */
-export interface AgentOutputDelta extends Static<typeof agentOutputDeltaPayload> {}
+export interface AgentOutputDelta extends Readonly<Static<typeof agentOutputDeltaPayload>> {}
 
 export const agentOutputStages = [
   canonicalStage({

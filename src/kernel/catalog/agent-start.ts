@@ -27,7 +27,7 @@ const agentStartingPayload = object({
   verboseLevel: optional(oneOf(['off', 'on', 'full'], 'How much of its tools people see.')),
 });
 /** The payload of `agent.starting`. */
-export interface AgentStarting extends Static<typeof agentStartingPayload> {}
+export interface AgentStarting extends Readonly<Static<typeof agentStartingPayload>> {}
 
 const agentModelResolvingPayload = object({
   ...runFields,
@@ -38,7 +38,7 @@ const agentModelResolvingPayload = object({
   imagesCount: optional(count('How many images come with the prompt.')),
 });
 /** The payload of `agent.model.resolving`. */
-export interface AgentModelResolving extends Static<typeof agentModelResolvingPayload> {}
+export interface AgentModelResolving extends Readonly<Static<typeof agentModelResolvingPayload>> {}
 
 const agentModelResolvingPatch = object({
   provider: optional(text('The model provider to use instead.')),
@@ -60,7 +60,7 @@ const agentPromptBuildingPayload = object({
   config: optional(openRecord("The host's configuration, as its source hands it over.")),
 });
 /** The payload of `agent.prompt.building`. */
-export interface AgentPromptBuilding extends Static<typeof agentPromptBuildingPayload> {}
+export interface AgentPromptBuilding extends Readonly<Static<typeof agentPromptBuildingPayload>> {}
 
 const agentPromptBuildingPatch = object({
   systemPrompt: optional(text('The system prompt anew: trusted extensions only.')),
@@ -79,7 +79,7 @@ const agentLlmInputPayload = object({
   imagesCount: count('How many images go with the prompt.'),
 });
 /** The payload of `agent.llm.input`. */
-export interface AgentLlmInput extends Static<typeof agentLlmInputPayload> {}
+export interface AgentLlmInput extends Readonly<Static<typeof agentLlmInputPayload>> {}
 
 export const agentStartStages = [
   canonicalStage({

@@ -44,7 +44,7 @@ const commandReceivedPayload = object({
   config: optional(openRecord("The host's configuration, as its source hands it over.")),
 });
 /** The payload of `command.received`. */
-export interface CommandReceived extends Static<typeof commandReceivedPayload> {}
+export interface CommandReceived extends Readonly<Static<typeof commandReceivedPayload>> {}
 
 const commandCompletedPayload = object({
   ...commandFields,
@@ -55,7 +55,7 @@ const commandCompletedPayload = object({
   durationMs: optional(amount('How long it took, in milliseconds.')),
 });
 /** The payload of `command.completed`. */
-export interface CommandCompleted extends Static<typeof commandCompletedPayload> {}
+export interface CommandCompleted extends Readonly<Static<typeof commandCompletedPayload>> {}
 
 export const commandStages = [
   canonicalStage({

@@ -24,7 +24,7 @@ const compactionBeforePayload = object({
   messages: optional(opaques('What the run has of the transcript, oldest first.')),
 });
 /** The payload of `compaction.before`. */
-export interface CompactionBefore extends Static<typeof compactionBeforePayload> {}
+export interface CompactionBefore extends Readonly<Static<typeof compactionBeforePayload>> {}
 
 const compactionAfterPayload = object({
   ...compactionFields,
@@ -39,7 +39,7 @@ const compactionAfterPayload = object({
   willRetry: optional(flag('The agent goes on with the same request now.')),
 });
 /** The payload of `compaction.after`. */
-export interface CompactionAfter extends Static<typeof compactionAfterPayload> {}
+export interface CompactionAfter extends Readonly<Static<typeof compactionAfterPayload>> {}
 
 export const compactionStages = [
   canonicalStage({

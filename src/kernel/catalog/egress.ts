@@ -65,7 +65,7 @@ const egressPreparingPayload = object({
   accounts: Type.Array(channelAccount, { description: 'The accounts that the host offers.' }),
 });
 /** The payload of `egress.preparing`. */
-export interface EgressPreparing extends Static<typeof egressPreparingPayload> {}
+export interface EgressPreparing extends Readonly<Static<typeof egressPreparingPayload>> {}
 
 const egressPreparingPatch = object({
   content: optional(text('The text anew.')),
@@ -88,7 +88,7 @@ const approvedFields = {
 
 const egressSendingPayload = object(approvedFields);
 /** The payload of `egress.sending`. */
-export interface EgressSending extends Static<typeof egressSendingPayload> {}
+export interface EgressSending extends Readonly<Static<typeof egressSendingPayload>> {}
 
 const indexing = annotated('indexKeys');
 
@@ -98,7 +98,7 @@ const egressSentPayload = object({
   durationMs: optional(amount('How long the send took, in milliseconds.')),
 });
 /** The payload of `egress.sent`. */
-export interface EgressSent extends Static<typeof egressSentPayload> {}
+export interface EgressSent extends Readonly<Static<typeof egressSentPayload>> {}
 
 const cancel = object(
   {
@@ -117,7 +117,7 @@ const egressCancelledPayload = object({
   cancel,
 });
 /** The payload of `egress.cancelled`. */
-export interface EgressCancelled extends Static<typeof egressCancelledPayload> {}
+export interface EgressCancelled extends Readonly<Static<typeof egressCancelledPayload>> {}
 
 const egressFailedPayload = object({
   ...outboundFields,
@@ -134,7 +134,7 @@ const egressFailedPayload = object({
   durationMs: optional(amount('How long the send took, in milliseconds.')),
 });
 /** The payload of `egress.failed`. */
-export interface EgressFailed extends Static<typeof egressFailedPayload> {}
+export interface EgressFailed extends Readonly<Static<typeof egressFailedPayload>> {}
 
 export const egressStages = [
   canonicalStage({

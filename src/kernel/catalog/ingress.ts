@@ -13,7 +13,7 @@ const ingressReceivedPayload = object({
   raw: opaque('The update exactly as the channel got it.'),
 });
 /** The payload of `ingress.received`. */
-export interface IngressReceived extends Static<typeof ingressReceivedPayload> {}
+export interface IngressReceived extends Readonly<Static<typeof ingressReceivedPayload>> {}
 
 const ingressNormalizedPayload = object({
   ...inboundMessageFields,
@@ -21,7 +21,7 @@ const ingressNormalizedPayload = object({
   config: optional(openRecord("The host's configuration, as its source hands it over.")),
 });
 /** The payload of `ingress.normalized`. */
-export interface IngressNormalized extends Static<typeof ingressNormalizedPayload> {}
+export interface IngressNormalized extends Readonly<Static<typeof ingressNormalizedPayload>> {}
 
 const ingressNormalizedPatch = object({
   content: optional(text('What was said, anew.')),

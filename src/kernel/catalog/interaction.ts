@@ -50,7 +50,7 @@ const interactionReceivedPayload = object({
   raw: optional(opaque('The update exactly as the channel got it.')),
 });
 /** The payload of `interaction.received`. */
-export interface InteractionReceived extends Static<typeof interactionReceivedPayload> {}
+export interface InteractionReceived extends Readonly<Static<typeof interactionReceivedPayload>> {}
 
 const interactionResolvedPayload = object({
   ...interactionFields,
@@ -64,7 +64,7 @@ const interactionResolvedPayload = object({
   explicit: optional(flag('It named that itself.')),
 });
 /** The payload of `interaction.resolved`. */
-export interface InteractionResolved extends Static<typeof interactionResolvedPayload> {}
+export interface InteractionResolved extends Readonly<Static<typeof interactionResolvedPayload>> {}
 
 const interactionCompletedPayload = object({
   ...interactionFields,
@@ -74,7 +74,8 @@ const interactionCompletedPayload = object({
   durationMs: optional(amount('How long it took, in milliseconds.')),
 });
 /** The payload of `interaction.completed`. */
-export interface InteractionCompleted extends Static<typeof interactionCompletedPayload> {}
+export interface InteractionCompleted
+  extends Readonly<Static<typeof interactionCompletedPayload>> {}
 
 export const interactionStages = [
   canonicalStage({

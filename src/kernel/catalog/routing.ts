@@ -23,7 +23,7 @@ const routingResolvingPayload = object({
   explicitRoute: optional(route),
 });
 /** The payload of `routing.resolving`. */
-export interface RoutingResolving extends Static<typeof routingResolvingPayload> {}
+export interface RoutingResolving extends Readonly<Static<typeof routingResolvingPayload>> {}
 
 const routingResolvedPayload = object({
   message: inboundMessage,
@@ -33,7 +33,7 @@ const routingResolvedPayload = object({
   candidateCount: optional(count('How many valid candidates there were.')),
 });
 /** The payload of `routing.resolved`. */
-export interface RoutingResolved extends Static<typeof routingResolvedPayload> {}
+export interface RoutingResolved extends Readonly<Static<typeof routingResolvedPayload>> {}
 
 export const routingStages = [
   canonicalStage({

@@ -20,18 +20,18 @@ const runtimeStartedPayload = object({
   startedAtMs: optional(amount('When it started, in milliseconds since 1970.')),
 });
 /** The payload of `runtime.started`. */
-export interface RuntimeStarted extends Static<typeof runtimeStartedPayload> {}
+export interface RuntimeStarted extends Readonly<Static<typeof runtimeStartedPayload>> {}
 
 const runtimeStoppingPayload = object({
   reason: optional(text('Why it stops: a signal, the end of its input, an error.')),
   uptimeMs: optional(amount('How long it ran, in milliseconds.')),
 });
 /** The payload of `runtime.stopping`. */
-export interface RuntimeStopping extends Static<typeof runtimeStoppingPayload> {}
+export interface RuntimeStopping extends Readonly<Static<typeof runtimeStoppingPayload>> {}
 
 const gatewayStartingPayload = object(gatewayFields);
 /** The payload of `gateway.starting`. */
-export interface GatewayStarting extends Static<typeof gatewayStartingPayload> {}
+export interface GatewayStarting extends Readonly<Static<typeof gatewayStartingPayload>> {}
 
 const gatewayStartedPayload = object({
   ...gatewayFields,
@@ -40,7 +40,7 @@ const gatewayStartedPayload = object({
   dependencies: optional(opaque('What a bridged source hands its startup handlers.')),
 });
 /** The payload of `gateway.started`. */
-export interface GatewayStarted extends Static<typeof gatewayStartedPayload> {}
+export interface GatewayStarted extends Readonly<Static<typeof gatewayStartedPayload>> {}
 
 const gatewayStoppingPayload = object({
   ...gatewayFields,
@@ -48,7 +48,7 @@ const gatewayStoppingPayload = object({
   isRestart: optional(flag('It is expected back.')),
 });
 /** The payload of `gateway.stopping`. */
-export interface GatewayStopping extends Static<typeof gatewayStoppingPayload> {}
+export interface GatewayStopping extends Readonly<Static<typeof gatewayStoppingPayload>> {}
 
 export const runtimeStages = [
   watchedStage({

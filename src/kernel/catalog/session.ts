@@ -32,7 +32,7 @@ const preparedFields = {
 
 const sessionStartingPayload = object({ ...preparedFields, message: optional(inboundMessage) });
 /** The payload of `session.starting`. */
-export interface SessionStarting extends Static<typeof sessionStartingPayload> {}
+export interface SessionStarting extends Readonly<Static<typeof sessionStartingPayload>> {}
 
 const sessionStartingPatch = object({
   context: optional(openRecord('Keys to bind; the others stay.')),
@@ -44,7 +44,7 @@ export interface SessionStartingPatch extends Static<typeof sessionStartingPatch
 
 const sessionStartedPayload = object(preparedFields);
 /** The payload of `session.started`. */
-export interface SessionStarted extends Static<typeof sessionStartedPayload> {}
+export interface SessionStarted extends Readonly<Static<typeof sessionStartedPayload>> {}
 
 const sessionResettingPayload = object({
   ...runFields,
@@ -60,7 +60,7 @@ const sessionResettingPayload = object({
   config: optional(openRecord("The host's configuration, as its source hands it over.")),
 });
 /** The payload of `session.resetting`. */
-export interface SessionResetting extends Static<typeof sessionResettingPayload> {}
+export interface SessionResetting extends Readonly<Static<typeof sessionResettingPayload>> {}
 
 const sessionEndedPayload = object({
   ...knownSessionFields,
@@ -70,7 +70,7 @@ const sessionEndedPayload = object({
   nextSessionId: optional(text('The session that follows it under the same key.')),
 });
 /** The payload of `session.ended`. */
-export interface SessionEnded extends Static<typeof sessionEndedPayload> {}
+export interface SessionEnded extends Readonly<Static<typeof sessionEndedPayload>> {}
 
 export const sessionStages = [
   canonicalStage({

@@ -18,11 +18,11 @@ const spawnFields = {
 
 const subagentSpawningPayload = object(spawnFields);
 /** The payload of `subagent.spawning`. */
-export interface SubagentSpawning extends Static<typeof subagentSpawningPayload> {}
+export interface SubagentSpawning extends Readonly<Static<typeof subagentSpawningPayload>> {}
 
 const subagentSpawnedPayload = object({ ...spawnFields, runId: text("The child's run.") });
 /** The payload of `subagent.spawned`. */
-export interface SubagentSpawned extends Static<typeof subagentSpawnedPayload> {}
+export interface SubagentSpawned extends Readonly<Static<typeof subagentSpawnedPayload>> {}
 
 const deliveryFields = {
   childSessionKey: text("The child's session."),
@@ -43,7 +43,7 @@ const subagentDeliveryResolvingPayload = object({
 });
 /** The payload of `subagent.delivery.resolving`. */
 export interface SubagentDeliveryResolving
-  extends Static<typeof subagentDeliveryResolvingPayload> {}
+  extends Readonly<Static<typeof subagentDeliveryResolvingPayload>> {}
 
 const subagentDeliveryResolvedPayload = object({
   ...deliveryFields,
@@ -52,7 +52,8 @@ const subagentDeliveryResolvedPayload = object({
   selectedBy: optional(contributionRef('Whose selection it was; absent where the host decided.')),
 });
 /** The payload of `subagent.delivery.resolved`. */
-export interface SubagentDeliveryResolved extends Static<typeof subagentDeliveryResolvedPayload> {}
+export interface SubagentDeliveryResolved
+  extends Readonly<Static<typeof subagentDeliveryResolvedPayload>> {}
 
 const subagentCompletedPayload = object({
   runId: optional(text("The child's run.")),
@@ -69,7 +70,7 @@ const subagentCompletedPayload = object({
   endedAtMs: optional(amount('When it ended, in milliseconds since 1970.')),
 });
 /** The payload of `subagent.completed`. */
-export interface SubagentCompleted extends Static<typeof subagentCompletedPayload> {}
+export interface SubagentCompleted extends Readonly<Static<typeof subagentCompletedPayload>> {}
 
 export const subagentStages = [
   canonicalStage({

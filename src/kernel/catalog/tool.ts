@@ -16,7 +16,7 @@ const agentToolCallingPayload = object({
   params: openRecord('What the tool is called with.'),
 });
 /** The payload of `agent.tool.calling`. */
-export interface AgentToolCalling extends Static<typeof agentToolCallingPayload> {}
+export interface AgentToolCalling extends Readonly<Static<typeof agentToolCallingPayload>> {}
 
 const agentToolCallingPatch = object({
   params: optional(openRecord('Parameters to set; the others stay.')),
@@ -34,7 +34,7 @@ const agentToolCalledPayload = object({
   durationMs: optional(amount('How long it took, in milliseconds.')),
 });
 /** The payload of `agent.tool.called`. */
-export interface AgentToolCalled extends Static<typeof agentToolCalledPayload> {}
+export interface AgentToolCalled extends Readonly<Static<typeof agentToolCalledPayload>> {}
 
 export const toolStages = [
   canonicalStage({

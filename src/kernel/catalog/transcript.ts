@@ -21,7 +21,7 @@ const transcriptToolResultPersistingPayload = object({
 });
 /** The payload of `transcript.tool-result.persisting`. */
 export interface TranscriptToolResultPersisting
-  extends Static<typeof transcriptToolResultPersistingPayload> {}
+  extends Readonly<Static<typeof transcriptToolResultPersistingPayload>> {}
 
 const transcriptToolResultPersistingPatch = object(writePatch);
 /** The patch that a mutator of `transcript.tool-result.persisting` may return. */
@@ -30,7 +30,8 @@ export interface TranscriptToolResultPersistingPatch
 
 const transcriptMessageWritingPayload = object(writeFields);
 /** The payload of `transcript.message.writing`. */
-export interface TranscriptMessageWriting extends Static<typeof transcriptMessageWritingPayload> {}
+export interface TranscriptMessageWriting
+  extends Readonly<Static<typeof transcriptMessageWritingPayload>> {}
 
 const transcriptMessageWritingPatch = object(writePatch);
 /** The patch that a mutator of `transcript.message.writing` may return. */

@@ -1,3 +1,4 @@
+import type { Annotations } from '../catalog/index.js';
 import type { MatchOptions } from '../match/match-of.js';
 import type { Envelope } from '../outcome/envelope.js';
 import type {
@@ -37,9 +38,11 @@ export interface Call<F extends FamilyName = FamilyName> {
   /** The envelope as it was emitted. */
   readonly event: Envelope<F>;
   /** The payload after the patches of the handlers before this one. */
-  readonly payload: Readonly<PayloadOf<F>>;
+  readonly payload: PayloadOf<F>;
   /** The annotations so far: of earlier stages, and of the handlers before this one. */
-  readonly annotations: Readonly<Partial<AnnotationsOf<F>>> & Readonly<Record<string, unknown>>;
+  readonly annotations: Annotations &
+    Readonly<Partial<AnnotationsOf<F>>> &
+    Readonly<Record<string, unknown>>;
   /** The best candidate so far, in a stage with resolvers. */
   readonly selection: Select<SelectionOf<F>> | undefined;
   /**

@@ -32,7 +32,7 @@ export interface Envelope<F extends FamilyName = FamilyName> {
   /** The event that began it all: its own id where nothing came before. */
   readonly correlationId: string;
   /** The payload as it was emitted; no patch ever shows here. */
-  readonly payload: Readonly<PayloadOf<F>>;
+  readonly payload: PayloadOf<F>;
   readonly metadata: Metadata;
   /** The data that the provider sent beside the payload. */
   readonly providerMetadata: Metadata;

@@ -1,3 +1,4 @@
+import type { Annotations } from '../catalog/index.js';
 import type { FailPolicy, HandlerClass } from '../stage/vocabulary.js';
 import type { Author } from './author.js';
 import type { Envelope } from './envelope.js';
@@ -130,9 +131,11 @@ interface OutcomeBase<F extends FamilyName> {
   /** On whose behalf, in families whose row says `principal`; absent where nothing is proven (judgement §1.3). */
   readonly principal?: Principal;
   /** The payload after every patch. */
-  readonly payload: Readonly<PayloadOf<F>>;
+  readonly payload: PayloadOf<F>;
   /** The merged annotations, those of earlier stages among them. */
-  readonly annotations: Readonly<Partial<AnnotationsOf<F>>> & Readonly<Record<string, unknown>>;
+  readonly annotations: Annotations &
+    Readonly<Partial<AnnotationsOf<F>>> &
+    Readonly<Record<string, unknown>>;
   /** The candidate that won; absent where nothing was selected. */
   readonly selection?: Selection<SelectionOf<F>>;
   /** Every candidate, in run order. */

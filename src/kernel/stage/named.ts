@@ -7,7 +7,7 @@ export type Named<I extends object> = TObject & { readonly '~named': I };
 export type ValueOf<T> = T extends { readonly '~named': infer I }
   ? I
   : T extends TSchema
-    ? Static<T>
+    ? Readonly<Static<T>>
     : never;
 
 /**

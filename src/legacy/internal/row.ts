@@ -68,12 +68,12 @@ export function sessionKeyOf({ sessionKey }: InternalHookEvent) {
 export function sink<F extends AsyncFamily>(
   family: F,
   handlerClass: InternalHookSink['class'],
-  content: (payload: Readonly<PayloadOf<F>>) => InternalHookContent | undefined,
+  content: (payload: PayloadOf<F>) => InternalHookContent | undefined,
 ): InternalHookSink {
   // A sink is only ever called from contributions to its own family.
   return {
     family,
     class: handlerClass,
-    content: ({ payload }) => content(payload as Readonly<PayloadOf<F>>),
+    content: ({ payload }) => content(payload as PayloadOf<F>),
   };
 }

@@ -19,7 +19,7 @@ export const annotations = object({
     Type.Literal(true, { description: 'The place where a child is to talk has been prepared.' }),
   ),
 });
-export interface Annotations extends Static<typeof annotations> {}
+export interface Annotations extends Readonly<Static<typeof annotations>> {}
 
 /** The annotations of a stage: those that every stage has, and others. */
 export function annotated<Name extends keyof Annotations = never>(
