@@ -13,6 +13,7 @@ export {
 export type { AgentDefinition, ChatCommand, HttpRoute } from './host/index.js';
 export {
   type Allow,
+  type Annotations,
   type AnnotationsOf,
   type AnsweredAsker,
   type ApprovalCode,

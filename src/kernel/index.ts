@@ -1,4 +1,4 @@
-export { type CanonicalFamilies, canonicalStages } from './catalog/index.js';
+export { type Annotations, type CanonicalFamilies, canonicalStages } from './catalog/index.js';
 export type * from './contract/contract.js';
 export type { Override } from './contract/contribution.js';
 export type { Instrument } from './contract/instrument.js';

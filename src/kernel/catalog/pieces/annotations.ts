@@ -19,6 +19,7 @@ export const annotations = object({
     Type.Literal(true, { description: 'The place where a child is to talk has been prepared.' }),
   ),
 });
+/** The annotations that there are, of all canonical families: an event has those of earlier stages, too. */
 export interface Annotations extends Readonly<Static<typeof annotations>> {}
 
 /** The annotations of a stage: those that every stage has, and others. */
