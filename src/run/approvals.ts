@@ -34,7 +34,7 @@ export interface ApprovalRequest {
 export type ApprovalAnswer =
   | {
       readonly status: 'allowed';
-      /** Who has allowed it, when, and for how long, in words for people; the outcome of the answered pass holds it. */
+      /** The one who has allowed it, the time, and the scope, in words for people; the outcome of the answered pass holds it. */
       readonly how?: string;
       /** Marks the answer as used, and resolves when that is on disk; with `false` if it cannot be used any more. */
       readonly use: () => Promise<boolean>;

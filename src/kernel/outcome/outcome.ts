@@ -72,7 +72,7 @@ export interface CancelRecord<Code extends string = string> extends Author {
 
 /** A veto whose question a human has answered. */
 export interface AnsweredAsker extends Author {
-  /** Who has allowed it, when, and for how long, in words for people (judgement §4.27). */
+  /** The one who has allowed it, the time, and the scope, in words for people (judgement §4.27). */
   readonly how?: string;
 }
 

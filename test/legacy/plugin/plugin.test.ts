@@ -15,7 +15,11 @@ interface Api {
   readonly runtime: Record<string, never> & {
     readonly events: { onAgentEvent(listener: (event: object) => void): () => void };
   };
-  on(hook: string, handler: (event: never) => unknown, options?: { priority?: number }): void;
+  on(
+    hook: string,
+    handler: (event: never) => unknown,
+    options?: { priority?: number; matcher?: unknown },
+  ): void;
   registerHook(events: string | string[], handler: unknown, options?: object): void;
   registerService(service: object): void;
   registerCommand(command: object): void;
@@ -227,6 +231,32 @@ describe('the api', () => {
 });
 
 describe('api.on', () => {
+  it('calls a tool hook with a matcher for the tools that it names, whatever their case (judgement §4.31)', async () => {
+    const { runner } = load(({ on }) => {
+      on('before_tool_call', () => ({ block: true }), { matcher: ['exec', ' Read '] });
+    });
+    const isBlocked = async (toolName: string): Promise<unknown> =>
+      (await runner.runBeforeToolCall({ toolName, params: {} }, { toolName }))?.block;
+    expect(await isBlocked('exec')).toBe(true);
+    expect(await isBlocked('Exec')).toBe(true);
+    expect(await isBlocked('read')).toBe(true);
+    expect(await isBlocked('write')).toBeUndefined();
+  });
+
+  it.each([
+    ['an empty list', []],
+    ['a text', 'exec'],
+    ['an empty name', ['exec', ' ']],
+    ['a wildcard', ['*']],
+  ])('refuses a matcher that is %s, and registers nothing (judgement §4.31)', (_, matcher) => {
+    const { plugin, logger } = load(({ on }) => {
+      on('after_tool_call', () => undefined, { matcher });
+      on('message_sent', () => undefined, { matcher }); // no tool hook: it is not read
+    });
+    expect(plugin.hooks.map(({ hookName }) => hookName)).toEqual(['message_sent']);
+    expect(logger.entries.filter(({ level }) => level === 'error')).toHaveLength(1);
+  });
+
   it('registers on the canonical stages, by priority and then in order', async () => {
     const { plugin, runner } = load(({ on }) => {
       on('message_sending', () => ({ content: 'first' }));

@@ -9,6 +9,7 @@ import { type LegacyHookName, legacyHookNames, pluginHooks } from '../../hooks/i
 import { promptFields } from '../../hooks/prompt.js';
 import { registerLegacyHook } from '../../runner/register-hook.js';
 import type { Registering } from './registering.js';
+import { isMatched, toolMatcher } from './tool-matcher.js';
 
 type AnyHandler = (event: never, ctx: never) => unknown;
 
@@ -25,7 +26,7 @@ export function registerOn(
   plugin: Registering,
   hookName: string,
   handler: AnyHandler,
-  options?: { readonly priority?: number },
+  options?: { readonly priority?: number; readonly matcher?: unknown },
 ): void {
   const { pluginId, kernel, source, trusted, scope, tell } = plugin;
   if (!isHookName(hookName)) {
@@ -49,10 +50,16 @@ export function registerOn(
     );
     called = withoutPromptFields(handler);
   }
+  const matched = isToolHook(hookName) ? toolMatcher(options?.matcher) : { names: undefined };
+  if (typeof matched === 'string') {
+    tell('error', `hook "${hookName}" cannot be registered: ${matched}`);
+    return;
+  }
   const judged = called;
   const { refusals } = plugin;
   if (typeof judged === 'function')
     called = (event, ctx) => {
+      if (!isMatched(matched.names, event)) return undefined;
       const result = judged(event, ctx);
       if (!refusals.isAsked) return result; // nothing that is not there is in it, and no tick is added
       return isThenable(result) ? result.then(refusals.check) : refusals.check(result);
@@ -79,6 +86,11 @@ export function registerOn(
     ...definedFields({ priority }),
     parts: pluginHooks[hookName].parts.map(({ family, class: name }) => ({ family, class: name })),
   });
+}
+
+/** The hooks that OpenClaw reads `matcher` of. */
+function isToolHook(hookName: LegacyHookName): boolean {
+  return hookName === 'before_tool_call' || hookName === 'after_tool_call';
 }
 
 function isHookName(name: unknown): name is LegacyHookName {
