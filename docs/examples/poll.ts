@@ -1,3 +1,4 @@
+import { createHash, randomUUID } from 'node:crypto';
 import { defineExtension } from 'sluice';
 
 type Poll = { question: string; options: string[]; votes: Record<string, number> };
@@ -15,20 +16,29 @@ export default defineExtension({
       name: 'poll',
       description: 'Asks everybody here: /poll QUESTION? ONE, ANOTHER. Without them it counts.',
       run: async ({ args, message }) => {
-        const { channel, conversationId: to = '', messageId } = message;
-        const newest = `newest/${channel}/${to}`;
+        const { channel, accountId, threadId, from, messageId = randomUUID() } = message;
+        const to = message.conversationId ?? from;
+        const place = [channel, accountId, to, threadId]
+          .filter((part) => part !== undefined)
+          .join('/');
+        const newest = `newest/${place}`;
         const [, question, choices = ''] = /^(.+?\?)\s+(.+)$/.exec(args.join(' ')) ?? [];
-        if (question === undefined) {
+        const options = choices.split(',').flatMap((choice) => choice.trim() || []);
+        if (question === undefined || options.length === 0) {
           const id = await api.store.get<string>(newest);
           const poll = id === undefined ? undefined : await api.store.get<Poll>(`poll/${id}`);
           return poll === undefined ? 'For instance: /poll Lunch? Soup, Pizza' : resultOf(poll);
         }
-        const id = `${channel}/${to}/${messageId}`;
-        const options = choices.split(',').map((choice) => choice.trim());
-        await api.store.set<Poll>(`poll/${id}`, { question, options, votes: {} });
+        const digest = createHash('sha256').update(`${place}/${messageId}`).digest('hex');
+        const id = digest.slice(0, 32); // a button of Telegram has 64 bytes for its id
+        const poll = { question, options, votes: {} };
+        await api.store.update<Poll>(`poll/${id}`, (before) => before ?? poll); // it may run again
         await api.store.set(newest, id);
         const buttons = options.map((label, at) => ({ id: `${at}/${id}`, label }));
-        await api.send({ channel, to, content: question, interactive: { buttons }, key: id });
+        const account = accountId === undefined ? {} : { accountId };
+        const thread = threadId === undefined ? {} : { threadId };
+        const asked = { content: question, interactive: { buttons }, key: id };
+        await api.send({ channel, ...account, to, ...thread, ...asked });
         return '';
       },
     });

@@ -12,6 +12,7 @@ import router from '../../docs/examples/router.js';
 import webhook from '../../docs/examples/webhook.js';
 import { echoProvider } from '../../src/agent/index.js';
 import { loadExtension } from '../../src/extension/index.js';
+import { memoryJournal } from '../../src/host/index.js';
 import { createKernel, defineExtension, select } from '../../src/index.js';
 import { textOf } from '../../src/stream/index.js';
 import {
@@ -23,6 +24,8 @@ import {
   loadForTest,
   scriptedAgent,
   startTestHost,
+  virtualClock,
+  virtualStartMs,
 } from '../../src/testing/index.js';
 import { readProjectFile } from '../support/source-tree.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
@@ -198,6 +201,20 @@ describe('the recipe of a reminder', () => {
     expect(test.replies().slice(2)).toEqual(['You wanted to know: drink tea']);
   });
 
+  it('reminds in the thread in which it was asked for, and after a restart', async () => {
+    const journal = memoryJournal();
+    {
+      await using test = await startTestHost({ extensions: [reminder], journal });
+      await test.say({ text: '/remind 10 tea', thread: '7' });
+    }
+    const clock = virtualClock(virtualStartMs + 3_600_000);
+    await using test = await startTestHost({ extensions: [reminder], journal, clock });
+    await test.clock.advance(120_000);
+    expect(test.channel.sent.map(({ content, threadId }) => [content, threadId])).toEqual([
+      ['You wanted to know: tea', '7'],
+    ]);
+  });
+
   it('is late for nobody because of a time that another has given', async () => {
     await using test = await startTestHost({ extensions: [reminder] });
     expectReply(await test.say('/remind 1e300 nothing'), 'For instance: /remind 10 tea');
@@ -221,6 +238,29 @@ describe('the recipe of a poll', () => {
     await test.press('Pizza', { from: 'ben' });
     await test.press('Pizza', { from: 'ada' }); // she has changed her mind
     expectReply(await test.say('/poll'), 'Lunch?\nSoup: 0\nPizza: 2');
+  });
+});
+
+describe('the recipe of a poll, in two threads', () => {
+  it('asks and counts in each for itself, and takes an empty choice for none', async () => {
+    const channel = fakeChannel({ interactive: ['buttons'] });
+    await using test = await startTestHost({ extensions: [poll], channel });
+    await test.say({ text: '/poll Lunch? Soup, Pizza,', thread: '1' });
+    await test.say({ text: '/poll Tea? Green,, Black', thread: '2' });
+    const shown = channel.sent.map(({ threadId, interactive }) => [
+      threadId,
+      interactive?.buttons?.map(({ label }) => label),
+    ]);
+    expect(shown).toEqual([
+      ['1', ['Soup', 'Pizza']],
+      ['2', ['Green', 'Black']],
+    ]);
+    for (const { interactive } of channel.sent)
+      for (const { id } of interactive?.buttons ?? []) expect(id.length).toBeLessThanOrEqual(64);
+    await test.press('Pizza', { thread: '1' });
+    expectReply(await test.say({ text: '/poll', thread: '1' }), 'Lunch?\nSoup: 0\nPizza: 1');
+    expectReply(await test.say({ text: '/poll', thread: '2' }), 'Tea?\nGreen: 0\nBlack: 0');
+    expectReply(await test.say('/poll Nothing? ,'), 'For instance: /poll Lunch? Soup, Pizza');
   });
 });
 
