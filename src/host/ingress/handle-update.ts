@@ -39,7 +39,9 @@ export async function handleUpdate(
   const joining = parts.joins && (await joinUpdates(parts, taken, how.place));
   if (parts.joins !== undefined && (joining === undefined || isLeftToNext(parts))) return 'done';
   const whole = joining ?? taken;
-  if (!(await beginWhole(parts, whole))) return 'held up';
+  const { joined } = whole;
+  const beginning = joined ? beginJoined(parts, eventId, joined) : beginUpdate(parts, eventId);
+  if (!(await beginning)) return 'held up';
   using _sends = parts.outbox.open(eventId, how.earlier);
   const place = countedPlace(parts, eventId, how.place);
   const end = await carryToEnd(parts, whole, place);
@@ -49,8 +51,11 @@ export async function handleUpdate(
 }
 
 /** Begins an update with those that join it. @returns whether it has begun. */
-async function beginWhole(parts: HostParts, { eventId, joined }: TakenUpdate): Promise<boolean> {
-  if (joined === undefined) return beginUpdate(parts, eventId);
+async function beginJoined(
+  parts: HostParts,
+  eventId: string,
+  joined: ReadonlySet<TakenUpdate>,
+): Promise<boolean> {
   const { joins, backlog } = parts;
   const ids = [...joined].map((one) => one.eventId);
   if (backlog.begun.has(eventId)) return true; // they had joined it before

@@ -58,12 +58,14 @@ export async function joinedTo(
   const joined = new Set<TakenUpdate>();
   if (lane === undefined) return joined;
   for (let afterSeq = seq; ; ) {
-    const filter = { lane, states: openUpdates, afterSeq, limit: joinAtMost };
+    const filter = { lane, states: openUpdates, afterSeq, limit: joinAtMost, withoutBody: true };
     const rows = await parts.journal.updates(filter);
     for (const row of rows) {
-      const taken = row.joinedTo === eventId ? takenOf(parts, row) : undefined;
-      if (taken !== undefined) joined.add(taken);
-      else if (row.retriedAfterSeq === undefined) return joined;
+      if (row.joinedTo === eventId) {
+        const [whole] = await parts.journal.updates({ eventId: row.eventId });
+        const taken = whole && takenOf(parts, whole);
+        if (taken !== undefined) joined.add(taken);
+      } else if (row.retriedAfterSeq === undefined) return joined;
       afterSeq = row.seq;
     }
     if (rows.length < joinAtMost) return joined;

@@ -11,6 +11,7 @@ import { boundedJson } from '../journal/bounded-json.js';
 import { eventIdOf } from '../journal/event-id.js';
 import { type Journal, openUpdates } from '../journal/journal.js';
 import { arriveIn } from '../lanes/backlog.js';
+import type { Joins } from '../lanes/joins.js';
 import { noPlace, type Place } from '../lanes/place.js';
 import { logJournalFailure } from '../outbox/journal-failure.js';
 import { usualUpdateLength } from '../parts/options.js';
@@ -74,9 +75,13 @@ function takePlace(parts: HostParts, taken: TakenUpdate, lane: string): void {
   const { account, eventId } = taken;
   const fate = fateOf(parts, account, lane);
   if (fate === 'handled') {
-    const work = (place: Place) => handleInLane(parts, taken, { place, lane });
+    const { joins } = parts;
+    const work = (place: Place) =>
+      joins === undefined
+        ? handleUpdate(parts, taken, { place, earlier: [] })
+        : handleInLane(parts, joins, taken, { place, lane });
     admit(parts, { eventId, lane, work }, mayPark(parts, account));
-    if (parts.joins && inHand.has(eventId)) parts.joins.hold(eventId, taken.update);
+    if (inHand.has(eventId)) joins?.hold(eventId, taken.update);
     return;
   }
   inHand.add(eventId);
@@ -97,12 +102,11 @@ function takePlace(parts: HostParts, taken: TakenUpdate, lane: string): void {
 /** Handles an update whose turn has come, unless it has joined another meanwhile. */
 async function handleInLane(
   parts: HostParts,
+  joins: Joins,
   taken: TakenUpdate,
   { place, lane }: { readonly place: Place; readonly lane: string },
 ): Promise<Worked> {
-  const { joins } = parts;
   const how = { place, earlier: [] };
-  if (joins === undefined) return handleUpdate(parts, taken, how);
   if (joins.hasJoined(taken.eventId)) return 'done';
   try {
     return await handleUpdate(parts, taken, how);
