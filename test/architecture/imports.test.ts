@@ -13,7 +13,6 @@ const bundled = [
   'cockatiel',
   'commander',
   'croner',
-  'p-limit',
   'pino',
   'semver',
   'string-width',

@@ -1,12 +1,12 @@
-import pLimit, { type LimitFunction } from 'p-limit';
 import type { ReloadGate } from './gate.js';
 import { noPlace, type Place, placeOf } from './place.js';
 import type { Slots } from './slots.js';
 
 interface Lane {
-  readonly limit: LimitFunction;
   /** Jobs that run or wait. */
   jobs: number;
+  /** Jobs that wait for those before them, in their order. */
+  readonly waiting: (() => void)[];
   /** Somebody was told that it is full. */
   isTold: boolean;
   readonly waitingForRoom: (() => void)[];
@@ -115,10 +115,11 @@ export class Lanes {
 
   async #inLane<T>(key: string, job: () => Promise<T>): Promise<T> {
     const lane = this.#lane(key);
-    lane.jobs++;
     this.#jobs++;
+    const isNext = lane.jobs++ === 0;
     try {
-      return await lane.limit(job);
+      if (!isNext) await new Promise<void>((resolve) => lane.waiting.push(resolve));
+      return await job();
     } finally {
       this.#done(key, lane);
     }
@@ -186,7 +187,7 @@ export class Lanes {
   #lane(key: string): Lane {
     let lane = this.#lanes.get(key);
     if (lane === undefined) {
-      lane = { limit: pLimit(1), jobs: 0, isTold: false, waitingForRoom: [] };
+      lane = { jobs: 0, waiting: [], isTold: false, waitingForRoom: [] };
       this.#lanes.set(key, lane);
     }
     return lane;
@@ -201,6 +202,7 @@ export class Lanes {
   #done(key: string, lane: Lane): void {
     lane.jobs--;
     this.#jobs--;
+    lane.waiting.shift()?.();
     if (lane.jobs * 2 <= this.#rules.capacity) lane.isTold = false;
     if (this.#jobs * 2 <= this.#capacityOfAll) this.#told.clear();
     this.#tellRoom(lane);
