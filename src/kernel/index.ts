@@ -56,7 +56,7 @@ export {
   type PatchLawSpec,
   patchLaws,
 } from './stage/vocabulary.js';
-export { onAbort, Timer, withTimeout } from './stage/waits.js';
+export { onAbort, type StopSignal, Timer, withTimeout } from './stage/waits.js';
 export { createKernel } from './surface/kernel.js';
 export { copyPlain } from './value/copy-plain.js';
 export { type Deferred, deferred } from './value/deferred.js';

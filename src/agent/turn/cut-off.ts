@@ -1,23 +1,47 @@
-import { type Clock, onAbort, Timer } from '../../kernel/index.js';
+import { type Clock, onAbort, type StopSignal, Timer } from '../../kernel/index.js';
 
-/** The end of the waits of a turn: some time after the turn was told to stop. */
-export interface Cut extends Disposable {
-  /** Aborted `graceMs` after the turn's signal. */
-  readonly signal: AbortSignal;
-}
+/**
+ * The end of the waits of a turn: some time after the turn was told to stop. Disposing it takes its timer back.
+ *
+ * @example
+ * using cut = new Cut(signal, systemClock, 1_000);
+ * await untilCut(answer, cut);
+ */
+export class Cut implements StopSignal, Disposable {
+  readonly #timer: Timer;
+  readonly #listening: Disposable;
+  readonly #told = new Set<() => void>();
+  #aborted = false;
 
-/** Makes the cut that follows a signal. Disposing it takes its timer back. */
-export function cutAfter(signal: AbortSignal, clock: Clock, graceMs: number): Cut {
-  const cut = new AbortController();
-  const timer = new Timer(clock);
-  const listening = onAbort(signal, () => timer.set(graceMs, () => cut.abort(signal.reason)));
-  return {
-    signal: cut.signal,
-    [Symbol.dispose]: () => {
-      listening[Symbol.dispose]();
-      timer.clear();
-    },
-  };
+  /** @param graceMs the time from the abort of `signal` to the end of the waits. */
+  constructor(signal: AbortSignal, clock: Clock, graceMs: number) {
+    this.#timer = new Timer(clock);
+    this.#listening = onAbort(signal, () => this.#timer.set(graceMs, () => this.#abort()));
+  }
+
+  get aborted(): boolean {
+    return this.#aborted;
+  }
+
+  addEventListener(_type: 'abort', callback: () => void): void {
+    this.#told.add(callback);
+  }
+
+  removeEventListener(_type: 'abort', callback: () => void): void {
+    this.#told.delete(callback);
+  }
+
+  #abort(): void {
+    this.#aborted = true;
+    const told = [...this.#told];
+    this.#told.clear();
+    for (const callback of told) callback();
+  }
+
+  [Symbol.dispose](): void {
+    this.#listening[Symbol.dispose]();
+    this.#timer.clear();
+  }
 }
 
 /**
@@ -26,7 +50,7 @@ export function cutAfter(signal: AbortSignal, clock: Clock, graceMs: number): Cu
  * @returns the value of the promise, or nothing if the signal came first.
  * @throws the reason of the promise, if it rejects first.
  */
-export function untilCut<T>(promise: Promise<T>, signal: AbortSignal): Promise<T | undefined> {
+export function untilCut<T>(promise: Promise<T>, signal: StopSignal): Promise<T | undefined> {
   return new Promise((resolve, reject) => {
     const listening = onAbort(signal, () => resolve(undefined));
     promise.then(
@@ -47,12 +71,11 @@ export function untilCut<T>(promise: Promise<T>, signal: AbortSignal): Promise<T
  * Whatever ends it, the source is told to let go.
  *
  * @example
- * using cut = cutAfter(signal, systemClock, 1_000);
- * for await (const event of cutOff(provider.run(request), cut.signal)) handle(event);
+ * for await (const event of cutOff(provider.run(request), signal)) handle(event);
  */
 export function cutOff<T>(
   source: AsyncIterable<T>,
-  signal: AbortSignal,
+  signal: StopSignal,
 ): AsyncIterableIterator<T, void> {
   return new CutOff(source, signal);
 }
@@ -60,14 +83,14 @@ export function cutOff<T>(
 /** No generator: an item costs two promises besides those of its source. */
 class CutOff<T> implements AsyncIterableIterator<T, void> {
   readonly #source: AsyncIterable<T>;
-  readonly #signal: AbortSignal;
+  readonly #signal: StopSignal;
   #iterator: AsyncIterator<T> | undefined;
   #listening: Disposable | undefined;
   /** Ends the read that waits now. */
   #wake: (() => void) | undefined;
   #hasEnded = false;
 
-  constructor(source: AsyncIterable<T>, signal: AbortSignal) {
+  constructor(source: AsyncIterable<T>, signal: StopSignal) {
     this.#source = source;
     this.#signal = signal;
   }

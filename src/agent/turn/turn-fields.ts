@@ -1,4 +1,4 @@
-import { type Clock, definedFields, type Logger } from '../../kernel/index.js';
+import { type Clock, definedFields, type Logger, type StopSignal } from '../../kernel/index.js';
 import type { RunDispatcher, RunFields, Trail } from '../../run/index.js';
 import type { TranscriptEntry } from '../../stream/index.js';
 import type { AgentTurnOptions } from './turn-options.js';
@@ -13,7 +13,7 @@ export interface TurnScope {
   /** Stops the turn. */
   readonly signal: AbortSignal;
   /** Aborted when the turn may not wait any longer for what was stopped. */
-  readonly cut: AbortSignal;
+  readonly cut: StopSignal;
   /** Milliseconds between the two signals. */
   readonly graceMs: number;
   /** The texts that providers keep with the session, by their ids. */

@@ -2,7 +2,7 @@ import { definedFields, onAbort, silentLogger, systemClock } from '../../kernel/
 import { addUsage, driveRun, RunFailure, Trail } from '../../run/index.js';
 import type { SessionUsage, TranscriptEntry } from '../../stream/index.js';
 import { type AttemptStart, type EndedAttempt, runAttempt } from './attempt.js';
-import { cutAfter } from './cut-off.js';
+import { Cut } from './cut-off.js';
 import { nextAttempt } from './retry.js';
 import { type TurnScope, turnFields } from './turn-fields.js';
 import type { AgentTurnOptions, AgentTurnResult } from './turn-options.js';
@@ -37,12 +37,12 @@ export async function runAgentTurn(options: AgentTurnOptions): Promise<AgentTurn
   using _limit = pauses.limit(clock, timeoutMs, () =>
     stop.abort(new RunFailure('timed-out', `the turn took longer than ${timeoutMs} ms`)),
   );
-  using cut = cutAfter(signal, clock, graceMs);
+  using cut = new Cut(signal, clock, graceMs);
   try {
     const trail = new Trail(kernel, after, { agentId, sessionId, ...refs });
     const fields = turnFields(options);
     const kept = new Map(Object.entries(session.providerSessions ?? {}));
-    const scope = { options, trail, fields, clock, logger, signal, cut: cut.signal, graceMs, kept };
+    const scope = { options, trail, fields, clock, logger, signal, cut, graceMs, kept };
     const startedAtMs = clock.now();
     const ended = await attemptAll(scope);
     const durationMs = Math.max(0, clock.now() - startedAtMs);

@@ -33,7 +33,11 @@ export async function attemptSend(
     return { status: 'aborted', isUnused: true };
   const { clock, sendTimeoutMs } = parts;
   const waiting = new AbortController();
-  const context = { signal: waiting.signal };
+  const context: SendContext = {
+    get signal() {
+      return waiting.signal; // Node makes it when it is read first
+    },
+  };
   const end = await callWithin(() => send(permit, context), clock, sendTimeoutMs, signal);
   if (end.status === 'late' || end.status === 'aborted') waiting.abort();
   const result = resultOf(end, sendTimeoutMs);

@@ -40,11 +40,18 @@ export class Timer implements Disposable {
   }
 }
 
+/** The part of an `AbortSignal` that waits need. A signal of Node costs 10 times as much as an object with these. */
+export interface StopSignal {
+  readonly aborted: boolean;
+  addEventListener(type: 'abort', callback: () => void, how?: { readonly once: boolean }): void;
+  removeEventListener(type: 'abort', callback: () => void): void;
+}
+
 /**
  * Calls a function when a signal aborts, or at once if the signal is aborted already. Disposing the result takes the
  * listener back.
  */
-export function onAbort(signal: AbortSignal | undefined, callback: () => void): Disposable {
+export function onAbort(signal: StopSignal | undefined, callback: () => void): Disposable {
   signal?.addEventListener('abort', callback, { once: true });
   if (signal?.aborted === true) callback();
   return { [Symbol.dispose]: () => signal?.removeEventListener('abort', callback) };
