@@ -1,39 +1,82 @@
 import { Command, CommanderError } from 'commander';
 import { isSluiceError } from '../kernel/index.js';
-import { addApprovals } from './approvals/approvals.js';
-import { addCheckPlugin } from './check-plugin/check-plugin.js';
-import { addDoctor } from './doctor/doctor.js';
 import { badArguments, CommandError } from './errors/command-error.js';
 import { errorLine } from './errors/error-line.js';
-import { addExplain } from './explain/explain.js';
-import { addInit } from './init/init.js';
-import { addJournal } from './journal/journal.js';
-import { addNormalize } from './normalize/normalize.js';
-import { addPolicy } from './policy/policy.js';
-import { addReplay } from './replay/replay.js';
-import { addRun } from './run/run.js';
 import { type ExitCode, exitCodeHelp, exitCodes } from './shell/exit-codes.js';
 import { secretKeeper } from './shell/secret-keeper.js';
 import type { Shell } from './shell/shell.js';
-import { addStages } from './stages/stages.js';
-import { addStore } from './store/store.js';
 
-/** Registers one command. Its work ends in an exit code. */
-export type AddCommand = (program: Command, shell: Shell, done: (code: ExitCode) => void) => void;
+/** Gives a command its arguments, its options and its work, which ends in an exit code. */
+export type AddCommand = (command: Command, shell: Shell, done: (code: ExitCode) => void) => void;
 
-const commands: readonly AddCommand[] = [
-  addRun,
-  addStages,
-  addReplay,
-  addExplain,
-  addNormalize,
-  addCheckPlugin,
-  addDoctor,
-  addInit,
-  addJournal,
-  addStore,
-  addApprovals,
-  addPolicy,
+/** A command. Its code is loaded when it is asked for: a start does not pay for the others. */
+interface CommandEntry {
+  readonly name: string;
+  readonly summary: string;
+  readonly load: () => Promise<AddCommand>;
+}
+
+const commands: readonly CommandEntry[] = [
+  {
+    name: 'run',
+    summary: 'take messages, and answer them',
+    load: async () => (await import('./run/run.js')).addRun,
+  },
+  {
+    name: 'stages',
+    summary: 'show every stage with its handlers',
+    load: async () => (await import('./stages/stages.js')).addStages,
+  },
+  {
+    name: 'replay',
+    summary: 'run recorded agent streams through the pipeline',
+    load: async () => (await import('./replay/replay.js')).addReplay,
+  },
+  {
+    name: 'explain',
+    summary: 'say who did what in a dispatch of the journal',
+    load: async () => (await import('./explain/explain.js')).addExplain,
+  },
+  {
+    name: 'normalize',
+    summary: 'print a recorded agent stream as events, or check their order',
+    load: async () => (await import('./normalize/normalize.js')).addNormalize,
+  },
+  {
+    name: 'check-plugin',
+    summary: 'say what an OpenClaw plugin becomes here, and what would not work',
+    load: async () => (await import('./check-plugin/check-plugin.js')).addCheckPlugin,
+  },
+  {
+    name: 'doctor',
+    summary: 'check everything a host would run with',
+    load: async () => (await import('./doctor/doctor.js')).addDoctor,
+  },
+  {
+    name: 'init',
+    summary: 'write a config, and a first extension with its test',
+    load: async () => (await import('./init/init.js')).addInit,
+  },
+  {
+    name: 'journal',
+    summary: 'look into the journal of a host, and after its dead letters',
+    load: async () => (await import('./journal/journal.js')).addJournal,
+  },
+  {
+    name: 'store',
+    summary: 'look at what extensions keep in a journal',
+    load: async () => (await import('./store/store.js')).addStore,
+  },
+  {
+    name: 'approvals',
+    summary: 'look at the questions that wait for a human, and answer them',
+    load: async () => (await import('./approvals/approvals.js')).addApprovals,
+  },
+  {
+    name: 'policy',
+    summary: 'check policies, and try them on a journal',
+    load: async () => (await import('./policy/policy.js')).addPolicy,
+  },
 ];
 
 /** The parts of the process that a command line runs with. */
@@ -56,10 +99,15 @@ export async function runCommandLine(surroundings: Surroundings): Promise<ExitCo
     },
   };
   let code: ExitCode = exitCodes.ok;
-  const program = programFor(shell, (ended) => {
-    code = ended;
-  });
+  const program = programFor(shell);
   try {
+    const name = args.find((arg) => !arg.startsWith('-')); // as commander finds it: no option of `sluice` has a value
+    const named = commands.find((entry) => entry.name === name);
+    const command = program.commands.find((one) => one.name() === name);
+    if (named !== undefined && command !== undefined)
+      (await named.load())(command, shell, (ended) => {
+        code = ended;
+      });
     await program.parseAsync(args, { from: 'user' });
     return code;
   } catch (thrown) {
@@ -71,7 +119,7 @@ export async function runCommandLine(surroundings: Surroundings): Promise<ExitCo
   }
 }
 
-function programFor(shell: Shell, done: (code: ExitCode) => void): Command {
+function programFor(shell: Shell): Command {
   const program = new Command('sluice')
     .description(
       'A typed event pipeline for agent gateways: run it, look at it, replay through it.',
@@ -79,7 +127,7 @@ function programFor(shell: Shell, done: (code: ExitCode) => void): Command {
     .version(shell.version, '-V, --version')
     .helpCommand(false)
     .addHelpText('after', '\nExample:\n  $ echo hi | sluice run --quiet');
-  for (const add of commands) add(program, shell, done);
+  for (const { name, summary } of commands) program.command(name).description(summary);
   for (const command of [program, ...program.commands])
     command
       .addHelpText('after', `\n${exitCodeHelp}`)

@@ -51,9 +51,8 @@ Examples:
   $ sluice approvals deny 3f9a12bc "not on a Friday"`;
 
 /** Adds `sluice approvals`, which shows and answers the questions that a host has put to humans. */
-export function addApprovals(program: Command, shell: Shell, done: (code: ExitCode) => void): void {
-  addJournalOptions(program.command('approvals'))
-    .description('look at the questions that wait for a human, and answer them')
+export function addApprovals(command: Command, shell: Shell, done: (code: ExitCode) => void): void {
+  addJournalOptions(command)
     .argument('<action>', 'list, show, approve, deny or revoke')
     .argument('[id]', 'the id of a question, as list shows it')
     .argument('[reason...]', 'with deny: why')

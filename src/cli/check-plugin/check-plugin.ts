@@ -39,13 +39,11 @@ Examples:
 
 /** Adds `sluice check-plugin`, which tells what an OpenClaw plugin becomes here, and which parts of it would not work. */
 export function addCheckPlugin(
-  program: Command,
+  command: Command,
   shell: Shell,
   done: (code: ExitCode) => void,
 ): void {
-  program
-    .command('check-plugin')
-    .description('say what an OpenClaw plugin becomes here, and what would not work')
+  command
     .argument('<path>', "the plugin's folder")
     .option('-c, --config <file>', 'a config file as of `sluice run`, for its configuration')
     .option('--strict-plugins', 'refuse what is not here, as `sluice run --strict-plugins` does')

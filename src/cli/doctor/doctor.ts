@@ -34,8 +34,7 @@ Examples:
   $ sluice doctor --json | grep '"severity":"error"'`;
 
 /** Adds `sluice doctor`, which finds the mistakes of a host before it runs. */
-export function addDoctor(program: Command, shell: Shell, done: (code: ExitCode) => void): void {
-  const command = program.command('doctor').description('check everything a host would run with');
+export function addDoctor(command: Command, shell: Shell, done: (code: ExitCode) => void): void {
   addPipelineOptions(command)
     .option('-a, --agent <name>', 'as of `sluice run`')
     .option('--channel <name>', 'as of `sluice run`')

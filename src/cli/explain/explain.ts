@@ -28,9 +28,8 @@ Examples:
   $ sluice explain 0mf3k1q2a-0000001-x8w3kz --way --journal ./sluice.db`;
 
 /** Adds `sluice explain`, which shows the handlers of a dispatch in the journal and what each of them did. */
-export function addExplain(program: Command, shell: Shell, done: (code: ExitCode) => void): void {
-  addJournalOptions(program.command('explain'))
-    .description('say who did what in a dispatch of the journal')
+export function addExplain(command: Command, shell: Shell, done: (code: ExitCode) => void): void {
+  addJournalOptions(command)
     .argument('<event-id>', 'the id of an event, or of the message that it belongs to')
     .option('--way', 'every dispatch of the same message')
     .option('--json', 'print a line of JSON per dispatch')

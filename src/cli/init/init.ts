@@ -32,10 +32,8 @@ Examples:
   $ npm install sluice-pigeon && npx sluice init --channel pigeon`;
 
 /** Adds `sluice init`, which writes the files of a new host. */
-export function addInit(program: Command, shell: Shell, done: (code: ExitCode) => void): void {
-  program
-    .command('init')
-    .description('write a config, and a first extension with its test')
+export function addInit(command: Command, shell: Shell, done: (code: ExitCode) => void): void {
+  command
     .argument('[dir]', 'the folder, which is made where there is none', '.')
     .option('--channel <name>', 'begin with this channel, whose package is installed')
     .option('--force', 'replace files that are there')

@@ -51,9 +51,8 @@ Examples:
   $ sluice journal retry u-53d0e8f1c2a94b7d8e6f5a4b3c2d1e0f`;
 
 /** Adds `sluice journal`, which shows the messages and sends of a host, and looks after its dead letters. */
-export function addJournal(program: Command, shell: Shell, done: (code: ExitCode) => void): void {
-  addJournalOptions(program.command('journal'))
-    .description('look into the journal of a host, and after its dead letters')
+export function addJournal(command: Command, shell: Shell, done: (code: ExitCode) => void): void {
+  addJournalOptions(command)
     .argument('<action>', 'list, show, retry, purge, compact or repair')
     .argument('[id]', 'the id of a message, as list shows it; with compact: the journal')
     .addOption(new Option('--state <state>', 'only what is in this state').choices(states))

@@ -43,10 +43,8 @@ Examples:
   $ sluice normalize session.jsonl | sluice normalize --check -`;
 
 /** Adds `sluice normalize`, which prints recordings as session events or coder events. */
-export function addNormalize(program: Command, shell: Shell, done: (code: ExitCode) => void): void {
-  program
-    .command('normalize')
-    .description('print a recorded agent stream as events, or check their order')
+export function addNormalize(command: Command, shell: Shell, done: (code: ExitCode) => void): void {
+  command
     .argument('<file>', 'a recording, one JSON message a line; - for stdin')
     .option('--coder', 'print coder events instead of session events')
     .addOption(

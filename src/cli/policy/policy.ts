@@ -33,9 +33,8 @@ Examples:
   $ sluice policy try ./policies.yaml --journal ./sluice.db --since 7d`;
 
 /** Adds `sluice policy`, which checks policy files and tries them on a journal. */
-export function addPolicy(program: Command, shell: Shell, done: (code: ExitCode) => void): void {
-  addJournalOptions(program.command('policy'))
-    .description('check policies, and try them on a journal')
+export function addPolicy(command: Command, shell: Shell, done: (code: ExitCode) => void): void {
+  addJournalOptions(command)
     .argument('<action>', 'test or try')
     .argument('<file...>', 'the policy files')
     .option('--since <time>', 'only what is younger: 30m, 2h, 7d, or a date')

@@ -34,14 +34,11 @@ Examples:
   $ sluice replay --extension ./audit.js --json *.jsonl`;
 
 /** Adds `sluice replay`, which runs recordings or a journal through the pipeline, without a channel. */
-export function addReplay(program: Command, shell: Shell, done: (code: ExitCode) => void): void {
-  const command = program
-    .command('replay')
-    .description('run recorded agent streams through the pipeline')
-    .argument(
-      '[file...]',
-      'recordings, one JSON message a line; - for stdin, "example" for one that comes along',
-    );
+export function addReplay(command: Command, shell: Shell, done: (code: ExitCode) => void): void {
+  command.argument(
+    '[file...]',
+    'recordings, one JSON message a line; - for stdin, "example" for one that comes along',
+  );
   addPipelineOptions(command)
     .option('--json', 'print a line of JSON per dispatch')
     .option('-j, --journal <file>', 'dispatch again what a journal has kept')

@@ -91,8 +91,7 @@ A config file, sluice.config.json here; sluice.config.ts has the same in defineC
 A secret is named, not written: { "env": "NAME" } or { "secretFile": "PATH" }.`;
 
 /** Adds `sluice run`: the host. */
-export function addRun(program: Command, shell: Shell, done: (code: ExitCode) => void): void {
-  const command = program.command('run').description('take messages, and answer them');
+export function addRun(command: Command, shell: Shell, done: (code: ExitCode) => void): void {
   addPipelineOptions(command)
     .option('-a, --agent <name>', `the agent that answers: ${agentForms} (default: echo)`)
     .option(

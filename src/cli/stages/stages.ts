@@ -27,8 +27,7 @@ Examples:
   $ sluice stages --json | head -1`;
 
 /** Adds `sluice stages`: the catalog with the loaded handlers. */
-export function addStages(program: Command, shell: Shell, done: (code: ExitCode) => void): void {
-  const command = program.command('stages').description('show every stage with its handlers');
+export function addStages(command: Command, shell: Shell, done: (code: ExitCode) => void): void {
   addPipelineOptions(command)
     .option('-a, --agent <name>', 'mark what this agent only reports: echo, replay:FILE')
     .option('--json', 'print a line of JSON per stage')

@@ -32,9 +32,8 @@ Examples:
   $ sluice store clear rate-limit`;
 
 /** Adds `sluice store`, which shows and deletes the values that extensions keep in a journal. */
-export function addStore(program: Command, shell: Shell, done: (code: ExitCode) => void): void {
-  addJournalOptions(program.command('store'))
-    .description('look at what extensions keep in a journal')
+export function addStore(command: Command, shell: Shell, done: (code: ExitCode) => void): void {
+  addJournalOptions(command)
     .argument('<action>', 'list, get, delete or clear')
     .argument('[extension]', 'the id of the extension')
     .argument('[key]', 'the key of the value')
