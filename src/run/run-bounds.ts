@@ -73,27 +73,27 @@ export async function dispatchEnd(trail: Trail, run: RunFields, ending: RunEndin
   const { report, startedAtMs, messages, lastAssistant, model } = ending;
   const { durationMs, error, usage } = report;
   const stopReason = lastAssistant?.stopReason;
-  const told = {
+  const told = definedFields({
     durationMs,
-    ...(error !== undefined && { error: error.message }),
-    ...definedFields({ stopReason }),
-    ...(usage !== undefined && { usage: usagePayload(usage) }),
-  };
+    error: error?.message,
+    stopReason,
+    usage: usage && usagePayload(usage),
+  });
   await trail.dispatch('agent.completed', {
-    ...run,
-    ...told,
     success: report.status === 'completed',
     aborted: report.status === 'aborted',
     messages: [...messages],
     startedAtMs,
     endedAtMs: startedAtMs + durationMs,
+    ...told,
+    ...run,
   });
   if (model === undefined) return;
   await trail.dispatch('agent.llm.output', {
-    ...run,
+    assistantTexts: [...report.assistantTexts],
     ...told,
     ...model,
-    assistantTexts: [...report.assistantTexts],
     ...definedFields({ lastAssistant }),
+    ...run,
   });
 }

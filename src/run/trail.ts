@@ -1,11 +1,10 @@
-import {
-  type AsyncFamily,
-  definedFields,
-  type Given,
-  type Kernel,
-  type Outcome,
-  type PayloadOf,
-  type SyncFamily,
+import type {
+  AsyncFamily,
+  Given,
+  Kernel,
+  Outcome,
+  PayloadOf,
+  SyncFamily,
 } from '../kernel/index.js';
 
 /** The refs that every dispatch of a trail carries in its envelope. */
@@ -88,7 +87,8 @@ export class Trail {
   }
 
   #given<F extends AsyncFamily | SyncFamily>(given: Given<F> | undefined): Given<F> {
-    this.#carried ??= Object.freeze({ ...this.#refs, ...definedFields({ after: this.#last }) });
+    this.#carried ??=
+      this.#last === undefined ? this.#refs : Object.freeze({ ...this.#refs, after: this.#last });
     if (given === undefined) return this.#carried; // as for each piece of a text
     const { metadata } = given;
     return {

@@ -93,7 +93,7 @@ describe('the benchmark', () => {
     () => {
       const { perMessage, inAll } = hiddenClassesOfMessage();
       expect(inAll).toBeGreaterThan(1_000);
-      expect(perMessage).toBeLessThanOrEqual(30); // 12 of them are those of Node's signals
+      expect(perMessage).toBeLessThanOrEqual(18); // 9 of them are those of Node's signals
     },
   );
 

@@ -55,8 +55,8 @@ export async function runAttempt(turn: TurnScope, start: AttemptStart): Promise<
       sessionKey,
       sessionId,
       history: [...session.history, ...written],
-      ...definedFields({ beforeHistory }),
       append: (message) => session.append(message),
+      ...definedFields({ beforeHistory }),
     },
     clock,
     logger,
@@ -87,8 +87,8 @@ export async function runAttempt(turn: TurnScope, start: AttemptStart): Promise<
         gate,
         tell,
         keepSession: (token) => void kept.set(id, token),
-        ...definedFields({ providerSession: kept.get(id) }),
         ...request,
+        ...definedFields({ providerSession: kept.get(id) }),
       },
     };
   }

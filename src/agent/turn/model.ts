@@ -26,11 +26,11 @@ export async function resolveModel(scope: AttemptScope): Promise<ModelChoice> {
   const outcome = await trail.dispatch(
     'agent.model.resolving',
     {
-      ...fields,
       prompt: message.text,
-      ...emitted,
       providers: providers.map(({ id }) => id),
       imagesCount: imagesIn(message.attachments),
+      ...emitted,
+      ...fields,
     },
     { signal },
   );

@@ -24,29 +24,22 @@ export async function prepareAttempt(
 ): Promise<PreparedAttempt> {
   const { options, fields, run, signal, attempt, begun } = scope;
   const { message, session, callbacks } = options;
-  const verbose = callbacks?.verboseLevel;
-  mustPass(
-    await run.start({
-      prompt: message.text,
-      attempt,
-      ...definedFields({ verboseLevel: verbose }),
-    }),
-  );
+  const verboseLevel = callbacks?.verboseLevel;
+  const starting = { prompt: message.text, attempt, ...definedFields({ verboseLevel }) };
+  mustPass(await run.start(starting));
   const choice = chosen ?? (await resolveModel(scope));
   const { prompt, systemPrompt } = await buildPrompt(scope);
   const attachments = message.attachments ?? [];
-  const system = systemPrompt === undefined ? {} : { systemPrompt };
   const input = {
-    ...system,
     provider: choice.provider.id,
     model: choice.model,
     prompt,
     historyMessages: [...session.history, ...(begun ?? [])],
     imagesCount: imagesIn(attachments),
+    ...definedFields({ systemPrompt }),
   };
   mustPass(await run.input(input));
   const request = {
-    ...system,
     runId: fields.runId,
     agentId: session.agentId,
     sessionId: session.sessionId,
@@ -55,8 +48,6 @@ export async function prepareAttempt(
     prompt,
     attachments,
     history: session.history.filter(isSessionMessage),
-    ...(begun !== undefined && { begun: begun.filter(isSessionMessage) }),
-    ...definedFields({ beforeHistory: session.beforeHistory }),
     session: {
       context: session.context ?? {},
       memoryKeys: session.memoryKeys ?? [],
@@ -64,6 +55,11 @@ export async function prepareAttempt(
     },
     signal,
     graceMs: scope.graceMs,
+    ...definedFields({
+      systemPrompt,
+      begun: begun?.filter(isSessionMessage),
+      beforeHistory: session.beforeHistory,
+    }),
   };
   return { choice, request };
 }

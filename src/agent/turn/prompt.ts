@@ -23,12 +23,12 @@ export async function buildPrompt(scope: AttemptScope): Promise<ComposedPrompt> 
   const outcome = await trail.dispatch(
     'agent.prompt.building',
     {
-      ...fields,
       prompt: message.text,
       messages: [...session.history, ...begun],
-      ...own,
       guidance: [],
       additions: [],
+      ...own,
+      ...fields,
     },
     { signal },
   );

@@ -91,32 +91,26 @@ async function tellEnd(
   end: SendEnd,
   durationMs: number,
 ): Promise<readonly string[] | undefined> {
-  const { explicit: _explicit, accounts: _accounts, ...outbound } = outcome.payload;
-  switch (end.status) {
-    case 'sent': {
-      const { message, receipt, attempts } = end;
-      const payload = { attempt: attempts, durationMs, ...message };
-      const sent = await trail.dispatch('egress.sent', withReceipt(parts, payload, receipt));
-      return sent.annotations.indexKeys;
-    }
-    case 'cancelled': {
-      const cancelled = await trail.dispatch('egress.cancelled', {
-        ...outbound,
-        cancel: { ...end.cancel },
-      });
-      return cancelled.annotations.indexKeys;
-    }
-    case 'failed': {
-      const { status: _, isLeft: _left, ...failure } = end;
-      const failed = await trail.dispatch('egress.failed', {
-        ...outbound,
-        ...outcome.selection?.target,
-        ...failure,
-        durationMs,
-      });
-      return failed.annotations.indexKeys;
-    }
+  if (end.status === 'sent') {
+    const { message, receipt, attempts } = end;
+    const payload = { attempt: attempts, durationMs, ...message };
+    const sent = await trail.dispatch('egress.sent', withReceipt(parts, payload, receipt));
+    return sent.annotations.indexKeys;
   }
+  const { explicit: _explicit, accounts: _accounts, ...outbound } = outcome.payload;
+  if (end.status === 'cancelled') {
+    const cancel = { ...end.cancel };
+    const cancelled = await trail.dispatch('egress.cancelled', { ...outbound, cancel });
+    return cancelled.annotations.indexKeys;
+  }
+  const { status: _, isLeft: _left, ...failure } = end;
+  const failed = await trail.dispatch('egress.failed', {
+    ...outbound,
+    ...outcome.selection?.target,
+    ...failure,
+    durationMs,
+  });
+  return failed.annotations.indexKeys;
 }
 
 /** A receipt comes from outside. What it says wrongly is left out: the message was sent all the same. */

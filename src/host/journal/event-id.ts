@@ -1,4 +1,4 @@
-import { createHash, randomUUID } from 'node:crypto';
+import { hash, randomUUID } from 'node:crypto';
 
 /**
  * Makes the id of the event that an update begins: the same each time that its provider brings it, also after a restart. An
@@ -18,5 +18,5 @@ export function eventIdOf(
 
 /** Makes a short name for plain data: different data has a different name. */
 export function digestOf(value: unknown): string {
-  return createHash('sha256').update(JSON.stringify(value)).digest('hex').slice(0, 32);
+  return hash('sha256', JSON.stringify(value), 'hex').slice(0, 32);
 }

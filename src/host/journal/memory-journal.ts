@@ -98,13 +98,7 @@ export function memoryJournal({
       }
       counted.accepted++;
       const acceptedAtMs = clock.now();
-      const record = {
-        seq: ++seq,
-        acceptedAtMs,
-        ...newUpdateState(isBegun),
-        ...update,
-      } as const;
-      updates.set(record);
+      updates.set(Object.assign({ seq: ++seq, acceptedAtMs }, newUpdateState(isBegun), update));
       return { status: 'accepted' };
     },
     begin: async (eventId, joined = []) => {
@@ -129,13 +123,11 @@ export function memoryJournal({
       updates.set({ ...was, attempts: Math.max(0, was.attempts - 1) });
     },
     endUpdate: async (eventId, { isDead, ...end }) => {
-      changeUpdate(eventId, 'ended', ({ body, retriedAfterSeq: _, joinedTo: _to, ...was }) => ({
-        ...was,
-        ...end,
-        ...(isDead && body !== undefined && { body }),
-        state: isDead ? 'dead' : 'ended',
-        endedAtMs: clock.now(),
-      }));
+      changeUpdate(eventId, 'ended', ({ body, retriedAfterSeq: _, joinedTo: _to, ...was }) => {
+        const state = isDead ? 'dead' : 'ended';
+        const kept = isDead && body !== undefined ? { body } : undefined;
+        return Object.assign(was, end, { state, endedAtMs: clock.now() } as const, kept);
+      });
       endedUpdates.add(eventId);
     },
     prepare: async (send, isSending = false) => {

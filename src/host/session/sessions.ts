@@ -37,7 +37,7 @@ export async function openSession(
   trail.carry({ sessionId: record.sessionId });
   const starting = await trail.dispatch(
     'session.starting',
-    { ...payloadOf(record), agentId, isNew, message },
+    { isNew, message, ...payloadOf({ ...record, agentId }) },
     { signal: parts.signal },
   );
   if (starting.status !== 'passed')
@@ -46,9 +46,9 @@ export async function openSession(
   const { correlationId } = starting.event;
   const begunAt =
     record.lastTurn?.correlationId === correlationId ? record.lastTurn.before : undefined;
-  const session: SessionRecord = {
-    startedAtMs: parts.clock.now(),
+  const session: SessionRecord = Object.freeze({
     ...record,
+    startedAtMs: record.startedAtMs ?? parts.clock.now(),
     agentId,
     context,
     memoryKeys: [...new Set(memoryKeys)],
@@ -57,7 +57,7 @@ export async function openSession(
       correlationId,
       before: begunAt ?? (await parts.store.transcriptSize(record.sessionId)),
     },
-  };
+  });
   if (isNew) {
     await parts.store.saveSession(session);
     await trail.dispatch('session.started', { ...payloadOf(session), isNew });
@@ -128,12 +128,8 @@ async function transcriptFor(
 }
 
 function payloadOf(session: SessionRecord) {
-  const {
-    startedAtMs: _,
-    providerSessions: _own,
-    lastTurn: _last,
-    memoryKeys,
-    ...record
-  } = session;
-  return { memoryKeys: [...memoryKeys], ...record };
+  const { sessionKey, sessionId, agentId, resumedFrom, context, metadata } = session;
+  const memoryKeys = [...session.memoryKeys];
+  const fields = { sessionKey, sessionId, agentId, context, memoryKeys, metadata, resumedFrom };
+  return definedFields(fields);
 }
