@@ -78,12 +78,12 @@ describe('the benchmark', () => {
     const ofAlone = await stepsOfMessage(alone);
     expect(ofAlone.dispatches).toBe(31);
     // a store that lets no write wait is waited for, write by write (durability §6.12)
-    expect(ofAlone.promises).toBeLessThanOrEqual(574);
+    expect(ofAlone.promises).toBeLessThanOrEqual(556);
     await alone.host.stop();
     const kept = await lineHost(modules, { journal: modules.memoryJournal() });
     const ofKept = await stepsOfMessage(kept);
     expect(ofKept.dispatches).toBe(31);
-    expect(ofKept.promises).toBeLessThanOrEqual(590);
+    expect(ofKept.promises).toBeLessThanOrEqual(564);
     await kept.host.stop();
   });
 
