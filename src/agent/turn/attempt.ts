@@ -6,7 +6,7 @@ import {
   type SessionEvent,
   type TranscriptEntry,
 } from '../../stream/index.js';
-import { cutOff, untilCut } from './cut-off.js';
+import { CutOff, untilCut } from './cut-off.js';
 import type { ModelChoice } from './model.js';
 import { prepareAttempt } from './prepare.js';
 import { refOf } from './retry.js';
@@ -95,7 +95,7 @@ export async function runAttempt(turn: TurnScope, start: AttemptStart): Promise<
 
   async function stream({ choice: { provider }, request }: Called): Promise<void> {
     try {
-      for await (const event of cutOff(provider.run(request), cut)) {
+      for await (const event of new CutOff(provider.run(request), cut)) {
         const taking = take(event);
         if (taking !== undefined) await taking;
         if (run.ended || cut.aborted) return;

@@ -75,13 +75,13 @@ export function untilCut<T>(promise: Promise<T>, signal: StopSignal): Promise<T 
  */
 export function cutOff<T>(
   source: AsyncIterable<T>,
-  signal: StopSignal,
+  signal: AbortSignal,
 ): AsyncIterableIterator<T, void> {
   return new CutOff(source, signal);
 }
 
 /** No generator: an item costs two promises besides those of its source. */
-class CutOff<T> implements AsyncIterableIterator<T, void> {
+export class CutOff<T> implements AsyncIterableIterator<T, void> {
   readonly #source: AsyncIterable<T>;
   readonly #signal: StopSignal;
   #iterator: AsyncIterator<T> | undefined;
