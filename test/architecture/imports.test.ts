@@ -9,16 +9,7 @@ import { packageOf, wrongExtensionImports, wrongImports } from './layers.js';
 const src = sourceFiles('src');
 
 /** Packages whose code is in the published files: nobody installs them, and no declaration names them. */
-const bundled = [
-  'cockatiel',
-  'commander',
-  'croner',
-  'pino',
-  'semver',
-  'string-width',
-  'ws',
-  'zod',
-];
+const bundled = ['cockatiel', 'commander', 'croner', 'pino', 'semver', 'string-width', 'ws', 'zod'];
 
 interface PackageJson {
   readonly dependencies?: Readonly<Record<string, string>>;
