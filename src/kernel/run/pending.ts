@@ -17,6 +17,8 @@ export class Pending extends Wait implements Waiter {
   /** When the handlers were called, if that is written down. */
   readonly #beganMs: number[] | undefined;
   #left = 0;
+  /** While it tells of failures, a listener may abort the dispatch: that waits until all is told. */
+  #state: 'waits' | 'tells' | 'is-aborted' = 'waits';
   #shortestMs = Number.POSITIVE_INFINITY;
 
   constructor(run: Run, plan: Plan, resume: Resume) {
@@ -50,32 +52,37 @@ export class Pending extends Wait implements Waiter {
   fulfilled(at: number, value: unknown): void {
     const { run } = this;
     this.#pairs[at] = undefined; // its pair serves another from here on
+    this.#state = 'tells';
     if (value !== undefined || run.steps !== undefined) guarded(run, this.#entryOf(at), at, value);
     this.#settled(at);
   }
 
   rejected(at: number, reason: unknown): void {
     this.#pairs[at] = undefined; // as above
+    this.#state = 'tells';
     failed(this.run, this.#entryOf(at), 'threw', reason);
     this.#settled(at);
   }
 
   /** Gives up on the handlers whose time is up, on all of them once the stage's is. */
   protected deadline(nowMs: number): void {
+    this.#state = 'tells';
     if (this.isSpent(nowMs))
       this.#giveUp(
         'timed-out',
         () => `the stage's budget of ${this.#plan.stageTimeoutMs} ms was spent`,
       );
     else this.#giveUp('timed-out', (ms) => `it took longer than ${ms} ms`, nowMs);
-    if (this.#left === 0) {
-      this.#end();
-      return;
-    }
     this.#shortestMs = Math.min(...this.waitsFor().map(({ timeoutMs }) => timeoutMs));
+    this.#goOn();
   }
 
   abort(): void {
+    if (this.#state !== 'waits') {
+      this.#state = 'is-aborted';
+      return;
+    }
+    this.#state = 'tells';
     this.#giveUp('aborted', () => 'the dispatch was aborted');
     if (this.run.stopped === undefined) stopAborted(this.run, this.#plan.size);
     this.#end();
@@ -96,7 +103,16 @@ export class Pending extends Wait implements Waiter {
   #settled(at: number): void {
     if (this.#beganMs !== undefined) timeStep(this.run, this.#beganMs[at] ?? 0);
     this.run.services.deadlines.waitEnded();
-    if (--this.#left === 0 && this.isOn) this.#end(); // a tap that heard of its failure may have aborted the dispatch
+    this.#left--;
+    this.#goOn();
+  }
+
+  /** Goes on when all is told: it ends, waits on, or gives up the rest. */
+  #goOn(): void {
+    const isAborted = this.#state === 'is-aborted';
+    this.#state = 'waits';
+    if (this.#left === 0) this.#end();
+    else if (isAborted) this.abort();
   }
 
   #end(): void {

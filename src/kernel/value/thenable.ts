@@ -19,9 +19,15 @@ export function whenSettled(
   try {
     const { constructor: maker, then } = pending as Promise<unknown>; // if it is none, one of them differs
     const isPlatforms = maker === Promise && then === Promise.prototype.then;
-    const promise = isPlatforms ? pending : Promise.resolve(pending);
-    void promise.then(fulfilled, rejected);
+    if (isPlatforms)
+      void then.call(pending, fulfilled, rejected); // read again, it may be another
+    else void adopted(pending).then(fulfilled, rejected);
   } catch (thrown) {
     void Promise.reject(thrown).then(undefined, rejected);
   }
+}
+
+/** A promise of the platform. `Promise.resolve` would return a promise as it is that has a `then` of its own. */
+function adopted(pending: PromiseLike<unknown>): Promise<unknown> {
+  return new Promise((resolve) => resolve(pending));
 }

@@ -153,3 +153,66 @@ describe('a given signal', () => {
     expect(listening).toBe(0);
   });
 });
+
+describe('a dispatch that is aborted while it gives up a handler', () => {
+  const cases = ['lab.sequential', 'lab.parallel'].flatMap((family) => [
+    { family, who: 'the handler', trace: false },
+    { family, who: 'the handler', trace: true },
+    { family, who: 'a tap', trace: false },
+    { family, who: 'a tap', trace: true },
+  ]);
+  it.each(cases)(
+    'by $who ends once, on $family, traced: $trace (§10.6)',
+    async ({ family, who, trace }) => {
+      const outcomes: Outcome[] = [];
+      const controller = new AbortController();
+      const abort = (): void => controller.abort();
+      const tap = {
+        outcome: (outcome: Outcome) => outcomes.push(outcome),
+        ...(who === 'a tap' && { failure: abort }),
+      };
+      const { kernel, clock } = createLab({ trace, tap });
+      const add = contributor(kernel, family);
+      const slow = ({ signal }: { readonly signal: AbortSignal }): Promise<never> => {
+        if (who === 'the handler') signal.addEventListener('abort', abort);
+        return never();
+      };
+      add('observer', 'a', slow, { timeoutMs: 50 });
+      add('observer', 'b', never);
+      add('observer', 'c', never, { timeoutMs: 50 });
+      void kernel.dispatch(family, labSample(), { signal: controller.signal });
+      await clock.advance(50);
+      const [outcome, ...others] = outcomes;
+      expect([outcome?.status, others]).toEqual(['failed', []]);
+      const rest =
+        family === 'lab.sequential'
+          ? []
+          : [
+              ['b', 'aborted'],
+              ['c', 'timed-out'],
+            ];
+      expect(outcome?.failures.map(({ contributionId, kind }) => [contributionId, kind])).toEqual([
+        ['a', 'timed-out'],
+        ...rest,
+        [undefined, 'aborted'],
+      ]);
+      expect(kernel.stats()).toMatchObject({ dispatches: 1, failed: 1, waiting: 0 });
+      expect((await kernel.close()).drained).toBe(true);
+    },
+  );
+
+  it('by a tap that hears of a rejection keeps the step of it (§10.6, §12.1)', async () => {
+    const controller = new AbortController();
+    const tap = { failure: () => controller.abort() };
+    const { kernel, clock } = createLab({ trace: true, tap });
+    const add = contributor(kernel, 'lab.parallel');
+    add('observer', 'a', () => Promise.reject(new Error('no')));
+    add('observer', 'b', never);
+    const running = kernel.dispatch('lab.parallel', labSample(), { signal: controller.signal });
+    await clock.advance(0);
+    expect((await running).steps.map(({ contributionId, why }) => [contributionId, why])).toEqual([
+      ['a', 'threw'],
+      ['b', 'aborted'],
+    ]);
+  });
+});

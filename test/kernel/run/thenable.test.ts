@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import type { Late } from '../../../src/kernel/index.js';
+import type { Late, Outcome } from '../../../src/kernel/index.js';
 import { contributor, createLab } from '../../support/kernel-lab.js';
 import { labSample } from '../../support/kernel-stages.js';
+
+const never = (): Promise<never> => new Promise(() => undefined);
 
 class Promised<T> extends Promise<T> {}
 
@@ -116,4 +118,49 @@ describe('on a sequential stage', () => {
       expect(started).toBe(1);
     },
   );
+});
+
+type Then = (done: (value: unknown) => void, refuse: (reason: unknown) => void) => void;
+
+/** Promises of the platform with a `then` of their own. */
+const owned: readonly (readonly [string, (then: Then) => unknown])[] = [
+  ['a promise with a then of its own', (then) => Object.assign(Promise.resolve(), { then })],
+  [
+    'a promise whose then is another at the third look',
+    (then) => {
+      let looks = 0;
+      const get = (): unknown => (++looks <= 2 ? Promise.prototype.then : then);
+      return Object.defineProperty(Promise.resolve(), 'then', { get });
+    },
+  ],
+];
+
+describe.each(['lab.sequential', 'lab.parallel'])('the callbacks of a promise, on %s', (family) => {
+  it.each(owned)('%s settles no other handler by calling back again (§5.6)', async (_, make) => {
+    const { kernel, clock } = createLab();
+    const kept: ((value: unknown) => void)[] = [];
+    const promises = [
+      make((done, refuse) => {
+        kept.push(done, refuse);
+        done(undefined);
+        refuse(new Error('again'));
+        done(undefined);
+      }),
+      ...[never(), never(), never()],
+    ];
+    const outcomes = new Map<number, Outcome>();
+    contributor(kernel, family)('observer', 'a', () => promises.shift());
+    for (let at = 0; at < 4; at++) {
+      void kernel.dispatch(family, labSample()).then((outcome) => outcomes.set(at, outcome));
+      await clock.advance(0);
+    }
+    for (const again of kept) again(undefined);
+    await clock.advance(0);
+    expect([...outcomes].map(([at, { status, failures }]) => [at, status, failures])).toEqual([
+      [0, 'passed', []],
+    ]);
+    await clock.advance(400);
+    expect(outcomes.size).toBe(4);
+    expect(kernel.stats()).toMatchObject({ passed: 4, failedOpen: 3, late: 0, waiting: 0 });
+  });
 });
