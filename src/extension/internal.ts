@@ -2,7 +2,13 @@
 
 export { readConfig } from './define/config-schema.js';
 export { thisCopy } from './define/copy.js';
-export { findModule, importableUrl, importError, missingIn } from './load/load-module.js';
+export {
+  findModule,
+  importableUrl,
+  importError,
+  markedUrl,
+  missingIn,
+} from './load/load-module.js';
 export { moduleFiles } from './load/module-files.js';
 export { syntaxPlace } from './load/syntax-place.js';
 export { memoryKeyValues } from './store/memory-key-values.js';

@@ -18,6 +18,11 @@ export const legacyErrors = {
       'The plugin uses code of the system that it was written for, not its types alone, or it was published for another version of it.',
     hint: '{instead} Or replace the import: types may be imported with `import type`.',
   },
+  'openclaw-not-found': {
+    message: 'There is no installed openclaw in {path}.',
+    cause: 'A misspelt path, or a folder without the package.json of openclaw.',
+    hint: 'Name the folder of the package itself, such as ./node_modules/openclaw.',
+  },
   'no-plugin': {
     message: '{extensionId}: {source} exports no plugin: {problem}.',
     cause: 'The module’s default export is neither a function nor an object with one.',

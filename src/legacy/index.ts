@@ -22,6 +22,7 @@ export * from './mapping/mapping.js';
 export { type UnsupportedMember, unsupportedMembers } from './plugin/api/unsupported.js';
 export { loadLegacyPlugin } from './plugin/load-plugin.js';
 export { type LoadPluginFromOptions, loadLegacyPluginFrom } from './plugin/load-plugin-from.js';
+export type { PluginSdk } from './plugin/sdk/find-openclaw.js';
 export type { LegacyManifest } from './plugin/shape/manifest.js';
 export type * from './plugin/shape/plugin.js';
 export type * from './plugin/shape/shapes.js';

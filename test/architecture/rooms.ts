@@ -36,6 +36,7 @@ export const rooms: Readonly<Record<string, readonly string[]>> = {
     'runner',
     'internal',
     'mapping',
+    'plugin/sdk',
     'plugin/shape',
     'plugin/api',
     'plugin',

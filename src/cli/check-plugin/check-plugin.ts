@@ -1,4 +1,5 @@
-import { resolve } from 'node:path';
+import { existsSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { createKernel, isSluiceError, silentLogger } from '../../kernel/index.js';
 import { loadLegacyPluginFrom } from '../../legacy/index.js';
@@ -6,6 +7,7 @@ import { CommandError } from '../errors/command-error.js';
 import { jsonLine } from '../print/json-line.js';
 import { type LoadedConfig, readConfigFile } from '../settings/config-file.js';
 import { lineLogger } from '../settings/logger.js';
+import { openclawSetting } from '../settings/settings.js';
 import { type ExitCode, exitCodes } from '../shell/exit-codes.js';
 import type { Shell } from '../shell/shell.js';
 import { pluginMentions } from './plugin-mentions.js';
@@ -15,14 +17,17 @@ import { pluginView } from './plugin-view.js';
 interface CheckOptions {
   readonly config?: string;
   readonly strictPlugins?: boolean;
+  readonly openclaw?: string;
   readonly json?: boolean;
   readonly debug?: boolean;
 }
 
 const help = `
-The path is a plugin's folder: the one with openclaw.plugin.json. Its module is imported
-and its register function runs, on a pipeline of its own; its services, commands and
-channels do not. Its source is searched, by name, for all that it would ask for later.
+The path is a plugin's folder, the one with openclaw.plugin.json, or the name of an
+installed package. Its module is imported and its register function runs, on a pipeline
+of its own; its services, commands and channels do not. Its source is searched, by name,
+for all that it would ask for later. What it imports of openclaw comes from --openclaw,
+from "legacy": { "openclaw": PATH } in the config, from beside the plugin, or from Sluice.
 
 With --config, the plugin gets its part of that file: "config" of the plugin with the
 same path, and "openclaw" as the OpenClaw configuration.
@@ -47,6 +52,7 @@ export function addCheckPlugin(
     .argument('<path>', "the plugin's folder")
     .option('-c, --config <file>', 'a config file as of `sluice run`, for its configuration')
     .option('--strict-plugins', 'refuse what is not here, as `sluice run --strict-plugins` does')
+    .option('--openclaw <path>', 'the installed openclaw whose code the plugin imports')
     .option('--json', 'print a line of JSON')
     .option('--debug', 'stack traces of errors, and every log line of the plugin')
     .addHelpText('after', help)
@@ -65,10 +71,17 @@ async function checkPlugin(path: string, options: CheckOptions, shell: Shell): P
   try {
     await using plugin = await loadLegacyPluginFrom(path, {
       ...loadOptions(path, config, shell.cwd, options.strictPlugins === true),
+      ...openclawSetting(options.openclaw, config, shell.cwd).legacy,
       kernel,
       logger: debug ? lineLogger(shell.stderr, 'debug', shell.stdout.gone) : silentLogger,
     });
-    report = reportOn(path, plugin, kernel, pluginMentions(resolve(shell.cwd, path)));
+    const given = resolve(shell.cwd, path);
+    report = reportOn(
+      path,
+      plugin,
+      kernel,
+      pluginMentions(existsSync(given) ? given : dirname(plugin.source)),
+    );
   } catch (thrown) {
     if (!isSluiceError(thrown)) throw thrown;
     const isMissing = thrown.code === 'plugin-not-found';

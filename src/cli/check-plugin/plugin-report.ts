@@ -19,6 +19,8 @@ export interface PluginReport {
   /** The host has everything that the plugin asked for when it registered, or names in its source. */
   readonly works: boolean;
   readonly plugin?: { readonly id: string; readonly name: string; readonly version?: string };
+  /** The code that stands for its imports of `openclaw/plugin-sdk`. */
+  readonly sdk?: NonNullable<LegacyPlugin['sdk']>;
   readonly error?: { readonly code: string; readonly message: string; readonly hint: string };
   readonly hooks: readonly HookReport[];
   readonly internalHooks: LegacyPlugin['internalHooks'];
@@ -57,7 +59,7 @@ export function reportOn(
   kernel: Kernel,
   inSource: readonly PluginMention[],
 ): PluginReport {
-  const { pluginId: id, name, version, error, unsupported, diagnostics } = plugin;
+  const { pluginId: id, name, version, sdk, error, unsupported, diagnostics } = plugin;
   const modes = new Map<string, ExecutionMode>(
     kernel.stages().map(({ stage }) => [stage.family, stage.mode]),
   );
@@ -80,6 +82,7 @@ export function reportOn(
       unsupported.length + mentions.length === 0 &&
       diagnostics.every(({ level }) => level === 'info'),
     plugin: { id, name, ...definedFields({ version }) },
+    ...definedFields({ sdk }),
     ...(error !== undefined && { error: errorData(error) }),
     hooks,
     internalHooks: plugin.internalHooks,

@@ -20,6 +20,7 @@ export function pluginView(report: PluginReport, { palette, width }: Layout): st
     ...(error === undefined
       ? []
       : line(`${error.code}: ${sentence(error.message)} ${error.hint}`, 2, palette.failure)),
+    ...sdkText(report.sdk).flatMap((text) => line(text, 2, palette.quiet)),
     ...section(
       counted(hooks.length, 'hook', 'hooks'),
       hooks.flatMap((hook) => [
@@ -64,6 +65,15 @@ export function pluginView(report: PluginReport, { palette, width }: Layout): st
       report.divergences.flatMap((row) => line(`${row.name}: ${row.what} ${row.reason}`, 2)),
     ),
   ];
+}
+
+function sdkText(sdk: PluginReport['sdk']): readonly string[] {
+  if (sdk === undefined) return [];
+  const { from, path, version } = sdk;
+  const place = from === 'named' ? 'as named' : 'beside the plugin';
+  const code =
+    from === 'own' ? 'what Sluice has of it' : `openclaw@${version}, ${place}, in ${path}`;
+  return [`openclaw/plugin-sdk: ${code}`];
 }
 
 function titleOf({ hook, priority }: HookReport): string {

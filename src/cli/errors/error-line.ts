@@ -19,7 +19,7 @@ export function errorLine(thrown: unknown, debug: boolean): string {
     return thrown.each.map((problem) => errorLine(problem, debug)).join('\n');
   const { code, what, hint } = partsOf(thrown);
   const place = placeOf(thrown);
-  const where = place === undefined ? '' : ` It was at ${place}.`;
+  const where = place === undefined || what.includes(place) ? '' : ` It was at ${place}.`;
   const more = !debug && hasCause(thrown) ? ' --debug shows its stack.' : '';
   const line = printable(`sluice: ${code}: ${sentence(what)}${where} ${hint}${more}`.trim());
   return debug ? [line, ...stacks(thrown).map(inertText)].join('\n') : line;

@@ -15,16 +15,17 @@ export interface LoadedPlugins {
  */
 export async function loadPlugins(
   kernel: Kernel,
-  settings: Pick<Settings, 'plugins' | 'openclaw' | 'workspaceDir'>,
+  settings: Pick<Settings, 'plugins' | 'openclaw' | 'legacy' | 'workspaceDir'>,
   logger: Logger,
 ): Promise<LoadedPlugins> {
-  const { openclaw, workspaceDir } = settings;
+  const { openclaw, legacy = {}, workspaceDir } = settings;
   const plugins: LegacyPlugin[] = [];
   const errors: unknown[] = [];
   for (const { path, config, ...setting } of settings.plugins) {
     try {
       const plugin = await loadLegacyPluginFrom(path, {
         ...setting,
+        ...legacy,
         ...definedFields({ pluginConfig: config }),
         kernel,
         config: openclaw,

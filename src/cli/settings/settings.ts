@@ -17,6 +17,8 @@ export interface PipelineOptions {
   readonly set?: readonly string[];
   readonly plugin?: readonly string[];
   readonly strictPlugins?: boolean;
+  /** The folder of an installed openclaw, whose code plugins import. */
+  readonly openclaw?: string;
   /** A config file; `false` reads none. */
   readonly config?: string | false;
   readonly json?: boolean;
@@ -78,6 +80,7 @@ export function addPipelineOptions(command: Command): Command {
       '--strict-plugins',
       'refuse a plugin that asks for what is not here, instead of skipping it',
     )
+    .option('--openclaw <path>', 'the installed openclaw whose code plugins import')
     .option(
       '-c, --config <file>',
       'the config file (default: sluice.config.ts, .mts, .js, .mjs or .json here)',
@@ -132,6 +135,7 @@ export async function readSettings(
     ].map((plugin) =>
       options.strictPlugins === true ? { ...plugin, unsupported: 'refuse' as const } : plugin,
     ),
+    ...openclawSetting(options.openclaw, config, cwd),
     workspaceDir: cwd,
     strict: options.strict === true || written.strict,
     audit: [...new Set([...written.audit, ...(options.audit ?? [])])],
@@ -141,6 +145,17 @@ export async function readSettings(
 /** Collects the values of an option that may be given again. */
 export function collect(value: string, before: readonly string[] = []): string[] {
   return [...before, value];
+}
+
+/** The installed openclaw whose code plugins import, as a full path: that of the command line, or of the config file. */
+export function openclawSetting(
+  given: string | undefined,
+  config: LoadedConfig | undefined,
+  cwd: string,
+): Pick<Settings, 'legacy'> {
+  if (given !== undefined) return { legacy: { openclaw: resolve(cwd, given) } };
+  const { legacy: { openclaw } = {}, folder = cwd } = config ?? {};
+  return openclaw === undefined ? {} : { legacy: { openclaw: resolve(folder, openclaw) } };
 }
 
 /** The command line may name another file; the other settings of the journal hold for it, too. */

@@ -70,6 +70,11 @@ export function findModule(specifier: string, from: string): FoundModule {
  */
 export function importableUrl(url: string, version = 0): string {
   if (!url.startsWith('file:') || (version === 0 && !/\.m?tsx?$/.test(url))) return url;
+  return markedUrl(url, version);
+}
+
+/** Makes the URL by which the hooks know a module, so that all that it imports by path is compiled if it is TypeScript. */
+export function markedUrl(url: string, version = 0): string {
   installModuleHooks();
   return versionUrl(url, version);
 }

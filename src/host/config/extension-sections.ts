@@ -16,7 +16,9 @@ export const extension = z
 /** An OpenClaw plugin to load. */
 export const plugin = z
   .strictObject({
-    path: name.describe('the folder of an OpenClaw plugin: the one with openclaw.plugin.json'),
+    path: name.describe(
+      'the folder of an OpenClaw plugin, the one with openclaw.plugin.json, or the name of an installed package',
+    ),
     config: setting(
       z.record(z.string(), z.unknown()),
       'an object: what the plugin gets as its own configuration',
@@ -28,6 +30,14 @@ export const plugin = z
     ),
   })
   .describe('an object with its folder, such as { "path": "./my-plugin" }');
+
+/** The settings of all OpenClaw plugins. */
+export const legacy = z.strictObject({
+  openclaw: setting(
+    name,
+    'the folder of an installed openclaw, from the folder of this file; by default each plugin uses the one beside it, or else what Sluice has of it',
+  ),
+});
 
 /** A value that a match compares with. */
 const matched = z.union([z.string(), z.number(), z.boolean()]);

@@ -1,6 +1,13 @@
 import { z } from 'zod';
 import { agent, gateway, provider, session } from './agent-sections.js';
-import { extension, handlerWatch, override, plugin, quarantine } from './extension-sections.js';
+import {
+  extension,
+  handlerWatch,
+  legacy,
+  override,
+  plugin,
+  quarantine,
+} from './extension-sections.js';
 import { approvals, budgets, health, ingress, journal, lanes, logging } from './host-sections.js';
 import { name, roleEntry, setting, settingOr } from './setting.js';
 import { cancelText, failureText } from './text-sections.js';
@@ -30,6 +37,10 @@ export const configSchema = z
     extensions: settingOr([], z.array(extension), 'a list of extensions to load'),
     plugins: settingOr([], z.array(plugin), 'a list of OpenClaw plugins to load'),
     openclaw: settingOr({}, data, 'an object: the OpenClaw configuration that plugins are shown'),
+    legacy: setting(
+      legacy,
+      'an object with the installed openclaw whose code plugins import: { "openclaw": "./node_modules/openclaw" }',
+    ),
     grants: settingOr(
       {},
       z.record(z.string(), grant),

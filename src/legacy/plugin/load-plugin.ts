@@ -10,6 +10,7 @@ import {
 import { legacyError } from '../errors.js';
 import { apiOf } from './api/api.js';
 import { type NewPlugin, newPlugin } from './new-plugin.js';
+import type { PluginSdk } from './sdk/find-openclaw.js';
 import { type PluginExport, pluginExportOf } from './shape/module-shape.js';
 import type { LegacyPlugin, LegacyPluginOptions } from './shape/plugin.js';
 
@@ -28,14 +29,14 @@ import type { LegacyPlugin, LegacyPluginOptions } from './shape/plugin.js';
  * const host = createHost({ kernel, plugins: [plugin], agents, channels });
  */
 export function loadLegacyPlugin(module: unknown, options: LegacyPluginOptions): LegacyPlugin {
-  return loadWith(module, options, []);
+  return loadWith(module, options, { warnings: [] });
 }
 
 /** The same, with what was found out about the plugin before its module was imported. */
 export function loadWith(
   module: unknown,
   options: LegacyPluginOptions,
-  warnings: readonly string[],
+  { warnings, sdk }: { readonly warnings: readonly string[]; readonly sdk?: PluginSdk },
 ): LegacyPlugin {
   const exported = pluginExportOf(module);
   const plugin = newPlugin(exported.definition, options);
@@ -57,7 +58,7 @@ export function loadWith(
   return {
     ...plugin.shown,
     status: error === undefined ? 'loaded' : 'error',
-    ...definedFields({ error }),
+    ...definedFields({ error, sdk }),
     start: running.start,
     stop: running.stop,
     dispose,
@@ -93,7 +94,8 @@ function setUp(
     }
     return undefined;
   } catch (thrown) {
-    if (isSluiceError(thrown) && thrown.code === 'plugin-unsupported') return thrown;
+    if (isSluiceError(thrown, 'plugin-unsupported') || isSluiceError(thrown, 'plugin-needs-sdk'))
+      return thrown;
     const details = { extensionId, problem: oneLine(thrown) };
     return legacyError('plugin-failed', details, { cause: thrown });
   }

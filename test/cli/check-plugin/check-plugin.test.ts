@@ -1,6 +1,6 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { jsonLines, runCli } from '../cli.js';
@@ -151,11 +151,11 @@ describe('sluice check-plugin', () => {
   });
 
   it('names the SDK where the plugin needs it when it runs', async () => {
-    const path = write(`import { emptyPluginConfigSchema } from 'openclaw/plugin-sdk';
-      export default { configSchema: emptyPluginConfigSchema(), register() {} };`);
+    const path = write(`import { resolveStateDir } from 'openclaw/plugin-sdk';
+      export default { stateDir: resolveStateDir(), register() {} };`);
     const text = await runCli(['check-plugin', path]);
     expect(text.code).toBe(1);
-    expect(text.stderr).toMatch(/^sluice: plugin-needs-sdk: acme: .*index\.ts imports "openclaw/);
+    expect(text.stderr).toMatch(/^sluice: plugin-needs-sdk: acme: .*index\.ts:1 imports "openclaw/);
     const json = await runCli(['check-plugin', path, '--json']);
     expect(json.code).toBe(1);
     expect(jsonLines<Report>(json.stdout)[0]).toMatchObject({
@@ -189,10 +189,10 @@ describe('sluice check-plugin', () => {
   });
 
   it('D6: names the subpath of the SDK and the version that lacks it', async () => {
-    const path = write(`import { definePluginEntry } from 'openclaw/plugin-sdk/plugin-entry';
-      export default definePluginEntry({});`);
+    const path = write(`import { resolveStateDir } from 'openclaw/plugin-sdk/state';
+      export default { stateDir: resolveStateDir(), register() {} };`);
     const absent = await runCli(['check-plugin', path]);
-    expect(absent.stderr).toContain('imports "openclaw/plugin-sdk/plugin-entry" when it runs');
+    expect(absent.stderr).toContain('imports "openclaw/plugin-sdk/state" when it runs');
     const sdk = join(path, 'node_modules', 'openclaw');
     mkdirSync(sdk, { recursive: true });
     const exports = { './plugin-sdk': './index.js' };
@@ -201,9 +201,43 @@ describe('sluice check-plugin', () => {
     writeFileSync(join(sdk, 'index.js'), '');
     const other = await runCli(['check-plugin', path]);
     expect(other.stderr).toMatch(
-      /^sluice: plugin-needs-sdk: acme: .*openclaw@2026\.3\.13, which is installed in/,
+      /^sluice: plugin-needs-sdk: acme: .*imports "openclaw\/plugin-sdk\/state".*neither openclaw@2026\.3\.13 of/,
     );
-    expect(other.stderr).toContain('imports "openclaw/plugin-sdk/plugin-entry"');
+  });
+
+  it('tells the openclaw that the plugin imports: what Sluice has, or the one of --openclaw and of the config (event-pipeline §17.13)', async () => {
+    const text = `import { definePluginEntry } from 'openclaw/plugin-sdk/core';
+      export default definePluginEntry({ id: 'acme', name: 'Acme', description: 'd', register(api: any) {
+        api.on('message_sending', () => ({ content: 'changed' }));
+      } });`;
+    const path = write(text);
+    const own = await runCli(['check-plugin', path]);
+    expect(own.stdout).toMatch(
+      /^Acme \(acme\) works\n {2}openclaw\/plugin-sdk: what Sluice has of it\n\n1 hook\n/,
+    );
+    const run = await runCli(['run', '-q', '--plugin', path], 'hello\n');
+    expect(run).toMatchObject({ code: 0, stdout: 'changed\n' });
+    const sdk = mkdtempSync(join(folder, 'openclaw-'));
+    const exports = { './plugin-sdk/core': './core.js' };
+    const manifest = { name: 'openclaw', version: '2026.4.2', type: 'module', exports };
+    writeFileSync(join(sdk, 'package.json'), JSON.stringify(manifest));
+    writeFileSync(
+      join(sdk, 'core.js'),
+      `export const definePluginEntry = (entry) => ({ ...entry, register(api) {
+        api.on('message_sending', () => ({ content: 'by openclaw' })); } });`,
+    );
+    const named = await runCli(['check-plugin', path, '--openclaw', sdk]);
+    expect(named.stdout).toContain('openclaw@2026.4.2, as named, in');
+    const other = await runCli(['run', '-q', '--plugin', path, '--openclaw', sdk], 'hello\n');
+    expect(other).toMatchObject({ code: 0, stdout: 'by openclaw\n' });
+    const config = join(folder, 'legacy.json');
+    const written = { plugins: [{ path }], legacy: { openclaw: basename(sdk) } };
+    writeFileSync(config, JSON.stringify(written));
+    const configured = await runCli(['run', '-q', '--config', config], 'hello\n');
+    expect(configured).toMatchObject({ code: 0, stdout: 'by openclaw\n' });
+    const wrong = await runCli(['check-plugin', path, '--openclaw', path]);
+    expect(wrong).toMatchObject({ code: 1 });
+    expect(wrong.stderr).toMatch(/^sluice: openclaw-not-found: /);
   });
 
   it('D9: a hook lists what differs for it, and not what differs for every hook', async () => {

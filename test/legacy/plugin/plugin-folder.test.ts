@@ -45,10 +45,11 @@ const files = {
   'script/package.json': '{"type":"commonjs"}',
   'script/index.js': named('script'),
   'sdk/openclaw.plugin.json': manifest('sdk'),
-  'sdk/index.mjs': "import { emptyPluginConfigSchema } from 'openclaw/plugin-sdk';",
+  'sdk/index.mjs': "import { neverThere } from 'openclaw/plugin-sdk';",
   'typed/openclaw.plugin.json': manifest('typed'),
   'typed/index.js': named('never'),
   'typed/index.ts': 'enum Kind { A }\nexport default () => Kind;',
+  'typed/index.cts': 'enum Kind { A }\nmodule.exports = () => Kind;',
 };
 
 let from = '';
@@ -103,6 +104,10 @@ describe('loadLegacyPluginFrom', () => {
     expect((await load('built/dist/index.mjs')).name).toBe('built');
   });
 
+  it('compiles TypeScript that Node would not run', async () => {
+    expect(await load('typed')).toMatchObject({ status: 'loaded' });
+  });
+
   it('judges the configuration by the manifest', async () => {
     const options = { kernel: createKernel(), importModule, pluginConfig: { loft: 0 } };
     const plugin = await loadLegacyPluginFrom(join(fixtures, 'courier'), options);
@@ -129,8 +134,8 @@ describe('loadLegacyPluginFrom', () => {
     ['list', 'bad-manifest', /its top level: .*expected object/],
     ['throws', 'module-failed', /throws.index\.mjs could not be imported: no database/],
     ['script', 'module-failed', /script.index\.js .*name the file \.mjs, or put "type": "module"/],
-    ['sdk', 'plugin-needs-sdk', /sdk: .*index\.mjs imports "openclaw.*" when it runs/],
-    ['typed', 'module-needs-compiling', /index\.ts is TypeScript/],
+    ['typed/index.cts', 'module-needs-compiling', /index\.cts is TypeScript/],
+    ['sdk', 'plugin-needs-sdk', /sdk: .*index\.mjs:1 imports "openclaw.*" when it runs/],
   ])('refuses %s with %s', async (path, code, message) => {
     const refused = await load(path).catch((error: unknown) => error);
     expect(refused).toMatchObject({ name: 'SluiceError', code });

@@ -2,6 +2,7 @@ import { readFileSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { missingIn } from '../../../extension/internal.js';
+import type { PluginSdk } from '../sdk/find-openclaw.js';
 
 /** The import of OpenClaw's own code that a plugin could not be loaded for. */
 export interface NeededSdk {
@@ -16,11 +17,18 @@ export interface NeededSdk {
  * Reads out of a failed import that OpenClaw's own code was missing. Node's error names the package and not the subpath: the
  * file that imports it does.
  *
+ * @param sdk the OpenClaw that the plugin was offered.
  * @param source the plugin's entry file: it is named if the error names none.
  * @returns nothing if the import failed for another reason.
  */
-export function neededSdk(thrown: unknown, source: string): NeededSdk | undefined {
+export function neededSdk(thrown: unknown, source: string, sdk: PluginSdk): NeededSdk | undefined {
   const text = thrown instanceof Error ? thrown.message : '';
+  const [, module, name] =
+    /^The requested module '(openclaw[^']*)' does not provide an export named '([^']+)'/.exec(
+      text,
+    ) ?? [];
+  if (module !== undefined && name !== undefined)
+    return missingName(placeIn(thrown) ?? source, module, name, sdk);
   const file = importerIn(text) ?? source;
   const missing = missingIn(thrown);
   if (missing !== undefined && /^openclaw(\/|$)/.test(missing)) {
@@ -34,6 +42,27 @@ export function neededSdk(thrown: unknown, source: string): NeededSdk | undefine
   if (subpath === undefined || manifest === undefined) return undefined;
   const problem = `openclaw@${versionOf(manifest)}, which is installed in ${dirname(manifest)}, does not export it`;
   return { file, specifier: `openclaw/${subpath}`, problem };
+}
+
+/** The import of a name that neither the plugin's OpenClaw nor Sluice has. */
+export function missingName(
+  file: string,
+  specifier: string,
+  name: string,
+  { version, path }: PluginSdk,
+): NeededSdk {
+  const problem =
+    version === undefined
+      ? `Sluice, which stands in for it, has no "${name}"`
+      : `neither openclaw@${version} of ${path} nor Sluice has "${name}" there`;
+  return { file, specifier, problem };
+}
+
+/** The file and line with which the stack of a failed import begins. */
+function placeIn(thrown: unknown): string | undefined {
+  const stack = thrown instanceof Error ? (thrown.stack ?? '') : '';
+  const [, url, line] = /^(file:\S+?)(?:\?\S*)?:(\d+)$/m.exec(stack) ?? [];
+  return url === undefined ? undefined : `${fileURLToPath(url)}:${line}`;
 }
 
 /** Node names the importing file at the end, as a path or as a URL. */

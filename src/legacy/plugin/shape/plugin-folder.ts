@@ -1,12 +1,15 @@
-import { readFileSync, statSync } from 'node:fs';
+import { existsSync, readFileSync, statSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
-import type { SluiceError } from '../../../kernel/index.js';
+import { definedFields, type SluiceError } from '../../../kernel/index.js';
 import { legacyError } from '../../errors.js';
 import { type LegacyManifest, manifestName, notJson, parseLegacyManifest } from './manifest.js';
 
 /** The content of a plugin's folder, before its code runs. */
 export interface PluginFolder {
   readonly manifest: LegacyManifest;
+  readonly folder: string;
+  /** The versions of openclaw that its package asks for, as npm writes them. */
+  readonly asksFor?: string;
   /** Its entry files, as full paths. The first one is the plugin. */
   readonly entries: readonly [string, ...string[]];
 }
@@ -17,12 +20,13 @@ const entryNames = ['index.ts', 'index.js', 'index.mjs', 'index.cjs'];
 /**
  * Reads a plugin's folder. No code of the plugin runs.
  *
- * @param path the folder, its manifest, or an entry file in it.
- * @param from the folder that a relative path is read from.
+ * @param path the folder, its manifest, an entry file in it, or the name of an installed package.
+ * @param from the folder that a relative path or a name is read from.
  * @throws SluiceError `plugin-not-found` or `bad-manifest`.
  */
 export function readPluginFolder(path: string, from: string): PluginFolder {
-  const full = resolve(from, path);
+  const given = resolve(from, path);
+  const full = existsSync(given) ? given : (installed(path, from) ?? given);
   const stats = statSync(full, { throwIfNoEntry: false });
   if (stats === undefined) throw notFound(path, `there is no ${full}`);
   const own = stats.isDirectory() ? full : dirname(full);
@@ -32,7 +36,23 @@ export function readPluginFolder(path: string, from: string): PluginFolder {
   if (text === undefined) throw notFound(path, `${folder} holds no ${manifestName}`);
   const manifest = parseLegacyManifest(text, file);
   const isEntry = !stats.isDirectory() && basename(full) !== manifestName;
-  return { manifest, entries: isEntry ? [full] : entriesOf(path, folder) };
+  const { entries, asksFor } = packageOf(folder);
+  return {
+    manifest,
+    folder,
+    ...definedFields({ asksFor }),
+    entries: isEntry ? [full] : entriesOf(path, folder, entries),
+  };
+}
+
+/** Finds the folder of an installed package by its name, as Node does. */
+function installed(name: string, from: string): string | undefined {
+  if (!/^(?:@[\w.-]+\/)?[\w-][\w.-]*$/.test(name)) return undefined;
+  for (let folder = resolve(from); ; folder = dirname(folder)) {
+    const path = join(folder, 'node_modules', name);
+    if (existsSync(path)) return path;
+    if (dirname(folder) === folder) return undefined;
+  }
 }
 
 /**
@@ -50,8 +70,12 @@ function notFound(path: string, problem: string, wanted = manifestName): SluiceE
   return legacyError('plugin-not-found', { path, problem, wanted });
 }
 
-function entriesOf(path: string, folder: string): readonly [string, ...string[]] {
-  const [first, ...others] = namedEntries(folder).map((entry) => resolve(folder, entry));
+function entriesOf(
+  path: string,
+  folder: string,
+  named: readonly string[],
+): readonly [string, ...string[]] {
+  const [first, ...others] = named.map((entry) => resolve(folder, entry));
   if (first !== undefined) {
     if (isFile(first)) return [first, ...others];
     const problem = `its package.json names the entry ${first}, which is no file`;
@@ -62,30 +86,43 @@ function entriesOf(path: string, folder: string): readonly [string, ...string[]]
   throw notFound(path, `${folder} has no entry file`, `one of ${entryNames.join(', ')}`);
 }
 
-/**
- * The entries that a package names: those that are built (`openclaw.runtimeExtensions`) come before their sources
- * (`openclaw.extensions`), which a published package may leave out. None if there is no package, or if it says nothing.
- */
-function namedEntries(folder: string): string[] {
+/** The parts of a package that matter to its plugin. */
+interface PluginPackage {
+  /**
+   * The entries that it names: those that are built (`openclaw.runtimeExtensions`) come before their sources
+   * (`openclaw.extensions`), which a published package may leave out.
+   */
+  readonly entries: readonly string[];
+  readonly asksFor?: string;
+}
+
+/** Reads a plugin's package; without a file it says nothing. */
+function packageOf(folder: string): PluginPackage {
   const file = join(folder, 'package.json');
   const text = textOf(file);
-  if (text === undefined) return [];
+  if (text === undefined) return { entries: [] };
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch (cause) {
     throw legacyError('bad-manifest', { file, problem: notJson(cause) }, { cause });
   }
-  const { runtimeExtensions, extensions } =
-    (value as { readonly openclaw?: Readonly<Record<string, unknown>> } | null)?.openclaw ?? {}; // from outside
+  const { openclaw, peerDependencies } = fieldsOf(value);
+  const { runtimeExtensions, extensions, install } = fieldsOf(openclaw);
+  const asked = fieldsOf(peerDependencies)['openclaw'] ?? fieldsOf(install)['minHostVersion'];
   const named =
     Array.isArray(runtimeExtensions) && runtimeExtensions.length > 0
       ? runtimeExtensions
       : extensions;
-  return (Array.isArray(named) ? (named as unknown[]) : [])
+  const entries = (Array.isArray(named) ? (named as unknown[]) : [])
     .filter((entry) => typeof entry === 'string')
     .map((entry) => entry.trim())
     .filter((entry) => entry !== '');
+  return { entries, ...(typeof asked === 'string' && { asksFor: asked }) };
+}
+
+function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
+  return Object(value) as Readonly<Record<string, unknown>>; // from outside
 }
 
 /** The text of a file; nothing if there is none. */

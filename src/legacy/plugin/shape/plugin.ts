@@ -8,6 +8,7 @@ import type {
   SluiceError,
 } from '../../../kernel/index.js';
 import type { LegacyHookName } from '../../hooks/index.js';
+import type { PluginSdk } from '../sdk/find-openclaw.js';
 import type { LegacyManifest } from './manifest.js';
 import type { LegacyChannel, LegacyCommand, LegacyService } from './shapes.js';
 
@@ -92,6 +93,8 @@ export interface LegacyPlugin extends AsyncDisposable {
   readonly version?: string;
   readonly description?: string;
   readonly source: string;
+  /** The code that stands for its imports of `openclaw/plugin-sdk`, if it was loaded from its folder. */
+  readonly sdk?: PluginSdk;
   /** `error` where it could not be set up. What it had registered before stays, as it does in OpenClaw. */
   readonly status: 'loaded' | 'error';
   readonly error?: SluiceError;

@@ -1,0 +1,69 @@
+/**
+ * The hooks that Node calls when a plugin imports. They are JavaScript in a text, as they run in a thread of their own. The URL of a
+ * plugin's module names the folder of its OpenClaw in `openclaw`, empty for none; a module hands it on to those that it imports by path.
+ *
+ * A plugin was written for a loader that gives each module `require`, `__filename` and `__dirname`, and that takes a path without its ending.
+ */
+export const sdkHooks = `
+import { pathToFileURL } from 'node:url';
+let own;
+let compiler;
+let esbuild;
+export function initialize(data) { ({ own, compiler } = data); }
+const isPath = (specifier) => /^(\\.{0,2}\\/|\\.{1,2}$|file:)/.test(specifier);
+const missing = ['ERR_MODULE_NOT_FOUND', 'ERR_PACKAGE_PATH_NOT_EXPORTED', 'ERR_UNSUPPORTED_DIR_IMPORT'];
+const rootOf = (url) => (url?.startsWith('file:') ? new URL(url).searchParams.get('openclaw') : null);
+async function found(specifier, context, next, others) {
+  try {
+    return await next(specifier, context);
+  } catch (error) {
+    if (!missing.includes(error?.code)) throw error;
+    for (const other of others) {
+      const result = await next(other, context).catch(() => undefined);
+      if (result !== undefined) return result;
+    }
+    throw error;
+  }
+}
+export async function resolve(specifier, context, next) {
+  const root = rootOf(context.parentURL);
+  if (root === null) return next(specifier, context);
+  if (/^openclaw(\\/|$)/.test(specifier)) {
+    const offered = { url: own, format: 'module', shortCircuit: true };
+    const isSdk = /^openclaw\\/plugin-sdk(\\/|$)/.test(specifier);
+    if (root === '') return isSdk ? offered : next(specifier, context);
+    const parentURL = pathToFileURL(root + '/package.json').href;
+    return next(specifier, { ...context, parentURL }).catch((error) => {
+      if (isSdk && missing.includes(error?.code)) return offered;
+      throw error;
+    });
+  }
+  if (!isPath(specifier)) return next(specifier, context);
+  const hasEnding = /\\.([cm]?[jt]sx?|json|node)(\\?|$)/.test(specifier);
+  const endings = hasEnding ? [] : ['.ts', '.js', '/index.ts', '/index.js'];
+  const others = endings.map((ending) => specifier.replace(/\\/$/, '') + ending);
+  const result = await found(specifier, context, next, others);
+  if (!result.url.startsWith('file:')) return result;
+  const url = new URL(result.url);
+  url.searchParams.set('openclaw', root);
+  return { ...result, url: url.href };
+}
+const given = [
+  'import { createRequire as sluiceCreateRequire } from "node:module";',
+  'import { fileURLToPath as sluiceToPath } from "node:url";',
+  'const sluiceFile = sluiceToPath(import.meta.url);',
+  'const sluiceFolder = sluiceToPath(new URL(".", import.meta.url)).replace(/[/\\\\\\\\]$/, "");',
+  'const sluiceRequire = sluiceCreateRequire(sluiceFile);',
+].join('');
+export async function load(url, context, next) {
+  const result = await next(url, context);
+  if (rootOf(url) === null || result.format !== 'module' || !result.source) return result;
+  const text = typeof result.source === 'string' ? result.source : Buffer.from(result.source).toString();
+  if (!/\\b(require|__filename|__dirname)\\b/.test(text)) return result;
+  esbuild ??= await import(compiler);
+  const define = { require: 'sluiceRequire', __filename: 'sluiceFile', __dirname: 'sluiceFolder' };
+  const options = { define, banner: given, format: 'esm', target: 'node20', logLevel: 'silent' };
+  const changed = await esbuild.transform(text, options).catch(() => undefined);
+  return changed === undefined ? result : { ...result, source: changed.code };
+}
+`;
