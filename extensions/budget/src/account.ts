@@ -67,10 +67,12 @@ export function reserve(
   return { ...account, holds: { ...holds, [id]: { ...estimate, untilMs: nowMs + waitMs } } };
 }
 
-/** Takes a reservation back that no run holds. */
-export function giveBack(account: Account, { id, nowMs }: Turn): Account {
+/** Takes a reservation back that no run holds; nothing changes if there is none. */
+export function giveBack(account: Account, { id, nowMs }: Turn): Account | undefined {
   const holds = openHolds(account, nowMs);
-  return holds[id]?.runId === undefined ? { ...account, holds: without(holds, id) } : account;
+  const own = holds[id];
+  if (own === undefined || own.runId !== undefined) return undefined;
+  return { ...account, holds: without(holds, id) };
 }
 
 /**

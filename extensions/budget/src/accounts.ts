@@ -4,8 +4,8 @@ import type { Settings } from './config.js';
 import { dayIn } from './day.js';
 import { type Place, placesOf, type Whose } from './places.js';
 
-/** Milliseconds that an account is kept after it was written. No day has more. */
-const keptMs = 25 * 3_600_000;
+/** Milliseconds that an account is kept after it was written. No day has more: Antarctica/Troll has one of 26 hours. */
+const keptMs = 26 * 3_600_000;
 
 /** The accounts of an extension. Each method rejects as its store does. */
 export interface Accounts {

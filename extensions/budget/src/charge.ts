@@ -1,5 +1,5 @@
 import type { PayloadOf } from 'sluice';
-import { type Amount, microUsdOf, type Price, type Settings } from './config.js';
+import { type Amount, maxFigure, microUsdOf, type Price, type Settings } from './config.js';
 
 type Completed = Readonly<PayloadOf<'agent.completed'>>;
 type Usage = NonNullable<Completed['usage']>;
@@ -24,33 +24,49 @@ export function chargeOf(
     return model === undefined
       ? { charge: { tokens: 0, microUsd: 0 }, isGuess: false }
       : { charge: estimate, isGuess: true };
-  const priced = microUsdIn(usage, priceOf(answeringModel(messages) ?? model ?? '', prices));
-  const isGuess = priced === undefined && estimate.microUsd > 0;
+  const figures = figuresIn(usage);
+  const tokens = tokensIn(figures);
+  const microUsd = microUsdIn(figures, priceOf(answeringModel(messages) ?? model ?? '', prices));
   return {
-    charge: { tokens: tokensIn(usage), microUsd: priced ?? estimate.microUsd },
-    isGuess,
+    charge: { tokens: tokens ?? estimate.tokens, microUsd: microUsd ?? estimate.microUsd },
+    isGuess:
+      (tokens === undefined && estimate.tokens > 0) ||
+      (microUsd === undefined && estimate.microUsd > 0),
   };
 }
 
-function tokensIn({ totalTokens, ...counts }: Usage): number {
-  const { inputTokens = 0, outputTokens = 0, cacheReadTokens = 0, cacheWriteTokens = 0 } = counts;
-  return totalTokens ?? inputTokens + outputTokens + cacheReadTokens + cacheWriteTokens;
+/** The figures that can be true: nobody checks what an agent reports. */
+function figuresIn(usage: Usage): Usage {
+  return Object.fromEntries(
+    Object.entries(usage).filter(([, figure]) => Number.isFinite(figure) && figure >= 0),
+  );
+}
+
+/** The total, or the sum of the counts if there is none; `undefined` if nothing was counted. */
+function tokensIn({ totalTokens, ...figures }: Usage): number | undefined {
+  const { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens } = figures;
+  const counts = [inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens];
+  const known = counts.filter((count) => count !== undefined);
+  if (totalTokens === undefined && known.length === 0) return undefined;
+  const sum = known.reduce((all, count) => all + count, 0);
+  return Math.min(Math.ceil(totalTokens || sum), maxFigure);
 }
 
 /** Finds the money: as it was reported, or by the price. Tokens that only the total has count as output. */
 function microUsdIn(usage: Usage, price: Price | undefined): number | undefined {
-  if (usage.costUsd !== undefined) return Math.max(0, microUsdOf(usage.costUsd));
-  if (price === undefined) return undefined;
+  if (usage.costUsd !== undefined) return Math.min(microUsdOf(usage.costUsd), maxFigure);
+  const tokens = tokensIn(usage);
+  if (price === undefined || tokens === undefined) return undefined;
   const { inputTokens = 0, outputTokens = 0, cacheReadTokens = 0, cacheWriteTokens = 0 } = usage;
   const counted = inputTokens + outputTokens + cacheReadTokens + cacheWriteTokens;
-  const others = Math.max(0, tokensIn(usage) - counted);
+  const others = Math.max(0, tokens - counted);
   const { input, output, cacheRead = input, cacheWrite = input } = price;
-  return Math.ceil(
+  const microUsd =
     inputTokens * input +
-      (outputTokens + others) * output +
-      cacheReadTokens * cacheRead +
-      cacheWriteTokens * cacheWrite,
-  );
+    (outputTokens + others) * output +
+    cacheReadTokens * cacheRead +
+    cacheWriteTokens * cacheWrite;
+  return Math.min(Math.ceil(microUsd), maxFigure);
 }
 
 /** The price of a model: by its name, or by the longest beginning of it that ends in `*`. */

@@ -1,10 +1,10 @@
 import { z } from 'zod';
 
-/** The bounds keep all figures whole numbers that are exact. */
-const maxTokens = 1_000_000_000_000;
-const maxUsd = 1_000_000;
 /** Money is counted in millionths of a dollar. */
 const microUsdPerUsd = 1_000_000;
+/** The most tokens, and the most millionths of a dollar. The bound keeps all figures whole numbers that are exact. */
+export const maxFigure = 1_000_000_000_000;
+const maxUsd = maxFigure / microUsdPerUsd;
 
 /** Tokens and money. A token at a price of 1 dollar for a million tokens costs one millionth. */
 export interface Amount {
@@ -23,7 +23,7 @@ export function microUsdOf(usd: number): number {
   return Math.ceil(Number((usd * microUsdPerUsd).toFixed(3))); // 0.07 * 1e6 is 70,000.00000000001
 }
 
-const tokens = z.int('must be a whole number of tokens').min(1).max(maxTokens);
+const tokens = z.int('must be a whole number of tokens').min(1).max(maxFigure);
 const usd = z.number('must be a number of dollars').min(0.000001).max(maxUsd);
 
 const cap = z

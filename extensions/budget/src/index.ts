@@ -30,7 +30,7 @@ export default defineExtension({
       places: readonly Place[],
       id: string,
     ): Promise<{ place: Place; excess: Excess } | undefined> => {
-      for (const [at, place] of places.entries()) {
+      for (const place of places) {
         let excess: Excess | undefined;
         await accounts.change(place, (account, nowMs) => {
           const result = reserve(account, { id, nowMs }, estimate, place.cap);
@@ -38,7 +38,7 @@ export default defineExtension({
           return 'unit' in result ? undefined : result;
         });
         if (excess === undefined) continue;
-        for (const taken of places.slice(0, at))
+        for (const taken of places) // also those of an earlier judgement of the message
           await accounts.change(taken, (account, nowMs) => giveBack(account, { id, nowMs }));
         return { place, excess };
       }

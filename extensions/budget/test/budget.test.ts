@@ -220,6 +220,16 @@ describe('a reservation', () => {
     expect(after).toMatchObject({ used: { tokens: 37 }, guessed: 0, holds: {} });
   });
 
+  it('is left under no cap if the message is refused when it is judged again (judgement §6.9)', async () => {
+    const config = { byAgent: { two: { tokens: 50 } }, total: { tokens: 1_000 } };
+    await using test = await lab({ ...config, estimate: { tokens: 50 } });
+    expectPassed(await arrive(test, { id: 'm-1', agentId: 'two' }));
+    expectPassed(await arrive(test, { id: 'm-2', agentId: 'one' }));
+    expectCancelled(await arrive(test, { id: 'm-2', agentId: 'two' }), refused);
+    const [all] = await accountsOf(test.store, 'total');
+    expect(Object.keys(all?.holds ?? {})).toHaveLength(1);
+  });
+
   it('is for the agent that a later resolver chooses, too (judgement §6.8)', async () => {
     const extension = defineExtension({
       id: 'z-chooser',
@@ -314,6 +324,21 @@ describe('a run', () => {
 });
 
 describe('the accounts', () => {
+  it('are there to the end of a day of 26 hours (judgement §6.14)', async () => {
+    await using test = await loadForTest(budget, {
+      config: { total: { tokens: 100 }, estimate, timeZone: 'Antarctica/Troll' },
+      clock: virtualClock(Date.UTC(2026, 9, 24, 22)), // midnight; two hours come twice
+    });
+    const run = { id: 'm-1', runId: 'r-1', model: 'm' };
+    expectPassed(await arrive(test, run));
+    await start(test, run);
+    await complete(test, run, { totalTokens: 100 });
+    await test.clock.advance(26 * 3_600_000 - 1);
+    expectCancelled(await arrive(test, { id: 'm-2' }), refused);
+    await test.clock.advance(1);
+    expectPassed(await arrive(test, { id: 'm-3' }));
+  });
+
   it('are gone when their day is, so senders who are silent take no room (judgement §6.14)', async () => {
     await using test = await lab({
       perPrincipal: cap,
