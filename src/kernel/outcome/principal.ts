@@ -56,7 +56,7 @@ export function takePrincipal(
 export function principalText(principal: Principal): string {
   const { channel, accountId, senderId, senderName, isOwner, roles } = principal;
   const parts = [
-    `${channel}/${accountId}:${senderId}${senderName === undefined ? '' : ` "${senderName}"`}`,
+    `${channel}/${accountId}:${senderId}${senderName === undefined ? '' : ` ${JSON.stringify(senderName)}`}`,
     ...(isOwner ? ['owner'] : []),
     ...(roles.length === 0 ? [] : [`roles ${roles.join(', ')}`]),
   ];

@@ -228,4 +228,13 @@ describe('a principal', () => {
     });
     expect(explainOutcome(named.outcome).join('|')).not.toMatch(/\p{Cc}/u);
   });
+
+  it('has a name that says nothing about rights: quotes in it are escaped (judgement §1.3)', async () => {
+    const principal = { ...eve, senderName: 'Eve", owner, roles "ops', isOwner: false, roles: [] };
+    const { outcome } = await seenBy('agent.tool.calling', { principal });
+    const { channel, accountId, senderId } = eve;
+    expect(explainOutcome(outcome)).toContain(
+      `  on behalf of ${channel}/${accountId}:${senderId} "Eve\\", owner, roles \\"ops"`,
+    );
+  });
 });
