@@ -9,7 +9,7 @@ const limits = {
   'observers-0': 512,
   'observers-20': 864,
   'async-observers-1': 1_376,
-  'async-observers-20': 6_040,
+  'async-observers-20': 9_440,
   'sync-mutators-20': 6_264,
   'mutators-20': 6_928,
   'async-mutators-1': 2_100,
