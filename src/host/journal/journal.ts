@@ -282,19 +282,5 @@ export const openUpdates = ['accepted', 'handling'] as const satisfies readonly 
 /** The states of a send that has not ended. */
 export const openSends = ['prepared', 'sending'] as const satisfies readonly SendState[];
 
-/** The first state of an update: with its first beginning, if the same write begins it. */
-export function newUpdateState(isBegun: boolean) {
-  return isBegun
-    ? ({ state: 'handling', attempts: 1 } as const)
-    : ({ state: 'accepted', attempts: 0 } as const);
-}
-
-/** The state of a send that was judged: with one more attempt, if it goes to its channel with the same write. */
-export function newSendState(isSending: boolean, attempts = 0) {
-  return isSending
-    ? ({ state: 'sending', attempts: attempts + 1 } as const)
-    : ({ state: 'prepared', attempts } as const);
-}
-
 /** The records that a reader returns by default. */
 export const defaultLimit = 1_000;

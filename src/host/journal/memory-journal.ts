@@ -1,19 +1,16 @@
 import { memoryKeyValues } from '../../extension/internal.js';
-import { type Clock, type SluiceError, systemClock } from '../../kernel/index.js';
-import { hostError } from '../errors.js';
+import { type Clock, definedFields, systemClock } from '../../kernel/index.js';
 import { isOfKind } from './audit-mark.js';
 import {
   type DispatchRecord,
   type Journal,
-  newSendState,
-  newUpdateState,
   openSends,
   openUpdates,
   type SendRecord,
   type UpdateRecord,
 } from './journal.js';
+import { type ChangeableRows, journalChanges } from './journal-changes.js';
 import { InOrder, MemoryRows, Newest } from './memory-rows.js';
-import { joinedReason } from './message-end.js';
 
 /** The options of a journal in memory. */
 export interface MemoryJournalOptions {
@@ -64,97 +61,49 @@ export function memoryJournal({
   });
   const endedSends = new Newest(keepRows, (sendId) => sends.delete(sendId)); // those of no update that is kept
 
-  const changeUpdate = (
-    eventId: string,
-    wanted: string,
-    change: (was: UpdateRecord) => UpdateRecord,
-  ): UpdateRecord => {
-    const was = updates.get(eventId);
-    if (was === undefined || !includes(openUpdates, was.state))
-      throw misuse('update', eventId, wanted, was?.state);
-    const is = change(was);
-    updates.set(is);
-    return is;
-  };
-  const changeSend = (
-    sendId: string,
-    wanted: string,
-    change: (was: SendRecord) => SendRecord,
-  ): void => {
-    const was = sends.get(sendId);
-    if (was === undefined || !includes(openSends, was.state))
-      throw misuse('send', sendId, wanted, was?.state);
-    sends.set(change(was));
-  };
+  const changeableUpdates = changeable(updates, () => ++seq);
+  const changes = journalChanges<UpdateRecord, SendRecord>(
+    {
+      updates: {
+        ...changeableUpdates,
+        change: (row, fields) => {
+          changeableUpdates.change(row, fields);
+          if (fields.state === 'accepted') endedUpdates.delete(row.eventId); // it is tried again
+        },
+      },
+      sends: changeable(sends, () => ++seq),
+      dead: (reason) =>
+        [...updates.values()].filter(
+          (one) =>
+            one.state === 'dead' &&
+            (reason === undefined || (one.outcome === 'joined' && one.reason === reason)),
+        ),
+      lastSend: () => seq,
+    },
+    clock,
+  );
 
   return {
     outlivesHost,
     keyValues: memoryKeyValues(clock),
-    accept: async (update, isBegun = false) => {
-      const known = updates.get(update.eventId);
-      if (known !== undefined) {
-        counted.duplicates++;
-        return { status: 'known', state: known.state, attempts: known.attempts };
-      }
-      counted.accepted++;
-      const acceptedAtMs = clock.now();
-      updates.set(Object.assign({ seq: ++seq, acceptedAtMs }, newUpdateState(isBegun), update));
-      return { status: 'accepted' };
+    accept: async (update, isBegun) => {
+      const accepted = changes.accept(update, isBegun);
+      counted[accepted.status === 'known' ? 'duplicates' : 'accepted']++;
+      return accepted;
     },
-    begin: async (eventId, joined = []) => {
-      const { state } = updates.get(eventId) ?? {};
-      if (joined.length > 0 && !includes(openUpdates, state ?? ''))
-        throw misuse('update', eventId, 'begun', state);
-      const joining = joined.map((id) => {
-        const row = updates.get(id);
-        if (row?.state !== 'accepted') throw misuse('update', id, 'joined', row?.state);
-        return row;
-      });
-      for (const row of joining) updates.set({ ...row, joinedTo: eventId });
-      return changeUpdate(eventId, 'begun', (was) => ({
-        ...was,
-        state: 'handling',
-        attempts: was.attempts + 1,
-      })).attempts;
-    },
-    giveBack: async (eventId) => {
-      const was = updates.get(eventId);
-      if (was?.state !== 'handling') throw misuse('update', eventId, 'given back', was?.state);
-      updates.set({ ...was, attempts: Math.max(0, was.attempts - 1) });
-    },
-    endUpdate: async (eventId, { isDead, ...end }) => {
-      changeUpdate(eventId, 'ended', ({ body, retriedAfterSeq: _, joinedTo: _to, ...was }) => {
-        const state = isDead ? 'dead' : 'ended';
-        const kept = isDead && body !== undefined ? { body } : undefined;
-        return Object.assign(was, end, { state, endedAtMs: clock.now() } as const, kept);
-      });
+    begin: async (eventId, joined) => changes.begin(eventId, joined),
+    giveBack: async (eventId) => changes.giveBack(eventId),
+    endUpdate: async (eventId, end) => {
+      changes.endUpdate(eventId, end);
       endedUpdates.add(eventId);
     },
-    prepare: async (send, isSending = false) => {
-      const known = sends.get(send.sendId);
-      if (known !== undefined) throw misuse('send', send.sendId, 'prepared', known.state);
-      const preparedAtMs = clock.now();
-      sends.set({ seq: ++seq, preparedAtMs, ...newSendState(isSending), ...send });
-    },
-    final: async (send, isSending = false) => {
-      const was = sends.get(send.sendId);
-      if (was?.state !== 'prepared') throw misuse('send', send.sendId, 'made final', was?.state);
-      sends.set({ ...was, ...send, ...newSendState(isSending, was.attempts) });
-    },
-    sending: async (sendId) =>
-      changeSend(sendId, 'sent', (was) => ({
-        ...was,
-        state: 'sending',
-        attempts: was.attempts + 1,
-      })),
-    unsent: async (sendId) => {
-      const was = sends.get(sendId);
-      if (was?.state !== 'sending') throw misuse('send', sendId, 'given back', was?.state);
-      sends.set({ ...was, state: 'prepared' });
-    },
-    shown: async (sendId, shown) => changeSend(sendId, 'shown', (was) => ({ ...was, shown })),
+    prepare: async (send, isSending) => changes.prepare(send, isSending),
+    final: async (send, isSending) => changes.final(send, isSending),
+    sending: async (sendId) => changes.sending(sendId),
+    unsent: async (sendId) => changes.unsent(sendId),
+    shown: async (sendId, shown) => changes.shown(sendId, shown),
     endSend: async (sendId, end) => {
-      changeSend(sendId, end.state, (was) => ({ ...was, ...end, endedAtMs: clock.now() }));
+      changes.endSend(sendId, end);
       const { correlationId = '' } = sends.get(sendId) ?? {};
       if (updates.get(correlationId) === undefined) endedSends.add(sendId);
     },
@@ -162,27 +111,8 @@ export function memoryJournal({
       dispatches.set({ ...dispatch, seq: ++counted.dispatches });
       if (dispatches.size > keepRows) dispatches.dropFirst(Math.max(1, keepRows >> 3)); // many at once cost as much as one
     },
-    retry: async (eventId) => {
-      const was = updates.get(eventId);
-      if (was?.state !== 'dead') return false;
-      const again = (row: UpdateRecord, mark: Partial<UpdateRecord>): void => {
-        const { endedAtMs: _at, outcome: _outcome, reason: _reason, ...rest } = row;
-        updates.set({ ...rest, state: 'accepted', attempts: 0, ...mark });
-        endedUpdates.delete(row.eventId);
-      };
-      again(was, { retriedAfterSeq: seq });
-      for (const one of [...updates.values()])
-        if (one.state === 'dead' && one.outcome === 'joined')
-          if (one.reason === joinedReason(eventId)) again(one, { joinedTo: eventId });
-      return true;
-    },
-    purge: async (eventId) => {
-      const dead = [...updates.values()].filter(
-        (one) => one.state === 'dead' && (eventId ?? one.eventId) === one.eventId,
-      );
-      for (const { body: _, ...one } of dead) updates.set({ ...one, state: 'ended' });
-      return dead.length;
-    },
+    retry: async (eventId) => changes.retry(eventId),
+    purge: async (eventId) => changes.purge(eventId),
     updates: async (filter = {}) => {
       const { states, lane, withoutBody = false, correlationId, eventId = correlationId } = filter;
       const isOpen = states?.every((state) => includes(openUpdates, state)) ?? false;
@@ -233,11 +163,14 @@ function includes(states: readonly string[], state: string): boolean {
   return states.includes(state);
 }
 
-function misuse(
-  what: 'update' | 'send',
-  id: string,
-  wanted: string,
-  state: string | undefined,
-): SluiceError {
-  return hostError('journal-state', { what, id, wanted, state: state ?? 'not known' });
+/** The rows as changes see them. */
+function changeable<Row extends { readonly seq: number }>(
+  rows: MemoryRows<Row>,
+  nextSeq: () => number,
+): ChangeableRows<Row, Row> {
+  return {
+    find: (id) => rows.get(id),
+    add: (record) => rows.set({ seq: nextSeq(), ...record } as Row), // a record is a row without its number
+    change: (row, fields) => rows.set(definedFields(Object.assign({}, row, fields)) as Row), // only optional fields go
+  };
 }

@@ -33,6 +33,12 @@ export const updatesTable: RecordTable<UpdateRecord> = {
   idColumn: 'event_id',
   correlationColumn: 'event_id',
   timeColumn: 'accepted_at_ms',
+  row: ({ retriedAfterSeq, joinedTo, ...fields }) => {
+    const row = updates.row(fields);
+    if (retriedAfterSeq !== undefined)
+      return { ...row, outcome: `retried after send ${retriedAfterSeq}` };
+    return joinedTo === undefined ? row : { ...row, outcome: `joined to ${joinedTo}` };
+  },
   record: (row) => {
     const { outcome, ended_at_ms: endedAtMs } = row;
     const mark = endedAtMs === null ? markOf(outcome) : undefined;
@@ -46,15 +52,6 @@ export const updatesTable: RecordTable<UpdateRecord> = {
  * An update that is open has no outcome. If an operator had it tried again, its column says after which of its sends that
  * was, and if it joined another update, which one; so files of this version need no column more.
  */
-export function outcomeOfRetried(afterSeq: number): string {
-  return `retried after send ${afterSeq}`;
-}
-
-/** The outcome of an open update that joined another. */
-export function outcomeOfJoined(eventId: string): string {
-  return `joined to ${eventId}`;
-}
-
 function markOf(
   outcome: SqliteRow[string] | undefined,
 ): Pick<UpdateRecord, 'retriedAfterSeq' | 'joinedTo'> | undefined {

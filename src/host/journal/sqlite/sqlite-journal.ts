@@ -1,35 +1,29 @@
 import type { KeyValues } from '../../../extension/index.js';
 import { type Clock, type SluiceError, systemClock } from '../../../kernel/index.js';
-import { hostError } from '../../errors.js';
 import { withoutSecrets } from '../../logging/without-secrets.js';
-import type { SqliteDatabase, SqliteRow } from '../../sqlite/open-sqlite.js';
+import type { SqliteDatabase } from '../../sqlite/open-sqlite.js';
 import type { Store } from '../../transcript/store.js';
 import { GroupCommit } from '../commit/group-commit.js';
 import { checkLater } from '../damage/check-later.js';
 import { numberOf } from '../file/journal-file.js';
-import {
-  type DispatchFilter,
-  type DispatchRecord,
-  type Journal,
-  type JournalStats,
-  type NewDispatch,
-  type NewSend,
-  type NewUpdate,
-  newSendState,
-  newUpdateState,
-  openSends,
-  openUpdates,
-  type SendEndRecord,
-  type UpdateEnd,
-  type UpdateState,
+import type {
+  DispatchFilter,
+  DispatchRecord,
+  Journal,
+  JournalStats,
+  NewDispatch,
+  NewSend,
+  NewUpdate,
+  SendEndRecord,
+  UpdateEnd,
 } from '../journal.js';
-import { sendsTable, updatesTable } from '../rows/journal-rows.js';
-import { type JournalChanges, journalChanges } from './journal-changes.js';
+import { type JournalChanges, journalChanges } from '../journal-changes.js';
 import { JournalGuard } from './journal-guard.js';
 import type { JournalOptions, SqliteJournal } from './journal-options.js';
 import { RetentionSweep } from './retention-sweep.js';
 import { sqliteKeyValues } from './sqlite-key-values.js';
 import { SqliteReader } from './sqlite-reader.js';
+import { sqliteRows } from './sqlite-rows.js';
 import { sqliteStore } from './sqlite-store.js';
 import { WaitingDispatches } from './waiting-dispatches.js';
 
@@ -60,7 +54,7 @@ export class FileJournal extends SqliteReader implements SqliteJournal {
     const { clock = systemClock, secrets = [] } = options;
     this.#clock = clock;
     const clean = withoutSecrets(secrets);
-    this.#changes = journalChanges(database, clean);
+    this.#changes = journalChanges(sqliteRows(database, clean), clock);
     const carry = () => this.#commits.carry();
     this.#dispatches = new WaitingDispatches(database, clock, carry, clean);
     this.#guard = new JournalGuard(database);
@@ -94,104 +88,48 @@ export class FileJournal extends SqliteReader implements SqliteJournal {
     });
   }
 
-  async accept(update: NewUpdate, isBegun = false): ReturnType<Journal['accept']> {
+  async accept(update: NewUpdate, isBegun?: boolean): ReturnType<Journal['accept']> {
     this.#sweep.grows(update.body?.length ?? 0);
-    const { updates } = this.#changes;
-    const known = await this.#commits.write(() => {
-      const row = updates.find('event_id', update.eventId);
-      if (row !== undefined) return row;
-      const begun = { ...newUpdateState(isBegun), acceptedAtMs: this.#clock.now() };
-      updates.add(updatesTable.row({ ...update, ...begun }));
-      return undefined;
-    });
-    if (known === undefined) {
-      this.#counted.accepted++;
-      return { status: 'accepted' };
-    }
-    this.#counted.duplicates++;
-    const state = known['state'] as UpdateState; // the table's own check
-    return { status: 'known', state, attempts: Number(known['attempts']) };
+    const accepted = await this.#commits.write(() => this.#changes.accept(update, isBegun));
+    this.#counted[accepted.status === 'known' ? 'duplicates' : 'accepted']++;
+    return accepted;
   }
 
-  begin(eventId: string, joined: readonly string[] = []): Promise<number> {
-    return this.#commits.write(() => {
-      this.#changes.join(eventId, joined);
-      const next = (was: SqliteRow) => Number(was['attempts']) + 1;
-      const was = this.#changes.changeUpdate(eventId, openUpdates, 'begun', (row) => ({
-        state: 'handling',
-        attempts: next(row),
-      }));
-      return next(was);
-    });
+  begin(eventId: string, joined?: readonly string[]): Promise<number> {
+    return this.#commits.write(() => this.#changes.begin(eventId, joined));
   }
 
   giveBack(eventId: string): Promise<void> {
-    return this.#changeUpdate(eventId, ['handling'], 'given back', (was) => ({
-      attempts: Math.max(0, Number(was['attempts']) - 1),
-    }));
+    return this.#commits.write(() => this.#changes.giveBack(eventId));
   }
 
-  endUpdate(eventId: string, { isDead, outcome, reason }: UpdateEnd): Promise<void> {
-    return this.#changeUpdate(eventId, openUpdates, 'ended', () => ({
-      state: isDead ? 'dead' : 'ended',
-      outcome,
-      reason,
-      endedAtMs: this.#clock.now(),
-      ...(!isDead && { body: null }), // people's words are not kept longer than they must be
-    }));
+  endUpdate(eventId: string, end: UpdateEnd): Promise<void> {
+    return this.#commits.write(() => this.#changes.endUpdate(eventId, end));
   }
 
-  prepare(send: NewSend, isSending = false): Promise<void> {
+  prepare(send: NewSend, isSending?: boolean): Promise<void> {
     this.#sweep.grows(send.body.length);
-    const { sends } = this.#changes;
-    return this.#write(() => {
-      const { sendId: id } = send;
-      const known = sends.find('send_id', id)?.['state'];
-      if (known !== undefined)
-        throw hostError('journal-state', {
-          what: 'send',
-          id,
-          wanted: 'prepared',
-          state: String(known),
-        });
-      const begun = { ...newSendState(isSending), preparedAtMs: this.#clock.now() };
-      sends.add(sendsTable.row({ ...send, ...begun }));
-    });
+    return this.#commits.write(() => this.#changes.prepare(send, isSending));
   }
 
-  final(send: Parameters<Journal['final']>[0], isSending = false): Promise<void> {
-    const { sendId, kind, fingerprint, channel, accountId, body } = send;
-    const said = { kind, fingerprint, channel, accountId, body };
-    return this.#changeSend(sendId, ['prepared'], 'made final', (was) => ({
-      ...said,
-      ...newSendState(isSending, Number(was['attempts'])),
-    }));
+  final(send: Parameters<Journal['final']>[0], isSending?: boolean): Promise<void> {
+    return this.#commits.write(() => this.#changes.final(send, isSending));
   }
 
   sending(sendId: string): Promise<void> {
-    return this.#changeSend(sendId, openSends, 'sent', (was) => ({
-      state: 'sending',
-      attempts: Number(was['attempts']) + 1,
-    }));
+    return this.#commits.write(() => this.#changes.sending(sendId));
   }
 
   unsent(sendId: string): Promise<void> {
-    return this.#changeSend(sendId, ['sending'], 'given back', () => ({ state: 'prepared' }));
+    return this.#commits.write(() => this.#changes.unsent(sendId));
   }
 
   shown(sendId: string, shown: string): Promise<void> {
-    return this.#changeSend(sendId, openSends, 'shown', () => ({ shown }));
+    return this.#commits.write(() => this.#changes.shown(sendId, shown));
   }
 
   endSend(sendId: string, end: SendEndRecord): Promise<void> {
-    const { state, providerMessageId, cause, reason } = end;
-    return this.#changeSend(sendId, openSends, state, () => ({
-      state,
-      providerMessageId,
-      cause,
-      reason,
-      endedAtMs: this.#clock.now(),
-    }));
+    return this.#commits.write(() => this.#changes.endSend(sendId, end));
   }
 
   dispatched(dispatch: NewDispatch): void {
@@ -246,17 +184,5 @@ export class FileJournal extends SqliteReader implements SqliteJournal {
 
   #readDataVersion(): number {
     return numberOf(this.#database, 'PRAGMA data_version');
-  }
-
-  async #write(work: () => unknown): Promise<void> {
-    await this.#commits.write(work);
-  }
-
-  #changeUpdate(...change: Parameters<JournalChanges['changeUpdate']>): Promise<void> {
-    return this.#write(() => this.#changes.changeUpdate(...change));
-  }
-
-  #changeSend(...change: Parameters<JournalChanges['changeSend']>): Promise<void> {
-    return this.#write(() => this.#changes.changeSend(...change));
   }
 }

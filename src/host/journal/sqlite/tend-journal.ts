@@ -1,9 +1,10 @@
 import { systemClock } from '../../../kernel/index.js';
 import { openJournalFile, readerCheckBytes } from '../file/journal-file.js';
 import type { Journal, JournalReader } from '../journal.js';
-import { journalChanges } from './journal-changes.js';
+import { journalChanges } from '../journal-changes.js';
 import { sqliteKeyValues } from './sqlite-key-values.js';
 import { SqliteReader } from './sqlite-reader.js';
+import { sqliteRows } from './sqlite-rows.js';
 
 /** A journal that an operator looks after. */
 export interface TendedJournal
@@ -25,7 +26,7 @@ export async function tendJournal(path: string): Promise<TendedJournal> {
   const how = { wholeCheckBytes: readerCheckBytes };
   openJournalFile(path, { ...how, readonly: true }).close(); // a file that is not there is not made
   const database = openJournalFile(path, { wholeCheckBytes: 0 }); // it was looked at
-  const { retry, purge } = journalChanges(database);
+  const { retry, purge } = journalChanges(sqliteRows(database), systemClock);
   const keyValues = sqliteKeyValues(database, {
     now: () => systemClock.now(),
     write: async (work) => database.transaction(work),

@@ -1,0 +1,171 @@
+import type { Clock } from '../../kernel/index.js';
+import { hostError } from '../errors.js';
+import {
+  type Journal,
+  openSends,
+  openUpdates,
+  type SendRecord,
+  type SendState,
+  type UpdateRecord,
+  type UpdateState,
+} from './journal.js';
+import { joinedReason } from './message-end.js';
+
+/** The part of a row that decides whether a change is allowed. */
+export interface Standing<State extends string> {
+  readonly state: State;
+  readonly attempts: number;
+}
+
+/** New values of some fields of a record. */
+export type FieldChanges<Record> = {
+  readonly [Field in keyof Record]?: Record[Field] | undefined;
+};
+
+/** The rows of one kind in a store. `Row` is a row as the store reads it. */
+export interface ChangeableRows<Record, Row> {
+  find(id: string): Row | undefined;
+  /** Adds a record with the next number. */
+  add(record: Omit<Record, 'seq'>): void;
+  /** Gives some fields of a row that was just found new values. A field that becomes `undefined` goes. */
+  change(row: Row, fields: FieldChanges<Record>): void;
+}
+
+/** The rows that a journal changes. */
+export interface JournalRows<
+  Update extends Standing<UpdateState>,
+  Send extends Standing<SendState>,
+> {
+  readonly updates: ChangeableRows<UpdateRecord, Update>;
+  readonly sends: ChangeableRows<SendRecord, Send>;
+  /** All dead letters; with a reason, those that joined another update for it. */
+  dead(joinedReason?: string): readonly Update[];
+  /** A number that no send of an update exceeds yet. */
+  lastSend(eventId: string): number;
+}
+
+type Changing =
+  | ('accept' | 'begin' | 'giveBack' | 'endUpdate' | 'retry' | 'purge')
+  | ('prepare' | 'final' | 'sending' | 'unsent' | 'shown' | 'endSend');
+
+/** The changes of a journal as its interface says them. The caller makes each in one write, or one transaction. */
+export type JournalChanges = {
+  readonly [Name in Changing]: (
+    ...args: Parameters<Journal[Name]>
+  ) => Awaited<ReturnType<Journal[Name]>>;
+};
+
+/**
+ * The transitions of updates and sends, the same for each store. A transition that is refused changes nothing: `journal-state`.
+ *
+ * @example
+ * const changes = journalChanges({ updates, sends, dead, lastSend }, systemClock);
+ * const attempts = database.transaction(() => changes.begin('u-1'));
+ */
+export function journalChanges<
+  Update extends Standing<UpdateState>,
+  Send extends Standing<SendState>,
+>(rows: JournalRows<Update, Send>, clock: Clock): JournalChanges {
+  const { updates, sends } = rows;
+  const update = (id: string, from: readonly UpdateState[], wanted: string): Update =>
+    inState({ what: 'update', id, wanted }, updates.find(id), from);
+  const send = (id: string, from: readonly SendState[], wanted: string): Send =>
+    inState({ what: 'send', id, wanted }, sends.find(id), from);
+  const again = {
+    state: 'accepted',
+    attempts: 0,
+    endedAtMs: undefined,
+    outcome: undefined,
+    reason: undefined,
+  } as const;
+
+  return {
+    accept: (given, isBegun = false) => {
+      const known = updates.find(given.eventId);
+      if (known !== undefined)
+        return { status: 'known', state: known.state, attempts: known.attempts };
+      const begun = isBegun
+        ? ({ state: 'handling', attempts: 1 } as const)
+        : ({ state: 'accepted', attempts: 0 } as const);
+      updates.add(Object.assign({ acceptedAtMs: clock.now() }, begun, given));
+      return { status: 'accepted' };
+    },
+    begin: (eventId, joined = []) => {
+      if (joined.length > 0) update(eventId, openUpdates, 'begun');
+      const joining = joined.map((id) => update(id, ['accepted'], 'joined'));
+      for (const row of joining) updates.change(row, { joinedTo: eventId });
+      const was = update(eventId, openUpdates, 'begun');
+      const attempts = was.attempts + 1;
+      updates.change(was, { state: 'handling', attempts });
+      return attempts;
+    },
+    giveBack: (eventId) => {
+      const was = update(eventId, ['handling'], 'given back');
+      updates.change(was, { attempts: Math.max(0, was.attempts - 1) });
+    },
+    endUpdate: (eventId, { isDead, outcome, reason }) => {
+      updates.change(update(eventId, openUpdates, 'ended'), {
+        state: isDead ? 'dead' : 'ended',
+        outcome,
+        reason,
+        endedAtMs: clock.now(),
+        retriedAfterSeq: undefined,
+        joinedTo: undefined,
+        ...(!isDead && { body: undefined }), // people's words are not kept longer than they must be
+      });
+    },
+    retry: (eventId) => {
+      const was = updates.find(eventId);
+      if (was?.state !== 'dead') return false;
+      updates.change(was, { ...again, retriedAfterSeq: rows.lastSend(eventId) });
+      for (const one of rows.dead(joinedReason(eventId)))
+        updates.change(one, { ...again, joinedTo: eventId });
+      return true;
+    },
+    purge: (eventId) => {
+      const chosen = eventId === undefined ? rows.dead() : [updates.find(eventId)];
+      const dead = chosen.filter((row) => row?.state === 'dead');
+      for (const row of dead)
+        if (row !== undefined) updates.change(row, { state: 'ended', body: undefined });
+      return dead.length;
+    },
+    prepare: (given, isSending = false) => {
+      const { sendId: id } = given;
+      const state = sends.find(id)?.state;
+      if (state !== undefined)
+        throw hostError('journal-state', { what: 'send', id, wanted: 'prepared', state });
+      sends.add(Object.assign({ preparedAtMs: clock.now() }, judged(isSending, 0), given));
+    },
+    final: ({ sendId, kind, fingerprint, channel, accountId, body }, isSending = false) => {
+      const was = send(sendId, ['prepared'], 'made final');
+      const said = { kind, fingerprint, channel, accountId, body };
+      sends.change(was, { ...judged(isSending, was.attempts), ...said });
+    },
+    sending: (sendId) => {
+      const was = send(sendId, openSends, 'sent');
+      sends.change(was, judged(true, was.attempts));
+    },
+    unsent: (sendId) => {
+      sends.change(send(sendId, ['sending'], 'given back'), { state: 'prepared' });
+    },
+    shown: (sendId, shown) => sends.change(send(sendId, openSends, 'shown'), { shown }),
+    endSend: (sendId, { state, providerMessageId, cause, reason }) => {
+      const end = { state, providerMessageId, cause, reason, endedAtMs: clock.now() };
+      sends.change(send(sendId, openSends, state), end);
+    },
+  };
+}
+
+/** The state of a send that was judged: with one more attempt, if it goes to its channel with the same write. */
+function judged(isSending: boolean, attempts: number): Standing<SendState> {
+  return isSending ? { state: 'sending', attempts: attempts + 1 } : { state: 'prepared', attempts };
+}
+
+function inState<State extends string, Row extends Standing<State>>(
+  change: { readonly what: 'update' | 'send'; readonly id: string; readonly wanted: string },
+  row: Row | undefined,
+  from: readonly State[],
+): Row {
+  if (row !== undefined && from.includes(row.state)) return row;
+  throw hostError('journal-state', { ...change, state: row?.state ?? 'not known' });
+}
