@@ -98,6 +98,7 @@ export class Registry {
     });
   }
 
+  /** Disposing the result, once or twice, takes the handler out. */
   contribute(given: RawContribution): Disposable {
     const slot = this.slot(given.family, `${given.extensionId}/${given.id}: `);
     const { family } = slot.stage;
@@ -133,7 +134,7 @@ export class Registry {
     slot.entries.add(entry);
     this.#replan(slot);
     this.#size++;
-    return new Registration(this, entry);
+    return { [Symbol.dispose]: () => this.#withdraw(entry) };
   }
 
   /** Tells whether an extension may do a thing that a grant names. */
@@ -171,7 +172,7 @@ export class Registry {
   }
 
   /** Takes a contribution out. Dispatches in flight keep the plan they began with. */
-  withdraw(entry: Entry): void {
+  #withdraw(entry: Entry): void {
     const slot = this.slot(entry.family);
     if (!slot.entries.delete(entry)) return;
     slot.standIns.delete(entry);
@@ -275,19 +276,4 @@ function plannedHandler(entry: Entry): PlannedHandler {
     disabled: entry.absent === 'disabled',
     quarantined: entry.standsFor !== undefined,
   });
-}
-
-/** The result of `contribute`: disposing it, once or twice, takes the handler out. */
-class Registration implements Disposable {
-  readonly #registry: Registry;
-  readonly #entry: Entry;
-
-  constructor(registry: Registry, entry: Entry) {
-    this.#registry = registry;
-    this.#entry = entry;
-  }
-
-  [Symbol.dispose](): void {
-    this.#registry.withdraw(this.#entry);
-  }
 }

@@ -1,12 +1,5 @@
 import { canonicalStages } from '../catalog/index.js';
-import type {
-  Kernel,
-  KernelLimits,
-  KernelOptions,
-  KernelStats,
-  PlannedHandler,
-  StageInfo,
-} from '../contract/contract.js';
+import type { Kernel, KernelLimits, KernelOptions, KernelStats } from '../contract/contract.js';
 import type { RawContribution } from '../contract/contribution.js';
 import { kernelError } from '../errors.js';
 import { nameOf } from '../outcome/entry.js';
@@ -63,12 +56,13 @@ const defaultLimits: KernelLimits = { warnAt: 1_000, refuseAt: 20_000, depth: 8 
  */
 export function createKernel(options: KernelOptions = {}): Kernel {
   const kernel = new PipelineKernel(options);
+  const { registry } = kernel;
   // A handler or an extension may hold this, and not the machinery behind it.
   const surface = {
-    contribute: (given: RawContribution) => kernel.contribute(given),
-    grant: (extensionId: string, grants: readonly string[]) => kernel.grant(extensionId, grants),
-    may: (extensionId: string, grant: string) => kernel.may(extensionId, grant),
-    isAudited: (extensionId: string) => kernel.isAudited(extensionId),
+    contribute: (given: RawContribution) => registry.contribute(given),
+    grant: (extensionId: string, grants: readonly string[]) => registry.grant(extensionId, grants),
+    may: (extensionId: string, grant: string) => registry.may(extensionId, grant),
+    isAudited: (extensionId: string) => registry.isAudited(extensionId),
     tap: (tap: Tap, whose?: { readonly extensionId?: string }) =>
       kernel.taps.add({ tap, ...whose }),
     running: () => runningHandlers(kernel),
@@ -80,11 +74,14 @@ export function createKernel(options: KernelOptions = {}): Kernel {
       kernel.dispatch(family, payload, given),
     dispatchSync: (family: string, payload: object, given?: Given) =>
       kernel.dispatchSync(family, payload, given),
-    has: (family: string) => kernel.has(family),
-    plan: (family: string) => kernel.plan(family),
-    stages: () => kernel.stages(),
+    has: (family: string) => registry.planOf(registry.slot(family)).size > 0,
+    plan: (family: string) => registry.handlersOf(registry.slot(family)),
+    stages: () => registry.describe(),
     stats: () => kernel.stats(),
-    parsePayload: (family: string, payload: unknown) => kernel.parsePayload(family, payload),
+    parsePayload: (family: string, payload: unknown) => {
+      const slot = registry.slot(family);
+      return takePayload(slot.stage, registry.checkOf(slot), payload);
+    },
     close: (how?: { readonly timeoutMs?: number }) => kernel.close(how),
   };
   kernel.surface = surface;
@@ -105,7 +102,7 @@ class PipelineKernel implements Services {
   readonly counters: Counters = newCounters();
   /** The name that others know it by. */
   surface: object | undefined;
-  readonly #registry: Registry;
+  readonly registry: Registry;
   readonly #depth: number;
   /** Nobody but handlers and taps wants to see a dispatch. */
   readonly #mayBeUnheard: boolean;
@@ -126,7 +123,7 @@ class PipelineKernel implements Services {
     this.#depth = limits.depth;
     for (const tap of [options.tap ?? []].flat()) this.taps.add({ tap });
     this.#mayBeUnheard = !this.trace && !this.strict;
-    this.#registry = new Registry({
+    this.registry = new Registry({
       stages: options.stages ?? canonicalStages,
       grants: options.grants ?? {},
       leastPrivilege: options.leastPrivilege ?? false,
@@ -143,34 +140,18 @@ class PipelineKernel implements Services {
     this.specimens = specimensOf(this, options.stages ?? canonicalStages);
   }
 
-  contribute(given: RawContribution): Disposable {
-    return this.#registry.contribute(given);
-  }
-
   get quarantine(): Quarantine | undefined {
-    return this.#registry.quarantine;
-  }
-
-  grant(extensionId: string, grants: readonly string[]): Disposable {
-    return this.#registry.grant(extensionId, grants);
-  }
-
-  may(extensionId: string, grant: string): boolean {
-    return this.#registry.may(extensionId, grant);
-  }
-
-  isAudited(extensionId: string): boolean {
-    return this.#registry.isAudited(extensionId);
+    return this.registry.quarantine;
   }
 
   blame(of: { readonly extensionId: string; readonly contributionId?: string }, why: string): void {
     this.counters.stray++;
-    this.#registry.blame(of, why);
+    this.registry.blame(of, why);
   }
 
   dispatch(family: string, payload: object, given?: Given): Promise<Outcome> {
     try {
-      const slot = this.#registry.slot(family);
+      const slot = this.registry.slot(family);
       if (slot.stage.mode === 'sync-sequential') throw wrongMode(slot.stage, 'dispatchSync');
       const unheard = this.#unheard(slot, payload, given);
       if (unheard !== undefined) return Promise.resolve(unheard);
@@ -181,7 +162,7 @@ class PipelineKernel implements Services {
   }
 
   dispatchSync(family: string, payload: object, given?: Given): Outcome {
-    const slot = this.#registry.slot(family);
+    const slot = this.registry.slot(family);
     if (slot.stage.mode !== 'sync-sequential') throw wrongMode(slot.stage, 'dispatch');
     return (
       this.#unheard(slot, payload, given) ??
@@ -195,8 +176,8 @@ class PipelineKernel implements Services {
     family: string,
     payload: object,
   ): Outcome | Promise<Outcome> {
-    const slot = this.#registry.slot(family);
-    this.#registry.checkDispatch(author, slot);
+    const slot = this.registry.slot(family);
+    this.registry.checkDispatch(author, slot);
     const depth = parent.depth + 1;
     const by = nameOf(author);
     const run = this.#start(slot, payload, undefined, { upstream: parent.downstream, depth, by });
@@ -210,35 +191,18 @@ class PipelineKernel implements Services {
     return isSync ? end(run) : Promise.resolve(end(run));
   }
 
-  has(family: string): boolean {
-    return this.#registry.planOf(this.#registry.slot(family)).size > 0;
-  }
-
-  plan(family: string): readonly PlannedHandler[] {
-    return this.#registry.handlersOf(this.#registry.slot(family));
-  }
-
-  stages(): readonly StageInfo[] {
-    return this.#registry.describe();
-  }
-
   stats(): KernelStats {
     return {
       ...this.counters,
-      contributions: this.#registry.size,
+      contributions: this.registry.size,
       waiting: this.deadlines.size,
       stillRunning: [...this.stillRunning],
       quarantined: this.quarantine?.list() ?? [],
     };
   }
 
-  parsePayload(family: string, payload: unknown): object {
-    const slot = this.#registry.slot(family);
-    return takePayload(slot.stage, this.#registry.checkOf(slot), payload);
-  }
-
   merges(family: string): StageMerges {
-    return this.#registry.mergesOf(this.#registry.slot(family));
+    return this.registry.mergesOf(this.registry.slot(family));
   }
 
   async close({ timeoutMs = 10_000 }: { readonly timeoutMs?: number } = {}): Promise<CloseReport> {
@@ -252,10 +216,10 @@ class PipelineKernel implements Services {
   /** The outcome of a dispatch that no handler and no tap hears, and that can only pass. */
   #unheard(slot: FamilyState, payload: object, given: Given | undefined): Outcome | undefined {
     if (this.#closed || this.taps.isWatched || !this.#mayBeUnheard) return undefined;
-    const whole = slot.plan ?? this.#registry.planOf(slot);
+    const whole = slot.plan ?? this.registry.planOf(slot);
     if ((whole.size > 0 && whole.index === undefined) || given?.band !== undefined)
       return undefined;
-    const plan = chosenPlan(this.#registry, slot, payload, given, undefined);
+    const plan = chosenPlan(this.registry, slot, payload, given, undefined);
     if (plan.size > 0 || !passesUnheard(slot.stage, given)) return undefined;
     const nowMs = this.#stamp();
     if (nowMs < this.#stampMs) return undefined; // the clock went back
@@ -283,8 +247,8 @@ class PipelineKernel implements Services {
       throw kernelError('kernel-closed', { family: stage.family });
     const nowMs = this.#stamp();
     const sequence = ++this.#sequence;
-    const taken = this.strict ? takePayload(stage, this.#registry.checkOf(slot), payload) : payload;
-    const plan = chosenPlan(this.#registry, slot, taken, given, nested?.upstream);
+    const taken = this.strict ? takePayload(stage, this.registry.checkOf(slot), payload) : payload;
+    const plan = chosenPlan(this.registry, slot, taken, given, nested?.upstream);
     const isSeen = this.strict || plan.size > 0 || this.taps.isWatched;
     if (isSeen && !this.strict) freezeOrThrow(stage, payload);
     if (isSeen) this.counters.payloadsFrozen++;
