@@ -7,6 +7,12 @@ export const csdkErrors = {
     cause: 'An agent emitted its events in an order that their readers do not expect.',
     hint: 'Mend what emits them: checkOrdering lists every violation of a recorded run.',
   },
+  'bad-sdk-questions': {
+    message: 'sdkQuestions "{sdkQuestions}" cannot be used: {problem}.',
+    cause:
+      'Humans are to answer the questions of the SDK, and something else answers them, or nobody does.',
+    hint: 'Leave out sdkQuestions, or leave out canUseTool and make a bridge that enforces.',
+  },
 } as const satisfies Record<string, ErrorRow>;
 
 /** The rows as a type. */

@@ -38,6 +38,7 @@ export type {
   CsdkPermissionOptions,
   CsdkPreToolUseOutput,
 } from './gate/sdk-callbacks.js';
+export type { SdkQuestions } from './gate/sdk-question.js';
 export { type CsdkToolGate, type ToolGateOptions, toolGate } from './gate/tool-gate.js';
 export { assertOrdering, checkOrdering } from './ordering/check-ordering.js';
 export { type OrderingChecker, orderingChecker } from './ordering/ordering-checker.js';

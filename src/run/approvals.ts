@@ -36,6 +36,8 @@ export type ApprovalAnswer =
       readonly status: 'allowed';
       /** The one who has allowed it, the time, and the scope, in words for people; the outcome of the answered pass holds it. */
       readonly how?: string;
+      /** An "always" has answered it: no human has seen this action. */
+      readonly isGranted?: boolean;
       /** Marks the answer as used, and resolves when that is on disk; with `false` if it cannot be used any more. */
       readonly use: () => Promise<boolean>;
     }
@@ -63,6 +65,13 @@ export interface AskedAction<F extends AskingFamily>
   extends Pick<ApprovalRequest, 'runId' | 'sessionKey' | 'subagentId' | 'signal'> {
   readonly family: F;
   readonly approvals: Approvals | undefined;
+  /**
+   * The question of the one who makes the action, such as an SDK. It is asked when the vetoes have passed the action, unless a human
+   * has allowed it already (judgement §4.32).
+   */
+  readonly question?: ApprovalQuestion;
+  /** The questions about this action that humans have allowed before. */
+  readonly allowed?: readonly ApprovalQuestion[];
   /** Dispatches it, the first time without an answered pass. */
   readonly dispatch: (again?: AnsweredPass<F>) => Promise<Outcome<F>>;
 }
@@ -75,6 +84,8 @@ export interface Judged<F extends AskingFamily> {
   readonly outcome: Outcome<F>;
   /** Why it is refused, if a veto or a human says so: the outcome's own, or the answer of the human. */
   readonly cancel?: CancelRecord;
+  /** The questions that humans have allowed about exactly this action: an "always" is none of them. */
+  readonly allowed: readonly ApprovalQuestion[];
   /**
    * Marks the answers as used, before the action happens. Resolves with the reason if it may not happen (judgement §4.9). Absent if
    * nobody was asked.
@@ -90,34 +101,52 @@ export async function judgeAsking<F extends AskingFamily>(
   action: AskedAction<F>,
 ): Promise<Judged<F>> {
   const first = await action.dispatch();
-  return first.status === 'cancelled' ? askAll(action, first) : { first, outcome: first };
+  const isAsked = first.status === 'cancelled' || action.question !== undefined;
+  return isAsked ? askAll(action, first) : { first, outcome: first, allowed: none };
 }
+
+const none: readonly ApprovalQuestion[] = Object.freeze([]);
 
 async function askAll<F extends AskingFamily>(
   action: AskedAction<F>,
   first: Outcome<F>,
 ): Promise<Judged<F>> {
-  const { approvals, dispatch, signal, ...about } = action;
-  const answered: AnsweredAsker[] = [];
+  const { approvals, dispatch, signal, question: own, allowed: before = none, ...about } = action;
+  const answered: AnsweredAsker[] = [...(first.answered ?? [])];
   const uses: Use[] = [];
+  const allowed = [...before];
   let outcome = first;
-  while (outcome.status === 'cancelled') {
-    const { cancel, payload } = outcome;
-    const { question } = cancel;
-    if (question === undefined) return { first, outcome, cancel };
+  for (;;) {
+    const cancel = outcome.status === 'cancelled' ? outcome.cancel : undefined;
+    const question = cancel === undefined ? stillOpen(own, outcome, allowed) : cancel.question;
+    if (question === undefined) {
+      const use = uses.length === 0 ? undefined : () => useAll(uses, signal);
+      return { first, outcome, allowed, ...definedFields({ cancel, use }) };
+    }
     if (approvals === undefined) {
       question.onAnswer?.('withdrawn');
-      return { first, outcome, cancel };
+      const text = `an approval is needed: ${question.title}`;
+      const why = cancel ?? refused(question, 'approval-required', text);
+      return { first, outcome, allowed, cancel: why };
     }
-    const { event, principal } = outcome;
+    const { event, payload, principal } = outcome;
     const request = { ...about, question, payload, event, signal, ...definedFields({ principal }) };
     const said = await askOnce(approvals, request);
-    if ('code' in said) return { first, outcome, cancel: said };
+    if ('code' in said) return { first, outcome, allowed, cancel: said };
     uses.push(said);
+    if (question === own || !said.isGranted) allowed.push(question);
     answered.push({ ...question.asker, ...definedFields({ how: said.how }) });
     outcome = await dispatch({ payload, given: { answered: [...answered], after: outcome } });
   }
-  return { first, outcome, use: () => useAll(uses, signal) };
+}
+
+/** The question of the one who makes the action, if the vetoes have passed it and its approver has not allowed the action yet. */
+function stillOpen(
+  own: ApprovalQuestion | undefined,
+  { status }: Outcome,
+  allowed: readonly ApprovalQuestion[],
+): ApprovalQuestion | undefined {
+  return status !== 'passed' || allowed.some(({ of }) => of === own?.of) ? undefined : own;
 }
 
 /** Says in words why an action is refused. */
@@ -128,7 +157,8 @@ export function refusalOf(cancel: CancelRecord | undefined): string | undefined 
 interface Use {
   readonly question: ApprovalQuestion;
   readonly use: () => Promise<boolean>;
-  readonly how?: string | undefined;
+  readonly how: string | undefined;
+  readonly isGranted: boolean;
 }
 
 /** @returns how the answer is used if it is yes, or why the action is refused. */
@@ -148,7 +178,7 @@ async function askOnce(
   switch (answer.status) {
     case 'allowed':
       if (signal.aborted) return refused(question, 'approval-required', gone);
-      return { question, use: answer.use, how: answer.how };
+      return { question, use: answer.use, how: answer.how, isGranted: answer.isGranted === true };
     case 'denied': {
       const why = answer.reason === undefined ? '' : `: ${answer.reason}`;
       return refused(question, 'approval-denied', `a human denied it${why}`);

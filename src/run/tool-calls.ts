@@ -1,4 +1,12 @@
-import { type Clock, definedFields, type Gate, onAbort, oneLine } from '../kernel/index.js';
+import {
+  type ApprovalQuestion,
+  type Clock,
+  definedFields,
+  type Gate,
+  type Outcome,
+  onAbort,
+  oneLine,
+} from '../kernel/index.js';
 import type { ToolCall, ToolDecision, ToolEnd, ToolResultMessage } from '../stream/index.js';
 import { type AnsweredPass, type Approvals, judgeAsking, refusalOf } from './approvals.js';
 import { whyNot } from './run-failure.js';
@@ -16,6 +24,13 @@ interface ActiveCall {
   judged: boolean;
   /** The one answer of the gate to every question about the call. */
   decision?: Promise<ToolDecision>;
+  /** The last dispatch of it that let it run, and the questions that humans have allowed about it. */
+  passed?: Passed;
+}
+
+interface Passed {
+  readonly outcome: Outcome<'agent.tool.calling'>;
+  readonly allowed: readonly ApprovalQuestion[];
 }
 
 /** The parts that the tool calls of a run work with. */
@@ -70,38 +85,56 @@ export function toolCalls(options: ToolCallsOptions) {
   async function decide(
     active: ActiveCall,
     signal: AbortSignal | undefined,
+    question?: ApprovalQuestion,
   ): Promise<ToolDecision> {
+    const before = active.decision;
     try {
-      return await judge(active, signal);
+      const decided = await before;
+      if (decided?.allowed === false) return decided;
+      return await judge(active, signal, question, before && active.passed);
     } catch (error) {
       active.refusal = `the call could not be judged: ${oneLine(error)}`;
       return { allowed: false, reason: active.refusal };
     } finally {
       // a judgement that its asker gave up does not count: the next question gets a new one
-      if (signal?.aborted === true) delete active.decision;
+      if (signal?.aborted === true) {
+        if (before === undefined) delete active.decision;
+        else active.decision = before;
+      }
     }
   }
 
-  async function judge(active: ActiveCall, signal: AbortSignal | undefined): Promise<ToolDecision> {
+  async function judge(
+    active: ActiveCall,
+    signal: AbortSignal | undefined,
+    question: ApprovalQuestion | undefined,
+    before: Passed | undefined,
+  ): Promise<ToolDecision> {
     const closing = closer.signal;
     const stop = signal === undefined ? closing : AbortSignal.any([closing, signal]);
     const { approvals, run } = options;
     const { runId, sessionKey } = run;
     const { subagentId } = active.call;
-    const { outcome, cancel, use } = await judgeAsking({
+    const { outcome, cancel, allowed, use } = await judgeAsking({
       family: 'agent.tool.calling',
       approvals,
       signal: stop,
-      dispatch: (again) => calling(active, { gate: 'enforce', signal: stop }, again),
-      ...definedFields({ runId, sessionKey, subagentId }),
+      dispatch: async (again) =>
+        again === undefined && before !== undefined
+          ? before.outcome // it was judged; only its question is open
+          : calling(active, { gate: 'enforce', signal: stop }, again),
+      ...definedFields({ runId, sessionKey, subagentId, question, allowed: before?.allowed }),
     });
-    if (outcome.status === 'passed') {
+    if (outcome.status === 'passed' && cancel === undefined) {
       delete active.refusal;
       const args = outcome.payload.params;
       active.params = args;
       const reason = await options.mayRun({ ...active.call, args }, stop);
       const unusable = reason === undefined && use !== undefined ? await use() : undefined;
-      if (reason === undefined && unusable === undefined) return { allowed: true, args };
+      if (reason === undefined && unusable === undefined) {
+        active.passed = { outcome, allowed };
+        return { allowed: true, args };
+      }
       active.refusal = reason ?? refusalOf(unusable) ?? 'the call was refused';
     } else active.refusal = refusalOf(cancel) ?? `the call ${whyNot(outcome)}`;
     return { allowed: false, reason: active.refusal };
@@ -147,10 +180,12 @@ export function toolCalls(options: ToolCallsOptions) {
     gate(call: ToolCall, signal?: AbortSignal): Promise<ToolDecision> {
       if (isOver) return Promise.resolve({ allowed: false, reason: 'the run has ended' });
       const active = open(call);
-      if (active.decision === undefined) {
-        active.call = call; // the question counts, whatever an event has said of the call before
-        active.params = call.args;
-        const deciding = decide(active, signal);
+      if (active.decision === undefined || call.question !== undefined) {
+        if (active.decision === undefined) {
+          active.call = call; // the question counts, whatever an event has said of the call before
+          active.params = call.args;
+        }
+        const deciding = decide(active, signal, call.question);
         active.decision = deciding;
         judgements.add(deciding);
         void deciding.then(() => judgements.delete(deciding));

@@ -1,8 +1,8 @@
-import { existsSync } from 'node:fs';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { createHost, type MessageEnd, memoryJournal } from '../../src/host/index.js';
-import { ask, definedFields } from '../../src/kernel/index.js';
+import { allow, ask, definedFields } from '../../src/kernel/index.js';
 import { createTestKernel, fakeChannel } from '../../src/testing/index.js';
 import { calls, says } from '../support/messages-api/reply.js';
 import { ClaudeLab, describeClaude } from './claude-lab.js';
@@ -16,16 +16,27 @@ interface AskingOptions {
   readonly timeoutMs?: number;
   /** Milliseconds that the SDK waits for its gate; the provider's own if absent. */
   readonly gateTimeoutMs?: number;
+  /** The settings of the project, which ask in place of the veto. */
+  readonly settings?: object;
 }
 
-/** A host with the real SDK as its agent: a veto asks an owner about each tool call. */
-async function askingHost({ timeoutMs, gateTimeoutMs }: AskingOptions = {}) {
-  const lab = await ClaudeLab.start({ main }, definedFields({ gateTimeoutMs }));
+/** A host with the real SDK as its agent: a veto, or the SDK itself, asks an owner about each tool call. */
+async function askingHost({ timeoutMs, gateTimeoutMs, settings }: AskingOptions = {}) {
+  const ofSdk = { sdkQuestions: 'explicit', sdk: { settingSources: ['project'] } } as const;
+  const lab = await ClaudeLab.start(
+    { main },
+    { ...definedFields({ gateTimeoutMs }), ...(settings !== undefined && ofSdk) },
+  );
+  if (settings !== undefined) {
+    mkdirSync(join(lab.cwd, '.claude'));
+    writeFileSync(join(lab.cwd, '.claude', 'settings.json'), JSON.stringify(settings));
+  }
   const channel = fakeChannel({ id: 'console', interactive: ['buttons'] });
   const { kernel, outcomes } = createTestKernel();
   kernel.contribute({
     ...{ extensionId: 'guard', id: 'asks', class: 'veto', family: 'agent.tool.calling' },
-    handler: () => ask({ title: 'Run it?', ...definedFields({ timeoutMs }) }),
+    handler: () =>
+      settings === undefined ? ask({ title: 'Run it?', ...definedFields({ timeoutMs }) }) : allow(),
   });
   const ends: MessageEnd[] = [];
   const host = createHost({
@@ -65,6 +76,41 @@ async function until(isSo: () => boolean): Promise<void> {
     await new Promise((resolve) => setTimeout(resolve, 25));
   }
 }
+
+const hookSaysAsk = {
+  hookEventName: 'PreToolUse',
+  permissionDecision: 'ask',
+  permissionDecisionReason: 'my hook wants a human',
+};
+const byHook = `echo '${JSON.stringify({ hookSpecificOutput: hookSaysAsk })}'`;
+
+describeClaude.each([
+  [
+    'a PreToolUse hook',
+    { hooks: { PreToolUse: [{ matcher: '*', hooks: [{ type: 'command', command: byHook }] }] } },
+    'my hook wants a human',
+  ],
+  ['an ask rule', { permissions: { ask: ['Bash(touch:*)'] } }, 'The Claude SDK asks.'],
+])('the real SDK, where %s asks', (_, settings, reason) => {
+  it('runs the call when the human allows it (judgement §4.32)', async () => {
+    await using host = await askingHost({ settings });
+    expect(host.isMade()).toBe(false);
+    expect(host.question()?.content).toContain(reason);
+    expect(host.question()?.content).toContain('touch a && echo made a');
+    host.say(`/approve ${host.id}`);
+    await host.turnEnd();
+    expect(host.isMade()).toBe(true);
+    expect(host.result()).toContain('made a');
+  });
+
+  it('does not run the call when the human denies it, and the model reads the reason (judgement §4.32)', async () => {
+    await using host = await askingHost({ settings });
+    host.say(`/deny ${host.id} not on a Friday`);
+    await host.turnEnd();
+    expect(host.isMade()).toBe(false);
+    expect(host.result()).toContain('not on a Friday');
+  });
+});
 
 describeClaude('the real SDK, whose tool call a human is asked about', () => {
   it('runs it when the human allows it, after the words so far were shown (judgement §4.12, judgement §4.16)', async () => {

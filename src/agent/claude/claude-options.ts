@@ -1,3 +1,4 @@
+import type { SdkQuestions } from '../../csdk/index.js';
 import type { Clock, Logger } from '../../kernel/index.js';
 import { agentError } from '../errors.js';
 import { type ClaudePermissionMode, type ClaudeQuery, sdkPackage } from './claude-sdk.js';
@@ -32,6 +33,11 @@ export interface ClaudeProviderOptions {
    * longer ends as a refusal.
    */
   readonly gateTimeoutMs?: number;
+  /**
+   * The questions of the SDK that a human answers (judgement §4.32). `none` by default: a call that the SDK asks about runs if the
+   * pipeline passes it. `explicit`: those of `ask` rules and of PreToolUse hooks. `all`: each, also about a call that no rule allows.
+   */
+  readonly sdkQuestions?: SdkQuestions;
   /** Milliseconds that a run waits for background tasks after an answer; 600 000 by default. */
   readonly idleTimeoutMs?: number;
   /** Further options of `query()`, by their own names: `maxTurns`, `mcpServers`, `tools`, `settingSources`, ... */

@@ -30,7 +30,15 @@ export function claudeQueryOptions(
   request: AgentRequest,
   { options, recalled, callbacks, stop }: QueryScope,
 ): ClaudeQueryOptions {
-  const { cwd, env, sdk, memory, permissionMode = 'default', gateTimeoutMs } = options;
+  const {
+    cwd,
+    env,
+    sdk,
+    memory,
+    permissionMode = 'default',
+    gateTimeoutMs,
+    sdkQuestions,
+  } = options;
   const { resume, resumeAt } = recalled;
   const logger = options.logger ?? silentLogger;
   const timeoutSeconds = gateTimeoutMs && Math.ceil(gateTimeoutMs / 1_000);
@@ -43,7 +51,7 @@ export function claudeQueryOptions(
     disallowedTools: unfitTools,
     stderr: (text) => told(logger, text, request),
     ...sdk,
-    ...toolGate(request.gate, callbacks, definedFields({ timeoutSeconds })),
+    ...toolGate(request.gate, callbacks, definedFields({ timeoutSeconds, sdkQuestions })),
     abortController: stop,
     permissionMode,
     ...(permissionMode === 'bypassPermissions' && { allowDangerouslySkipPermissions: true }),

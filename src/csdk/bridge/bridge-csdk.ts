@@ -1,5 +1,6 @@
 import type { Kernel } from '../../kernel/index.js';
 import type { SessionEvent } from '../../stream/index.js';
+import { csdkError } from '../errors.js';
 import type { CallbackQueue } from '../frames/callback.js';
 import type { CsdkFrame } from '../frames/frame.js';
 import type { CsdkPermissionAnswer, CsdkPermissionOptions } from '../gate/sdk-callbacks.js';
@@ -37,7 +38,7 @@ export interface CsdkBridge<
  * Inside `runAgentTurn` the turn is the dispatcher: a provider there yields session events and asks `request.gate`
  * (see `toolGate`). A run that a turn or another bridge drives is refused.
  *
- * @throws SluiceError `run-driven`.
+ * @throws SluiceError `run-driven`; `bad-sdk-questions`.
  * @example
  * const bridge = bridgeCsdk(kernel, { session, runId, prompt });
  * const { canUseTool, hooks } = bridge;
@@ -60,7 +61,11 @@ export function bridgeCsdk<
 ): CsdkBridge<Options, Answer> | ObservingBridge {
   const bridged = new BridgedRun(kernel, options);
   const run = bridged.events.bind(bridged);
-  if (options.gate === 'observe-only') return { run };
+  if (options.gate === 'observe-only') {
+    const sdkQuestions = permissions?.sdkQuestions ?? 'none';
+    if (sdkQuestions === 'none') return { run };
+    throw csdkError('bad-sdk-questions', { sdkQuestions, problem: 'the bridge only observes' });
+  }
   const { callbacks } = bridged;
   const gate = toolGate(bridged.ask.bind(bridged), callbacks, {
     ...permissions,

@@ -27,7 +27,10 @@ export function askedCalls(gate: ToolGate, callbacks: CallbackQueue) {
     /** The decision about a call, asked for at most once. An asker whose own signal aborts gets a refusal. */
     decide(call: ToolCall, signal: AbortSignal, requestId?: string): Promise<ToolDecision> {
       const known = askedCalls.get(call.toolCallId);
-      if (known !== undefined) return orAborted(known.decision, signal);
+      if (known !== undefined) {
+        const isAsked = call.question !== undefined;
+        return orAborted(isAsked ? judge(gate, call, signal) : known.decision, signal);
+      }
       callbacks.push({
         kind: 'permission_request',
         toolUseId: call.toolCallId,

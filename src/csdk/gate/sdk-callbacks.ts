@@ -12,6 +12,14 @@ export interface CsdkPermissionOptions {
   readonly agentID?: string | undefined;
   /** Kept when the SDK repeats a request after a reconnect. */
   readonly requestId?: string | undefined;
+  /** The cause of the question in words: those of a hook that answered `ask`, for instance. */
+  readonly decisionReason?: string | undefined;
+  /** The path that the question is about, if there is one. */
+  readonly blockedPath?: string | undefined;
+  /** The kind of the cause: `hook`, `rule` or another. SDK 0.3.330 gives it, and does not declare it. */
+  readonly decisionReasonType?: unknown;
+  /** The `ask` rule that wants the question, where the cause does not tell of it. */
+  readonly matchedAskRule?: unknown;
 }
 
 /** The answer of `canUseTool`. More fields than these are passed on untouched. */

@@ -1,5 +1,6 @@
-import { oneLine } from '../../kernel/index.js';
+import { definedFields, oneLine } from '../../kernel/index.js';
 import type { ToolCall, ToolGate } from '../../stream/index.js';
+import { csdkError } from '../errors.js';
 import type { CallbackQueue } from '../frames/callback.js';
 import { isFields } from '../frames/frame.js';
 import { type AskedCalls, askedCalls, changedInput } from './asked-calls.js';
@@ -14,6 +15,7 @@ import {
   type CsdkPreToolUseOutput,
   csdkHookEvents,
 } from './sdk-callbacks.js';
+import { type SdkQuestions, sdkQuestion } from './sdk-question.js';
 
 /** Options for a gate beside the SDK's own permission rules. */
 export interface ToolGateOptions<
@@ -30,6 +32,12 @@ export interface ToolGateOptions<
    * input that it changes included. By default a call that the SDK asks about runs if the pipeline passes it.
    */
   readonly canUseTool?: CsdkCanUseTool<Options, Answer>;
+  /**
+   * The questions of the SDK that humans answer, by the approvals of the host (judgement §4.32). `none` (the default): a call that
+   * the SDK asks about runs if the pipeline passes it. `explicit`: those of an `ask` rule, and of a PreToolUse hook that answered
+   * `ask`. `all`: each, also about a call that no rule allows. Not beside a `canUseTool`, which answers them itself.
+   */
+  readonly sdkQuestions?: SdkQuestions;
   /** Told when the host's `canUseTool` has changed the input that the pipeline passed. */
   readonly onInput?: (toolCallId: string, args: Readonly<Record<string, unknown>>) => void;
   /**
@@ -55,6 +63,7 @@ export interface CsdkToolGate<
  * arguments become `updatedInput`. A gate that fails denies, and so does a hook that is out of time. Nothing is ever
  * thrown into the SDK.
  *
+ * @throws SluiceError `bad-sdk-questions`, if both `canUseTool` and `sdkQuestions` are given.
  * @example
  * const callbacks = callbackQueue();
  * const { canUseTool, hooks } = toolGate(request.gate, callbacks);
@@ -68,6 +77,9 @@ export function toolGate<
   callbacks: CallbackQueue,
   options: ToolGateOptions<Options, Answer> = {},
 ): CsdkToolGate<Options, Answer> {
+  const { canUseTool, sdkQuestions = 'none' } = options;
+  if (canUseTool !== undefined && sdkQuestions !== 'none')
+    throw csdkError('bad-sdk-questions', { sdkQuestions, problem: 'canUseTool answers them' });
   const calls = askedCalls(gate, callbacks);
   return { canUseTool: permissions(calls, options), hooks: hooksOf(calls, callbacks, options) };
 }
@@ -77,7 +89,7 @@ function permissions<
   Answer extends CsdkPermissionAnswer | null,
 >(
   calls: AskedCalls,
-  { canUseTool: host, onInput }: ToolGateOptions<Options, Answer>,
+  { canUseTool: host, onInput, sdkQuestions = 'none' }: ToolGateOptions<Options, Answer>,
 ): CsdkToolGate<Options, Answer>['canUseTool'] {
   type Said = Answer | CsdkPermissionAnswer;
   const answers = new Map<string, Promise<Said>>();
@@ -112,7 +124,9 @@ function permissions<
     const repeated = answers.get(requestId);
     if (repeated !== undefined) return repeated;
     const whose = subagentId === undefined ? {} : { subagentId };
-    const answer = ask({ toolCallId, toolName, args: input, ...whose }, sdk).then((said) => {
+    const question = sdkQuestion(toolName, sdk, sdkQuestions);
+    const call = { toolCallId, toolName, args: input, ...whose, ...definedFields({ question }) };
+    const answer = ask(call, sdk).then((said) => {
       if (signal.aborted) answers.delete(requestId);
       return said;
     });

@@ -65,6 +65,7 @@ export function askPeople(parts: HostParts, message: AskingMessage): Approvals {
         status: 'allowed',
         use: () => approvals.grants.use(grant),
         how: givenText(grant),
+        isGranted: true,
       };
     const { people } = message;
     const wait = async (): Promise<ApprovalAnswer> => {
