@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import type { ApprovalAnswer, ApprovalRequest } from '../../src/agent/index.js';
-import { type BridgeOptions, bridgeCsdk, bridgeQuery } from '../../src/csdk/index.js';
-import { allow, ask, cancel, type Handler, type Kernel } from '../../src/kernel/index.js';
-import { createTestKernel } from '../../src/testing/index.js';
-import { bridged, bridgedSession, frames, type Script } from '../support/bridge-lab.js';
+import type { ApprovalAnswer, ApprovalRequest } from '../../../src/agent/index.js';
+import { type BridgeOptions, bridgeCsdk, bridgeQuery } from '../../../src/csdk/index.js';
+import { allow, ask, cancel, type Handler, type Kernel } from '../../../src/kernel/index.js';
+import { createTestKernel } from '../../../src/testing/index.js';
+import { bridged, bridgedSession, frames, type Script } from '../../support/bridge-lab.js';
 
 const { init, text, call, answer, result } = frames;
 const byHook = { decisionReason: 'my hook wants a human', decisionReasonType: 'hook' };
