@@ -1,3 +1,4 @@
+import type { InboundMessage } from '../../channel/index.js';
 import type { HostParts } from '../parts/parts.js';
 import { parseCommandLine } from '../provided/commands.js';
 import { conversationOf } from '../session/routing.js';
@@ -17,6 +18,8 @@ export function joinKeyOf(
   const { message, senderProof } = decoded;
   const { content, sender, from, threadId, accountId = account.accountId } = message;
   if (message.isEdited === true || sender?.isBot === true) return undefined;
+  // the address of a group is that of many people
+  if (sender?.id === undefined && isOfGroup(message)) return undefined;
   if (message.commandSource !== undefined || parseCommandLine(content) !== undefined)
     return undefined;
   const place = {
@@ -33,4 +36,8 @@ export function joinKeyOf(
     ...[sender?.id ?? from, senderProof],
     ...[originatingChannel, originatingTo, sessionKey],
   ]);
+}
+
+function isOfGroup({ isGroup, groupId, guildId }: InboundMessage): boolean {
+  return isGroup === true || groupId !== undefined || guildId !== undefined;
 }

@@ -1,5 +1,6 @@
 import type { UpdateRecord } from '../journal/journal.js';
 import { longestJoin } from '../lanes/joins.js';
+import type { ReloadGate } from '../lanes/gate.js';
 import type { Place } from '../lanes/place.js';
 import type { HostParts } from '../parts/parts.js';
 import { laneOf } from './decode-update.js';
@@ -45,10 +46,7 @@ export async function joinUpdates(
     }
     await window.wait(leftMs > 0 ? leftMs : withinMs, { isForArrival: leftMs <= 0 });
   }
-  if (hasLeft) {
-    await gate.enter();
-    await place.enter();
-  }
+  if (hasLeft) await goOn(gate, place);
   const now = accounts.find(account.channel.id, account.accountId);
   if (now === undefined && journal.outlivesHost) {
     backlog.waiting.add(eventId);
@@ -61,6 +59,17 @@ export async function joinUpdates(
     ...(group.members.length > 0 && { joined: new Set(group.members) }),
     ...(isStopped && { isStopped }),
   };
+}
+
+/** Takes a place again, when the gate is open. A message that waits for its place has not begun: no reload waits for it. */
+async function goOn(gate: ReloadGate, place: Place): Promise<void> {
+  await place.enter();
+  while (!gate.isOpen) {
+    place.leave(); // what has begun may need it to come to its end
+    await gate.opened();
+    await place.enter();
+  }
+  return gate.enter();
 }
 
 async function recordOf(parts: HostParts, eventId: string): Promise<UpdateRecord | undefined> {

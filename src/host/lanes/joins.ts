@@ -99,6 +99,12 @@ export class Joins {
     else if (open.isForArrival) open.wake();
   }
 
+  /** An update of a lane was known, or could not be kept: a carrier that waits for its write looks again. */
+  notNew(lane: string): void {
+    const open = this.#windows.get(lane);
+    if (open?.isForArrival === true) open.wake();
+  }
+
   /** Lets the carrier of a lane begin. */
   close(lane: string): void {
     const open = this.#windows.get(lane);

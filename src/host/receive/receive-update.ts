@@ -56,6 +56,7 @@ export async function receiveUpdate(
   arrived?.();
   arriving.delete(eventId);
   if (accepted?.status === 'accepted') parts.joins?.arrived(lane, key);
+  else parts.joins?.notNew(lane);
   void feed(parts); // it may have waited for this one to be written down
   if (accepted === undefined) return 'refused';
   if (isToAcknowledge(parts, accepted)) await acknowledge(parts, account, update);
