@@ -1,6 +1,6 @@
 import type { UpdateRecord } from '../journal/journal.js';
-import { longestJoin } from '../lanes/joins.js';
 import type { ReloadGate } from '../lanes/gate.js';
+import { longestJoin } from '../lanes/joins.js';
 import type { Place } from '../lanes/place.js';
 import type { HostParts } from '../parts/parts.js';
 import { laneOf } from './decode-update.js';
