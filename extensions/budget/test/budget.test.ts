@@ -1,10 +1,11 @@
-import { defineExtension, select } from 'sluice';
+import { defineExtension, type Given, select } from 'sluice';
 import {
   expectCancelled,
   expectFailed,
   expectPassed,
   type LoadedForTest,
   loadForTest,
+  samplePayload,
   startTestHost,
   virtualClock,
 } from 'sluice/testing';
@@ -324,6 +325,41 @@ describe('a run', () => {
 });
 
 describe('the accounts', () => {
+  it('of principals differ by channel and sender, and those of unproven senders by account, whatever the ids hold (judgement §6.8)', async () => {
+    await using test = await lab({ perPrincipal: { tokens: 100 }, estimate });
+    const { message, ...sample } = samplePayload('routing.resolving');
+    const payload = { ...sample, message: { ...message, content: 'hello' } };
+    let count = 0;
+    const arriving = (given: Given) => {
+      const id = `m-${++count}`;
+      const routed = { ...payload, explicitRoute: { agentId: 'main' } };
+      return test.kernel.dispatch('routing.resolving', routed, { ...givenOf({ id }), ...given });
+    };
+    const by = (channel: string, senderId: string): Given => ({
+      principal: { channel, senderId, accountId: 'default', isOwner: false, roles: [] },
+    });
+    const at = (channel: string, id: string): Given => ({ accountRef: { channel, id } });
+    const senders = [by('a', 'b'), by('c', 'b'), by('a', 'b:c'), by('a:b', 'c'), by('a","b', 'c')];
+    for (const given of [
+      ...senders,
+      by('a', 'b","c'),
+      at('telegram', 'one'),
+      at('telegram', 'two'),
+    ]) {
+      expectPassed(await arriving(given));
+      expectCancelled(await arriving(given), refused);
+    }
+  });
+
+  it('of sessions are found for a route that names none (judgement §6.8)', async () => {
+    await using test = await lab({ perSession: { tokens: 100 }, estimate });
+    expectPassed(await arrive(test, { id: 'm-1', conversation: 'c-1' }));
+    expectCancelled(await arrive(test, { id: 'm-2', conversation: 'c-1' }), refused);
+    expectPassed(await arrive(test, { id: 'm-3', conversation: 'c-2' }));
+    const names = (await accountsOf(test.store, 'perSession')).map(({ name }) => name);
+    expect(names.toSorted()).toEqual(['agent:main:telegram:c-1', 'agent:main:telegram:c-2']);
+  });
+
   it('are there to the end of a day of 26 hours (judgement §6.14)', async () => {
     await using test = await loadForTest(budget, {
       config: { total: { tokens: 100 }, estimate, timeZone: 'Antarctica/Troll' },
