@@ -89,8 +89,10 @@ export function toolCalls(options: ToolCallsOptions) {
   ): Promise<ToolDecision> {
     const before = active.decision;
     try {
-      const decided = await before;
-      if (decided?.allowed === false) return decided;
+      if (before !== undefined) {
+        const decided = await before;
+        if (!decided.allowed) return decided;
+      }
       return await judge(active, signal, question, before && active.passed);
     } catch (error) {
       active.refusal = `the call could not be judged: ${oneLine(error)}`;
@@ -119,9 +121,9 @@ export function toolCalls(options: ToolCallsOptions) {
       family: 'agent.tool.calling',
       approvals,
       signal: stop,
-      dispatch: async (again) =>
+      dispatch: (again) =>
         again === undefined && before !== undefined
-          ? before.outcome // it was judged; only its question is open
+          ? Promise.resolve(before.outcome) // it was judged; only its question is open
           : calling(active, { gate: 'enforce', signal: stop }, again),
       ...definedFields({ runId, sessionKey, subagentId, question, allowed: before?.allowed }),
     });

@@ -18,6 +18,7 @@ export type ToolDecision =
 
 /**
  * Asks the pipeline about a tool call before it runs. It never rejects. Asked again about a call, it gives the same
- * decision; if it has allowed the call and the call now has a question, a human is asked first. An asker that no longer wants one aborts the signal.
+ * decision; if it has allowed the call and the call now has a question, a human is asked first. An asker that no longer
+ * wants one aborts the signal.
  */
 export type ToolGate = (call: ToolCall, signal?: AbortSignal) => Promise<ToolDecision>;
