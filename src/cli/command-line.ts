@@ -126,13 +126,13 @@ function programFor(shell: Shell): Command {
     )
     .version(shell.version, '-V, --version')
     .helpCommand(false)
-    .addHelpText('after', '\nExample:\n  $ echo hi | sluice run --quiet');
+    .addHelpText('after', '\nExample:\n  $ echo hi | sluice run --quiet')
+    .addHelpText('afterAll', `\n${exitCodeHelp}`);
   for (const { name, summary } of commands) program.command(name).description(summary);
   for (const command of [program, ...program.commands])
     command
-      .addHelpText('after', `\n${exitCodeHelp}`)
       .exitOverride()
-      .configureHelp({ helpWidth: shell.width })
+      .configureHelp({ helpWidth: shell.width, subcommandTerm: (one) => one.name() }) // the arguments of one are known
       .configureOutput({
         writeOut: (text) => shell.stdout.lines([text.trimEnd()]),
         writeErr: (text) => shell.stderr.lines([text.trimEnd()]),

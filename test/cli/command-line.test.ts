@@ -51,8 +51,13 @@ describe('the command line', () => {
     expect(code).toBe(0);
     expect(stdout).toContain('--json');
     expect(stdout).toContain(`$ sluice ${command}`);
-    expect(stdout).toContain('Exit codes:');
+    expect(stdout).toMatch(/Exit codes:\n(?: +\d+ .*\n)+$/); // they stand last, behind the examples
     expect(stdout.split('\n').filter((line) => line.length > 90)).toEqual([]);
+  });
+
+  it('lists each command alike, whichever is asked for', async () => {
+    const { stdout } = await runInMemory(['--help']);
+    expect((await runInMemory(['--help', 'explain'])).stdout).toBe(stdout);
   });
 
   it('shows the help where no command is given, and exits with 2', async () => {

@@ -39,7 +39,6 @@ export class Lanes {
   /** Lanes that have no job, and of which somebody was told that all together are full. */
   readonly #told = new Set<string>();
   #jobs = 0;
-  #entering = 0;
   #waitingForIdle: (() => void)[] = [];
   /** In the order of their coming: none is passed over for ever. */
   #waitingForAnyRoom: (() => void)[] = [];
@@ -57,11 +56,6 @@ export class Lanes {
   /** Jobs that run or wait, in all lanes. */
   get jobs(): number {
     return this.#jobs;
-  }
-
-  /** Jobs that are next in their lane and have not asked for a slot yet: they do so in this turn of the event loop. */
-  get entering(): number {
-    return this.#entering;
   }
 
   /** Tells whether a lane has no job. */
@@ -105,12 +99,7 @@ export class Lanes {
     job: (place: Place) => Promise<T>,
     { runsAtOnce = false }: { readonly runsAtOnce?: boolean } = {},
   ): Promise<T> {
-    const isEntering = this.isIdle(key) && !runsAtOnce;
-    if (isEntering) this.#entering++;
-    return this.#inLane(key, () => {
-      if (isEntering) this.#entering--;
-      return runsAtOnce ? this.#begin(job, noPlace) : this.#inSlot(job);
-    });
+    return this.#inLane(key, () => (runsAtOnce ? this.#begin(job, noPlace) : this.#inSlot(job)));
   }
 
   async #inLane<T>(key: string, job: () => Promise<T>): Promise<T> {

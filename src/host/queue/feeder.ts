@@ -86,8 +86,7 @@ export async function feed(parts: HostParts): Promise<void> {
  * wait for their session or for their agent.
  */
 export function isCrowded({ running, conversationLanes }: HostParts): boolean {
-  const { entering, areFull } = conversationLanes; // a commit may have kept hundreds, which all enter in this turn
-  return running.waiting + entering >= running.limit || areFull;
+  return running.waiting >= running.limit || conversationLanes.areFull;
 }
 
 /** Looks at the next open row. @returns whether to go on behind it. */

@@ -1,3 +1,4 @@
+import { realpathSync } from 'node:fs';
 import { basename, resolve } from 'node:path';
 import process from 'node:process';
 import { importError } from '../../extension/internal.js';
@@ -43,14 +44,15 @@ export async function loadLegacyPluginFrom(
   const { manifest, folder, asksFor, entries } = readPluginFolder(path, from);
   const [source, ...others] = entries;
   const { id } = manifest;
-  const sdk = findOpenclaw(source, openclaw === undefined ? undefined : resolve(from, openclaw));
+  const real = realpathSync(source); // Node knows a module by its real path
+  const sdk = findOpenclaw(real, openclaw === undefined ? undefined : resolve(from, openclaw));
   const refused = (needed: NeededSdk, cause?: unknown) =>
     legacyError('plugin-needs-sdk', { extensionId: id, ...needed, instead }, { cause });
   const missing = (file: string, specifier: string, name: string) =>
     refused(missingName(file, specifier, name, sdk));
   let module: unknown;
   try {
-    module = await importModule(offerSdk(source, folder, { sdk, missing }));
+    module = await importModule(offerSdk(real, realpathSync(folder), { sdk, missing }));
   } catch (thrown) {
     if (isSluiceError(thrown, 'plugin-needs-sdk')) throw thrown;
     const needed = neededSdk(thrown, source, sdk);

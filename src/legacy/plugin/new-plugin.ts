@@ -53,8 +53,10 @@ export function newPlugin(definition: PluginDefinition, options: LegacyPluginOpt
     diagnostics.push({ level, message: isThrown ? `${message}: ${oneLine(thrown)}` : message });
     logger[level](message, isThrown ? { error: thrown } : {});
   };
-  const refusals = refusalsOf(pluginId, options.unsupported ?? 'skip', ({ method, instead }) =>
-    logger.warn(`${method} is not supported. ${instead}`),
+  const refusals = refusalsOf(pluginId, options.unsupported ?? 'skip', (call) =>
+    logger.warn(
+      `${call.method} is not supported${call.place === undefined ? '' : ` (${call.place})`}. ${call.instead}`,
+    ),
   );
   const legacyLogger = legacyLoggerOf(logger, refusals);
   const services: Registering['services'] = [];

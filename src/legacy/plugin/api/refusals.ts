@@ -1,6 +1,7 @@
-import type { SluiceError } from '../../../kernel/index.js';
+import { definedFields, type SluiceError } from '../../../kernel/index.js';
 import { legacyError } from '../../errors.js';
 import type { UnsupportedCall } from '../shape/plugin.js';
+import { placeOfCall } from './place-of-call.js';
 import { mostSearched, StandIns, tooMany } from './stand-ins.js';
 import { type UnsupportedMember, unsupportedMembers } from './unsupported.js';
 
@@ -17,9 +18,15 @@ export function refusalsOf(
 ) {
   const calls: UnsupportedCall[] = [];
 
-  const note = (member: UnsupportedMember, method: string = member): void => {
+  /** @param called the function that the plugin has called: its caller is the place. */
+  const note = (
+    member: UnsupportedMember,
+    method: string = member,
+    called?: () => unknown,
+  ): void => {
     if (calls.some((call) => call.method === method)) return;
-    const call = { method, instead: unsupportedMembers[member] };
+    const place = called && placeOfCall(called, method);
+    const call = { method, instead: unsupportedMembers[member], ...definedFields({ place }) };
     calls.push(call);
     onCall(call);
   };
@@ -30,9 +37,9 @@ export function refusalsOf(
     return legacyError('plugin-unsupported', { extensionId, method, instead });
   };
 
-  const standIns = new StandIns((path) => {
+  const standIns = new StandIns((path, called) => {
     const member = memberOf(path);
-    if (member !== undefined) note(member, path);
+    if (member !== undefined) note(member, path, called);
     if (how === 'refuse') throw refused(path);
   });
 
@@ -64,9 +71,12 @@ export function refusalsOf(
     /** Writes a call down without refusing it. */
     note: (member: UnsupportedMember): void => note(member),
     /** A method that refuses. */
-    method: (member: UnsupportedMember) => (): void => {
-      note(member);
-      if (how === 'refuse') throw refused(member);
+    method: (member: UnsupportedMember) => {
+      const called = (): void => {
+        note(member, member, called);
+        if (how === 'refuse') throw refused(member);
+      };
+      return called;
     },
     /** An object of which every member, however deep, is a method that refuses. */
     part: (member: UnsupportedMember): unknown => standIns.make(member),

@@ -15,25 +15,25 @@ const marked = new RegExp(`${mark}([^${mark}]*)${mark}`, 'u');
  * as far as it can. Each is empty as a list and its path as a text, and is recognised in whatever the plugin hands over.
  */
 export class StandIns {
-  readonly #onCall: (path: string) => void;
+  readonly #onCall: (path: string, called: () => unknown) => void;
   readonly #paths = new WeakMap<object, string>();
   /** The first call within a piece of work of the plugin. */
   readonly #work = new AsyncLocalStorage<{ called?: string }>();
   /** Nothing is searched for as long as the plugin has not touched one. */
   #isTouched = false;
 
-  /** @param onCall is told of each call. If it throws, the call does. */
-  constructor(onCall: (path: string) => void) {
+  /** @param onCall is told of each call, with the function that was called. If it throws, the call does. */
+  constructor(onCall: (path: string, called: () => unknown) => void) {
     this.#onCall = onCall;
   }
 
   /** Makes one. A read of a member does not count as a use, because plugins pass `api.runtime` on. A call counts. */
   make(path: string): unknown {
-    const call = (): unknown => {
+    const call = (): object => {
       this.#isTouched = true;
       const work = this.#work.getStore();
       if (work !== undefined) work.called ??= path;
-      this.#onCall(path);
+      this.#onCall(path, call);
       return standIn;
     };
     // biome-ignore lint/complexity/useArrowFunction: what stands in for a class is called with "new", which an arrow is not
@@ -46,7 +46,7 @@ export class StandIns {
         return this.make(`${path}.${key}`);
       },
       apply: call,
-      construct: () => call() as object, // the proxy that is being made
+      construct: call,
     });
     this.#paths.set(standIn, path);
     return standIn;

@@ -34,13 +34,14 @@ interface RequireLoader {
 /**
  * Offers a plugin the code of its OpenClaw, and for what that lacks Sluice's own names.
  *
- * @param folder the plugin's folder: `require` of its files is served.
+ * @param folder the plugin's folder: `require` and `import()` of its files is served.
  * @returns the URL that its entry file is imported by.
  */
 export function offerSdk(source: string, folder: string, user: SdkUser): string {
   offerOf().users.set(folder, user);
   const url = new URL(markedUrl(pathToFileURL(source).href));
   url.searchParams.set('openclaw', user.sdk.path ?? '');
+  url.searchParams.set('plugin', `${pathToFileURL(folder).href}/`);
   return url.href;
 }
 

@@ -62,7 +62,7 @@ function stringEnum(values: readonly string[], options: Fields = {}): object {
  * The names that Sluice offers in place of each module `openclaw/plugin-sdk*` if no OpenClaw has that module: those that plugins by others
  * than OpenClaw use most. Written for Sluice; each behaves as OpenClaw documents it.
  */
-export const ownNames: Fields = {
+export const ownNames: Fields = Object.freeze({
   definePluginEntry: pluginEntry(emptyPluginConfigSchema),
   defineChannelPluginEntry: channelEntry(emptyPluginConfigSchema),
   emptyPluginConfigSchema,
@@ -76,4 +76,4 @@ export const ownNames: Fields = {
   createPluginRuntimeStore,
   DEFAULT_ACCOUNT_ID: 'default',
   normalizeAccountId,
-};
+});

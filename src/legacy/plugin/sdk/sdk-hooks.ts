@@ -1,6 +1,7 @@
 /**
  * The hooks that Node calls when a plugin imports. They are JavaScript in a text, as they run in a thread of their own. The URL of a
  * plugin's module names the folder of its OpenClaw in `openclaw`, empty for none; a module hands it on to those that it imports by path.
+ * The URL of the entry file also names the plugin's folder, by which the files that no hook has marked are known: those of CommonJS.
  *
  * A plugin was written for a loader that gives each module `require`, `__filename` and `__dirname`, and that takes a path without its ending.
  */
@@ -12,7 +13,22 @@ let esbuild;
 export function initialize(data) { ({ own, compiler } = data); }
 const isPath = (specifier) => /^(\\.{0,2}\\/|\\.{1,2}$|file:)/.test(specifier);
 const missing = ['ERR_MODULE_NOT_FOUND', 'ERR_PACKAGE_PATH_NOT_EXPORTED', 'ERR_UNSUPPORTED_DIR_IMPORT'];
+const folders = new Map();
 const rootOf = (url) => (url?.startsWith('file:') ? new URL(url).searchParams.get('openclaw') : null);
+function learn(specifier) {
+  if (!/^file:.*[?&]plugin=/.test(specifier)) return;
+  const { searchParams } = new URL(specifier);
+  if (searchParams.has('openclaw')) folders.set(searchParams.get('plugin'), searchParams.get('openclaw'));
+}
+function rootOfFolder(url) {
+  if (!url?.startsWith('file:')) return null;
+  for (let end = url.lastIndexOf('/'); end > 7; end = url.lastIndexOf('/', end - 1)) {
+    const root = folders.get(url.slice(0, end + 1));
+    if (root !== undefined) return root;
+    if (url.slice(0, end).endsWith('/node_modules')) return null;
+  }
+  return null;
+}
 async function found(specifier, context, next, others) {
   try {
     return await next(specifier, context);
@@ -26,9 +42,12 @@ async function found(specifier, context, next, others) {
   }
 }
 export async function resolve(specifier, context, next) {
-  const root = rootOf(context.parentURL);
+  learn(specifier);
+  const marked = rootOf(context.parentURL);
+  const isOpenclaw = /^openclaw(\\/|$)/.test(specifier);
+  const root = marked ?? (isOpenclaw ? rootOfFolder(context.parentURL) : null);
   if (root === null) return next(specifier, context);
-  if (/^openclaw(\\/|$)/.test(specifier)) {
+  if (isOpenclaw) {
     const offered = { url: own, format: 'module', shortCircuit: true };
     const isSdk = /^openclaw\\/plugin-sdk(\\/|$)/.test(specifier);
     if (root === '') return isSdk ? offered : next(specifier, context);

@@ -28,7 +28,7 @@ export function neededSdk(thrown: unknown, source: string, sdk: PluginSdk): Need
       text,
     ) ?? [];
   if (module !== undefined && name !== undefined)
-    return missingName(placeIn(thrown) ?? source, module, name, sdk);
+    return missingName(placeIn(thrown, module, name) ?? source, module, name, sdk);
   const file = importerIn(text) ?? source;
   const missing = missingIn(thrown);
   if (missing !== undefined && /^openclaw(\/|$)/.test(missing)) {
@@ -58,11 +58,23 @@ export function missingName(
   return { file, specifier, problem };
 }
 
-/** The file and line with which the stack of a failed import begins. */
-function placeIn(thrown: unknown): string | undefined {
+/** The file with which the stack of a failed import begins, and the line of the name there: the stack has that of the compiled text. */
+function placeIn(thrown: unknown, module: string, name: string): string | undefined {
   const stack = thrown instanceof Error ? (thrown.stack ?? '') : '';
   const [, url, line] = /^(file:\S+?)(?:\?\S*)?:(\d+)$/m.exec(stack) ?? [];
-  return url === undefined ? undefined : `${fileURLToPath(url)}:${line}`;
+  if (url === undefined) return undefined;
+  const file = fileURLToPath(url);
+  return `${file}:${lineOf(readFileSync(file, 'utf8'), module, name) ?? line}`;
+}
+
+/** The line on which a text imports a name of a module, counted from 1. */
+function lineOf(text: string, module: string, name: string): number | undefined {
+  const names = /(?:import|export)\b([^'";]*?)\bfrom\s*['"]([^'"]+)['"]/g;
+  for (const { 0: all, 1: list = '', 2: from, index } of text.matchAll(names)) {
+    const at = list.split(/[\s,{}]+/).includes(name) ? index + all.indexOf(name) : undefined;
+    if (from === module && at !== undefined) return text.slice(0, at).split('\n').length;
+  }
+  return undefined;
 }
 
 /** Node names the importing file at the end, as a path or as a URL. */

@@ -38,6 +38,8 @@ export interface UnsupportedCall {
   readonly method: string;
   /** A sentence about the thing to use instead. */
   readonly instead: string;
+  /** The file of the call, and its line if that is known: `/plugins/pigeon/index.ts:12`. */
+  readonly place?: string;
 }
 
 /** Something that was found while a plugin was loaded or started. */

@@ -1,0 +1,121 @@
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { compileFunction, constants } from 'node:vm';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createKernel } from '../../../src/kernel/index.js';
+import { type LegacyPlugin, loadLegacyPluginFrom } from '../../../src/legacy/index.js';
+
+/** Node's own `import()`: the one in this file is the test runner's, which calls no hooks. */
+const importModule = compileFunction('return import(specifier)', ['specifier'], {
+  importModuleDynamically: constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
+}) as (specifier: string) => Promise<unknown>;
+
+let from = '';
+
+beforeAll(() => {
+  from = realpathSync(mkdtempSync(join(tmpdir(), 'sluice-modules-')));
+});
+
+afterAll(() => rmSync(from, { recursive: true }));
+
+/** Writes a plugin. */
+function plugin(name: string, files: Readonly<Record<string, string>>): string {
+  const manifest = JSON.stringify({ id: name, configSchema: {} });
+  for (const [file, text] of Object.entries({ 'openclaw.plugin.json': manifest, ...files })) {
+    const path = join(from, name, file);
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, text);
+  }
+  return join(from, name);
+}
+
+const openclaw = (version: string, named: string): Readonly<Record<string, string>> => ({
+  'package.json': JSON.stringify({
+    name: 'openclaw',
+    version,
+    type: 'module',
+    exports: { './plugin-sdk': './sdk.js' },
+  }),
+  'sdk.js': `export const named = '${named}';`,
+});
+
+const load = (path: string, options: { readonly openclaw?: string } = {}): Promise<LegacyPlugin> =>
+  loadLegacyPluginFrom(path, { kernel: createKernel(), from, importModule, ...options });
+
+describe('where the modules of a plugin lie (event-pipeline §17.13)', () => {
+  it('a CommonJS plugin behind a symbolic link is served, with the openclaw beside its real folder', async () => {
+    const path = plugin('real', {
+      'index.cjs': `module.exports = { name: require('openclaw/plugin-sdk').named, register() {} };`,
+    });
+    plugin('real/node_modules/openclaw', openclaw('2026.3.13', 'beside'));
+    const link = join(from, 'link');
+    symlinkSync(path, link);
+    expect(await load(link)).toMatchObject({
+      name: 'beside',
+      sdk: { from: 'beside', path: join(path, 'node_modules', 'openclaw') },
+    });
+    const own = plugin('real-2', {
+      'index.cjs': `module.exports = { name: require('openclaw/plugin-sdk').DEFAULT_ACCOUNT_ID, register() {} };`,
+    });
+    symlinkSync(own, join(from, 'link-2'));
+    expect((await load(join(from, 'link-2'))).name).toBe('default');
+  });
+
+  it('import() in a CommonJS file is served', async () => {
+    const path = plugin('imports-late', {
+      'index.cjs': `module.exports = { name: 'n', register() {} };
+        globalThis.sluiceLate = import('openclaw/plugin-sdk').then((sdk) => sdk.DEFAULT_ACCOUNT_ID, (error) => error.message);`,
+    });
+    await load(path);
+    expect(await (globalThis as { sluiceLate?: Promise<unknown> }).sluiceLate).toBe('default');
+  });
+
+  it('two plugins of one process have each its own openclaw', async () => {
+    const text = {
+      'index.mjs': `import { named } from 'openclaw/plugin-sdk';
+        export default { name: named + ' ' + require('openclaw/plugin-sdk').named, register() {} };`,
+    };
+    plugin('older', openclaw('2026.3.13', 'old'));
+    plugin('newer', openclaw('2026.9.6', 'new'));
+    const [one, other] = await Promise.all([
+      load(plugin('one', text), { openclaw: 'older' }),
+      load(plugin('other', text), { openclaw: 'newer' }),
+    ]);
+    expect([one.name, other.name]).toEqual(['old old', 'new new']);
+  });
+
+  it('a plugin cannot change the names that Sluice offers to the others', async () => {
+    const path = plugin('changes', {
+      'index.cjs': `'use strict'; const told = [];
+        try { require('openclaw/plugin-sdk').DEFAULT_ACCOUNT_ID = 'mine'; } catch (error) { told.push(error.name); }
+        module.exports = { name: told + require('openclaw/plugin-sdk').DEFAULT_ACCOUNT_ID, register() {} };`,
+    });
+    expect((await load(path)).name).toBe('TypeErrordefault');
+  });
+
+  it('the line of a missing name is that of the file as it was written', async () => {
+    for (const [name, file, text] of [
+      ['line-ts', 'index.ts', '// one\n\ninterface A {\n  a: 1;\n}\n'],
+      ['line-require', 'index.mjs', '// one\n\n// require\n/* a\n b */\n'],
+    ] as const) {
+      const code = `${text}import { neverThere } from 'openclaw/plugin-sdk/core';\nexport default () => neverThere;\n`;
+      const thrown = await load(plugin(name, { [file]: code })).catch((error: unknown) => error);
+      expect(thrown).toHaveProperty('message', expect.stringContaining(`${file}:6 imports`));
+    }
+  });
+});
+
+describe('a skipped call (event-pipeline §17.12)', () => {
+  it('is told once, by its name and its place in the file as it was written', async () => {
+    const path = plugin('skips', {
+      'index.ts': `interface Many {\n  a: 1;\n}\nexport default (api: any): void => {\n  api.registerHttpHandler(() => {});
+  new api.runtime.tts.Speaker();\n  api.registerHttpHandler(() => {});\n};\n`,
+    });
+    const { unsupported } = await load(path);
+    expect(unsupported.map(({ method, place }) => [method, place])).toEqual([
+      ['api.registerHttpHandler', join(path, 'index.ts:5')],
+      ['api.runtime.tts.Speaker', join(path, 'index.ts:6')],
+    ]);
+  });
+});
