@@ -53,10 +53,11 @@ export function newPlugin(definition: PluginDefinition, options: LegacyPluginOpt
     diagnostics.push({ level, message: isThrown ? `${message}: ${oneLine(thrown)}` : message });
     logger[level](message, isThrown ? { error: thrown } : {});
   };
-  const refusals = refusalsOf(pluginId, options.unsupported ?? 'skip', (call) =>
-    logger.warn(
-      `${call.method} is not supported${call.place === undefined ? '' : ` (${call.place})`}. ${call.instead}`,
-    ),
+  const refusals = refusalsOf(
+    pluginId,
+    options.unsupported ?? 'skip',
+    ({ method, instead, place }) =>
+      logger.warn(`${method} is not supported. ${instead}`, definedFields({ place })),
   );
   const legacyLogger = legacyLoggerOf(logger, refusals);
   const services: Registering['services'] = [];
