@@ -23,6 +23,7 @@ import {
 } from '../settings/settings.js';
 import { asCliCommand } from '../shell/cli-command.js';
 import { type ExitCode, exitCodes } from '../shell/exit-codes.js';
+import { holdProcess } from '../shell/hold-process.js';
 import type { Shell } from '../shell/shell.js';
 import { channelsOf } from './channels-of.js';
 import { consoleInput } from './console-input.js';
@@ -257,6 +258,7 @@ async function untilStopped(
   };
   stop.addEventListener('abort', stopHost, { once: true });
   if (stop.aborted) return true;
+  using _held = holdProcess(); // a channel may have nothing that does: one that takes messages in by a route, say
   await host.start();
   onStarted();
   return (await host.stopped).drained;

@@ -136,6 +136,19 @@ describe('a health port of the command line (§20.4)', () => {
     expect((await cli.ended).code).toBe(130);
   });
 
+  it('D1: a host whose channel takes messages in by a route alone stays until it is told to stop (§20.12)', async () => {
+    const from = ['--extension', fixture('hook.ts'), '--channel', 'hook'];
+    const cli = new CliProcess(['run', ...from, '--health-port', '0']);
+    cli.child.stdin.end();
+    await cli.until('the process is still there');
+    const url = `${healthUrl(cli.stderr)}/hook`;
+    const { status } = await fetch(url, { method: 'POST', body: 'coo' });
+    expect(status).toBe(202);
+    await cli.until('the hook answers coo');
+    cli.child.kill('SIGTERM');
+    expect((await cli.ended).code).toBe(0);
+  });
+
   it.each([
     [['--health-port', 'http'], 2, '"http" is no port'],
     [['--health-port', '70000'], 2, '"70000" is no port'],
