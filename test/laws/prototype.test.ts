@@ -109,6 +109,13 @@ describe('a patch', () => {
     },
   );
 
+  it('names the declared keys in a sentence of their own if none is near (§6.3)', () => {
+    const { kernel } = createLab();
+    contributor(kernel, 'lab.sync')('mutator', 'm', () => ({ nothingLikeIt: 'x' }));
+    const [failure] = kernel.dispatchSync('lab.sync', { title: 'hello' }).failures;
+    expect(failure?.message).toContain('"nothingLikeIt" is not declared. It may have: ');
+  });
+
   it('names the nearest declared key (§6.3)', () => {
     const { kernel } = createLab();
     contributor(kernel, 'lab.sync')('mutator', 'm', () => ({ titel: 'x' }));

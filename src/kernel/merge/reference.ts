@@ -89,6 +89,6 @@ export function unknownField(key: string, fields: readonly Field[]): Refusal {
   const close = nearest(key, names);
   return {
     kind: 'bad-output',
-    problem: `"${key}" is not declared${close === undefined ? '' : `; did you mean "${close}"?`} It may have: ${names.join(', ')}`,
+    problem: `"${key}" is not declared${close === undefined ? '.' : `; did you mean "${close}"?`} It may have: ${names.join(', ')}`,
   };
 }

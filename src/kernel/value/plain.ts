@@ -23,9 +23,10 @@ export function isPlain(value: object): boolean {
 export function oddity(value: unknown): string {
   if (typeof value === 'function') return 'a function is not data';
   if (typeof value === 'symbol') return 'a symbol is not data';
-  if (ArrayBuffer.isView(value)) return 'bytes cannot be frozen';
-  if (value instanceof Map || value instanceof Set || value instanceof Date)
-    return `a ${value.constructor.name} cannot be frozen`;
+  if (ArrayBuffer.isView(value)) return 'bytes cannot be frozen; write a Base64 text instead';
+  if (value instanceof Date) return 'a Date cannot be frozen; write a number or a text instead';
+  if (value instanceof Map) return 'a Map cannot be frozen; write an object instead';
+  if (value instanceof Set) return 'a Set cannot be frozen; write an array instead';
   return 'an instance of a class is not plain data';
 }
 

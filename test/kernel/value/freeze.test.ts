@@ -119,7 +119,7 @@ describe('what cannot be frozen', () => {
   const culprits: readonly (readonly [string, unknown, RegExp])[] = [
     ['Map', new Map(), /Map cannot be frozen/],
     ['Set', new Set(), /Set cannot be frozen/],
-    ['Date', new Date(0), /Date cannot be frozen/],
+    ['Date', new Date(0), /Date cannot be frozen; write a number or a text instead/],
     ['WeakMap', new WeakMap(), /instance of a class/],
     ['a typed array', new Uint8Array(2), /bytes/],
     ['a view', new DataView(new ArrayBuffer(1)), /bytes/],
