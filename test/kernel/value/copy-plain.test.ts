@@ -75,7 +75,9 @@ describe('a copy of a value from outside', () => {
   it('has its shared fields by reference (§1.7)', () => {
     const raw = new Map();
     expect(copied({ raw, a: 1 }, ['raw'])).toEqual({ raw, a: 1 });
-    expect(problemOf({ inner: { raw } })).toBe('/inner/raw: a Map cannot be frozen; write an object instead');
+    expect(problemOf({ inner: { raw } })).toBe(
+      '/inner/raw: a Map cannot be frozen; write an object instead',
+    );
   });
 
   it('runs no accessor (§1.6)', () => {
