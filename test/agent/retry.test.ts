@@ -26,6 +26,19 @@ function flaky(failures = Number.POSITIVE_INFINITY) {
 }
 
 describe('a turn with attempts left', () => {
+  it('D2: falls back to a model of its own provider where another has the same id (§16.21)', async () => {
+    const own = flaky();
+    const other = flaky();
+    const { result } = turnLab({
+      provider: own.provider,
+      providers: [other.provider],
+      retry: { fallbacks: [{ provider: 'scripted', model: 'good' }] },
+    });
+    expect((await result).assistantTexts).toEqual(['from good']);
+    expect(own.asked.map(({ model }) => model)).toEqual(['bad', 'good']);
+    expect(other.asked).toEqual([]);
+  });
+
   it('resolves its model once, and repeats all else for each attempt (seed 001, facts of the live runner)', async () => {
     const { provider } = flaky(1);
     const { result, families, outcomes } = turnLab({ provider, retry: { maxAttempts: 3 } });

@@ -40,8 +40,8 @@ export function turnLab({ contribute, outOfOrder, ...options }: TurnLabOptions =
   contribute?.(test.kernel);
   const written: TranscriptEntry[] = [];
   const { provider = echoProvider(), providers = [provider] } = options;
-  const all = new Map(providers.map((one) => [one.id, watched(one)]));
-  const first = all.get(provider.id) ?? watched(provider);
+  const all = new Map(providers.map((one) => [one, watched(one)]));
+  const first = all.get(provider) ?? watched(provider);
   const running = runAgentTurn({
     kernel: test.kernel,
     message: { text: 'hello' },

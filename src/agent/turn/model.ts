@@ -39,7 +39,7 @@ export async function resolveModel(scope: AttemptScope): Promise<ModelChoice> {
     provider: outcome.payload.provider ?? emitted.provider,
     model: outcome.payload.model ?? emitted.model,
   };
-  const choice = chooseModel({ emitted, resolved }, providers);
+  const choice = chooseModel({ emitted, resolved }, providers, provider);
   if (typeof choice === 'string') throw new RunFailure('no-model', choice);
   return choice;
 }
@@ -48,6 +48,7 @@ export async function resolveModel(scope: AttemptScope): Promise<ModelChoice> {
  * Validates the wish for a model against what is on offer. Backend selection fails closed: nothing is put in
  * the place of a model that is not there. A provider that was chosen without a model gets its own default.
  *
+ * @param own the provider of the agent: its id means it, also if another provider has the same id (spec §16.21).
  * @returns the choice, or why there is none, with the list of what there is.
  * @example
  * const choice = chooseModel({ emitted, resolved }, providers);
@@ -56,9 +57,11 @@ export async function resolveModel(scope: AttemptScope): Promise<ModelChoice> {
 export function chooseModel(
   wish: ModelWish,
   providers: readonly AgentProvider[],
+  own?: AgentProvider,
 ): ModelChoice | string {
   const { emitted, resolved } = wish;
-  const provider = providers.find(({ id }) => id === resolved.provider);
+  const isMeant = ({ id }: AgentProvider): boolean => id === resolved.provider;
+  const provider = own !== undefined && isMeant(own) ? own : providers.find(isMeant);
   if (provider === undefined)
     return `there is no provider "${resolved.provider}"; there are: ${list(providers)}`;
   const onlyProviderChosen =

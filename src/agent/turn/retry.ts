@@ -41,7 +41,7 @@ export async function nextAttempt(scope: RetryScope): Promise<NextAttempt | unde
     return undefined;
   }
   const offered = fallbacks.flatMap((wish) => {
-    const choice = chooseModel({ emitted: wish, resolved: wish }, providers);
+    const choice = chooseModel({ emitted: wish, resolved: wish }, providers, provider);
     if (typeof choice !== 'string') return [choice];
     logger.warn('a fallback is passed over', { ...wish, detail: choice });
     return [];

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { memoryJournal, memoryStore } from '../../../src/host/index.js';
-import { allow, cancel, defineExtension } from '../../../src/index.js';
+import { allow, cancel, defineExtension, select } from '../../../src/index.js';
 import {
   commandContext,
   expectDenied,
@@ -63,6 +63,25 @@ describe('a test host', () => {
     expectReply(end, 'I could not.');
     expect(ran).toEqual([]);
     expect(agent.requests.map(({ prompt }) => prompt)).toEqual(['clean up']);
+  });
+
+  it('D2: two scripted agents with the id that both have by default answer for themselves (event-pipeline §16.21)', async () => {
+    const routes = defineExtension({
+      id: 'routes',
+      setup: (api) =>
+        api.resolve('routing.resolving', 'by-text', ({ payload }) =>
+          select({ agentId: payload.message.content === 'hey ops' ? 'ops' : 'main' }),
+        ),
+    });
+    await using test = await startTestHost({
+      extensions: [routes],
+      agents: [
+        { id: 'main', provider: scriptedAgent([['from main']]) },
+        { id: 'ops', provider: scriptedAgent([['from ops']]) },
+      ],
+    });
+    expectReply(await test.say('hey main'), 'from main');
+    expectReply(await test.say('hey ops'), 'from ops');
   });
 
   it('turns time by hand: a send that has to wait goes out when its time has come', async () => {
