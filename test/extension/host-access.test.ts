@@ -143,6 +143,8 @@ describe('the grants of acts (extensions-that-act §1.3)', () => {
 
   it.each([
     ['shedule', /names no trusted field of a stage; did you mean "schedule"\?/],
+    ['tpa', /"tpa" names no trusted field of a stage; did you mean "tap"\?/],
+    ['provid:route', /names no trusted field of a stage; did you mean "provide:route"\?/],
     ['schedule:daily', /names no trusted field/],
     ['send:', /names no channel/],
     ['send:two words', /names no channel/],

@@ -107,6 +107,32 @@ describe('a host (§13.5)', () => {
   });
 });
 
+describe('D3: a route of an extension (extensions-that-act §1.3)', () => {
+  const metrics = defineExtension({
+    id: 'metrics',
+    setup(api) {
+      api.provide('route', { path: '/metrics', handler: () => new Response('0') });
+    },
+  });
+
+  it.each([
+    [['tap'], 'loaded'],
+    [['agent.prompt.building:systemPrompt', 'dispatch:egress.sent'], 'loaded'],
+    [['tap', 'schedule'], 'disabled'],
+    [['veto:egress.*'], 'disabled'],
+    [['tap', 'provide:route'], 'loaded'],
+  ])(
+    'of an extension that is granted %j is %s: some grants limit nothing else',
+    async (given, status) => {
+      await using lab = await hostLab({
+        extensions: [{ extension: metrics }],
+        grants: { metrics: given },
+      });
+      expect(lab.host.extensions).toMatchObject([{ extensionId: 'metrics', status }]);
+    },
+  );
+});
+
 describe('M4: under least privilege', () => {
   const provider = defineExtension({
     id: 'acme',

@@ -1,7 +1,7 @@
 import { kernelError } from '../errors.js';
 import type { Stage } from '../stage/stage.js';
 import { type HandlerClass, handlerClasses } from '../stage/vocabulary.js';
-import { didYouMean } from '../value/nearest.js';
+import { didYouMean, nearest } from '../value/nearest.js';
 
 /** The options of grants. */
 export interface GrantsOptions {
@@ -77,10 +77,9 @@ export class Grants {
   }
 
   #add(extensionId: string, given: readonly string[], option: string): Disposable {
-    for (const grant of given) {
-      const problem = this.#problem(grant);
-      if (problem !== undefined) throw kernelError('bad-option', { option, problem });
-    }
+    const problems = given.flatMap((grant) => this.#problem(grant) ?? []);
+    if (problems.length > 0)
+      throw kernelError('bad-option', { option, problem: problems.join(', and ') });
     const own = this.#held.get(extensionId) ?? new Set();
     const list = [...given];
     this.#held.set(extensionId, own.add(list));
@@ -98,7 +97,7 @@ export class Grants {
     const [family = '', field = ''] = grant.split(':');
     const isWhole = grant === `${family}:${field}`;
     if (isWhole && this.#stages.get(family)?.trusted.includes(field) === true) return undefined;
-    return `"${grant}" names no trusted field of a stage${didYouMean(grant, wholeVerbs)}`;
+    return `"${grant}" names no trusted field of a stage${didYouMean(grant, this.#near(family, field))}`;
   }
 
   #verbProblem(grant: string, given: VerbGrant): string | undefined {
@@ -115,7 +114,26 @@ export class Grants {
     );
     if (fits) return undefined;
     const what = isDispatch ? 'stage' : 'stage that allows the class';
-    return `"${grant}" covers no ${what}${didYouMean(given.pattern, this.#stages.keys())}`;
+    return `"${grant}" covers no ${what}${didYouMean(given.pattern, this.#patterns())}`;
+  }
+
+  /** The grants that one which names no field may have meant. */
+  #near(verb: string, pattern: string): string[] {
+    const fields = [...this.#stages.values()].flatMap(({ family, trusted }) =>
+      trusted.map((field) => `${family}:${field}`),
+    );
+    const close = nearest(verb, verbs);
+    return [...wholeVerbs, ...fields, ...(close === undefined ? [] : [`${close}:${pattern}`])];
+  }
+
+  /** The families, and the patterns of those with a common beginning. */
+  #patterns(): Set<string> {
+    const families = [...this.#stages.keys()];
+    const prefixes = families.flatMap((family) => {
+      const names = family.split('.');
+      return names.slice(1).map((_, at) => `${names.slice(0, at + 1).join('.')}.*`);
+    });
+    return new Set([...families, ...prefixes]);
   }
 }
 

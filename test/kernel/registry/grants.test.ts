@@ -63,14 +63,32 @@ describe('grants of classes (§12.5)', () => {
   });
 
   it.each([
-    ['veto:egres.*', /"veto:egres.\*" covers no stage that allows the class/],
+    [
+      'veto:egres.*',
+      /"veto:egres.\*" covers no stage that allows the class; did you mean "egress.\*"\?/,
+    ],
+    ['veto:nope.*', /"veto:nope.\*" covers no stage that allows the class/],
     ['veto:egress.sent', /covers no stage/],
-    ['vetoes:egress.*', /names no trusted field/],
+    ['vetoes:egress.*', /names no trusted field of a stage; did you mean "veto:egress.\*"\?/],
+    [
+      'agent.prompt.building:systemPromt',
+      /names no trusted field of a stage; did you mean "agent.prompt.building:systemPrompt"\?/,
+    ],
     ['egress.preparing:content', /names no trusted field/],
     ['veto', /names no trusted field/],
   ])('that grant nothing are refused: %s', (grant, problem) => {
     expect(() => createTestKernel({ grants: { acme: [grant] } })).toThrow(
       expect.objectContaining({ code: 'bad-option', message: expect.stringMatching(problem) }),
+    );
+  });
+
+  it('D4: that grant nothing are told all at once', () => {
+    expect(() => createTestKernel({ grants: { acme: ['veto:nope.*', 'tpa', 'tap'] } })).toThrow(
+      expect.objectContaining({
+        code: 'bad-option',
+        message:
+          'Option "grants["acme"]" is wrong: "veto:nope.*" covers no stage that allows the class, and "tpa" names no trusted field of a stage; did you mean "tap"?.',
+      }),
     );
   });
 
