@@ -111,7 +111,7 @@ describe('D3: a route of an extension (extensions-that-act §1.3)', () => {
   const metrics = defineExtension({
     id: 'metrics',
     setup(api) {
-      api.provide('route', { path: '/metrics', handler: () => new Response('0') });
+      api.provide('route', { method: 'GET', path: '/metrics', handler: () => new Response('0') });
     },
   });
 
