@@ -35,9 +35,9 @@ export function budgetCommand(accounts: Accounts, clock: Clock): ChatCommand {
 async function report(
   accounts: Accounts,
   clock: Clock,
-  { message, principal, agentId, sessionKey }: ChatCommandContext,
+  { message, accountId, principal, agentId, sessionKey }: ChatCommandContext,
 ): Promise<string> {
-  const { channel, accountId = 'default', conversationId = message.from } = message;
+  const { channel, conversationId = message.from } = message;
   const conversation = [channel, accountId, conversationId];
   const isOwner = principal?.isOwner === true;
   const places = accounts

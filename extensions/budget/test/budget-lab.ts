@@ -2,7 +2,7 @@ import type { Given, PayloadOf, Principal } from 'sluice';
 import type { AgentProvider, AgentRequest, SessionUsage } from 'sluice/stream';
 import { type LoadedForTest, samplePayload } from 'sluice/testing';
 
-/** What a turn of the agent reports. `undefined`: nothing. */
+/** The usage that a turn of the agent reports. `undefined`: nothing. */
 export type Reported = Partial<SessionUsage> | undefined;
 
 /** An agent that says what it was asked, and reports usage. */

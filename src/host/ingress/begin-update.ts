@@ -6,7 +6,11 @@ export function isLeftToNext({ signal, backlog, journal }: HostParts): boolean {
   return journal.outlivesHost && (signal.aborted || backlog.isClosed);
 }
 
-/** Begins an update, with those that join it, unless that was done. @returns whether it has begun; else it is tried again later. Never rejects. */
+/**
+ * Begins an update, with those that join it, unless that was done. Never rejects.
+ *
+ * @returns whether it has begun; else it is tried again later.
+ */
 export async function beginUpdate(
   parts: HostParts,
   eventId: string,

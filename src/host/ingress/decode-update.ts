@@ -35,13 +35,11 @@ const atOnce = 'at once ';
 /** A conversation's lane. An update about the running turn has one beside it, and runs at once. */
 export function laneOf(parts: HostParts, account: RunningAccount, decoded: Decoded): string {
   if (decoded.kind === 'job') return laneOfJob(decoded.job);
-  const lane = [account.channel.id, account.accountId];
-  if (decoded.kind === 'interaction') {
-    const { conversationId = '', threadId = '' } = decoded.interaction;
-    // A press does not wait for the turn that runs: it may be about that turn.
-    return `${atOnce}${JSON.stringify([...lane, conversationId, String(threadId), 'interaction'])}`;
-  }
-  if (decoded.kind !== 'message' && decoded.kind !== 'command') return JSON.stringify(lane);
+  // A press does not wait for the turn that runs: it may be about that turn.
+  if (decoded.kind === 'interaction')
+    return `${atOnce}${JSON.stringify([...placeOfPress(account, decoded), 'interaction'])}`;
+  if (decoded.kind !== 'message' && decoded.kind !== 'command')
+    return JSON.stringify([account.channel.id, account.accountId]);
   const { message } = decoded;
   const command = parseCommandLine(message.content);
   const runsAtOnce = command !== undefined && parts.commands.get(command.name)?.runsAtOnce === true;
@@ -53,13 +51,17 @@ export function besideLane({
   account,
   decoded,
 }: Pick<TakenUpdate, 'account' | 'decoded'>): string | undefined {
-  const { channel, accountId } = account;
-  if (decoded.kind === 'interaction') {
-    const { conversationId = '', threadId = '' } = decoded.interaction;
-    return JSON.stringify([channel.id, accountId, conversationId, String(threadId)]);
-  }
+  if (decoded.kind === 'interaction') return JSON.stringify(placeOfPress(account, decoded));
   if (decoded.kind !== 'message' && decoded.kind !== 'command') return undefined;
-  return laneOfPlace(channel.id, accountId, decoded.message);
+  return laneOfPlace(account.channel.id, account.accountId, decoded.message);
+}
+
+function placeOfPress(
+  { channel, accountId }: RunningAccount,
+  { interaction }: Extract<Decoded, { kind: 'interaction' }>,
+): readonly string[] {
+  const { conversationId = '', threadId = '' } = interaction;
+  return [channel.id, accountId, conversationId, String(threadId)];
 }
 
 /** Tells whether the jobs of a lane wait for none but each other: they are about what runs, and may have to end it. */

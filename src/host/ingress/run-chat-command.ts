@@ -31,6 +31,7 @@ export async function runChatCommand(
   const surface = message.surface ?? message.channel;
   const isAuthorized = message.commandAuthorized !== false;
   const senderId = message.sender?.id;
+  const accountId = trail.last?.event.accountRef?.id ?? message.accountId ?? 'default';
   const session = await parts.store.loadSession(sessionKey);
   if (session !== undefined) trail.carry({ sessionId: session.sessionId });
 
@@ -43,6 +44,7 @@ export async function runChatCommand(
       args: line.args,
       sessionKey,
       agentId,
+      accountId,
       message,
       isAuthorized,
       ...definedFields({ principal }),
@@ -55,7 +57,6 @@ export async function runChatCommand(
       stopTurn: () => {
         const isRunning = parts.turns.has(sessionKey);
         parts.turns.abort(sessionKey);
-        const accountId = trail.last?.event.accountRef?.id ?? message.accountId ?? '';
         const lane = laneOfPlace(message.channel, accountId, message);
         return parts.joins?.stop(lane) === true || isRunning;
       },

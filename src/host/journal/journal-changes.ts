@@ -91,10 +91,9 @@ export function journalChanges<
       return { status: 'accepted' };
     },
     begin: (eventId, joined = []) => {
-      if (joined.length > 0) update(eventId, openUpdates, 'begun');
+      const was = update(eventId, openUpdates, 'begun');
       const joining = joined.map((id) => update(id, ['accepted'], 'joined'));
       for (const row of joining) updates.change(row, { joinedTo: eventId });
-      const was = update(eventId, openUpdates, 'begun');
       const attempts = was.attempts + 1;
       updates.change(was, { state: 'handling', attempts });
       return attempts;
@@ -124,9 +123,8 @@ export function journalChanges<
     },
     purge: (eventId) => {
       const chosen = eventId === undefined ? rows.dead() : [updates.find(eventId)];
-      const dead = chosen.filter((row) => row?.state === 'dead');
-      for (const row of dead)
-        if (row !== undefined) updates.change(row, { state: 'ended', body: undefined });
+      const dead = chosen.flatMap((row) => (row?.state === 'dead' ? [row] : []));
+      for (const row of dead) updates.change(row, { state: 'ended', body: undefined });
       return dead.length;
     },
     prepare: (given, isSending = false) => {

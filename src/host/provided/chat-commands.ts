@@ -15,6 +15,8 @@ export interface ChatCommandContext {
   readonly args: readonly string[];
   readonly sessionKey: string;
   readonly agentId: string;
+  /** The account that it came in by. */
+  readonly accountId: string;
   /** The message that it came in. */
   readonly message: PayloadOf<'routing.resolving'>['message'];
   /** Its sender, if the channel has proven who he is. */

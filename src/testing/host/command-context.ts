@@ -14,6 +14,7 @@ export function commandContext(fields: Partial<ChatCommandContext> = {}): ChatCo
     args: [],
     sessionKey: 'agent:main:fake:ada',
     agentId: 'main',
+    accountId: 'default',
     message,
     isAuthorized: true,
     resetSession: async () => undefined,

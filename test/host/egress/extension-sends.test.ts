@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { ExtensionApi, ExtensionMessage, KeptSend } from '../../../src/extension/index.js';
 import { defineExtension } from '../../../src/extension/index.js';
 import { type Journal, memoryJournal, openJournal } from '../../../src/host/index.js';
-import { cancel } from '../../../src/kernel/index.js';
+import { ask, cancel } from '../../../src/kernel/index.js';
 import { loadForTest } from '../../../src/testing/index.js';
 import { actingLab } from '../../support/acting-lab.js';
 import { type ScriptedChannel, scriptedChannel } from '../../support/scripted-channel.js';
@@ -37,6 +37,19 @@ describe('api.send', () => {
     const { ended } = await lab.api.send(tea);
     expect(await ended).toMatchObject({ status: 'cancelled', cancel: { code: 'quiet-hours' } });
     expect(lab.channel.sent).toEqual([]);
+  });
+
+  it('is refused by a veto that asks: such a message has no update whose question could wait (judgement §4.28)', async () => {
+    await using lab = await actingLab({
+      setup: (api) => api.veto('egress.preparing', 'ask', () => ask({ title: 'May it be sent?' })),
+    });
+    const { ended } = await lab.api.send(tea);
+    expect(await ended).toMatchObject({
+      status: 'cancelled',
+      cancel: { code: 'approval-required' },
+    });
+    expect(lab.channel.sent).toEqual([]);
+    expect(lab.of('egress.preparing')).toHaveLength(1); // nobody is asked: a question would be a message, too
   });
 
   it('refuses a message that does not fit its schema, and names the path (extensions-that-act §4.1)', async () => {
