@@ -2,6 +2,7 @@ import './errors.js'; // merges the codes of this layer into ErrorCode
 
 export type { ExtensionApi, Register } from './define/api.js';
 export type { ConfigIssue, ConfigSchema, ConfigVerdict } from './define/config-schema.js';
+export { sluiceVersion } from './define/copy.js';
 export type { Declarations } from './define/declarations.js';
 export {
   defineExtension,
@@ -21,7 +22,6 @@ export type * from './define/store.js';
 export { loadExtension } from './load/load.js';
 export { type LoadModuleOptions, loadExtensionModule } from './load/load-module.js';
 export type * from './load/load-result.js';
-export { sluiceVersion } from './load/version.js';
 export type { Registration, RegistrationKind, Registrations } from './named/registration.js';
 export type * from './named/schedule.js';
 export { ExtensionSet, type ExtensionSetOptions, type ExtensionUser } from './set/extension-set.js';

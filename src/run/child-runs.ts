@@ -128,14 +128,12 @@ export function childRuns(
     child.state = 'ended';
     const { childSessionKey, requesterSessionKey } = child.fields;
     await trail.dispatch('subagent.completed', {
-      ...definedFields({ runId: child.childRunId }),
       targetSessionKey: childSessionKey,
       targetKind: 'subagent',
-      ...definedFields({ requesterSessionKey }),
       reason,
       outcome,
-      ...definedFields({ error }),
       endedAtMs: clock.now(),
+      ...definedFields({ runId: child.childRunId, requesterSessionKey, error }),
     });
   }
 

@@ -1,6 +1,7 @@
 import { type Clock, definedFields, type Logger, type Outcome } from '../kernel/index.js';
 import {
   type AgentEnd,
+  type AgentToolResult,
   type AssistantMessage,
   type SessionEvent,
   type SessionMessage,
@@ -42,9 +43,9 @@ export interface RunDispatcherOptions {
   readonly logger: Logger;
   /**
    * Stops the run: its decisions are given up, its facts are told all the same. A reason that is a `RunFailure` says
-   * that the run has failed so; for any other it was aborted.
+   * that the run has failed so; for any other it was aborted. Absent: nothing stops it.
    */
-  readonly signal: AbortSignal;
+  readonly signal?: AbortSignal;
   /** Asks humans what vetoes ask about; without it, that is refused. */
   readonly approvals?: Approvals;
 }
@@ -105,7 +106,11 @@ export class RunDispatcher {
     this.#startedAtMs = clock.now();
     const begun = { startedAtMs: this.#startedAtMs, ...start };
     try {
-      return await trail.dispatch('agent.starting', { ...run, ...begun }, { signal });
+      return await trail.dispatch(
+        'agent.starting',
+        { ...run, ...begun },
+        definedFields({ signal }),
+      );
     } catch (error) {
       this.#release();
       throw error;
@@ -115,7 +120,7 @@ export class RunDispatcher {
   /** Emits `agent.llm.input`. */
   input(input: RunInput): Promise<Outcome<'agent.llm.input'>> {
     const { trail, run, signal } = this.#with;
-    return trail.dispatch('agent.llm.input', { ...run, ...input }, { signal });
+    return trail.dispatch('agent.llm.input', { ...run, ...input }, definedFields({ signal }));
   }
 
   /** A provider answers from now on. */
@@ -136,6 +141,11 @@ export class RunDispatcher {
   /** A call that the gate has allowed runs with other arguments. */
   runsWith(toolCallId: string, args: Readonly<Record<string, unknown>>): void {
     this.#tools.runsWith(toolCallId, args);
+  }
+
+  /** A tool of the host has answered: the end of its call tells this answer. */
+  gave(toolCallId: string, result: AgentToolResult): void {
+    this.#tools.gave(toolCallId, result);
   }
 
   /**
@@ -256,7 +266,7 @@ export class RunDispatcher {
 
   async #toolEnd(event: ToolExecutionEnd): Promise<void> {
     // A stopped run stops its subagents: their calls did not fail, and they end with the run.
-    if (!event.isError || !this.#with.signal.aborted)
+    if (!event.isError || this.#with.signal?.aborted !== true)
       await this.#subagents.answered(event.toolCallId, event.isError);
     await this.#tools.ended(event);
   }

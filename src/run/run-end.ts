@@ -9,15 +9,15 @@ type RunEnd = Pick<RunReport, 'status' | 'error'>;
  * Judges the end of a run in which nothing was thrown.
  *
  * @param end its `agent_end`, if that came.
- * @param signal stops the run.
+ * @param signal stops the run; absent: nothing does.
  * @param isAbandoned nobody wanted the rest of the run.
  */
 export function endOfRun(
   end: AgentEnd | undefined,
-  signal: AbortSignal,
+  signal: AbortSignal | undefined,
   isAbandoned: boolean,
 ): RunEnd {
-  if (signal.aborted) return stoppedBy(signal);
+  if (signal?.aborted === true) return stoppedBy(signal);
   if (end?.aborted === true) return { status: 'aborted' };
   if (end === undefined && isAbandoned) return { status: 'aborted' };
   const error = end === undefined ? noEnd : end.error;
@@ -26,8 +26,8 @@ export function endOfRun(
 }
 
 /** Judges the end of a run in which something was thrown. */
-export function endByFailure(thrown: unknown, signal: AbortSignal): RunEnd {
-  if (signal.aborted) return stoppedBy(signal);
+export function endByFailure(thrown: unknown, signal: AbortSignal | undefined): RunEnd {
+  if (signal?.aborted === true) return stoppedBy(signal);
   if (thrown instanceof RunFailure) return failed(thrown.code, thrown.message);
   return failed('provider-failed', oneLine(thrown));
 }

@@ -7,7 +7,13 @@ import {
   onAbort,
   oneLine,
 } from '../kernel/index.js';
-import type { ToolCall, ToolDecision, ToolEnd, ToolResultMessage } from '../stream/index.js';
+import type {
+  AgentToolResult,
+  ToolCall,
+  ToolDecision,
+  ToolEnd,
+  ToolResultMessage,
+} from '../stream/index.js';
 import { type AnsweredPass, type Approvals, judgeAsking, refusalOf } from './approvals.js';
 import { whyNot } from './run-failure.js';
 import type { RunFields } from './run-fields.js';
@@ -26,6 +32,8 @@ interface ActiveCall {
   decision?: Promise<ToolDecision>;
   /** The last dispatch of it that let it run, and the questions that humans have allowed about it. */
   passed?: Passed;
+  /** The answer of a tool of the host, which the end of the call may hold in another shape. */
+  given?: AgentToolResult;
 }
 
 interface Passed {
@@ -40,7 +48,7 @@ interface ToolCallsOptions {
   readonly writer: TranscriptWriter;
   readonly clock: Clock;
   /** Stops a decision that is under way; facts are told all the same. */
-  readonly signal: AbortSignal;
+  readonly signal: AbortSignal | undefined;
   /** Is asked about a call that the pipeline passed, with those arguments. Returns the reason if the call may not run. */
   readonly mayRun: (call: ToolCall, signal: AbortSignal) => Promise<string | undefined>;
   /** Asks humans what vetoes ask about; without it, that is refused. */
@@ -56,17 +64,25 @@ interface ToolCallsOptions {
 export function toolCalls(options: ToolCallsOptions) {
   const calls = new Map<string, ActiveCall>();
   const judgements = new Set<Promise<ToolDecision>>();
-  /** Gives up what is being decided: at the end of the run, or when its signal aborts. */
-  const closer = new AbortController();
+  /** Gives up what is being decided: at the end of the run, or when its signal aborts. Most runs ask nothing, and make none. */
+  let closer: AbortController | undefined;
+  let stopping: Disposable | undefined;
   let isOver = false;
-  const { signal } = options;
-  const stopping = onAbort(signal, () => closer.abort(signal.reason));
+
+  function closing(): AbortSignal {
+    if (closer !== undefined) return closer.signal;
+    const { signal: stop } = options;
+    const made = new AbortController();
+    closer = made;
+    stopping = onAbort(stop, () => made.abort(stop?.reason));
+    return made.signal;
+  }
 
   /** Gives up what is being decided, and refuses what is asked from now on. */
   function giveUp(): void {
     isOver = true;
-    stopping[Symbol.dispose]();
-    if (judgements.size > 0) closer.abort();
+    stopping?.[Symbol.dispose]();
+    if (judgements.size > 0) closer?.abort();
   }
 
   function open(call: ToolCall): ActiveCall {
@@ -112,8 +128,7 @@ export function toolCalls(options: ToolCallsOptions) {
     question: ApprovalQuestion | undefined,
     before: Passed | undefined,
   ): Promise<ToolDecision> {
-    const closing = closer.signal;
-    const stop = signal === undefined ? closing : AbortSignal.any([closing, signal]);
+    const stop = signal === undefined ? closing() : AbortSignal.any([closing(), signal]);
     const { approvals, run } = options;
     const { runId, sessionKey } = run;
     const { subagentId } = active.call;
@@ -199,6 +214,11 @@ export function toolCalls(options: ToolCallsOptions) {
       const active = calls.get(toolCallId);
       if (active !== undefined) active.params = params;
     },
+    /** A tool of the host has answered a call. */
+    gave(toolCallId: string, result: AgentToolResult): void {
+      const active = calls.get(toolCallId);
+      if (active !== undefined) active.given = result;
+    },
     async started(call: ToolCall): Promise<void> {
       const active = open(call);
       if (options.toolGate() === 'observe-only' && !active.judged) await observe(active);
@@ -210,10 +230,11 @@ export function toolCalls(options: ToolCallsOptions) {
       // a call that never came by the gate, such as one that the model's own server ran, has run unjudged
       if (!active.judged) await observe(active);
       calls.delete(toolCallId);
-      const text = resultText(result);
+      const given = active.given?.isError === isError ? active.given : undefined;
+      const text = given === undefined ? resultText(result) : givenText(given);
       const message = active.refusal ?? (isError ? text : undefined);
       await called(active, {
-        result,
+        result: given ?? result,
         isError,
         ...definedFields({ error: message }),
       });
@@ -225,6 +246,7 @@ export function toolCalls(options: ToolCallsOptions) {
         content: [{ type: 'text', text }],
         isError,
         timestamp: options.clock.now(),
+        ...definedFields({ details: given?.details }),
       } satisfies ToolResultMessage);
     },
     giveUp,
@@ -252,6 +274,13 @@ interface Answer {
 /** A subagent's call says so in its envelope: its payload names the run, which is the main thread's. */
 function whose({ subagentId }: ToolCall) {
   return subagentId === undefined ? {} : { metadata: { subagentId } };
+}
+
+/** The texts of an answer; a picture is named. */
+function givenText({ content }: AgentToolResult): string {
+  return content
+    .map((block) => (block.type === 'text' ? block.text : `[a picture: ${block.mimeType}]`))
+    .join('\n');
 }
 
 /** Turns the result of a tool into text: a text as it is, anything else as JSON, or a note if JSON cannot write it. */

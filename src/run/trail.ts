@@ -47,6 +47,11 @@ export class Trail {
     return this.#last;
   }
 
+  /** The event id of the message that it belongs to; nothing before the first outcome. */
+  get correlationId(): string | undefined {
+    return this.#last?.event.correlationId;
+  }
+
   /** Adds to what every further dispatch carries. */
   carry(refs: TrailRefs): void {
     this.#refs = Object.freeze({ ...this.#refs, ...refs });

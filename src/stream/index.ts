@@ -13,4 +13,5 @@ export type * from './session-event.js';
 export * from './session-message.js';
 export type { StreamDelta, StreamSender } from './stream-delta.js';
 export type * from './subagent-fact.js';
-export type { ToolCall, ToolDecision, ToolGate } from './tool-call.js';
+export type * from './tool/agent-tool.js';
+export type { ToolCall, ToolDecision, ToolGate } from './tool/tool-call.js';

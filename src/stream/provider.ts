@@ -5,7 +5,8 @@ import type { SessionEvent } from './session-event.js';
 import type { SessionMessage } from './session-message.js';
 import type { StreamDelta } from './stream-delta.js';
 import type { SubagentFact, SubagentStart } from './subagent-fact.js';
-import type { ToolCall, ToolGate } from './tool-call.js';
+import type { AgentTool } from './tool/agent-tool.js';
+import type { ToolCall, ToolGate } from './tool/tool-call.js';
 
 /** A file that goes with a prompt. */
 export interface PromptAttachment {
@@ -52,6 +53,8 @@ export interface AgentRequest {
   readonly keepSession: (token: string) => void;
   /** To be asked before each tool call by a provider whose `toolGate` is `enforce`. */
   readonly gate: ToolGate;
+  /** The tools of the host for this agent, beside its own. Absent if there are none, or if its provider takes none. */
+  readonly tools?: readonly AgentTool[];
   /**
    * To be told what the agent's subagents do, in the order in which it happens: between the session events that it
    * happens between. A fact that comes after `agent_end` is ignored. Never throws.
@@ -85,6 +88,11 @@ export interface AgentProvider {
    * already, or nobody can stop them, as in a recording.
    */
   readonly toolGate: 'enforce' | 'observe-only';
+  /**
+   * The names of its own tools, if it takes those of `request.tools`; they may be none. Absent if it takes none. A tool of the
+   * host with the name of one of its own is left out.
+   */
+  readonly ownTools?: readonly string[] | undefined;
   /** The subagent that a tool call starts, if it starts one: `subagent.spawning` is asked about that call, too. */
   subagentOf?(call: ToolCall): SubagentStart | undefined;
   run(request: AgentRequest): AsyncIterable<SessionEvent>;

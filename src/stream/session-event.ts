@@ -103,7 +103,8 @@ export interface ToolExecutionEnd {
   readonly toolName: string;
   /**
    * The answer of the tool, and nothing around it. A text is written to the transcript as it is; anything else, also blocks or
-   * a `ToolResultMessage`, as its JSON, which the model then reads in the next turn.
+   * a `ToolResultMessage`, as its JSON, which the model then reads in the next turn. Of a tool of `request.tools` the turn knows the answer
+   * itself.
    */
   readonly result: unknown;
   readonly isError: boolean;

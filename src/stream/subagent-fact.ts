@@ -1,5 +1,5 @@
 import type { ToolExecutionEnd } from './session-event.js';
-import type { ToolCall } from './tool-call.js';
+import type { ToolCall } from './tool/tool-call.js';
 
 /** The subagent that a tool call starts. */
 export interface SubagentStart {

@@ -34,3 +34,13 @@ export function otherCopyOf(extension: unknown): PackageCopy | undefined {
   const { folder = '', version = 'unknown' } = copy ?? {};
   return folder === '' || folder === thisCopy.folder ? undefined : { folder, version };
 }
+
+/**
+ * The version of this package.
+ *
+ * @example
+ * sluiceVersion(); // '0.1.0'
+ */
+export function sluiceVersion(): string {
+  return thisCopy.version;
+}

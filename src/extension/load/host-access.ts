@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import {
   type Clock,
+  definedFields,
   type Kernel,
   type Logger,
   silentLogger,
@@ -9,13 +10,14 @@ import {
 import type { ExtensionApi } from '../define/api.js';
 import type { ExtensionHost } from '../define/extension-host.js';
 import type { Question } from '../define/question.js';
+import type { KeptSend } from '../define/send.js';
 import type { ExtensionStore } from '../define/store.js';
 import { extensionError } from '../errors.js';
 import { readSchedule } from '../named/read-schedule.js';
+import { dryStore } from '../store/dry-store.js';
 import { memoryKeyValues } from '../store/memory-key-values.js';
 import { openStore } from '../store/open-store.js';
 import { type Asking, checkGrants } from './check-grants.js';
-import { dryHost, type HostMembers } from './dry-host.js';
 import type { RegistrationWindow } from './registration-window.js';
 
 /** The part of the api that the host stands behind. */
@@ -120,6 +122,73 @@ export function hostAccess(parts: HostAccessParts): HostAccess {
         return (stateDir ??= member('stateDirOf', 'api.stateDir')(extensionId));
       },
       resolvePath: (path) => resolve(configDir, path),
+    },
+  };
+}
+
+/** A host whose members may be missing, or come later. */
+type HostMembers = { readonly [K in keyof ExtensionHost]?: ExtensionHost[K] | undefined };
+
+/** The parts of a dry host. */
+interface DryHostParts {
+  readonly extensionId: string;
+  /** The host that answers reads. Its members are looked up when they are called. */
+  readonly host: HostMembers;
+  /** The store that is read if the host has none. */
+  readonly ownStore: () => ExtensionStore;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+/**
+ * The port of a host for an extension that is audited: its acts answer as if they were done, and have no effect; reads are
+ * those of the host (judgement §3.8). An act that the host cannot do is missing here, too.
+ */
+function dryHost({ extensionId, host, ownStore, clock, log }: DryHostParts): HostMembers {
+  const told = new Set<string>();
+  const tell = (act: string): void => {
+    if (told.has(act)) return;
+    told.add(act);
+    log.info('an act of an audited extension was held back, as others of its name will be', {
+      act,
+    });
+  };
+  let acts = 0;
+  const idOf = (act: string, key: string | undefined): string =>
+    `dry-${act}-${key === undefined ? `${++acts}` : `key-${key}`}`;
+  const kept = (): ExtensionStore => host.storeOf?.(extensionId) ?? ownStore();
+  const onWrite = (): void => tell('store');
+  const store = dryStore(extensionId, { kept, clock, onWrite });
+  const send: ExtensionHost['send'] = async (_, message): Promise<KeptSend> => {
+    tell('send');
+    const { content, channel, accountId, key } = message;
+    const report = { status: 'sent', content, channel, attempts: 1, indexKeys: [] } as const;
+    const ended = Promise.resolve({ ...report, ...definedFields({ accountId }) });
+    return { sendId: idOf('send', key), ended };
+  };
+  const ask: ExtensionHost['ask'] = async (_, { name, options }) => {
+    tell('ask');
+    const key = options.key === undefined ? undefined : `${name}/${options.key}`;
+    const id = idOf('ask', key);
+    return { id, sendId: `${id}-send` };
+  };
+  const inject: ExtensionHost['inject'] = async () => tell('inject');
+  return {
+    storeOf: () => store,
+    get stateDirOf() {
+      return host.stateDirOf;
+    },
+    get figures() {
+      return host.figures;
+    },
+    get send() {
+      return host.send && send;
+    },
+    get ask() {
+      return host.ask && ask;
+    },
+    get inject() {
+      return host.inject && inject;
     },
   };
 }

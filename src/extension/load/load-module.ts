@@ -19,14 +19,6 @@ export interface LoadModuleOptions {
   readonly version?: number;
 }
 
-/** The file or package that a specifier names. */
-export interface FoundModule {
-  /** A `file:` URL, or the name of a package that only `import()` can find. */
-  readonly url: string;
-  /** The path of the file, or else the name of the package. */
-  readonly file: string;
-}
-
 /**
  * Imports an extension by path or package name: the module's default export, or the one named `extension`.
  *
@@ -55,9 +47,10 @@ export async function loadExtensionModule(
 /**
  * Finds the module that a specifier names.
  *
+ * @returns a `file:` URL and the path of the file, or twice the name of a package that only `import()` can find.
  * @throws SluiceError `module-not-found`.
  */
-export function findModule(specifier: string, from: string): FoundModule {
+export function findModule(specifier: string, from: string) {
   const url = isPath(specifier)
     ? fileOf(specifier, from)
     : (packageFileOf(specifier, from) ?? specifier);

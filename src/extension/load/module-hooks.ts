@@ -53,7 +53,7 @@ export async function load(url, context, next) {
   const { code } = await compiled(esbuild.transform(await readFile(file, 'utf8'), {
     loader: file.endsWith('x') ? 'tsx' : 'ts',
     format: 'esm',
-    target: 'node20',
+    target: 'node20.19',
     sourcemap: 'inline',
     sourcefile: file,
   }));

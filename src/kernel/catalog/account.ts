@@ -1,6 +1,6 @@
 import type { Static } from 'typebox';
 import { named } from '../stage/named.js';
-import { watchedStage } from './pieces/canonical-stage.js';
+import { briefly, watchedStage } from './pieces/canonical-stage.js';
 import { amount, flag, object, optional, text } from './pieces/field.js';
 
 const accountFields = {
@@ -36,8 +36,7 @@ export const accountStages = [
   watchedStage({
     family: 'account.stopped',
     payload: named<AccountStopped>(accountStoppedPayload),
-    timeoutMs: 5_000,
-    stageTimeoutMs: 5_000,
+    ...briefly,
     purpose: 'Tells that an account takes and sends no more.',
     emittedWhen: 'when an account of a channel has stopped or could not start',
   }),

@@ -1,7 +1,7 @@
 import type { Static } from 'typebox';
 import { named } from '../stage/named.js';
 import { annotated } from './pieces/annotations.js';
-import { canonicalStage } from './pieces/canonical-stage.js';
+import { annotatedStage, atLength } from './pieces/canonical-stage.js';
 import {
   amount,
   flag,
@@ -62,24 +62,19 @@ const agentLlmOutputPayload = object({
 export interface AgentLlmOutput extends Readonly<Static<typeof agentLlmOutputPayload>> {}
 
 export const agentEndStages = [
-  canonicalStage({
+  annotatedStage({
     family: 'agent.completed',
-    classes: ['observer', 'augmenter'],
-    mode: 'sequential',
     payload: named<AgentCompleted>(agentCompletedPayload),
     shared: ['messages'],
     annotations: annotated('memoryKeys', 'summary'),
     principal: true,
-    timeoutMs: 30_000,
-    stageTimeoutMs: 60_000,
+    ...atLength,
     purpose: 'Captures a finished run: memory storage, metrics.',
     emittedBy: 'turn',
     emittedWhen: 'when every event of a run has been handled',
   }),
-  canonicalStage({
+  annotatedStage({
     family: 'agent.llm.output',
-    classes: ['observer', 'augmenter'],
-    mode: 'sequential',
     payload: named<AgentLlmOutput>(agentLlmOutputPayload),
     shared: ['lastAssistant'],
     annotations: annotated('language', 'summary'),

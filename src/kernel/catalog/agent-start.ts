@@ -1,7 +1,7 @@
 import type { Static } from 'typebox';
 import { named } from '../stage/named.js';
 import { annotated } from './pieces/annotations.js';
-import { canonicalStage } from './pieces/canonical-stage.js';
+import { annotatedStage, canonicalStage } from './pieces/canonical-stage.js';
 import {
   amount,
   count,
@@ -82,10 +82,8 @@ const agentLlmInputPayload = object({
 export interface AgentLlmInput extends Readonly<Static<typeof agentLlmInputPayload>> {}
 
 export const agentStartStages = [
-  canonicalStage({
+  annotatedStage({
     family: 'agent.starting',
-    classes: ['observer', 'augmenter'],
-    mode: 'sequential',
     payload: named<AgentStarting>(agentStartingPayload),
     annotations: annotated('context', 'memoryKeys', 'language', 'summary'),
     principal: true,
@@ -118,10 +116,8 @@ export const agentStartStages = [
     emittedBy: 'turn',
     emittedWhen: 'once per attempt, before the provider is called',
   }),
-  canonicalStage({
+  annotatedStage({
     family: 'agent.llm.input',
-    classes: ['observer', 'augmenter'],
-    mode: 'sequential',
     payload: named<AgentLlmInput>(agentLlmInputPayload),
     shared: ['historyMessages'],
     annotations: annotated(),

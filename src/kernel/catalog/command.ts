@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { named } from '../stage/named.js';
 import { annotated } from './pieces/annotations.js';
-import { canonicalStage } from './pieces/canonical-stage.js';
+import { annotatedStage } from './pieces/canonical-stage.js';
 import {
   amount,
   flag,
@@ -58,10 +58,8 @@ const commandCompletedPayload = object({
 export interface CommandCompleted extends Readonly<Static<typeof commandCompletedPayload>> {}
 
 export const commandStages = [
-  canonicalStage({
+  annotatedStage({
     family: 'command.received',
-    classes: ['observer', 'augmenter'],
-    mode: 'sequential',
     payload: named<CommandReceived>(commandReceivedPayload),
     shared: ['sessionEntry', 'previousSessionEntry', 'config'],
     annotations: annotated('replies'),
@@ -69,10 +67,8 @@ export const commandStages = [
     purpose: 'Audit of a command before it runs, whichever surface it came from.',
     emittedWhen: 'before a chat, native or command-line command runs',
   }),
-  canonicalStage({
+  annotatedStage({
     family: 'command.completed',
-    classes: ['observer', 'augmenter'],
-    mode: 'sequential',
     payload: named<CommandCompleted>(commandCompletedPayload),
     shared: ['result'],
     annotations: annotated('replies'),

@@ -1,7 +1,7 @@
 import type { Static } from 'typebox';
 import { named } from '../stage/named.js';
 import { annotated } from './pieces/annotations.js';
-import { canonicalStage } from './pieces/canonical-stage.js';
+import { annotatedStage, atLength } from './pieces/canonical-stage.js';
 import { count, flag, object, oneOf, opaques, optional, text } from './pieces/field.js';
 import { runFields } from './pieces/run.js';
 
@@ -42,27 +42,21 @@ const compactionAfterPayload = object({
 export interface CompactionAfter extends Readonly<Static<typeof compactionAfterPayload>> {}
 
 export const compactionStages = [
-  canonicalStage({
+  annotatedStage({
     family: 'compaction.before',
-    classes: ['observer', 'augmenter'],
-    mode: 'sequential',
     payload: named<CompactionBefore>(compactionBeforePayload),
     shared: ['messages'],
     annotations: annotated('memoryKeys'),
-    timeoutMs: 30_000,
-    stageTimeoutMs: 60_000,
+    ...atLength,
     purpose: 'Saves what is worth keeping of a transcript before it is summarized.',
     emittedBy: 'turn',
     emittedWhen: 'when an agent begins to compact its transcript',
   }),
-  canonicalStage({
+  annotatedStage({
     family: 'compaction.after',
-    classes: ['observer', 'augmenter'],
-    mode: 'sequential',
     payload: named<CompactionAfter>(compactionAfterPayload),
     annotations: annotated('memoryKeys'),
-    timeoutMs: 30_000,
-    stageTimeoutMs: 60_000,
+    ...atLength,
     purpose: 'Tells what a compaction left.',
     emittedBy: 'turn',
     emittedWhen: 'when a compaction has ended, tried again or not',

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { named } from '../stage/named.js';
 import { annotated } from './pieces/annotations.js';
-import { canonicalStage, watchedStage } from './pieces/canonical-stage.js';
+import { annotatedStage, briefly, canonicalStage, watchedStage } from './pieces/canonical-stage.js';
 import { type Delivery, delivery, receipt } from './pieces/delivery.js';
 import {
   amount,
@@ -166,33 +166,26 @@ export const egressStages = [
   watchedStage({
     family: 'egress.sending',
     payload: named<EgressSending>(egressSendingPayload),
-    timeoutMs: 5_000,
-    stageTimeoutMs: 5_000,
+    ...briefly,
     purpose: 'Telemetry and audit just before the channel sends.',
     emittedWhen: 'when a permit is handed to a channel',
   }),
-  canonicalStage({
+  annotatedStage({
     family: 'egress.sent',
-    classes: ['observer', 'augmenter'],
-    mode: 'sequential',
     payload: named<EgressSent>(egressSentPayload),
     annotations: indexing,
     purpose: 'Side effects and indexing of a delivery.',
     emittedWhen: 'when a channel has sent',
   }),
-  canonicalStage({
+  annotatedStage({
     family: 'egress.cancelled',
-    classes: ['observer', 'augmenter'],
-    mode: 'sequential',
     payload: named<EgressCancelled>(egressCancelledPayload),
     annotations: indexing,
     purpose: 'Side effects and indexing of a message that a veto kept back.',
     emittedWhen: 'when egress.preparing ends with a cancel',
   }),
-  canonicalStage({
+  annotatedStage({
     family: 'egress.failed',
-    classes: ['observer', 'augmenter'],
-    mode: 'sequential',
     payload: named<EgressFailed>(egressFailedPayload),
     annotations: indexing,
     purpose: 'Side effects and indexing of a message that could not be delivered.',

@@ -1,7 +1,7 @@
 import type { Static } from 'typebox';
 import { named } from '../stage/named.js';
 import { annotated } from './pieces/annotations.js';
-import { canonicalStage, watchedStage } from './pieces/canonical-stage.js';
+import { briefly, canonicalStage, watchedStage } from './pieces/canonical-stage.js';
 import { amount, object, opaque, openRecord, optional, text } from './pieces/field.js';
 import { attachments, inboundMessageFields } from './pieces/message.js';
 
@@ -38,8 +38,7 @@ export const ingressStages = [
     family: 'ingress.received',
     payload: named<IngressReceived>(ingressReceivedPayload),
     shared: ['raw'],
-    timeoutMs: 5_000,
-    stageTimeoutMs: 5_000,
+    ...briefly,
     purpose: 'Telemetry, audit and diagnostics of what came in, before it is decoded.',
     emittedWhen: 'when a channel hands over an update',
   }),

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { named } from '../stage/named.js';
 import { annotated } from './pieces/annotations.js';
-import { canonicalStage } from './pieces/canonical-stage.js';
+import { annotatedStage } from './pieces/canonical-stage.js';
 import {
   amount,
   flag,
@@ -78,10 +78,8 @@ export interface InteractionCompleted
   extends Readonly<Static<typeof interactionCompletedPayload>> {}
 
 export const interactionStages = [
-  canonicalStage({
+  annotatedStage({
     family: 'interaction.received',
-    classes: ['observer', 'augmenter'],
-    mode: 'sequential',
     payload: named<InteractionReceived>(interactionReceivedPayload),
     shared: ['raw'],
     annotations: auditing,
@@ -89,20 +87,16 @@ export const interactionStages = [
     emittedBy: 'interactive-channel',
     emittedWhen: "before anything is done about a command, press or form of a channel's surface",
   }),
-  canonicalStage({
+  annotatedStage({
     family: 'interaction.resolved',
-    classes: ['observer', 'augmenter'],
-    mode: 'sequential',
     payload: named<InteractionResolved>(interactionResolvedPayload),
     annotations: auditing,
     purpose: 'Tells what an interaction was taken for.',
     emittedBy: 'interactive-channel',
     emittedWhen: 'when it is known what an interaction was taken for',
   }),
-  canonicalStage({
+  annotatedStage({
     family: 'interaction.completed',
-    classes: ['observer', 'augmenter'],
-    mode: 'sequential',
     payload: named<InteractionCompleted>(interactionCompletedPayload),
     shared: ['result'],
     annotations: auditing,

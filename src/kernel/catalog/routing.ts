@@ -1,7 +1,7 @@
 import type { Static } from 'typebox';
 import { named } from '../stage/named.js';
 import { annotated } from './pieces/annotations.js';
-import { canonicalStage } from './pieces/canonical-stage.js';
+import { annotatedStage, canonicalStage } from './pieces/canonical-stage.js';
 import { count, flag, object, optional, text, texts } from './pieces/field.js';
 import { inboundMessage } from './pieces/message.js';
 import { contributionRef } from './pieces/place.js';
@@ -49,6 +49,7 @@ export const routingStages = [
       'policy',
       'owned-elsewhere',
       'duplicate',
+      'handled',
       'rate-limited',
       'budget-exceeded',
     ],
@@ -58,10 +59,8 @@ export const routingStages = [
     purpose: 'Looks a route up, checks ownership and applies policy before the route is final.',
     emittedWhen: 'when a message has been normalized',
   }),
-  canonicalStage({
+  annotatedStage({
     family: 'routing.resolved',
-    classes: ['observer', 'augmenter'],
-    mode: 'sequential',
     payload: named<RoutingResolved>(routingResolvedPayload),
     annotations: annotated('context', 'memoryKeys', 'language', 'summary'),
     purpose: 'Publishes the route, and enriches the context of the session that follows.',

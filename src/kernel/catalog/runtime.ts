@@ -1,6 +1,6 @@
 import type { Static } from 'typebox';
 import { named } from '../stage/named.js';
-import { watchedStage } from './pieces/canonical-stage.js';
+import { briefly, watchedStage } from './pieces/canonical-stage.js';
 import { amount, count, flag, object, opaque, openRecord, optional, text } from './pieces/field.js';
 
 const workspaceDir = optional(text('The directory the host works in.'));
@@ -61,8 +61,7 @@ export const runtimeStages = [
   watchedStage({
     family: 'runtime.stopping',
     payload: named<RuntimeStopping>(runtimeStoppingPayload),
-    timeoutMs: 5_000,
-    stageTimeoutMs: 5_000,
+    ...briefly,
     purpose: 'The last chance to write something down before the process ends.',
     emittedWhen: 'when the host has drained, after everything else',
   }),
@@ -82,8 +81,7 @@ export const runtimeStages = [
   watchedStage({
     family: 'gateway.stopping',
     payload: named<GatewayStopping>(gatewayStoppingPayload),
-    timeoutMs: 5_000,
-    stageTimeoutMs: 5_000,
+    ...briefly,
     purpose: 'Shutdown side effects while accounts can still be reached.',
     emittedWhen: 'when the host begins to drain',
   }),

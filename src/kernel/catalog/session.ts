@@ -1,7 +1,7 @@
 import type { Static } from 'typebox';
 import { named } from '../stage/named.js';
 import { annotated } from './pieces/annotations.js';
-import { canonicalStage, watchedStage } from './pieces/canonical-stage.js';
+import { annotatedStage, canonicalStage, watchedStage } from './pieces/canonical-stage.js';
 import {
   amount,
   count,
@@ -90,10 +90,8 @@ export const sessionStages = [
     purpose: 'Tells that a session is ready for a turn.',
     emittedWhen: 'when session.starting has passed',
   }),
-  canonicalStage({
+  annotatedStage({
     family: 'session.resetting',
-    classes: ['observer', 'augmenter'],
-    mode: 'sequential',
     payload: named<SessionResetting>(sessionResettingPayload),
     shared: ['messages', 'sessionEntry', 'previousSessionEntry', 'config'],
     annotations: annotated('memoryKeys', 'replies'),

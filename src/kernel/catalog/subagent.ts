@@ -1,7 +1,12 @@
 import { type Static, Type } from 'typebox';
 import { named } from '../stage/named.js';
 import { annotated } from './pieces/annotations.js';
-import { canonicalStage, watchedStage } from './pieces/canonical-stage.js';
+import {
+  annotatedStage,
+  atLength,
+  canonicalStage,
+  watchedStage,
+} from './pieces/canonical-stage.js';
 import { amount, closed, flag, object, oneOf, optional, text } from './pieces/field.js';
 import { contributionRef, place, placeFields } from './pieces/place.js';
 
@@ -106,10 +111,8 @@ export const subagentStages = [
     emittedBy: 'subagent',
     emittedWhen: 'when the answer of a subagent is to go out on its own',
   }),
-  canonicalStage({
+  annotatedStage({
     family: 'subagent.delivery.resolved',
-    classes: ['observer', 'augmenter'],
-    mode: 'sequential',
     payload: named<SubagentDeliveryResolved>(subagentDeliveryResolvedPayload),
     annotations: annotated('indexKeys'),
     purpose: "Publishes where a child's answer goes.",
@@ -119,8 +122,7 @@ export const subagentStages = [
   watchedStage({
     family: 'subagent.completed',
     payload: named<SubagentCompleted>(subagentCompletedPayload),
-    timeoutMs: 30_000,
-    stageTimeoutMs: 60_000,
+    ...atLength,
     purpose: 'Tells that a child is gone, so that what was bound to it can be let go.',
     emittedBy: 'subagent',
     emittedWhen: 'when a child has ended, or the run that it belongs to',

@@ -1,7 +1,7 @@
 import type { Static } from 'typebox';
 import { named } from '../stage/named.js';
 import { annotated } from './pieces/annotations.js';
-import { canonicalStage } from './pieces/canonical-stage.js';
+import { annotatedStage, canonicalStage } from './pieces/canonical-stage.js';
 import { amount, flag, object, opaque, openRecord, optional, text } from './pieces/field.js';
 import { runFields } from './pieces/run.js';
 
@@ -52,10 +52,8 @@ export const toolStages = [
     emittedBy: 'turn',
     emittedWhen: 'when the agent asks for a tool',
   }),
-  canonicalStage({
+  annotatedStage({
     family: 'agent.tool.called',
-    classes: ['observer', 'augmenter'],
-    mode: 'sequential',
     payload: named<AgentToolCalled>(agentToolCalledPayload),
     shared: ['result'],
     annotations: annotated('memoryKeys', 'indexKeys'),

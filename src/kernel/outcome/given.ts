@@ -39,27 +39,35 @@ export interface Given<F extends FamilyName = FamilyName>
   readonly valid?: (target: SelectionOf<F>) => true | string;
 }
 
+/** The data that a kernel took last, by its field. It is frozen: given again, as along a trail, it needs no second look. */
+export type TakenData = Partial<Record<(typeof dataFields)[number], object | null>>;
+
+const dataFields = ['metadata', 'providerMetadata', ...refFields] as const;
+
 /**
  * Takes ownership of what a dispatch was given, as of its payload (spec §1.5).
  *
+ * @param taken is brought up to date.
  * @throws SluiceError `bad-given`, naming the field.
  */
-export function takeGiven(stage: Stage, given: Given): void {
+export function takeGiven(stage: Stage, given: Given, taken: TakenData): void {
   const refuse = (field: string, problem: string): never => {
     throw kernelError('bad-given', { family: stage.family, field, problem });
   };
   Object.freeze(given);
-  for (const field of ['metadata', 'providerMetadata'] as const) {
+  for (const field of dataFields) {
     const value = given[field];
-    if (value === undefined) continue;
-    const problem = freezePlain(value, []);
-    if (problem !== undefined) refuse(`${field}${problem.path}`, problem.problem);
+    if (value === undefined || value === taken[field]) continue;
+    if (field === 'metadata' || field === 'providerMetadata') {
+      const problem = freezePlain(value as object, []); // null, which JavaScript may give, is refused
+      if (problem !== undefined) refuse(`${field}${problem.path}`, problem.problem);
+    } else if (value !== null) Object.freeze(value);
+    taken[field] = value;
   }
   if (given.principal !== undefined && given.principal !== null) {
     const unfit = takePrincipal(given.principal);
     if (unfit !== undefined) refuse(unfit.field, unfit.problem);
   }
-  for (const field of refFields) if (given[field]) Object.freeze(given[field]);
   if (given.answered !== undefined) {
     if (!stage.asks) refuse('answered', 'its vetoes cannot ask');
     if (!Array.isArray(given.answered) || !given.answered.every(isAuthor))

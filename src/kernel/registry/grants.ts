@@ -188,13 +188,9 @@ function hasVerb(granted: readonly string[], asked: VerbGrant, leastPrivilege: b
 
 /** Tells whether a grant covers a verb and a family: by its name, by a pattern such as `egress.*`, or by `*`. */
 function covers(granted: VerbGrant, verb: string, family: string): boolean {
-  const isAnyClass = granted.verb === '*' && isClass(verb);
+  const isAnyClass = granted.verb === '*' && handlerClasses.some((name) => name === verb);
   if (!isAnyClass && granted.verb !== verb) return false;
   const { pattern } = granted;
   if (pattern === '*' || pattern === family) return true;
   return pattern.endsWith('.*') && family.startsWith(pattern.slice(0, -1));
-}
-
-function isClass(verb: string): boolean {
-  return handlerClasses.some((name) => name === verb);
 }

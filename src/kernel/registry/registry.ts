@@ -3,6 +3,7 @@ import { entryOf, type RawContribution } from '../contract/contribution.js';
 import type { Instrument } from '../contract/instrument.js';
 import { kernelError } from '../errors.js';
 import { authorOf, codes, type Entry, nameOf } from '../outcome/entry.js';
+import type { TakenData } from '../outcome/given.js';
 import type { Author } from '../outcome/outcome.js';
 import { auditedEntry } from '../run/audit.js';
 import { compileMerges } from '../run/services/merges.js';
@@ -55,6 +56,8 @@ export class Registry {
   readonly #grants: Grants;
   /** Absent where it is switched off. */
   readonly quarantine: Quarantine | undefined;
+  /** The data that was taken last. It may lead to a handler, so it is forgotten when one goes. */
+  taken: TakenData = {};
   #size = 0;
 
   constructor(options: RegistryOptions) {
@@ -177,6 +180,7 @@ export class Registry {
     if (!slot.entries.delete(entry)) return;
     slot.standIns.delete(entry);
     this.quarantine?.forget(entry);
+    this.taken = {};
     this.#replan(slot);
     this.#size--;
     const own = this.#owners.get(entry.extensionId);

@@ -223,7 +223,8 @@ class PipelineKernel implements Services {
     if (plan.size > 0 || !passesUnheard(slot.stage, given)) return undefined;
     const nowMs = this.#stamp();
     if (nowMs < this.#stampMs) return undefined; // the clock went back
-    if (given !== undefined && hasUnchecked(given)) takeGiven(slot.stage, given); // §1.5
+    if (given !== undefined && hasUnchecked(given))
+      takeGiven(slot.stage, given, this.registry.taken); // §1.5
     this.counters.dispatches++;
     this.counters.passed++;
     return new Unheard(this, plan, payload, given, nowMs, ++this.#sequence) as Outcome; // of the row's payload
@@ -252,7 +253,7 @@ class PipelineKernel implements Services {
     const isSeen = this.strict || plan.size > 0 || this.taps.isWatched;
     if (isSeen && !this.strict) freezeOrThrow(stage, payload);
     if (isSeen) this.counters.payloadsFrozen++;
-    if (given !== undefined) takeGiven(stage, given);
+    if (given !== undefined) takeGiven(stage, given, this.registry.taken);
     const run = startedRun(this, plan, taken, given, nested, nowMs, this.#stampMs, sequence);
     this.counters.dispatches++;
     return run;

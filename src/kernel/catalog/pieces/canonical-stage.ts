@@ -1,5 +1,6 @@
 import type { TObject } from 'typebox';
 import { defineStage, type NoFields, type StageSpec } from '../../stage/stage.js';
+import type { ExecutionMode, HandlerClass } from '../../stage/vocabulary.js';
 import { replaceableAnnotations } from './annotations.js';
 
 /**
@@ -12,10 +13,30 @@ export const canonicalStage: typeof defineStage = (row) => {
   return defineStage({ emitter: 'host', emittedBy: 'host', replaceable, ...row });
 };
 
+/** Makes a function that declares stages of these classes and this mode, which have no patch, selection or veto. */
+const canonicalStageOf =
+  <const C extends HandlerClass, const M extends ExecutionMode>(classes: readonly C[], mode: M) =>
+  <
+    const F extends string,
+    P extends TObject,
+    A extends TObject = NoFields,
+    U extends boolean = false,
+  >(
+    row: Omit<
+      StageSpec<F, C, M, P, NoFields, A, never, never, false, U, false>,
+      'classes' | 'mode'
+    >,
+  ) =>
+    canonicalStage({ ...row, classes, mode });
+
 /** Declares a canonical stage that handlers only watch, all at once. */
-export const watchedStage = <const F extends string, P extends TObject>(
-  row: Omit<
-    StageSpec<F, 'observer', 'parallel', P, NoFields, NoFields, never, never, false, false, false>,
-    'classes' | 'mode'
-  >,
-) => canonicalStage({ ...row, classes: ['observer'], mode: 'parallel' });
+export const watchedStage = canonicalStageOf(['observer'], 'parallel');
+
+/** Declares a canonical stage that handlers watch and annotate, one after the other. */
+export const annotatedStage = canonicalStageOf(['observer', 'augmenter'], 'sequential');
+
+/** The budgets of a stage that the host must not wait for long. */
+export const briefly = { timeoutMs: 5_000, stageTimeoutMs: 5_000 } as const;
+
+/** The budgets of a stage whose handlers may store much. */
+export const atLength = { timeoutMs: 30_000, stageTimeoutMs: 60_000 } as const;
