@@ -23,6 +23,12 @@ export const legacyErrors = {
     cause: 'A misspelt path, or a folder without the package.json of openclaw.',
     hint: 'Name the folder of the package itself, such as ./node_modules/openclaw.',
   },
+  'channel-closed': {
+    message: '{extensionId}: channel "{channelId}" hands over a message, and no host takes it.',
+    cause:
+      'The host does not run the account yet, or not any more, or its journal could not keep the message.',
+    hint: 'Hand it over again later, if the provider can bring it again.',
+  },
   'no-plugin': {
     message: '{extensionId}: {source} exports no plugin: {problem}.',
     cause: 'The module’s default export is neither a function nor an object with one.',

@@ -3,14 +3,6 @@ import './errors.js'; // merges the codes of this layer into ErrorCode
 export type * from './agent-events/agent-events.js';
 export { bridgeAgentEvents } from './agent-events/bridge-agent-events.js';
 export type * from './agent-events/event.js';
-export {
-  type LegacyContext,
-  type LegacyEvent,
-  type LegacyHookName,
-  type LegacyHooks,
-  type LegacyResult,
-  legacyHookNames,
-} from './hooks/index.js';
 export type { BridgeStatus } from './hooks/row.js';
 export type * from './hooks/shapes.js';
 export { bridgeInternalHooks } from './internal/bridge-internal-hooks.js';
@@ -23,9 +15,26 @@ export { type UnsupportedMember, unsupportedMembers } from './plugin/api/unsuppo
 export { loadLegacyPlugin } from './plugin/load-plugin.js';
 export { type LoadPluginFromOptions, loadLegacyPluginFrom } from './plugin/load-plugin-from.js';
 export type { PluginSdk } from './plugin/sdk/find-openclaw.js';
+export type {
+  LegacyInbound,
+  LegacyIntake,
+  LegacyReplyKind,
+  TakeInbound,
+} from './plugin/shape/intake.js';
 export type { LegacyManifest } from './plugin/shape/manifest.js';
 export type * from './plugin/shape/plugin.js';
 export type * from './plugin/shape/shapes.js';
+export {
+  type HostedHookName,
+  type LegacyContext,
+  type LegacyEvent,
+  type LegacyHookName,
+  type LegacyHooks,
+  type LegacyProfile,
+  type LegacyResult,
+  legacyHookNames,
+} from './profiles/index.js';
+export type * from './profiles/shapes.js';
 export { createLegacyHookRunner, type LegacyHookRunner } from './runner/hook-runner.js';
 export { registerLegacyHook } from './runner/register-hook.js';
 export type { LegacyHookRegistration } from './runner/registration.js';

@@ -26,10 +26,11 @@ export class BridgedRun {
   /** The queue of the SDK's callbacks. */
   readonly callbacks = callbackQueue();
   readonly #kernel: Kernel;
-  readonly #options: Options & Required<Pick<Options, 'gate' | 'clock' | 'logger' | 'signal'>>;
+  readonly #options: Options & Required<Pick<Options, 'gate' | 'clock' | 'logger'>>;
   readonly #run: RunDispatcher;
   readonly #asking = new Set<Promise<ToolDecision>>();
-  readonly #closing = new AbortController();
+  /** Made when the first call is asked about. */
+  #closing: AbortController | undefined;
   #isRead = false;
   #isClosed = false;
   #begun: Promise<void> | undefined;
@@ -41,10 +42,9 @@ export class BridgedRun {
 
   constructor(kernel: Kernel, options: Options) {
     const { session, runId, refs, after, approvals, gate = 'enforce' } = options;
-    const { clock = systemClock, logger = silentLogger } = options;
-    const signal = options.signal ?? new AbortController().signal;
+    const { clock = systemClock, logger = silentLogger, signal } = options;
     this.#kernel = kernel;
-    this.#options = Object.assign({}, options, { gate, clock, logger, signal });
+    this.#options = Object.assign({}, options, { gate, clock, logger });
     this.#refuseDriven();
     const { agentId, sessionId, sessionKey } = session;
     const metadata = { ...refs?.metadata, runId };
@@ -55,14 +55,15 @@ export class BridgedRun {
       ...definedFields({ workspaceDir, channel }),
     };
     this.#run = new RunDispatcher({
-      ...{ trail, run, session, clock, logger, signal },
-      ...(approvals !== undefined && { approvals }),
+      ...{ trail, run, session, clock, logger },
+      ...definedFields({ approvals, signal }),
     });
   }
 
   /** Asks the pipeline about a call that is to run, and, where it starts a subagent, about that. */
   ask(call: ToolCall, signal?: AbortSignal): Promise<ToolDecision> {
-    if (this.#isClosed) this.#closing.abort(); // only now: an abort without a listener costs, too
+    this.#closing ??= new AbortController();
+    if (this.#isClosed) this.#closing.abort();
     const stop = this.#closing.signal;
     const asking = this.#ask(call, signal === undefined ? stop : AbortSignal.any([stop, signal]));
     this.#asking.add(asking);
@@ -81,7 +82,8 @@ export class BridgedRun {
     const { normalize, clock, logger, signal, runId, session } = this.#options;
     const reading = new SessionReading(messages, {
       ...normalize,
-      ...{ callbacks: this.callbacks, clock, signal, runId },
+      ...{ callbacks: this.callbacks, clock, runId },
+      ...definedFields({ signal }),
       ...(logger !== silentLogger && { logger }),
       onFrame: (frame) => this.#see(frame),
       onSubagent: (fact) => this.#note(fact),
@@ -233,7 +235,7 @@ export class BridgedRun {
   async #close(stop: RunStop): Promise<void> {
     this.callbacks.close();
     this.#isClosed = true;
-    if (this.#asking.size > 0) this.#closing.abort();
+    if (this.#asking.size > 0) this.#closing?.abort();
     await this.#last;
     await Promise.allSettled(this.#asking);
     await this.#run.complete(stop);

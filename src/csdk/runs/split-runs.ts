@@ -24,10 +24,7 @@ export function splitRuns(
     run = [];
     ends = runEnds(end);
   }
-  if (run.some(isOfRun) || runs.length === 0) runs.push(run);
+  if (run.some((frame) => speaks(frame) || frame.type === 'result') || runs.length === 0)
+    runs.push(run);
   return runs;
-}
-
-function isOfRun(frame: CsdkFrame): boolean {
-  return speaks(frame) || frame.type === 'result';
 }

@@ -46,7 +46,6 @@ export function bridgedGatewayRun(kernel: Kernel, options: BridgedRunOptions) {
     session: { agentId, sessionKey, sessionId },
     clock,
     logger,
-    signal: new AbortController().signal,
   });
   /** Nothing more can come of it. */
   const lost = (message: string): void => push({ by: 'gateway', message });

@@ -88,9 +88,9 @@ export function reconnectOf({ reconnect = {} }: OpenClawClientOptions): Reconnec
   const given = { firstDelayMs: 800, factor: 1.7, maxDelayMs: 15_000, jitter: 0.25, ...reconnect };
   mustBePositive('reconnect.firstDelayMs', given.firstDelayMs);
   mustBePositive('reconnect.maxDelayMs', given.maxDelayMs);
-  if (!(given.factor >= 1)) throw bad('reconnect.factor', 'it is a number from 1 up');
+  if (!(given.factor >= 1)) throw badOption('reconnect.factor', 'it is a number from 1 up');
   if (!(given.jitter >= 0 && given.jitter <= 1))
-    throw bad('reconnect.jitter', 'it is a number from 0 to 1');
+    throw badOption('reconnect.jitter', 'it is a number from 0 to 1');
   return given;
 }
 
@@ -102,11 +102,14 @@ export function reconnectOf({ reconnect = {} }: OpenClawClientOptions): Reconnec
 export function urlOf({ url, allowPlaintext = false }: OpenClawClientOptions): URL {
   const parsed = URL.canParse(url) ? new URL(url) : undefined;
   if (parsed === undefined || !['ws:', 'wss:'].includes(parsed.protocol))
-    throw bad('url', 'it is an address such as ws://127.0.0.1:18789 or wss://gateway.example');
+    throw badOption(
+      'url',
+      'it is an address such as ws://127.0.0.1:18789 or wss://gateway.example',
+    );
   if (parsed.username !== '' || parsed.password !== '' || parsed.search !== '')
-    throw bad('url', 'it holds a secret or a query; give the token with the option token');
+    throw badOption('url', 'it holds a secret or a query; give the token with the option token');
   if (parsed.protocol === 'ws:' && !allowPlaintext && !isLoopback(parsed.hostname))
-    throw bad(
+    throw badOption(
       'url',
       `ws: sends the token to ${parsed.hostname} in the clear; use wss:, or allowPlaintext`,
     );
@@ -132,9 +135,10 @@ function isLoopback(host: string): boolean {
 }
 
 function mustBePositive(option: string, value: number): void {
-  if (!(Number.isFinite(value) && value > 0)) throw bad(option, 'it is a number above 0');
+  if (!(Number.isFinite(value) && value > 0)) throw badOption(option, 'it is a number above 0');
 }
 
-function bad(option: string, problem: string): SluiceError {
+/** An option of a client or of a provider that cannot be used. */
+export function badOption(option: string, problem: string): SluiceError {
   return gatewayError('bad-client-option', { option, problem });
 }

@@ -1,7 +1,7 @@
-import type { Logger, SluiceError } from '../../kernel/index.js';
+import type { Logger } from '../../kernel/index.js';
 import type { AgentEventPayload } from '../../stream/index.js';
 import type { OpenClawClient } from '../client/client.js';
-import { gatewayError } from '../errors.js';
+import { badOption } from '../client/client-options.js';
 import type { RunLimits } from '../run/gateway-run.js';
 import type { CircuitOptions } from './circuit.js';
 
@@ -41,26 +41,22 @@ export interface OpenClawAgentProviderOptions {
 /** Checks options, and fills in the numbers. @throws SluiceError `bad-client-option`. */
 export function providerLimits(options: OpenClawAgentProviderOptions): RunLimits {
   const { agentId, circuit = {} } = options;
-  if (!/^[\w-]+$/.test(agentId)) throw bad('agentId', 'it has letters, digits, _ and - only');
+  if (!/^[\w-]+$/.test(agentId)) throw badOption('agentId', 'it has letters, digits, _ and - only');
   const limits = {
     agentTimeoutMs: options.agentTimeoutMs ?? 120_000,
     sendAckTimeoutMs: options.sendAckTimeoutMs ?? 10_000,
     idleTimeoutMs: options.idleTimeoutMs,
     errorGraceMs: options.errorGraceMs ?? 0,
   };
+  const { errorGraceMs, ...others } = limits;
   const positive = {
-    agentTimeoutMs: limits.agentTimeoutMs,
-    sendAckTimeoutMs: limits.sendAckTimeoutMs,
+    ...others,
     idleTimeoutMs: limits.idleTimeoutMs ?? 1,
     'circuit.threshold': circuit.threshold ?? 1,
     'circuit.cooldownMs': circuit.cooldownMs ?? 1,
   };
   for (const [option, value] of Object.entries(positive))
-    if (!(Number.isFinite(value) && value > 0)) throw bad(option, 'it is a number above 0');
-  if (!(limits.errorGraceMs >= 0)) throw bad('errorGraceMs', 'it is a number from 0 up');
+    if (!(Number.isFinite(value) && value > 0)) throw badOption(option, 'it is a number above 0');
+  if (!(errorGraceMs >= 0)) throw badOption('errorGraceMs', 'it is a number from 0 up');
   return limits;
-}
-
-function bad(option: string, problem: string): SluiceError {
-  return gatewayError('bad-client-option', { option, problem });
 }

@@ -28,7 +28,18 @@ type Ways<Event, Context> = Pick<LegacyHookRow<Event, Context>, 'announce' | 'vi
 /** The columns of a row that the makers do not fill in. The parts are of the row's family if they name no other. */
 type Columns<Family extends FamilyName, Event, Context> = Pick<
   LegacyHookRow<Event, Context>,
-  'why' | 'merge' | 'instead' | 'result' | 'band' | 'oncePerRun' | 'honoursInPlace'
+  | 'why'
+  | 'merge'
+  | 'instead'
+  | 'result'
+  | 'band'
+  | 'oncePerRun'
+  | 'honoursInPlace'
+  | 'timeoutMs'
+  | 'isClosed'
+  | 'copies'
+  | 'tellsInvocation'
+  | 'ends'
 > & {
   readonly parts: readonly (Partial<HookPart> & Pick<HookPart, 'class'>)[];
   /** As `wants` of a row, asked with the payload. */
@@ -39,7 +50,7 @@ type Told<Family extends FamilyName, Event, Context> =
   | Shape<Event, Context, PayloadOf<Family>>
   | Ways<Event, Context>;
 
-const coverageOf: Readonly<Record<HandlerClass, Coverage>> = {
+export const coverageOf: Readonly<Record<HandlerClass, Coverage>> = {
   observer: 'observe',
   augmenter: 'observe',
   mutator: 'mutate',

@@ -6,7 +6,7 @@ import {
 } from '../../kernel/index.js';
 import { same } from '../facts/field-table.js';
 import { modifyingHook, waysOf } from './make-row.js';
-import { type Answer, type Ending, extrasOf, isGiven, type PayloadsAtCall } from './row.js';
+import { type Answer, type AtCall, type Ending, extrasOf, isGiven } from './row.js';
 import { agentContext } from './run-context.js';
 import type { LegacyAgentContext, LegacyModelResult, LegacyPromptResult } from './shapes.js';
 
@@ -28,10 +28,10 @@ const readModel = ({ value }: Answer) => {
   return Object.keys(patch).length === 0 ? undefined : patch;
 };
 
-const piece = (text: unknown, position: 'before' | 'after') =>
+export const piece = (text: unknown, position: 'before' | 'after') =>
   isGiven(text) ? [{ text, position }] : [];
 
-const readPieces = ({ value }: Answer) => {
+export const readPieces = ({ value }: Answer) => {
   const additions = piece(value.prependContext, 'before');
   const guidance = [
     ...piece(value.prependSystemContext, 'before'),
@@ -48,13 +48,17 @@ const readSystemPrompt = ({ value }: Answer) =>
   isGiven(value.systemPrompt) ? { systemPrompt: value.systemPrompt } : undefined;
 
 /** As the legacy caller composes it: where a hook before this one has set a system prompt, that stands. */
-const readSystemPromptIfUnset = (answer: Answer, { emitted, begun }: PayloadsAtCall) =>
+export const readSystemPromptIfUnset = (answer: Answer, { emitted, begun }: AtCall) =>
   systemPromptOf(emitted) === systemPromptOf(begun) ? readSystemPrompt(answer) : undefined;
 
 const systemPromptOf = (payload: unknown) =>
   (payload as PayloadOf<'agent.prompt.building'>).systemPrompt; // the part's family says so
 
-const modelPart = { family: 'agent.model.resolving', class: 'mutator', read: readModel } as const;
+export const modelPart = {
+  family: 'agent.model.resolving',
+  class: 'mutator',
+  read: readModel,
+} as const;
 
 /** The system prompt by itself: a plugin that is not trusted keeps its other additions. */
 const promptParts = [
@@ -68,9 +72,9 @@ const agentStartParts = [
   { ...promptParts[1], read: readSystemPromptIfUnset },
 ] as const;
 
-const modelShape = { event: same('prompt'), context: agentContext };
+export const modelShape = { event: same('prompt'), context: agentContext };
 
-const promptShape = {
+export const promptShape = {
   event: same('prompt', 'messages'),
   context: agentContext,
   adds: () => ({ messages: [], guidance: [], additions: [] }),
@@ -84,7 +88,7 @@ const modelWays = waysOf('agent.model.resolving')<AgentStart, LegacyAgentContext
 });
 const promptWays = waysOf('agent.prompt.building')<AgentStart, LegacyAgentContext>(promptShape);
 
-function modelResult(outcome: Outcome): Record<string, unknown> {
+export function modelResult(outcome: Outcome): Record<string, unknown> {
   const { model, provider } = outcome.payload as PayloadOf<'agent.model.resolving'>;
   return definedFields({ modelOverride: model, providerOverride: provider });
 }
@@ -93,14 +97,19 @@ function modelResult(outcome: Outcome): Record<string, unknown> {
  * The prompt's pieces as legacy fields. The legacy caller knows no place after the prompt: what canonical handlers put
  * there stands before it. So do the pieces of context that augmenters leave. It has files of its own: those that
  * canonical handlers added stand after the system prompt.
+ *
+ * @param splits the caller knows a place after the prompt.
  */
-function promptResult(outcome: Outcome): Record<string, unknown> {
+export function promptResult(outcome: Outcome, splits = false): Record<string, unknown> {
   const { systemPrompt, guidance, additions, bootstrapFiles } =
     outcome.payload as PayloadOf<'agent.prompt.building'>;
   const notes = outcome.annotations as Partial<AnnotationsOf<'agent.prompt.building'>>;
+  const appended = splits ? additions.filter(isAfter) : [];
+  const prepended = additions.filter((one) => !appended.includes(one));
   const fields = {
     systemPrompt,
-    prependContext: joined([...additions.map(textOf), ...(notes.context ?? [])]),
+    prependContext: joined([...prepended.map(textOf), ...(notes.context ?? [])]),
+    appendContext: joined(appended.map(textOf)),
     prependSystemContext: joined(guidance.filter(isBefore).map(textOf)),
     appendSystemContext: joined([
       ...filesOf(bootstrapFiles),
@@ -116,6 +125,9 @@ const filesOf = (files: PayloadOf<'agent.prompt.building'>['bootstrapFiles'] = [
   files
     .filter(({ missing, content }) => missing !== true && content !== undefined)
     .map(({ name, content }) => `## ${name}\n\n${content}`);
+
+const isAfter = (one: Pieces[number]): boolean =>
+  typeof one !== 'string' && one.position === 'after';
 
 /** A piece of guidance without a position stands after the system prompt. */
 const isBefore = (one: Pieces[number]): boolean =>
@@ -181,8 +193,8 @@ export const promptHooks = {
       (envelope.family === 'agent.model.resolving' ? modelWays : promptWays).view(envelope),
     result: (ending) =>
       answered(ending, [...known, ...promptFields], {
-        ...modelResult(ending.outcomes[0]),
         ...promptResult(ending.outcomes[1] ?? ending.outcomes[0]),
+        ...modelResult(ending.outcomes[0]),
       }),
   }),
 };

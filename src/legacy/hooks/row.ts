@@ -39,15 +39,17 @@ export interface HookPart {
    * Reads the part of an answer that this class may return; `undefined` where there is none. What is of a wrong type is
    * handed on as it is: the kernel refuses it, and says so.
    */
-  readonly read?: (answer: Answer, payloads: PayloadsAtCall) => unknown;
+  readonly read?: (answer: Answer, at: AtCall) => unknown;
 }
 
-/** The payload of a stage, as a hook's handlers come upon it. */
-export interface PayloadsAtCall {
-  /** As it was emitted. */
+/** The state of a stage, as a hook's handlers come upon it. */
+export interface AtCall {
+  /** The payload as it was emitted. */
   readonly emitted: unknown;
-  /** As it was when the first handler of the hook was called in this stage. */
+  /** The payload as it is; of a hook with `oncePerRun`, as it was when its first handler was called in this stage. */
   readonly begun: unknown;
+  /** The answers of the handlers of this hook before this one. */
+  earlier(): readonly Fields[];
 }
 
 /** The event of the legacy runner as a canonical dispatch. The payload is checked before it is dispatched. */
@@ -63,6 +65,8 @@ export interface Ending {
   readonly outcomes: readonly [Outcome, ...Outcome[]];
   /** The answers that the pipeline took, in run order. */
   readonly answers: readonly Fields[];
+  /** The plugin of each answer. */
+  readonly plugins: readonly string[];
   /** Tells whether a contribution that is no legacy handler wrote a field: `content`, or `params.path`. */
   readonly canonicalWrites: readonly string[];
 }
@@ -102,6 +106,20 @@ export interface LegacyHookRow<
   readonly honoursInPlace?: 'params';
   /** The event's field in which each handler gets what the ones before it left, in a shallow copy of the event. */
   readonly chains?: 'message';
+  /** Milliseconds that a handler may take if nobody says otherwise. Without it the stage's own budget holds. */
+  readonly timeoutMs?: number;
+  /** A handler that fails or takes too long refuses the action, and the caller of the runner gets the error. */
+  readonly isClosed?: true;
+  /** The handlers get copies of the event: one `each`, or one for all (`once`). */
+  readonly copies?: 'each' | 'once';
+  /** The context of a handler has `hookInvocation`, which tells whether its result can still count. */
+  readonly tellsInvocation?: true;
+  /** The runner fills in the run of the context where the event names none. */
+  readonly namesRun?: true;
+  /** Says why an answer ends the call, if it does: the handlers after it are not called. */
+  ends?(answer: unknown): string | undefined;
+  /** Its handlers hear a host of Sluice, if it has parts: a legacy runner has no method for it (event-pipeline §17.30). */
+  readonly isHosted?: true;
   /** The advice to a handler that writes to its event: the result to return instead. */
   readonly instead: string;
   /** The legacy event and context as canonical dispatches. */

@@ -3,7 +3,7 @@ import { type FieldTable, same } from '../facts/field-table.js';
 import type { LegacyAgentContext } from './shapes.js';
 
 /** The facts of a run in its payload. */
-interface RunPayload {
+export interface RunPayload {
   readonly agentId?: string;
   readonly sessionKey?: string;
   readonly sessionId?: string;

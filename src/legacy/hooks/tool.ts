@@ -15,7 +15,7 @@ import { type Answer, extrasOf, isGiven, lastGiven } from './row.js';
 import { writable } from './run-context.js';
 import type { LegacyToolContext } from './shapes.js';
 
-const toolContext: FieldTable<LegacyToolContext, Omit<LegacyToolContext, 'requester'>> = {
+export const toolContext: FieldTable<LegacyToolContext, Omit<LegacyToolContext, 'requester'>> = {
   ...same('agentId', 'sessionKey', 'sessionId', 'runId', 'toolCallId'),
   toolName: shown('toolName'),
   requester: {
@@ -25,12 +25,12 @@ const toolContext: FieldTable<LegacyToolContext, Omit<LegacyToolContext, 'reques
 };
 
 /** A handler may write to the parameters of its event. */
-const params = {
+export const params = {
   to: 'params',
   show: (payload: { readonly params: Fields }) => writable(payload.params),
 };
 
-const readParams = ({ value, inPlace }: Answer) => {
+export const readParams = ({ value, inPlace }: Answer) => {
   const { params: given } = value;
   if (isGiven(given) && !isFields(given)) return { params: given };
   const set = { ...inPlace, ...(given as Fields | undefined) }; // an object, or nothing
@@ -48,7 +48,7 @@ const resolutions: Readonly<Record<AskAnswer, Resolution>> = {
 };
 
 /** A question of a plugin (judgement §4.13). If a part of it is of a wrong type, the kernel refuses the call and says so. */
-const readApproval = (required: unknown) => {
+export const readApproval = (required: unknown) => {
   if (!isFields(required)) return ask({ title: '' });
   const { title, description, timeoutMs, allowedDecisions, onResolution } = required;
   const decisions = Array.isArray(allowedDecisions) ? allowedDecisions : [];

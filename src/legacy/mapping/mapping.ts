@@ -1,8 +1,14 @@
 import type { FamilyName, HandlerClass } from '../../kernel/index.js';
 import { agentEventRows } from '../agent-events/rows.js';
-import { type LegacyHookName, pluginHooks } from '../hooks/index.js';
-import type { BridgeStatus } from '../hooks/row.js';
+import type { BridgeStatus, LegacyHookRow } from '../hooks/row.js';
 import { internalHookRows } from '../internal/rows.js';
+import {
+  type LegacyHookName,
+  type LegacyProfile,
+  legacyHookNames,
+  profiles,
+  rowsOf,
+} from '../profiles/index.js';
 
 /** A part of a legacy handler in the pipeline. */
 export interface MappedPart {
@@ -24,9 +30,15 @@ export interface MappedSource {
   readonly why: string;
 }
 
+/** A plugin hook. Two profiles that treat it differently have a row each. */
+export interface MappedHook extends MappedSource {
+  readonly source: LegacyHookName<LegacyProfile>;
+  readonly profiles: readonly LegacyProfile[];
+}
+
 /** The three legacy buses. */
 export interface LegacyMapping {
-  readonly pluginHooks: readonly (MappedSource & { readonly source: LegacyHookName })[];
+  readonly pluginHooks: readonly MappedHook[];
   readonly internalHooks: readonly MappedSource[];
   readonly agentEvents: readonly MappedSource[];
 }
@@ -41,10 +53,7 @@ const noMerge = 'none: nothing is returned';
  * legacyMapping.pluginHooks.find(({ source }) => source === 'message_sending')?.parts;
  */
 export const legacyMapping: LegacyMapping = {
-  pluginHooks: (Object.keys(pluginHooks) as LegacyHookName[]).map((source) => {
-    const { parts, coverage, status, merge, why } = pluginHooks[source];
-    return { source, parts: parts.map(partOf), coverage, status, merge, why };
-  }),
+  pluginHooks: mappedHooks(),
   internalHooks: internalHookRows.map(({ type, action, sinks, coverage, status, why }) => ({
     source: `${type}:${action}`,
     parts: sinks.map(partOf),
@@ -62,6 +71,24 @@ export const legacyMapping: LegacyMapping = {
     why,
   })),
 };
+
+function mappedHooks(): MappedHook[] {
+  const found = new Map<LegacyHookRow, MappedHook & { readonly profiles: LegacyProfile[] }>();
+  for (const profile of Object.keys(profiles) as LegacyProfile[]) // its keys are the profiles
+    for (const source of legacyHookNames[profile]) {
+      const row = rowsOf(profile)[source];
+      if (row === undefined) continue;
+      const { parts, coverage, status, merge, why } = row;
+      const known = found.get(row);
+      if (known === undefined)
+        found.set(row, {
+          ...{ source, profiles: [profile], parts: parts.map(partOf) },
+          ...{ coverage, status, merge, why },
+        });
+      else known.profiles.push(profile);
+    }
+  return [...found.values()];
+}
 
 function partOf({ family, class: handlerClass }: MappedPart): MappedPart {
   return { family, class: handlerClass };

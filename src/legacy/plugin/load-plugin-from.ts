@@ -2,14 +2,14 @@ import { realpathSync } from 'node:fs';
 import { basename, resolve } from 'node:path';
 import process from 'node:process';
 import { importError } from '../../extension/internal.js';
-import { isSluiceError } from '../../kernel/index.js';
+import { definedFields, isSluiceError } from '../../kernel/index.js';
 import { legacyError } from '../errors.js';
 import { loadWith } from './load-plugin.js';
 import { findOpenclaw, versionWarning } from './sdk/find-openclaw.js';
 import { offerSdk } from './sdk/offer-sdk.js';
 import { missingName, type NeededSdk, neededSdk } from './shape/needed-sdk.js';
 import type { LegacyPlugin, LegacyPluginOptions } from './shape/plugin.js';
-import { readPluginFolder } from './shape/plugin-folder.js';
+import { profileFor, readPluginFolder } from './shape/plugin-folder.js';
 
 /** The hint of `plugin-needs-sdk`. A plain install of openclaw builds native packages, which a plugin does not need. */
 const instead =
@@ -41,7 +41,7 @@ export async function loadLegacyPluginFrom(
   options: LoadPluginFromOptions,
 ): Promise<LegacyPlugin> {
   const { from = process.cwd(), importModule = (url) => import(url), openclaw, ...rest } = options;
-  const { manifest, folder, asksFor, entries } = readPluginFolder(path, from);
+  const { manifest, folder, target, entries } = readPluginFolder(path, from);
   const [source, ...others] = entries;
   const { id } = manifest;
   const real = realpathSync(source); // Node knows a module by its real path
@@ -61,7 +61,12 @@ export async function loadLegacyPluginFrom(
   const left = others.map((file) => basename(file)).join(', ');
   const warnings = [
     ...(left === '' ? [] : [`a plugin has one entry; not loaded: ${left}`]),
-    versionWarning(sdk, asksFor) ?? [],
+    versionWarning(sdk, target.asksFor) ?? [],
   ].flat();
-  return loadWith(module, { pluginId: id, ...rest, manifest, source }, { warnings, sdk });
+  const profile = profileFor(target);
+  return loadWith(
+    module,
+    { pluginId: id, ...definedFields({ profile }), ...rest, manifest, source },
+    { warnings, folder, sdk, target },
+  );
 }

@@ -8,11 +8,12 @@ import {
   type SluiceError,
 } from '../../kernel/index.js';
 import { legacyError } from '../errors.js';
-import { apiOf } from './api/api.js';
+import { apiOf } from './api.js';
 import { type NewPlugin, newPlugin } from './new-plugin.js';
 import type { PluginSdk } from './sdk/find-openclaw.js';
 import { type PluginExport, pluginExportOf } from './shape/module-shape.js';
-import type { LegacyPlugin, LegacyPluginOptions } from './shape/plugin.js';
+import type { LegacyPlugin, LegacyPluginOptions, PluginTarget } from './shape/plugin.js';
+import { skillsIn } from './shape/skill-folders.js';
 
 /**
  * Loads an unmodified OpenClaw plugin: judges its configuration, and calls its register function with an `api` whose
@@ -36,13 +37,25 @@ export function loadLegacyPlugin(module: unknown, options: LegacyPluginOptions):
 export function loadWith(
   module: unknown,
   options: LegacyPluginOptions,
-  { warnings, sdk }: { readonly warnings: readonly string[]; readonly sdk?: PluginSdk },
+  {
+    warnings,
+    folder,
+    ...found
+  }: {
+    readonly warnings: readonly string[];
+    readonly folder?: string;
+    readonly sdk?: PluginSdk;
+    readonly target?: PluginTarget;
+  },
 ): LegacyPlugin {
   const exported = pluginExportOf(module);
   const plugin = newPlugin(exported.definition, options);
   for (const warning of warnings) plugin.tell('warn', warning);
-  if ((options.manifest?.skills ?? []).length > 0)
+  const named = options.manifest?.skills ?? [];
+  if (folder === undefined && named.length > 0)
     plugin.refusals.note('openclaw.plugin.json: skills');
+  const skills =
+    folder === undefined ? [] : skillsIn(folder, named, (problem) => plugin.tell('warn', problem));
   const error = setUp(plugin, exported, options);
   if (error !== undefined)
     plugin.logger.error(`it is not set up (${error.code})`, {
@@ -57,8 +70,9 @@ export function loadWith(
   };
   return {
     ...plugin.shown,
+    skills,
     status: error === undefined ? 'loaded' : 'error',
-    ...definedFields({ error, sdk }),
+    ...definedFields({ error, ...found }),
     start: running.start,
     stop: running.stop,
     dispose,

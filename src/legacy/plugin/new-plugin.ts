@@ -8,11 +8,15 @@ import {
   loggerWith,
   oneLine,
   silentLogger,
+  systemClock,
 } from '../../kernel/index.js';
+import { profiles } from '../profiles/index.js';
 import { pluginBuses } from './api/buses.js';
 import { type Refusals, refusalsOf } from './api/refusals.js';
 import type { Registering } from './api/registering.js';
 import { pluginServices } from './api/services.js';
+import { channelRuntimeOf } from './runtime/channel-runtime.js';
+import { pluginIntake } from './shape/intake.js';
 import type { PluginDefinition } from './shape/module-shape.js';
 import type { LegacyPlugin, LegacyPluginOptions, PluginDiagnostic } from './shape/plugin.js';
 import { pluginEntryOf } from './shape/plugin-entry.js';
@@ -20,7 +24,6 @@ import type { LegacyLogger } from './shape/shapes.js';
 
 /** A plugin that is about to register, with the parts that its host will need. */
 export interface NewPlugin extends Registering {
-  readonly logger: Logger;
   /** The fields that the loaded plugin shows. Their lists grow as the plugin registers. */
   readonly shown: Omit<
     LegacyPlugin,
@@ -35,22 +38,25 @@ export interface NewPlugin extends Registering {
  * @throws SluiceError `bad-option` where nothing says what its id is, or the profile is unknown.
  */
 export function newPlugin(definition: PluginDefinition, options: LegacyPluginOptions): NewPlugin {
-  const { kernel, manifest, profile = '2026.3', config = {} } = options;
+  const { kernel, manifest, profile = '2026.3', config = {}, clock = systemClock } = options;
   const pluginId = options.pluginId ?? manifest?.id ?? definition.id;
   if (pluginId === undefined)
     throw kernelError('bad-option', {
       option: 'pluginId',
       problem: 'the plugin names none itself',
     });
-  if ((profile as unknown) !== '2026.3')
-    // whatever the type says
-    throw kernelError('bad-option', { option: 'profile', problem: 'there is "2026.3" alone' });
+  if (!Object.hasOwn(profiles, profile))
+    throw kernelError('bad-option', {
+      option: 'profile',
+      problem: `there is ${Object.keys(profiles).join(' and ')}`,
+    });
   const entry = pluginEntryOf(config, pluginId);
   const logger = loggerOf(options.logger ?? silentLogger, pluginId);
   const diagnostics: PluginDiagnostic[] = [];
-  const tell: Registering['tell'] = (level, message, thrown) => {
+  const tell: Registering['tell'] = (level, message, thrown, about) => {
     const isThrown = thrown !== undefined;
-    diagnostics.push({ level, message: isThrown ? `${message}: ${oneLine(thrown)}` : message });
+    const said = isThrown ? `${message}: ${oneLine(thrown)}` : message;
+    diagnostics.push({ level, message: said, ...definedFields({ about }) });
     logger[level](message, isThrown ? { error: thrown } : {});
   };
   const refusals = refusalsOf(
@@ -65,9 +71,11 @@ export function newPlugin(definition: PluginDefinition, options: LegacyPluginOpt
   const stateDir = options.stateDir ?? join(workspaceDir, '.sluice', ...pluginId.split('/'));
   const running = pluginServices(services, {
     context: { config, workspaceDir, stateDir, logger: legacyLogger },
-    ...definedFields({ clock: options.clock }),
+    clock,
     onFailure: (message, thrown) => tell('error', message, thrown),
   });
+  const intake = pluginIntake(pluginId);
+  const hooks = options.hooks ?? entry.hooks;
   const version = definition.version ?? manifest?.version;
   const description = definition.description ?? manifest?.description;
   const shown = {
@@ -75,30 +83,50 @@ export function newPlugin(definition: PluginDefinition, options: LegacyPluginOpt
     name: definition.name ?? manifest?.name ?? pluginId,
     ...definedFields({ version, description }),
     source: options.source ?? pluginId,
+    profile,
     kernel,
     config,
+    workspaceDir,
     logger,
     hooks: [],
     internalHooks: [],
     services,
     commands: [],
     channels: [],
+    intake,
+    tools: [],
+    skills: [],
+    cliCommands: [],
+    gatewayMethods: [],
     unsupported: refusals.calls,
     diagnostics,
   };
-  return {
+  let channelRuntime: object | undefined;
+  const plugin: NewPlugin = {
     ...shown,
     shown,
     trusted: options.trusted === true,
-    allowPromptInjection: (options.hooks ?? entry.hooks)?.allowPromptInjection !== false,
+    allowPromptInjection: hooks?.allowPromptInjection !== false,
+    conversationAccess: hooks?.allowConversationAccess !== false,
+    timeouts: hooks ?? {},
     pluginConfig: options.pluginConfig ?? entry.config,
+    optionalTools: options.optionalTools ?? [],
     legacyLogger,
+    workspaceDir,
+    clock,
+    stateDir,
+    intake,
+    channelRuntime: () => {
+      channelRuntime ??= channelRuntimeOf(plugin);
+      return channelRuntime;
+    },
     scope: new Scope(pluginId, logger),
     refusals,
     buses: () => pluginBuses(kernel),
     running,
     tell,
   };
+  return plugin;
 }
 
 /** A logger that writes a plugin's name with every entry, and cannot be made to throw by what it is given. */

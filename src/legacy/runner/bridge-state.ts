@@ -5,7 +5,6 @@ import {
   type Principal,
   perKernel,
 } from '../../kernel/index.js';
-import { type LegacyHookName, pluginHooks } from '../hooks/index.js';
 import type { LegacyHookRow } from '../hooks/row.js';
 import { LegacyCall } from './legacy-call.js';
 import type { Registered } from './registration.js';
@@ -20,8 +19,8 @@ export class LegacyBridge {
   readonly #contributions = new Map<string, Registered>();
   /** The calls that a host has made on the legacy runner, by the metadata of their dispatches. */
   readonly #announced = new WeakMap<object, LegacyCall>();
-  /** The calls that come of canonical dispatches, by hook and envelope. */
-  readonly #seen = new Map<LegacyHookName, WeakMap<Envelope, LegacyCall>>();
+  /** The calls that come of canonical dispatches, by row and envelope. */
+  readonly #seen = new Map<LegacyHookRow, WeakMap<Envelope, LegacyCall>>();
   /** The calls of hooks that answer once per run, by hook and run. */
   readonly #runs = new Map<string, LegacyCall>();
   readonly #told = new Set<string>();
@@ -39,6 +38,11 @@ export class LegacyBridge {
   add(registered: Registered, contributionIds: readonly string[]): void {
     const { pluginId } = registered;
     for (const id of contributionIds) this.#contributions.set(`${pluginId}/${id}`, registered);
+  }
+
+  /** Tells whether a legacy runner made a dispatch. */
+  isRunners(event: Envelope): boolean {
+    return this.#announced.has(event.metadata);
   }
 
   remove(registered: Registered, contributionIds: readonly string[]): void {
@@ -64,22 +68,17 @@ export class LegacyBridge {
     this.#announced.set(metadata, call);
   }
 
-  /** Tells whether the legacy runner made a dispatch for a hook. */
-  isAnnounced(hook: LegacyHookName, event: Envelope): boolean {
-    return this.#announced.get(event.metadata)?.hook === hook;
+  /** Tells whether the legacy runner made a dispatch for the row of a hook. */
+  isAnnounced(row: LegacyHookRow, event: Envelope): boolean {
+    return this.#announced.get(event.metadata)?.row === row;
   }
 
   /** The call that a dispatch is for the handlers of a hook. */
-  callOf(
-    hook: LegacyHookName,
-    row: LegacyHookRow,
-    event: Envelope,
-    principal?: Principal,
-  ): LegacyCall {
+  callOf(hook: string, row: LegacyHookRow, event: Envelope, principal?: Principal): LegacyCall {
     const announced = this.#announced.get(event.metadata);
-    if (announced?.hook === hook) return announced;
-    const seen = this.#seen.get(hook) ?? new WeakMap<Envelope, LegacyCall>();
-    this.#seen.set(hook, seen);
+    if (announced?.row === row) return announced;
+    const seen = this.#seen.get(row) ?? new WeakMap<Envelope, LegacyCall>();
+    this.#seen.set(row, seen);
     let call = seen.get(event);
     if (call === undefined) {
       call = row.oncePerRun
@@ -92,27 +91,22 @@ export class LegacyBridge {
 
   /** Tells a plugin, once per hook, that what it wrote to its event is not read. */
   readonly tellInPlace = (registered: Registered, fields: readonly string[], own: Own): void => {
-    const { pluginId, hookName } = registered;
+    const { pluginId, hookName, row } = registered;
     const key = `${pluginId}/${hookName}`;
     if (this.#told.has(key)) return;
     this.#told.add(key);
     own.log.warn(
-      `plugin ${pluginId} changed ${fields.join(', ')} of its ${hookName} event in place, where nobody reads it; return ${pluginHooks[hookName].instead}`,
+      `plugin ${pluginId} changed ${fields.join(', ')} of its ${hookName} event in place, where nobody reads it; return ${row.instead}`,
       { pluginId, hookName, fields: [...fields] },
     );
   };
 
-  #newCall(
-    hook: LegacyHookName,
-    row: LegacyHookRow,
-    event: Envelope,
-    principal?: Principal,
-  ): LegacyCall {
+  #newCall(hook: string, row: LegacyHookRow, event: Envelope, principal?: Principal): LegacyCall {
     return new LegacyCall(hook, row, row.view(event, principal), this.tellInPlace);
   }
 
   /** Keeps the answers of the first stage for the later ones. If no handler answered, all are asked again. */
-  #callOfRun(hook: LegacyHookName, row: LegacyHookRow, event: Envelope): LegacyCall {
+  #callOfRun(hook: string, row: LegacyHookRow, event: Envelope): LegacyCall {
     const { runId } = event.payload as { readonly runId?: string };
     const key = `${hook} ${runId ?? event.correlationId}`;
     const isFirst = event.family === row.parts[0]?.family;

@@ -1,5 +1,6 @@
 import {
   definedFields,
+  type Fields,
   isFields,
   type Kernel,
   type Outcome,
@@ -8,53 +9,59 @@ import {
 import { announce } from '../facts/announce.js';
 import { known } from '../facts/known.js';
 import { sameFact } from '../facts/same-fact.js';
+import { plainRecords } from '../hooks/plain-records.js';
+import type { Announcement, Ending, LegacyHookRow } from '../hooks/row.js';
 import {
+  type HostedHookName,
   type LegacyContext,
   type LegacyEvent,
   type LegacyHookName,
   type LegacyHooks,
+  type LegacyProfile,
   type LegacyResult,
-  legacyHookNames,
-  pluginHooks,
-} from '../hooks/index.js';
-import { plainRecords } from '../hooks/plain-records.js';
-import type { Announcement, LegacyHookRow } from '../hooks/row.js';
+  rowsOf,
+} from '../profiles/index.js';
 import { bridgeOf } from './bridge-state.js';
-import { bandOf, hookReach } from './hook-reach.js';
+import { bandsOf, hookReach } from './hook-reach.js';
 import { LegacyCall } from './legacy-call.js';
 import { type LegacyHookRunnerOptions, RunnerReporter } from './runner-reporter.js';
 
-type Run<H extends LegacyHookName> = (
-  event: LegacyEvent<H>,
-  ctx: LegacyContext<H>,
-) => LegacyHooks[H]['kind'] extends 'sync'
-  ? LegacyResult<H> | undefined
-  : Promise<LegacyResult<H> | undefined>;
+/** A hook that a legacy runner calls. */
+type CalledHook<P extends LegacyProfile> = Exclude<LegacyHookName<P>, HostedHookName<P>>;
+
+type Run<P extends LegacyProfile, H extends LegacyHookName<P>> = (
+  event: LegacyEvent<H, P>,
+  ctx: LegacyContext<H, P>,
+) => LegacyHooks<P>[H] extends { readonly kind: 'sync' }
+  ? LegacyResult<H, P> | undefined
+  : Promise<LegacyResult<H, P> | undefined>;
 
 /** `before_tool_call` -> `BeforeToolCall`. */
 type Pascal<Name extends string> = Name extends `${infer Word}_${infer Rest}`
   ? `${Capitalize<Word>}${Pascal<Rest>}`
   : Capitalize<Name>;
 
-type Runs = { [H in LegacyHookName as `run${Pascal<H>}`]: Run<H> };
+type Runs<P extends LegacyProfile> = {
+  [H in CalledHook<P> as `run${Pascal<H>}`]: Run<P, H>;
+};
 
 /**
- * OpenClaw's hook runner, as hosts call it: its 26 methods, on the canonical stages. Each hook has a method that is
+ * OpenClaw's hook runner of a profile, as hosts call it, on the canonical stages. Each hook has a method that is
  * named after it: `runBeforeToolCall(event, ctx)` runs `before_tool_call`. Those of the two hooks that write the
  * transcript give their result at once, the others a promise. `runBeforeAgentStart` runs the `before_agent_start`
  * handlers alone: the other handlers of both stages run with their own hooks.
  */
-export interface LegacyHookRunner extends Runs {
-  /** Tells whether a call of this hook would reach a handler: a legacy one, or a canonical one of its stages. */
-  hasHooks(hook: LegacyHookName): boolean;
+export type LegacyHookRunner<P extends LegacyProfile = '2026.3'> = Runs<P> & {
+  /** Tells whether a call of this hook, in a context, would reach a handler: a legacy one, or a canonical one of its stages. */
+  hasHooks(hook: LegacyHookName<P>, ctx?: object): boolean;
   /** How many handlers a call of this hook would reach. */
-  getHookCount(hook: LegacyHookName): number;
-}
+  getHookCount(hook: LegacyHookName<P>): number;
+};
 
 /**
  * The legacy runner for hosts that still call it: same methods, same arguments, same results, running on the canonical
  * stages, so that legacy and canonical handlers share one order and one outcome. What differs is listed, by name, in
- * `legacyDivergences`.
+ * `legacyDivergences`. A hook without a stage of its own has no method (event-pipeline §17.30).
  *
  * A malformed event is told to `logger.error` and runs nobody; with `catchErrors: false` it is thrown.
  *
@@ -65,31 +72,43 @@ export interface LegacyHookRunner extends Runs {
  *
  * @throws SluiceError `bad-option` where no kernel is given.
  */
-export function createLegacyHookRunner(
+export function createLegacyHookRunner<P extends LegacyProfile = '2026.3'>(
   kernel: Kernel,
-  options: LegacyHookRunnerOptions = {},
-): LegacyHookRunner {
-  const { countOf, run, runSync } = hookRuns(kernel, options);
+  options: LegacyHookRunnerOptions<P> = {},
+): LegacyHookRunner<P> {
+  const { profile = '2026.3' } = options;
+  const { countOf, run, runSync } = hookRuns(kernel, profile, options);
   const methods: Record<string, unknown> = {
-    hasHooks: (hook: LegacyHookName) => countOf(hook) > 0,
-    getHookCount: countOf,
+    hasHooks: (hook: string, ctx?: object) => countOf(hook, undefined, ctx) > 0,
+    getHookCount: (hook: string) => countOf(hook),
   };
-  for (const hook of legacyHookNames)
-    methods[methodOf(hook)] =
-      pluginHooks[hook].kind === 'sync'
-        ? (event: LegacyEvent, ctx: LegacyContext) => runSync(hook, event, ctx)
-        : (event: LegacyEvent, ctx: LegacyContext) => run(hook, event, ctx);
-  return methods as unknown as LegacyHookRunner; // a method for each row of the table, named after it
+  for (const [hook, row] of Object.entries(rowsOf(profile)))
+    if (row.isHosted !== true)
+      methods[methodOf(hook)] =
+        row.kind === 'sync'
+          ? (event: object, ctx: object) => runSync(hook, row, event, ctx)
+          : (event: object, ctx: object) =>
+              run(hook, row, row.namesRun === true ? namingRun(event, ctx) : event, ctx);
+  return methods as unknown as LegacyHookRunner<P>; // a method for each row of the table, named after it
+}
+
+/** The event with the run of its context, if it names none itself. */
+function namingRun(event: object, ctx: object): object {
+  const [{ runId }, { runId: known }] = [Object(event), Object(ctx)] as { runId?: unknown }[] as [
+    { runId?: unknown },
+    { runId?: unknown },
+  ]; // from outside
+  return runId || !known ? event : { ...event, runId: known };
 }
 
 /** `before_tool_call` -> `runBeforeToolCall`. */
-function methodOf(hook: LegacyHookName): string {
+function methodOf(hook: string): string {
   return `run${hook.replace(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase())}`;
 }
 
 /** A call of the runner that is under way. */
 interface Begun {
-  readonly hook: LegacyHookName;
+  readonly hook: string;
   readonly row: LegacyHookRow;
   readonly call: LegacyCall;
   readonly listener: RunnerReporter;
@@ -98,20 +117,26 @@ interface Begun {
 }
 
 /** Runs plugin hooks as the legacy runner does, on the canonical stages of one kernel. */
-function hookRuns(on: Kernel, options: LegacyHookRunnerOptions) {
+function hookRuns(
+  on: Kernel,
+  profile: LegacyProfile,
+  options: LegacyHookRunnerOptions<LegacyProfile>,
+) {
   const kernel = openKernel(on);
   const bridge = bridgeOf(on);
   const facts = sameFact(on);
   facts.attach('plugin-hooks'); // agent events then leave it what its hooks can answer
-  const countOf = hookReach(on, bridge);
+  const bandOf = bandsOf(profile);
+  const countOf = hookReach(on, bridge, profile, bandOf);
 
   async function run(
-    hook: LegacyHookName,
-    event: LegacyEvent,
-    ctx: LegacyContext,
+    hook: string,
+    row: LegacyHookRow,
+    event: object,
+    ctx: object,
   ): Promise<unknown> {
-    const begun = begin(hook, event, ctx);
-    const { row, listener } = begun;
+    const begun = begin(hook, row, event, ctx);
+    const { listener } = begun;
     const outcomes: Outcome[] = [];
     try {
       for (const announcement of announcementsOf(row, event, ctx)) {
@@ -119,7 +144,7 @@ function hookRuns(on: Kernel, options: LegacyHookRunnerOptions) {
         const dispatch = () => kernel.dispatch(family, payload, given);
         const outcome = await announce(facts, 'plugin-hooks', family, payload, dispatch);
         outcomes.push(outcome);
-        listener.throwFirst();
+        if (!listener.waitsForAll) listener.throwFirst();
         if (row.kind === 'void') await settled(begun, outcome);
         listener.throwFirst();
       }
@@ -129,9 +154,9 @@ function hookRuns(on: Kernel, options: LegacyHookRunnerOptions) {
     }
   }
 
-  function runSync(hook: LegacyHookName, event: LegacyEvent, ctx: LegacyContext): unknown {
-    const begun = begin(hook, event, ctx);
-    const { row, listener, count } = begun;
+  function runSync(hook: string, row: LegacyHookRow, event: object, ctx: object): unknown {
+    const begun = begin(hook, row, event, ctx);
+    const { listener, count } = begun;
     const outcomes: Outcome[] = [];
     try {
       for (const announcement of announcementsOf(row, event, ctx)) {
@@ -146,11 +171,10 @@ function hookRuns(on: Kernel, options: LegacyHookRunnerOptions) {
     }
   }
 
-  function begin(hook: LegacyHookName, event: LegacyEvent, ctx: LegacyContext): Begun {
-    const row: LegacyHookRow = pluginHooks[hook];
-    const listener = new RunnerReporter(hook, row.kind, options);
+  function begin(hook: string, row: LegacyHookRow, event: object, ctx: object): Begun {
+    const listener = new RunnerReporter(hook, row, options);
     const call = new LegacyCall(hook, row, { event, ctx }, bridge.tellInPlace, listener);
-    const count = countOf(hook);
+    const count = countOf(hook, event, ctx);
     if (count > 0) listener.tellRunning(count);
     return { hook, row, call, listener, count };
   }
@@ -170,9 +194,9 @@ function hookRuns(on: Kernel, options: LegacyHookRunnerOptions) {
 
   /** Waits for the slowest handler, also where another bus's dispatch called it. */
   async function settled({ hook, row, call, listener }: Begun, { event }: Outcome): Promise<void> {
-    if (!listener.catchErrors) await Promise.all(call.settling);
+    if (!listener.catchErrors && !listener.waitsForAll) await Promise.all(call.settling);
     await Promise.allSettled(call.settling);
-    if (bridge.isAnnounced(hook, event)) return;
+    if (bridge.isAnnounced(row, event)) return;
     const joined = bridge.callOf(hook, row, event);
     await Promise.allSettled(joined.settling);
     for (const { registered, error } of joined.failures) listener.failed(registered, error);
@@ -192,25 +216,36 @@ function hookRuns(on: Kernel, options: LegacyHookRunnerOptions) {
         listener.tellFailed(extensionId, message);
       }
     listener.throwFirst();
-    const answers = call.answers
-      .filter(({ registered: { pluginId, index } }) => !refused.has(`${pluginId}/${index}`))
-      .map(({ value }) => value);
-    const canonicalWrites = outcomes.flatMap(({ changes }) =>
-      changes.filter((change) => !bridge.isLegacy(change)).map(({ path }) => path),
+    const taken = call.answers.filter(
+      ({ registered: { pluginId, index } }) => !refused.has(`${pluginId}/${index}`),
     );
-    return row.result({ outcomes: [first, ...more], answers, canonicalWrites });
+    const canonicalWrites = outcomes.flatMap(({ changes }) =>
+      changes.filter((change) => bridge.ownerOf(change)?.row !== row).map(({ path }) => path),
+    );
+    const answers = taken.map(({ value }) => value);
+    const plugins = taken.map(({ registered }) => registered.pluginId);
+    const ending: Ending = { outcomes: [first, ...more], answers, plugins, canonicalWrites };
+    return keyedAs(answers, row.result(ending));
   }
 
   return { countOf, run, runSync };
 }
 
+/**
+ * A result with its keys in the order of the only answer: the legacy runner hands that through as it is. What several answers
+ * come to has the order of the row.
+ */
+function keyedAs([only, ...others]: readonly Fields[], result: unknown): unknown {
+  if (only === undefined || others.length > 0 || !isFields(result)) return result;
+  const keys = Object.keys(only);
+  if (keys.length < 2) return result;
+  const ordered = [...keys, ...Object.keys(result)].filter((key) => Object.hasOwn(result, key));
+  return Object.fromEntries([...new Set(ordered)].map((key) => [key, result[key]]));
+}
+
 /** Gives the announcements of a call. The check of the payload finds a required field that is missing. */
-function announcementsOf(
-  row: LegacyHookRow,
-  event: LegacyEvent,
-  ctx: LegacyContext,
-): readonly Announcement[] {
+function announcementsOf(row: LegacyHookRow, event: object, ctx: object): readonly Announcement[] {
   if (!isFields(event) || !isFields(ctx))
     throw new TypeError('its event and its context have to be objects');
-  return row.announce(known(event) as LegacyEvent, known(ctx) as LegacyContext);
+  return row.announce(known(event), known(ctx));
 }

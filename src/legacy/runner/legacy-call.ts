@@ -1,7 +1,7 @@
 import { type Call, definedFields, type Fields, isThenable, type Own } from '../../kernel/index.js';
-import type { LegacyHookName } from '../hooks/index.js';
-import type { Answer, HookPart, LegacyHookRow, LegacyView, PayloadsAtCall } from '../hooks/row.js';
+import type { Answer, AtCall, HookPart, LegacyHookRow, LegacyView } from '../hooks/row.js';
 import { answeredFields } from './answered-fields.js';
+import { callHandler, isEligible, isolated } from './call-handler.js';
 import { EventWatch, fieldsWritten, ownCopyOf } from './event-watch.js';
 import type { Registered } from './registration.js';
 
@@ -11,6 +11,8 @@ export interface CallListener {
   failed(registered: Registered, error: unknown): void;
   /** A handler of a synchronous hook returned a promise. */
   promised(registered: Registered): void;
+  /** An answer ends the call. */
+  decided(registered: Registered, label: string): void;
 }
 
 /** The state of one handler in this dispatch. It is called once, however many contributions it has. */
@@ -23,7 +25,9 @@ interface Taking {
   readonly registered: Registered;
   readonly part: HookPart;
   readonly own: Own;
-  readonly payloads: PayloadsAtCall;
+  readonly at: AtCall;
+  /** Watches the copy of the event that this handler alone has. */
+  readonly watch: EventWatch | undefined;
 }
 
 /** Hears which fields of the event a handler wrote in vain, because no code reads them there. */
@@ -34,8 +38,8 @@ export type TellInPlace = (registered: Registered, fields: readonly string[], ow
  * answered. All legacy handlers of a dispatch share one mutable event, as in the real runner; the envelope stays frozen.
  */
 export class LegacyCall {
-  readonly hook: LegacyHookName;
-  readonly #row: LegacyHookRow;
+  readonly hook: string;
+  readonly row: LegacyHookRow;
   readonly #view: LegacyView;
   #watch: EventWatch | undefined;
   readonly #tellInPlace: TellInPlace;
@@ -43,7 +47,10 @@ export class LegacyCall {
   readonly #memos = new Map<Registered, Memo>();
   readonly #apart = new Map<Registered, LegacyCall>();
   /** By envelope: a call that is kept for its run must not keep the transcripts of its stages. */
-  #payloads: WeakMap<object, PayloadsAtCall> | undefined;
+  #payloads: WeakMap<object, Omit<AtCall, 'earlier'>> | undefined;
+  /** The event that all handlers of this call have. */
+  #shared: object | undefined;
+  #isEnded = false;
   /** The failures of a void hook's handlers, if nobody listens. */
   readonly failures: { readonly registered: Registered; readonly error: unknown }[] = [];
   /** One promise per handler that returned one: each settles with it, and rejects with what the listener made of it. */
@@ -52,14 +59,14 @@ export class LegacyCall {
   isCarried = false;
 
   constructor(
-    hook: LegacyHookName,
+    hook: string,
     row: LegacyHookRow,
     view: LegacyView,
     tellInPlace: TellInPlace,
     listener?: CallListener,
   ) {
     this.hook = hook;
-    this.#row = row;
+    this.row = row;
     this.#view = view;
     this.#tellInPlace = tellInPlace;
     this.#listener = listener;
@@ -82,7 +89,7 @@ export class LegacyCall {
     const known = this.#apart.get(registered);
     if (known !== undefined) return known;
     const view = { ...this.#view, event: ownCopyOf(this.#view.event) };
-    const apart = new LegacyCall(this.hook, this.#row, view, this.#tellInPlace);
+    const apart = new LegacyCall(this.hook, this.row, view, this.#tellInPlace);
     apart.isCarried = this.isCarried;
     this.#apart.set(registered, apart);
     return apart;
@@ -100,36 +107,46 @@ export class LegacyCall {
    */
   take(registered: Registered, part: HookPart, call: Call, own: Own): unknown {
     const memo = this.#memos.get(registered);
-    const taking: Taking = { registered, part, own, payloads: this.#payloadsOf(call) };
-    if (memo?.state === 'answered') return this.#read(taking, memo);
-    if (memo !== undefined || this.isCarried) return undefined; // it failed, or was given up: that is told already
+    const at = { ...this.#payloadsOf(call), earlier: () => this.#earlier(registered) };
+    const taking = (watch?: EventWatch): Taking => ({ registered, part, own, at, watch });
+    if (memo?.state === 'answered') return this.#read(taking(), memo);
+    if (memo !== undefined && this.row.isClosed === true)
+      throw new Error(`its handler of ${this.hook} failed`); // of which nobody knows what it would have refused
+    if (memo !== undefined || this.isCarried || this.#isEnded) return undefined; // that is told already
+    const { ctx } = this.#view;
+    if (!isEligible(registered, this.#view.event, ctx)) return undefined;
     this.#memos.set(registered, { state: 'open' });
-    const { event, ctx } = this.#view;
-    const chained = this.#row.chains === undefined ? undefined : { ...event, ...messageOf(call) };
-    if (chained === undefined) this.#watch ??= new EventWatch(event);
-    const given = chained === undefined ? event : { ...chained };
+    let watch: EventWatch | undefined;
+    let chained: object | undefined;
+    let given: object;
     let result: unknown;
     let isPromise: boolean;
     try {
-      result = registered.answer(given as never, ctx as never); // the event of the hook that it is registered for
+      const event = this.#eventOf();
+      chained = this.row.chains === undefined ? undefined : { ...event, ...messageOf(call) };
+      given = chained === undefined ? event : { ...chained };
+      if (this.row.copies === 'each') watch = new EventWatch(event);
+      else if (chained === undefined) this.#watch ??= new EventWatch(event);
+      result = callHandler(registered, given, ctx);
       isPromise = isThenable(result);
     } catch (error) {
       this.#fail(registered, error, own);
       throw error;
     }
     if (chained !== undefined) this.#tellLost(registered, fieldsWritten(chained, given), own);
-    if (!isPromise) return this.#answer(taking, result);
-    if (this.#row.kind === 'void') this.#written(registered, own); // before the next handler writes
-    if (this.#row.kind === 'sync') {
+    const taken = taking(watch);
+    if (!isPromise) return this.#answer(taken, result);
+    if (this.row.kind === 'void') this.#written(registered, own); // before the next handler writes
+    if (this.row.kind === 'sync') {
       this.#memos.set(registered, { state: 'failed' });
       this.#listener?.promised(registered);
       return result; // the kernel refuses it, and observes its rejection
     }
-    const signal = this.#row.oncePerRun === true ? call.signal : undefined;
+    const signal = this.row.oncePerRun === true ? call.signal : undefined;
     const answered = Promise.resolve(result).then(
       (value) => {
         this.#disown();
-        if (signal?.aborted !== true) return this.#answer(taking, value);
+        if (signal?.aborted !== true) return this.#answer(taken, value);
         this.#memos.set(registered, { state: 'failed' }); // too late for this stage, and for the next
         return undefined;
       },
@@ -144,33 +161,38 @@ export class LegacyCall {
   }
 
   #answer(taking: Taking, result: unknown): unknown {
-    const { registered, own } = taking;
-    const written = this.#written(registered, own);
-    if (this.#row.kind === 'void') {
+    const { registered, own, watch } = taking;
+    const written = this.#written(registered, own, watch);
+    if (this.row.kind === 'void') {
       this.#memos.set(registered, { state: 'answered' });
       return undefined; // whatever a void handler returns is nobody's
     }
     let value: Fields | undefined;
     try {
-      value = answeredFields(result, this.#row, this.#view.event);
+      value = answeredFields(result, this.row, this.#view.event);
     } catch (error) {
       this.#fail(registered, error, own);
       throw error;
     }
     if (value === undefined && result !== undefined && result !== null) {
-      this.#memos.set(registered, { state: this.#row.kind === 'sync' ? 'answered' : 'failed' });
-      return this.#row.kind === 'sync' ? undefined : result; // the kernel refuses it, and says what it is
+      this.#memos.set(registered, { state: this.row.kind === 'sync' ? 'answered' : 'failed' });
+      return this.row.kind === 'sync' ? undefined : result; // the kernel refuses it, and says what it is
     }
     const memo: Memo = { state: 'answered', ...definedFields({ value }), inPlace: written };
     this.#memos.set(registered, memo);
+    const label = this.row.ends?.(value);
+    if (label !== undefined) {
+      this.#isEnded = true;
+      this.#listener?.decided(registered, label);
+    }
     return this.#read(taking, memo);
   }
 
   /** The part of an answer that a contribution may return. It can still throw: an answer may have accessors. */
-  #read({ registered, part, own, payloads }: Taking, { value, inPlace }: Partial<Answer>): unknown {
+  #read({ registered, part, own, at }: Taking, { value, inPlace }: Partial<Answer>): unknown {
     if (value === undefined && inPlace === undefined) return undefined;
     try {
-      return part.read?.({ value: value ?? {}, inPlace }, payloads);
+      return part.read?.({ value: value ?? {}, inPlace }, at);
     } catch (error) {
       this.#fail(registered, error, own);
       throw error;
@@ -178,8 +200,21 @@ export class LegacyCall {
   }
 
   /** Kept for a hook of several stages only: a handler of another comes upon the payload that it reads. */
-  #payloadsOf({ event, payload }: Call): PayloadsAtCall {
-    if (this.#row.oncePerRun === undefined) return { emitted: event.payload, begun: payload };
+  #earlier(registered: Registered): readonly Fields[] {
+    return this.answers.filter((one) => one.registered !== registered).map(({ value }) => value);
+  }
+
+  /** The event that a handler is called with. */
+  #eventOf(): object {
+    const { event } = this.#view;
+    const { copies } = this.row;
+    if (copies === 'each') return isolated(this.hook, event);
+    this.#shared ??= copies === undefined ? event : isolated(this.hook, event);
+    return this.#shared;
+  }
+
+  #payloadsOf({ event, payload }: Call): Omit<AtCall, 'earlier'> {
+    if (this.row.oncePerRun === undefined) return { emitted: event.payload, begun: payload };
     this.#payloads ??= new WeakMap();
     const payloads = this.#payloads.get(event) ?? { emitted: event.payload, begun: payload };
     this.#payloads.set(event, payloads);
@@ -190,21 +225,21 @@ export class LegacyCall {
     this.#written(registered, own);
     this.#memos.set(registered, { state: 'failed' });
     if (this.#listener !== undefined) this.#listener.failed(registered, error);
-    else if (this.#row.kind === 'void') this.failures.push({ registered, error });
+    else if (this.row.kind === 'void') this.failures.push({ registered, error });
   }
 
   /** Forgets the writes of a void hook while several handlers run: nobody can say which of them wrote. */
   #disown(): void {
-    if (this.#row.kind !== 'void') return;
+    if (this.row.kind !== 'void') return;
     const open = [...this.#memos.values()].filter(({ state }) => state === 'open');
     if (open.length > 1) this.#watch?.take();
   }
 
   /** Gives the fields that the handler wrote in place, if they count. Fields that do not count are told. */
-  #written(registered: Registered, own: Own): Fields | undefined {
-    const written = this.#watch?.take();
+  #written(registered: Registered, own: Own, watch = this.#watch): Fields | undefined {
+    const written = watch?.take();
     if (written === undefined) return undefined;
-    const counts = this.#row.honoursInPlace;
+    const counts = this.row.honoursInPlace;
     const { fields, params } = written;
     const lost = fields.filter(
       (field) =>

@@ -1,17 +1,31 @@
 import {
+  allow,
   type Call,
+  type Clock,
   definedFields,
   didYouMean,
+  isThenable,
   type Kernel,
   kernelError,
   type OpenContribution,
   type Own,
   openKernel,
+  systemClock,
 } from '../../kernel/index.js';
-import { type LegacyHookName, legacyHookNames, pluginHooks } from '../hooks/index.js';
 import type { HookPart, LegacyHookRow } from '../hooks/row.js';
+import {
+  isHookOf,
+  type LegacyHookName,
+  type LegacyProfile,
+  legacyHookNames,
+  rowsOf,
+} from '../profiles/index.js';
 import { bridgeOf, type LegacyBridge } from './bridge-state.js';
+import { budgetOf } from './call-handler.js';
 import type { LegacyHookRegistration, Registered } from './registration.js';
+
+/** The kernel's own budget is for what the bridge does not end by itself. */
+const afterMs = 1_000;
 
 /** The trusted field that a legacy plugin may ask for. */
 const systemPromptGrant = 'agent.prompt.building:systemPrompt';
@@ -23,6 +37,8 @@ const systemPromptGrant = 'agent.prompt.building:systemPrompt';
  * the parts of a handler.
  *
  * @param options.trusted lets the plugin replace the system prompt.
+ * @param options.clock times its handlers that have a budget of their own.
+ * @param options.profile the release that the handler was written for; `2026.3` by default.
  * @throws SluiceError as `kernel.contribute` does, or `bad-contribution` where there is no such hook; nothing stays
  *   registered then.
  * @example
@@ -30,19 +46,19 @@ const systemPromptGrant = 'agent.prompt.building:systemPrompt';
  *   pluginId: 'acme', hookName: 'message_sending', handler: (event) => ({ content: event.content.trim() }),
  * });
  */
-export function registerLegacyHook<H extends LegacyHookName>(
+export function registerLegacyHook<H extends LegacyHookName<P>, P extends LegacyProfile = '2026.3'>(
   kernel: Kernel,
-  registration: LegacyHookRegistration<H>,
-  { trusted = false }: { readonly trusted?: boolean } = {},
+  registration: LegacyHookRegistration<H, P>,
+  options: { readonly trusted?: boolean; readonly profile?: P; readonly clock?: Clock } = {},
 ): Disposable {
+  const { trusted = false, profile = '2026.3', clock = systemClock } = options;
   const bridge = bridgeOf(kernel);
   const open = openKernel(kernel);
   const { handler: answer, ...named } = registration;
-  const { pluginId, hookName } = named;
-  checkRegistration(registration);
-  const row: LegacyHookRow = pluginHooks[hookName];
-  const registered: Registered = { ...named, answer, index: bridge.index(pluginId) };
-  const ids = row.parts.map((_, part) => idOf(registered, row, part));
+  const { pluginId } = named;
+  const row = checkedRow(registration, profile);
+  const registered: Registered = { ...named, row, clock, answer, index: bridge.index(pluginId) };
+  const ids = row.parts.map((_, part) => idOf(registered, part));
   let audited: boolean | undefined;
   const isAudited = (): boolean => (audited ??= isAuditedHandler(kernel, row, pluginId, ids));
   const undo: Disposable[] = [{ [Symbol.dispose]: () => bridge.remove(registered, ids) }];
@@ -55,7 +71,7 @@ export function registerLegacyHook<H extends LegacyHookName>(
   try {
     for (const [at, part] of row.parts.entries())
       undo.push(
-        open.contribute(contributionOf(bridge, registered, row, part, ids[at] ?? '', isAudited)),
+        open.contribute(contributionOf(bridge, registered, part, ids[at] ?? '', isAudited)),
       );
   } catch (error) {
     dispose();
@@ -67,18 +83,28 @@ export function registerLegacyHook<H extends LegacyHookName>(
   return { [Symbol.dispose]: dispose };
 }
 
-function checkRegistration({ pluginId, hookName, handler }: LegacyHookRegistration): void {
+/** The row of a registration, which is checked. */
+function checkedRow(
+  {
+    pluginId,
+    hookName,
+    handler,
+  }: Pick<LegacyHookRegistration<string>, 'pluginId' | 'hookName'> & { readonly handler: unknown },
+  profile: LegacyProfile,
+): LegacyHookRow {
   const refuse = (problem: string): never => {
     const family = `plugin hook ${String(hookName)}`;
     const whose = { extensionId: String(pluginId), contributionId: '?', family };
     throw kernelError('bad-contribution', { ...whose, problem });
   };
-  if (!legacyHookNames.includes(hookName))
-    refuse(`there is no such hook${didYouMean(String(hookName), legacyHookNames)}`);
+  const row = isHookOf(profile, hookName) ? rowsOf(profile)[hookName] : undefined;
   if (typeof handler !== 'function') refuse('handler must be a function');
+  return (
+    row ?? refuse(`there is no such hook${didYouMean(String(hookName), legacyHookNames[profile])}`)
+  );
 }
 
-function idOf({ index }: Registered, row: LegacyHookRow, part: number): string {
+function idOf({ index, row }: Registered, part: number): string {
   return row.parts.length === 1 ? index : `${index}.${part}`;
 }
 
@@ -102,26 +128,36 @@ function isAuditedHandler(
 function contributionOf(
   bridge: LegacyBridge,
   registered: Registered,
-  row: LegacyHookRow,
   part: HookPart,
   id: string,
   isAudited: () => boolean,
 ): OpenContribution {
-  const { pluginId, hookName, priority } = registered;
+  const { pluginId, hookName, priority, row } = registered;
+  const isJudge = part.class === 'veto' && row.isClosed === true;
+  const budgetMs = budgetOf(registered);
   return {
     family: part.family,
     class: part.class,
     extensionId: pluginId,
     id,
     ...definedFields({ priority, band: row.band }),
+    ...(budgetMs !== undefined && { timeoutMs: budgetMs + afterMs }),
+    ...(isJudge && { failClosed: true }),
     ...(part.class === 'veto' && { recheck: false }), // the handler was called once, and is not called again
     ...(part.class === 'observer' && { detached: true }), // a void hook delays nobody
     handler: (call: Call, own: Own) => {
-      const { event, principal } = call;
-      if (call.pass === 'answered') return undefined; // nor is it called when a human has answered
-      if (!bridge.isAnnounced(hookName, event) && row.wants?.(event) === false) return undefined;
-      const shared = bridge.callOf(hookName, row, event, principal);
-      return (isAudited() ? shared.apart(registered) : shared).take(registered, part, call, own);
+      const taken = take(call, own);
+      if (!isJudge) return taken;
+      return isThenable(taken) ? taken.then((said) => said ?? allow()) : (taken ?? allow());
     },
   };
+
+  function take(call: Call, own: Own): unknown {
+    const { event, principal } = call;
+    if (call.pass === 'answered') return undefined; // nor is it called when a human has answered
+    if (row.isHosted === true && bridge.isRunners(event)) return undefined; // it is not called there
+    if (!bridge.isAnnounced(row, event) && row.wants?.(event) === false) return undefined;
+    const shared = bridge.callOf(hookName, row, event, principal);
+    return (isAudited() ? shared.apart(registered) : shared).take(registered, part, call, own);
+  }
 }

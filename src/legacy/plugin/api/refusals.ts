@@ -78,6 +78,14 @@ export function refusalsOf(
       };
       return called;
     },
+    /** A method that rejects, also if the others are skipped. */
+    rejecting: (member: UnsupportedMember, method: string) => {
+      const called = async (): Promise<never> => {
+        note(member, method, called);
+        throw refused(method);
+      };
+      return called;
+    },
     /** An object of which every member, however deep, is a method that refuses. */
     part: (member: UnsupportedMember): unknown => standIns.make(member),
     check,

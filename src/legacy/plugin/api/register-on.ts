@@ -5,16 +5,35 @@ import {
   nearest,
   oneLine,
 } from '../../../kernel/index.js';
-import { type LegacyHookName, legacyHookNames, pluginHooks } from '../../hooks/index.js';
 import { promptFields } from '../../hooks/prompt.js';
+import { isHookOf, type LegacyProfile, legacyHookNames, rowsOf } from '../../profiles/index.js';
 import { registerLegacyHook } from '../../runner/register-hook.js';
 import type { Registering } from './registering.js';
-import { isMatched, toolMatcher } from './tool-matcher.js';
+import { toolMatcher } from './tool-matcher.js';
 
 type AnyHandler = (event: never, ctx: never) => unknown;
 
+/** The third argument of `api.on`, as a plugin gives it. All but the priority are of profile 2026.9. */
+type OnOptions = { readonly priority?: number } & {
+  readonly [Name in
+    | 'matcher'
+    | 'timeoutMs'
+    | 'eligibleTriggers'
+    | 'eligibleDispatchKinds'
+    | 'requiresToolAuthority']?: unknown;
+};
+
+/** The hooks that see what people and the agent say. */
+const conversationHookNames: readonly string[] = [
+  ...['before_model_resolve', 'agent_turn_prepare', 'before_prompt_build', 'before_agent_reply'],
+  ...['llm_input', 'llm_output', 'before_agent_finalize', 'agent_end', 'before_agent_run'],
+];
+
 /** The hooks that write to the prompt. */
-const promptHookNames: readonly string[] = ['before_prompt_build', 'before_agent_start'];
+const promptHookNames: readonly string[] = [
+  ...['before_prompt_build', 'before_agent_start'],
+  ...['agent_turn_prepare', 'heartbeat_prompt_contribution'],
+];
 
 /**
  * `api.on`: registers a handler of a plugin hook. A name that there is not is told of and ignored, as OpenClaw does;
@@ -26,75 +45,114 @@ export function registerOn(
   plugin: Registering,
   hookName: string,
   handler: AnyHandler,
-  options?: { readonly priority?: number; readonly matcher?: unknown },
+  options: OnOptions = {},
 ): void {
-  const { pluginId, kernel, source, trusted, scope, tell } = plugin;
-  if (!isHookName(hookName)) {
-    const close = nearest(String(hookName), legacyHookNames);
+  const { pluginId, profile, clock, kernel, source, trusted, scope, tell } = plugin;
+  const leaveOut = (level: 'warn' | 'error', why: string): void =>
+    tell(level, why, undefined, { kind: 'hook', name: String(hookName) });
+  if (!isHookOf(profile, hookName)) {
+    const close = nearest(String(hookName), legacyHookNames[profile]);
     const suggestion = close === undefined ? '' : `; did it mean "${close}"?`;
-    tell(
-      'warn',
-      `there is no hook "${String(hookName)}" in profile 2026.3; it is ignored${suggestion}`,
-    );
-    return;
+    const named = `there is no hook "${String(hookName)}" in profile ${profile}`;
+    return void leaveOut('warn', `${named}; it is ignored${suggestion}`);
   }
+  const refused = refusedIn(plugin, hookName, options);
+  if (refused !== undefined)
+    return void leaveOut('warn', `hook "${hookName}" is ignored: ${refused}`);
   let called = handler;
   if (!plugin.allowPromptInjection && promptHookNames.includes(hookName)) {
-    if (hookName === 'before_prompt_build') {
-      tell('warn', `hook "${hookName}" is ignored: hooks.allowPromptInjection is false`);
-      return;
-    }
+    if (hookName !== 'before_agent_start')
+      return void leaveOut(
+        'warn',
+        `hook "${hookName}" is ignored: hooks.allowPromptInjection is false`,
+      );
     tell(
       'warn',
       `hook "${hookName}" may not write to the prompt: hooks.allowPromptInjection is false`,
     );
     called = withoutPromptFields(handler);
   }
-  const matched = isToolHook(hookName) ? toolMatcher(options?.matcher) : { names: undefined };
-  if (typeof matched === 'string') {
-    tell('error', `hook "${hookName}" cannot be registered: ${matched}`);
-    return;
-  }
+  const matched = isToolHook(hookName) ? toolMatcher(options.matcher) : { names: undefined };
+  if (typeof matched === 'string')
+    return void leaveOut('error', `hook "${hookName}" cannot be registered: ${matched}`);
   const judged = called;
   const { refusals } = plugin;
   if (typeof judged === 'function')
     called = (event, ctx) => {
-      if (!isMatched(matched.names, event)) return undefined;
       const result = judged(event, ctx);
       if (!refusals.isAsked) return result; // nothing that is not there is in it, and no tick is added
       return isThenable(result) ? result.then(refusals.check) : refusals.check(result);
     };
-  const priority = options?.priority;
+  const { priority } = options;
   const registration = {
     pluginId,
     hookName,
     handler: called,
     source,
-    ...definedFields({ priority }),
+    ...definedFields({ priority, matcher: matched.names }),
+    ...(profile === '2026.9' && laterOptions(plugin, hookName, options)),
   };
   let registered: Disposable;
   try {
-    registered = registerLegacyHook(kernel, registration, { trusted });
+    registered = registerLegacyHook<never, LegacyProfile>(kernel, registration as never, {
+      ...{ trusted, profile, clock },
+    }); // of a hook of the profile
   } catch (thrown) {
     const problem = isSluiceError(thrown) ? thrown.message : oneLine(thrown);
-    tell('error', `hook "${hookName}" cannot be registered: ${problem}`);
-    return;
+    return void leaveOut('error', `hook "${hookName}" cannot be registered: ${problem}`);
   }
   scope.add(`hook ${hookName}`, registered);
+  const { status, why } = rowsOf(profile)[hookName] ?? {};
+  if (status === 'retired')
+    return void leaveOut('warn', `hook "${hookName}" has no moment here. ${why}`);
   plugin.hooks.push({
     hookName,
     ...definedFields({ priority }),
-    parts: pluginHooks[hookName].parts.map(({ family, class: name }) => ({ family, class: name })),
+    parts: (rowsOf(profile)[hookName]?.parts ?? []).map(({ family, class: name }) => ({
+      family,
+      class: name,
+    })),
   });
 }
 
-/** The hooks that OpenClaw reads `matcher` of. */
-function isToolHook(hookName: LegacyHookName): boolean {
-  return hookName === 'before_tool_call' || hookName === 'after_tool_call';
+/** Why a hook of a plugin is not registered, if it is not. */
+function refusedIn(
+  { conversationAccess }: Registering,
+  hookName: string,
+  { requiresToolAuthority }: OnOptions,
+): string | undefined {
+  if (!conversationAccess && conversationHookNames.includes(hookName))
+    return 'hooks.allowConversationAccess is false';
+  if (requiresToolAuthority === true)
+    return 'requiresToolAuthority: the tools of an agent are known to the agent alone';
+  return undefined;
 }
 
-function isHookName(name: unknown): name is LegacyHookName {
-  return (legacyHookNames as readonly unknown[]).includes(name);
+/** The options of profile 2026.9. A budget of the operator beats the plugin's; a list that is none restricts nothing. */
+function laterOptions({ timeouts }: Registering, hookName: string, options: OnOptions): object {
+  const { eligibleTriggers, eligibleDispatchKinds } = options;
+  const timeoutMs = timeouts.timeouts?.[hookName] ?? timeouts.timeoutMs ?? options.timeoutMs;
+  return definedFields({
+    timeoutMs: typeof timeoutMs === 'number' ? timeoutMs : undefined,
+    ...(hookName === 'before_agent_reply' && {
+      eligibleTriggers: listOf(eligibleTriggers, ['cron', 'heartbeat', 'user']),
+    }),
+    ...(hookName === 'reply_dispatch' && {
+      eligibleDispatchKinds: listOf(eligibleDispatchKinds, ['agent', 'acp']),
+    }),
+  });
+}
+
+function listOf(given: unknown, known: readonly string[]): readonly string[] | undefined {
+  const list: readonly unknown[] = Array.isArray(given) ? given : [];
+  return list.length > 0 && list.every((one) => known.includes(String(one)))
+    ? list.map(String)
+    : undefined;
+}
+
+/** The hooks that OpenClaw reads `matcher` of. */
+function isToolHook(hookName: string): boolean {
+  return hookName === 'before_tool_call' || hookName === 'after_tool_call';
 }
 
 /** Keeps the prompt fields of a handler's answers from being read. Nothing is answered where nothing is left. */

@@ -1,26 +1,56 @@
 import type { Scope } from '../../../extension/index.js';
+import type { Clock, Logger } from '../../../kernel/index.js';
+import type { PluginIntake } from '../shape/intake.js';
 import type {
   LegacyPlugin,
   PluginDiagnostic,
   PluginHook,
   PluginInternalHook,
 } from '../shape/plugin.js';
-import type { LegacyChannel, LegacyCommand, LegacyLogger, LegacyService } from '../shape/shapes.js';
+import type {
+  LegacyChannel,
+  LegacyCliCommands,
+  LegacyCommand,
+  LegacyGatewayMethod,
+  LegacyLogger,
+  LegacyService,
+  LegacyTool,
+} from '../shape/shapes.js';
 import type { PluginBuses } from './buses.js';
 import type { Refusals } from './refusals.js';
 
 /** The names of a plugin, and the configuration that it is shown. */
 type Named = Pick<
   LegacyPlugin,
-  'pluginId' | 'name' | 'version' | 'description' | 'source' | 'kernel' | 'config'
+  'pluginId' | 'name' | 'version' | 'description' | 'source' | 'profile' | 'kernel' | 'config'
 >;
+
+/** The budgets of hooks, in milliseconds: by hook, and for all others. */
+export interface PluginTimeouts {
+  readonly timeoutMs?: number | undefined;
+  readonly timeouts?: Readonly<Record<string, number>> | undefined;
+}
 
 /** A plugin while it registers: its api writes to this. The lists grow as long as the plugin lives. */
 export interface Registering extends Named {
   readonly trusted: boolean;
   readonly allowPromptInjection: boolean;
+  /** It may see what people and the agent say (`hooks.allowConversationAccess`). */
+  readonly conversationAccess: boolean;
+  /** The operator's budgets for its hooks. */
+  readonly timeouts: PluginTimeouts;
   readonly pluginConfig: Readonly<Record<string, unknown>> | undefined;
+  /** Writes under the plugin's name. */
+  readonly logger: Logger;
   readonly legacyLogger: LegacyLogger;
+  readonly workspaceDir: string;
+  /** The folder that it keeps things in. It need not exist yet. */
+  readonly stateDir: string;
+  readonly clock: Clock;
+  /** The place where its channels hand messages over. */
+  readonly intake: PluginIntake;
+  /** `api.runtime.channel`: made when it is asked for first. */
+  readonly channelRuntime: () => object;
   readonly scope: Scope;
   readonly refusals: Refusals;
   /** Makes the buses when a plugin needs them: without a listener nothing is put on the kernel. */
@@ -30,6 +60,16 @@ export interface Registering extends Named {
   readonly services: LegacyService[];
   readonly commands: LegacyCommand[];
   readonly channels: LegacyChannel[];
+  readonly tools: LegacyTool[];
+  /** The optional tools that the operator allows. */
+  readonly optionalTools: readonly string[];
+  readonly cliCommands: LegacyCliCommands[];
+  readonly gatewayMethods: LegacyGatewayMethod[];
   /** Writes a diagnostic, and logs it. The log entry has the thrown error in its fields. */
-  readonly tell: (level: PluginDiagnostic['level'], message: string, thrown?: unknown) => void;
+  readonly tell: (
+    level: PluginDiagnostic['level'],
+    message: string,
+    thrown?: unknown,
+    about?: PluginDiagnostic['about'],
+  ) => void;
 }

@@ -1,5 +1,5 @@
 /** The names of tools that a hook of a plugin is for, in lower case; nothing if it is for all of them. */
-export type ToolMatcher = ReadonlySet<string> | undefined;
+export type ToolMatcher = readonly string[] | undefined;
 
 const named = (name: unknown): string =>
   typeof name === 'string' ? name.trim().toLowerCase() : '';
@@ -16,11 +16,5 @@ export function toolMatcher(given: unknown): { readonly names: ToolMatcher } | s
   const names = given.map(named);
   if (names.includes('')) return 'each name in matcher must be a text that is not empty';
   if (names.includes('*')) return 'matcher takes no wildcard: leave it out for all tools';
-  return { names: new Set(names) };
-}
-
-/** Tells whether a matcher lets an event through: one of a tool that it names, whatever the case. */
-export function isMatched(names: ToolMatcher, event: unknown): boolean {
-  const { toolName }: { readonly toolName?: unknown } = Object(event);
-  return names === undefined || names.has(named(toolName));
+  return { names };
 }

@@ -1,10 +1,12 @@
 import Module, { createRequire, register } from 'node:module';
 import { dirname, join, sep } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { compileFunction } from 'node:vm';
+import type * as Esbuild from 'esbuild';
 import { markedUrl } from '../../../extension/internal.js';
 import type { PluginSdk } from './find-openclaw.js';
 import { ownNames } from './own-names.js';
-import { sdkHooks } from './sdk-hooks.js';
+import { isModuleText, sdkHooks } from './sdk-hooks.js';
 
 /** A plugin that imports OpenClaw's code. */
 interface SdkUser {
@@ -29,6 +31,9 @@ interface RequireLoader {
     parent: { readonly filename?: string | null } | undefined,
     isMain: boolean,
   ) => unknown;
+  readonly prototype: {
+    _compile: (this: unknown, text: string, file: string, ...rest: unknown[]) => unknown;
+  };
 }
 
 /**
@@ -67,10 +72,16 @@ function offerOf(): Offer {
 /** Serves `require('openclaw/plugin-sdk')` of a plugin's files, which no hook of `import` sees. */
 function serveRequire({ names, users }: Offer): void {
   const loader = Module as unknown as RequireLoader; // its declarations leave `_load` out
+  const compile = loader.prototype._compile;
+  loader.prototype._compile = function (text, file, ...rest) {
+    const isOfPlugin = file.endsWith('.js') && userOf(users, file) !== undefined;
+    const isModule = isOfPlugin && isModuleText(text, compileFunction);
+    return compile.call(this, isModule ? asCommonJs(text, file) : text, file, ...rest);
+  };
   const load = loader._load;
   loader._load = function (request, parent, isMain) {
     const file = parent?.filename;
-    if (!/^openclaw\/plugin-sdk(\/|$)/.test(request) || typeof file !== 'string')
+    if (!/^openclaw(\/plugin-sdk(\/|$)|$)/.test(request) || typeof file !== 'string')
       return load.call(this, request, parent, isMain);
     const user = userOf(users, file);
     if (user === undefined) return load.call(this, request, parent, isMain);
@@ -90,6 +101,17 @@ function serveRequire({ names, users }: Offer): void {
       },
     });
   };
+}
+
+/** The text of an ES module as CommonJS. */
+function asCommonJs(text: string, file: string): string {
+  const { transformSync } = createRequire(import.meta.url)('esbuild') as typeof Esbuild; // a dependency of this package
+  const url = JSON.stringify(pathToFileURL(file).href);
+  return transformSync(text, {
+    format: 'cjs',
+    platform: 'node',
+    define: { 'import.meta.url': url },
+  }).code;
 }
 
 /** The plugin that a file belongs to; none for the files of its OpenClaw, which may lie in its folder. */

@@ -2,11 +2,19 @@ import { z } from 'zod';
 
 const fields = z.record(z.string(), z.unknown());
 
+/** Milliseconds that an operator may give a hook. */
+const budget = z.int().positive().max(600_000);
+
 const entrySchema = z
   .looseObject({
     enabled: z.boolean().optional().catch(undefined),
     hooks: z
-      .looseObject({ allowPromptInjection: z.boolean().optional() })
+      .looseObject({
+        allowPromptInjection: z.boolean().optional(),
+        allowConversationAccess: z.boolean().optional(),
+        timeoutMs: budget.optional().catch(undefined),
+        timeouts: z.record(z.string(), budget).optional().catch(undefined),
+      })
       .optional()
       .catch(undefined),
     config: fields.optional(),

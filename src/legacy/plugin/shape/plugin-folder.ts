@@ -2,14 +2,15 @@ import { existsSync, readFileSync, statSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { definedFields, type SluiceError } from '../../../kernel/index.js';
 import { legacyError } from '../../errors.js';
+import type { LegacyProfile } from '../../profiles/index.js';
 import { type LegacyManifest, manifestName, notJson, parseLegacyManifest } from './manifest.js';
+import type { PluginTarget } from './plugin.js';
 
 /** The content of a plugin's folder, before its code runs. */
 export interface PluginFolder {
   readonly manifest: LegacyManifest;
   readonly folder: string;
-  /** The versions of openclaw that its package asks for, as npm writes them. */
-  readonly asksFor?: string;
+  readonly target: PluginTarget;
   /** Its entry files, as full paths. The first one is the plugin. */
   readonly entries: readonly [string, ...string[]];
 }
@@ -36,11 +37,11 @@ export function readPluginFolder(path: string, from: string): PluginFolder {
   if (text === undefined) throw notFound(path, `${folder} holds no ${manifestName}`);
   const manifest = parseLegacyManifest(text, file);
   const isEntry = !stats.isDirectory() && basename(full) !== manifestName;
-  const { entries, asksFor } = packageOf(folder);
+  const { entries, target } = packageOf(folder);
   return {
     manifest,
     folder,
-    ...definedFields({ asksFor }),
+    target,
     entries: isEntry ? [full] : entriesOf(path, folder, entries),
   };
 }
@@ -93,23 +94,22 @@ interface PluginPackage {
    * (`openclaw.extensions`), which a published package may leave out.
    */
   readonly entries: readonly string[];
-  readonly asksFor?: string;
+  readonly target: PluginTarget;
 }
 
 /** Reads a plugin's package; without a file it says nothing. */
 function packageOf(folder: string): PluginPackage {
   const file = join(folder, 'package.json');
   const text = textOf(file);
-  if (text === undefined) return { entries: [] };
+  if (text === undefined) return { entries: [], target: {} };
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch (cause) {
     throw legacyError('bad-manifest', { file, problem: notJson(cause) }, { cause });
   }
-  const { openclaw, peerDependencies } = fieldsOf(value);
-  const { runtimeExtensions, extensions, install } = fieldsOf(openclaw);
-  const asked = fieldsOf(peerDependencies)['openclaw'] ?? fieldsOf(install)['minHostVersion'];
+  const { openclaw, peerDependencies, devDependencies } = fieldsOf(value);
+  const { runtimeExtensions, extensions, install, build, compat } = fieldsOf(openclaw);
   const named =
     Array.isArray(runtimeExtensions) && runtimeExtensions.length > 0
       ? runtimeExtensions
@@ -118,7 +118,32 @@ function packageOf(folder: string): PluginPackage {
     .filter((entry) => typeof entry === 'string')
     .map((entry) => entry.trim())
     .filter((entry) => entry !== '');
-  return { entries, ...(typeof asked === 'string' && { asksFor: asked }) };
+  const ofBuild = fieldsOf(build);
+  const ofCompat = fieldsOf(compat);
+  const builtWith = firstText([
+    ofBuild['pluginSdkVersion'],
+    ofBuild['openclawVersion'],
+    fieldsOf(devDependencies)['openclaw'],
+  ]);
+  const asksFor = firstText([
+    fieldsOf(peerDependencies)['openclaw'],
+    fieldsOf(install)['minHostVersion'],
+    ofCompat['minGatewayVersion'],
+    ofCompat['pluginApiRange'],
+    ofCompat['pluginApi'],
+  ]);
+  return { entries, target: definedFields({ builtWith, asksFor }) };
+}
+
+/** The profile of a plugin: the last one that is not newer than what it was built with, or else asks for. */
+export function profileFor({ builtWith, asksFor }: PluginTarget): LegacyProfile | undefined {
+  const [, year, month] = /(20\d\d)\.(\d+)/.exec(builtWith ?? asksFor ?? '') ?? [];
+  if (year === undefined || month === undefined) return undefined;
+  return Number(year) * 100 + Number(month) >= 202_609 ? '2026.9' : '2026.3';
+}
+
+function firstText(values: readonly unknown[]): string | undefined {
+  return values.find((value) => typeof value === 'string');
 }
 
 function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {

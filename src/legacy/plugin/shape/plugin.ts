@@ -7,16 +7,25 @@ import type {
   Logger,
   SluiceError,
 } from '../../../kernel/index.js';
-import type { LegacyHookName } from '../../hooks/index.js';
+import type { LegacyHookName, LegacyProfile } from '../../profiles/index.js';
 import type { PluginSdk } from '../sdk/find-openclaw.js';
+import type { LegacyIntake } from './intake.js';
 import type { LegacyManifest } from './manifest.js';
-import type { LegacyChannel, LegacyCommand, LegacyService } from './shapes.js';
+import type {
+  LegacyChannel,
+  LegacyCliCommands,
+  LegacyCommand,
+  LegacyGatewayMethod,
+  LegacyService,
+  LegacySkill,
+  LegacyTool,
+} from './shapes.js';
 
 type Fields = Readonly<Record<string, unknown>>;
 
 /** A plugin hook that a plugin has registered, and what it became. */
 export interface PluginHook {
-  readonly hookName: LegacyHookName;
+  readonly hookName: LegacyHookName<LegacyProfile>;
   readonly priority?: number;
   /** Its contributions, in run order. */
   readonly parts: readonly { readonly family: FamilyName; readonly class: HandlerClass }[];
@@ -34,7 +43,7 @@ export interface PluginInternalHook {
 
 /** Something that a plugin asked for and that is not there. */
 export interface UnsupportedCall {
-  /** As the plugin names it: `api.registerTool`, `api.runtime.tts.speak`. */
+  /** As the plugin names it: `api.registerCli`, `api.runtime.tts.speak`. */
   readonly method: string;
   /** A sentence about the thing to use instead. */
   readonly instead: string;
@@ -46,6 +55,16 @@ export interface UnsupportedCall {
 export interface PluginDiagnostic {
   readonly level: 'info' | 'warn' | 'error';
   readonly message: string;
+  /** The thing that was left out, if it is about one: a `hook`, a `command`. */
+  readonly about?: { readonly kind: string; readonly name: string };
+}
+
+/** The OpenClaw that a plugin was written for, as its `package.json` says. */
+export interface PluginTarget {
+  /** The version that it was built with: `openclaw.build`, or the version that its development dependencies name. */
+  readonly builtWith?: string;
+  /** The versions that it asks for, as npm writes them: `peerDependencies`, `openclaw.compat` or `openclaw.install`. */
+  readonly asksFor?: string;
 }
 
 /** The options of loading a plugin. */
@@ -64,20 +83,27 @@ export interface LegacyPluginOptions {
   readonly hooks?: {
     /** `false` keeps `before_prompt_build`, and the prompt fields of `before_agent_start`, from it. */
     readonly allowPromptInjection?: boolean;
+    /** `false` keeps the hooks that see what people and the agent say from it. */
+    readonly allowConversationAccess?: boolean;
+    /** Milliseconds that its hooks may take (profile 2026.9), whatever it says itself; by hook in `timeouts`. */
+    readonly timeoutMs?: number;
+    readonly timeouts?: Readonly<Record<string, number>>;
   };
   /** Lets it replace the system prompt. */
   readonly trusted?: boolean;
-  /** The behaviour that it was written for. There is one. */
-  readonly profile?: '2026.3';
+  /** The release whose behaviour it was written for; by default the one that its manifest names, else `2026.3`. */
+  readonly profile?: LegacyProfile;
   readonly logger?: Logger;
   /** Times its services. */
   readonly clock?: Clock;
   /** The file that it comes from, for messages. */
   readonly source?: string;
-  /** The folder that its services are told; the working folder by default. */
+  /** The folder that its services and tools are told; the working folder by default. */
   readonly workspaceDir?: string;
   /** The folder that its services keep things in; `.sluice/<id>` in the workspace by default. */
   readonly stateDir?: string;
+  /** The names of its optional tools that agents may have, or `*`, beside those that `config.tools` allows; by default none. */
+  readonly optionalTools?: readonly string[];
   /**
    * `skip` (the default) writes down that it asked for a member that is not there, and goes on: what that call gives can
    * never be sent, answered or chosen. `refuse` throws instead.
@@ -95,14 +121,20 @@ export interface LegacyPlugin extends AsyncDisposable {
   readonly version?: string;
   readonly description?: string;
   readonly source: string;
+  /** The release whose hooks and api it has. */
+  readonly profile: LegacyProfile;
   /** The code that stands for its imports of `openclaw/plugin-sdk`, if it was loaded from its folder. */
   readonly sdk?: PluginSdk;
+  /** The OpenClaw that it was written for, if it was loaded from its folder and its package says so. */
+  readonly target?: PluginTarget;
   /** `error` where it could not be set up. What it had registered before stays, as it does in OpenClaw. */
   readonly status: 'loaded' | 'error';
   readonly error?: SluiceError;
   readonly kernel: Kernel;
   /** The OpenClaw configuration that it was shown. */
   readonly config: Fields;
+  /** The folder that its services and tools are told. */
+  readonly workspaceDir: string;
   /** Writes under its name. */
   readonly logger: Logger;
   readonly hooks: readonly PluginHook[];
@@ -110,6 +142,13 @@ export interface LegacyPlugin extends AsyncDisposable {
   readonly services: readonly LegacyService[];
   readonly commands: readonly LegacyCommand[];
   readonly channels: readonly LegacyChannel[];
+  /** The place where a host takes what its channels hand over. */
+  readonly intake: LegacyIntake;
+  readonly tools: readonly LegacyTool[];
+  /** The skills of its manifest, if it was loaded from its folder. */
+  readonly skills: readonly LegacySkill[];
+  readonly cliCommands: readonly LegacyCliCommands[];
+  readonly gatewayMethods: readonly LegacyGatewayMethod[];
   /** The members that it asked for in vain so far, once per method. */
   readonly unsupported: readonly UnsupportedCall[];
   readonly diagnostics: readonly PluginDiagnostic[];

@@ -1,5 +1,7 @@
 /** The shapes that an OpenClaw plugin registers beside hooks, and those that it is called with; profile 2026.3. */
 
+import type { ToolDefinition } from '../../../stream/index.js';
+
 type Fields = Readonly<Record<string, unknown>>;
 
 /** The logger of a plugin. */
@@ -54,6 +56,67 @@ export interface LegacyCommand {
   handler(context: LegacyCommandContext): unknown;
 }
 
+/** The turn that a factory makes tools for. */
+export interface LegacyToolTurn {
+  readonly config: Fields;
+  readonly workspaceDir: string;
+  readonly agentId: string;
+  readonly sessionKey: string;
+  readonly sessionId: string;
+  readonly messageChannel: string;
+  readonly agentAccountId?: string;
+  readonly requesterSenderId?: string;
+  readonly senderIsOwner: boolean;
+  readonly sandboxed: boolean;
+}
+
+/** Tools that a plugin has registered with one call. */
+export interface LegacyTool {
+  /** As far as the plugin has told them: a factory need not. */
+  readonly names: readonly string[];
+  /** Agents get them only if the operator allows them. */
+  readonly optional: boolean;
+  /** Makes those that the operator lets the agent of a turn have. Never throws. */
+  make(context: LegacyToolTurn): readonly ToolDefinition[];
+}
+
+/** The context of commands of a command line. */
+export interface LegacyCliContext {
+  /** A `Command` of the package `commander`. */
+  readonly program: unknown;
+  readonly config: Fields;
+  readonly workspaceDir: string;
+  readonly logger: LegacyLogger;
+}
+
+/** Commands that a plugin adds to a command line. */
+export interface LegacyCliCommands {
+  /** The names that it has announced. */
+  readonly names: readonly string[];
+  /** Adds them to the program. It may return a promise. */
+  register(context: LegacyCliContext): unknown;
+}
+
+/** The answer of a gateway method. */
+export interface LegacyGatewayAnswer {
+  readonly ok: boolean;
+  readonly payload?: unknown;
+  readonly error?: unknown;
+}
+
+/** A method that a plugin adds to the gateway of OpenClaw. */
+export interface LegacyGatewayMethod {
+  readonly method: string;
+  /** Settles when the method has responded; rejects if it throws. A method may never respond. */
+  call(params: Fields): Promise<LegacyGatewayAnswer>;
+}
+
+/** A skill for an agent: a folder with a `SKILL.md`. */
+export interface LegacySkill {
+  readonly name: string;
+  readonly path: string;
+}
+
 /** A reply in a chat. */
 export interface LegacyReply {
   readonly text?: string;
@@ -61,6 +124,9 @@ export interface LegacyReply {
   readonly mediaUrls?: readonly string[];
   readonly audioAsVoice?: boolean;
   readonly isError?: boolean;
+  /** It is the model's reasoning, and no answer. */
+  readonly isReasoning?: boolean;
+  readonly replyToId?: string;
   /** Data that only its channel understands. */
   readonly channelData?: Fields;
 }
@@ -97,17 +163,54 @@ export interface LegacyDelivery {
 export interface LegacyOutbound {
   readonly chunker?: ((text: string, limit: number) => readonly string[]) | null;
   readonly textChunkLimit?: number;
+  /** The parts that a text is sent in: those of the chunker, within the limit of the account. The bridge adds it. */
+  chunksOf?(text: string, accountId: string): readonly string[];
+  /** Reads an address as people write it. Not trusted to give `{ ok, to, error }`. */
+  resolveTarget?(asked: Fields): unknown;
   sendText?(context: LegacySendContext): Promise<LegacyDelivery>;
   sendMedia?(context: LegacySendContext): Promise<LegacyDelivery>;
   sendPayload?(context: LegacySendContext): Promise<LegacyDelivery>;
 }
 
-/** A channel, of which only what is used here is named. */
+/** The context that an account of a channel is started and stopped with. */
+export interface LegacyAccountContext {
+  readonly cfg: Fields;
+  readonly accountId: string;
+  /** As the channel's `config.resolveAccount` gives it. */
+  readonly account: unknown;
+  readonly runtime: {
+    log(text: unknown): void;
+    error(text: unknown): void;
+    exit(code: number): never;
+  };
+  readonly log: LegacyLogger;
+  readonly abortSignal: AbortSignal;
+  readonly getStatus: () => Fields;
+  readonly setStatus: (patch: Fields) => void;
+  /** `api.runtime.channel`. */
+  readonly channelRuntime: object;
+}
+
+/** How a channel takes messages in. */
+export interface LegacyGateway {
+  /** Runs as long as the account does: its promise ends when the account has. */
+  startAccount?(context: LegacyAccountContext): unknown;
+  stopAccount?(context: LegacyAccountContext): unknown;
+}
+
+/** A channel, of which only what is used here is named. What its functions give comes from outside. */
 export interface LegacyChannel {
   readonly id: string;
-  readonly config?: { listAccountIds?(config: Fields): readonly string[] };
+  readonly config?: {
+    listAccountIds?(config: Fields): readonly string[];
+    resolveAccount?(config: Fields, accountId: string): unknown;
+    isEnabled?(account: unknown, config: Fields): unknown;
+    isConfigured?(account: unknown, config: Fields): unknown;
+    unconfiguredReason?(account: unknown, config: Fields): unknown;
+  };
   readonly capabilities?: { readonly media?: boolean; readonly threads?: boolean };
   readonly outbound?: LegacyOutbound;
-  /** The member that would take messages in. */
-  readonly gateway?: { readonly startAccount?: unknown };
+  readonly gateway?: LegacyGateway;
+  readonly threading?: { resolveReplyToMode?(asked: Fields): unknown };
+  readonly status?: { readonly defaultRuntime?: Fields };
 }

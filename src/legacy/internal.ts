@@ -1,0 +1,8 @@
+// The names of this layer that the command line uses. They are no part of the package.
+
+export { type PluginCapability, pluginCapabilities } from './plugin/api/capabilities.js';
+export { servedGroups, servedMembers } from './plugin/api/unsupported.js';
+export { type LegacyManifest, manifestName } from './plugin/shape/manifest.js';
+export { pluginExportOf } from './plugin/shape/module-shape.js';
+export { type PluginFolder, readPluginFolder } from './plugin/shape/plugin-folder.js';
+export { rowsOf } from './profiles/index.js';

@@ -1,0 +1,54 @@
+import { homedir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { registerChannel } from './api/register-channel.js';
+import { registerInternal } from './api/register-internal.js';
+import { registerOn } from './api/register-on.js';
+import { registerCli, registerGatewayMethod } from './api/register-outside.js';
+import { registerCommand, registerService } from './api/register-rest.js';
+import { registerTool } from './api/register-tool.js';
+import type { Registering } from './api/registering.js';
+import { standInsOf } from './api/unsupported.js';
+import { runtimeOf } from './runtime/runtime.js';
+
+/** The `api` that a plugin's register function is called with. Its methods may be taken out of it. */
+export function apiOf(plugin: Registering): object {
+  const { pluginId: id, name, version, description, source, config, pluginConfig } = plugin;
+  const bound =
+    <Args extends readonly unknown[], Result>(
+      run: (plugin: Registering, ...args: Args) => Result,
+    ) =>
+    (...args: Args): Result =>
+      run(plugin, ...args);
+  const runtime = runtimeOf(plugin);
+  return {
+    id,
+    name,
+    version,
+    description,
+    source,
+    config,
+    pluginConfig,
+    logger: plugin.legacyLogger,
+    resolvePath,
+    on: bound(registerOn),
+    registerHook: bound(registerInternal),
+    registerService: bound(registerService),
+    registerCommand: bound(registerCommand),
+    registerChannel: bound(registerChannel),
+    registerTool: bound(registerTool),
+    registerCli: bound(registerCli),
+    registerGatewayMethod: bound(registerGatewayMethod),
+    ...standInsOf('api', plugin.refusals.method),
+    get runtime() {
+      plugin.refusals.ask();
+      return runtime;
+    },
+  };
+}
+
+/** A path as people write it: `~` is their home, and what is relative begins at the working folder. */
+function resolvePath(input: string): string {
+  const path = input.trim();
+  if (path === '') return path;
+  return resolve(/^~(?=$|[/\\])/.test(path) ? join(homedir(), path.slice(1)) : path);
+}

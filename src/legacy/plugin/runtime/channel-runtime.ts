@@ -1,0 +1,66 @@
+import { isReservedCommand } from '../api/register-rest.js';
+import type { Registering } from '../api/registering.js';
+import * as chunks from '../channel/chunks.js';
+import * as commands from '../channel/commands.js';
+import { resolveGroupPolicy, resolveRequireMention } from '../channel/groups.js';
+import { activityOf, debounceOf, sessionsOf } from '../channel/memory.js';
+import * as mentions from '../channel/mentions.js';
+import { pairingOf } from '../channel/pairing.js';
+import { buildAgentSessionKey, resolveAgentRoute } from '../channel/routing.js';
+import { convertMarkdownTables, resolveMarkdownTableMode } from '../channel/tables.js';
+import { channelMedia } from './channel-media.js';
+import { replyOf } from './reply.js';
+import { withStandIns } from './with-stand-ins.js';
+
+/**
+ * `api.runtime.channel` of a plugin (spec §17.18). A function or a group that is not there is a stand-in, which refuses by name:
+ * so are those of single providers, such as `telegram`.
+ */
+export function channelRuntimeOf(plugin: Registering): object {
+  const { clock, stateDir, refusals } = plugin;
+  const hasControlCommand = (text: unknown): boolean =>
+    commands.isCommandLine(text, (name) => isReservedCommand(name) || hasCommand(plugin, name));
+  const { buildMentionRegexes, matchesMentionPatterns, matchesMentionWithExplicit } = mentions;
+  const { shouldAckReaction, removeAckReactionAfterReply } = mentions;
+  const { shouldHandleTextCommands, resolveCommandAuthorizedFromAuthorizers } = commands;
+  const groups = {
+    text: {
+      chunkByNewline: chunks.chunkByNewline,
+      chunkMarkdownText: chunks.chunkMarkdownText,
+      chunkMarkdownTextWithMode: chunks.chunkMarkdownTextWithMode,
+      chunkText: chunks.chunkText,
+      chunkTextWithMode: chunks.chunkTextWithMode,
+      resolveChunkMode: chunks.resolveChunkMode,
+      resolveTextChunkLimit: chunks.resolveTextChunkLimit,
+      hasControlCommand,
+      resolveMarkdownTableMode,
+      convertMarkdownTables,
+    },
+    reply: replyOf(plugin),
+    routing: { buildAgentSessionKey, resolveAgentRoute },
+    pairing: pairingOf(clock, stateDir),
+    media: channelMedia(stateDir),
+    activity: activityOf(clock),
+    session: sessionsOf(clock, stateDir),
+    mentions: { buildMentionRegexes, matchesMentionPatterns, matchesMentionWithExplicit },
+    reactions: { shouldAckReaction, removeAckReactionAfterReply },
+    groups: { resolveGroupPolicy, resolveRequireMention },
+    debounce: debounceOf(clock),
+    commands: {
+      shouldHandleTextCommands,
+      resolveCommandAuthorizedFromAuthorizers,
+      isControlCommandMessage: hasControlCommand,
+      shouldComputeCommandAuthorized: (text: unknown): boolean =>
+        hasControlCommand(text) || commands.mayHoldCommand(text),
+    },
+  };
+  const standIn = refusals.part('api.runtime.channel') as Readonly<Record<string, object>>; // it has every member
+  const filled = Object.entries(groups).map(
+    ([name, group]) => [name, withStandIns(group, () => standIn[name] ?? {})] as const,
+  );
+  return withStandIns(Object.fromEntries(filled), () => standIn);
+}
+
+function hasCommand({ commands: own }: Registering, name: string): boolean {
+  return own.some((command) => command.name.trim().toLowerCase() === name);
+}

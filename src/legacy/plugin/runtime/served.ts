@@ -1,0 +1,53 @@
+import { definedFields, type Logger } from '../../../kernel/index.js';
+import type { Registering } from '../api/registering.js';
+import { detectMime, isVoiceCompatibleAudio, mediaKindFromMime } from './mime.js';
+import { runCommandWithTimeout, systemEvents } from './system.js';
+import { loadWebMedia } from './web-media.js';
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/**
+ * The parts of `api.runtime` that are served here, each with its members. A member that would change something which a host does not
+ * have rejects, whatever `unsupported` says: to skip it would be to say that it was done.
+ */
+export function servedParts(plugin: Registering): Readonly<Record<string, Fields>> {
+  const { config, stateDir, workspaceDir, refusals } = plugin;
+  return {
+    config: {
+      loadConfig: () => config,
+      writeConfigFile: refusals.rejecting(
+        'api.runtime.config',
+        'api.runtime.config.writeConfigFile',
+      ),
+    },
+    logging: {
+      shouldLogVerbose: () => false,
+      getChildLogger: (bindings: Fields = {}) => childLogger(plugin, bindings),
+    },
+    state: { resolveStateDir: () => stateDir },
+    system: {
+      runCommandWithTimeout,
+      enqueueSystemEvent: systemEvents(plugin),
+      formatNativeDependencyHint: ({ packageName }: { readonly packageName: string }) =>
+        `Install ${packageName} with its scripts: npm rebuild ${packageName}`,
+    },
+    media: {
+      detectMime,
+      mediaKindFromMime,
+      isVoiceCompatibleAudio,
+      loadWebMedia: (url: string, options?: Parameters<typeof loadWebMedia>[2]) =>
+        loadWebMedia([workspaceDir, stateDir], url, options),
+      getImageMetadata: async () => null, // as OpenClaw gives where it cannot read an image
+      resizeToJpeg: refusals.rejecting('api.runtime.media', 'api.runtime.media.resizeToJpeg'),
+    },
+  };
+}
+
+/** `api.runtime.logging.getChildLogger`: its entries have the bindings as fields. */
+function childLogger({ logger, refusals }: Registering, bindings: Fields): object {
+  const entry =
+    (level: keyof Logger) =>
+    (message: unknown, meta?: Fields): void =>
+      logger[level](refusals.plain(String(message)), definedFields({ ...bindings, ...meta }));
+  return { debug: entry('debug'), info: entry('info'), warn: entry('warn'), error: entry('error') };
+}

@@ -1,0 +1,98 @@
+import { cancel, definedFields, type PayloadOf } from '../../kernel/index.js';
+import { gatewayHooks } from '../hooks/gateway.js';
+import type { Answer } from '../hooks/row.js';
+import { hostedHook } from './merging.js';
+import type { LegacyClaimResult, LegacyTurnMessageContext } from './shapes.js';
+
+type Open = { [field: string]: unknown };
+
+/** A hook that tells of something that a host of Sluice does not do. */
+const untold = <Event extends object>(why: string) =>
+  hostedHook<Event, Open>()({
+    kind: 'void',
+    why: `Not called: ${why}`,
+    merge: 'none: nothing is returned',
+  });
+
+const readHandled = ({ value: { handled, text } }: Answer) => {
+  if (!handled) return undefined;
+  return typeof text === 'string' && text !== ''
+    ? cancel('handled', { reply: text })
+    : cancel('handled');
+};
+
+/** The hooks of the way of a message, beside the agent, that profile 2026.9 added. */
+export const wayHooks9 = {
+  inbound_claim: hostedHook<
+    { content: string; channel: string; isGroup: boolean },
+    LegacyTurnMessageContext,
+    LegacyClaimResult
+  >()({
+    kind: 'modifying',
+    why: 'Not called: only the plugin that owns a conversation is asked, and no plugin owns one here.',
+    merge: 'the first that handles it ends the call',
+  }),
+  channel_pairing_requested: untold<{ channel: string; senderId: string; code: string }>(
+    'a sender is proven by config and roles, and nobody is paired.',
+  ),
+  before_dispatch: hostedHook<
+    {
+      content: string;
+      channel?: string;
+      sessionKey?: string;
+      senderId?: string;
+      isGroup?: boolean;
+    },
+    Open,
+    { handled: boolean; text?: string }
+  >()({
+    kind: 'modifying',
+    parts: [{ family: 'routing.resolving', class: 'veto', read: readHandled }],
+    why: 'A message that a plugin handles gets no agent: it is a cancel, and the text of the plugin is its reply.',
+    merge: 'the first that handles it ends the call',
+    instead: '{ handled: true, text }',
+    view: ({ payload }) => {
+      const { message, explicitRoute } = payload as PayloadOf<'routing.resolving'>;
+      const { content, channel, accountId, conversationId, messageId, sentAtMs } = message;
+      const senderId = message.sender?.id;
+      const ids = definedFields({ messageId, senderId, sessionKey: explicitRoute?.sessionKey });
+      const about = definedFields({ isGroup: message.isGroup, timestamp: sentAtMs });
+      return {
+        event: { content, body: content, channel, ...ids, ...about },
+        ctx: { channelId: channel, ...definedFields({ accountId, conversationId }), ...ids },
+      };
+    },
+  }),
+  reply_dispatch: hostedHook<Open, Open, { handled: boolean; queuedFinal: boolean }>()({
+    kind: 'modifying',
+    why: 'Not called: its handlers send by a dispatcher of OpenClaw, which is not there. before_dispatch answers in place of an agent.',
+    merge: 'the first that handles it ends the call',
+  }),
+};
+
+/** The hooks of the gateway and of its parts, as profile 2026.9 has them. */
+export const lifecycleHooks9 = {
+  subagent_progress: untold<{ phase: 'started' | 'ended'; runId: string; childSessionKey: string }>(
+    'subagent_spawned and subagent_ended tell of both ends.',
+  ),
+  ...gatewayHooks,
+  gateway_stop: { ...gatewayHooks.gateway_stop, timeoutMs: 5_000 },
+  cron_reconciled: untold<Open>('the jobs of a host are those of its extensions.'),
+  cron_changed: untold<Open>('the jobs of a host are those of its extensions.'),
+  skill_proposal_evaluate: hostedHook<Open, Open, readonly Open[]>()({
+    kind: 'modifying',
+    why: 'Not called: skills are files of the agent.',
+    merge: 'none: each answer is told with its plugin',
+  }),
+  skill_proposal_changed: untold<Open>('skills are files of the agent.'),
+  skill_changed: untold<Open>('skills are files of the agent.'),
+  before_install: hostedHook<
+    Open,
+    Open,
+    { findings?: readonly unknown[]; block?: boolean; blockReason?: string }
+  >()({
+    kind: 'modifying',
+    why: 'Not called: nothing is installed while a host runs.',
+    merge: 'findings: all of them; block: true ends it',
+  }),
+};

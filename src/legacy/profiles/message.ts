@@ -1,0 +1,121 @@
+import { cancel, definedFields, type PayloadOf } from '../../kernel/index.js';
+import { messageHooks } from '../hooks/message.js';
+import { type Answer, isGiven, lastGiven } from '../hooks/row.js';
+import { fieldsOf, hostedHook, merged } from './merging.js';
+import type { LegacyReplyPayload, LegacyTurnMessageContext } from './shapes.js';
+
+const { message_sending: before } = messageHooks;
+
+const isCancel = (answer: unknown): string | undefined =>
+  fieldsOf(answer)['cancel'] === true ? 'cancel=true' : undefined;
+
+const cancelBy = (hook: string, reason: unknown) =>
+  cancel('policy', {
+    text: typeof reason === 'string' ? reason : `a ${hook} handler cancelled it`,
+  });
+
+const readSending = ({ value: { content, metadata } }: Answer) =>
+  isGiven(content) || isGiven(metadata)
+    ? definedFields({ content: content ?? undefined, metadata: metadata ?? undefined })
+    : undefined;
+
+/** The text that a handler of a reply makes. */
+const readPayload = ({ value: { payload } }: Answer) => {
+  const { text } = fieldsOf(payload);
+  return isGiven(text) ? { content: text } : undefined;
+};
+
+/** The hooks of messages that go out, as profile 2026.9 has them. */
+export const messageHooks9 = {
+  message_received: messageHooks.message_received,
+  message_sending: {
+    ...before,
+    parts: [
+      { family: 'egress.preparing', class: 'mutator', read: readSending },
+      {
+        family: 'egress.preparing',
+        class: 'veto',
+        read: ({ value }: Answer) =>
+          value['cancel'] === true ? cancelBy('message_sending', value['cancelReason']) : undefined,
+      },
+    ],
+    merge: 'content, metadata and cancelReason: the last; cancel: true ends the stage',
+    instead: '{ content, metadata }',
+    timeoutMs: 15_000,
+    ends: isCancel,
+    result: (ending) => {
+      const { outcomes, answers, canonicalWrites } = ending;
+      const payload = outcomes[0].payload as PayloadOf<'egress.preparing'>;
+      const isRewritten =
+        canonicalWrites.includes('content') || isGiven(lastGiven(answers, 'content'));
+      return merged(ending, {
+        content: isRewritten ? payload.content : undefined,
+        cancel: outcomes[0].status === 'passed' ? undefined : true,
+        cancelReason: lastGiven(answers, 'cancelReason'),
+        metadata: lastGiven(answers, 'metadata'),
+      });
+    },
+  } satisfies typeof before,
+  reply_payload_sending: hostedHook<
+    {
+      payload: LegacyReplyPayload;
+      kind: string;
+      channel?: string;
+      sessionKey?: string;
+      runId?: string;
+    },
+    LegacyTurnMessageContext,
+    { payload?: LegacyReplyPayload; cancel?: boolean; reason?: string }
+  >()({
+    kind: 'modifying',
+    parts: [
+      { family: 'egress.preparing', class: 'mutator', read: readPayload },
+      {
+        family: 'egress.preparing',
+        class: 'veto',
+        read: ({ value }) =>
+          value['cancel'] === true ? cancelBy('reply_payload_sending', value['reason']) : undefined,
+      },
+    ],
+    why: 'The moment of message_sending. Its handlers see the text and the files of a reply as it was emitted; the text that they return is sent.',
+    merge: 'payload: the text of the last; cancel: true ends it',
+    instead: '{ payload }',
+    timeoutMs: 15_000,
+    ends: isCancel,
+    wants: ({ payload }) => replyKinds.has((payload as PayloadOf<'egress.preparing'>).kind),
+    view: ({ payload }) => {
+      const {
+        content: text,
+        attachments,
+        kind,
+        channel = '',
+        ...rest
+      } = payload as PayloadOf<'egress.preparing'>; // the family of its parts
+      const mediaUrls = attachments.flatMap(({ url }) => (url === undefined ? [] : [url]));
+      const { accountId, conversationId, sessionKey, runId, replyToId } = rest;
+      const ids = definedFields({ sessionKey, runId });
+      return {
+        event: {
+          payload: { text, ...(mediaUrls.length > 0 && { mediaUrls }) },
+          kind: replyKinds.get(kind),
+          channel,
+          ...ids,
+        },
+        ctx: {
+          channelId: channel,
+          ...definedFields({ accountId, conversationId, replyToId }),
+          ...ids,
+        },
+      };
+    },
+  }),
+  message_sent: messageHooks.message_sent,
+};
+
+/** The kinds of a reply, in the words of the hook. */
+const replyKinds = new Map<string, 'tool' | 'block' | 'final'>([
+  ['reply', 'final'],
+  ['stream-final', 'final'],
+  ['block', 'block'],
+  ['tool-output', 'tool'],
+]);
