@@ -1,7 +1,6 @@
 import type { ChannelCapabilities, StreamSender } from '../stream/index.js';
 import type { ExplicitRoute, InboundMessage, Interaction } from './message.js';
 import type { SendPermit } from './permit.js';
-import type { ChannelPreviews } from './previews.js';
 import type { SendResult } from './send-result.js';
 import type { StreamPermits } from './stream-permits.js';
 
@@ -96,6 +95,17 @@ export interface SendContext {
    * a call that is under way end: if it is cut off, nobody knows whether its message is out.
    */
   readonly signal: AbortSignal;
+  /** The id of the event that it comes of: if it answers an update, the same for all that answer that one. */
+  readonly correlationId?: string;
+}
+
+/** The end of an update, as its channel learns it. */
+export interface UpdateEnd {
+  readonly updateId?: string;
+  /** How it ended, such as `answered`; `known` if it had ended before and came again. */
+  readonly status: string;
+  /** The reason in one line, if it did not end well. */
+  readonly reason?: string;
 }
 
 /**
@@ -135,6 +145,8 @@ export interface ChannelPlugin {
    * when the update is kept, and again when the update comes again. Otherwise it is called when the update has ended.
    */
   ack?(accountId: string, update: InboundUpdate): Promise<void>;
+  /** Is told of the end of an update that this host took in, once. Its replies have ended before. What it throws is told. */
+  updateEnded?(accountId: string, end: UpdateEnd): void;
   /** Sends one message: the one that the permit holds, once. */
   send(permit: SendPermit, context: SendContext): Promise<SendResult>;
   /**
@@ -151,4 +163,39 @@ declare module '../extension/define/provisions.js' {
     /** The host starts its accounts, and stops them when the extension goes. */
     channel: ChannelPlugin;
   }
+}
+
+/** A preview that a host before this one has left. */
+export interface LeftPreview {
+  /** The last note that its stream sender gave to `permits.noteShown`: read it as something from outside. */
+  readonly shown: unknown;
+  /** As `permits.noteShown`: it takes the place of what was noted before. */
+  readonly noteShown: (shown: unknown) => Promise<void>;
+}
+
+/**
+ * Brings previews to an end that a host has left when it died (durability §7.2). A channel has it where it can edit or
+ * remove what a stream sender has shown, by what the sender has noted. Both may be called again for the same preview,
+ * after a further death: what was done before is done then.
+ *
+ * @example
+ * previews: {
+ *   takeBack: async (shown) => (await remove(idIn(shown))) === 'gone',
+ *   complete: async (permit, { shown }) => {
+ *     const { content } = permit.take();
+ *     return (await edit(idIn(shown), content)) === 'there'
+ *       ? { status: 'sent', receipt: { messageId: idIn(shown) } }
+ *       : { status: 'ambiguous', reason: 'it could not be edited' };
+ *   },
+ * }
+ */
+export interface ChannelPreviews {
+  /** Takes a preview back. @returns whether nothing of it is shown any more, also if somebody else has removed it. */
+  takeBack(shown: unknown, accountId: string): Promise<boolean>;
+  /**
+   * Puts the permit's message in the place of a preview, which may show it already. It may go elsewhere than the preview:
+   * then the preview is taken back. If a message takes several sends, note before the first of them that they have
+   * begun: whoever finds it half done must not send again.
+   */
+  complete(permit: SendPermit, preview: LeftPreview): Promise<SendResult>;
 }

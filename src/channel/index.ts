@@ -7,11 +7,11 @@ export type {
   StreamSender,
 } from '../stream/index.js';
 export type * from './channel.js';
+export type { ChannelPreviews, LeftPreview } from './channel.js';
 export { checkedPermits, checkPermit } from './check-permit.js';
 export type * from './declaration.js';
 export type * from './message.js';
 export { approveSend, type CapabilitiesOf, SendApproval, SendPermit } from './permit.js';
-export type { ChannelPreviews, LeftPreview } from './previews.js';
 export type { SendResult } from './send-result.js';
 export { StreamApproval, type StreamPermits } from './stream-permits.js';
 export * from './terminal/console.js';

@@ -2,6 +2,7 @@ import type { SdkQuestions } from '../../csdk/index.js';
 import type { Clock, Logger } from '../../kernel/index.js';
 import { agentError } from '../errors.js';
 import { type ClaudePermissionMode, type ClaudeQuery, sdkPackage } from './claude-sdk.js';
+import { toolServerName } from './claude-tools.js';
 
 /** The options of `claudeProvider`. Each may be left out. */
 export interface ClaudeProviderOptions {
@@ -55,6 +56,8 @@ const reserved: Readonly<Record<string, string>> = {
   env: 'Set env of the provider.',
   forkSession: 'Set memory.',
   hooks: 'Contribute handlers to the pipeline, such as to agent.tool.calling.',
+  [`mcpServers.${toolServerName}`]:
+    'Give the server another name: this one serves the tools of the host.',
   model: 'Set models of the provider.',
   permissionMode: 'Set permissionMode of the provider.',
   permissionPromptToolName: 'Contribute a veto to agent.tool.calling.',
@@ -71,7 +74,9 @@ const reserved: Readonly<Record<string, string>> = {
  * @throws SluiceError `reserved-option`.
  */
 export function checkClaudeOptions({ sdk = {} }: ClaudeProviderOptions): void {
-  for (const option of Object.keys(sdk)) {
+  const { mcpServers } = sdk;
+  const servers = Object.keys(Object(mcpServers)).map((name) => `mcpServers.${name}`);
+  for (const option of [...Object.keys(sdk), ...servers]) {
     const instead = reserved[option];
     if (instead === undefined) continue;
     const details = { option, instead, package: sdkPackage, provider: 'claude' };

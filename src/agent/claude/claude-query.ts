@@ -5,6 +5,7 @@ import type { AgentRequest } from '../../stream/index.js';
 import type { Recalled } from './claude-memory.js';
 import type { ClaudeProviderOptions } from './claude-options.js';
 import type { ClaudeQueryOptions } from './claude-sdk.js';
+import { offeredTools, plainGate } from './claude-tools.js';
 
 /** Tools that need a person at a terminal, or a process that lives on when the turn has ended. */
 const unfitTools = [
@@ -42,6 +43,7 @@ export function claudeQueryOptions(
   const { resume, resumeAt } = recalled;
   const logger = options.logger ?? silentLogger;
   const timeoutSeconds = gateTimeoutMs && Math.ceil(gateTimeoutMs / 1_000);
+  const gate = toolGate(request.gate, callbacks, definedFields({ timeoutSeconds, sdkQuestions }));
   return {
     // A settings file may hold hooks and permissions that nobody sees here; a prompt taken as it is written reads no
     // file by "@path", which no veto would be asked about, and runs no slash command.
@@ -51,7 +53,8 @@ export function claudeQueryOptions(
     disallowedTools: unfitTools,
     stderr: (text) => told(logger, text, request),
     ...sdk,
-    ...toolGate(request.gate, callbacks, definedFields({ timeoutSeconds, sdkQuestions })),
+    ...offeredTools(request.tools, sdk),
+    ...(request.tools === undefined ? gate : plainGate(gate)),
     abortController: stop,
     permissionMode,
     ...(permissionMode === 'bypassPermissions' && { allowDangerouslySkipPermissions: true }),

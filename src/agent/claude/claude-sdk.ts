@@ -29,6 +29,8 @@ export interface ClaudeQueryOptions extends CsdkToolGate {
   settingSources?: ('user' | 'project' | 'local')[];
   verbatimPrompts?: boolean;
   disallowedTools?: string[];
+  /** By name, as the SDK's own types have them. */
+  mcpServers?: Record<string, never>;
   stderr?: (text: string) => void;
   allowDangerouslySkipPermissions?: boolean;
   cwd?: string;

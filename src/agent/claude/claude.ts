@@ -25,6 +25,7 @@ import { type ClaudeProviderOptions, checkClaudeOptions } from './claude-options
 import { claudePrompt } from './claude-prompt.js';
 import { claudeQueryOptions } from './claude-query.js';
 import { type ClaudeQuery, type ClaudeRun, loadClaudeSdk } from './claude-sdk.js';
+import { claudeOwnTools, plainFrame } from './claude-tools.js';
 import { ClaudeTurns } from './claude-turns.js';
 
 /**
@@ -57,6 +58,7 @@ export function claudeProvider(options: ClaudeProviderOptions = {}): AgentProvid
     id: 'claude',
     models: options.models ?? ['default', 'opus', 'sonnet', 'haiku'],
     toolGate: 'enforce',
+    ownTools: claudeOwnTools,
     subagentOf,
     run(request) {
       const stop = new AbortController();
@@ -105,16 +107,19 @@ async function* answer(
       options.memory === 'history'
         ? ask({ unheard: request.history })
         : rememberedFrames({ request, memory, logger, ask });
-    const events = normalizeSession(endedBy(frames, signal, stop), {
-      callbacks,
-      onSubagent: request.tell,
-      end: 'idle',
-      idleTimeoutMs: options.idleTimeoutMs ?? 600_000,
-      signal: stop.signal,
-      runId,
-      sessionId,
-      ...definedFields({ clock: options.clock, logger: options.logger }),
-    });
+    const events = normalizeSession(
+      endedBy(request.tools === undefined ? frames : () => plainFrames(frames()), signal, stop),
+      {
+        callbacks,
+        onSubagent: request.tell,
+        end: 'idle',
+        idleTimeoutMs: options.idleTimeoutMs ?? 600_000,
+        signal: stop.signal,
+        runId,
+        sessionId,
+        ...definedFields({ clock: options.clock, logger: options.logger }),
+      },
+    );
     for await (const event of events) {
       answering.isRead = true;
       yield event;
@@ -168,6 +173,11 @@ async function* endedBy(
     yield frame;
     if (frame.type === 'result' && signal.aborted) stop.abort(signal.reason);
   }
+}
+
+/** Frames with the names of tools that handlers know. */
+async function* plainFrames(frames: AsyncIterable<CsdkFrame>): AsyncGenerator<CsdkFrame, void> {
+  for await (const frame of frames) yield plainFrame(frame);
 }
 
 /** Ends the query, also where its frames were never read; resolves when its process has gone. */

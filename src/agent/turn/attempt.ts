@@ -1,11 +1,13 @@
 import { definedFields, oneLine } from '../../kernel/index.js';
 import { RunDispatcher, type RunFallback, type RunStop } from '../../run/index.js';
 import {
+  type AgentProvider,
   type AgentRequest,
   isPrompt,
   type SessionEvent,
   type TranscriptEntry,
 } from '../../stream/index.js';
+import { givenTools } from '../tools/given-tools.js';
 import { CutOff, untilCut } from './cut-off.js';
 import type { ModelChoice } from './model.js';
 import { prepareAttempt } from './prepare.js';
@@ -73,6 +75,8 @@ export async function runAttempt(turn: TurnScope, start: AttemptStart): Promise<
   let isAsked = prompt !== undefined;
   let toolCalls = 0;
   let telling: Promise<void> | undefined;
+  /** Stops the tools of the host that still run when the attempt has ended. */
+  let toolsOver: AbortController | undefined;
 
   async function prepare(): Promise<Called> {
     const { choice: chosen, request } = await prepareAttempt(scope, start.choice);
@@ -88,9 +92,18 @@ export async function runAttempt(turn: TurnScope, start: AttemptStart): Promise<
         tell,
         keepSession: (token) => void kept.set(id, token),
         ...request,
-        ...definedFields({ providerSession: kept.get(id) }),
+        ...definedFields({ providerSession: kept.get(id), tools: toolsFor(provider) }),
       },
     };
+  }
+
+  function toolsFor(provider: AgentProvider): AgentRequest['tools'] {
+    const given = provider.ownTools === undefined ? [] : (options.tools?.(provider) ?? []);
+    if (given.length === 0) return undefined;
+    const gave = run.gave.bind(run);
+    toolsOver = new AbortController();
+    const over = AbortSignal.any([signal, toolsOver.signal]);
+    return givenTools(given, { run: fields, gate, gave, clock, logger, signal: over });
   }
 
   async function stream({ choice: { provider }, request }: Called): Promise<void> {
@@ -177,6 +190,7 @@ export async function runAttempt(turn: TurnScope, start: AttemptStart): Promise<
     stop = { error };
     if (!signal.aborted) await failed(oneLine(error));
   }
+  toolsOver?.abort();
   const report = await run.complete(stop);
   listener.close();
   const model = choice && refOf(choice);

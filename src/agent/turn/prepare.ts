@@ -1,27 +1,19 @@
 import { definedFields } from '../../kernel/index.js';
 import { mustPass } from '../../run/index.js';
-import { type AgentRequest, isSessionMessage } from '../../stream/index.js';
+import { isSessionMessage } from '../../stream/index.js';
 import { type ModelChoice, resolveModel } from './model.js';
 import { buildPrompt } from './prompt.js';
 import { type AttemptScope, imagesIn } from './turn-fields.js';
-
-/** An attempt whose provider can be called; only what asks and tells the pipeline is missing. */
-export interface PreparedAttempt {
-  readonly choice: ModelChoice;
-  readonly request: Omit<AgentRequest, 'gate' | 'tell' | 'providerSession' | 'keepSession'>;
-}
 
 /**
  * Goes through the stages before the provider: `agent.starting`, `agent.model.resolving`,
  * `agent.prompt.building` and `agent.llm.input`.
  *
  * @param chosen the model, where it has been resolved already: that is done once per run (seed 001).
+ * @returns the choice, and a request that lacks only what asks and tells the pipeline.
  * @throws RunFailure `no-model` or `stage-failed`.
  */
-export async function prepareAttempt(
-  scope: AttemptScope,
-  chosen: ModelChoice | undefined,
-): Promise<PreparedAttempt> {
+export async function prepareAttempt(scope: AttemptScope, chosen: ModelChoice | undefined) {
   const { options, fields, run, signal, attempt, begun } = scope;
   const { message, session, callbacks } = options;
   const verboseLevel = callbacks?.verboseLevel;
@@ -47,7 +39,7 @@ export async function prepareAttempt(
     model: choice.model,
     prompt,
     attachments,
-    history: session.history.filter(isSessionMessage),
+    history: session.messages?.slice() ?? session.history.filter(isSessionMessage),
     session: {
       context: session.context ?? {},
       memoryKeys: session.memoryKeys ?? [],

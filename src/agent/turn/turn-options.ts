@@ -4,6 +4,8 @@ import type {
   AgentProvider,
   PromptAttachment,
   SessionContext,
+  SessionMessage,
+  ToolDefinition,
   TranscriptEntry,
 } from '../../stream/index.js';
 import type { ActiveRuns } from './active-runs.js';
@@ -14,6 +16,8 @@ import type { TurnPauses } from './turn-pauses.js';
 export interface AgentSession extends RunSession, Partial<SessionContext> {
   /** The transcript so far, oldest first, or as much of its end as the agent is to get. */
   readonly history: readonly TranscriptEntry[];
+  /** Those of `history` that agents read. Absent: they are looked for. */
+  readonly messages?: readonly (TranscriptEntry & SessionMessage)[];
   /**
    * The messages after `history` of a turn that was asked the same, and was cut off by the end of its process. The
    * prompt is the first, unless it was not written. Absent if the message is new.
@@ -99,6 +103,8 @@ export interface AgentTurnOptions {
   readonly retry?: AgentRetry;
   /** Asks humans what vetoes ask about. Without it, a call that a veto asks about is refused. */
   readonly approvals?: Approvals;
+  /** The tools of the host for a provider. It is asked before each attempt, and only about a provider that takes tools. */
+  readonly tools?: (provider: AgentProvider) => readonly ToolDefinition[];
   /** Lists the turn while it runs. */
   readonly active?: ActiveRuns;
   /** Stops the turn. */

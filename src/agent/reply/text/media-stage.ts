@@ -29,17 +29,12 @@ function read(text: string, place: MediaPlace, isEnd: boolean): StageRead {
     const line = newline < 0 ? text.slice(at) : text.slice(at, newline);
     const next = newline < 0 ? text.length : newline + 1;
     if (line.length > longestMediaLine) place.isOrdinary = true;
-    if (!place.isOrdinary && !isWhole && isOpen(line)) break;
+    if (!place.isOrdinary && !isWhole && (mayBeMediaLine(line) || fenceBegin.test(line))) break;
     kept += place.isOrdinary ? text.slice(at, next) : readLine(line, text.slice(at, next), place);
     place.isOrdinary = newline < 0;
     at = next;
   }
   return { kept, end: at };
-}
-
-/** Tells whether a line may still become a `MEDIA:` line or a fence. */
-function isOpen(line: string): boolean {
-  return mayBeMediaLine(line) || fenceBegin.test(line);
 }
 
 /** Gives the part of a whole line that stays. */

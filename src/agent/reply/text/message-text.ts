@@ -4,13 +4,6 @@ import { noTags, stripTags } from './strip-tags.js';
 import { stripWhole } from './strip-whole.js';
 import { taggedThoughts, thinkTags } from './tagged-thoughts.js';
 
-/** The part of a whole message that people see, and the thoughts of the model. */
-export interface MessageText {
-  readonly text: string;
-  /** The blocks of thinking, joined by lines; empty if there are none. */
-  readonly thinking: string;
-}
-
 const finalTags = /<\s*(?:\/\s*)?final\s*>/gi;
 /** The empty lines that a text begins with. */
 const emptyLines = /^(?:[ \t]*\r?\n)+/;
@@ -21,12 +14,13 @@ const emptyLines = /^(?:[ \t]*\r?\n)+/;
  *
  * @param finalOnly leaves only what stands between final tags.
  * @param formatErroredText words the text of a message that ended with an error.
+ * @returns the text, and the blocks of thinking joined by lines; each is empty if there is none.
  */
 export function readMessage(
   message: AssistantMessage,
   finalOnly: boolean,
   formatErroredText: ReplyWording['formatErroredText'] = () => undefined,
-): MessageText {
+) {
   const isThought = message.content.some(({ type }) => type === 'thinking');
   const content = isThought ? message.content : message.content.flatMap(splitThoughts);
   const texts: string[] = [];

@@ -17,14 +17,6 @@ export function taggedThoughts(text: string): string {
   return growing.closed.trim();
 }
 
-/** How the thoughts of a text changed. */
-export interface ThoughtsChange {
-  /** The closed thoughts; the open one as long as none is closed. */
-  readonly text: string;
-  /** The growth; `undefined` if the text was replaced. */
-  readonly added: string | undefined;
-}
-
 /** The thoughts of a text that grows. */
 export class GrowingThoughts {
   #closed = '';
@@ -39,7 +31,8 @@ export class GrowingThoughts {
     return this.#closed;
   }
 
-  append(piece: string): ThoughtsChange {
+  /** Takes a piece. @returns the closed thoughts, or the open one if none is closed; and the growth, unless replaced. */
+  append(piece: string) {
     const whole = this.#tail + piece;
     const isTag = this.#tail !== '' && wholeTag.test(whole);
     if (isTag && this.#isInside) this.#open = this.#open.slice(0, -this.#tail.length);

@@ -1,0 +1,148 @@
+import { fromJsonSchema } from '../../extension/index.js';
+import {
+  type Clock,
+  deferred,
+  definedFields,
+  type Fields,
+  type Logger,
+  onAbort,
+  oneLine,
+  Timer,
+} from '../../kernel/index.js';
+import type { RunFields } from '../../run/index.js';
+import type {
+  AgentTool,
+  AgentToolCall,
+  AgentToolResult,
+  ToolDefinition,
+  ToolGate,
+} from '../../stream/index.js';
+import { readAnswer, said, shownSchema } from './tool-answer.js';
+
+/** Milliseconds that one call may take if its tool does not say: ten minutes. */
+const usualToolMs = 600_000;
+
+/** The parts of a turn that its tools run with. */
+interface ToolsScope {
+  readonly run: RunFields;
+  readonly gate: ToolGate;
+  /** Told of each answer of a tool that the gate has let run. */
+  readonly gave: (toolCallId: string, result: AgentToolResult) => void;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** Aborted when the attempt is stopped or has ended. */
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Makes the tools of a host the tools of one attempt (event pipeline §16.22). No tool runs unless the gate has passed its
+ * call, also if the provider asks no gate.
+ */
+export function givenTools(
+  tools: readonly ToolDefinition[],
+  scope: ToolsScope,
+): readonly AgentTool[] {
+  const begun = new Map<string, Promise<AgentToolResult>>();
+  return tools.map((tool) => ({
+    name: tool.name,
+    description: tool.description,
+    inputSchema: shownSchema(tool.inputSchema),
+    call: (call) => {
+      const known = begun.get(call.toolCallId);
+      const running = known ?? callTool(tool, call, scope);
+      if (known === undefined) begun.set(call.toolCallId, running);
+      return running;
+    },
+  }));
+}
+
+async function callTool(
+  tool: ToolDefinition,
+  { toolCallId, args, subagentId, signal, onUpdate }: AgentToolCall,
+  scope: ToolsScope,
+): Promise<AgentToolResult> {
+  const stop = new AbortController();
+  using _turn = onAbort(scope.signal, () => stop.abort(scope.signal.reason));
+  using _call = onAbort(signal, () => stop.abort(signal?.reason));
+  const call = { toolCallId, toolName: tool.name, args, ...definedFields({ subagentId }) };
+  const decision = await scope.gate(call, stop.signal).catch((error: unknown) => {
+    return { allowed: false, reason: `the call could not be judged: ${oneLine(error)}` } as const;
+  });
+  if (!decision.allowed) return said(decision.reason, true);
+  const problem = argumentProblem(tool, decision.args);
+  const result =
+    problem === undefined
+      ? await runTool(tool, toolCallId, decision.args, { ...scope, stop, onUpdate })
+      : said(problem, true);
+  scope.gave(toolCallId, result);
+  return result;
+}
+
+/** Judges the arguments that the pipeline has passed: a patch of them may fit no more. */
+function argumentProblem({ inputSchema }: ToolDefinition, args: Fields): string | undefined {
+  try {
+    const verdict = fromJsonSchema(inputSchema)['~standard'].validate(args);
+    if (!('issues' in verdict) || verdict.issues === undefined) return undefined;
+    const issues = verdict.issues
+      .slice(0, 5)
+      .map(({ path = [], message }) => `${['arguments', ...path.map(keyOf)].join('.')} ${message}`);
+    return `the tool did not run: ${issues.join('; ')}`;
+  } catch (thrown) {
+    return `the arguments cannot be judged: ${oneLine(thrown)}`;
+  }
+}
+
+function keyOf(segment: PropertyKey | { readonly key: PropertyKey }): string {
+  return String(typeof segment === 'object' ? segment.key : segment);
+}
+
+interface RunningTool extends ToolsScope {
+  readonly stop: AbortController;
+  readonly onUpdate: AgentToolCall['onUpdate'];
+}
+
+/** Runs a tool until it answers, its time is over, or it is stopped. Never rejects. */
+async function runTool(
+  tool: ToolDefinition,
+  toolCallId: string,
+  args: Fields,
+  { run, clock, logger, stop, onUpdate }: RunningTool,
+): Promise<AgentToolResult> {
+  const { name, timeoutMs = usualToolMs } = tool;
+  const { agentId, sessionKey, sessionId, runId } = run;
+  const { signal } = stop;
+  const { promise, resolve } = deferred<AgentToolResult>();
+  let isOver = false;
+  const end = (result: AgentToolResult): void => {
+    isOver = true;
+    resolve(result);
+  };
+  const failed = (problem: string, error?: unknown): void => {
+    if (isOver) return;
+    end(said(`the tool ${problem}`, true));
+    logger.warn('a tool failed', {
+      tool: name,
+      runId,
+      toolCallId,
+      problem,
+      ...definedFields({ error }),
+    });
+  };
+  using timer = new Timer(clock);
+  timer.set(timeoutMs, () => {
+    failed(`did not answer within ${timeoutMs} ms`);
+    stop.abort();
+  });
+  using _stopped = onAbort(signal, () => end(said('the call was stopped', true)));
+  const use = {
+    ...{ toolCallId, agentId, sessionKey, sessionId, runId, signal },
+    onUpdate: (partial: unknown): void => {
+      if (!isOver) onUpdate?.(readAnswer(partial));
+    },
+  };
+  const work = async (): Promise<AgentToolResult> =>
+    readAnswer(await tool.execute(structuredClone(args) as Record<string, unknown>, use)); // a copy that it may change
+  if (!signal.aborted)
+    work().then(end, (thrown: unknown) => failed(`failed: ${oneLine(thrown)}`, thrown));
+  return await promise;
+}
