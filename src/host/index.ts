@@ -10,6 +10,14 @@ export type {
 } from './config/failure-text.js';
 export type { SluiceConfig } from './config/sluice-config.js';
 export type { OutgoingMessage } from './egress/prepare-send.js';
+export { cloudEventOf, type WayCloudEvent } from './explain/cloud-event.js';
+export {
+  type ConsumerOptions,
+  cursorOf,
+  type FollowOptions,
+  followJournal,
+  type WayCursor,
+} from './explain/follow-journal.js';
 export * from './health/health-server.js';
 export { type HostNames, hostCheck, isLoopback } from './health/host-header.js';
 export { type DispatchTapOptions, dispatchTap } from './journal/dispatch-tap.js';
@@ -41,6 +49,7 @@ export { openJournal } from './journal/sqlite/open-journal.js';
 export type { Retention } from './journal/sqlite/retention.js';
 export { type ReadOptions, readJournal } from './journal/sqlite/sqlite-reader.js';
 export { type TendedJournal, tendJournal } from './journal/sqlite/tend-journal.js';
+export type { RecordMark, WayKind } from './journal/way-kinds.js';
 export * from './life/host.js';
 export type { HostHealth, HostState } from './life/host-health.js';
 export type { StartReport, StopReport } from './life/lifecycle.js';
@@ -67,3 +76,8 @@ export type { SqliteValue } from './sqlite/sqlite-values.js';
 export * from './streaming/deliver-stream.js';
 export type { HistoryBounds } from './transcript/history.js';
 export * from './transcript/store.js';
+export * from './way/fold-way.js';
+export { keepWay } from './way/keep-way.js';
+export { readWay } from './way/read-way.js';
+export type * from './way/way-record.js';
+export { type WayListener, type WayRecorder, wayRecorder } from './way/way-recorder.js';

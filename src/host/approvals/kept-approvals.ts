@@ -154,6 +154,7 @@ export class KeptApprovals {
     const { status } = await this.#rows.write(row);
     if (status !== 'written') return false;
     this.#keep(row);
+    this.#tell(row);
     this.#rows.arm(row);
     return true;
   }
@@ -189,7 +190,10 @@ export class KeptApprovals {
   async use(row: ApprovalRow): Promise<boolean> {
     try {
       const used = await changeState(this.#rows, row, 'allowed', { state: 'used' });
-      if (used !== undefined) this.#keep(used);
+      if (used !== undefined) {
+        this.#keep(used);
+        this.#tell(used);
+      }
       return used !== undefined;
     } catch (error) {
       const { id } = row;
@@ -227,7 +231,10 @@ export class KeptApprovals {
       try {
         if (row.state === 'pending') await this.end(row, { state: 'withdrawn' });
         const unused = await changeState(this.#rows, row, 'allowed', { state: 'unused' });
-        if (unused !== undefined) this.#events.onUnused(unused);
+        if (unused !== undefined) {
+          this.#tell(unused);
+          this.#events.onUnused(unused);
+        }
         await this.#rows.remove(row);
         this.#forget(row);
       } catch (error) {
@@ -247,10 +254,18 @@ export class KeptApprovals {
       this.#parts.logger.error('an "always" could not be kept', { id: row.id, error });
     }
     this.#keep(row);
+    this.#tell(row);
     this.#rows.disarm(row.id);
     for (const resolve of this.#waiting.get(row.id) ?? []) resolve();
     this.#waiting.delete(row.id);
     this.#events.onEnd(row);
+  }
+
+  #tell({ id, state, correlationId, eventId, question }: ApprovalRow): void {
+    this.#parts.way?.record(() => ({
+      ...{ kind: 'question', of: 'approval', id, parentId: eventId, correlationId },
+      ...{ state, title: question.title },
+    }));
   }
 
   #keep(row: ApprovalRow): void {

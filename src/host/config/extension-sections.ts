@@ -24,6 +24,10 @@ export const plugin = z
       'an object: what the plugin gets as its own configuration',
     ),
     trusted: setting(z.boolean(), 'true, if the plugin may set the fields that a stage trusts'),
+    optionalTools: setting(
+      z.array(name),
+      'the names of its optional tools that agents may have, or "*" for all',
+    ),
     unsupported: setting(
       z.enum(['refuse', 'skip']),
       '"skip" (the default) or "refuse": what is done with a call of what is not here; what a skipped call gives is never sent, answered or chosen',
@@ -36,6 +40,10 @@ export const legacy = z.strictObject({
   openclaw: setting(
     name,
     'the folder of an installed openclaw, from the folder of this file; by default each plugin uses the one beside it, or else what Sluice has of it',
+  ),
+  profile: setting(
+    z.enum(['2026.3', '2026.9']),
+    '"2026.3" or "2026.9": the release whose hooks all plugins get; by default the one that the package of each was built for',
   ),
 });
 

@@ -8,16 +8,6 @@ export interface SecretSources {
   readonly readSecretFile: (path: string) => string;
 }
 
-/** A config with its secrets filled in. */
-export interface FilledConfig {
-  readonly value: unknown;
-  /** The config has more values than anybody writes by hand, so it was not filled in. */
-  readonly isTooLarge: boolean;
-  readonly problems: readonly ConfigProblem[];
-  /** The texts that were filled in. No log may hold them. */
-  readonly secrets: readonly string[];
-}
-
 /** The levels and the values of a config at most: one that has more is a mistake, or has a cycle. */
 const deepest = 64;
 const most = 20_000;
@@ -26,8 +16,11 @@ const most = 20_000;
  * Fills in the references of a config: `{ env: 'NAME' }` stands for a variable of the environment and
  * `{ secretFile: 'PATH' }` for a file's text, anywhere in the config (spec §20). Names of variables are in upper case,
  * so that a setting that happens to be called `env` stays what it is. The config is not written to.
+ *
+ * @returns the config, its problems, and the texts that were filled in, which no log may hold. `isTooLarge`: it was not
+ *   filled in.
  */
-export function fillReferences(config: unknown, sources: SecretSources): FilledConfig {
+export function fillReferences(config: unknown, sources: SecretSources) {
   const problems: ConfigProblem[] = [];
   const secrets: string[] = [];
   let values = 0;

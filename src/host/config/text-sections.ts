@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import type { CancelTexts } from './cancel-text.js';
+import { canonicalStages } from '../../kernel/index.js';
+import type { CancelReplyCode } from './cancel-text.js';
 import type { FailureTexts } from './failure-text.js';
 import { setting } from './setting.js';
 
@@ -30,19 +31,14 @@ const onCancel = (code: string) =>
     textOrFalse,
     `a text that the sender gets if a message is cancelled as "${code}", or false: nothing is sent`,
   );
+const cancelCodes = canonicalStages.flatMap((stage) =>
+  stage.cancelReplies ? stage.cancelCodes : [],
+);
 
 /** The texts for senders of cancelled messages, by code (event-pipeline §16.20). */
-export const cancelText = z.strictObject({
-  blocked: onCancel('blocked'),
-  policy: onCancel('policy'),
-  'owned-elsewhere': onCancel('owned-elsewhere'),
-  duplicate: onCancel('duplicate'),
-  'rate-limited': onCancel('rate-limited'),
-  'budget-exceeded': onCancel('budget-exceeded'),
-  unsafe: onCancel('unsafe'),
-  'quiet-hours': onCancel('quiet-hours'),
-  'approval-required': onCancel('approval-required'),
-  'approval-denied': onCancel('approval-denied'),
-  'approval-timeout': onCancel('approval-timeout'),
-  other: onCancel('other'),
-} satisfies Record<keyof CancelTexts, z.ZodType>);
+export const cancelText = z.strictObject(
+  Object.fromEntries(cancelCodes.map((code) => [code, onCancel(code)])) as Record<
+    CancelReplyCode,
+    ReturnType<typeof onCancel>
+  >, // the codes of the two stages that the type names
+);

@@ -1,16 +1,16 @@
 import type { Trail } from '../../agent/index.js';
+import { oneLine } from '../../kernel/index.js';
 import type { CancelTexts } from '../config/cancel-text.js';
-import type { MessageEnd, SendReport } from '../journal/message-end.js';
+import { type Ending, type SendReport, stopped } from '../journal/message-end.js';
 import type { HostParts } from '../parts/parts.js';
 import { conversationOf, type RoutedMessage } from '../session/routing.js';
 import { deliver } from './delivery.js';
-import { addressOf } from './reply.js';
+import { addressOf, endFailed } from './reply.js';
 
 /** The cancel of a message, or of a reply to it. */
 type Told = NonNullable<SendReport['cancel']>;
 
 /** The end of a message, as far as a reply to a cancel changes it. */
-type Ending = Pick<MessageEnd, 'status' | 'reason' | 'sends'>;
 
 /**
  * Tells the sender of a message that a veto has cancelled it or a reply to it, in the operator's text for the code or in the
@@ -31,7 +31,7 @@ export async function withCancelReply<E extends Ending>(
     parts.options.cancelText ?? ({} satisfies CancelTexts);
   const content = texts[cancel.code] ?? cancel.reply;
   if (content === undefined) return ending;
-  const correlationId = trail.last?.event.correlationId ?? '';
+  const correlationId = trail.correlationId ?? '';
   const before = parts.outbox.cancelReplyOf(correlationId);
   if (before !== undefined) return { ...ending, sends: [...ending.sends, before] };
   const silence = whySilent(parts, message, cancel, content);
@@ -45,9 +45,27 @@ export async function withCancelReply<E extends Ending>(
   return { ...ending, sends: [...ending.sends, sent] };
 }
 
+/**
+ * Does the work of a message. What the store throws, its sender learns, too: the message is not lost unseen. So does the sender
+ * of a cancelled reply, if there is a text for it.
+ */
+export async function guarded(
+  parts: HostParts,
+  trail: Trail,
+  message: RoutedMessage,
+  work: () => Promise<Ending>,
+): Promise<Ending> {
+  try {
+    return await withCancelReply(parts, trail, message, await work());
+  } catch (error) {
+    if (parts.signal.aborted) return stopped;
+    return endFailed(parts, trail, message, { code: 'session', message: oneLine(error) });
+  }
+}
+
 /** Says why a cancel has no reply though there is a text, or the operator's `false`; nothing if it has one. */
 function whySilent(
-  { cancelReplies }: HostParts,
+  { mayReplyToCancel }: HostParts,
   message: RoutedMessage,
   { code }: Told,
   content: string | false,
@@ -56,7 +74,7 @@ function whySilent(
   if (message.sender?.isBot === true) return 'its sender is a bot';
   const { channel, accountId = '', threadId = '' } = message;
   const place = [channel, accountId, conversationOf(message), String(threadId), code];
-  if (!cancelReplies.take(JSON.stringify(place)))
+  if (!mayReplyToCancel(JSON.stringify(place)))
     return `the conversation had a reply for "${code}" in the last minute`;
   return undefined;
 }

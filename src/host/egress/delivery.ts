@@ -5,7 +5,14 @@ import type { SendReport } from '../journal/message-end.js';
 import type { SendParts } from '../parts/parts.js';
 import { pause } from '../parts/within-time.js';
 import type { RunningAccount } from '../provided/accounts.js';
-import { endOfUnpassed, endSend, type FailureCause, leftSend, type SendEnd } from './end-send.js';
+import {
+  endOfUnpassed,
+  endSend,
+  type FailureCause,
+  failedSend,
+  leftSend,
+  type SendEnd,
+} from './end-send.js';
 import { type OutgoingMessage, type PreparedSend, prepareSend } from './prepare-send.js';
 import { type AttemptResult, attemptSend, mayResend } from './send-attempt.js';
 
@@ -48,7 +55,7 @@ export async function deliverPrepared(
   try {
     end = endOfUnpassed(prepared) ?? (await attemptAll(parts, trail, prepared, signal, first));
   } catch (error) {
-    end = { status: 'failed', cause: 'threw', error: oneLine(error), attempts: 0 };
+    end = failedSend('threw', oneLine(error));
   }
   if (isLeftOpen(parts, prepared, end)) return leftSend(prepared);
   return endSend(parts, trail, prepared, end);
@@ -96,7 +103,7 @@ async function attemptAll(
     const account = parts.accounts.find(channel, accountId); // while a send waits, a reload may replace its channel
     if (account === undefined) {
       const error = `no account "${accountId}" of channel "${channel}" is running`;
-      return { status: 'failed', cause: 'stage-failed', error, attempts: approval.attempts };
+      return failedSend('stage-failed', error, approval.attempts);
     }
     const { maxAttempts, maxWaitMs } = account.channel.resendPolicy;
     const unsaved =
@@ -104,24 +111,12 @@ async function attemptAll(
     const unkept = unsaved ?? (await parts.turnKept?.()); // as a rule it was, by the same write
     isKept = false;
     isWithChannel ||= !signal.aborted;
-    if (unkept !== undefined)
-      return {
-        status: 'failed',
-        cause: 'stage-failed',
-        error: unkept,
-        attempts: approval.attempts,
-      };
+    if (unkept !== undefined) return failedSend('stage-failed', unkept, approval.attempts);
     const result = await attempt(account, approval);
     attempt = send;
     const { attempts } = approval;
     const isLast = !(attempts - notShown < maxAttempts); // also where a channel's limit is no number
-    const fail = (cause: FailureCause, error: string, retryAfterMs?: number) => ({
-      status: 'failed' as const,
-      cause,
-      error,
-      attempts,
-      ...definedFields({ retryAfterMs }),
-    });
+    const fail = (cause: FailureCause, error: string) => failedSend(cause, error, attempts);
     switch (result.status) {
       case 'sent':
         return { status: 'sent', message: approval.message, receipt: result.receipt, attempts };
@@ -141,11 +136,12 @@ async function attemptAll(
       case 'retry-after': {
         const { retryAfterMs, reason = 'the provider asks to wait' } = result;
         waitedMs += retryAfterMs;
-        if (isLast || !(waitedMs <= maxWaitMs)) return fail('retry-after', reason, retryAfterMs);
+        if (isLast || !(waitedMs <= maxWaitMs))
+          return { ...fail('retry-after', reason), retryAfterMs };
         isWithChannel = false;
         await parts.outbox.unsent(outcome); // if the host ends while it waits, everybody knows that nothing is out
         if (!(await pause(parts.clock, retryAfterMs, signal)))
-          return { ...fail('aborted', reason, retryAfterMs), isLeft: !mayBeOut };
+          return { ...fail('aborted', reason), retryAfterMs, isLeft: !mayBeOut };
         break;
       }
       case 'ambiguous':

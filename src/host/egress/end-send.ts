@@ -1,11 +1,18 @@
 import { type Trail, whyNot } from '../../agent/index.js';
 import type { ApprovedMessage, DeliveryReceipt } from '../../channel/index.js';
-import { type CancelRecord, definedFields, oneLine, type PayloadOf } from '../../kernel/index.js';
+import {
+  type CancelRecord,
+  definedFields,
+  type Outcome,
+  oneLine,
+  type PayloadOf,
+} from '../../kernel/index.js';
 import { leftBehind, type SendEndRecord } from '../journal/journal.js';
 import type { SendReport } from '../journal/message-end.js';
 import type { SendParts } from '../parts/parts.js';
 import { problemOfText } from '../sqlite/sqlite-values.js';
 import type { PreparedSend } from './prepare-send.js';
+import { tellSend } from './tell-send.js';
 
 /** Why a send failed. */
 export type FailureCause = NonNullable<PayloadOf<'egress.failed'>['cause']>;
@@ -46,10 +53,13 @@ export async function endSend(
   const isKept = prepared.unkept === undefined || outcome.event.payload.openedBy !== undefined; // by its opening
   const isHeard = parts.kernel.plan(`egress.${end.status}`).length > 0;
   if (isKept) await parts.outbox.end(outcome, recordOf(end, prepared), isHeard);
+  const { state, cause, reason } = recordOf(end, prepared);
+  tellSend(parts, outcome, { state, attempts: end.attempts, ...definedFields({ cause, reason }) });
   const durationMs = Math.max(0, parts.clock.now() - startedAtMs);
   let indexKeys: readonly string[] = [];
   try {
-    indexKeys = (await tellEnd(parts, trail, prepared, end, durationMs)) ?? [];
+    const told = await tellEnd(parts, trail, prepared, end, durationMs);
+    indexKeys = told.annotations.indexKeys ?? [];
   } catch (error) {
     parts.logger.error('the end of a send was not dispatched', {
       eventId: outcome.event.eventId,
@@ -63,24 +73,28 @@ export async function endSend(
 export function leftSend({ outcome }: PreparedSend): SendReport {
   const { content } = outcome.payload;
   const error = 'the host stopped before it was sent: the next host sends it';
-  return { status: 'failed', content, attempts: 0, error, isLeft: true, indexKeys: [] };
+  return { ...failedReport(content, error), isLeft: true };
+}
+
+/** The report of a send that failed. */
+export function failedReport(content: string, error: string, attempts = 0): SendReport {
+  return { status: 'failed', content, attempts, error, indexKeys: [] };
+}
+
+/** The end of a send that failed. */
+export function failedSend(cause: FailureCause, error: string, attempts = 0) {
+  return { status: 'failed', cause, error, attempts } as const;
 }
 
 /** Returns how a send ended that `egress.preparing` stopped; nothing if it passed. */
 export function endOfUnpassed({ outcome, cancel, unkept }: PreparedSend): SendEnd | undefined {
-  if (unkept !== undefined)
-    return { status: 'failed', cause: 'stage-failed', error: unkept, attempts: 0 };
+  if (unkept !== undefined) return failedSend('stage-failed', unkept);
   if (cancel !== undefined) return { status: 'cancelled', cancel, attempts: 0 };
   if (outcome.status === 'passed') return undefined;
   const aborted = outcome.failures.some(
     ({ kind, policy }) => kind === 'aborted' && policy === 'closed',
   );
-  return {
-    status: 'failed',
-    cause: aborted ? 'aborted' : 'stage-failed',
-    error: whyNot(outcome),
-    attempts: 0,
-  };
+  return failedSend(aborted ? 'aborted' : 'stage-failed', whyNot(outcome));
 }
 
 /** @returns the keys that handlers filed it under. */
@@ -90,27 +104,24 @@ async function tellEnd(
   { outcome }: PreparedSend,
   end: SendEnd,
   durationMs: number,
-): Promise<readonly string[] | undefined> {
+): Promise<Outcome<'egress.sent' | 'egress.cancelled' | 'egress.failed'>> {
   if (end.status === 'sent') {
     const { message, receipt, attempts } = end;
     const payload = { attempt: attempts, durationMs, ...message };
-    const sent = await trail.dispatch('egress.sent', withReceipt(parts, payload, receipt));
-    return sent.annotations.indexKeys;
+    return trail.dispatch('egress.sent', withReceipt(parts, payload, receipt));
   }
   const { explicit: _explicit, accounts: _accounts, ...outbound } = outcome.payload;
   if (end.status === 'cancelled') {
     const cancel = { ...end.cancel };
-    const cancelled = await trail.dispatch('egress.cancelled', { ...outbound, cancel });
-    return cancelled.annotations.indexKeys;
+    return trail.dispatch('egress.cancelled', { ...outbound, cancel });
   }
   const { status: _, isLeft: _left, ...failure } = end;
-  const failed = await trail.dispatch('egress.failed', {
+  return trail.dispatch('egress.failed', {
     ...outbound,
     ...outcome.selection?.target,
     ...failure,
     durationMs,
   });
-  return failed.annotations.indexKeys;
 }
 
 /** A receipt comes from outside. What it says wrongly is left out: the message was sent all the same. */

@@ -1,14 +1,16 @@
 import type { ExtensionHost, ExtensionMessage, KeptSend } from '../../extension/index.js';
 import { definedFields, sameData } from '../../kernel/index.js';
+import { Recent } from '../../stream/internal.js';
 import { hostError } from '../errors.js';
 import { digestOf } from '../journal/event-id.js';
-import { openSends, type SendRecord } from '../journal/journal.js';
+import { isOneOf, openSends, type SendRecord } from '../journal/journal.js';
 import type { SendReport } from '../journal/message-end.js';
 import { fingerprintOf, reportOfRecord } from '../outbox/outbox.js';
 import type { HostParts } from '../parts/parts.js';
 import { pause } from '../parts/within-time.js';
+import { failedReport } from './end-send.js';
 import { type JudgedSend, type OwnMessage, sendOwn } from './own-send.js';
-import { SendBounds } from './send-bounds.js';
+import { countedSends } from './send-bounds.js';
 
 /** A send with a key that this host has made or found. */
 interface Keyed {
@@ -24,8 +26,8 @@ const lookEveryMs = 1_000;
 /** Sends the messages of extensions (extensions-that-act §4): each is a send of the host, with a key at most one. */
 export function extensionSends(parts: HostParts): ExtensionHost['send'] {
   const { kernel, journal, clock, accounts } = parts;
-  const bounds = new SendBounds(clock);
-  const keyed = new Map<string, Keyed>();
+  const count = countedSends(clock);
+  const keyed = new Recent<string, Keyed>(keysInMemory);
 
   return async (extensionId, given) => {
     const { key, after, ...fields } = given;
@@ -40,7 +42,7 @@ export function extensionSends(parts: HostParts): ExtensionHost['send'] {
       metadata: { extensionId, sendDepth: depth },
     };
     const send = async (eventId?: string): Promise<KeptSend> => {
-      const problem = bounds.take(extensionId, [channel, accountId, to, threadId], depth);
+      const problem = count(extensionId, [channel, accountId, to, threadId], depth);
       if (problem !== undefined) throw hostError('too-many-sends', { extensionId, problem });
       const sent: JudgedSend = await sendOwn(parts, message, {
         refs,
@@ -64,7 +66,7 @@ export function extensionSends(parts: HostParts): ExtensionHost['send'] {
       if (!isKept(record, message, given)) throw hostError('key-conflict', { extensionId, key });
       return { sendId, ended: endOf(parts, record) };
     })();
-    remember(keyed, sendId, { message, kept });
+    keyed.set(sendId, { message, kept });
     void kept.then(
       ({ ended }) => ended.then(() => journal.outlivesHost && keyed.delete(sendId)),
       () => keyed.delete(sendId), // it was not sent: the key is free
@@ -97,13 +99,6 @@ export function sendIdOf(extensionId: string, key: string): string {
 }
 
 /** Keeps the newest keys. */
-function remember(keyed: Map<string, Keyed>, sendId: string, one: Keyed): void {
-  keyed.set(sendId, one);
-  if (keyed.size <= keysInMemory) return;
-  const [oldest] = keyed.keys();
-  if (oldest !== undefined) keyed.delete(oldest);
-}
-
 /** The fields that a fingerprint names. */
 const words = [
   'content',
@@ -144,13 +139,13 @@ function isKept({ body, fingerprint }: SendRecord, message: OwnMessage, given: E
 async function endOf(parts: HostParts, record: SendRecord): Promise<SendReport> {
   const { journal, clock, signal } = parts;
   for (let now: SendRecord = record; ; ) {
-    if (!openSends.some((state) => state === now.state)) return reportOfRecord(now);
+    if (!isOneOf(openSends, now.state)) return reportOfRecord(now);
     const { content } = JSON.parse(now.body) as OwnMessage; // as the outbox wrote it
-    const none = { status: 'failed', content, attempts: now.attempts, indexKeys: [] } as const;
+    const failed = (error: string) => failedReport(content, error, now.attempts);
     if (!(await pause(clock, lookEveryMs, signal)))
-      return { ...none, error: 'the host stopped before it was sent: the next host sends it' };
+      return failed('the host stopped before it was sent: the next host sends it');
     const [next] = await journal.sends({ eventId: record.sendId }).catch(() => [now]);
-    if (next === undefined) return { ...none, error: 'the journal does not have it any more' };
+    if (next === undefined) return failed('the journal does not have it any more');
     now = next;
   }
 }

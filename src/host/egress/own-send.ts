@@ -4,7 +4,7 @@ import { definedFields, onAbort, oneLine } from '../../kernel/index.js';
 import type { SendReport } from '../journal/message-end.js';
 import type { HostParts } from '../parts/parts.js';
 import { deliverPrepared } from './delivery.js';
-import { endOfUnpassed, leftSend } from './end-send.js';
+import { endOfUnpassed, failedReport, leftSend } from './end-send.js';
 import { type OutgoingMessage, type PreparedSend, prepareSend } from './prepare-send.js';
 
 /** A message that answers nothing: of the program that made the host, or of an extension. */
@@ -61,7 +61,7 @@ export async function sendOwn(
     const heard = onAbort(either, () => end().then(resolve, reject));
     inTurn.then(resolve, reject).finally(() => heard[Symbol.dispose]());
   });
-  const reported = ended.catch((error: unknown) => notEnded(message.content, error));
+  const reported = ended.catch((error: unknown) => failedReport(message.content, oneLine(error)));
   const { outcome, unkept } = await preparing;
   return { sendId: outcome.event.eventId, ended: reported, ...definedFields({ unkept }) };
 }
@@ -69,8 +69,4 @@ export async function sendOwn(
 /** Tells whether a send that its channel has not had is left to the next host: its row stays open in the journal. */
 function isLeftToNext({ signal, journal }: HostParts, prepared: PreparedSend): boolean {
   return signal.aborted && journal.outlivesHost && endOfUnpassed(prepared) === undefined;
-}
-
-function notEnded(content: string, error: unknown): SendReport {
-  return { status: 'failed', content, attempts: 0, error: oneLine(error), indexKeys: [] };
 }

@@ -7,6 +7,7 @@ import {
 } from '../../kernel/index.js';
 import { judgeAsking } from '../../run/index.js';
 import type { SendParts } from '../parts/parts.js';
+import { tellSend } from './tell-send.js';
 
 /** A message that is to go out, before anybody has judged it. */
 export type OutgoingMessage = Omit<
@@ -56,7 +57,7 @@ export async function prepareSend(
 ): Promise<PreparedSend> {
   const accounts = parts.accounts.offered();
   const startedAtMs = parts.clock.now();
-  const correlationId = trail.last?.event.correlationId;
+  const correlationId = trail.correlationId;
   const eventId = again ?? how.eventId ?? parts.outbox.nextId(correlationId, outgoing.openedBy);
   const { runId, sessionKey } = outgoing;
   const judged = await judgeAsking({
@@ -89,6 +90,7 @@ export async function prepareSend(
     selection: outcome.selection,
   };
   const unkept = await parts.outbox.prepare(kept, { isSending, ...definedFields({ kind }) });
+  tellSend(parts, outcome, { state: isSending ? 'sending' : 'prepared' });
   return { outcome, startedAtMs, isSending, ...definedFields({ cancel, unkept }) };
 }
 

@@ -1,7 +1,7 @@
 import type { Trail } from '../../agent/index.js';
 import { definedFields } from '../../kernel/index.js';
 import { type AnswerFailure, failureTextOf } from '../config/failure-text.js';
-import type { SendReport } from '../journal/message-end.js';
+import type { Ending, SendReport } from '../journal/message-end.js';
 import type { HostParts } from '../parts/parts.js';
 import { conversationOf, type RoutedMessage } from '../session/routing.js';
 import { deliver } from './delivery.js';
@@ -28,7 +28,7 @@ export async function replyTo(
   signal: AbortSignal,
   address: ReplyAddress = addressOf(message),
 ): Promise<SendReport> {
-  const before = parts.outbox.takeSentBefore(trail.last?.event.correlationId, reply);
+  const before = parts.outbox.takeSentBefore(trail.correlationId, reply);
   if (before !== undefined) return before;
   const outgoing = { ...address, ...reply };
   return deliver(parts, trail.fork(), outgoing, signal);
@@ -57,18 +57,20 @@ export function addressOf(message: RoutedMessage): ReplyAddress {
 }
 
 /** Tells the sender of a message that it could not be answered, unless the host's options say not to. */
-export async function tellFailure(
+export async function endFailed(
   parts: HostParts,
   trail: Trail,
   message: RoutedMessage,
   failure: AnswerFailure,
-): Promise<readonly SendReport[]> {
+): Promise<Ending> {
+  const { message: reason } = failure;
   parts.logger.error(`a message could not be answered: ${failure.code}`, {
     code: failure.code,
-    detail: failure.message,
+    detail: reason,
     channel: message.channel,
   });
   const content = failureTextOf(failure, parts.options.failureText);
-  if (content === undefined) return [];
-  return [await replyTo(parts, trail, message, { kind: 'error', content }, parts.signal)];
+  if (content === undefined) return { status: 'failed', reason, sends: [] };
+  const told = await replyTo(parts, trail, message, { kind: 'error', content }, parts.signal);
+  return { status: 'failed', reason, sends: [told] };
 }

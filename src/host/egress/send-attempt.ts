@@ -1,5 +1,6 @@
 import type { Trail } from '../../agent/index.js';
 import type { SendApproval, SendContext, SendPermit, SendResult } from '../../channel/index.js';
+import { definedFields, oneLine } from '../../kernel/index.js';
 import type { SendParts } from '../parts/parts.js';
 import { type CallEnd, callWithin } from '../parts/within-time.js';
 import type { RunningAccount } from '../provided/accounts.js';
@@ -32,15 +33,25 @@ export async function attemptSend(
   if (!(await tellSending(trail, approval, permit, signal)))
     return { status: 'aborted', isUnused: true };
   const { clock, sendTimeoutMs } = parts;
+  const sinceMs = clock.monotonicMs();
   const waiting = new AbortController();
   const context: SendContext = {
     get signal() {
       return waiting.signal; // Node makes it when it is read first
     },
+    ...definedFields({ correlationId: trail.last?.event.correlationId }),
   };
   const end = await callWithin(() => send(permit, context), clock, sendTimeoutMs, signal);
   if (end.status === 'late' || end.status === 'aborted') waiting.abort();
   const result = resultOf(end, sendTimeoutMs);
+  parts.way.record(() => ({
+    ...{ kind: 'attempt', id: `${approval.idempotencyKey}#${permit.attempt}` },
+    ...{ parentId: approval.idempotencyKey, correlationId: trail.correlationId ?? '' },
+    ...{ channel: account.channel.id, accountId: account.accountId, attempt: permit.attempt },
+    status: result.status,
+    ...('reason' in result && { reason: oneLine(result.reason) }),
+    durationMs: clock.monotonicMs() - sinceMs,
+  }));
   if (permit.used) return result;
   permit.take(); // so that a channel that answered too early cannot send now
   if (result.status === 'aborted') return { ...result, isUnused: true };

@@ -12,32 +12,32 @@ export const sendBounds = {
   inAll: 600,
 } as const;
 
+/** Counts a send. @returns why it may not go out, if it may not: it is not counted then. */
+type CountSend = (
+  extensionId: string,
+  place: readonly unknown[],
+  depth: number,
+) => string | undefined;
+
 /** Counts the sends of extensions, so that one that sends upon its own sends comes to an end. */
-export class SendBounds {
-  readonly #clock: Clock;
-  #minute = 0;
+export function countedSends(clock: Clock): CountSend {
+  const { depth: deepest, toOneAddress, inAll } = sendBounds;
+  let minute = 0;
   /** The sends of this minute by extension and address: at most `inAll` for each extension. */
-  readonly #counts = new Map<string, number>();
-
-  constructor(clock: Clock) {
-    this.#clock = clock;
-  }
-
-  /** Counts a send. @returns why it may not go out, if it may not: it is not counted then. */
-  take(extensionId: string, place: readonly unknown[], depth: number): string | undefined {
-    const { depth: deepest, toOneAddress, inAll } = sendBounds;
+  const counts = new Map<string, number>();
+  return (extensionId, place, depth) => {
     if (depth > deepest) return `it follows ${deepest} sends that followed one another`;
-    const minute = Math.floor(this.#clock.monotonicMs() / minuteMs);
-    if (minute !== this.#minute) this.#counts.clear();
-    this.#minute = minute;
+    const now = Math.floor(clock.monotonicMs() / minuteMs);
+    if (now !== minute) counts.clear();
+    minute = now;
     const all = JSON.stringify([extensionId]);
     const address = JSON.stringify([extensionId, ...place]);
-    const count = this.#counts.get(all) ?? 0;
-    const countThere = this.#counts.get(address) ?? 0;
+    const count = counts.get(all) ?? 0;
+    const countThere = counts.get(address) ?? 0;
     if (countThere >= toOneAddress) return `it sent ${toOneAddress} to one address this minute`;
     if (count >= inAll) return `it sent ${inAll} this minute`;
-    this.#counts.set(all, count + 1);
-    this.#counts.set(address, countThere + 1);
+    counts.set(all, count + 1);
+    counts.set(address, countThere + 1);
     return undefined;
-  }
+  };
 }

@@ -8,9 +8,10 @@ import {
   openKernel,
   type Stage,
 } from '../../kernel/index.js';
+import { Recent } from '../../stream/internal.js';
 import type { DispatchRecord } from '../journal/journal.js';
+import { type RecordedOutcome, recordedOutcome } from '../way/recorded-outcome.js';
 import { type OutcomeDifference, outcomeDifferences } from './outcome-differences.js';
-import { type RecordedOutcome, recordedOutcome } from './recorded-outcome.js';
 
 /** The reason why a recorded dispatch was not dispatched again. */
 export type NotReplayed =
@@ -49,7 +50,7 @@ export async function* replayDispatches(
 ): AsyncGenerator<ReplayedDispatch> {
   const open = openKernel(kernel);
   const stages = new Map(kernel.stages().map(({ stage }) => [stage.family as string, stage]));
-  const before = new Map<string, Outcome>(); // the last outcome of each message, for what goes downstream
+  const before = new Recent<string, Outcome>(keptMessages); // the last outcome of each message, for what goes downstream
   for await (const record of records) {
     const recorded = recordedOutcome(record);
     const stage = stages.get(record.family);
@@ -67,10 +68,7 @@ export async function* replayDispatches(
         yield notReplayed('does-not-fit');
         continue;
       }
-      before.delete(record.correlationId);
       before.set(record.correlationId, today);
-      const [oldest] = before.size > keptMessages ? before.keys() : [];
-      if (oldest !== undefined) before.delete(oldest);
       yield { recorded, today, differences: outcomeDifferences(recorded, today, stage, isOff) };
     }
   }

@@ -8,15 +8,14 @@ import {
 } from '../../kernel/index.js';
 import { answerApproval } from '../approvals/answer-approval.js';
 import { answerOfButton } from '../approvals/approval-buttons.js';
-import { tellFailure } from '../egress/reply.js';
-import type { MessageEnd } from '../journal/message-end.js';
+import { endFailed } from '../egress/reply.js';
+import type { Ending } from '../journal/message-end.js';
 import type { HostParts } from '../parts/parts.js';
 import { type Found, questionOfButton } from '../questions/open-questions.js';
 import { conversationOf, type RoutedMessage } from '../session/routing.js';
 import { provenSender } from './principal.js';
 import type { TakenUpdate } from './taken-update.js';
 
-type Ending = Pick<MessageEnd, 'status' | 'reason' | 'sends'>;
 type Sender = RoutedMessage['sender'];
 
 /** The update that brings an answer, and its sender if his channel has proven who he is. */
@@ -51,9 +50,7 @@ export async function takeAnswer(
       if (await close(parts, found, by, message.sender, from)) return answered;
     }
   } catch (error) {
-    const reason = oneLine(error);
-    const sends = await tellFailure(parts, trail, message, { code: 'session', message: reason });
-    return { status: 'failed', reason, sends };
+    return endFailed(parts, trail, message, { code: 'session', message: oneLine(error) });
   }
 }
 

@@ -1,5 +1,6 @@
 import { logJournalFailure } from '../outbox/journal-failure.js';
 import type { HostParts } from '../parts/parts.js';
+import { tellUpdate } from '../way/tell-update.js';
 
 /** Tells whether an update that has not begun is left to the next host. */
 export function isLeftToNext({ signal, backlog, journal }: HostParts): boolean {
@@ -21,6 +22,7 @@ export async function beginUpdate(
   try {
     await journal.begin(eventId, joined);
     backlog.begun.add(eventId);
+    tellUpdate(parts, eventId, 'begun');
     return true;
   } catch (error) {
     logJournalFailure(logger, 'an update waits: the journal could not be used', { eventId, error });
@@ -35,6 +37,7 @@ export async function giveBack(parts: HostParts, eventId: string): Promise<boole
   backlog.begun.delete(eventId);
   try {
     await journal.giveBack(eventId);
+    tellUpdate(parts, eventId, 'given-back');
     return true;
   } catch (error) {
     logJournalFailure(logger, 'a beginning that does not count was counted', { eventId, error });

@@ -1,9 +1,9 @@
 import { Trail } from '../../agent/index.js';
 import { definedFields, oneLine } from '../../kernel/index.js';
-import { withCancelReply } from '../egress/cancel-reply.js';
-import { tellFailure } from '../egress/reply.js';
+import { guarded, withCancelReply } from '../egress/cancel-reply.js';
+import { endFailed } from '../egress/reply.js';
 import { runJob } from '../jobs/run-job.js';
-import { type MessageEnd, stopped } from '../journal/message-end.js';
+import { type EarlyEnding, type MessageEnd, stopped } from '../journal/message-end.js';
 import type { Place } from '../lanes/place.js';
 import type { HostParts } from '../parts/parts.js';
 import { refsOf } from '../parts/refs.js';
@@ -17,7 +17,6 @@ import {
 } from '../session/routing.js';
 import { answerMessage } from '../turn/answer.js';
 import { takeAnswer } from './answers.js';
-import { guarded } from './guarded.js';
 import { joinMessages, normalizedBy, tellNormalized, tellReceived } from './ingress-stages.js';
 import { carryInteraction } from './interactions.js';
 import { runChatCommand } from './run-chat-command.js';
@@ -25,8 +24,6 @@ import type { TakenUpdate } from './taken-update.js';
 import type { Fate } from './when-full.js';
 
 type Routed = Extract<Routing, { status: 'routed' }>;
-type Ending = Pick<MessageEnd, 'status' | 'reason'> &
-  Partial<Pick<MessageEnd, 'sends' | 'agentId' | 'sessionKey'>>;
 
 /**
  * Carries an update through every stage: routing, its command or its turn, and the sends. Never rejects: whatever happens to
@@ -40,7 +37,7 @@ export async function carryToEnd(
 ): Promise<MessageEnd> {
   const { eventId, account, update } = taken;
   const channel = account.channel.id;
-  let ending: Ending;
+  let ending: EarlyEnding;
   try {
     ending = await carry(parts, taken, place, fate);
   } catch (error) {
@@ -60,14 +57,14 @@ export async function carryToEnd(
 const full = {
   status: 'failed',
   reason: 'it was not taken in: too many messages wait',
-} as const satisfies Ending;
+} as const satisfies EarlyEnding;
 
 async function carry(
   parts: HostParts,
   taken: TakenUpdate,
   place: Place,
   fate: Fate,
-): Promise<Ending> {
+): Promise<EarlyEnding> {
   if (parts.signal.aborted) return stopped;
   const received = await tellReceived(parts, taken);
   if (parts.signal.aborted) return stopped;
@@ -118,7 +115,7 @@ async function carry(
   if (parts.signal.aborted) return stopped;
   if (routing.status === 'failed') {
     const failure = { code: 'routing', message: routing.reason } as const;
-    return { ...routing, sends: await tellFailure(parts, trail, message, failure) };
+    return endFailed(parts, trail, message, failure);
   }
   if (routing.status === 'cancelled') {
     parts.logger.info('a message was cancelled', { channel, detail: routing.reason });
@@ -128,10 +125,7 @@ async function carry(
   const { agent, sessionKey } = routing;
   const ending =
     fate === 'refused'
-      ? {
-          ...full,
-          sends: await tellFailure(parts, trail, message, { code: 'busy', message: full.reason }),
-        }
+      ? await endFailed(parts, trail, message, { code: 'busy', message: full.reason })
       : await answerOrRun(parts, trail, routing, message, place, joined !== undefined);
   return { agentId: agent.id, sessionKey, ...ending };
 }
@@ -143,11 +137,12 @@ async function answerOrRun(
   message: RoutedMessage,
   place: Place,
   isJoined: boolean,
-): Promise<Ending> {
+): Promise<EarlyEnding> {
   const { agent, sessionKey } = routing;
+  const eventId = trail.correlationId ?? '';
   const line = isJoined ? undefined : parseCommandLine(message.content);
   if (line === undefined)
-    return inSession(parts, place, { sessionKey, agent }, (held) =>
+    return inSession(parts, place, { eventId, sessionKey, agent }, (held) =>
       guarded(parts, trail, message, () => answerMessage(parts, trail, routing, message, held)),
     );
   const run = () =>
@@ -156,5 +151,5 @@ async function answerOrRun(
       return (await runChatCommand(parts, trail, by, message, line)).ending;
     });
   if (parts.commands.get(line.name)?.runsAtOnce === true) return run();
-  return inSession(parts, place, { sessionKey }, run);
+  return inSession(parts, place, { eventId, sessionKey }, run);
 }

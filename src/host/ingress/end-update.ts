@@ -1,9 +1,10 @@
-import type { InboundUpdate } from '../../channel/index.js';
+import type { InboundUpdate, UpdateEnd } from '../../channel/index.js';
 import { definedFields, oneLine } from '../../kernel/index.js';
 import { joinedReason, type MessageEnd } from '../journal/message-end.js';
 import { logJournalFailure } from '../outbox/journal-failure.js';
 import type { HostParts } from '../parts/parts.js';
 import type { RunningAccount } from '../provided/accounts.js';
+import { tellUpdate } from '../way/tell-update.js';
 import type { TakenUpdate } from './taken-update.js';
 
 /** An update as its end needs it. */
@@ -29,8 +30,8 @@ export async function endUpdate(
   const { journal, counts, backlog, leftOpen, logger } = parts;
   const { status, reason } = end;
   const isLeft = status === 'aborted' && parts.signal.aborted; // the host had no time for it: it has not ended
+  const isDead = status === 'failed' || status === 'undecodable';
   if (!isLeft) {
-    const isDead = status === 'failed' || status === 'undecodable';
     if (isDead && journal.outlivesHost) counts.deadLetters++;
     backlog.begun.delete(eventId);
     if (!journal.outlivesHost) await acknowledge(parts, account, update);
@@ -45,6 +46,12 @@ export async function endUpdate(
       for (const one of joined ?? []) leftOpen.add(one.eventId);
     }
   }
+  const isOpen = isLeft || leftOpen.has(eventId);
+  tellUpdate(parts, eventId, isOpen ? 'left' : isDead ? 'dead' : 'ended', {
+    ...end,
+    outcome: status,
+    reason: reason === undefined ? undefined : oneLine(reason),
+  });
   tellMessageEnd(parts, end);
   if (joined !== undefined && !isLeft && !leftOpen.has(eventId))
     await Promise.all([...joined].map((one) => endJoined(parts, one, end)));
@@ -81,8 +88,14 @@ export async function endAsJoined(
     leftOpen.add(eventId); // it ends when it is taken up
   }
   const { agentId, sessionKey } = named;
+  const { channel, accountId } = account;
+  const state = leftOpen.has(eventId) ? 'left' : isDead ? 'dead' : 'ended';
+  tellUpdate(parts, eventId, state, {
+    ...{ channel: channel.id, accountId, outcome: 'joined', reason },
+    ...{ agentId, sessionKey },
+  });
   tellMessageEnd(parts, {
-    ...{ status: 'joined', channel: account.channel.id, accountId: account.accountId },
+    ...{ status: 'joined', channel: channel.id, accountId },
     ...definedFields({ updateId: update.updateId, correlationId: eventId, agentId, sessionKey }),
     ...{ reason, sends: [] },
   });
@@ -117,5 +130,25 @@ export function tellMessageEnd(
     parts.options.onMessageEnd?.(end);
   } catch (error) {
     parts.logger.error('onMessageEnd threw', { error });
+  }
+  tellChannel(parts, end);
+}
+
+/** Tells a channel that one of its updates has ended. Never throws. */
+export function tellChannel(
+  parts: HostParts,
+  {
+    channel: id,
+    accountId,
+    updateId,
+    status,
+    reason,
+  }: UpdateEnd & Pick<MessageEnd, 'channel' | 'accountId'>,
+): void {
+  const channel = parts.accounts.find(id, accountId)?.channel;
+  try {
+    channel?.updateEnded?.(accountId, { status, ...definedFields({ updateId, reason }) });
+  } catch (error) {
+    parts.logger.error('updateEnded threw', { channel: id, accountId, error });
   }
 }

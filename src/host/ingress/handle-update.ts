@@ -3,6 +3,7 @@ import type { Place } from '../lanes/place.js';
 import type { HostParts } from '../parts/parts.js';
 import { beginUpdate, giveBack, isLeftToNext } from './begin-update.js';
 import { carryToEnd } from './carry-update.js';
+import { laneOf } from './decode-update.js';
 import { endUpdate } from './end-update.js';
 import { joinUpdates } from './join-updates.js';
 import type { TakenUpdate } from './taken-update.js';
@@ -35,6 +36,7 @@ export async function handleUpdate(
 ): Promise<Worked> {
   const { eventId } = taken;
   if (isLeftToNext(parts)) return 'done';
+  tellTurn(parts, taken);
   if (await isSuspended(parts, taken)) return 'done';
   const joining = parts.joins && (await joinUpdates(parts, taken, how.place));
   if (parts.joins !== undefined && (joining === undefined || isLeftToNext(parts))) return 'done';
@@ -48,6 +50,18 @@ export async function handleUpdate(
   if (place.isLost === true) return 'held up';
   await endUpdate(parts, whole, end);
   return 'done';
+}
+
+/** Records that the turn of an update has come in the lane of its conversation. */
+function tellTurn(
+  parts: HostParts,
+  { eventId, account, decoded, receivedAtMs }: TakenUpdate,
+): void {
+  parts.way.record(() => ({
+    ...{ kind: 'lane', of: 'conversation', id: eventId, correlationId: eventId },
+    lane: laneOf(parts, account, decoded),
+    waitedMs: Math.max(0, parts.clock.now() - receivedAtMs),
+  }));
 }
 
 /** Begins an update with those that join it. @returns whether it has begun. */

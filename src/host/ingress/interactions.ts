@@ -1,9 +1,9 @@
 import { Trail } from '../../agent/index.js';
 import type { DecodedIngress, Interaction } from '../../channel/index.js';
 import { definedFields, type Kernel, type Outcome, type PayloadOf } from '../../kernel/index.js';
-import { withCancelReply } from '../egress/cancel-reply.js';
-import { replyTo, tellFailure } from '../egress/reply.js';
-import { endOf, type MessageEnd, stopped } from '../journal/message-end.js';
+import { guarded, withCancelReply } from '../egress/cancel-reply.js';
+import { endFailed, replyTo } from '../egress/reply.js';
+import { type Ending, endOf, stopped } from '../journal/message-end.js';
 import type { Place } from '../lanes/place.js';
 import type { HostParts } from '../parts/parts.js';
 import { refsOf } from '../parts/refs.js';
@@ -12,15 +12,12 @@ import { parseCommandLine } from '../provided/commands.js';
 import { inSession } from '../session/in-session.js';
 import { type RoutedMessage, routeMessage } from '../session/routing.js';
 import { takePress } from './answers.js';
-import { guarded } from './guarded.js';
 import { principalOf, provenSender } from './principal.js';
 import { runChatCommand } from './run-chat-command.js';
 
 type CommandUsed = Extract<DecodedIngress, { kind: 'command' }>;
 type Used = Extract<DecodedIngress, { kind: 'interaction' }> | CommandUsed;
 type Fields = Omit<PayloadOf<'interaction.received'>, 'raw'>;
-type Ending = Pick<MessageEnd, 'status' | 'reason' | 'sends'> &
-  Partial<Pick<MessageEnd, 'agentId' | 'sessionKey'>>;
 
 /** The end of an interaction, and what `interaction.completed` tells of it. */
 interface Done {
@@ -100,7 +97,7 @@ async function doCommand(
       return failed(await withCancelReply(parts, trail, message, ending, cancel));
     }
     const failure = { code: 'routing', message: routing.reason } as const;
-    return failed({ ...routing, sends: await tellFailure(parts, trail, message, failure) });
+    return failed(await endFailed(parts, trail, message, failure));
   }
   const { agent, sessionKey } = routing;
   const by = { agentId: agent.id, sessionKey };
@@ -119,7 +116,9 @@ async function doCommand(
       return end.ending;
     });
   const isAtOnce = parts.commands.get(line.name)?.runsAtOnce === true;
-  const ending = await (isAtOnce ? run() : inSession(parts, place, { sessionKey }, run));
+  const ending = await (isAtOnce
+    ? run()
+    : inSession(parts, place, { eventId: trail.correlationId ?? '', sessionKey }, run));
   const { reason } = ending;
   return {
     ending: { ...ending, ...by },
@@ -133,7 +132,7 @@ async function doPress(
   fields: Fields,
   by: Pick<Parameters<typeof takePress>[1], 'sender' | 'principal'>,
 ): Promise<Done> {
-  const eventId = trail.last?.event.correlationId ?? '';
+  const eventId = trail.correlationId ?? '';
   const press = await takePress(parts, { eventId, ...by }, fields);
   const questionId = press?.questionId;
   const resolved = await trail.dispatch('interaction.resolved', {

@@ -1,4 +1,3 @@
-import type { UpdateRecord } from '../journal/journal.js';
 import type { ReloadGate } from '../lanes/gate.js';
 import { longestJoin } from '../lanes/joins.js';
 import type { Place } from '../lanes/place.js';
@@ -24,16 +23,22 @@ export async function joinUpdates(
   const key = joinKeyOf(parts, taken);
   if (joins === undefined || key === undefined || taken.joined !== undefined) return taken;
   const { account, eventId } = taken;
-  const record = await recordOf(parts, eventId);
+  const [record] = await orElse(
+    parts,
+    eventId,
+    journal.updates({ eventId, withoutBody: true }),
+    [],
+  );
   if (record?.state !== 'accepted' || record.retriedAfterSeq !== undefined) return taken;
   const withinMs = joins.withinMs(account);
   const lane = laneOf(parts, account, taken.decoded);
   const untilMs = clock.monotonicMs() + longestJoin * withinMs; // the time of day may jump
   using window = joins.open(lane, key);
   let group: Group;
+  const none = { members: [], isFull: true, isArriving: false, lastAtMs: record.acceptedAtMs };
   let hasLeft = false;
   for (;;) {
-    group = await groupOrNone(parts, { ...record, lane }, key);
+    group = await orElse(parts, eventId, groupOf(parts, { ...record, lane }, key), none);
     if (window.isClosed || group.isFull) break;
     const isArriving = group.isArriving || backlog.arrivingIn.has(lane);
     const dueMs = Math.min(group.lastAtMs + withinMs, record.acceptedAtMs + longestJoin * withinMs);
@@ -72,25 +77,17 @@ async function goOn(gate: ReloadGate, place: Place): Promise<void> {
   return gate.enter();
 }
 
-async function recordOf(parts: HostParts, eventId: string): Promise<UpdateRecord | undefined> {
+/** Waits for a reading of the journal. If that fails, a message joins no other. */
+async function orElse<T>(
+  { logger }: HostParts,
+  eventId: string,
+  reading: Promise<T>,
+  otherwise: T,
+): Promise<T> {
   try {
-    const [record] = await parts.journal.updates({ eventId, withoutBody: true });
-    return record;
+    return await reading;
   } catch (error) {
-    parts.logger.error('a message joins no other: the journal could not be read', {
-      eventId,
-      error,
-    });
-    return undefined;
-  }
-}
-
-async function groupOrNone(...of: Parameters<typeof groupOf>): Promise<Group> {
-  try {
-    return await groupOf(...of);
-  } catch (error) {
-    const [{ logger }, { eventId, acceptedAtMs }] = of;
-    logger.error('no message joins another: the journal could not be read', { eventId, error });
-    return { members: [], isFull: true, isArriving: false, lastAtMs: acceptedAtMs };
+    logger.error('a message joins no other: the journal could not be read', { eventId, error });
+    return otherwise;
   }
 }

@@ -1,9 +1,9 @@
 import type { Trail } from '../../agent/index.js';
 import { definedFields, type Principal } from '../../kernel/index.js';
 import { replyTo } from '../egress/reply.js';
-import type { MessageEnd } from '../journal/message-end.js';
+import type { Ending } from '../journal/message-end.js';
 import type { HostParts } from '../parts/parts.js';
-import type { ChatAnswer } from '../provided/chat-commands.js';
+import { type ChatAnswer, refusal } from '../provided/chat-commands.js';
 import { type parseCommandLine, runCommand } from '../provided/commands.js';
 import { laneOfPlace, type RoutedMessage } from '../session/routing.js';
 import { resetSession } from '../session/sessions.js';
@@ -11,7 +11,7 @@ import { resetSession } from '../session/sessions.js';
 /** How a command that came in a chat went. */
 export interface ChatCommandEnd {
   /** How its message ended. */
-  readonly ending: Pick<MessageEnd, 'status' | 'reason' | 'sends'>;
+  readonly ending: Ending;
   /** It did what it was asked; its answer may not have been sent all the same. */
   readonly success: boolean;
 }
@@ -121,8 +121,4 @@ export async function runChatCommand(
     sends: [send],
   };
   return { ending, success };
-}
-
-function refusal(text: string): ChatAnswer {
-  return { text, error: text };
 }

@@ -1,15 +1,12 @@
 import { Trail, whyNot } from '../../agent/index.js';
 import { definedFields, type Outcome, oneLine } from '../../kernel/index.js';
-import { type MessageEnd, stopped } from '../journal/message-end.js';
+import { type EarlyEnding, stopped } from '../journal/message-end.js';
 import type { Place } from '../lanes/place.js';
 import type { HostParts } from '../parts/parts.js';
 import { asPrincipal } from '../provided/roles.js';
 import { inSession } from '../session/in-session.js';
 import { newSession } from '../session/sessions.js';
 import type { InjectJob, QuestionJob, ScheduleJob, TakenJob } from './job.js';
-
-type Ending = Pick<MessageEnd, 'status' | 'reason'> &
-  Partial<Pick<MessageEnd, 'agentId' | 'sessionKey'>>;
 
 /** Entries of a transcript that are searched for an injection whose job was begun before. */
 const searched = 1_000;
@@ -24,11 +21,13 @@ export function runJob(
   taken: TakenJob,
   received: Outcome<'ingress.received'>,
   place: Place,
-): Promise<Ending> {
+): Promise<EarlyEnding> {
   const { job } = taken;
   if (job.kind === 'inject') {
     const { sessionKey } = job;
-    return inSession(parts, place, { sessionKey }, () => inject(parts, received, job));
+    return inSession(parts, place, { eventId: taken.eventId, sessionKey }, () =>
+      inject(parts, received, job),
+    );
   }
   return runRegistered(parts, { ...taken, job });
 }
@@ -38,7 +37,7 @@ async function inject(
   parts: HostParts,
   received: Outcome<'ingress.received'>,
   { extensionId, sessionKey, text }: InjectJob,
-): Promise<Ending> {
+): Promise<EarlyEnding> {
   const { store, kernel, defaultAgentId } = parts;
   const { eventId } = received.event;
   const known = await store.loadSession(sessionKey);
@@ -74,7 +73,7 @@ type Taken = TakenJob<QuestionJob | ScheduleJob>;
  * Calls the handler that an extension has registered by name, in the version that is live now (extensions-that-act §6.3 and
  * extensions-that-act §7.6). Never rejects.
  */
-async function runRegistered(parts: HostParts, taken: Taken): Promise<Ending> {
+async function runRegistered(parts: HostParts, taken: Taken): Promise<EarlyEnding> {
   const { logger, signal } = parts;
   const { kind, extensionId, name } = taken.job;
   const live = handlerOf(parts, taken);

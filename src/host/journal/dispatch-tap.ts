@@ -1,5 +1,4 @@
 import type { Envelope, FamilyName, Outcome, Tap } from '../../kernel/index.js';
-import { auditMark } from './audit-mark.js';
 import { boundedJson, secretKeys } from './bounded-json.js';
 import type { Journal } from './journal.js';
 
@@ -60,7 +59,8 @@ export function dispatchTap(
       }
       const rest = textOf(bodyOf(outcome, () => ({})));
       const omitted = whole === undefined ? 'hot-path' : whole.problem;
-      const body = 'json' in rest ? rest.json : '{}';
+      const short = { status, event: { ...about, occurredAt: occurredAtMs, payload: {} } };
+      const body = 'json' in rest ? rest.json : JSON.stringify(short);
       journal.dispatched({ ...about, omitted, body });
     },
     audit: (record, event) => {
@@ -78,7 +78,7 @@ export function dispatchTap(
       };
       journal.dispatched({
         ...{ eventId, family, correlationId, sessionId, occurredAtMs, status: 'passed' },
-        omitted: auditMark,
+        omitted: 'audit',
         body: 'json' in kept ? kept.json : JSON.stringify(short), // without what is too long to keep
       });
     },

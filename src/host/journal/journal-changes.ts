@@ -154,6 +154,18 @@ export function journalChanges<
   };
 }
 
+/** Makes the changes of a journal: each is one write. */
+export function writtenChanges(
+  changes: JournalChanges,
+  write: <T>(work: () => T) => Promise<T>,
+): Pick<Journal, Changing> {
+  const written = Object.entries(changes).map(([name, change]) => {
+    const work = change as (...args: unknown[]) => unknown; // it gets the arguments of its own change
+    return [name, (...args: unknown[]) => write(() => work(...args))];
+  });
+  return Object.fromEntries(written) as Pick<Journal, Changing>; // each name is there
+}
+
 /** The state of a send that was judged: with one more attempt, if it goes to its channel with the same write. */
 function judged(isSending: boolean, attempts: number): Standing<SendState> {
   return isSending ? { state: 'sending', attempts: attempts + 1 } : { state: 'prepared', attempts };

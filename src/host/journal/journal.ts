@@ -2,6 +2,7 @@ import type { KeyValueReader, KeyValues } from '../../extension/index.js';
 import type { FamilyName, Outcome, SluiceError } from '../../kernel/index.js';
 import type { JournalCounts } from './journal-counts.js';
 import type { MessageEnd } from './message-end.js';
+import type { RecordMark, WayKind } from './way-kinds.js';
 
 /**
  * The state of an accepted update. `accepted`: it waits. `handling`: it was begun, and has not ended. `ended`: it is done with.
@@ -104,14 +105,15 @@ export interface SendRecord extends NewSend, Omit<SendEndRecord, 'state'> {
 /** A dispatch that has ended, as it is written. */
 export interface NewDispatch {
   readonly eventId: string;
-  readonly family: FamilyName;
+  /** Of a record that is of no family: its kind. */
+  readonly family: string;
   readonly correlationId: string;
   readonly sessionId: string | null;
   readonly status: Outcome['status'];
   /** Milliseconds since 1970. */
   readonly occurredAtMs: number;
-  /** The reason why its payloads are left out. */
-  readonly omitted?: 'hot-path' | 'too-large' | 'not-json' | 'audit';
+  /** The reason why its payloads are left out; or its kind, if it is no record of a dispatch. */
+  readonly omitted?: 'hot-path' | 'too-large' | 'not-json' | RecordMark;
   /** The `outcome.toJSON()` as JSON, without secrets; `payload` is there only if it differs from `event.payload`. */
   readonly body: string;
 }
@@ -152,8 +154,8 @@ export interface SendFilter extends JournalFilter {
 /** Says which dispatches to read. */
 export interface DispatchFilter extends JournalFilter {
   readonly family?: FamilyName;
-  /** The records of audited handlers in place of those of dispatches: each `body` is an `AuditRecord` (judgement §3.6). */
-  readonly audits?: boolean;
+  /** The records of these kinds: of dispatches alone, if absent. Each `body` is as `wayRecord` reads it. */
+  readonly kinds?: readonly WayKind[];
 }
 
 /** Reads a journal. Reading changes nothing: twice gives the same. */
@@ -176,8 +178,9 @@ export interface JournalStats {
   readonly accepted: number;
   /** The updates that came again. */
   readonly duplicates: number;
+  /** The dispatches that were kept, and the other facts of ways (sight §1). */
   readonly dispatches: number;
-  /** The dispatches that were not kept: more of them came than may wait to be written, or a write failed. */
+  /** Those that were not kept: more of them came than may wait to be written, or a write failed. */
   readonly dispatchesDropped: number;
   /** The characters of the dispatches that wait to be written. */
   readonly charactersWaiting: number;
@@ -284,3 +287,8 @@ export const openSends = ['prepared', 'sending'] as const satisfies readonly Sen
 
 /** The records that a reader returns by default. */
 export const defaultLimit = 1_000;
+
+/** Tells whether a state is one of these. */
+export function isOneOf(states: readonly string[], state: string): boolean {
+  return states.includes(state);
+}

@@ -1,16 +1,17 @@
 import { memoryKeyValues } from '../../extension/internal.js';
 import { type Clock, definedFields, systemClock } from '../../kernel/index.js';
-import { isOfKind } from './audit-mark.js';
 import {
   type DispatchRecord,
+  isOneOf,
   type Journal,
   openSends,
   openUpdates,
   type SendRecord,
   type UpdateRecord,
 } from './journal.js';
-import { type ChangeableRows, journalChanges } from './journal-changes.js';
-import { InOrder, MemoryRows, Newest } from './memory-rows.js';
+import { type ChangeableRows, journalChanges, writtenChanges } from './journal-changes.js';
+import { InOrder, MemoryRows, newest } from './memory-rows.js';
+import { isOfKind } from './record-kind.js';
 
 /** The options of a journal in memory. */
 export interface MemoryJournalOptions {
@@ -40,13 +41,13 @@ export function memoryJournal({
 }: MemoryJournalOptions = {}): Journal {
   const updates = new MemoryRows<UpdateRecord>({
     idOf: ({ eventId }) => eventId,
-    groupOf: ({ lane, state }) => (includes(openUpdates, state) ? lane : undefined),
-    isOpen: ({ state }) => includes(openUpdates, state),
+    groupOf: ({ lane, state }) => (isOneOf(openUpdates, state) ? lane : undefined),
+    isOpen: ({ state }) => isOneOf(openUpdates, state),
   });
   const sends = new MemoryRows<SendRecord>({
     idOf: ({ sendId }) => sendId,
     groupOf: ({ correlationId }) => correlationId,
-    isOpen: ({ state }) => includes(openSends, state),
+    isOpen: ({ state }) => isOneOf(openSends, state),
   });
   const dispatches = new InOrder<DispatchRecord>();
   const counted = {
@@ -54,12 +55,12 @@ export function memoryJournal({
     ...{ dispatchesDropped: 0, charactersWaiting: 0 },
   };
   let seq = 0;
-  const endedUpdates = new Newest(keepRows, (eventId) => {
+  const endedUpdates = newest(keepRows, (eventId) => {
     updates.delete(eventId);
     for (const { sendId, state } of sends.inGroup(eventId))
-      if (!includes(openSends, state)) sends.delete(sendId);
+      if (!isOneOf(openSends, state)) sends.delete(sendId);
   });
-  const endedSends = new Newest(keepRows, (sendId) => sends.delete(sendId)); // those of no update that is kept
+  const endedSends = newest(keepRows, (sendId) => sends.delete(sendId)); // those of no update that is kept
 
   const changeableUpdates = changeable(updates, () => ++seq);
   const changes = journalChanges<UpdateRecord, SendRecord>(
@@ -86,22 +87,16 @@ export function memoryJournal({
   return {
     outlivesHost,
     keyValues: memoryKeyValues(clock),
+    ...writtenChanges(changes, async (work) => work()),
     accept: async (update, isBegun) => {
       const accepted = changes.accept(update, isBegun);
       counted[accepted.status === 'known' ? 'duplicates' : 'accepted']++;
       return accepted;
     },
-    begin: async (eventId, joined) => changes.begin(eventId, joined),
-    giveBack: async (eventId) => changes.giveBack(eventId),
     endUpdate: async (eventId, end) => {
       changes.endUpdate(eventId, end);
       endedUpdates.add(eventId);
     },
-    prepare: async (send, isSending) => changes.prepare(send, isSending),
-    final: async (send, isSending) => changes.final(send, isSending),
-    sending: async (sendId) => changes.sending(sendId),
-    unsent: async (sendId) => changes.unsent(sendId),
-    shown: async (sendId, shown) => changes.shown(sendId, shown),
     endSend: async (sendId, end) => {
       changes.endSend(sendId, end);
       const { correlationId = '' } = sends.get(sendId) ?? {};
@@ -111,11 +106,9 @@ export function memoryJournal({
       dispatches.set({ ...dispatch, seq: ++counted.dispatches });
       if (dispatches.size > keepRows) dispatches.dropFirst(Math.max(1, keepRows >> 3)); // many at once cost as much as one
     },
-    retry: async (eventId) => changes.retry(eventId),
-    purge: async (eventId) => changes.purge(eventId),
     updates: async (filter = {}) => {
       const { states, lane, withoutBody = false, correlationId, eventId = correlationId } = filter;
-      const isOpen = states?.every((state) => includes(openUpdates, state)) ?? false;
+      const isOpen = states?.every((state) => isOneOf(openUpdates, state)) ?? false;
       const of = { id: eventId, group: isOpen ? lane : undefined, isOpen };
       const rows = updates.chosen(filter, of, (row) => ({
         id: row.eventId,
@@ -127,7 +120,7 @@ export function memoryJournal({
     },
     sends: async (filter = {}) => {
       const { states, eventId, correlationId } = filter;
-      const isOpen = states?.every((state) => includes(openSends, state)) ?? false;
+      const isOpen = states?.every((state) => isOneOf(openSends, state)) ?? false;
       return sends.chosen(filter, { id: eventId, group: correlationId, isOpen }, (row) => ({
         id: row.sendId,
         correlationId: row.correlationId,
@@ -157,10 +150,6 @@ export function memoryJournal({
     stats: () => ({ ...counted }),
     close: async () => undefined,
   };
-}
-
-function includes(states: readonly string[], state: string): boolean {
-  return states.includes(state);
 }
 
 /** The rows as changes see them. */

@@ -189,29 +189,19 @@ export class MemoryRows<Row extends Numbered> {
   }
 }
 
-/** The ids of what has ended, in the order of their ends. Of more than the limit the oldest is dropped. */
-export class Newest {
-  readonly #limit: number;
-  readonly #drop: (id: string) => void;
-  readonly #ids = new Set<string>();
+/** Keeps the ids of what has ended, in the order of their ends. Of more than the limit the oldest is dropped. */
+export function newest(limit: number, drop: (id: string) => void) {
+  const ids = new Set<string>();
   /** It goes on behind the id that was dropped last, and does not meet the ids before that anew. */
-  readonly #oldest = this.#ids.values();
-
-  constructor(limit: number, drop: (id: string) => void) {
-    this.#limit = limit;
-    this.#drop = drop;
-  }
-
-  add(id: string): void {
-    this.#ids.add(id);
-    if (this.#ids.size <= this.#limit) return;
-    const { value: oldest } = this.#oldest.next();
-    if (oldest === undefined) return;
-    this.#ids.delete(oldest);
-    this.#drop(oldest);
-  }
-
-  delete(id: string): void {
-    this.#ids.delete(id);
-  }
+  const oldestFirst = ids.values();
+  return {
+    add: (id: string): void => {
+      ids.add(id);
+      const { value: oldest } = ids.size <= limit ? {} : oldestFirst.next();
+      if (oldest === undefined) return;
+      ids.delete(oldest);
+      drop(oldest);
+    },
+    delete: (id: string) => ids.delete(id),
+  };
 }

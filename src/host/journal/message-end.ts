@@ -42,6 +42,12 @@ export interface MessageEnd {
   readonly sends: readonly SendReport[];
 }
 
+/** The end that the work of a message comes to. The message and its channel are known elsewhere. */
+export type Ending = Pick<MessageEnd, 'status' | 'reason' | 'sends' | 'agentId' | 'sessionKey'>;
+
+/** An ending that may have come before anything was sent. */
+export type EarlyEnding = Omit<Ending, 'sends'> & Partial<Pick<Ending, 'sends'>>;
+
 /** The end of a message that was stopped on its way. */
 export const stopped = {
   status: 'aborted',

@@ -13,66 +13,47 @@ export interface KeptLane {
   readonly unnamed: string[];
 }
 
-/** The knowledge of a host about the updates that wait in its journal. An update that is not in hand takes no memory. */
-export interface Backlog {
-  /** The conversations of which something is in hand. */
-  readonly lanes: Map<string, KeptLane>;
-  /** Updates that are being written down. */
-  readonly arriving: Set<string>;
-  /** How many updates of a conversation are being written down, and have no place in it yet. */
-  readonly arrivingIn: Map<string, number>;
-  /** Updates that were begun here, and have not ended. */
-  readonly begun: Set<string>;
-  /** Updates that wait for an account of theirs, which does not run. */
-  readonly waiting: Set<string>;
-  /** Sends of no update that wait for an account of theirs, which does not run. */
-  readonly waitingSends: Set<string>;
-  /** Conversations of which one could not be begun: none that comes after it is, until the journal is read anew. */
-  readonly heldUp: Set<string>;
-  /** Those of them that the last reading from the first row was to free. */
-  freed: readonly string[];
-  readonly suspects: Suspects;
-  /** The numbers of updates that this host cannot take up, since a row of theirs is damaged: each was told. */
-  readonly damaged: Set<number>;
-  /** The journal has been read for open updates as far as this row. */
-  afterSeq: number;
-  /** Rows behind that one may not be in hand yet. New updates wait behind them. */
-  isBehind: boolean;
-  /** More has come since the journal was read. */
-  hasGrown: boolean;
-  isReading: boolean;
-  /** How often it was begun anew from the first row. */
-  rewinds: number;
-  /** The journal could not be read: it is begun anew. */
-  isToRewind: boolean;
-  /** Nothing is taken up any more: it is left to the next host. */
-  isClosed: boolean;
-  waitingForIdle: (() => void)[];
-}
-
-/** A backlog of which nothing is known yet. */
-export function newBacklog(rules: SuspectRules): Backlog {
+/** Makes a backlog of which nothing is known yet. */
+export function newBacklog(rules: SuspectRules) {
   return {
-    lanes: new Map(),
-    arriving: new Set(),
-    arrivingIn: new Map(),
-    begun: new Set(),
-    waiting: new Set(),
-    waitingSends: new Set(),
-    heldUp: new Set(),
-    freed: [],
+    /** The conversations of which something is in hand. */
+    lanes: new Map<string, KeptLane>(),
+    /** Updates that are being written down. */
+    arriving: new Set<string>(),
+    /** How many updates of a conversation are being written down, and have no place in it yet. */
+    arrivingIn: new Map<string, number>(),
+    /** Updates that were begun here, and have not ended. */
+    begun: new Set<string>(),
+    /** Updates that wait for an account of theirs, which does not run. */
+    waiting: new Set<string>(),
+    /** Sends of no update that wait for an account of theirs, which does not run. */
+    waitingSends: new Set<string>(),
+    /** Conversations of which one could not be begun: none that comes after it is, until the journal is read anew. */
+    heldUp: new Set<string>(),
+    /** Those of them that the last reading from the first row was to free. */
+    freed: Array.of<string>(),
     suspects: new Suspects(rules),
-    damaged: new Set(),
+    /** The numbers of updates that this host cannot take up, since a row of theirs is damaged: each was told. */
+    damaged: new Set<number>(),
+    /** The journal has been read for open updates as far as this row. */
     afterSeq: 0,
+    /** Rows behind that one may not be in hand yet. New updates wait behind them. */
     isBehind: false,
+    /** More has come since the journal was read. */
     hasGrown: false,
     isReading: false,
+    /** How often it was begun anew from the first row. */
     rewinds: 0,
+    /** The journal could not be read: it is begun anew. */
     isToRewind: false,
+    /** Nothing is taken up any more: it is left to the next host. */
     isClosed: false,
-    waitingForIdle: [],
+    waitingForIdle: Array.of<() => void>(),
   };
 }
+
+/** The knowledge of a host about the updates that wait in its journal. An update that is not in hand takes no memory. */
+export type Backlog = ReturnType<typeof newBacklog>;
 
 /** Notes that an update of a conversation is being written down. @returns a function that takes the note back. */
 export function arriveIn({ arrivingIn }: Backlog, lane: string): () => void {

@@ -9,7 +9,6 @@ import type { SendReport } from '../journal/message-end.js';
 import type { HostStats } from '../parts/counts.js';
 import { partsOf } from '../parts/make-parts.js';
 import type { HostOptions } from '../parts/options.js';
-import type { HostParts } from '../parts/parts.js';
 import { type HttpRoutes, hostRoutes } from '../routes/host-routes.js';
 import type { HostState } from './host-health.js';
 import { type HostHealth, healthOf } from './host-health.js';
@@ -129,141 +128,109 @@ export interface Host extends AsyncDisposable {
  * await host.stopped; // when the input has ended
  */
 export function createHost(options: HostOptions): Host {
-  return new MessageHost(options);
-}
+  const hurry = new AbortController();
+  setMaxListeners(0, hurry.signal); // each message that runs listens to it
+  const parts = partsOf(options, hurry.signal);
+  const { kernel, clock, extensions, takenOver, turns } = parts;
+  const { promise: stopped, resolve: tellStopped } = deferred<StopReport>();
+  let state: HostState = 'new';
+  let running: Running | undefined;
+  let starting: Promise<StartReport> | undefined;
+  const mustRun = (): void => {
+    if (state !== 'running') throw hostError('not-running', { what: state });
+  };
+  const end = (report: StopReport): StopReport => {
+    state = 'stopped';
+    tellStopped(report);
+    return report;
+  };
 
-class MessageHost implements Host {
-  readonly #stopped = deferred<StopReport>();
-  readonly stopped = this.#stopped.promise;
-  readonly #parts: HostParts;
-  readonly #hurry = new AbortController();
-  #state: HostState = 'new';
-  #running: Running | undefined;
-  #starting: Promise<StartReport> | undefined;
+  const health = (): HostHealth => healthOf(parts, state, running ?? {});
+  const stats = (): HostStats => ({
+    ...parts.counts,
+    conversations: parts.conversationLanes.size,
+    waiting: parts.conversationLanes.jobs,
+    running: parts.running.taken,
+    sends: { ...parts.sendEnds },
+    ...(parts.journal.outlivesHost && { journal: parts.journal.stats() }),
+  });
+  /** The figures for taps of extensions (extensions-that-act §8.4). */
+  const figures = async (): Promise<Figures> => {
+    const journal = await parts.journal.counts();
+    return { stats: stats(), health: health(), journal };
+  };
 
-  constructor(options: HostOptions) {
-    setMaxListeners(0, this.#hurry.signal); // each message that runs listens to it
-    this.#parts = partsOf(options, this.#hurry.signal);
-  }
+  const start = async (): Promise<StartReport> => {
+    const reason = 'it could not be started';
+    try {
+      running = await loadAll(parts, figures);
+    } catch (error) {
+      await release(parts);
+      end({ reason, drained: true, abandoned: 0 });
+      throw error;
+    }
+    try {
+      const report = await startAll(parts, running, (why) => {
+        void stop({ reason: why, timeoutMs: Number.POSITIVE_INFINITY });
+      });
+      if (state === 'starting') state = 'running';
+      return report;
+    } catch (error) {
+      state = 'stopping';
+      end(await stopAll(parts, running, { reason, timeoutMs: 0, hurry }));
+      throw error;
+    }
+  };
 
-  get kernel(): Kernel {
-    return this.#parts.kernel;
-  }
-
-  get state(): HostState {
-    return this.#state;
-  }
-
-  get routes(): HttpRoutes {
-    return hostRoutes(this.#parts, () => this.#state === 'running');
-  }
-
-  health(): HostHealth {
-    return healthOf(this.#parts, this.#state, this.#running ?? {});
-  }
-
-  get extensions(): readonly ExtensionStatus[] {
-    return this.#parts.extensions.statuses;
-  }
-
-  async reload(extensionId?: string): Promise<readonly ReloadResult[]> {
-    if (this.#state !== 'running') throw hostError('not-running', { what: this.#state });
-    return this.#parts.extensions.reload(extensionId);
-  }
-
-  async start(): Promise<StartReport> {
-    if (this.#state !== 'new') throw hostError('started-before', { what: this.#state });
-    this.#state = 'starting';
-    this.#starting = this.#start();
-    return this.#starting;
-  }
-
-  async send(message: UnpromptedMessage): Promise<SendReport> {
-    if (this.#state !== 'running') throw hostError('not-running', { what: this.#state });
-    const { signal, metadata, ...named } = message;
-    const own = { ...named, ...(metadata !== undefined && { metadata: { ...metadata } }) };
-    const { ended } = await sendOwn(this.#parts, own, definedFields({ signal }));
-    return ended;
-  }
-
-  abortTurns(sessionKey?: string): number {
-    return this.#parts.turns.abort(sessionKey);
-  }
-
-  schedules(): readonly ScheduleStatus[] {
-    const { takenOver, clock } = this.#parts;
-    return takenOver.registered('schedule').map(({ extensionId, registration }) => {
-      const { name, value } = registration;
-      return { extensionId, name, ...definedFields({ nextDueAt: value.nextDue(clock.now()) }) };
-    });
-  }
-
-  stats(): HostStats {
-    const { counts, conversationLanes, running, sendEnds, journal } = this.#parts;
-    return {
-      ...counts,
-      conversations: conversationLanes.size,
-      waiting: conversationLanes.jobs,
-      running: running.taken,
-      sends: { ...sendEnds },
-      ...(journal.outlivesHost && { journal: journal.stats() }),
-    };
-  }
-
-  async stop({ reason = 'stopped', timeoutMs = 10_000 }: StopOptions = {}): Promise<StopReport> {
-    if (this.#state === 'stopping') this.#hurry.abort();
-    if (this.#state === 'stopping' || this.#state === 'stopped') return this.stopped;
-    this.#state = 'stopping';
-    const hasStarted = await this.#starting?.then(
+  const stop = async ({
+    reason = 'stopped',
+    timeoutMs = 10_000,
+  }: StopOptions = {}): Promise<StopReport> => {
+    if (state === 'stopping') hurry.abort();
+    if (state === 'stopping' || state === 'stopped') return stopped;
+    state = 'stopping';
+    const hasStarted = await starting?.then(
       () => true,
       () => false, // its failed start has stopped it
     );
-    if (hasStarted === false) return this.stopped;
-    const running = this.#running;
-    if (running === undefined) await release(this.#parts); // it was never started
-    const report =
-      running === undefined
-        ? { reason, drained: true, abandoned: 0 }
-        : await stopAll(this.#parts, running, { reason, timeoutMs, hurry: this.#hurry });
-    this.#state = 'stopped';
-    this.#stopped.resolve(report);
-    return report;
-  }
+    if (hasStarted === false) return stopped;
+    if (running !== undefined)
+      return end(await stopAll(parts, running, { reason, timeoutMs, hurry }));
+    await release(parts); // it was never started
+    return end({ reason, drained: true, abandoned: 0 });
+  };
 
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.stop();
-  }
-
-  /** The figures for taps of extensions (extensions-that-act §8.4). */
-  async #figures(): Promise<Figures> {
-    const journal = await this.#parts.journal.counts();
-    return { stats: this.stats(), health: this.health(), journal };
-  }
-
-  async #start(): Promise<StartReport> {
-    try {
-      this.#running = await loadAll(this.#parts, () => this.#figures());
-    } catch (error) {
-      await release(this.#parts);
-      this.#state = 'stopped';
-      this.#stopped.resolve({ reason: 'it could not be started', drained: true, abandoned: 0 });
-      throw error;
-    }
-    try {
-      const report = await startAll(
-        this.#parts,
-        this.#running,
-        (reason) => void this.stop({ reason, timeoutMs: Number.POSITIVE_INFINITY }),
-      );
-      if (this.#state === 'starting') this.#state = 'running';
-      return report;
-    } catch (error) {
-      this.#state = 'stopping';
-      const how = { reason: 'it could not be started', timeoutMs: 0, hurry: this.#hurry };
-      const report = await stopAll(this.#parts, this.#running, how);
-      this.#state = 'stopped';
-      this.#stopped.resolve(report);
-      throw error;
-    }
-  }
+  return {
+    ...{ kernel, stopped, health, stats, stop },
+    routes: hostRoutes(parts, () => state === 'running'),
+    get state() {
+      return state;
+    },
+    get extensions() {
+      return extensions.statuses;
+    },
+    reload: async (extensionId) => {
+      mustRun();
+      return extensions.reload(extensionId);
+    },
+    start: async () => {
+      if (state !== 'new') throw hostError('started-before', { what: state });
+      state = 'starting';
+      starting = start();
+      return starting;
+    },
+    send: async ({ signal, metadata, ...named }) => {
+      mustRun();
+      const own = { ...named, ...(metadata !== undefined && { metadata: { ...metadata } }) };
+      const { ended } = await sendOwn(parts, own, definedFields({ signal }));
+      return ended;
+    },
+    abortTurns: (sessionKey) => turns.abort(sessionKey),
+    schedules: () =>
+      takenOver.registered('schedule').map(({ extensionId, registration: { name, value } }) => ({
+        ...{ extensionId, name },
+        ...definedFields({ nextDueAt: value.nextDue(clock.now()) }),
+      })),
+    [Symbol.asyncDispose]: async () => void (await stop()),
+  };
 }

@@ -1,24 +1,29 @@
 import type { JournalStats } from '../journal/journal.js';
 
-/** The counts of a host since it was made. */
-export interface Counts {
-  /** Updates that its channels brought. */
-  received: number;
-  /** Of those, updates that had come before: they were not handled again. */
-  duplicates: number;
-  /** Of those, updates that the journal could not keep: they were neither handled nor acknowledged. */
-  refused: number;
-  /** Of those, updates that were refused or dropped, because their conversation or the host was full. */
-  dropped: number;
-  /** Of those, updates that had to wait in the journal alone. */
-  parked: number;
-  /** Updates that joined another, whose turn answers them. */
-  joined: number;
-  /** Updates that were taken up from the journal: parked ones, and after a restart or because an operator asked for it. */
-  resumed: number;
-  /** Updates that went to the dead letters. */
-  deadLetters: number;
+/** Makes the counts of a host, at nought. */
+export function newCounts() {
+  return {
+    /** Updates that its channels brought. */
+    received: 0,
+    /** Of those, updates that had come before: they were not handled again. */
+    duplicates: 0,
+    /** Of those, updates that the journal could not keep: they were neither handled nor acknowledged. */
+    refused: 0,
+    /** Of those, updates that were refused or dropped, because their conversation or the host was full. */
+    dropped: 0,
+    /** Of those, updates that had to wait in the journal alone. */
+    parked: 0,
+    /** Updates that joined another, whose turn answers them. */
+    joined: 0,
+    /** Updates that were taken up from the journal: parked ones, and after a restart or because an operator asked for it. */
+    resumed: 0,
+    /** Updates that went to the dead letters. */
+    deadLetters: 0,
+  };
 }
+
+/** The counts of a host since it was made. */
+export type Counts = ReturnType<typeof newCounts>;
 
 /** The sends that have ended since the host was made, by their ends. */
 export interface SendEnds {
@@ -37,18 +42,4 @@ export interface HostStats extends Readonly<Counts> {
   readonly running: number;
   readonly sends: Readonly<SendEnds>;
   readonly journal?: JournalStats;
-}
-
-/** Counts at nought. */
-export function newCounts(): Counts {
-  return {
-    received: 0,
-    duplicates: 0,
-    refused: 0,
-    dropped: 0,
-    parked: 0,
-    joined: 0,
-    resumed: 0,
-    deadLetters: 0,
-  };
 }

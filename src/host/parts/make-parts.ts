@@ -7,6 +7,7 @@ import {
   definedFields,
   type KernelOptions,
   kernelError,
+  type Logger,
   oneLine,
   silentLogger,
   systemClock,
@@ -14,7 +15,6 @@ import {
 import { approvalCommands } from '../approvals/approval-commands.js';
 import { KeptApprovals } from '../approvals/kept-approvals.js';
 import { hostError } from '../errors.js';
-import { dispatchTap } from '../journal/dispatch-tap.js';
 import type { Journal } from '../journal/journal.js';
 import { memoryJournal } from '../journal/memory-journal.js';
 import { newBacklog } from '../lanes/backlog.js';
@@ -25,19 +25,28 @@ import { Slots } from '../lanes/slots.js';
 import { Outbox } from '../outbox/outbox.js';
 import { Accounts } from '../provided/accounts.js';
 import { builtInCommands } from '../provided/chat-commands.js';
-import { channelsOfPlugin } from '../provided/legacy-channel.js';
-import { commandsOfPlugins } from '../provided/legacy-command.js';
+import { channelsOfPlugin } from '../provided/legacy/legacy-channel.js';
+import { commandsOfPlugins } from '../provided/legacy/legacy-command.js';
+import { toolSourceOf } from '../provided/legacy/legacy-tools.js';
 import { rolesOf } from '../provided/roles.js';
 import { Routes } from '../provided/routes.js';
+import { Tools } from '../provided/tools.js';
 import { Questions } from '../questions/questions.js';
+import { Histories } from '../transcript/histories.js';
 import { checkHistoryBounds } from '../transcript/history.js';
 import { memoryStore } from '../transcript/store.js';
+import { keepWay } from '../way/keep-way.js';
+import { type WayRecorder, wayRecorder } from '../way/way-recorder.js';
 import { ActiveStreams } from './active-streams.js';
-import { AgentSlots } from './agent-slots.js';
 import { newCounts } from './counts.js';
 import { extensionData } from './extension-data.js';
-import { OnceAMinute } from './once-a-minute.js';
-import { type HostOptions, longestJoinWithinMs, usualSendMs } from './options.js';
+import { onceAMinute } from './once-a-minute.js';
+import {
+  type AgentDefinition,
+  type HostOptions,
+  longestJoinWithinMs,
+  usualSendMs,
+} from './options.js';
 import type { HostParts } from './parts.js';
 import { TakenOver } from './taken-over.js';
 
@@ -66,11 +75,16 @@ export function partsOf(options: HostOptions, signal: AbortSignal): HostParts {
     throw hostError('unknown-agent', { what: defaultAgentId });
   noneTwice('duplicate-agent', options.agents);
   checkHistoryBounds(options.session?.history ?? {});
-  const { kernel = createKernel({ clock, logger, ...kernelOptionsOf(options) }), plugins = [] } =
-    options;
+  const { store = memoryStore(), plugins = [] } = options;
+  const way = options.way ?? ownWay(options, clock, logger);
+  const { kernel = createKernel({ clock, logger, ...kernelOptionsOf(options, way) }) } = options;
+  way.attach(kernel);
   const foreign = plugins.find((plugin) => plugin.kernel !== kernel);
   if (foreign !== undefined) throw hostError('foreign-plugin', { what: foreign.pluginId });
-  const channels = [...(options.channels ?? []), ...plugins.flatMap(channelsOfPlugin)];
+  const channels = [
+    ...(options.channels ?? []),
+    ...plugins.flatMap((plugin) => channelsOfPlugin(plugin, clock)),
+  ];
   noneTwice('duplicate-channel', channels);
   for (const { id, model, provider } of options.agents)
     if (!provider.models.includes(model ?? provider.models[0] ?? ''))
@@ -80,7 +94,7 @@ export function partsOf(options: HostOptions, signal: AbortSignal): HostParts {
       (provider) => [provider.id, provider],
     ),
   );
-  const kept = { keyValues: journal.keyValues, clock, logger };
+  const kept = { keyValues: journal.keyValues, clock, logger, way };
   const approvals = new KeptApprovals(kept);
   const ownCommands = [
     ...builtInCommands,
@@ -92,9 +106,11 @@ export function partsOf(options: HostOptions, signal: AbortSignal): HostParts {
     kernel,
     clock,
     logger,
-    store: options.store ?? memoryStore(),
+    store,
+    histories: new Histories(store, options.session?.history),
     journal,
     outbox: new Outbox(journal, logger),
+    way,
     sendEnds: { sent: 0, cancelled: 0, failed: 0 },
     sendTimeoutMs: options.sendTimeoutMs ?? usualSendMs,
     ...definedFields({ onAmbiguousSend }),
@@ -102,7 +118,7 @@ export function partsOf(options: HostOptions, signal: AbortSignal): HostParts {
     leftOpen: new Set(),
     backlog: newBacklog({ clock, maxAttempts, lastAttemptAfterMs }),
     counts: newCounts(),
-    cancelReplies: new OnceAMinute(clock),
+    mayReplyToCancel: onceAMinute(clock),
     agents,
     defaultAgentId,
     providers: [...providers.values()],
@@ -115,6 +131,7 @@ export function partsOf(options: HostOptions, signal: AbortSignal): HostParts {
         : new ExtensionSet(kernel, { logger, clock }),
     takenOver: new TakenOver(),
     routes: new Routes(),
+    tools: new Tools(logger, plugins.map(toolSourceOf)),
     extensionData: extensionData(journal, { clock, stateDir: options.stateDir }),
     roles: rolesOf(options.roles),
     questions: new Questions(kept),
@@ -123,7 +140,7 @@ export function partsOf(options: HostOptions, signal: AbortSignal): HostParts {
     streams: new ActiveStreams(),
     arrivals: new Slots(Number.POSITIVE_INFINITY, arrivalsPerTurn),
     running,
-    agentSlots: new AgentSlots(),
+    agentSlots: agentSlots(),
     conversationLanes: new Lanes({
       capacity: laneCapacity,
       capacityOfAll: capacity,
@@ -151,6 +168,17 @@ function joinsOf({ ingress = {} }: HostOptions, clock: Clock): Joins | undefined
   return isOn ? new Joins(clock, joinWithinMs) : undefined;
 }
 
+/** Says how many turns of each agent run at once, where its definition does. */
+function agentSlots(): HostParts['agentSlots'] {
+  const all = new WeakMap<AgentDefinition, Slots>();
+  return (agent) => {
+    if (agent.maxRunning === undefined) return undefined;
+    const slots = all.get(agent) ?? new Slots(agent.maxRunning);
+    all.set(agent, slots);
+    return slots;
+  };
+}
+
 /** A journal of the caller may be older than its type, or plain JavaScript. */
 function checkJournal({ outlivesHost }: Journal): void {
   const given: unknown = outlivesHost;
@@ -159,15 +187,23 @@ function checkJournal({ outlivesHost }: Journal): void {
   throw kernelError('bad-option', { option: 'journal', problem });
 }
 
-/** The host's own kernel writes its dispatches to the journal, and what is needed to explain them. */
-function kernelOptionsOf({
-  journal,
-  journalDispatches,
-  kernelOptions,
-}: HostOptions): KernelOptions {
-  if (journal === undefined || journalDispatches === false) return kernelOptions ?? {};
-  const tap = [dispatchTap(journal, journalDispatches), ...[kernelOptions?.tap ?? []].flat()];
-  return { trace: true, ...kernelOptions, tap };
+/** Facts go to the journal that is given. A given kernel has its own tap, and a way of its own if they are to be told. */
+function ownWay(
+  { journal, journalDispatches, kernel }: HostOptions,
+  clock: Clock,
+  logger: Logger,
+): WayRecorder {
+  const way = wayRecorder({ clock, logger });
+  if (journal !== undefined && journalDispatches !== false && kernel === undefined)
+    way.listen(keepWay(journal, journalDispatches));
+  return way;
+}
+
+/** The host's own kernel tells of its dispatches, and of what is needed to explain them. */
+function kernelOptionsOf({ kernelOptions }: HostOptions, way: WayRecorder): KernelOptions {
+  const own = way.kernelOptions();
+  const tap = [own.tap ?? [], kernelOptions?.tap ?? []].flat(2);
+  return { ...own, ...kernelOptions, tap };
 }
 
 function noneTwice(

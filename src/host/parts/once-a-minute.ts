@@ -8,28 +8,20 @@ const minuteMs = 60_000;
  * forgotten early.
  *
  * @example
- * if (replies.take('console:ada')) reply();
+ * const mayReply = onceAMinute(clock);
+ * if (mayReply('console:ada')) reply();
  */
-export class OnceAMinute {
-  readonly #clock: Clock;
-  readonly #limit: number;
+export function onceAMinute(clock: Clock, limit = 10_000): (key: string) => boolean {
   /** When each key was let through, the oldest first: monotonic milliseconds. */
-  readonly #taken = new Map<string, number>();
-
-  constructor(clock: Clock, limit = 10_000) {
-    this.#clock = clock;
-    this.#limit = limit;
-  }
-
-  /** Tells whether a key goes through now; if so, it does not for a minute. */
-  take(key: string): boolean {
-    const nowMs = this.#clock.monotonicMs();
-    for (const [oldest, atMs] of this.#taken) {
-      if (nowMs - atMs < minuteMs && this.#taken.size < this.#limit) break;
-      this.#taken.delete(oldest);
+  const taken = new Map<string, number>();
+  return (key) => {
+    const nowMs = clock.monotonicMs();
+    for (const [oldest, atMs] of taken) {
+      if (nowMs - atMs < minuteMs && taken.size < limit) break;
+      taken.delete(oldest);
     }
-    if (this.#taken.has(key)) return false;
-    this.#taken.set(key, nowMs);
+    if (taken.has(key)) return false;
+    taken.set(key, nowMs);
     return true;
-  }
+  };
 }

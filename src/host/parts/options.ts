@@ -13,6 +13,7 @@ import type { ChatCommand } from '../provided/chat-commands.js';
 import type { RolesOf, RoleTable } from '../provided/roles.js';
 import type { HistoryBounds } from '../transcript/history.js';
 import type { Store } from '../transcript/store.js';
+import type { WayRecorder } from '../way/way-recorder.js';
 
 /** Milliseconds that a turn may take where its agent does not say: ten minutes. */
 export const usualTurnMs = 600_000;
@@ -129,6 +130,11 @@ export interface HostOptions {
   readonly stateDir?: string;
   /** The part of each dispatch of the host's own kernel that the journal gets; `false` is none. A given `kernel` has its own tap. */
   readonly journalDispatches?: DispatchTapOptions | false;
+  /**
+   * Hears each fact of the ways of messages (sight §1). If absent, the host makes one, which writes to the journal what
+   * `journalDispatches` says. One that is given writes nothing by itself: `way.listen(keepWay(journal))`.
+   */
+  readonly way?: WayRecorder;
   /** How often a message may be begun if each time the host dies before the end of the message; by default 3. Then it is a dead letter. */
   readonly maxAttempts?: number;
   /**

@@ -15,13 +15,14 @@ import type { Accounts } from '../provided/accounts.js';
 import type { ChatCommand } from '../provided/chat-commands.js';
 import type { RolesOf } from '../provided/roles.js';
 import type { Routes } from '../provided/routes.js';
+import type { Tools } from '../provided/tools.js';
 import type { Questions } from '../questions/questions.js';
+import type { Histories } from '../transcript/histories.js';
 import type { Store } from '../transcript/store.js';
+import type { WayRecorder } from '../way/way-recorder.js';
 import type { ActiveStreams } from './active-streams.js';
-import type { AgentSlots } from './agent-slots.js';
 import type { Counts, SendEnds } from './counts.js';
 import type { ExtensionData } from './extension-data.js';
-import type { OnceAMinute } from './once-a-minute.js';
 import type { AgentDefinition, HostOptions } from './options.js';
 import type { TakenOver } from './taken-over.js';
 
@@ -36,6 +37,8 @@ export interface SendParts {
   /** The conversations in which a reply grows now. */
   readonly streams: ActiveStreams;
   readonly sendEnds: SendEnds;
+  /** Hears each fact of a message's way. */
+  readonly way: WayRecorder;
   /** Milliseconds that one call of a channel may take. */
   readonly sendTimeoutMs: number;
   readonly onAmbiguousSend?: HostOptions['onAmbiguousSend'];
@@ -48,6 +51,8 @@ export interface SendParts {
 /** The services that the steps of a message's way share. `createHost` makes them once. */
 export interface HostParts extends SendParts {
   readonly store: Store;
+  /** The parts of transcripts that agents get. */
+  readonly histories: Histories;
   readonly journal: Journal;
   /** The event ids of the updates that run or wait in a lane. */
   readonly inHand: Set<string>;
@@ -56,8 +61,8 @@ export interface HostParts extends SendParts {
   /** The updates that wait in the journal. */
   readonly backlog: Backlog;
   readonly counts: Counts;
-  /** Lets one reply to a cancel out for a conversation and a code. */
-  readonly cancelReplies: OnceAMinute;
+  /** Lets one reply to a cancel out a minute, for a conversation and a code. */
+  readonly mayReplyToCancel: (conversationAndCode: string) => boolean;
   /** Those of the options, and those that extensions provide. */
   readonly agents: Map<string, AgentDefinition>;
   /** The agent that answers by default. An extension may provide it. */
@@ -70,6 +75,8 @@ export interface HostParts extends SendParts {
   readonly takenOver: TakenOver;
   /** The routes of the extensions. */
   readonly routes: Routes;
+  /** The tools of the plugins and of the extensions. */
+  readonly tools: Tools;
   /** The stores and folders of the extensions. */
   readonly extensionData: ExtensionData;
   /** Finds the roles that the operator gives to a sender. */
@@ -85,7 +92,7 @@ export interface HostParts extends SendParts {
   /** The messages that run at once. */
   readonly running: Slots;
   /** Of each agent that has a limit of its own. */
-  readonly agentSlots: AgentSlots;
+  readonly agentSlots: (agent: AgentDefinition) => Slots | undefined;
   /** One lane a conversation: what comes in first is routed first. */
   readonly conversationLanes: Lanes;
   /** One lane a session: two conversations that share one take turns. */

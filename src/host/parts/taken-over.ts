@@ -2,10 +2,11 @@ import type { ChannelPlugin } from '../../channel/index.js';
 import type { LoadedExtension, Registration, RegistrationKind } from '../../extension/index.js';
 import type { Logger } from '../../kernel/index.js';
 import type { AgentProvider } from '../../stream/index.js';
-import type { Accounts, RunningAccount } from '../provided/accounts.js';
+import { type Accounts, type RunningAccount, remove } from '../provided/accounts.js';
 import type { ChatCommand } from '../provided/chat-commands.js';
 import { accountOfJobs } from '../provided/jobs-channel.js';
 import { nameOfRoute, type Routes } from '../provided/routes.js';
+import type { Tools } from '../provided/tools.js';
 import type { AgentDefinition } from './options.js';
 
 /** The things that a host was given, and those that extensions provide. */
@@ -16,6 +17,7 @@ export interface Offers {
   readonly providers: AgentProvider[];
   readonly accounts: Accounts;
   readonly routes: Routes;
+  readonly tools: Tools;
   readonly logger: Logger;
 }
 
@@ -45,7 +47,7 @@ export class TakenOver {
    * what else the extension does is not touched.
    */
   take(offers: Offers, extension: LoadedExtension): void {
-    const { channels, agents, commands, providers, routes, logger } = offers;
+    const { channels, agents, commands, providers, routes, tools, logger } = offers;
     const { extensionId } = extension;
     const own: ChannelPlugin[] = [];
     const undo: (() => void)[] = [];
@@ -82,6 +84,8 @@ export class TakenOver {
       if (!routes.isOpen)
         logger.warn('a route is provided, and no port of the host is open: nobody can ask', about);
     }
+    for (const tool of extension.provided('tool'))
+      undo.push(tools.add({ owner: extensionId, toolsFor: () => [tool] }));
     for (const registration of extension.registered())
       undo.push(this.#register(offers, extensionId, registration));
     this.#taken.set(extension, { channels: own, undo });
@@ -128,9 +132,4 @@ export class TakenOver {
       gone.abort();
     };
   }
-}
-
-function remove<T>(list: T[], one: T): void {
-  const at = list.indexOf(one);
-  if (at !== -1) list.splice(at, 1);
 }

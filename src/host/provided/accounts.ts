@@ -48,7 +48,8 @@ export class Accounts {
   }
 }
 
-function remove(accounts: RunningAccount[], account: RunningAccount): void {
-  const at = accounts.indexOf(account);
-  if (at !== -1) accounts.splice(at, 1);
+/** Takes one out of a list, if it is there. */
+export function remove<T>(list: T[], one: T): void {
+  const at = list.indexOf(one);
+  if (at !== -1) list.splice(at, 1);
 }

@@ -56,6 +56,11 @@ declare module '../../extension/define/provisions.js' {
   }
 }
 
+/** The answer of a command that refuses its work. */
+export function refusal(text: string): ChatAnswer {
+  return { text, error: text };
+}
+
 /** The commands of every host. */
 export const builtInCommands: readonly ChatCommand[] = [
   {

@@ -14,42 +14,39 @@ const lastRank = Number.MIN_SAFE_INTEGER;
  * answers, and an answer goes back to where the message came from.
  */
 export function contributeDefaultChoices(kernel: Kernel): readonly Disposable[] {
-  const made: Disposable[] = [];
+  const made = [kernel.grant(hostExtensionId, own)]; // also under least privilege
   try {
-    made.push(kernel.grant(hostExtensionId, own)); // also under least privilege
-    for (const contribute of choices) made.push(contribute(kernel));
+    made.push(
+      kernel.contribute({
+        family: 'routing.resolving',
+        class: 'resolver',
+        extensionId: hostExtensionId,
+        id: 'default-agent',
+        handler: ({ payload }) =>
+          payload.defaultAgentId === undefined
+            ? null
+            : select({ agentId: payload.defaultAgentId }, { rank: lastRank }),
+      }),
+    );
+    made.push(
+      kernel.contribute({
+        family: 'egress.preparing',
+        class: 'resolver',
+        extensionId: hostExtensionId,
+        id: 'reply-to-origin',
+        handler: ({ payload }) => {
+          const origin = payload.accounts.find(
+            ({ channel, accountId }) =>
+              channel === payload.channel &&
+              (payload.accountId === undefined || accountId === payload.accountId),
+          );
+          return origin === undefined ? null : select({ ...origin }, { rank: lastRank });
+        },
+      }),
+    );
     return made;
   } catch (error) {
     for (const one of made) one[Symbol.dispose](); // all of them, or none
     throw error;
   }
 }
-
-const choices: readonly ((kernel: Kernel) => Disposable)[] = [
-  (kernel) =>
-    kernel.contribute({
-      family: 'routing.resolving',
-      class: 'resolver',
-      extensionId: hostExtensionId,
-      id: 'default-agent',
-      handler: ({ payload }) =>
-        payload.defaultAgentId === undefined
-          ? null
-          : select({ agentId: payload.defaultAgentId }, { rank: lastRank }),
-    }),
-  (kernel) =>
-    kernel.contribute({
-      family: 'egress.preparing',
-      class: 'resolver',
-      extensionId: hostExtensionId,
-      id: 'reply-to-origin',
-      handler: ({ payload }) => {
-        const origin = payload.accounts.find(
-          ({ channel, accountId }) =>
-            channel === payload.channel &&
-            (payload.accountId === undefined || accountId === payload.accountId),
-        );
-        return origin === undefined ? null : select({ ...origin }, { rank: lastRank });
-      },
-    }),
-];

@@ -93,6 +93,7 @@ export class Questions {
       throw error;
     }
     this.#rows.arm(row);
+    this.#tell(row, 'asked');
   }
 
   /** Notes that the message of a question is kept, so that no other host sends it. */
@@ -132,6 +133,7 @@ export class Questions {
       throw error;
     }
     this.#rows.disarm(id);
+    this.#tell(row, end.status);
     void this.#finish(closed);
     return true;
   }
@@ -183,6 +185,13 @@ export class Questions {
       // the next host finds its end in the journal, and drops it
       this.#parts.logger.warn('a question that is answered could not be dropped', { error });
     }
+  }
+
+  #tell({ id, extensionId, name }: QuestionRow, state: string): void {
+    this.#parts.way?.record(() => ({
+      ...{ kind: 'question', of: 'extension', id, correlationId: id, state },
+      title: `${extensionId}/${name}`,
+    }));
   }
 
   async #write(row: QuestionRow): Promise<void> {

@@ -5,6 +5,7 @@ import type {
   WriteResult,
 } from '../../extension/index.js';
 import type { Clock, Logger, TimerHandle } from '../../kernel/index.js';
+import type { WayRecorder } from '../way/way-recorder.js';
 
 /** A row that waits for its end: an answer of a person, or its deadline. */
 export interface WaitingRow {
@@ -18,6 +19,8 @@ export interface WaitingRowsParts {
   readonly keyValues: KeyValues;
   readonly clock: Clock;
   readonly logger: Logger;
+  /** Hears of questions and their ends; absent beside a host. */
+  readonly way?: WayRecorder;
 }
 
 /** How rows are kept. */
@@ -29,12 +32,6 @@ export interface WaitingRowsOptions<R extends WaitingRow> {
   readonly partOf: (row: R) => string;
   /** Gives a row its end whose deadline has passed. If it rejects, it is called again. */
   readonly expire: (row: R) => Promise<unknown>;
-}
-
-/** A row as the journal has it now. */
-export interface KeptRow<R> {
-  readonly row: R;
-  readonly version: string;
 }
 
 export const retryAfterMs = 1_000;
@@ -76,8 +73,12 @@ export class WaitingRows<R extends WaitingRow> {
     return readRows<R>(this.#parts.keyValues, prefix, quota.maxKeys);
   }
 
-  /** Reads a row as it is now: another process may have written it. */
-  async read(row: R): Promise<KeptRow<R> | undefined> {
+  /**
+   * Reads a row as it is now: another process may have written it.
+   *
+   * @returns the row as the journal has it now, and its version.
+   */
+  async read(row: R) {
     const kept = await this.#parts.keyValues.get(this.#namespace(row), row.id);
     return kept && { row: JSON.parse(kept.body) as R, version: kept.version }; // this class has written it
   }

@@ -2,24 +2,18 @@ import { isSluiceError } from '../../kernel/index.js';
 import { openUpdates, type UpdateFilter, type UpdateRecord } from '../journal/journal.js';
 import type { HostParts } from '../parts/parts.js';
 
-/** Some of the open updates, in their order. */
-export interface OpenRows {
-  readonly rows: readonly UpdateRecord[];
-  /** There are no more behind them. */
-  readonly areLast: boolean;
-}
-
 /**
  * Reads open updates without their bodies. The caller reads an update again when it takes it up. An update that an older
  * version kept without its lane is read whole, since its body names the lane. An update with a damaged row is passed over and
  * logged once; only the work that needs that row fails (durability §1.6).
  *
+ * @returns the rows in their order, and whether none are behind them (`areLast`).
  * @throws every other error of the journal.
  */
 export async function readOpen(
   parts: HostParts,
   filter: Pick<UpdateFilter, 'lane'> & { readonly afterSeq: number; readonly limit: number },
-): Promise<OpenRows> {
+) {
   const { journal } = parts;
   const open = { states: openUpdates };
   let { afterSeq, limit } = filter;

@@ -106,16 +106,13 @@ async function tend(
     const job: ScheduleJob = { kind: 'schedule', extensionId, name, dueAt };
     const lane = laneOfJob(job);
     if (!conversationLanes.isIdle(lane) || backlog.lanes.has(lane)) return busyMs;
+    const update = { raw: job, updateId: new Date(dueAt).toISOString() };
     const isMissed = nowMs - dueAt > graceMs;
     if (isMissed && value.misfire === 'skip')
       logger.warn('runs of a schedule were missed, and are left out', { ...about, dueAt });
-    else if ((await receiveUpdate(parts, account, updateOf(job))) === 'refused') return retryMs;
+    else if ((await receiveUpdate(parts, account, update)) === 'refused') return retryMs;
     await keep(isMissed ? nowMs - graceMs : dueAt); // after the run is kept: a crash in between repeats it, under one id
   }
-}
-
-function updateOf(job: ScheduleJob): { readonly raw: ScheduleJob; readonly updateId: string } {
-  return { raw: job, updateId: new Date(job.dueAt).toISOString() };
 }
 
 async function read({ journal }: HostParts, accountId: string): Promise<Progress | undefined> {

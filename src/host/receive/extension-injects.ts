@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { ExtensionHost } from '../../extension/index.js';
+import { Recent } from '../../stream/internal.js';
 import { hostError } from '../errors.js';
 import type { InjectJob } from '../jobs/job.js';
 import { boundedJson } from '../journal/bounded-json.js';
@@ -16,7 +17,7 @@ const keysInMemory = 10_000;
 /** Takes the injections of extensions in, as updates of the host (extensions-that-act §5.2). */
 export function extensionInjects(parts: HostParts): ExtensionHost['inject'] {
   /** The newest keys, if the journal does not know those that have ended. */
-  const known = new Set<string>();
+  const known = new Recent<string, true>(keysInMemory);
 
   return async (extensionId, sessionKey, text, { key } = {}) => {
     const wrong = problemOf(sessionKey, text);
@@ -28,9 +29,7 @@ export function extensionInjects(parts: HostParts): ExtensionHost['inject'] {
       throw hostError('bad-injection', { extensionId, problem }); // a host after this one would not find it
     const updateId = key === undefined ? randomUUID() : digestOf([extensionId, key]);
     if (known.has(updateId)) return;
-    if (key !== undefined && !parts.journal.outlivesHost) known.add(updateId);
-    const [oldest] = known.size > keysInMemory ? known : [];
-    if (oldest !== undefined) known.delete(oldest);
+    if (key !== undefined && !parts.journal.outlivesHost) known.set(updateId, true);
     const taken = await receiveUpdate(parts, injectAccount, { raw, updateId });
     if (taken === undefined) return;
     known.delete(updateId);

@@ -2,7 +2,7 @@ import { Trail } from '../../agent/index.js';
 import { type ApprovalRow, shortIdOf } from '../approvals/approval-row.js';
 import { sendApproval, sendIdOfApproval } from '../egress/ask-people.js';
 import { deliver } from '../egress/delivery.js';
-import { openSends, openUpdates } from '../journal/journal.js';
+import { isOneOf, openSends, openUpdates } from '../journal/journal.js';
 import type { HostParts } from '../parts/parts.js';
 import { rewind } from '../queue/feeder.js';
 import { settleSend } from '../recovery/settle-send.js';
@@ -49,7 +49,7 @@ async function askLeft(parts: HostParts, row: ApprovalRow): Promise<void> {
   const eventId = sendIdOfApproval(row);
   const [record] = await journal.sends({ eventId });
   if (record === undefined) return sendApproval(parts, row, row.address);
-  if (openSends.some((state) => state === record.state)) await settleSend(parts, record);
+  if (isOneOf(openSends, record.state)) await settleSend(parts, record);
   const [settled] = await journal.sends({ eventId });
   if (settled?.state === 'sent') await approvals.noteSent(row);
   else if (settled?.state === 'cancelled')

@@ -2,14 +2,14 @@ import type { InboundUpdate } from '../../channel/index.js';
 import { deferred, definedFields, oneLine } from '../../kernel/index.js';
 import { carryToEnd } from '../ingress/carry-update.js';
 import { besideLane, decodeUpdate, laneOf, runsAtOnce } from '../ingress/decode-update.js';
-import { acknowledge, endUpdate, tellMessageEnd } from '../ingress/end-update.js';
+import { acknowledge, endUpdate, tellChannel, tellMessageEnd } from '../ingress/end-update.js';
 import { handleBegun, handleUpdate, type Worked } from '../ingress/handle-update.js';
 import { joinKeyOf } from '../ingress/join-key.js';
 import type { TakenUpdate } from '../ingress/taken-update.js';
 import { fateOf, mayPark, roomFor } from '../ingress/when-full.js';
 import { boundedJson } from '../journal/bounded-json.js';
 import { eventIdOf } from '../journal/event-id.js';
-import { type Journal, openUpdates } from '../journal/journal.js';
+import { isOneOf, type Journal, openUpdates } from '../journal/journal.js';
 import { arriveIn } from '../lanes/backlog.js';
 import type { Joins } from '../lanes/joins.js';
 import { noPlace, type Place } from '../lanes/place.js';
@@ -19,6 +19,7 @@ import type { HostParts } from '../parts/parts.js';
 import type { RunningAccount } from '../provided/accounts.js';
 import { admit, admitNow } from '../queue/admit.js';
 import { feed } from '../queue/feeder.js';
+import { tellUpdate } from '../way/tell-update.js';
 
 type Accepted = Awaited<ReturnType<Journal['accept']>>;
 
@@ -60,6 +61,11 @@ export async function receiveUpdate(
   void feed(parts); // it may have waited for this one to be written down
   if (accepted === undefined) return 'refused';
   if (isToAcknowledge(parts, accepted)) await acknowledge(parts, account, update);
+  if (accepted.status === 'known' && !isOneOf(openUpdates, accepted.state)) {
+    const { channel, accountId } = account;
+    const named = definedFields({ channel: channel.id, accountId, updateId: update.updateId });
+    tellChannel(parts, { ...named, status: 'known' });
+  }
   await roomFor(parts, account, lane);
   return undefined;
 }
@@ -67,7 +73,7 @@ export async function receiveUpdate(
 /** Tells whether an update is acknowledged now, and not at its end. */
 function isToAcknowledge({ journal }: HostParts, accepted: Accepted): boolean {
   if (journal.outlivesHost) return true;
-  return accepted.status === 'known' && !openUpdates.some((state) => state === accepted.state);
+  return accepted.status === 'known' && !isOneOf(openUpdates, accepted.state);
 }
 
 /** An update that was just kept takes its place, waits in the journal, or is refused. */
@@ -131,7 +137,10 @@ async function keep(
       definedFields({ eventId, ...named, lane, receivedAtMs, body }),
       isBegun,
     );
-    if (accepted.status === 'known') {
+    if (accepted.status === 'accepted') {
+      tellUpdate(parts, eventId, 'accepted', { channel: channel.id, accountId });
+      if (isBegun) tellUpdate(parts, eventId, 'begun');
+    } else {
       counts.duplicates++;
       logger.debug('an update came again', { ...named, eventId });
     }

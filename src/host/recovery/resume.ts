@@ -6,7 +6,13 @@ import { handleUpdate, type Worked } from '../ingress/handle-update.js';
 import { joinedTo } from '../ingress/join-group.js';
 import { principalOf } from '../ingress/principal.js';
 import { type TakenUpdate, updateOf } from '../ingress/taken-update.js';
-import { leftBehind, openUpdates, type SendRecord, type UpdateRecord } from '../journal/journal.js';
+import {
+  isOneOf,
+  leftBehind,
+  openUpdates,
+  type SendRecord,
+  type UpdateRecord,
+} from '../journal/journal.js';
 import { endOf, type MessageEnd } from '../journal/message-end.js';
 import type { Place } from '../lanes/place.js';
 import { reportOfRecord } from '../outbox/outbox.js';
@@ -92,7 +98,7 @@ async function leftJoined(
   const [carrier] = await parts.journal.updates({ eventId: to, withoutBody: true });
   if (carrier === undefined) return undefined;
   const { state, outcome } = carrier;
-  if (openUpdates.some((open) => open === state)) {
+  if (isOneOf(openUpdates, state)) {
     parts.leftOpen.add(taken.eventId); // its end could not be written yet, and both are taken up again
     return 'done';
   }

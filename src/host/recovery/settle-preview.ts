@@ -1,7 +1,7 @@
 import type { Trail } from '../../agent/index.js';
 import type { ChannelPreviews } from '../../channel/index.js';
 import { type Attempt, deliverPrepared } from '../egress/delivery.js';
-import { endSend } from '../egress/end-send.js';
+import { endSend, failedSend } from '../egress/end-send.js';
 import { prepareSend } from '../egress/prepare-send.js';
 import { attemptSend } from '../egress/send-attempt.js';
 import type { SendRecord } from '../journal/journal.js';
@@ -9,7 +9,7 @@ import { finalIdOf } from '../outbox/outbox.js';
 import type { HostParts } from '../parts/parts.js';
 import { callWithin } from '../parts/within-time.js';
 import type { RunningAccount } from '../provided/accounts.js';
-import { noteShownOf } from '../streaming/note-shown.js';
+import { noteShownOf } from '../streaming/streamed-reply.js';
 import { type Emitted, giveUp, whyNotAgain } from './left-send.js';
 
 /** A preview that is shown somewhere, and who can end it. */
@@ -23,6 +23,14 @@ export interface PreviewPlace {
 /** The note of a stream's sender about a send; nothing if it has made none, or where the send went on without its preview. */
 export function shownOf({ shown }: SendRecord): unknown {
   return shown === undefined ? undefined : (JSON.parse(shown) ?? undefined); // as the outbox wrote it
+}
+
+/** Finds what a send has shown, if its channel can say what became of that. */
+export function previewOf({ accounts }: HostParts, record: SendRecord): PreviewPlace | undefined {
+  const account = accounts.find(record.channel ?? '', record.accountId ?? '');
+  const previews = account?.channel.previews;
+  const shown = shownOf(record);
+  return account && previews && shown !== undefined ? { account, previews, shown } : undefined;
 }
 
 /**
@@ -65,9 +73,7 @@ export async function settlePreview(
     await deliverPrepared(parts, trail, prepared, signal);
   else {
     const error = `${left.error}, and is not completed: ${otherwise}`;
-    await endSend(parts, trail, prepared, {
-      ...{ status: 'failed', cause: 'ambiguous', error, attempts },
-    });
+    await endSend(parts, trail, prepared, failedSend('ambiguous', error, attempts));
   }
   return true;
 }

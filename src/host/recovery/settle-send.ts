@@ -1,7 +1,7 @@
 import { Trail } from '../../agent/index.js';
 import { definedFields, type Principal } from '../../kernel/index.js';
 import { deliverPrepared } from '../egress/delivery.js';
-import { endSend } from '../egress/end-send.js';
+import { endSend, failedSend } from '../egress/end-send.js';
 import { prepareSend } from '../egress/prepare-send.js';
 import { mayResend } from '../egress/send-attempt.js';
 import type { SendRecord } from '../journal/journal.js';
@@ -9,7 +9,7 @@ import { finalIdOf } from '../outbox/outbox.js';
 import type { HostParts } from '../parts/parts.js';
 import { refOf } from '../parts/refs.js';
 import { type Emitted, giveUp, whyNotAgain } from './left-send.js';
-import { settlePreview, shownOf, takeBackPreview, takenBack } from './settle-preview.js';
+import { previewOf, settlePreview, shownOf, takeBackPreview, takenBack } from './settle-preview.js';
 
 /**
  * Brings a send that a host before this one has left open to its end (spec durability §7.2). One that was prepared goes
@@ -25,30 +25,22 @@ export async function settleSend(
   record: SendRecord,
   principal?: Principal,
 ): Promise<boolean> {
-  const { sendId, state, channel = '', accountId = '', correlationId, attempts } = record;
+  const { sendId, state, channel = '', accountId = '', attempts } = record;
   if (parts.signal.aborted) return false;
   const emitted = JSON.parse(record.body) as Emitted; // as the outbox wrote it
-  const trail = new Trail(parts.kernel, undefined, {
-    ...definedFields({ correlationId, principal }),
-    ...(channel !== '' && accountId !== '' && { accountRef: refOf(channel, accountId) }),
-  });
+  const trail = trailOf(parts, record, principal);
   const { openedBy } = emitted;
   const isShown = state === 'sending' && openedBy !== undefined; // what it shows is no second send of its key
   const isLost = emitted.streaming || isShown; // but for what its channel can say of it
-  const shown = shownOf(record);
   const account = parts.accounts.find(channel, accountId);
   const isNamed = channel !== '' || accountId !== '';
-  if (account === undefined && isNamed && (shown !== undefined || !isLost)) {
-    parts.logger.warn('a send waits for its account, which does not run', {
-      sendId,
-      channel,
-      accountId,
-    });
+  if (account === undefined && isNamed && (shownOf(record) !== undefined || !isLost)) {
+    const about = { sendId, channel, accountId };
+    parts.logger.warn('a send waits for its account, which does not run', about);
     return false;
   }
-  const previews = account?.channel.previews;
-  if (account !== undefined && previews !== undefined && shown !== undefined)
-    return settlePreview(parts, trail, record, emitted, { account, previews, shown });
+  const preview = previewOf(parts, record);
+  if (preview !== undefined) return settlePreview(parts, trail, record, emitted, preview);
   if (isLost) {
     const error = 'it was being shown when the host ended';
     await giveUp(parts, trail, record, emitted, { cause: 'ambiguous', error });
@@ -70,12 +62,7 @@ export async function settleSend(
   if (otherwise === undefined) await deliverPrepared(parts, trail, prepared, parts.signal);
   else {
     const error = `${why}, and it is not sent again: ${otherwise}`;
-    await endSend(parts, trail, prepared, {
-      status: 'failed',
-      cause: 'ambiguous',
-      error,
-      attempts,
-    });
+    await endSend(parts, trail, prepared, failedSend('ambiguous', error, attempts));
   }
   return true;
 }
@@ -86,19 +73,17 @@ export async function settleSend(
  * @throws what the journal throws.
  */
 export async function giveUpSend(parts: HostParts, record: SendRecord, why: string): Promise<void> {
+  const preview = previewOf(parts, record);
+  const isGone = preview !== undefined && (await takeBackPreview(parts, record, preview));
+  const end = isGone ? takenBack : ({ cause: 'ambiguous', error: why } as const);
+  const emitted = JSON.parse(record.body) as Emitted; // as the outbox wrote it
+  await giveUp(parts, trailOf(parts, record), record, emitted, end);
+}
+
+function trailOf({ kernel }: HostParts, record: SendRecord, principal?: Principal): Trail {
   const { channel = '', accountId = '', correlationId } = record;
-  const trail = new Trail(parts.kernel, undefined, {
-    ...definedFields({ correlationId }),
+  return new Trail(kernel, undefined, {
+    ...definedFields({ correlationId, principal }),
     ...(channel !== '' && accountId !== '' && { accountRef: refOf(channel, accountId) }),
   });
-  const account = parts.accounts.find(channel, accountId);
-  const previews = account?.channel.previews;
-  const shown = shownOf(record);
-  const isGone =
-    account !== undefined &&
-    previews !== undefined &&
-    shown !== undefined &&
-    (await takeBackPreview(parts, record, { account, previews, shown }));
-  const end = isGone ? takenBack : ({ cause: 'ambiguous', error: why } as const);
-  await giveUp(parts, trail, record, JSON.parse(record.body) as Emitted, end); // as the outbox wrote it
 }

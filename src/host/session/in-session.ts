@@ -7,16 +7,23 @@ import type { HostParts } from '../parts/parts.js';
  * has to wait for either gives its place in the host back meanwhile, so one session or one agent never fills them all
  * (durability §8.6). So does one that waits for a person, and no reload waits for it then.
  *
+ * @param of.eventId the message that it belongs to.
  * @param of.agent the agent whose turn it is; nothing if the work is no turn.
  */
 export async function inSession<T>(
-  { sessionLanes, agentSlots, gate }: HostParts,
+  parts: HostParts,
   place: Place,
-  of: { readonly sessionKey: string; readonly agent?: AgentDefinition },
+  of: {
+    readonly eventId: string;
+    readonly sessionKey: string;
+    readonly agent?: AgentDefinition;
+  },
   run: (place: Place) => Promise<T>,
 ): Promise<T> {
-  const { sessionKey, agent } = of;
-  const slots = agent && agentSlots.of(agent);
+  const { sessionLanes, agentSlots, gate, clock } = parts;
+  const { eventId, sessionKey, agent } = of;
+  const sinceMs = clock.monotonicMs();
+  const slots = agent && agentSlots(agent);
   const isNext = sessionLanes.isIdle(sessionKey) && (slots?.tryTake() ?? true);
   if (!isNext) place.leave();
   const held: Place = {
@@ -36,6 +43,10 @@ export async function inSession<T>(
     if (!isNext) await slots?.take();
     try {
       if (!isNext) await place.enter();
+      parts.way.record(() => ({
+        ...{ kind: 'lane', of: 'session', id: eventId, correlationId: eventId },
+        ...{ lane: sessionKey, waitedMs: clock.monotonicMs() - sinceMs },
+      }));
       return await run(held);
     } finally {
       slots?.give();

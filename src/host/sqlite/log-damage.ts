@@ -66,15 +66,12 @@ function lookAtLog(path: string): string | undefined {
   return log.frames === 0 ? 'its write-ahead log is not the one that was kept' : undefined;
 }
 
-interface LogIndex {
-  readonly frames: number;
-  /** Frames that are in the database already. */
-  readonly backfilled: number;
-  readonly salt: string;
-}
-
-/** Reads the head of the log's index, if its sum fits. It is in the byte order of the machine. */
-function readIndex(path: string): LogIndex | undefined {
+/**
+ * Reads the head of the log's index, if its sum fits. It is in the byte order of the machine.
+ *
+ * @returns the frames, how many of them are in the database already, and the salt.
+ */
+function readIndex(path: string) {
   const bytes = readStart(path, indexHeaderBytes * 2 + 4);
   if (bytes === undefined || bytes.length < indexHeaderBytes * 2 + 4) return undefined;
   const header = bytes.subarray(0, indexHeaderBytes);

@@ -20,6 +20,7 @@ import type { ActiveStreams } from '../parts/active-streams.js';
 import { type HostOptions, usualSendMs } from '../parts/options.js';
 import { callWithin } from '../parts/within-time.js';
 import { Accounts } from '../provided/accounts.js';
+import { wayRecorder } from '../way/way-recorder.js';
 import { type Heard, hearStream, type StreamDelivery } from './hear-stream.js';
 import { mayStream } from './may-stream.js';
 
@@ -141,6 +142,7 @@ function deliveryOf(channel: ChannelPlugin, context: DeliverStreamContext): Stre
     parts: {
       ...{ kernel, clock, logger, accounts, streams },
       outbox: new Outbox(memoryJournal({ clock, outlivesHost: false }), logger),
+      way: wayRecorder({ clock, logger }),
       sendEnds: { sent: 0, cancelled: 0, failed: 0 },
       sendTimeoutMs: context.sendTimeoutMs ?? usualSendMs,
       ...definedFields({ onAmbiguousSend }),

@@ -28,68 +28,62 @@ export interface Heard {
 }
 
 /** The growing parts of one answer: first thoughts, then a text. Late thoughts are not shown: they would stand after it. */
-class GrowingAnswer {
-  readonly all: SendReport[] = [];
-  readonly answers: SendReport[] = [];
-  readonly #delivery: StreamDelivery;
-  readonly #isShown: boolean;
-  #thoughts: { readonly reply: StreamedReply; text: string } | undefined;
-  #text: StreamedReply | undefined;
+function growingAnswer(delivery: StreamDelivery, isShown: boolean) {
+  const all: SendReport[] = [];
+  const answers: SendReport[] = [];
+  let shownThoughts: { readonly reply: StreamedReply; text: string } | undefined;
+  let shownText: StreamedReply | undefined;
+  return { all, answers, think, say, finish, stop };
 
-  constructor(delivery: StreamDelivery, isShown: boolean) {
-    this.#delivery = delivery;
-    this.#isShown = isShown;
+  function think(delta: StreamDelta & { phase: 'thinking' }): void {
+    if (delivery.reasoning === 'off' || shownText !== undefined) return;
+    if (shownThoughts === undefined && delta.thinking.trim() === '') return;
+    shownThoughts ??= { reply: begin('reasoning'), text: '' };
+    shownThoughts.text = delta.thinking;
+    if (isShown) shownThoughts.reply.show(delta);
   }
 
-  think(delta: StreamDelta & { phase: 'thinking' }): void {
-    if (this.#delivery.reasoning === 'off' || this.#text !== undefined) return;
-    if (this.#thoughts === undefined && delta.thinking.trim() === '') return;
-    this.#thoughts ??= { reply: this.#begin('reasoning'), text: '' };
-    this.#thoughts.text = delta.thinking;
-    if (this.#isShown) this.#thoughts.reply.show(delta);
+  async function say(delta: StreamDelta & { phase: 'content' }): Promise<void> {
+    await finishThoughts();
+    shownText ??= begin('reply');
+    if (isShown && delta.content.trim() !== '')
+      shownText.show({ phase: 'content', content: delta.content });
   }
 
-  async say(delta: StreamDelta & { phase: 'content' }): Promise<void> {
-    await this.#finishThoughts();
-    this.#text ??= this.#begin('reply');
-    if (this.#isShown && delta.content.trim() !== '')
-      this.#text.show({ phase: 'content', content: delta.content });
-  }
-
-  async finish({ content }: StreamDelta & { phase: 'final' }): Promise<void> {
-    await this.#finishThoughts();
-    const text = this.#text ?? this.#begin('reply');
-    this.#text = undefined;
-    if (content.trim() === '') return this.#keep(await text.withdraw('withdrawn'));
-    const sent = await text.finish({ ...this.#delivery.message, kind: 'reply', content });
-    this.all.push(sent);
-    this.answers.push(sent);
+  async function finish({ content }: StreamDelta & { phase: 'final' }): Promise<void> {
+    await finishThoughts();
+    const text = shownText ?? begin('reply');
+    shownText = undefined;
+    if (content.trim() === '') return keep(await text.withdraw('withdrawn'));
+    const sent = await text.finish({ ...delivery.message, kind: 'reply', content });
+    all.push(sent);
+    answers.push(sent);
   }
 
   /** Ends what grows, without a final. */
-  async stop(error: string | undefined): Promise<void> {
-    for (const reply of [this.#thoughts?.reply, this.#text])
-      this.#keep(error === undefined ? await reply?.withdraw('aborted') : await reply?.fail(error));
-    this.#thoughts = undefined;
-    this.#text = undefined;
+  async function stop(error: string | undefined): Promise<void> {
+    for (const reply of [shownThoughts?.reply, shownText])
+      keep(error === undefined ? await reply?.withdraw('aborted') : await reply?.fail(error));
+    shownThoughts = undefined;
+    shownText = undefined;
   }
 
-  async #finishThoughts(): Promise<void> {
-    const thoughts = this.#thoughts;
-    this.#thoughts = undefined;
+  async function finishThoughts(): Promise<void> {
+    const thoughts = shownThoughts;
+    shownThoughts = undefined;
     if (thoughts === undefined) return;
-    const { message } = this.#delivery;
+    const { message } = delivery;
     const content = thoughts.text;
-    this.#keep(await thoughts.reply.finish({ ...message, kind: 'reasoning', content }));
+    keep(await thoughts.reply.finish({ ...message, kind: 'reasoning', content }));
   }
 
-  #begin(kind: 'reply' | 'reasoning'): StreamedReply {
-    const { parts, trail, message, signal } = this.#delivery;
+  function begin(kind: 'reply' | 'reasoning'): StreamedReply {
+    const { parts, trail, message, signal } = delivery;
     return new StreamedReply({ parts, trail, message: { ...message, kind }, signal });
   }
 
-  #keep(report: SendReport | undefined): void {
-    if (report !== undefined) this.all.push(report);
+  function keep(report: SendReport | undefined): void {
+    if (report !== undefined) all.push(report);
   }
 }
 
@@ -105,7 +99,7 @@ export async function hearStream(
   isShown: boolean,
 ): Promise<Heard> {
   const { trigger, signal, parts } = delivery;
-  const growing = new GrowingAnswer(delivery, isShown);
+  const growing = growingAnswer(delivery, isShown);
   const { all, answers } = growing;
   let hasBegun = false;
   let reason: string | undefined;

@@ -57,26 +57,26 @@ export class SenderDriver {
   }
 
   /** Tells it that the reply failed: it takes back what it has shown, or says so in its own way. */
-  async fail(delta: StreamDelta & { phase: 'error' }): Promise<void> {
-    if (this.#isOver) return;
-    this.#isOver = true;
-    const { clock } = this.#options;
-    const end = await callWithin(() => this.#sender.onError(delta), clock, abortTimeoutMs);
-    if (end.status !== 'returned') this.#tell('error', end);
+  fail(delta: StreamDelta & { phase: 'error' }): Promise<void> {
+    return this.#leave('error', () => this.#sender.onError(delta));
   }
 
   /** Has what was shown taken back. The second time there is nothing left to take. */
-  async abort(): Promise<void> {
-    if (this.#isOver) return;
-    this.#isOver = true;
-    const { clock } = this.#options;
-    const end = await callWithin(() => this.#sender.abort(), clock, abortTimeoutMs);
-    if (end.status !== 'returned') this.#tell('abort', end);
+  abort(): Promise<void> {
+    return this.#leave('abort', () => this.#sender.abort());
   }
 
   /** It has shown its final, and keeps it. */
   close(): void {
     this.#isOver = true;
+  }
+
+  /** The last call of a sender, unless it is over. */
+  async #leave(phase: string, call: () => Promise<unknown>): Promise<void> {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    const end = await callWithin(call, this.#options.clock, abortTimeoutMs);
+    if (end.status !== 'returned') this.#tell(phase, end);
   }
 
   #call(call: () => Promise<unknown>): Promise<CallEnd<unknown>> {

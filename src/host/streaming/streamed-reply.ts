@@ -1,14 +1,18 @@
 import type { Trail } from '../../agent/index.js';
-import { approveSend, type ChannelPlugin, StreamApproval } from '../../channel/index.js';
+import {
+  approveSend,
+  type ChannelPlugin,
+  StreamApproval,
+  type StreamPermits,
+} from '../../channel/index.js';
 import { oneLine } from '../../kernel/index.js';
 import { deliver, deliverPrepared } from '../egress/delivery.js';
-import { endOfUnpassed, endSend, type SendEnd } from '../egress/end-send.js';
+import { endOfUnpassed, endSend, failedSend, type SendEnd } from '../egress/end-send.js';
 import { type OutgoingMessage, type PreparedSend, prepareSend } from '../egress/prepare-send.js';
 import { tellSending } from '../egress/send-attempt.js';
 import type { SendReport } from '../journal/message-end.js';
 import type { SendParts } from '../parts/parts.js';
 import { isPreviewOk } from './may-stream.js';
-import { noteShownOf } from './note-shown.js';
 import { sendFinal } from './send-final.js';
 import { SenderDriver, type StreamPart } from './sender-driver.js';
 
@@ -83,7 +87,11 @@ export class StreamedReply {
     const { outcome } = opened.prepared;
     const { correlationId } = outcome.event;
     fork.carry({ correlationId });
-    const final = { ...message, kind: finalKind(message.kind), openedBy: outcome.event.eventId };
+    const final = {
+      ...message,
+      kind: streamKind(message.kind, 'stream-final'),
+      openedBy: outcome.event.eventId,
+    };
     let prepared: PreparedSend;
     try {
       prepared = await prepareSend(parts, fork, final, {
@@ -91,7 +99,7 @@ export class StreamedReply {
         keptAs: message.kind,
       });
     } catch (error) {
-      return this.#endOpening(opened, failed('threw', oneLine(error)));
+      return this.#endOpening(opened, failedSend('threw', oneLine(error)));
     }
     const { driver, approval, channel } = opened;
     if (endOfUnpassed(prepared) !== undefined) await driver?.abort();
@@ -109,7 +117,7 @@ export class StreamedReply {
     await this.#end();
     using _place = this.#place;
     await this.#opened?.driver?.fail({ phase: 'error', error });
-    return this.#endWithout(failed('agent-failed', error));
+    return this.#endWithout(failedSend('agent-failed', error));
   }
 
   /** Takes back what was shown: somebody stopped it, or there is no such reply. @returns as `fail`. */
@@ -119,7 +127,7 @@ export class StreamedReply {
     await this.#opened?.driver?.abort();
     return this.#endWithout(
       why === 'aborted'
-        ? failed('aborted', 'it was stopped before it was whole')
+        ? failedSend('aborted', 'it was stopped before it was whole')
         : {
             status: 'cancelled',
             cancel: { code: 'withdrawn', text: 'the agent took it back' },
@@ -174,7 +182,7 @@ export class StreamedReply {
     const { parts, message, signal } = this.#options;
     const trail = this.#options.trail.fork();
     const content = part.phase === 'thinking' ? part.thinking : part.content;
-    const opening = { ...message, content, kind: openingKind(message.kind) };
+    const opening = { ...message, content, kind: streamKind(message.kind, 'stream-opening') };
     const prepared = await prepareSend(parts, trail, opening, { streaming: true, signal });
     const unpassed = endOfUnpassed(prepared);
     if (unpassed !== undefined) {
@@ -192,7 +200,7 @@ export class StreamedReply {
       const driver = channel && (await this.#drive(trail, approval, channel));
       this.#opened = { prepared, trail, approval, driver, channel };
     } catch (error) {
-      const end = failed('threw', oneLine(error));
+      const end = failedSend('threw', oneLine(error));
       this.#refused = await endSend(parts, trail, prepared, end);
     }
   }
@@ -218,14 +226,21 @@ export class StreamedReply {
 }
 
 /** An answer's opening and final have kinds of their own; what else streams keeps its kind. */
-function openingKind(kind: OutgoingMessage['kind']): OutgoingMessage['kind'] {
-  return kind === 'reply' || kind === 'block' ? 'stream-opening' : kind;
+/** The kind under which a stream opens or ends: that of its message, but for an answer. */
+function streamKind(
+  kind: OutgoingMessage['kind'],
+  ofAnswer: 'stream-opening' | 'stream-final',
+): OutgoingMessage['kind'] {
+  return kind === 'reply' || kind === 'block' ? ofAnswer : kind;
 }
 
-function finalKind(kind: OutgoingMessage['kind']): OutgoingMessage['kind'] {
-  return kind === 'reply' || kind === 'block' ? 'stream-final' : kind;
-}
-
-function failed(cause: (SendEnd & { status: 'failed' })['cause'], error: string): SendEnd {
-  return { status: 'failed', cause, error, attempts: 0 };
+/** Makes the function that keeps, with a send, what a channel notes of its preview. */
+export function noteShownOf(
+  { outbox }: SendParts,
+  outcome: PreparedSend['outcome'],
+): StreamPermits['noteShown'] {
+  return async (shown) => {
+    const unkept = await outbox.noteShown(outcome, shown);
+    if (unkept !== undefined) throw new Error(unkept);
+  };
 }

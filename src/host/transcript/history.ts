@@ -1,5 +1,10 @@
 import { kernelError } from '../../kernel/index.js';
-import { isPrompt, type TranscriptEntry, type TranscriptSize } from '../../stream/index.js';
+import {
+  isPrompt,
+  type SessionMessage,
+  type TranscriptEntry,
+  type TranscriptSize,
+} from '../../stream/index.js';
 import type { Store } from './store.js';
 
 /** How much of its session's transcript an agent gets. */
@@ -16,59 +21,8 @@ export interface History {
   readonly history: readonly TranscriptEntry[];
   /** How much of the transcript is before it; absent where nothing is. */
   readonly beforeHistory?: TranscriptSize;
-}
-
-/** Messages that are read at once. */
-const page = 32;
-
-const charactersPerToken = 4;
-
-/** The sizes of messages that a store in memory gives again and again. It marks objects that others own. */
-const sizes = new WeakMap<TranscriptEntry, number>();
-
-function tokensOf(entry: TranscriptEntry): number {
-  let tokens = sizes.get(entry);
-  if (tokens === undefined) {
-    tokens = Math.ceil(JSON.stringify(entry).length / charactersPerToken);
-    sizes.set(entry, tokens);
-  }
-  return tokens;
-}
-
-/**
- * Reads the end of a transcript, within the bounds (spec §15.4, §15.5): what it costs depends on these, and not on how
- * long the transcript is.
- *
- * @throws what the store says.
- * @example
- * await readHistory(store, sessionId, { maxMessages: 50 }); // { history: [...], beforeHistory: { messages: 412, prompts: 103 } }
- */
-export async function readHistory(
-  store: Pick<Store, 'readTranscript' | 'transcriptSize'>,
-  sessionId: string,
-  { maxMessages = 200, maxTokens = 100_000 }: HistoryBounds = {},
-): Promise<History> {
-  const newestFirst: TranscriptEntry[] = [];
-  let tokens = 0;
-  const takes = (entry: TranscriptEntry): boolean => {
-    tokens += tokensOf(entry);
-    if (tokens > maxTokens) return false;
-    newestFirst.push(entry);
-    return true;
-  };
-  for (let isMore = true; isMore; ) {
-    const last = Math.min(page, maxMessages - newestFirst.length);
-    if (last <= 0) break;
-    const some = await store.readTranscript(sessionId, { last, skip: newestFirst.length });
-    isMore = some.toReversed().every(takes);
-    if (isMore && some.length < last) return { history: newestFirst.reverse() }; // all of it
-  }
-  const size = await store.transcriptSize(sessionId);
-  const within = newestFirst.reverse();
-  if (size.messages === within.length) return { history: within };
-  const history = within.slice(startOf(within));
-  const prompts = size.prompts - history.filter(isPrompt).length;
-  return { history, beforeHistory: { messages: size.messages - history.length, prompts } };
+  /** The same as `history`; absent if it has messages that agents do not read. */
+  readonly messages?: readonly (TranscriptEntry & SessionMessage)[];
 }
 
 /** The part that an agent gets of a transcript whose last turn was asked the same message, and was cut off. */
@@ -104,14 +58,6 @@ export async function partHistory(
     begun: [...first, ...added],
     ...(messages > 0 && { beforeHistory: { messages, prompts } }),
   };
-}
-
-/** The beginning of a history that was cut off: with a turn, and else with something that answers no call before it. */
-function startOf(within: readonly TranscriptEntry[]): number {
-  const prompt = within.findIndex(isPrompt);
-  if (prompt >= 0) return prompt;
-  const start = within.findIndex(({ role }) => role !== 'toolResult');
-  return start < 0 ? within.length : start;
 }
 
 /** @throws SluiceError `bad-option` where a bound is no count. */

@@ -4,26 +4,19 @@ import { TurnPauses } from '../../agent/internal.js';
 import { definedFields, onAbort } from '../../kernel/index.js';
 import type { TranscriptSize } from '../../stream/index.js';
 import { askPeople } from '../egress/ask-people.js';
-import { addressOf, tellFailure } from '../egress/reply.js';
-import { endOf, type MessageEnd, stopped } from '../journal/message-end.js';
+import { addressOf, endFailed } from '../egress/reply.js';
+import { type Ending, endOf, stopped } from '../journal/message-end.js';
 import { PeopleWait } from '../lanes/people-wait.js';
 import type { Place } from '../lanes/place.js';
 import { type AgentDefinition, usualTurnMs } from '../parts/options.js';
 import type { HostParts } from '../parts/parts.js';
 import type { RoutedMessage } from '../session/routing.js';
 import { openSession } from '../session/sessions.js';
-import {
-  type BegunHistory,
-  type History,
-  partHistory,
-  readHistory,
-} from '../transcript/history.js';
+import { type BegunHistory, type History, partHistory } from '../transcript/history.js';
 import type { SessionRecord } from '../transcript/store.js';
 import { TurnWrites } from '../transcript/turn-writes.js';
 import { replySink } from './reply-sink.js';
 import { TurnReplies } from './turn-replies.js';
-
-type Ending = Pick<MessageEnd, 'status' | 'reason' | 'sends'>;
 
 /**
  * Answers a routed message: its session is opened, its agent takes a turn, and what the agent says goes out while it
@@ -47,11 +40,7 @@ export async function answerMessage(
   if (opening.status === 'failed') {
     if (parts.signal.aborted) return stopped;
     const failure = { code: 'session', message: opening.reason } as const;
-    return {
-      status: 'failed',
-      reason: opening.reason,
-      sends: await tellFailure(parts, trail, message, failure),
-    };
+    return endFailed(parts, trail, message, failure);
   }
   const { session, begunAt } = opening;
   const { sessionId } = session;
@@ -89,9 +78,10 @@ async function takeTurn(
   const { context, memoryKeys, metadata, providerSessions = {} } = session;
   const refs = { metadata: { runId, session: { context, memoryKeys, metadata } } };
   const after = trail.last;
+  const principal = after?.principal;
   const run = Object.freeze({ agentId, sessionKey, sessionId, runId });
   const turnKept = () => writes.problem();
-  const history = await historyOf(parts, sessionId, begunAt);
+  const history = await historyOf(parts, session, begunAt);
   const asking = askPeople(parts, {
     people,
     address: addressOf(message),
@@ -130,6 +120,8 @@ async function takeTurn(
     callbacks: onEvent === undefined ? replies.callbacks : { onEvent, ...replies.callbacks },
     pauses,
     approvals: asking,
+    tools: (provider) =>
+      parts.tools.for(provider, { agentId, sessionKey, sessionId, message, principal }),
     signal,
     clock: parts.clock,
     logger: parts.logger,
@@ -158,8 +150,8 @@ async function takeTurn(
     result.error ??
     (unkept === undefined ? undefined : ({ code: 'not-written', message: unkept } as const));
   if (failure !== undefined) {
-    const told = await tellFailure(parts, trail, message, failure);
-    return { status: 'failed', reason: failure.message, sends: [...sends, ...told] };
+    const end = await endFailed(parts, trail, message, failure);
+    return { ...end, sends: [...sends, ...end.sends] };
   }
   // an abort that came when the turn had ended, and before a channel had all of it: it was not answered
   const isCutOff =
@@ -174,11 +166,13 @@ function timeLimitOf({ timeoutMs = usualTurnMs }: AgentDefinition): number | und
 }
 
 async function historyOf(
-  { store, options }: HostParts,
-  sessionId: string,
+  { store, histories }: HostParts,
+  { sessionId, lastTurn }: SessionRecord,
   begunAt: TranscriptSize | undefined,
 ): Promise<History | BegunHistory> {
-  const read = await readHistory(store, sessionId, options.session?.history);
+  const isNew = begunAt === undefined && lastTurn !== undefined; // the size before it is that of now
+  const size = isNew ? lastTurn.before : await store.transcriptSize(sessionId);
+  const read = await histories.read(sessionId, size);
   return begunAt === undefined ? read : partHistory(store, sessionId, read, begunAt);
 }
 

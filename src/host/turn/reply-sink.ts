@@ -50,7 +50,7 @@ export function replySink(
       !signal.aborted &&
       mayStream(parts, { ...address, kind: 'block' }) &&
       // what is out already is not shown again: whether it is, its whole text tells (durability §7.4)
-      !parts.outbox.hasSentBefore(trail.last?.event.correlationId),
+      !parts.outbox.hasSentBefore(trail.correlationId),
     grow: (kind, after) => {
       const stream = new StreamedReply({
         parts,

@@ -55,7 +55,8 @@ async function resolveDelivery(
   home: ReplyAddress,
   signal: AbortSignal,
 ): Promise<Delivery> {
-  const requesterOrigin = placeOf(home);
+  const { channel, accountId, to, threadId } = home;
+  const requesterOrigin: Place = definedFields({ channel, accountId, to, threadId });
   const payload = { ...answer, requesterOrigin, expectsCompletionMessage: true };
   const resolving = await trail.dispatch('subagent.delivery.resolving', payload, { signal });
   if (resolving.status !== 'passed') {
@@ -75,12 +76,6 @@ async function resolveDelivery(
     }),
   });
   return { to: isDeepStrictEqual(target, requesterOrigin) ? home : addressAt(target, home) };
-}
-
-function placeOf({ channel, accountId, to, threadId }: ReplyAddress): Place {
-  return {
-    ...definedFields({ channel, accountId, to, threadId }),
-  };
 }
 
 /** Another place than that of the message: what is known of the message's conversation does not hold there. */

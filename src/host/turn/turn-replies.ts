@@ -6,13 +6,6 @@ import type { ReplyOptions } from '../parts/options.js';
 import type { GrowingReply, ReplySink } from './reply-sink.js';
 import { saysTheSame, unsaid } from './unsaid.js';
 
-/** The sends of a turn. */
-export interface TurnSends {
-  readonly all: readonly SendReport[];
-  /** Those that say what the agent answered: without what its tools and its reasoning showed. */
-  readonly answers: readonly SendReport[];
-}
-
 type Payload = Partial<Parameters<NonNullable<AgentTurnCallbacks['onBlockReply']>>[0]> &
   Pick<Parameters<NonNullable<AgentTurnCallbacks['onToolResult']>>[0], 'channelData'>;
 
@@ -105,9 +98,10 @@ export class TurnReplies {
    * Sends what was held back, unless nobody wants it any more, and waits for all of it. What was shown and is not sent
    * is taken back.
    *
+   * @returns all sends, and those that say what the agent answered, without what its tools and its reasoning showed.
    * @throws what a dispatch of a send has thrown: a closed kernel, say.
    */
-  async end(how: { readonly isWanted: boolean }): Promise<TurnSends> {
+  async end(how: { readonly isWanted: boolean }) {
     if (how.isWanted) this.#conclude();
     this.#endReasoning();
     for (const { growing } of this.#held.splice(0)) this.#withdraw(growing, 'aborted');

@@ -1,7 +1,7 @@
 import { isSluiceError, type SluiceError, type TimerHandle } from '../../../kernel/index.js';
 import { hostError } from '../../errors.js';
 import type { SqliteDatabase } from '../../sqlite/open-sqlite.js';
-import { type TransactionOptions, Transactions, type Write } from './transactions.js';
+import { type TransactionOptions, transactions, type Write } from './transactions.js';
 
 /** The parts that a `GroupCommit` works with. */
 export interface GroupCommitOptions extends TransactionOptions {
@@ -40,7 +40,7 @@ const probeEveryMs = 1_000;
 export class GroupCommit {
   readonly #database: SqliteDatabase;
   readonly #options: GroupCommitOptions;
-  readonly #transactions: Transactions;
+  readonly #transactions: ReturnType<typeof transactions>;
   readonly #waiting: Write[] = [];
   /** Writes that go along with the next one that somebody waits for, before it. */
   readonly #later: Write[] = [];
@@ -62,7 +62,7 @@ export class GroupCommit {
   constructor(database: SqliteDatabase, options: GroupCommitOptions) {
     this.#database = database;
     this.#options = options;
-    this.#transactions = new Transactions(database, options);
+    this.#transactions = transactions(database, options);
   }
 
   /** The reason why the last write was not kept; `undefined` if it was. */

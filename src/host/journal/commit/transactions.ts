@@ -57,28 +57,21 @@ const passengerCharacters = { few: 128 * 1024, many: 1024 * 1024 } as const;
  * The transactions of a `GroupCommit`, one a call. Each is bounded in time and size, and takes its writes off
  * their list. If another process holds the lock it throws `database-busy`, and every list is as it was.
  */
-export class Transactions {
-  readonly #database: SqliteDatabase;
-  readonly #options: TransactionOptions;
-
-  constructor(database: SqliteDatabase, options: TransactionOptions) {
-    this.#database = database;
-    this.#options = options;
-  }
+export function transactions(database: SqliteDatabase, options: TransactionOptions) {
+  return { writes, passengers, chore: carryOut };
 
   /**
    * Writes the first of a list, and some passengers. Each write learns its end.
    *
    * @returns the error of the database if it has failed.
    */
-  writes(waiting: Write[], withPassengers = true): unknown {
-    const passenger =
-      withPassengers && this.#options.passenger?.waits() ? this.#options.passenger : undefined;
-    const isSpent = this.#budget(budgetMs.writes);
+  function writes(waiting: Write[], withPassengers = true): unknown {
+    const passenger = withPassengers && options.passenger?.waits() ? options.passenger : undefined;
+    const isSpent = budget(budgetMs.writes);
     const taken: Write[] = [];
     const refused = new Map<Write, unknown>();
     try {
-      this.#commit(() => {
+      commit(() => {
         for (const one of waiting) {
           if (taken.length >= mostWrites || (taken.length > 0 && isSpent())) break;
           taken.push(one);
@@ -91,12 +84,12 @@ export class Transactions {
             refused.set(one, error);
           }
         }
-        passenger?.write(this.#room('few'));
+        passenger?.write(room('few'));
       });
     } catch (error) {
       if (isSluiceError(error, 'database-busy')) throw error;
       passenger?.written(false);
-      if (passenger !== undefined) return this.writes(waiting, false); // it may have been too much
+      if (passenger !== undefined) return writes(waiting, false); // it may have been too much
       for (const one of waiting.splice(0, Math.max(1, taken.length))) one.failed(error);
       return error;
     }
@@ -108,10 +101,10 @@ export class Transactions {
   }
 
   /** Writes passengers alone, and gives up those that cannot be written. */
-  passengers(): void {
-    const { passenger } = this.#options;
+  function passengers(): void {
+    const { passenger } = options;
     try {
-      this.#commit(() => passenger?.write(this.#room('many')));
+      commit(() => passenger?.write(room('many')));
     } catch (error) {
       if (isSluiceError(error, 'database-busy')) throw error;
       passenger?.written(false);
@@ -121,11 +114,11 @@ export class Transactions {
   }
 
   /** Does the first chore of a list. */
-  chore(chores: Write[]): void {
+  function carryOut(chores: Write[]): void {
     const [chore] = chores;
     if (chore === undefined) return;
     try {
-      this.#commit(chore.run);
+      commit(chore.run);
     } catch (error) {
       if (isSluiceError(error, 'database-busy')) throw error;
       chores.shift();
@@ -136,21 +129,21 @@ export class Transactions {
     chore.done();
   }
 
-  #commit(work: () => void): void {
-    const { guard } = this.#options;
-    this.#database.transaction(() => {
+  function commit(work: () => void): void {
+    const { guard } = options;
+    database.transaction(() => {
       guard?.entering();
       work();
     });
     guard?.leaving();
   }
 
-  #room(size: keyof typeof passengerCharacters): PassengerRoom {
-    return { characters: passengerCharacters[size], isSpent: this.#budget(budgetMs.passengers) };
+  function room(size: keyof typeof passengerCharacters): PassengerRoom {
+    return { characters: passengerCharacters[size], isSpent: budget(budgetMs.passengers) };
   }
 
-  #budget(ms: number): () => boolean {
-    const { clock } = this.#options;
+  function budget(ms: number): () => boolean {
+    const { clock } = options;
     const untilMs = clock.monotonicMs() + ms;
     return () => clock.monotonicMs() >= untilMs;
   }

@@ -31,6 +31,8 @@ export interface HowRead {
 export interface TableRows {
   /** The number of the next row. */
   nextSeq(): number;
+  /** Is told that a transaction was rolled back: the numbers that it took are free again. */
+  rolledBack(): void;
   /** Adds a row with the next number, or with the one in `seq`. */
   add(values: RowValues): void;
   /** The first row of which a column has a value, without its body. */
@@ -96,6 +98,9 @@ export function tableRows(
 
   return {
     nextSeq: next,
+    rolledBack: () => {
+      nextSeq = undefined;
+    },
     add: (given) => {
       const values = cleaned(given);
       const seq = values['seq'] ?? next();

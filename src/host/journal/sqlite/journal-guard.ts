@@ -2,8 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { statSync } from 'node:fs';
 import { isSluiceError, oneLine, type SluiceError } from '../../../kernel/index.js';
 import { hostError } from '../../errors.js';
-import type { SqliteDatabase, SqliteStatement } from '../../sqlite/open-sqlite.js';
-import type { CommitGuard } from '../commit/transactions.js';
+import type { SqliteDatabase } from '../../sqlite/open-sqlite.js';
 
 /** The files of a journal, by the suffixes of its path. */
 const files = ['', '-wal', '-shm', '-lock'] as const;
@@ -13,100 +12,90 @@ const files = ['', '-wal', '-shm', '-lock'] as const;
  * has taken it over. A journal that is lost stays lost until it is opened again.
  *
  * @example
- * const guard = new JournalGuard(database);
+ * const guard = journalGuard(database);
  * guard.look(); // undefined
  */
-export class JournalGuard implements CommitGuard {
-  readonly #database: SqliteDatabase;
+export function journalGuard(database: SqliteDatabase) {
   /** The token in the database's row of its writer. */
-  readonly #token = randomUUID();
-  readonly #known: ReadonlyMap<string, string | undefined>;
+  const token = randomUUID();
+  let lost: SluiceError | undefined;
+  database.transaction(() => {
+    database.exec(
+      'CREATE TABLE IF NOT EXISTS writer (id INTEGER PRIMARY KEY CHECK (id = 1), token TEXT NOT NULL) STRICT',
+    );
+    database.prepare('INSERT OR REPLACE INTO writer (id, token) VALUES (1, ?)').run(token);
+  });
+  const { path } = database;
+  const paths = path === ':memory:' ? [] : files.map((suffix) => `${path}${suffix}`);
+  const known = new Map(paths.map((one) => [one, identityOf(one)]));
   /** Compiled once, because each commit reads it. */
-  readonly #version: SqliteStatement;
-  #dataVersion: number;
-  #problem: SluiceError | undefined;
-
-  /** Takes the journal over: an earlier owner learns so at its next write. */
-  constructor(database: SqliteDatabase) {
-    this.#database = database;
-    database.transaction(() => {
-      database.exec(
-        'CREATE TABLE IF NOT EXISTS writer (id INTEGER PRIMARY KEY CHECK (id = 1), token TEXT NOT NULL) STRICT',
-      );
-      database.prepare('INSERT OR REPLACE INTO writer (id, token) VALUES (1, ?)').run(this.#token);
-    });
-    const { path } = database;
-    const paths = path === ':memory:' ? [] : files.map((suffix) => `${path}${suffix}`);
-    this.#known = new Map(paths.map((one) => [one, identityOf(one)]));
-    this.#version = database.prepare('PRAGMA data_version');
-    this.#dataVersion = this.#readDataVersion();
-  }
+  const version = database.prepare('PRAGMA data_version');
+  let seenVersion: number = readDataVersion();
+  return { look, fail, entering, leaving, probe };
 
   /**
    * Looks at everything, as each commit does.
    *
    * @returns the reason why nothing may be acknowledged: for good, or because the disk could not be read this time.
    */
-  look(): SluiceError | undefined {
-    if (this.#problem === undefined && this.#database.isOpen)
+  function look(): SluiceError | undefined {
+    if (lost === undefined && database.isOpen)
       try {
-        this.#lookAtFiles();
-        this.#lookAtWriter();
+        lookAtFiles();
+        lookAtWriter();
       } catch (error) {
         if (!isSluiceError(error)) throw error;
         return error;
       }
-    return this.#problem;
+    return lost;
   }
 
   /** Ends all acknowledging, for a reason that somebody else has found. */
-  fail(problem: SluiceError): void {
-    this.#problem ??= problem;
+  function fail(problem: SluiceError): void {
+    lost ??= problem;
   }
 
-  entering(): void {
-    this.#lookAtWriter();
-    if (this.#problem !== undefined) throw this.#problem;
+  function entering(): void {
+    lookAtWriter();
+    if (lost !== undefined) throw lost;
   }
 
-  leaving(): void {
-    this.#lookAtFiles();
-    if (this.#problem !== undefined) throw this.#problem;
+  function leaving(): void {
+    lookAtFiles();
+    if (lost !== undefined) throw lost;
   }
 
   /** Shows that the database takes writes, by a write that needs room. */
-  probe(): void {
-    const write = this.#database.prepare('UPDATE writer SET token = ? WHERE id = 1');
-    write.run(this.#token + ' '.repeat(16_384));
-    write.run(this.#token);
+  function probe(): void {
+    const write = database.prepare('UPDATE writer SET token = ? WHERE id = 1');
+    write.run(token + ' '.repeat(16_384));
+    write.run(token);
   }
 
-  #lookAtFiles(): void {
-    for (const [path, was] of this.#known) {
+  function lookAtFiles(): void {
+    for (const [path, was] of known) {
       const is = identityOf(path);
       if (is === was) continue;
-      this.#lose(
-        is === undefined ? `${path} is not there any more` : `${path} is another file now`,
-      );
+      lose(is === undefined ? `${path} is not there any more` : `${path} is another file now`);
       return;
     }
   }
 
   /** Looks at the writer's row, if somebody else has changed the database. */
-  #lookAtWriter(): void {
-    const dataVersion = this.#readDataVersion();
-    if (dataVersion === this.#dataVersion) return;
-    const row = this.#database.prepare('SELECT token FROM writer WHERE id = 1').get();
-    this.#dataVersion = dataVersion;
-    if (row?.['token'] !== this.#token) this.#lose('another process has opened it for writing');
+  function lookAtWriter(): void {
+    const dataVersion = readDataVersion();
+    if (dataVersion === seenVersion) return;
+    const row = database.prepare('SELECT token FROM writer WHERE id = 1').get();
+    seenVersion = dataVersion;
+    if (row?.['token'] !== token) lose('another process has opened it for writing');
   }
 
-  #lose(problem: string): void {
-    this.#problem ??= hostError('journal-lost', { path: this.#database.path, problem });
+  function lose(problem: string): void {
+    lost ??= hostError('journal-lost', { path: database.path, problem });
   }
 
-  #readDataVersion(): number {
-    return Number(this.#version.get()?.['data_version'] ?? 0);
+  function readDataVersion(): number {
+    return Number(version.get()?.['data_version'] ?? 0);
   }
 }
 

@@ -3,7 +3,7 @@ import type { SqliteDatabase } from '../../sqlite/open-sqlite.js';
 import { isCheckedWhole, openJournalFile } from '../file/journal-file.js';
 import { lockJournal } from '../file/journal-lock.js';
 import type { JournalOptions, SqliteJournal } from './journal-options.js';
-import { FileJournal } from './sqlite-journal.js';
+import { fileJournal } from './sqlite-journal.js';
 
 /** Milliseconds that opening waits for another process, and for which one step of it may block. */
 const openLockWaitMs = 5_000;
@@ -33,7 +33,7 @@ export async function openJournal(
     let database: SqliteDatabase | undefined;
     try {
       database = openJournalFile(path, how);
-      const journal = new FileJournal(database, lock, options);
+      const journal = fileJournal(database, lock, options);
       database.exec('PRAGMA busy_timeout = 0'); // from now on another process is waited for without blocking
       if (!isWhole) journal.checkLater();
       return journal;

@@ -3,13 +3,13 @@ import { isSluiceError, systemClock } from '../../../kernel/index.js';
 import { logDamage } from '../../sqlite/log-damage.js';
 import type { SqliteDatabase } from '../../sqlite/open-sqlite.js';
 import type { SqliteValue } from '../../sqlite/sqlite-values.js';
-import { isOfKind } from '../audit-mark.js';
 import { readPastDamage } from '../damage/read-past-damage.js';
 import { isCheckedWhole, openJournalFile, readerCheckBytes } from '../file/journal-file.js';
 import {
   type DispatchFilter,
   type DispatchRecord,
   defaultLimit,
+  isOneOf,
   type JournalReader,
   openUpdates,
   type SendFilter,
@@ -18,6 +18,7 @@ import {
   type UpdateRecord,
 } from '../journal.js';
 import { type JournalCounts, mostCounted } from '../journal-counts.js';
+import { isOfKind } from '../record-kind.js';
 import {
   dispatchesTable,
   type RecordTable,
@@ -36,44 +37,37 @@ const fewestRows = 16;
 const mostRows = 512;
 const charactersAtOnce = 512 * 1024;
 
-/**
- * Reads the tables of an open journal. A damaged row is told to `onDamaged` and left out; without a listener it is
- * an error.
- */
-export class SqliteReader implements JournalReader, AsyncDisposable {
-  readonly #database: SqliteDatabase;
-  readonly #tables = new Map<string, TableRows>();
-  readonly #onDamaged: ((damage: Damage) => void) | undefined;
-  #keyValues: KeyValueReader | undefined;
+/** Reads the records of an open journal, as `sqliteReader` does. */
+export function sqliteRecords(
+  database: SqliteDatabase,
+  onDamaged?: (damage: Damage) => void,
+): Omit<JournalReader, 'keyValues' | 'close'> {
+  const tables = new Map<string, TableRows>();
+  return { updates, sends, dispatches, counts };
 
-  constructor(database: SqliteDatabase, onDamaged?: (damage: Damage) => void) {
-    this.#database = database;
-    this.#onDamaged = onDamaged;
+  async function updates(filter: UpdateFilter = {}): Promise<readonly UpdateRecord[]> {
+    return slices(updatesTable, filter);
   }
 
-  async updates(filter: UpdateFilter = {}): Promise<readonly UpdateRecord[]> {
-    return this.#slices(updatesTable, filter);
-  }
-
-  async sends(filter: SendFilter = {}): Promise<readonly SendRecord[]> {
-    return this.#slices(sendsTable, filter);
+  async function sends(filter: SendFilter = {}): Promise<readonly SendRecord[]> {
+    return slices(sendsTable, filter);
   }
 
   /** One dispatch is looked for where its id says that it may be, and then everywhere. */
-  async dispatches(filter: DispatchFilter = {}): Promise<readonly DispatchRecord[]> {
+  async function dispatches(filter: DispatchFilter = {}): Promise<readonly DispatchRecord[]> {
     const isOf = (row: DispatchRecord): readonly DispatchRecord[] =>
       dispatchesOf(row).filter((one) => isWanted(one, filter));
     const { eventId, ...others } = filter;
-    if (eventId === undefined) return this.#slices(dispatchesTable, filter, isOf);
-    const near = await this.#slices(dispatchesTable, filter, isOf);
-    return near.length > 0 ? near : this.#slices(dispatchesTable, others, isOf);
+    if (eventId === undefined) return slices(dispatchesTable, filter, isOf);
+    const near = await slices(dispatchesTable, filter, isOf);
+    return near.length > 0 ? near : slices(dispatchesTable, others, isOf);
   }
 
-  async counts(): Promise<JournalCounts> {
+  async function counts(): Promise<JournalCounts> {
     const count = (table: string, condition: string): Record<string, number> => {
       const states = `SELECT state FROM ${table} WHERE ${condition} LIMIT ${mostCounted}`;
       const sql = `SELECT state, count(*) AS rows FROM (${states}) GROUP BY state`;
-      const rows = this.#database.prepare(sql).all();
+      const rows = database.prepare(sql).all();
       return Object.fromEntries(rows.map((row) => [String(row['state']), Number(row['rows'])]));
     };
     return {
@@ -82,21 +76,7 @@ export class SqliteReader implements JournalReader, AsyncDisposable {
     };
   }
 
-  get keyValues(): KeyValueReader {
-    const now = () => systemClock.now();
-    return (this.#keyValues ??= keyValueReader(keyValueRows(this.#database, this.#onDamaged), now));
-  }
-
-  async close(): Promise<void> {
-    this.#database.close();
-  }
-
-  /** Many rows are read in slices, and the event loop runs in between: each row is as it was when it was read. */
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.close();
-  }
-
-  async #slices<Row extends { readonly seq: number }>(
+  async function slices<Row extends { readonly seq: number }>(
     table: RecordTable<Row>,
     filter: RowFilter,
     recordsOf: (row: Row) => readonly Row[] = (row) => [row],
@@ -112,7 +92,7 @@ export class SqliteReader implements JournalReader, AsyncDisposable {
         read++;
         afterSeq = Math.max(afterSeq, Number(seq));
       };
-      for (const row of this.#rows(table, { ...filter, afterSeq, limit }, sawRow)) {
+      for (const row of readRows(table, { ...filter, afterSeq, limit }, sawRow)) {
         sawRow(row.seq);
         characters += lengthOf(row);
         all.push(...recordsOf(row));
@@ -127,7 +107,7 @@ export class SqliteReader implements JournalReader, AsyncDisposable {
     return all.slice(0, most);
   }
 
-  #rows<Row>(
+  function readRows<Row>(
     table: RecordTable<Row>,
     filter: RowFilter,
     sawDamaged: (seq: unknown) => void,
@@ -162,35 +142,58 @@ export class SqliteReader implements JournalReader, AsyncDisposable {
       if (states.every((state) => isOneOf(openUpdates, state))) where(isOpenUpdate);
     }
     const condition = conditions.length === 0 ? 'true' : conditions.join(' AND ');
-    const tell = this.#onDamaged;
-    const onDamaged =
-      tell &&
+    const tell =
+      onDamaged &&
       ((one: Damage): void => {
         if (one.row !== undefined) sawDamaged(one.row['seq']);
-        tell(one);
+        onDamaged(one);
       });
     const most = Math.max(0, Math.trunc(limit ?? defaultLimit));
     try {
-      return this.#rowsOf(table)
-        .read(`${condition} ORDER BY seq LIMIT ?`, [...values, most], { onDamaged, withoutBody })
+      return rowsOf(table)
+        .read(`${condition} ORDER BY seq LIMIT ?`, [...values, most], {
+          onDamaged: tell,
+          withoutBody,
+        })
         .map(table.record);
     } catch (error) {
-      if (onDamaged === undefined || !isSluiceError(error, 'database-damaged')) throw error;
-      const { rows, problem } = readPastDamage(this.#database, table, condition, values);
+      if (tell === undefined || !isSluiceError(error, 'database-damaged')) throw error;
+      const { rows, problem } = readPastDamage(database, table, condition, values);
       if (problem !== undefined)
-        onDamaged({ table: table.name, problem: `${table.name} cannot be read whole: ${problem}` });
-      return goodRows(table, rows, onDamaged).slice(0, most).map(table.record);
+        tell({ table: table.name, problem: `${table.name} cannot be read whole: ${problem}` });
+      return goodRows(table, rows, tell).slice(0, most).map(table.record);
     }
   }
 
-  #rowsOf(table: RecordTable<unknown>): TableRows {
-    let rows = this.#tables.get(table.name);
+  function rowsOf(table: RecordTable<unknown>): TableRows {
+    let rows = tables.get(table.name);
     if (rows === undefined) {
-      rows = tableRows(this.#database, table);
-      this.#tables.set(table.name, rows);
+      rows = tableRows(database, table);
+      tables.set(table.name, rows);
     }
     return rows;
   }
+}
+
+/**
+ * Reads the tables of an open journal. A damaged row is told to `onDamaged` and left out; without a listener it is
+ * an error.
+ */
+export function sqliteReader(
+  database: SqliteDatabase,
+  onDamaged?: (damage: Damage) => void,
+): JournalReader & AsyncDisposable {
+  const close = async (): Promise<void> => database.close();
+  const now = () => systemClock.now();
+  let keyValues: KeyValueReader | undefined;
+  return {
+    ...sqliteRecords(database, onDamaged),
+    get keyValues() {
+      return (keyValues ??= keyValueReader(keyValueRows(database, onDamaged), now)); // a damaged journal may have no such table
+    },
+    close,
+    [Symbol.asyncDispose]: close,
+  };
 }
 
 function dispatchesOf(row: DispatchRecord): readonly DispatchRecord[] {
@@ -221,10 +224,6 @@ function lengthOf(row: object): number {
   return 200 + ('body' in row && typeof row.body === 'string' ? row.body.length : 0);
 }
 
-function isOneOf(states: readonly string[], state: string): boolean {
-  return states.includes(state);
-}
-
 /** The options of reading a journal. */
 export interface ReadOptions {
   /** Is told of each damage, which is then read past. Without it damage is an error. */
@@ -245,7 +244,7 @@ export async function readJournal(
   { onDamaged }: ReadOptions = {},
 ): Promise<JournalReader & AsyncDisposable> {
   const how = { readonly: true, wholeCheckBytes: readerCheckBytes };
-  if (onDamaged === undefined) return new SqliteReader(openJournalFile(path, how));
+  if (onDamaged === undefined) return sqliteReader(openJournalFile(path, how));
   const inLog = logDamage(path);
   if (inLog !== undefined) onDamaged({ problem: inLog });
   const database = openJournalFile(path, { ...how, isDamageExpected: true });
@@ -255,5 +254,5 @@ export async function readJournal(
     if (!isSluiceError(error, 'database-damaged')) throw error;
     onDamaged({ problem: String(error.details['problem']) });
   }
-  return new SqliteReader(database, onDamaged);
+  return sqliteReader(database, onDamaged);
 }

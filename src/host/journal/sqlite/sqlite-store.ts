@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { isPrompt, type TranscriptEntry } from '../../../stream/index.js';
-import type { SqliteDatabase, SqliteRow } from '../../sqlite/open-sqlite.js';
+import type { SqliteDatabase } from '../../sqlite/open-sqlite.js';
 import type { SessionRecord, Store } from '../../transcript/store.js';
 import { type CleanText, cleanBody } from '../clean-body.js';
 import type { GroupCommit } from '../commit/group-commit.js';
@@ -114,7 +114,7 @@ export function sqliteStore(
       for (let after = 0; ; ) {
         const wanted = [sessionId, after, page];
         const rows = transcripts.read('session_id = ? AND seq > ? ORDER BY seq LIMIT ?', wanted);
-        entries.push(...rows.map(entryOf));
+        entries.push(...rows.map(({ body }) => JSON.parse(String(body)) as TranscriptEntry));
         const last = rows.at(-1);
         if (last === undefined || rows.length < page) return entries;
         after = Number(last['seq']);
@@ -126,8 +126,4 @@ export function sqliteStore(
       return tails.size(sessionId) ?? sizeOf(sessionId);
     },
   };
-}
-
-function entryOf({ body }: SqliteRow): TranscriptEntry {
-  return JSON.parse(String(body)) as TranscriptEntry; // as it was appended
 }

@@ -1,9 +1,9 @@
 import { systemClock } from '../../../kernel/index.js';
 import { openJournalFile, readerCheckBytes } from '../file/journal-file.js';
 import type { Journal, JournalReader } from '../journal.js';
-import { journalChanges } from '../journal-changes.js';
+import { journalChanges, writtenChanges } from '../journal-changes.js';
 import { sqliteKeyValues } from './sqlite-key-values.js';
-import { SqliteReader } from './sqlite-reader.js';
+import { sqliteRecords } from './sqlite-reader.js';
 import { sqliteRows } from './sqlite-rows.js';
 
 /** A journal that an operator looks after. */
@@ -26,21 +26,10 @@ export async function tendJournal(path: string): Promise<TendedJournal> {
   const how = { wholeCheckBytes: readerCheckBytes };
   openJournalFile(path, { ...how, readonly: true }).close(); // a file that is not there is not made
   const database = openJournalFile(path, { wholeCheckBytes: 0 }); // it was looked at
-  const { retry, purge } = journalChanges(sqliteRows(database), systemClock);
-  const keyValues = sqliteKeyValues(database, {
-    now: () => systemClock.now(),
-    write: async (work) => database.transaction(work),
-  });
-  const reader = new SqliteReader(database);
-  return {
-    updates: (filter) => reader.updates(filter),
-    sends: (filter) => reader.sends(filter),
-    dispatches: (filter) => reader.dispatches(filter),
-    counts: () => reader.counts(),
-    close: () => reader.close(),
-    [Symbol.asyncDispose]: () => reader.close(),
-    keyValues,
-    retry: async (eventId: string) => database.transaction(() => retry(eventId)),
-    purge: async (eventId?: string) => database.transaction(() => purge(eventId)),
-  };
+  const write = async <T>(work: () => T): Promise<T> => database.transaction(work);
+  const { retry, purge } = writtenChanges(journalChanges(sqliteRows(database), systemClock), write);
+  const keyValues = sqliteKeyValues(database, { now: () => systemClock.now(), write });
+  const close = async (): Promise<void> => database.close();
+  const reader = sqliteRecords(database);
+  return { ...reader, keyValues, retry, purge, close, [Symbol.asyncDispose]: close };
 }

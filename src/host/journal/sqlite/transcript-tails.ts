@@ -14,10 +14,10 @@ interface Held {
 
 /** The newest messages of one transcript, oldest first. */
 interface Tail {
-  readonly held: readonly Held[];
-  readonly characters: number;
+  readonly held: Held[];
+  characters: number;
   /** The size of the whole transcript. */
-  readonly size: TranscriptSize;
+  size: TranscriptSize;
   /** The most messages that were asked for, counted from the newest. */
   wanted: number;
 }
@@ -87,11 +87,14 @@ export class TranscriptTails {
   added(sessionId: string, message: KeptMessage): void {
     const tail = this.#tails.get(sessionId);
     if (tail === undefined || message.messages <= tail.size.messages) return;
-    if (message.messages > tail.size.messages + 1) this.forget(sessionId);
-    else {
-      const held = [...tail.held, heldOf(message)].slice(-tail.wanted);
-      this.#hold(sessionId, held, sizeOf(message), tail.wanted);
-    }
+    this.forget(sessionId);
+    if (message.messages > tail.size.messages + 1) return;
+    const one = heldOf(message);
+    tail.held.push(one);
+    tail.characters += one.characters;
+    while (tail.held.length > tail.wanted) tail.characters -= tail.held.shift()?.characters ?? 0;
+    tail.size = sizeOf(message);
+    this.#keep(sessionId, tail);
   }
 
   /** Lets go of a transcript. */
@@ -100,11 +103,15 @@ export class TranscriptTails {
     this.#tails.delete(sessionId);
   }
 
-  #hold(sessionId: string, held: readonly Held[], size: TranscriptSize, wanted: number): void {
+  #hold(sessionId: string, held: Held[], size: TranscriptSize, wanted: number): void {
     this.forget(sessionId);
     const characters = held.reduce((sum, one) => sum + one.characters, 0);
-    this.#tails.set(sessionId, { held, characters, size, wanted });
-    this.#characters += characters;
+    this.#keep(sessionId, { held, characters, size, wanted });
+  }
+
+  #keep(sessionId: string, tail: Tail): void {
+    this.#tails.set(sessionId, tail);
+    this.#characters += tail.characters;
     for (const oldest of this.#tails.keys()) {
       if (this.#characters <= this.#mostCharacters) return;
       this.forget(oldest);

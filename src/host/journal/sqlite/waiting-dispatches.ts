@@ -2,6 +2,7 @@ import type { Clock, TimerHandle } from '../../../kernel/index.js';
 import type { SqliteDatabase } from '../../sqlite/open-sqlite.js';
 import type { CleanText } from '../clean-body.js';
 import type { Passenger, PassengerRoom } from '../commit/transactions.js';
+import { countOf, gapRow } from '../gap-row.js';
 import type { JournalStats, NewDispatch } from '../journal.js';
 import { dispatchesTable } from '../rows/journal-rows.js';
 import { packedMark, packedRow } from '../rows/packed-dispatches.js';
@@ -34,6 +35,8 @@ export class WaitingDispatches implements Passenger {
   #due: TimerHandle | undefined;
   #kept = 0;
   #dropped = 0;
+  /** Those among them that no record of the journal tells of yet. */
+  #untold = 0;
 
   /** @param onDue is called to write them. */
   constructor(database: SqliteDatabase, clock: Clock, onDue: () => void, clean: CleanText) {
@@ -46,9 +49,10 @@ export class WaitingDispatches implements Passenger {
   add(dispatch: NewDispatch): void {
     const { length } = dispatch.body;
     if (this.#isClosed || this.#characters + length > mostCharacters) {
-      this.#dropped++;
+      this.#lose(1);
       return;
     }
+    if (this.#untold > 0) this.#tellLost();
     this.#characters += length;
     this.#waiting.push(dispatch);
     if (this.#due !== undefined) return;
@@ -78,7 +82,8 @@ export class WaitingDispatches implements Passenger {
 
   write({ characters, isSpent }: PassengerRoom): void {
     let written = 0;
-    this.#inHand = 0; // a transaction before this one may have been rolled back
+    if (this.#inHand > 0) this.#rows.rolledBack(); // nobody was told of the end of that transaction
+    this.#inHand = 0;
     while (this.#inHand < this.#waiting.length && !(this.#inHand > 0 && isSpent())) {
       const from = this.#inHand;
       for (const one of this.#waiting.slice(from, from + mostTogether)) {
@@ -95,7 +100,11 @@ export class WaitingDispatches implements Passenger {
   #writeByMessage(dispatches: readonly NewDispatch[]): void {
     const groups = new Map<string, { of: NewDispatch[]; characters: number }>();
     for (const one of dispatches) {
-      const { correlationId, body } = one;
+      const { correlationId, body, omitted } = one;
+      if (omitted === 'gap') {
+        for (const { of } of groups.values()) this.#add(of);
+        groups.clear(); // what comes behind it is not written before it
+      }
       const known = groups.get(correlationId);
       if (known !== undefined && known.characters + body.length <= mostOfRow) {
         known.of.push(one);
@@ -128,8 +137,27 @@ export class WaitingDispatches implements Passenger {
     const gone = this.#waiting.splice(0, this.#inHand);
     this.#inHand = 0;
     for (const { body } of gone) this.#characters -= body.length;
-    if (isKept) this.#kept += gone.length;
-    else this.#dropped += gone.length;
+    const gaps = gone.filter(({ omitted }) => omitted === 'gap');
+    if (isKept) {
+      this.#kept += gone.length - gaps.length;
+      return;
+    }
+    this.#rows.rolledBack();
+    this.#lose(gone.length - gaps.length);
+    for (const gap of gaps) this.#untold += countOf(gap);
+  }
+
+  #lose(count: number): void {
+    this.#dropped += count;
+    this.#untold += count;
+  }
+
+  /** Keeps how many were lost, in their place. */
+  #tellLost(): void {
+    const gap = gapRow(this.#untold, this.#clock.now());
+    this.#untold = 0;
+    this.#characters += gap.body.length;
+    this.#waiting.push(gap);
   }
 
   drop(): void {

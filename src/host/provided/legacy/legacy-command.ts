@@ -1,6 +1,11 @@
-import { definedFields, oneLine } from '../../kernel/index.js';
-import type { LegacyCommand, LegacyCommandContext, LegacyPlugin } from '../../legacy/index.js';
-import type { ChatAnswer, ChatCommand, ChatCommandContext } from './chat-commands.js';
+import { definedFields, isFields, oneLine } from '../../../kernel/index.js';
+import type { LegacyCommand, LegacyCommandContext, LegacyPlugin } from '../../../legacy/index.js';
+import {
+  type ChatAnswer,
+  type ChatCommand,
+  type ChatCommandContext,
+  refusal,
+} from '../chat-commands.js';
 
 /** Characters of a command's arguments that are handed on. */
 const maxArgsLength = 4_096;
@@ -38,7 +43,7 @@ function chatCommandOf(plugin: LegacyPlugin, command: LegacyCommand): ChatComman
     run: async (context) => {
       const called = contextOf(plugin, context);
       if (called.args !== undefined && command.acceptsArgs !== true)
-        return refused(`"/${name}" takes nothing after its name.`);
+        return refusal(`"/${name}" takes nothing after its name.`);
       let reply: unknown;
       try {
         reply = await answer.call(command, called);
@@ -75,10 +80,6 @@ function contextOf(
   };
 }
 
-function refused(text: string): ChatAnswer {
-  return { text, error: text };
-}
-
 /** Turns the return value of a command into an answer. It comes from outside: a value that is no reply says nothing. */
 function answerOf(reply: unknown): ChatAnswer {
   if (typeof reply === 'string') return { text: reply };
@@ -97,10 +98,6 @@ function answerOf(reply: unknown): ChatAnswer {
       ...(audioAsVoice === true && { asVoice: true }),
     })),
     ...(isError === true && { error: said || 'it failed' }),
-    ...(isRecord(channelData) && { metadata: { channelData } }),
+    ...(isFields(channelData) && { metadata: { channelData } }),
   };
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

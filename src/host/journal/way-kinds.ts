@@ -1,0 +1,15 @@
+/**
+ * The kinds of the records of a way. `dispatch`: a stage has ended. `audit`: an audited handler has settled. `update`: a message
+ * was taken in, begun or ended. `lane`: its turn has come. `question`: a human was asked, or has answered. `send`: a reply was
+ * prepared, or has ended. `attempt`: a channel was given a send. `gap`: records are missing.
+ */
+export const wayKinds = [
+  ...(['dispatch', 'audit', 'update', 'lane'] as const),
+  ...(['question', 'send', 'attempt', 'gap'] as const),
+] as const;
+
+/** The kind of a record of a way. */
+export type WayKind = (typeof wayKinds)[number];
+
+/** The kinds of records that stand among the dispatches, each marked in the place of why payloads are left out. */
+export type RecordMark = Exclude<WayKind, 'dispatch'>;

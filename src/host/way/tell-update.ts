@@ -1,0 +1,24 @@
+import { definedFields } from '../../kernel/index.js';
+import type { UpdateFact } from './way-record.js';
+import type { WayRecorder } from './way-recorder.js';
+
+/** Records a step of an update. */
+export function tellUpdate(
+  { way }: { readonly way: WayRecorder },
+  eventId: string,
+  state: UpdateFact['state'],
+  more: {
+    readonly [F in 'channel' | 'accountId' | 'outcome' | 'agentId' | 'sessionKey' | 'reason']?:
+      | UpdateFact[F]
+      | undefined;
+  } = {},
+): void {
+  const { channel, accountId, outcome, agentId, sessionKey, reason } = more;
+  way.record(() => ({
+    kind: 'update',
+    id: eventId,
+    correlationId: eventId,
+    state,
+    ...definedFields({ channel, accountId, outcome, agentId, sessionKey, reason }),
+  }));
+}

@@ -1,0 +1,105 @@
+import {
+  type Clock,
+  type Kernel,
+  type KernelOptions,
+  type Logger,
+  silentLogger,
+  systemClock,
+  type Tap,
+} from '../../kernel/index.js';
+import type { LiveFact, NewFact } from './way-record.js';
+
+/** Hears each fact when it has happened. An error that it throws is logged, and changes nothing. */
+export type WayListener = (fact: LiveFact) => void;
+
+/** The one place where the facts of a host come together. */
+export interface WayRecorder {
+  /** Somebody listens. */
+  readonly isHeard: boolean;
+  /** Hears every fact from now on. */
+  listen(listener: WayListener): Disposable;
+  /** Records a fact, which is made only if somebody listens. */
+  record(make: () => NewFact): void;
+  /**
+   * Options for the kernel of the host: it tells of its dispatches from the first one on, with a trace. Without a listener there
+   * are none, and nothing is paid.
+   */
+  kernelOptions(): Pick<KernelOptions, 'tap' | 'trace'>;
+  /** Taps a kernel that was not made with `kernelOptions`, as long as somebody listens. */
+  attach(kernel: Kernel): void;
+}
+
+/**
+ * Makes a recorder (sight §1). Give the same one to the kernel and to the host.
+ *
+ * @example
+ * const way = wayRecorder();
+ * using _lines = way.listen((fact) => console.log(fact.atMs, fact.kind, fact.id));
+ * const kernel = createKernel(way.kernelOptions());
+ * const host = createHost({ kernel, way, agents, channels });
+ */
+export function wayRecorder({
+  clock = systemClock,
+  logger = silentLogger,
+}: {
+  readonly clock?: Clock;
+  readonly logger?: Logger;
+} = {}): WayRecorder {
+  let listeners: readonly WayListener[] = [];
+  let kernel: Kernel | undefined;
+  let tapped: Disposable | undefined;
+  let isBuiltIn = false;
+
+  const tell = (fact: LiveFact): void => {
+    for (const listener of listeners)
+      try {
+        listener(fact);
+      } catch (error) {
+        logger.error('a listener of the ways failed', { error });
+      }
+  };
+  const tap: Tap = {
+    outcome: (outcome) => {
+      const { eventId: id, correlationId, occurredAt: atMs } = outcome.event;
+      tell({ kind: 'dispatch', id, correlationId, atMs, outcome });
+    },
+    audit: (record, event) => {
+      const { eventId: parentId, correlationId, occurredAt: atMs } = event;
+      const id = `${parentId}/${record.extensionId}/${record.contributionId}`;
+      tell({ kind: 'audit', id, parentId, correlationId, atMs, record, event });
+    },
+  };
+  const change = (next: readonly WayListener[]): void => {
+    listeners = next;
+    if (isBuiltIn || kernel === undefined) return;
+    if (next.length > 0) tapped ??= kernel.tap(tap);
+    else {
+      tapped?.[Symbol.dispose]();
+      tapped = undefined;
+    }
+  };
+
+  return {
+    get isHeard() {
+      return listeners.length > 0;
+    },
+    listen: (listener) => {
+      const own: WayListener = (fact) => listener(fact); // the same function may listen twice
+      change([...listeners, own]);
+      return { [Symbol.dispose]: () => change(listeners.filter((one) => one !== own)) };
+    },
+    record: (make) => {
+      if (listeners.length === 0) return;
+      tell({ atMs: clock.now(), ...make() });
+    },
+    kernelOptions: () => {
+      if (listeners.length === 0) return {};
+      isBuiltIn = true;
+      return { tap, trace: true };
+    },
+    attach: (given) => {
+      kernel = given;
+      change(listeners);
+    },
+  };
+}
