@@ -48,6 +48,16 @@ const commands: readonly CommandEntry[] = [
     load: async () => (await import('./check-plugin/check-plugin.js')).addCheckPlugin,
   },
   {
+    name: 'plugin',
+    summary: 'add, list, check and remove OpenClaw plugins, and use what they bring',
+    load: async () => (await import('./plugin/plugin.js')).addPluginCommand,
+  },
+  {
+    name: 'migrate',
+    summary: 'write the extension that is to take the place of an OpenClaw plugin',
+    load: async () => (await import('./migrate/migrate.js')).addMigrate,
+  },
+  {
     name: 'doctor',
     summary: 'check everything a host would run with',
     load: async () => (await import('./doctor/doctor.js')).addDoctor,
@@ -61,6 +71,11 @@ const commands: readonly CommandEntry[] = [
     name: 'journal',
     summary: 'look into the journal of a host, and after its dead letters',
     load: async () => (await import('./journal/journal.js')).addJournal,
+  },
+  {
+    name: 'events',
+    summary: 'print what a journal tells, for other programs',
+    load: async () => (await import('./events/events.js')).addEvents,
   },
   {
     name: 'store',
@@ -147,7 +162,8 @@ function argumentError(
   program: Command,
   args: readonly string[],
 ): CommandError {
-  const names = program.commands.map((command) => command.name());
+  const named = namedCommand(program, args);
+  const names = named.commands.map((command) => command.name());
   if (error.code === 'commander.help')
     return badArguments('no command was given', `Commands: ${names.join(', ')}.`);
   const what = error.message
@@ -156,11 +172,22 @@ function argumentError(
     .trim();
   if (error.code === 'commander.unknownCommand')
     return new CommandError('unknown-command', what, `Commands: ${names.join(', ')}.`);
-  const command = names.find((name) => args.includes(name));
-  const help = command === undefined ? 'sluice --help' : `sluice ${command} --help`;
+  const path = named.parent?.parent ? `${named.parent.name()} ${named.name()}` : named.name();
+  const help = named === program ? 'sluice --help' : `sluice ${path} --help`;
   const ofChannel =
-    error.code === 'commander.unknownOption' && command === 'run'
+    error.code === 'commander.unknownOption' && path === 'run'
       ? ' A channel brings options of its own: `sluice run --channel NAME --help`.'
       : '';
   return badArguments(what, `See \`${help}\`.${ofChannel}`);
+}
+
+/** The command that the words of a command line name, such as `plugin run`; `sluice` itself if they name none. */
+function namedCommand(program: Command, args: readonly string[]): Command {
+  let command = program;
+  for (const word of args.filter((arg) => !arg.startsWith('-'))) {
+    const next = command.commands.find((one) => one.name() === word);
+    if (next === undefined) return command;
+    command = next;
+  }
+  return command;
 }

@@ -1,33 +1,40 @@
 import { existsSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import type { Command } from 'commander';
-import { createKernel, isSluiceError, silentLogger } from '../../kernel/index.js';
-import { loadLegacyPluginFrom } from '../../legacy/index.js';
+import { createKernel, definedFields, isSluiceError, silentLogger } from '../../kernel/index.js';
+import { loadLegacyPluginFrom, type PluginTarget } from '../../legacy/index.js';
+import { readPluginFolder } from '../../legacy/internal.js';
 import { CommandError } from '../errors/command-error.js';
+import { pluginPath } from '../installed/installed-plugins.js';
 import { jsonLine } from '../print/json-line.js';
+import { writeTextFile } from '../print/write-file.js';
 import { type LoadedConfig, readConfigFile } from '../settings/config-file.js';
 import { lineLogger } from '../settings/logger.js';
 import { openclawSetting } from '../settings/settings.js';
 import { type ExitCode, exitCodes } from '../shell/exit-codes.js';
 import type { Shell } from '../shell/shell.js';
+import { pluginMarkdown } from './plugin-markdown.js';
 import { pluginMentions } from './plugin-mentions.js';
 import { type PluginReport, reportOn, reportOnFailure } from './plugin-report.js';
 import { pluginView } from './plugin-view.js';
 
-interface CheckOptions {
+/** The options of a check. */
+export interface CheckOptions {
   readonly config?: string;
   readonly strictPlugins?: boolean;
   readonly openclaw?: string;
   readonly json?: boolean;
+  readonly report?: string;
   readonly debug?: boolean;
 }
 
 const help = `
-The path is a plugin's folder, the one with openclaw.plugin.json, or the name of an
-installed package. Its module is imported and its register function runs, on a pipeline
-of its own; its services, commands and channels do not. Its source is searched, by name,
-for all that it would ask for later. What it imports of openclaw comes from --openclaw,
-from "legacy": { "openclaw": PATH } in the config, from beside the plugin, or from Sluice.
+The path is a plugin's folder, the one with openclaw.plugin.json, a tarball, or the name
+of an installed package. Its module is imported and its register function runs, on a
+pipeline of its own; its services, commands and channels do not. Its source is searched,
+by name, for all that it would ask for later. Its imports of openclaw come from
+--openclaw, from "legacy": { "openclaw": PATH } in the config, from beside the plugin, or
+from Sluice.
 
 With --config, the plugin gets its part of that file: "config" of the plugin with the
 same path, and "openclaw" as the OpenClaw configuration.
@@ -35,12 +42,17 @@ same path, and "openclaw" as the OpenClaw configuration.
 The plugin is loaded as \`sluice run\` loads it: a call of what is not here is skipped, or
 refused with --strict-plugins or "unsupported": "refuse" in the config.
 
-The exit code is 1 if something would not work, and 2 if there is no plugin.
+Each hook, command, tool and so on gets a verdict: it works, works with a named limit, or
+is refused. Differences that no plugin meets by itself are in --json and --report alone.
+
+Exit codes of this command: 0 if all of it works, with limits or without, 1 if a part is
+refused or its code does not load, 2 if there is no plugin.
 
 Examples:
   $ sluice check-plugin ./extensions/thread-ownership
   $ sluice check-plugin ./my-plugin --config sluice.json
-  $ sluice check-plugin ./my-plugin --json`;
+  $ sluice check-plugin ./my-plugin --json
+  $ sluice check-plugin ./my-plugin --report plugin.md`;
 
 /** Adds `sluice check-plugin`, which tells what an OpenClaw plugin becomes here, and which parts of it would not work. */
 export function addCheckPlugin(
@@ -54,6 +66,7 @@ export function addCheckPlugin(
     .option('--strict-plugins', 'refuse what is not here, as `sluice run --strict-plugins` does')
     .option('--openclaw <path>', 'the installed openclaw whose code the plugin imports')
     .option('--json', 'print a line of JSON')
+    .option('--report <file>', 'write the whole report to a file, as Markdown')
     .option('--debug', 'stack traces of errors, and every log line of the plugin')
     .addHelpText('after', help)
     .action(async (path: string, options: CheckOptions) =>
@@ -61,45 +74,89 @@ export function addCheckPlugin(
     );
 }
 
-async function checkPlugin(path: string, options: CheckOptions, shell: Shell): Promise<ExitCode> {
-  const { config: file, json, debug = false } = options;
+/** Checks a plugin, and prints the report on it. */
+export async function checkPlugin(
+  path: string,
+  options: CheckOptions,
+  shell: Shell,
+): Promise<ExitCode> {
+  const { config: file, json } = options;
   const config = file === undefined ? undefined : await readConfigFile(file, shell);
   shell.keepSecrets(config?.secrets ?? []);
-  const kernel = createKernel(); // nothing is dispatched on it
+  const at = await pluginPath(path, config?.folder ?? shell.cwd, shell);
   let report: PluginReport;
-  let code: ExitCode = exitCodes.failed;
   try {
-    await using plugin = await loadLegacyPluginFrom(path, {
-      ...loadOptions(path, config, shell.cwd, options.strictPlugins === true),
-      ...openclawSetting(options.openclaw, config, shell.cwd).legacy,
-      kernel,
-      logger: debug ? lineLogger(shell.stderr, 'debug', shell.stdout.gone) : silentLogger,
-    });
-    const given = resolve(shell.cwd, path);
-    report = reportOn(
-      path,
-      plugin,
-      kernel,
-      pluginMentions(existsSync(given) ? given : dirname(plugin.source)),
-    );
+    report = await inspectPlugin(at, options, config, shell);
   } catch (thrown) {
     if (!isSluiceError(thrown)) throw thrown;
-    const isMissing = thrown.code === 'plugin-not-found';
-    if (json !== true && isMissing)
+    report = reportOnFailure(path, thrown, targetOf(path, shell.cwd));
+    await writeReport(report, options, shell.cwd);
+    if (json !== true && report.verdict === 'not-found')
       throw new CommandError('missing-file', thrown.message, thrown.hint, { cause: thrown });
     if (json !== true) throw thrown;
-    if (isMissing) code = exitCodes.usage;
-    report = reportOnFailure(path, thrown);
+    shell.stdout.lines([jsonLine(report)]);
+    return report.verdict === 'not-found' ? exitCodes.usage : exitCodes.failed;
   }
-  const { palettes, width } = shell;
-  shell.stdout.lines(
+  report = { ...report, path };
+  await writeReport(report, options, shell.cwd);
+  printReport(report, options, shell);
+  return report.works ? exitCodes.ok : exitCodes.failed;
+}
+
+/** Prints a report: for people, or as a line of JSON. */
+export function printReport(
+  report: PluginReport,
+  { json }: Pick<CheckOptions, 'json'>,
+  { stdout, palettes, width }: Shell,
+): void {
+  stdout.lines(
     json === true ? [jsonLine(report)] : pluginView(report, { palette: palettes.stdout, width }),
   );
-  return report.works ? exitCodes.ok : code;
+}
+
+/**
+ * Loads a plugin as `sluice run` does, on a pipeline of its own, and reports on it.
+ *
+ * @throws SluiceError (as a rejection) as of `loadLegacyPluginFrom`.
+ */
+export async function inspectPlugin(
+  path: string,
+  options: CheckOptions,
+  config: LoadedConfig | undefined,
+  shell: Shell,
+): Promise<PluginReport> {
+  const { debug = false } = options;
+  const kernel = createKernel(); // nothing is dispatched on it
+  await using plugin = await loadLegacyPluginFrom(path, {
+    ...loadOptions(path, config, shell.cwd, options.strictPlugins === true),
+    ...openclawSetting(options.openclaw, config, shell.cwd).legacy,
+    kernel,
+    logger: debug ? lineLogger(shell.stderr, 'debug', shell.stdout.gone) : silentLogger,
+  });
+  const given = resolve(shell.cwd, path);
+  const source = existsSync(given) ? given : dirname(plugin.source);
+  return reportOn(path, plugin, kernel, pluginMentions(source));
+}
+
+async function writeReport(
+  report: PluginReport,
+  { report: file }: CheckOptions,
+  cwd: string,
+): Promise<void> {
+  if (file !== undefined) await writeTextFile(resolve(cwd, file), pluginMarkdown(report));
+}
+
+/** The OpenClaw that a plugin was written for; nothing if its folder cannot be read. */
+function targetOf(path: string, cwd: string): PluginTarget | undefined {
+  try {
+    return readPluginFolder(path, cwd).target;
+  } catch {
+    return undefined;
+  }
 }
 
 /** Returns the options with which `sluice run` loads the plugin at a path. */
-function loadOptions(
+export function loadOptions(
   path: string,
   config: LoadedConfig | undefined,
   cwd: string,
@@ -113,6 +170,7 @@ function loadOptions(
     config: openclaw,
     ...(setting?.config !== undefined && { pluginConfig: setting.config }),
     ...(setting?.trusted !== undefined && { trusted: setting.trusted }),
+    ...definedFields({ optionalTools: setting?.optionalTools }),
     ...(setting?.unsupported !== undefined && { unsupported: setting.unsupported }),
     ...(isStrict && { unsupported: 'refuse' as const }),
   };

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { unsupportedMembers } from '../../legacy/index.js';
+import { servedGroups, servedMembers } from '../../legacy/internal.js';
 
 /** A place in a plugin's source that names something which is not supported. */
 export interface PluginMention {
@@ -32,7 +33,8 @@ export function pluginMentions(path: string): readonly PluginMention[] {
     for (const hit of text.matchAll(pattern)) {
       const { method, member } = namedBy(hit[0]);
       const instead = (unsupportedMembers as Readonly<Record<string, string>>)[member];
-      if (instead === undefined || found.has(method)) continue;
+      const isServed = servedMembers.has(method) || servedGroups.has(method);
+      if (instead === undefined || isServed || found.has(method)) continue;
       const line = text.slice(0, hit.index).split('\n').length;
       found.set(method, { method, instead, file: relative(folder, file), line });
     }
@@ -46,6 +48,16 @@ function namedBy(text: string): { readonly method: string; readonly member: stri
   const names = method.split('.');
   const isPart = names[1] === 'runtime' && names[2] !== 'events';
   return { method, member: names.slice(0, isPart ? 3 : names[1] === 'runtime' ? 4 : 2).join('.') };
+}
+
+/** The first line of a plugin's source that a pattern matches: `src/index.ts:12`. */
+export function placeIn(folder: string, pattern: RegExp): string | undefined {
+  for (const file of sourceFiles(folder).slice(0, maxFiles)) {
+    const text = readFileSync(file, 'utf8');
+    const at = text.search(pattern);
+    if (at >= 0) return `${relative(folder, file)}:${text.slice(0, at).split('\n').length}`;
+  }
+  return undefined;
 }
 
 function sourceFiles(folder: string): string[] {

@@ -6,32 +6,47 @@ import {
 } from '../../kernel/index.js';
 import {
   type LegacyDivergence,
-  type LegacyHookName,
   type LegacyPlugin,
   legacyDivergences,
-  legacyHookNames,
+  type PluginTarget,
 } from '../../legacy/index.js';
+import { type PluginCapability, pluginCapabilities } from '../../legacy/internal.js';
 import type { PluginMention } from './plugin-mentions.js';
+
+/**
+ * The verdict on a plugin as a whole: all of it works, all of it with limits that are named, some of it is refused, all of
+ * it is refused, its code does not load, or there is none.
+ */
+export type PluginVerdict =
+  | 'works'
+  | 'works-but'
+  | 'partly'
+  | 'refused'
+  | 'does-not-load'
+  | 'not-found';
 
 /** The findings of `check-plugin` about a plugin, as plain data. */
 export interface PluginReport {
+  /** Grows if a field goes or changes its meaning. */
+  readonly schemaVersion: 1;
   readonly path: string;
-  /** The host has everything that the plugin asked for when it registered, or names in its source. */
+  readonly verdict: PluginVerdict;
+  /** Nothing of it is refused. */
   readonly works: boolean;
   readonly plugin?: { readonly id: string; readonly name: string; readonly version?: string };
   /** The code that stands for its imports of `openclaw/plugin-sdk`. */
   readonly sdk?: NonNullable<LegacyPlugin['sdk']>;
+  /** The OpenClaw that it was written for. */
+  readonly target?: PluginTarget;
   readonly error?: { readonly code: string; readonly message: string; readonly hint: string };
+  readonly capabilities: readonly PluginCapability[];
   readonly hooks: readonly HookReport[];
-  readonly internalHooks: LegacyPlugin['internalHooks'];
-  readonly services: readonly string[];
-  readonly commands: readonly string[];
-  readonly channels: readonly string[];
-  /** The divergences that the hooks name, then those that every hook has. */
+  /** The divergences that its hooks have, those that a plugin by itself can meet first. */
   readonly divergences: readonly {
     readonly name: string;
     readonly what: string;
     readonly reason: string;
+    readonly minor?: true;
   }[];
   readonly unsupported: LegacyPlugin['unsupported'];
   /** The further members that its source names. */
@@ -48,7 +63,7 @@ export interface HookReport {
     readonly class: string;
     readonly mode: ExecutionMode | undefined;
   }[];
-  /** The divergences of this hook that not every hook has, by name. */
+  /** The divergences of this hook that a plugin by itself can meet, by name. */
   readonly differs: readonly string[];
 }
 
@@ -59,57 +74,66 @@ export function reportOn(
   kernel: Kernel,
   inSource: readonly PluginMention[],
 ): PluginReport {
-  const { pluginId: id, name, version, sdk, error, unsupported, diagnostics } = plugin;
+  const { pluginId: id, name, version, sdk, target, error, unsupported, diagnostics } = plugin;
   const modes = new Map<string, ExecutionMode>(
     kernel.stages().map(({ stage }) => [stage.family, stage.mode]),
   );
-  const hooks = plugin.hooks.map(({ hookName, priority, parts }) => ({
-    hook: hookName,
-    ...definedFields({ priority }),
-    becomes: parts.map((part) => ({ ...part, mode: modes.get(part.family) })),
-    differs: divergencesOf(hookName)
-      .filter((row) => !isGeneral(row))
-      .map((row) => row.name),
-  }));
   const mentions = inSource.filter(
     ({ method }) => !unsupported.some((call) => call.method === method),
   );
-  const named = new Set(hooks.flatMap(({ differs }) => differs));
+  const capabilities = pluginCapabilities(
+    plugin,
+    mentions.map(({ file, line, ...call }) => ({ ...call, place: `${file}:${line}` })),
+  );
+  const verdict = error === undefined ? verdictOn(capabilities, diagnostics) : 'does-not-load';
+  const rows: readonly LegacyDivergence[] = legacyDivergences;
   return {
+    schemaVersion: 1,
     path,
-    works:
-      error === undefined &&
-      unsupported.length + mentions.length === 0 &&
-      diagnostics.every(({ level }) => level === 'info'),
+    verdict,
+    works: verdict === 'works' || verdict === 'works-but',
     plugin: { id, name, ...definedFields({ version }) },
-    ...definedFields({ sdk }),
+    ...definedFields({ sdk, target }),
     ...(error !== undefined && { error: errorData(error) }),
-    hooks,
-    internalHooks: plugin.internalHooks,
-    services: plugin.services.map((service) => service.id),
-    commands: plugin.commands.map((command) => command.name),
-    channels: plugin.channels.map((channel) => channel.id),
-    divergences: legacyDivergences
-      .filter((row) => named.has(row.name) || (hooks.length > 0 && isGeneral(row)))
-      .toSorted((a, b) => Number(isGeneral(a)) - Number(isGeneral(b)))
-      .map(({ name: row, what, reason }) => ({ name: row, what, reason })),
+    capabilities,
+    hooks: plugin.hooks.map(({ hookName, priority, parts }) => ({
+      hook: hookName,
+      ...definedFields({ priority }),
+      becomes: parts.map((part) => ({ ...part, mode: modes.get(part.family) })),
+      differs:
+        capabilities.find((one) => one.kind === 'hook' && one.name === hookName)?.differs ?? [],
+    })),
+    divergences: rows
+      .filter(({ profiles }) => profiles.includes(plugin.profile))
+      .filter(({ hooks }) => plugin.hooks.some(({ hookName }) => hooks.includes(hookName)))
+      .toSorted((a, b) => Number(a.minor ?? false) - Number(b.minor ?? false))
+      .map(({ name, what, reason, minor }) => ({
+        name,
+        what,
+        reason,
+        ...definedFields({ minor }),
+      })),
     unsupported,
     mentions,
     diagnostics,
   };
 }
 
-/** The report on a plugin whose module could not be loaded. */
-export function reportOnFailure(path: string, thrown: SluiceError): PluginReport {
+/** The report on a plugin whose module could not be loaded, or that there is not. */
+export function reportOnFailure(
+  path: string,
+  thrown: SluiceError,
+  target: PluginTarget | undefined,
+): PluginReport {
   return {
+    schemaVersion: 1,
     path,
+    verdict: thrown.code === 'plugin-not-found' ? 'not-found' : 'does-not-load',
     works: false,
+    ...definedFields({ target }),
     error: errorData(thrown),
+    capabilities: [],
     hooks: [],
-    internalHooks: [],
-    services: [],
-    commands: [],
-    channels: [],
     divergences: [],
     unsupported: [],
     mentions: [],
@@ -117,15 +141,16 @@ export function reportOnFailure(path: string, thrown: SluiceError): PluginReport
   };
 }
 
-/** Tells whether a divergence concerns every hook: it says nothing of this one. */
-function isGeneral({ hooks }: LegacyDivergence): boolean {
-  return hooks.length === legacyHookNames.length;
-}
-
-function divergencesOf(hook: LegacyHookName): readonly LegacyDivergence[] {
-  return legacyDivergences.filter(({ hooks }) =>
-    (hooks as readonly LegacyHookName[]).includes(hook),
-  );
+function verdictOn(
+  capabilities: readonly PluginCapability[],
+  diagnostics: LegacyPlugin['diagnostics'],
+): PluginVerdict {
+  const has = (...wanted: readonly PluginCapability['verdict'][]): boolean =>
+    capabilities.some(({ verdict }) => wanted.includes(verdict));
+  const isHurt = has('refused') || diagnostics.some(({ level }) => level === 'error');
+  if (isHurt) return has('works', 'works-but') ? 'partly' : 'refused';
+  const isLimited = has('works-but') || diagnostics.some(({ level }) => level === 'warn');
+  return isLimited ? 'works-but' : 'works';
 }
 
 function errorData({ code, message, hint }: SluiceError): NonNullable<PluginReport['error']> {

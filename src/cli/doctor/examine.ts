@@ -9,17 +9,15 @@ import {
   providedBy,
 } from '../pipeline/agent-definitions.js';
 import { declaredChannels } from '../pipeline/channel-packages.js';
-import { GatewayLink } from '../pipeline/gateway-link.js';
+import { gatewayLink } from '../pipeline/gateway-link.js';
 import { openPipeline, type Pipeline } from '../pipeline/pipeline.js';
 import type { Settings } from '../settings/settings.js';
 import type { Shell } from '../shell/shell.js';
-import { checkChannels } from './check-channels.js';
+import { checkGrants, checkRoles } from './check-access.js';
+import { checkChannels, checkRoutes } from './check-channels.js';
 import { checkFamilies } from './check-families.js';
-import { checkGrants } from './check-grants.js';
 import { checkJournal } from './check-journal.js';
 import { checkMatches } from './check-matches.js';
-import { checkRoles } from './check-roles.js';
-import { checkRoutes } from './check-routes.js';
 import { checkSecrets } from './check-secrets.js';
 import { type Finding, findingsOf } from './finding.js';
 
@@ -102,7 +100,7 @@ async function agentsOf(
   const agentFindings = findingsOf('agents');
   const onMalformed = (error: CommandError): void =>
     void findings.push(agentFindings.thrown(error));
-  await using gateway = new GatewayLink(settings.gateway, { logger: silentLogger, version, stop });
+  await using gateway = gatewayLink(settings.gateway, { logger: silentLogger, version, stop });
   try {
     const agents = await agentDefinitions(settings, provided, {
       cwd,

@@ -12,7 +12,9 @@ export type CommandErrorCode =
   | 'unusable-port'
   | 'unknown-event'
   | 'file-exists'
-  | 'unwritable-file';
+  | 'unwritable-file'
+  | 'install-failed'
+  | 'bad-plugin';
 
 /**
  * A mistake that the person at the command line has to mend.

@@ -1,13 +1,20 @@
 import type { Command } from 'commander';
-import { recordedAudit, recordedOutcome } from '../../host/internal.js';
-import { canonicalStages, explainAudit, explainOutcome } from '../../kernel/index.js';
+import { type DispatchFact, foldWay, readWay } from '../../host/index.js';
+import { wayKinds } from '../../host/internal.js';
+import {
+  type AuditRecord,
+  canonicalStages,
+  explainAudit,
+  explainOutcome,
+} from '../../kernel/index.js';
 import { CommandError } from '../errors/command-error.js';
 import { addJournalOptions, type JournalChoice, openJournalOf } from '../journal/journal-of.js';
 import { jsonLine } from '../print/json-line.js';
-import { laidOut } from '../print/layout.js';
+import { type Layout, laidOut } from '../print/layout.js';
 import { type ExitCode, exitCodes } from '../shell/exit-codes.js';
 import type { Shell } from '../shell/shell.js';
 import { counted, printable } from '../shell/text.js';
+import { factText } from './fact-text.js';
 
 interface ExplainOptions extends JournalChoice {
   readonly way?: boolean;
@@ -20,8 +27,9 @@ Tells of one dispatch: its handlers in run order with their time and budget, eac
 with its author, conflicts, the cancel or the choice and why the others lost, failures
 with their policy, and what was skipped. The id is in every line of the log, as eventId.
 
-With --way, every dispatch that belongs to the same message, in the order in which they
-ended. The journal may be in use meanwhile.
+With --way, all that belongs to the same message, in the order in which it happened: when
+it was taken in, begun and ended, how long it waited, its dispatches, questions and sends.
+The journal may be in use meanwhile.
 
 Examples:
   $ sluice explain 0mf3k1q2a-0000001-x8w3kz --journal ./sluice.db
@@ -40,52 +48,61 @@ export function addExplain(command: Command, shell: Shell, done: (code: ExitCode
 
 async function explain(id: string, options: ExplainOptions, shell: Shell): Promise<ExitCode> {
   await using reader = await openJournalOf(options, shell);
-  const own = await reader.dispatches({ eventId: id });
+  const own = await readWay(reader, { eventId: id, kinds: ['dispatch'] });
   const correlationId = own[0]?.correlationId ?? id;
-  const way = await reader.dispatches({ correlationId, limit: mostDispatches });
-  const wanted = options.way === true || own.length === 0 ? way : own;
-  if (wanted.length === 0)
+  const isWhole = options.way === true || own.length === 0;
+  const kinds = isWhole ? wayKinds : (['audit'] as const);
+  const way = await readWay(reader, { correlationId, kinds, limit: mostFacts });
+  const shown = isWhole ? way : own;
+  if (!shown.some(({ kind }) => kind === 'dispatch' || options.json !== true))
     throw new CommandError(
       'unknown-event',
       `the journal has no dispatch of "${printable(id)}"`,
       'Look the id up in the log, as eventId. A dispatch that is older than the journal keeps is gone.',
       { exitCode: exitCodes.failed },
     );
-  const audits = (
-    await reader.dispatches({ correlationId, audits: true, limit: mostDispatches })
-  ).map(recordedAudit);
+  const { audits } = foldWay(way);
   const { palettes, width, stdout } = shell;
   const palette = palettes.stdout;
-  for (const record of wanted) {
-    const outcome = recordedOutcome(record);
-    const audited = audits.filter(({ eventId }) => eventId === record.eventId);
-    if (options.json === true) {
-      stdout.lines([jsonLine(audited.length === 0 ? outcome : { ...outcome, audits: audited })]);
-      continue;
-    }
-    const stage = canonicalStages.find(({ family }) => family === record.family);
-    const [verdict = '', ...rest] = explainOutcome(outcome, stage === undefined ? {} : { stage });
-    const when = new Date(record.occurredAtMs).toISOString();
-    stdout.lines([
-      ...laidOut(verdict, 0, palette.strong, width),
-      ...laidOut(`${record.eventId}, ${when}${missing(record.omitted)}`, 2, palette.quiet, width),
-      ...[...rest, ...audited.map(explainAudit)].flatMap((line) =>
-        laidOut(line.trim(), 2, palette.plain, width),
-      ),
-    ]);
-  }
-  if (wanted === own && way.length > own.length && options.json !== true)
+  for (const fact of shown)
+    if (fact.kind === 'dispatch') {
+      const judged = (audits.get(fact.id) ?? []).map(({ record }) => record);
+      if (options.json === true) stdout.lines([dispatchJson(fact, judged)]);
+      else stdout.lines(dispatchLines(fact, judged, { palette, width }));
+    } else if (options.json !== true && fact.kind !== 'audit')
+      stdout.lines(laidOut(factText(fact), 0, palette.quiet, width));
+  if (isWhole || options.json === true) return exitCodes.ok;
+  const all = await reader.dispatches({ correlationId, limit: mostFacts });
+  if (all.length > own.length)
     stdout.lines([
       palette.quiet(
-        `One of ${counted(way.length, 'dispatch', 'dispatches')} of message ${printable(correlationId)}; --way shows them.`,
+        `One of ${counted(all.length, 'dispatch', 'dispatches')} of message ${printable(correlationId)}; --way shows them.`,
       ),
     ]);
   return exitCodes.ok;
 }
 
-/** The dispatches of one message that are shown at most. */
-const mostDispatches = 10_000;
+/** The facts of one message that are shown at most. */
+const mostFacts = 10_000;
 
-function missing(omitted: string | undefined): string {
-  return omitted === undefined ? '' : `, kept without payloads (${omitted})`;
+function dispatchJson({ outcome }: DispatchFact, audits: readonly AuditRecord[]): string {
+  return jsonLine(audits.length === 0 ? outcome : { ...outcome, audits });
+}
+
+function dispatchLines(
+  { id, atMs, outcome }: DispatchFact,
+  audits: readonly AuditRecord[],
+  { palette, width }: Layout,
+): string[] {
+  const stage = canonicalStages.find(({ family }) => family === outcome.event.family);
+  const [verdict = '', ...rest] = explainOutcome(outcome, stage === undefined ? {} : { stage });
+  const missing =
+    outcome.omitted === undefined ? '' : `, kept without payloads (${outcome.omitted})`;
+  return [
+    ...laidOut(verdict, 0, palette.strong, width),
+    ...laidOut(`${id}, ${new Date(atMs).toISOString()}${missing}`, 2, palette.quiet, width),
+    ...[...rest, ...audits.map(explainAudit)].flatMap((line) =>
+      laidOut(line.trim(), 2, palette.plain, width),
+    ),
+  ];
 }

@@ -1,17 +1,16 @@
 import { existsSync } from 'node:fs';
-import { mkdir, writeFile } from 'node:fs/promises';
-import { basename, dirname, join, resolve } from 'node:path';
+import { basename, join, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { thisCopy } from '../../extension/internal.js';
-import { definedFields, oneLine } from '../../kernel/index.js';
+import { definedFields } from '../../kernel/index.js';
 import { CommandError } from '../errors/command-error.js';
 import { jsonLine } from '../print/json-line.js';
+import { writeTextFile } from '../print/write-file.js';
 import { configNames } from '../settings/config-file.js';
 import { type ExitCode, exitCodes } from '../shell/exit-codes.js';
 import type { Shell } from '../shell/shell.js';
 import { printable } from '../shell/text.js';
-import { channelStart } from './channel-start.js';
-import { packageSource } from './package-source.js';
+import { channelStart, packageSource } from './channel-start.js';
 import { starterFiles } from './starter-files.js';
 
 interface InitOptions {
@@ -55,7 +54,7 @@ async function init(dir: string, options: InitOptions, shell: Shell): Promise<Ex
   const { kept, missing } = plan(folder, files, options.force === true);
   const written: string[] = [];
   for (const [file, text] of missing) {
-    await write(join(folder, file), text);
+    await writeTextFile(join(folder, file), text);
     written.push(file);
   }
   if (options.json === true) {
@@ -105,20 +104,6 @@ function plan(
       'Nothing was written. Choose another folder, or give --force to replace them.',
     );
   return { kept, missing: files.filter(([file]) => !kept.includes(file)) };
-}
-
-async function write(path: string, text: string): Promise<void> {
-  try {
-    await mkdir(dirname(path), { recursive: true });
-    await writeFile(path, text);
-  } catch (cause) {
-    throw new CommandError(
-      'unwritable-file',
-      `"${path}" cannot be written: ${oneLine(cause)}`,
-      'Check the folder and its permissions.',
-      { cause, exitCode: exitCodes.failed },
-    );
-  }
 }
 
 /** Makes a name that npm takes of the name of a folder. */

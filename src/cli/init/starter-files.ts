@@ -1,4 +1,5 @@
 import type { ChannelStart } from './channel-start.js';
+import { devDependencies, json, tsconfigOf } from './project-files.js';
 
 /** Returns the files that a new host begins with, by their paths in its folder. They are complete: the test passes as it is. */
 export function starterFiles({
@@ -16,7 +17,7 @@ export function starterFiles({
   return {
     ...channel?.declaration.starter?.files,
     'package.json': packageJson(name, source, channel),
-    'tsconfig.json': tsconfig,
+    'tsconfig.json': tsconfigOf('**/*.ts'),
     'sluice.config.ts': config(channel),
     'extensions/guard.ts': extension,
     'extensions/guard.test.ts': test,
@@ -38,30 +39,10 @@ function packageJson(name: string, source: string, channel: ChannelStart | undef
       typecheck: 'tsc --noEmit',
     },
     dependencies: { sluice: source, ...ofChannel, zod: '^4.6.7' },
-    devDependencies: { '@types/node': '^20.19.43', typescript: '^7.0.2', vitest: '^4.1.12' },
+    devDependencies,
   };
-  return `${JSON.stringify(content, null, 2)}\n`;
+  return json(content);
 }
-
-const tsconfig = `${JSON.stringify(
-  {
-    compilerOptions: {
-      target: 'ES2023',
-      lib: ['ES2023', 'ESNext.Disposable'],
-      module: 'NodeNext',
-      moduleResolution: 'NodeNext',
-      types: ['node'],
-      strict: true,
-      noEmit: true,
-      allowImportingTsExtensions: true,
-      skipLibCheck: true,
-    },
-    include: ['**/*.ts'],
-  },
-  null,
-  2,
-)}
-`;
 
 /** The config file. */
 function config(channel: ChannelStart | undefined): string {

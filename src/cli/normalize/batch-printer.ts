@@ -3,18 +3,11 @@ import type { Output } from '../shell/output.js';
 /** The characters that are held at most before they are written. */
 const mostCharacters = 65_536;
 
-/** Prints lines, many at once. */
-export interface BatchPrinter {
-  print(line: string): void;
-  /** Writes the lines that are left. */
-  finish(): void;
-}
-
 /**
  * Writes lines together that come in one turn of the event loop: a write for each costs more than to make them. No line
  * is held for longer, so that a reader of a live stream waits for nothing.
  */
-export function batchPrinter(output: Output): BatchPrinter {
+export function batchPrinter(output: Output) {
   let lines: string[] = [];
   let characters = 0;
   let isDue = false;
@@ -24,7 +17,7 @@ export function batchPrinter(output: Output): BatchPrinter {
     characters = 0;
   };
   return {
-    print(line) {
+    print(line: string): void {
       lines.push(line);
       characters += line.length;
       if (characters >= mostCharacters) write();
@@ -36,6 +29,7 @@ export function batchPrinter(output: Output): BatchPrinter {
         });
       }
     },
+    /** Writes the lines that are left. */
     finish: write,
   };
 }

@@ -1,5 +1,12 @@
 import { type Command, Option } from 'commander';
-import { type CsdkFrame, coderStream, liveRuns, normalizeSession } from '../../csdk/index.js';
+import {
+  type CsdkFrame,
+  coderStream,
+  liveRuns,
+  normalizeSession,
+  type OrderingViolation,
+  orderingChecker,
+} from '../../csdk/index.js';
 import type { SessionEvent } from '../../stream/index.js';
 import { CommandError } from '../errors/command-error.js';
 import { errorLine } from '../errors/error-line.js';
@@ -10,7 +17,6 @@ import type { Shell } from '../shell/shell.js';
 import { printable } from '../shell/text.js';
 import { untilStopped } from '../shell/until-stopped.js';
 import { batchPrinter } from './batch-printer.js';
-import { runViolations, violationLine } from './ordering-lines.js';
 import { isSessionLine, readSessionLine, sessionLine } from './session-line.js';
 
 interface NormalizeOptions {
@@ -131,4 +137,34 @@ function notAnEvent(file: string, number: number, type: string): CommandError {
     'The rest is read on.',
     { exitCode: exitCodes.failed },
   );
+}
+
+/** A violation, with the number of its run in a recording. */
+interface RunViolation extends OrderingViolation {
+  /** From 1. */
+  readonly run: number;
+}
+
+/** Checks the events of runs that follow each other: a run begins after each `agent_end`. */
+async function* runViolations(events: AsyncIterable<SessionEvent>): AsyncGenerator<RunViolation> {
+  let run = 1;
+  let checker = orderingChecker();
+  let hasEnded = false;
+  let isEmpty = true;
+  for await (const event of events) {
+    isEmpty = false;
+    if (hasEnded && event.type === 'agent_start') {
+      run++;
+      checker = orderingChecker();
+      hasEnded = false;
+    }
+    for (const violation of checker.take(event)) yield { run, ...violation };
+    hasEnded ||= event.type === 'agent_end';
+  }
+  if (!isEmpty) for (const violation of checker.finish()) yield { run, ...violation };
+}
+
+/** Writes a violation as a line for people. Events are counted from 1, as runs are. */
+function violationLine({ run, index, rule, message }: RunViolation): string {
+  return printable(`run ${run}, event ${index + 1}: ${rule}: ${message}`);
 }

@@ -9,12 +9,14 @@ import type { ExtensionSet } from '../../extension/index.js';
 import { OpenClawAgentProvider, type OpenClawClient } from '../../gateway/index.js';
 import type { AgentDefinition } from '../../host/index.js';
 import { definedFields, isSluiceError, type Logger } from '../../kernel/index.js';
+import type { LegacyPlugin } from '../../legacy/index.js';
 import type { AgentProvider } from '../../stream/index.js';
 import { badArguments, CommandError } from '../errors/command-error.js';
 import { fileError } from '../errors/file-error.js';
 import { type BuiltInAgent, noAgent } from '../settings/agent-choice.js';
 import { lineError } from '../settings/recording-file.js';
 import type { AgentSetting, Settings } from '../settings/settings.js';
+import { claudeSkills } from './claude-skills.js';
 
 /** The agents that extensions provide. */
 export interface ProvidedAgents {
@@ -80,6 +82,9 @@ function providedAgent(
     },
     get toolGate() {
       return now().provider.toolGate;
+    },
+    get ownTools() {
+      return now().provider.ownTools;
     },
     subagentOf: (call) => now().provider.subagentOf?.(call),
     run: (request) => {
@@ -147,6 +152,8 @@ function sharedChoice(choice: BuiltInAgent, agents: readonly AgentSetting[]): Bu
 
 /** The parts of a command that agents are made with. */
 interface AgentProviderOptions {
+  /** The plugins whose skills the agent `claude` gets; none by default. */
+  readonly plugins?: readonly LegacyPlugin[];
   /** The folder that the agent's tools work in. */
   readonly cwd: string;
   readonly logger: Logger;
@@ -163,7 +170,7 @@ interface AgentProviderOptions {
  */
 async function agentProvider(
   choice: BuiltInAgent,
-  { cwd, logger, onMalformed, gateway }: AgentProviderOptions,
+  { cwd, logger, onMalformed, gateway, plugins = [] }: AgentProviderOptions,
 ): Promise<AgentProvider> {
   switch (choice.kind) {
     case 'echo':
@@ -173,7 +180,10 @@ async function agentProvider(
     case 'claude': {
       const { models } = choice;
       const offered = models.length === 0 ? {} : { models };
-      return claudeProvider({ query: await claudeQuery(cwd), cwd, logger, ...offered });
+      const query = await claudeQuery(cwd);
+      const skills = claudeSkills(plugins, cwd);
+      const sdk = skills.length === 0 ? {} : { sdk: { plugins: skills } };
+      return claudeProvider({ query, cwd, logger, ...offered, ...sdk });
     }
     case 'openclaw': {
       const { agentId } = choice;

@@ -15,43 +15,36 @@ export interface GatewayLinkOptions {
   readonly timeoutMs?: number;
 }
 
-/** The one connection of a command to an OpenClaw gateway: made when the first agent needs it. */
-export class GatewayLink implements AsyncDisposable {
-  readonly #setting: GatewaySetting;
-  readonly #options: GatewayLinkOptions;
-  #client: OpenClawClient | undefined;
-
-  constructor(setting: GatewaySetting, options: GatewayLinkOptions) {
-    this.#setting = setting;
-    this.#options = options;
-  }
-
+/** The one connection of a command to an OpenClaw gateway. */
+export interface GatewayLink extends AsyncDisposable {
   /**
    * Returns the client, connected. A gateway that cannot be reached when the command starts is an error; after that the
    * client connects again by itself.
    *
    * @throws SluiceError `bad-client-option`, `bad-device-key` or `gateway-unreachable`.
    */
-  async client(): Promise<OpenClawClient> {
-    if (this.#client !== undefined) return this.#client;
-    const { url, token, password, device } = this.#setting;
-    const { logger, version, stop, timeoutMs = 10_000 } = this.#options;
-    await mkdir(dirname(device), { recursive: true, mode: 0o700 });
-    const client = new OpenClawClient({
-      url,
-      ...definedFields({ token, password }),
-      device: await loadDeviceIdentity(device),
-      displayName: 'Sluice',
-      version,
-      logger,
-    });
-    this.#client = client;
-    client.start();
-    await client.ready({ timeoutMs, signal: stop });
-    return client;
-  }
+  client(): Promise<OpenClawClient>;
+}
 
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.#client?.stop();
-  }
+/** Makes the link of a command: it connects when the first agent needs it. */
+export function gatewayLink(
+  { url, token, password, device }: GatewaySetting,
+  { logger, version, stop, timeoutMs = 10_000 }: GatewayLinkOptions,
+): GatewayLink {
+  let client: OpenClawClient | undefined;
+  return {
+    client: async () => {
+      if (client !== undefined) return client;
+      await mkdir(dirname(device), { recursive: true, mode: 0o700 });
+      client = new OpenClawClient({
+        ...{ url, displayName: 'Sluice', version, logger },
+        ...definedFields({ token, password }),
+        device: await loadDeviceIdentity(device),
+      });
+      client.start();
+      await client.ready({ timeoutMs, signal: stop });
+      return client;
+    },
+    [Symbol.asyncDispose]: async () => client?.stop(),
+  };
 }

@@ -3,21 +3,17 @@ import { type LegacyPlugin, loadLegacyPluginFrom } from '../../legacy/index.js';
 import { CommandError } from '../errors/command-error.js';
 import type { Settings } from '../settings/settings.js';
 
-/** The plugins that were loaded, and the errors of all plugins. */
-export interface LoadedPlugins {
-  readonly plugins: readonly LegacyPlugin[];
-  readonly errors: readonly unknown[];
-}
-
 /**
  * Loads the OpenClaw plugins of the settings into a kernel. A plugin that cannot be read is left out; a plugin that could
  * not be set up stays with what it had registered, as it does in OpenClaw. Never rejects.
+ *
+ * @returns the plugins that were loaded, and the errors of all plugins.
  */
 export async function loadPlugins(
   kernel: Kernel,
   settings: Pick<Settings, 'plugins' | 'openclaw' | 'legacy' | 'workspaceDir'>,
   logger: Logger,
-): Promise<LoadedPlugins> {
+) {
   const { openclaw, legacy = {}, workspaceDir } = settings;
   const plugins: LegacyPlugin[] = [];
   const errors: unknown[] = [];

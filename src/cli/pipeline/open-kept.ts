@@ -1,14 +1,19 @@
-import { dispatchTap, type HostOptions, memoryJournal, openJournal } from '../../host/index.js';
+import {
+  type HostOptions,
+  keepWay,
+  memoryJournal,
+  openJournal,
+  type WayRecorder,
+} from '../../host/index.js';
 import { type ExtensionData, extensionData } from '../../host/internal.js';
-import { definedFields, type KernelOptions } from '../../kernel/index.js';
+import { definedFields } from '../../kernel/index.js';
 import type { Settings } from '../settings/settings.js';
 
 /**
- * The journal of a host, with the tap by which its kernel writes to it. It is disposed after both, and after the extensions,
+ * The journal of a host, to which the way of its messages is written. It is disposed after the host, and after the extensions,
  * which may write to their stores until their end.
  */
 export interface Kept extends AsyncDisposable {
-  readonly kernelOptions: Pick<KernelOptions, 'tap' | 'trace'>;
   readonly hostOptions: Pick<HostOptions, 'journal' | 'closesJournal' | 'store' | 'maxAttempts'>;
   /** The stores and folders of the extensions, which are set up before there is a host. */
   readonly extensionData: ExtensionData;
@@ -21,13 +26,12 @@ export interface Kept extends AsyncDisposable {
  */
 export async function openKept(
   { journal: setting, secrets, stateDir }: Pick<Settings, 'journal' | 'secrets' | 'stateDir'>,
-  kernelOptions: Kept['kernelOptions'],
+  way: WayRecorder,
 ): Promise<Kept> {
   if (setting === undefined) {
     const journal = memoryJournal({ outlivesHost: false });
     const data = extensionData(journal, { stateDir });
     return {
-      kernelOptions,
       hostOptions: { journal },
       extensionData: data,
       [Symbol.asyncDispose]: async () => data[Symbol.dispose](),
@@ -38,11 +42,10 @@ export async function openKept(
     secrets,
     ...definedFields({ keepForMs, keepBytes }),
   });
-  const taps = [dispatchTap(journal, written), ...[kernelOptions.tap ?? []].flat()];
+  if (dispatches) way.listen(keepWay(journal, written));
   const data = extensionData(journal, { stateDir });
   return {
     extensionData: data,
-    kernelOptions: dispatches ? { ...kernelOptions, trace: true, tap: taps } : kernelOptions,
     hostOptions: {
       journal,
       closesJournal: false,

@@ -13,17 +13,11 @@ import { laidOut } from '../print/layout.js';
 import type { Shell } from '../shell/shell.js';
 import { counted, printable } from '../shell/text.js';
 
-/** The result of a replay of a journal. */
-export interface JournalReplay {
-  readonly replayed: number;
-  /** Dispatches that would come to something else today. */
-  readonly differing: number;
-}
-
 /**
  * Dispatches the records of a journal again, and prints the differences.
  *
  * @param isOff names the handlers whose results are not compared.
+ * @returns how many were replayed, and how many would come to something else today.
  */
 export async function replayJournal(
   reader: JournalReader,
@@ -38,7 +32,7 @@ export async function replayJournal(
     readonly eventId?: string;
     readonly isOff: (author: Author) => boolean;
   },
-): Promise<JournalReplay> {
+) {
   let [replayed, differing] = [0, 0];
   const left = new Map<string, number>();
   const palette = palettes.stdout;

@@ -2,10 +2,12 @@ import { basename } from 'node:path';
 import type { Command } from 'commander';
 import { runAgentTurn } from '../../agent/index.js';
 import { type CsdkFrame, liveRuns, normalizeSession, subagentOf } from '../../csdk/index.js';
-import type { Kernel, Logger } from '../../kernel/index.js';
+import { contributeDefaultChoices } from '../../host/internal.js';
+import { definedFields, type Instrument, type Kernel, type Logger } from '../../kernel/index.js';
 import type { AgentProvider, TranscriptEntry } from '../../stream/index.js';
 import { badArguments } from '../errors/command-error.js';
 import { errorLine } from '../errors/error-line.js';
+import { openJournalOf } from '../journal/journal-of.js';
 import { openPipeline } from '../pipeline/pipeline.js';
 import { jsonPrinter, linePrinter } from '../print/dispatch-printer.js';
 import { openLog } from '../settings/logger.js';
@@ -14,7 +16,8 @@ import { addPipelineOptions, type PipelineOptions, readSettings } from '../setti
 import { asCliCommand } from '../shell/cli-command.js';
 import { type ExitCode, exitCodes } from '../shell/exit-codes.js';
 import type { Shell } from '../shell/shell.js';
-import { type JournalReplayOptions, replayFromJournal } from './replay-from-journal.js';
+import { type EffectsTrap, trapEffects } from './effects-trap.js';
+import { observersOf, replayJournal } from './replay-journal.js';
 
 const help = `
 A recording holds one message of a Claude Agent SDK stream a line. Each of its runs
@@ -144,4 +147,56 @@ function recorded(run: AsyncIterable<CsdkFrame>): AgentProvider {
     run: ({ tell }) =>
       normalizeSession(run, { end: 'idle', idleTimeoutMs: Infinity, onSubagent: tell }),
   };
+}
+
+/** The options of a replay of a journal. */
+interface JournalReplayOptions {
+  readonly journal?: string;
+  readonly event?: string;
+  readonly observers?: boolean;
+  readonly allowIo?: boolean;
+}
+
+/**
+ * Replays a journal through the extensions of the settings, with every way out of the process shut (spec §20.7).
+ *
+ * @throws CommandError as the settings and the journal do.
+ */
+async function replayFromJournal(
+  options: JournalReplayOptions & PipelineOptions,
+  shell: Shell,
+): Promise<ExitCode> {
+  const settings = await readSettings(options, shell);
+  const debug = options.debug === true;
+  await using log = openLog(settings, shell, { level: 'error', debug });
+  await using reader = await openJournalOf(options, shell);
+  using trap = options.allowIo === true ? undefined : trapEffects();
+  await using pipeline = await openPipeline(settings, log.logger, {
+    trace: true,
+    ...(options.observers !== true && { instrument: silentObservers }),
+  });
+  const { kernel, errors } = pipeline;
+  shell.stderr.lines(errors.map((error) => errorLine(error, debug)));
+  contributeDefaultChoices(kernel); // the last resort of a host, without which a selection would fail closed
+  const isOff = options.observers === true ? () => false : observersOf(kernel);
+  const { differing } = await replayJournal(reader, kernel, shell, {
+    json: options.json === true,
+    isOff,
+    ...definedFields({ eventId: options.event }),
+  });
+  tellAttempts(trap, shell);
+  return differing === 0 && errors.length === 0 ? exitCodes.ok : exitCodes.failed;
+}
+
+/** Observers decide nothing and only have effects, so they are not called. */
+const silentObservers: Instrument = (handler, { class: handlerClass }) =>
+  handlerClass === 'observer' ? () => undefined : handler;
+
+/** Names the effects that extensions tried and could not have: their decisions may differ for that. */
+function tellAttempts(trap: EffectsTrap | undefined, { stderr }: Pick<Shell, 'stderr'>): void {
+  const attempts = [...(trap?.attempts ?? [])];
+  if (attempts.length === 0) return;
+  stderr.lines([
+    `sluice: warn: extensions tried what a dry run has not: ${attempts.join(', ')}. Their decisions may differ for that alone; --allow-io lets them.`,
+  ]);
 }

@@ -3,22 +3,12 @@ import { readLines } from '../../stream/index.js';
 import type { Shell } from '../shell/shell.js';
 import type { RunView } from './run-view.js';
 
-/** The input of the console: lines, and Ctrl-C. */
-export interface ConsoleInput {
-  readonly lines: AsyncIterable<string>;
-  /**
-   * Judges a Ctrl-C: `true` if it has stopped an answer, or may have dropped a line that was being typed. The terminal
-   * drops such a line and tells nobody, so at a terminal the first Ctrl-C ends nothing.
-   */
-  interrupted(): boolean;
-}
-
 /** Reads the console of a host. If its input ends and other channels go on, a line on stderr says so once. */
 export function consoleInput(
   { stdin, stderr }: Pick<Shell, 'stdin' | 'stderr'>,
   view: Pick<RunView, 'interrupted' | 'leaving'>,
   host: () => Pick<Host, 'abortTurns' | 'health'> | undefined,
-): ConsoleInput {
+) {
   let isAsked = false;
   async function* lines(): AsyncGenerator<string> {
     for await (const line of readLines(stdin)) {
@@ -37,7 +27,11 @@ export function consoleInput(
   }
   return {
     lines: lines(),
-    interrupted() {
+    /**
+     * Judges a Ctrl-C: `true` if it has stopped an answer, or may have dropped a line that was being typed. The terminal
+     * drops such a line and tells nobody, so at a terminal the first Ctrl-C ends nothing.
+     */
+    interrupted(): boolean {
       if ((host()?.abortTurns() ?? 0) > 0) {
         stderr.lines(view.interrupted);
         isAsked = true;

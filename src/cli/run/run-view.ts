@@ -1,18 +1,22 @@
 import type { ApprovedMessage, ConsoleTerminal } from '../../channel/index.js';
-import type { LogLevel, MessageEnd } from '../../host/index.js';
-import { type KernelOptions, systemClock } from '../../kernel/index.js';
-import { jsonPrinter } from '../print/dispatch-printer.js';
+import type { LogLevel, WayListener } from '../../host/index.js';
+import { systemClock } from '../../kernel/index.js';
+import type { LegacyPlugin } from '../../legacy/index.js';
+import { outcomeLine } from '../print/json-line.js';
 import { laidOut, layoutOf } from '../print/layout.js';
 import type { Palette } from '../shell/palette.js';
 import type { Shell } from '../shell/shell.js';
-import { WayPrinter } from './way.js';
+import { printable } from '../shell/text.js';
+import { wayPrinter } from './way.js';
 
 /** The view of a running host. */
 export interface RunView {
-  /** The tap that it listens with. A kernel that nobody listens to is faster. */
-  readonly kernelOptions: Pick<KernelOptions, 'tap' | 'trace'>;
+  /** Hears the ways of messages. A host that nobody listens to is faster. */
+  readonly hear?: WayListener;
   /** The lowest level of the log that is shown: the way of a message shows the rest. */
   readonly logLevel: LogLevel;
+  /** Says which tools plugins bring. */
+  plugins(plugins: readonly LegacyPlugin[]): readonly string[];
   /** The lines that are said when messages can come. */
   readonly greeting: readonly string[];
   /** The lines that are said when a Ctrl-C has stopped an answer. */
@@ -25,7 +29,6 @@ export interface RunView {
   write(text: string): void | Promise<void>;
   /** Makes the text of a reply. */
   render(message: ApprovedMessage): string;
-  messageEnd(end: MessageEnd): void;
 }
 
 const invitation =
@@ -35,23 +38,36 @@ const leaving = 'Ctrl-C once more ends.';
 
 /** A view that shows nothing. */
 const silentView: RunView = {
-  kernelOptions: {},
   logLevel: 'warn',
+  plugins: () => [],
   greeting: [],
   interrupted: [],
   leaving: [],
   write: () => undefined,
   render: ({ content }) => content,
-  messageEnd: () => undefined,
 };
 
+/** Gives the view that the options ask for. */
+export function viewFor(
+  { json, quiet }: { readonly json?: boolean; readonly quiet?: boolean },
+  shell: Shell,
+): RunView {
+  if (json === true) return jsonView(shell);
+  return quiet === true ? quietView(shell) : wayView(shell);
+}
+
 /** Shows each dispatch as a line of JSON. Its `egress.sent` holds a reply. */
-export function jsonView(shell: Shell): RunView {
-  return { ...silentView, kernelOptions: { tap: jsonPrinter(shell).tap, trace: true } };
+function jsonView(shell: Shell): RunView {
+  return {
+    ...silentView,
+    hear: (fact) => {
+      if (fact.kind === 'dispatch') shell.stdout.lines([outcomeLine(fact.outcome)]);
+    },
+  };
 }
 
 /** Shows the replies alone, and warnings on stderr. */
-export function quietView(shell: Shell): RunView {
+function quietView(shell: Shell): RunView {
   const { stdout, isTerminal, palettes } = shell;
   const said = (text: string) => (isTerminal.stdin ? [palettes.stderr.quiet(text)] : []);
   return {
@@ -60,24 +76,30 @@ export function quietView(shell: Shell): RunView {
     interrupted: said(stopping),
     leaving: said(leaving),
     write: (text) => stdout.write(text),
-    render: renderFor(isTerminal.stdout, palettes.stdout),
+    render: ({ content, kind }) =>
+      `${isTerminal.stdout ? paintOf(kind, palettes.stdout)(content) : content}\n`,
   };
 }
 
 /** Shows each reply, and under it the way that its message took: on stderr if stdout is no terminal. */
-export function wayView(shell: Shell): RunView {
+function wayView(shell: Shell): RunView {
   const { stdout, stderr, palettes, isTerminal } = shell;
   const [output, palette] = isTerminal.stdout
     ? [stdout, palettes.stdout]
     : [stderr, palettes.stderr];
   const layout = layoutOf(shell, palette);
-  const ways = new WayPrinter((lines) => output.lines(lines), layout, systemClock);
+  const ways = wayPrinter((lines) => output.lines(lines), layout, systemClock);
   const said = (text: string): string[] =>
     isTerminal.stdin ? laidOut(text, 0, palettes.stderr.quiet, shell.width) : [];
   return {
     ...quietView(shell),
-    kernelOptions: { tap: { outcome: (outcome) => ways.add(outcome) }, trace: true },
+    hear: (fact) => {
+      if (fact.kind === 'dispatch') ways.add(fact.outcome);
+      else if (fact.kind === 'update' && fact.outcome !== undefined && !stdout.gone.aborted)
+        ways.end(fact);
+    },
     logLevel: 'error',
+    plugins: broughtTools,
     get greeting() {
       return said(invitation);
     },
@@ -87,10 +109,23 @@ export function wayView(shell: Shell): RunView {
     get leaving() {
       return said(leaving);
     },
-    messageEnd: (end) => {
-      if (!stdout.gone.aborted) ways.end(end);
-    },
   };
+}
+
+/** A line for each plugin that brings tools. */
+function broughtTools(plugins: readonly LegacyPlugin[]): readonly string[] {
+  return plugins
+    .filter(({ tools }) => tools.length > 0)
+    .map(({ pluginId, tools }) => {
+      const names = tools.flatMap((tool) => namesOf(tool)).join(', ');
+      return `sluice: plugin ${pluginId} brings the tools ${printable(names)}`;
+    });
+}
+
+/** The names of tools; those that the operator has to allow say so. */
+function namesOf({ names, optional }: LegacyPlugin['tools'][number]): readonly string[] {
+  const told = names.length === 0 ? ['those of a factory'] : names;
+  return optional ? told.map((name) => `${name} (optional: see "optionalTools")`) : told;
 }
 
 /** How replies look on a terminal that can redraw. */
@@ -105,11 +140,6 @@ function terminalOf({ screen, isTerminal, palettes }: Shell): Pick<RunView, 'ter
       paint: ({ kind }) => paintOf(kind, palettes.stdout),
     },
   };
-}
-
-/** A terminal sets the lines of tools and of reasoning apart from answers. */
-function renderFor(isTerminal: boolean, palette: Palette): RunView['render'] {
-  return ({ content, kind }) => `${isTerminal ? paintOf(kind, palette)(content) : content}\n`;
 }
 
 function paintOf(kind: ApprovedMessage['kind'], palette: Palette): (text: string) => string {

@@ -2,14 +2,13 @@ import { pid } from 'node:process';
 import { type Command, Option } from 'commander';
 import { consoleChannel } from '../../channel/index.js';
 import { HandlerWatch } from '../../extension/index.js';
-import { createHost, type Host, type HostOptions } from '../../host/index.js';
-import { withoutSecrets } from '../../host/internal.js';
+import { createHost, type Host, wayRecorder } from '../../host/index.js';
 import { definedFields } from '../../kernel/index.js';
 import { badArguments } from '../errors/command-error.js';
 import { errorLine } from '../errors/error-line.js';
 import { agentDefinitions, providedBy } from '../pipeline/agent-definitions.js';
 import { addChannelOptions, withChannelOptions } from '../pipeline/channel-options.js';
-import { GatewayLink } from '../pipeline/gateway-link.js';
+import { gatewayLink } from '../pipeline/gateway-link.js';
 import { openKept } from '../pipeline/open-kept.js';
 import { openPipeline } from '../pipeline/pipeline.js';
 import { agentForms } from '../settings/agent-choice.js';
@@ -28,8 +27,9 @@ import type { Shell } from '../shell/shell.js';
 import { channelsOf } from './channels-of.js';
 import { consoleInput } from './console-input.js';
 import { openHealthPort } from './health-port.js';
+import { hostBounds } from './host-bounds.js';
 import { reloadOn } from './reload-on.js';
-import { jsonView, quietView, type RunView, wayView } from './run-view.js';
+import { viewFor } from './run-view.js';
 
 interface RunOptions extends PipelineOptions {
   readonly agent?: string;
@@ -162,16 +162,18 @@ async function run(options: RunOptions, command: Command, shell: Shell): Promise
   );
   const { cwd } = shell;
   checkUrl(options.url, settings);
-  await using gateway = new GatewayLink(settings.gateway, {
+  await using gateway = gatewayLink(settings.gateway, {
     logger,
     version: shell.version,
     stop: shell.stop,
   });
-  await using kept = await openKept(settings, view.kernelOptions);
+  const way = wayRecorder({ logger });
+  if (view.hear !== undefined) way.listen(view.hear);
+  await using kept = await openKept(settings, way);
   const { quarantine, handlerWatch } = settings;
   using watch = handlerWatch === false ? undefined : new HandlerWatch({ ...handlerWatch, logger });
   await using pipeline = await openPipeline(settings, logger, {
-    ...kept.kernelOptions,
+    ...way.kernelOptions(),
     data: kept.extensionData,
     ...(quarantine !== false && { quarantine }),
     ...definedFields({ watch }),
@@ -187,6 +189,7 @@ async function run(options: RunOptions, command: Command, shell: Shell): Promise
   }
   const agents = await agentDefinitions(settings, providedBy(extensions), {
     cwd,
+    plugins,
     logger,
     onMalformed: report,
     gateway: () => gateway.client(),
@@ -202,6 +205,7 @@ async function run(options: RunOptions, command: Command, shell: Shell): Promise
     kernel, // the extensions in it are to see the command itself, too, which goes on when the host has stopped
     logger,
     ...kept.hostOptions,
+    way,
     agents,
     ...definedFields({ defaultAgentId: settings.defaultAgent }),
     ...hostBounds(settings),
@@ -210,9 +214,8 @@ async function run(options: RunOptions, command: Command, shell: Shell): Promise
     plugins,
     replies: { verboseLevel: options.verbose, reasoningMode: options.reasoning },
     about: { version: shell.version, pid, workspaceDir: shell.cwd },
-    onMessageEnd: (end) => {
-      view.messageEnd(end);
-      if (end.status === 'failed' || end.status === 'undecodable') failed = true;
+    onMessageEnd: ({ status }) => {
+      failed ||= status === 'failed' || status === 'undecodable';
     },
   });
   made = host;
@@ -223,7 +226,7 @@ async function run(options: RunOptions, command: Command, shell: Shell): Promise
     using _watch = reloading;
     const isDone = await untilStopped(host, shell.stop, settings, () => {
       watch?.watchLoop();
-      shell.stderr.lines(hasConsole ? view.greeting : []);
+      shell.stderr.lines([...view.plugins(plugins), ...(hasConsole ? view.greeting : [])]);
     });
     const isFine = shell.stop.aborted ? isDone && errors.length === 0 : isDone && !failed;
     return isFine ? exitCodes.ok : exitCodes.failed;
@@ -262,39 +265,4 @@ async function untilStopped(
   await host.start();
   onStarted();
   return (await host.stopped).drained;
-}
-
-/** Names the bounds of the config as the host does. */
-function hostBounds(settings: Settings) {
-  const {
-    budgets,
-    ingress,
-    lanes,
-    session,
-    failureText,
-    cancelText,
-    channels,
-    approvals,
-    roles,
-    secrets,
-  } = settings;
-  return definedFields({
-    roles,
-    session,
-    failureText,
-    cancelText,
-    startOnly: channels,
-    sendTimeoutMs: budgets.sendTimeoutMs,
-    ingress,
-    maxRunning: lanes.maxRunning,
-    laneCapacity: lanes.capacity,
-    capacity: lanes.total,
-    whenLaneFull: lanes.whenFull,
-    approvals: { ...approvals, clean: withoutSecrets(secrets) },
-  }) satisfies Partial<HostOptions>;
-}
-
-function viewFor({ json, quiet }: RunOptions, shell: Shell): RunView {
-  if (json === true) return jsonView(shell);
-  return quiet === true ? quietView(shell) : wayView(shell);
 }

@@ -1,4 +1,4 @@
-import type { MessageEnd } from '../../host/index.js';
+import type { UpdateFact } from '../../host/index.js';
 import {
   type Clock,
   explainOutcome,
@@ -134,42 +134,34 @@ function verdictPaint(
  * Sorts dispatches by the message that they belong to, and prints the way of each message when it has ended. A dispatch of no
  * message (start, drain, accounts) is printed at once, if a handler had a part in it.
  */
-export class WayPrinter {
-  readonly #ways = new Map<string, { readonly way: Way; beganMs: number }>();
-  readonly #print: (lines: readonly string[]) => void;
-  readonly #layout: Layout;
-  readonly #clock: Pick<Clock, 'monotonicMs'>;
+export function wayPrinter(
+  print: (lines: readonly string[]) => void,
+  layout: Layout,
+  clock: Pick<Clock, 'monotonicMs'>,
+) {
+  const ways = new Map<string, { readonly way: Way; beganMs: number }>();
+  return { add, end };
 
-  constructor(
-    print: (lines: readonly string[]) => void,
-    layout: Layout,
-    clock: Pick<Clock, 'monotonicMs'>,
-  ) {
-    this.#print = print;
-    this.#layout = layout;
-    this.#clock = clock;
-  }
-
-  /** Takes a dispatch: the kernel's tap. */
-  add(outcome: Outcome): void {
+  /** Takes a dispatch. */
+  function add(outcome: Outcome): void {
     const { correlationId, family } = outcome.event;
-    let open = this.#ways.get(correlationId);
+    let open = ways.get(correlationId);
     if (open === undefined && family.startsWith('ingress.')) {
-      open = { way: new Way(this.#layout), beganMs: this.#clock.monotonicMs() };
-      this.#ways.set(correlationId, open);
+      open = { way: new Way(layout), beganMs: clock.monotonicMs() };
+      ways.set(correlationId, open);
     }
     if (open !== undefined) {
-      if (family === 'ingress.normalized') open.beganMs = this.#clock.monotonicMs(); // it waited in its lane till now
+      if (family === 'ingress.normalized') open.beganMs = clock.monotonicMs(); // it waited in its lane till now
       open.way.add(outcome);
-    } else if (isEventful(outcome)) this.#print(stageLines(outcome, this.#layout));
+    } else if (isEventful(outcome)) print(stageLines(outcome, layout));
   }
 
   /** Prints the way of a message that has ended. */
-  end({ correlationId = '', status, reason }: MessageEnd): void {
-    const open = this.#ways.get(correlationId);
+  function end({ correlationId, outcome = 'aborted', reason }: UpdateFact): void {
+    const open = ways.get(correlationId);
     if (open === undefined) return;
-    this.#ways.delete(correlationId);
-    const ending = reason === undefined ? status : `${status} (${printable(reason)})`;
-    this.#print(open.way.end(ending, this.#clock.monotonicMs() - open.beganMs));
+    ways.delete(correlationId);
+    const ending = reason === undefined ? outcome : `${outcome} (${printable(reason)})`;
+    print(open.way.end(ending, clock.monotonicMs() - open.beganMs));
   }
 }

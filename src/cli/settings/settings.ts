@@ -4,6 +4,7 @@ import type { Command } from 'commander';
 import type { AgentDefinition } from '../../host/index.js';
 import { configSchema, type HostConfig } from '../../host/internal.js';
 import { definedFields } from '../../kernel/index.js';
+import { pluginPath } from '../installed/installed-plugins.js';
 import type { Shell } from '../shell/shell.js';
 import { type AgentChoice, agentChoice } from './agent-choice.js';
 import { findConfigFile, type LoadedConfig, readConfigFile } from './config-file.js';
@@ -103,7 +104,7 @@ export async function readSettings(
     readonly audit?: readonly string[];
     readonly journal?: string;
   },
-  { cwd, env, keepSecrets }: Pick<Shell, 'cwd' | 'env' | 'keepSecrets'>,
+  { cwd, env, stop, keepSecrets }: Pick<Shell, 'cwd' | 'env' | 'stop' | 'keepSecrets'>,
 ): Promise<Settings> {
   const file = options.config ?? findConfigFile(cwd);
   const config =
@@ -114,6 +115,15 @@ export async function readSettings(
   keepSecrets(secrets);
   const written: HostConfig = config ?? configSchema.parse({});
   const folder = config?.folder ?? cwd;
+  const plugins: PluginSetting[] = [];
+  for (const [from, plugin] of [
+    ...written.plugins.map((plugin) => [folder, plugin] as const),
+    ...(options.plugin ?? []).map((path) => [cwd, { path }] as const),
+  ]) {
+    const path = await pluginPath(plugin.path, folder, { cwd: from, env, stop });
+    const strict = options.strictPlugins === true ? { unsupported: 'refuse' as const } : {};
+    plugins.push({ ...plugin, ...strict, path, from });
+  }
   return {
     ...written,
     ...definedFields({ config }),
@@ -129,12 +139,7 @@ export async function readSettings(
       ...written.extensions.map(({ path, ...rest }) => ({ ...rest, ...located(path, folder) })),
       ...(options.extension ?? []).map((path) => located(path, cwd)),
     ],
-    plugins: [
-      ...written.plugins.map((plugin) => ({ ...plugin, from: folder })),
-      ...(options.plugin ?? []).map((path) => ({ path, from: cwd })),
-    ].map((plugin) =>
-      options.strictPlugins === true ? { ...plugin, unsupported: 'refuse' as const } : plugin,
-    ),
+    plugins,
     ...openclawSetting(options.openclaw, config, cwd),
     workspaceDir: cwd,
     strict: options.strict === true || written.strict,

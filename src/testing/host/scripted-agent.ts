@@ -2,12 +2,17 @@ import { say } from '../../agent/internal.js';
 import type {
   AgentProvider,
   AgentRequest,
+  AgentTool,
+  AgentToolCall,
   AssistantContent,
   SessionEvent,
   SessionMessage,
 } from '../../stream/index.js';
 
-/** A tool call of a scripted agent. It runs only if the gate allows it, with the arguments that the gate gives back. */
+/**
+ * A tool call of a scripted agent. It runs only if the gate allows it, with the arguments that the gate gives back. Without a
+ * `result`, a tool of the host with that name is called, if there is one.
+ */
 export interface ScriptedToolCall {
   readonly tool: string;
   readonly args?: Readonly<Record<string, unknown>>;
@@ -49,6 +54,7 @@ export function scriptedAgent(
     id,
     models: [id],
     toolGate: 'enforce',
+    ownTools: [],
     requests,
     run: (request) => {
       const steps = turns[Math.min(requests.length, turns.length - 1)] ?? [];
@@ -89,7 +95,10 @@ async function* take(
       blocks.push({ type: 'toolCall', id: call.toolCallId, name: toolName, arguments: call.args });
       yield* spoken();
       yield { type: 'tool_execution_start', ...call };
-      const end = await callTool(step, await request.gate(call));
+      const given = request.tools?.find(({ name }) => name === toolName && !('result' in step));
+      const end = given
+        ? await callGiven(given, call)
+        : await callTool(step, await request.gate(call));
       yield { type: 'tool_execution_end', toolCallId: call.toolCallId, toolName, ...end };
     }
   }
@@ -97,10 +106,20 @@ async function* take(
   yield { type: 'agent_end', messages };
 }
 
+interface CallEnd {
+  readonly result: unknown;
+  readonly isError: boolean;
+}
+
+async function callGiven(tool: AgentTool, call: AgentToolCall): Promise<CallEnd> {
+  const result = await tool.call(call);
+  return { result, isError: result.isError };
+}
+
 async function callTool(
   { result = 'done' }: ScriptedToolCall,
   decision: Awaited<ReturnType<AgentRequest['gate']>>,
-): Promise<{ readonly result: unknown; readonly isError: boolean }> {
+): Promise<CallEnd> {
   if (!decision.allowed) return { result: decision.reason, isError: true };
   try {
     const answer: unknown = typeof result === 'function' ? await result(decision.args) : result;

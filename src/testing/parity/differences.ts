@@ -1,3 +1,4 @@
+import type { LegacyDivergenceName } from '../../legacy/index.js';
 import { isPlain } from './plain-copy.js';
 
 /** One field in which two runs differ. */
@@ -8,6 +9,8 @@ export interface ParityDifference {
   readonly legacy: unknown;
   /** The value of the pipeline there. */
   readonly pipeline: unknown;
+  /** The row of `legacyDivergences` that it is by, if one of them explains it. Only `compareParity` says it. */
+  readonly row?: LegacyDivergenceName;
 }
 
 /**

@@ -9,9 +9,15 @@ import { plainCopy } from './plain-copy.js';
 
 /** A handler of a scenario, as a plugin registers it. */
 export interface ParityHandler<H extends LegacyHookName = LegacyHookName> {
+  /** The hook that it is for, by default the one that the scenario begins with. */
+  readonly hook?: LegacyHookName;
   readonly pluginId: string;
   readonly priority?: number;
   readonly handler: (event: LegacyEvent<H>, ctx: LegacyContext<H>) => unknown;
+  /** Further options of `api.on`, such as `timeoutMs` and `matcher`. */
+  readonly options?: Partial<
+    Pick<LegacyHookRegistration, 'timeoutMs' | 'matcher' | 'eligibleTriggers'>
+  >;
 }
 
 /** One call of a handler, as it looked when it was made. */
@@ -33,6 +39,12 @@ export interface ParityLine {
   readonly text: string;
 }
 
+/** A line that a plugin wrote to its own logger. */
+export interface PluginLine {
+  readonly level: string;
+  readonly text: string;
+}
+
 /** The end of a runner's method. */
 export type ParityEnding =
   | { readonly kind: 'returned'; readonly value: unknown }
@@ -49,6 +61,14 @@ export interface ParityRun {
   /** The host's event and context afterwards: handlers may have written to them. */
   readonly event: unknown;
   readonly ctx: unknown;
+  /** The values that the handlers returned, in the order of their calls: a promise stays one. */
+  readonly answers?: readonly unknown[];
+  /** The runs of the further hooks of the scenario. */
+  readonly next?: readonly ParityRun[];
+  /** The lines of the plugin, if the scenario has one. */
+  readonly said?: readonly PluginLine[];
+  /** The reports of the watches, by their names. */
+  readonly effects?: Readonly<Record<string, unknown>>;
 }
 
 /** A legacy runner: anything with a method `run<HookName>(event, ctx)` per hook. */
@@ -63,11 +83,20 @@ export type MakeLegacyRunner = (
   },
 ) => AnyLegacyRunner;
 
-/** A scenario to run. */
-export interface ParityScenario<H extends LegacyHookName = LegacyHookName> {
+/** One call of a runner. */
+export interface ParityStep<H extends LegacyHookName = LegacyHookName> {
   readonly hook: H;
   readonly event: LegacyEvent<H>;
   readonly ctx: LegacyContext<H>;
+}
+
+/** One call of a runner for any hook, with its own event and context. */
+export type AnyParityStep = { readonly [H in LegacyHookName]: ParityStep<H> }[LegacyHookName];
+
+/** A scenario to run. */
+export interface ParityScenario<H extends LegacyHookName = LegacyHookName> extends ParityStep<H> {
+  /** Further calls of the same runner, one after the other: the hooks of a run in their order. */
+  readonly next?: readonly AnyParityStep[];
   /** In the order in which the plugins were loaded. */
   readonly handlers: readonly ParityHandler<H>[];
   /** Has the meaning of the runner's own option; by default `true`. */
@@ -96,29 +125,68 @@ export async function recordParityRun<H extends LegacyHookName>(
   makeRunner: MakeLegacyRunner,
   scenario: ParityScenario<H>,
 ): Promise<ParityRun> {
-  const { hook, event, ctx, handlers, catchErrors = true, drive } = scenario;
-  const calls: ParityCall[] = [];
-  const log: ParityLine[] = [];
-  const order: string[] = [];
-  let isAtOnce = true;
+  const { hook, event, ctx, handlers, catchErrors = true, drive, next = [] } = scenario;
+  let now = newStep(event); // of the call that runs
   const line = (level: ParityLine['level']) => (text: string) => {
-    log.push({ level, text });
-    order.push(`${level} ${text}`);
+    now.log.push({ level, text });
+    now.order.push(`${level} ${text}`);
   };
-  const typedHooks = handlers.map(({ pluginId, priority, handler }, index) => ({
-    pluginId,
-    hookName: hook,
-    source: pluginId,
-    ...definedFields({ priority }),
-    handler: (given: LegacyEvent<H>, context: LegacyContext<H>) => {
-      const seen = { event: plainCopy(given), ctx: plainCopy(context) };
-      calls.push({ handler: index, pluginId, ...seen, isHostsEvent: given === event, isAtOnce });
-      order.push(`call ${index}`);
-      return handler(given, context);
-    },
-  }));
+  const typedHooks = handlers.map(
+    ({ hook: hookName = hook, pluginId, priority, handler, options }, index) => ({
+      ...options,
+      pluginId,
+      hookName,
+      source: pluginId,
+      ...definedFields({ priority }),
+      handler: (given: LegacyEvent<H>, context: LegacyContext<H>) => {
+        const { calls, order, answers, isAtOnce } = now;
+        const seen = { event: plainCopy(given), ctx: plainCopy(context) };
+        const isHostsEvent = given === now.event;
+        calls.push({ handler: index, pluginId, ...seen, isHostsEvent, isAtOnce });
+        order.push(`call ${index}`);
+        const at = answers.push(undefined) - 1;
+        const answer = handler(given, context);
+        answers[at] = answer;
+        return answer;
+      },
+    }),
+  );
   const logger = { debug: line('debug'), warn: line('warn'), error: line('error') };
   const runner = makeRunner({ typedHooks }, { logger, catchErrors });
+  const first = await recordStep(runner, { hook, event, ctx }, now, drive);
+  const others: ParityRun[] = [];
+  for (const step of next) {
+    now = newStep(step.event);
+    others.push(await recordStep(runner, step, now, drive));
+  }
+  return { ...first, ...(next.length > 0 && { next: others }) };
+}
+
+/** The record of one call while it runs. */
+interface Recording {
+  readonly event: unknown;
+  readonly calls: ParityCall[];
+  readonly log: ParityLine[];
+  readonly order: string[];
+  readonly answers: unknown[];
+  isAtOnce: boolean;
+}
+
+function newStep(event: unknown): Recording {
+  return { event, calls: [], log: [], order: [], answers: [], isAtOnce: true };
+}
+
+async function recordStep(
+  runner: AnyLegacyRunner,
+  {
+    hook,
+    event,
+    ctx,
+  }: { readonly hook: LegacyHookName; readonly event: object; readonly ctx: object },
+  recording: Recording,
+  drive: ParityScenario['drive'],
+): Promise<ParityRun> {
+  const { calls, log, order, answers } = recording;
   const method = methodOf(runner, hook);
   let ending: ParityEnding = { kind: 'pending' };
   const end = (how: ParityEnding): void => {
@@ -132,7 +200,7 @@ export async function recordParityRun<H extends LegacyHookName>(
   } catch (error) {
     end(threw(error));
   }
-  isAtOnce = false;
+  recording.isAtOnce = false;
   if (isThenable(result)) {
     const running = Promise.resolve(result).then(
       (value) => end({ kind: 'returned', value }),
@@ -140,7 +208,7 @@ export async function recordParityRun<H extends LegacyHookName>(
     );
     await (drive?.(running, (text) => order.push(text)) ?? running);
   }
-  return { ending, calls, log, order, event, ctx };
+  return { ending, calls, log, order, event, ctx, answers };
 }
 
 function methodOf(runner: AnyLegacyRunner, hook: LegacyHookName): (...args: unknown[]) => unknown {

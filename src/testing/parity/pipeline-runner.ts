@@ -1,6 +1,18 @@
-import type { Kernel } from '../../kernel/index.js';
-import { createLegacyHookRunner, registerLegacyHook } from '../../legacy/index.js';
+import type { Clock, Kernel } from '../../kernel/index.js';
+import {
+  createLegacyHookRunner,
+  type LegacyProfile,
+  registerLegacyHook,
+} from '../../legacy/index.js';
 import type { MakeLegacyRunner } from './parity-run.js';
+
+/** How the handlers of a pipeline runner are registered. */
+export interface PipelineRunnerOptions {
+  /** The release whose runner it is; `2026.3` by default. */
+  readonly profile?: LegacyProfile;
+  /** Times the handlers that have a budget of their own. */
+  readonly clock?: Clock;
+}
 
 /**
  * A runner whose handlers are registered on the canonical stages of a kernel. Its plugins are trusted, but for those
@@ -12,10 +24,15 @@ import type { MakeLegacyRunner } from './parity-run.js';
 export function pipelineRunner(
   kernel: Kernel,
   isTrusted: (pluginId: string) => boolean = () => true,
+  { profile = '2026.3', ...more }: PipelineRunnerOptions = {},
 ): MakeLegacyRunner {
   return ({ typedHooks }, options) => {
     for (const hook of typedHooks)
-      registerLegacyHook(kernel, hook, { trusted: isTrusted(hook.pluginId) });
-    return createLegacyHookRunner(kernel, options);
+      registerLegacyHook<never, LegacyProfile>(kernel, hook as never, {
+        trusted: isTrusted(hook.pluginId),
+        profile,
+        ...more,
+      }); // a scenario names hooks of its profile
+    return createLegacyHookRunner(kernel, { ...options, profile });
   };
 }

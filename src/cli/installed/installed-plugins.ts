@@ -1,0 +1,167 @@
+import { createHash } from 'node:crypto';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
+import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
+import { kill, pid } from 'node:process';
+import { manifestName, type PluginFolder, readPluginFolder } from '../../legacy/internal.js';
+import { CommandError } from '../errors/command-error.js';
+import type { Shell } from '../shell/shell.js';
+import { npmInstall } from './npm-install.js';
+
+/** The folder beside a config in which `sluice plugin add` installs, each plugin in a folder of its own. */
+export const pluginsFolder = 'sluice-plugins';
+
+/** A plugin that was installed beside a config. */
+export interface InstalledPlugin extends PluginFolder {
+  /** The folder that is its own, with its `node_modules`: to remove it removes the plugin. */
+  readonly own: string;
+}
+
+/** The plugins that are installed beside a config, but for those that cannot be read: the config's entry says why. */
+export function installedPlugins(beside: string): readonly InstalledPlugin[] {
+  const all = join(beside, pluginsFolder);
+  if (!existsSync(all)) return [];
+  return readdirSync(all)
+    .filter((name) => !name.startsWith('.'))
+    .sort()
+    .flatMap((name) => {
+      const own = join(all, name);
+      try {
+        const found = pluginIn(own);
+        return found === undefined ? [] : [{ ...found, own }];
+      } catch {
+        return []; // one that is damaged keeps nobody from the others
+      }
+    });
+}
+
+/** The own folder of an installation that a path lies in, whatever is there. */
+export function ownFolderOf(path: string, beside: string): string | undefined {
+  const all = join(beside, pluginsFolder);
+  const inside = relative(all, resolve(beside, path));
+  const [name = ''] = inside.split(sep);
+  const own = join(all, name);
+  return isAbsolute(inside) || ['', '..'].includes(name) || !existsSync(own) ? undefined : own;
+}
+
+/** Tells whether a text names a tarball that is there. */
+export function isTarball(text: string, cwd: string): boolean {
+  const path = resolve(cwd, text);
+  return /\.(tgz|tar\.gz)$/.test(path) && existsSync(path);
+}
+
+/** Tells whether a text is a name that npm takes, with or without a version. */
+export function isPackageName(text: string): boolean {
+  return /^(?:@[\w.-]+\/)?[\w-][\w.-]*(?:@[^\s/@]+)?$/.test(text) && !isAbsolute(text);
+}
+
+/**
+ * Installs a package in a folder of its own, and puts that in its place if it holds a plugin and `judge` takes it. Until then, and
+ * after a failure or a Ctrl-C, what was installed before stays.
+ *
+ * @param wanted a name with or without a version, or the path of a tarball.
+ * @param judge may refuse the plugin by a throw, before it is in its place. @returns the name of its folder, as any text.
+ * @throws CommandError (as a rejection) `install-failed` or `no-plugin`; SluiceError of the manifest.
+ */
+export async function installPlugin(
+  wanted: string,
+  beside: string,
+  shell: Pick<Shell, 'cwd' | 'env' | 'stop'>,
+  judge: (found: PluginFolder) => Promise<string> | string,
+): Promise<InstalledPlugin> {
+  const all = join(beside, pluginsFolder);
+  mkdirSync(all, { recursive: true });
+  clearLeftovers(all);
+  const staging = mkdtempSync(join(all, `.adding-${pid}-`));
+  try {
+    const given = isTarball(wanted, shell.cwd) ? resolve(shell.cwd, wanted) : wanted;
+    await npmInstall(given, staging, shell);
+    const found = pluginIn(staging);
+    if (found === undefined)
+      throw new CommandError(
+        'missing-file',
+        `${wanted} holds no plugin of OpenClaw: it has no openclaw.plugin.json`,
+        'Nothing was added. Check the name; an extension of Sluice is named in "extensions".',
+      );
+    const own = join(all, folderName(await judge(found)));
+    if (shell.stop.aborted)
+      throw new CommandError('install-failed', `${wanted} was not added`, 'It was stopped.');
+    const old = `${staging}-old`;
+    if (existsSync(own)) renameSync(own, old);
+    renameSync(staging, own);
+    rmSync(old, { recursive: true, force: true });
+    return { ...(pluginIn(own) ?? found), own };
+  } finally {
+    removeInstalled(staging);
+  }
+}
+
+/** Removes the own folder of an installed plugin, and the folder of all plugins if it was the last. */
+export function removeInstalled(own: string): void {
+  rmSync(own, { recursive: true, force: true });
+  if (readdirSync(dirname(own)).length === 0) rmSync(dirname(own), { recursive: true });
+}
+
+/**
+ * The path of a plugin as people name it: a tarball is installed first, once for its content; the id of an installed plugin is its
+ * folder. Any other text is taken as it is.
+ */
+export async function pluginPath(
+  given: string,
+  beside: string,
+  shell: Pick<Shell, 'cwd' | 'env' | 'stop'>,
+): Promise<string> {
+  if (isTarball(given, shell.cwd)) {
+    const bytes = readFileSync(resolve(shell.cwd, given));
+    const name = `tarball-${createHash('sha256').update(bytes).digest('hex').slice(0, 16)}`;
+    const known = pluginIn(join(beside, pluginsFolder, name));
+    return (known ?? (await installPlugin(given, beside, shell, () => name))).folder;
+  }
+  if (existsSync(resolve(shell.cwd, given))) return given;
+  const named = installedPlugins(beside).find(
+    ({ manifest, folder }) => manifest.id === given || folder.endsWith(`/node_modules/${given}`),
+  );
+  return named?.folder ?? given;
+}
+
+/** A folder's name, of the id that a manifest has: it may be any text. */
+function folderName(id: string): string {
+  return id.replace(/[^\w.-]/g, '+').replace(/^\./, '+');
+}
+
+/** The plugin that npm has installed in a folder; nothing if the package is none. */
+function pluginIn(folder: string): PluginFolder | undefined {
+  const file = join(folder, 'package.json');
+  if (!existsSync(file)) return undefined;
+  const { dependencies = {} } = JSON.parse(readFileSync(file, 'utf8')) as {
+    readonly dependencies?: Readonly<Record<string, unknown>>;
+  }; // npm has written it
+  const [name = ''] = Object.keys(dependencies);
+  const path = join(folder, 'node_modules', name);
+  return existsSync(join(path, manifestName)) ? readPluginFolder(path, folder) : undefined;
+}
+
+/** Removes the half of an installation whose process has died. */
+function clearLeftovers(all: string): void {
+  for (const name of readdirSync(all)) {
+    const owner = /^\.adding-(\d+)-/.exec(name)?.[1];
+    if (owner !== undefined && !isAlive(Number(owner)) && statSync(join(all, name)).isDirectory())
+      rmSync(join(all, name), { recursive: true, force: true });
+  }
+}
+
+function isAlive(process: number): boolean {
+  try {
+    return kill(process, 0);
+  } catch (thrown) {
+    return Object(thrown).code === 'EPERM';
+  }
+}

@@ -1,0 +1,112 @@
+import { existsSync, readdirSync, statSync } from 'node:fs';
+import { join, relative, resolve } from 'node:path';
+import type { Command } from 'commander';
+import { thisCopy } from '../../extension/internal.js';
+import { createKernel, isSluiceError, silentLogger } from '../../kernel/index.js';
+import { loadLegacyPluginFrom } from '../../legacy/index.js';
+import { readPluginFolder } from '../../legacy/internal.js';
+import { loadOptions } from '../check-plugin/check-plugin.js';
+import { placeIn } from '../check-plugin/plugin-mentions.js';
+import { CommandError } from '../errors/command-error.js';
+import { packageSource } from '../init/channel-start.js';
+import { pluginPath } from '../installed/installed-plugins.js';
+import { jsonLine } from '../print/json-line.js';
+import { writeTextFile } from '../print/write-file.js';
+import { readConfigFile } from '../settings/config-file.js';
+import { openclawSetting } from '../settings/settings.js';
+import { type ExitCode, exitCodes } from '../shell/exit-codes.js';
+import type { Shell } from '../shell/shell.js';
+import { counted, printable } from '../shell/text.js';
+import { skeletonFiles } from './skeleton.js';
+
+interface MigrateOptions {
+  readonly out: string;
+  readonly config?: string;
+  readonly openclaw?: string;
+  readonly json?: boolean;
+  readonly debug?: boolean;
+}
+
+const help = `
+Writes the skeleton of an extension that is to take the place of an OpenClaw plugin: a
+contribution for each part of each hook, with its class, its options and the file and line
+of the plugin's own handler; its commands and services; its config schema; a test that
+compares both, hook by hook; a README with the next steps. It compiles, and its tests run:
+a hook whose body is still to be moved is a todo. The plugin's register function runs, as
+with \`sluice check-plugin\`; the plugin itself stays as it is.
+
+Nothing is written over: the folder must not be there, or be empty.
+
+Examples:
+  $ sluice migrate ./acme --out acme-extension
+  $ sluice migrate ./acme --out acme-extension --config sluice.json`;
+
+/** Adds `sluice migrate`, which writes the skeleton of the extension that takes a plugin's place. */
+export function addMigrate(command: Command, shell: Shell, done: (code: ExitCode) => void): void {
+  command
+    .argument('<plugin>', "the plugin's folder, or the name of an installed package")
+    .requiredOption('--out <dir>', 'the folder of the extension, which is made')
+    .option('-c, --config <file>', "a config file as of `sluice run`, for the plugin's settings")
+    .option('--openclaw <path>', 'the installed openclaw whose code the plugin imports')
+    .option('--json', 'print a line of JSON per file')
+    .option('--debug', 'stack traces of errors')
+    .addHelpText('after', help)
+    .action(async (path: string, options: MigrateOptions) =>
+      done(await migrate(path, options, shell)),
+    );
+}
+
+async function migrate(path: string, options: MigrateOptions, shell: Shell): Promise<ExitCode> {
+  const { cwd, stdout, version } = shell;
+  const out = resolve(cwd, options.out);
+  const isFree = statSync(out, { throwIfNoEntry: false })?.isDirectory() ?? true;
+  if (!isFree || (existsSync(out) && readdirSync(out).length > 0))
+    throw new CommandError(
+      'file-exists',
+      `${printable(options.out)} is there already, and is no empty folder`,
+      'Nothing was written. Choose another folder, or move it away.',
+    );
+  const config =
+    options.config === undefined ? undefined : await readConfigFile(options.config, shell);
+  shell.keepSecrets(config?.secrets ?? []);
+  const at = await pluginPath(path, config?.folder ?? cwd, shell);
+  const load = loadOptions(at, config, cwd, false);
+  const { folder, manifest } = found(at, cwd);
+  await using plugin = await loadLegacyPluginFrom(at, {
+    ...load,
+    ...openclawSetting(options.openclaw, config, cwd).legacy,
+    kernel: createKernel(), // nothing is dispatched on it
+    logger: silentLogger,
+  });
+  if (plugin.error !== undefined) throw plugin.error;
+  const files = skeletonFiles({
+    plugin,
+    manifest,
+    path: relative(join(out, 'test'), folder),
+    source: packageSource(thisCopy.folder, version),
+    placeOf: (pattern) => placeIn(folder, pattern),
+  });
+  for (const [file, text] of Object.entries(files)) await writeTextFile(join(out, file), text);
+  const written = Object.keys(files).map((file) => join(options.out, file));
+  const { hooks, commands, services } = plugin;
+  stdout.lines(
+    options.json === true
+      ? written.map((file) => jsonLine({ file, written: true }))
+      : [
+          ...written.map((file) => `wrote ${printable(file)}`),
+          '',
+          `To move: ${counted(hooks.length, 'hook handler', 'hook handlers')}, ${counted(commands.length, 'command', 'commands')}, ${counted(services.length, 'service', 'services')}.`,
+          `Next: cd ${printable(options.out)} && npm install && npm test, and README.md has the steps.`,
+        ],
+  );
+  return exitCodes.ok;
+}
+
+function found(path: string, cwd: string): ReturnType<typeof readPluginFolder> {
+  try {
+    return readPluginFolder(path, cwd);
+  } catch (thrown) {
+    if (!isSluiceError(thrown, 'plugin-not-found')) throw thrown;
+    throw new CommandError('missing-file', thrown.message, thrown.hint, { cause: thrown });
+  }
+}

@@ -1,0 +1,133 @@
+import { fromJsonSchema } from '../../extension/index.js';
+import type { LegacyPlugin } from '../../legacy/index.js';
+import { type LegacyManifest, pluginCapabilities } from '../../legacy/internal.js';
+import { devDependencies, json, tsconfigOf } from '../init/project-files.js';
+import { extensionSource, type PlaceOf } from './extension-source.js';
+import { sampleCalls } from './sample-calls.js';
+
+/** The plugin that moves, and the surroundings of its skeleton. */
+export interface Moving {
+  readonly plugin: LegacyPlugin;
+  readonly manifest: LegacyManifest;
+  /** The plugin's folder, as the skeleton's tests find it. */
+  readonly path: string;
+  /** The place where npm finds Sluice: a range of versions, or an address. */
+  readonly source: string;
+  readonly placeOf: PlaceOf;
+}
+
+/** The files of the extension that takes a plugin's place, by their paths. They compile, and their tests run. */
+export function skeletonFiles(moving: Moving): Readonly<Record<string, string>> {
+  const { plugin, manifest, source, placeOf } = moving;
+  const name = plugin.pluginId.toLowerCase().replace(/[^a-z0-9]+/g, '-');
+  return {
+    'package.json': json({
+      name: `${name.replace(/^-+|-+$/g, '')}-extension`,
+      version: '0.1.0',
+      private: true,
+      type: 'module',
+      scripts: { test: 'vitest run', typecheck: 'tsc --noEmit' },
+      dependencies: { sluice: source },
+      devDependencies,
+    }),
+    'tsconfig.json': tsconfigOf('src', 'test'),
+    'src/config-schema.ts': `/** The configSchema of the plugin's manifest. */\nexport const configSchema = ${json(manifest.configSchema).trimEnd()};\n`,
+    'src/index.ts': extensionSource(plugin, placeOf),
+    'test/parity.test.ts': parityTest(moving),
+    'README.md': readme(moving),
+  };
+}
+
+/** The kinds of things that the skeleton has. */
+const written: readonly string[] = ['hook', 'internal hook', 'command', 'service'];
+
+/** The hooks of a plugin, each once. */
+function hooksOf({ hooks }: LegacyPlugin): readonly string[] {
+  return [...new Set(hooks.map(({ hookName }) => hookName))];
+}
+
+function parityTest({ plugin, path, manifest }: Moving): string {
+  const samples: Readonly<Record<string, readonly [object, object] | undefined>> = sampleCalls;
+  const hooks = hooksOf(plugin).filter((hook) => samples[hook] !== undefined);
+  const others = hooksOf(plugin).filter((hook) => samples[hook] === undefined);
+  const calls = hooks.map((hook) => {
+    const [event, ctx] = samples[hook] ?? [{}, {}];
+    return `  { hook: '${hook}', event: ${JSON.stringify(event)}, ctx: ${JSON.stringify(ctx)} },`;
+  });
+  const checked = fromJsonSchema(manifest.configSchema)['~standard'].validate({});
+  const mayBeEmpty = !('issues' in checked) || checked.issues === undefined;
+  return `import { join } from 'node:path';
+import { loadExtension } from 'sluice/extension';
+import { type AnyParityStep, compareParity, loadForTest } from 'sluice/testing';
+import { expect, test } from 'vitest';
+import extension from '../src/index.ts';
+
+const plugin = join(import.meta.dirname, ${JSON.stringify(path)});
+// The settings of the plugin.${mayBeEmpty ? '' : ' Its schema requires some: the test of loading is skipped until they are here.'}
+const config: Readonly<Record<string, unknown>> = {};
+
+// Take a hook out of this list when its body is written: its test then compares the plugin with the extension.
+const toWrite: readonly string[] = ${JSON.stringify(hooks)};
+
+// Add the calls that matter to the plugin.
+const calls: readonly AnyParityStep[] = [
+${calls.join('\n')}
+];
+
+test${mayBeEmpty ? '' : '.skipIf(Object.keys(config).length === 0)'}('the extension loads', async () => {
+  await using loaded = await loadForTest(extension, { config });
+  expect(loaded.labels()).toBeDefined();
+});
+
+for (const call of calls) {
+  const { hook } = call;
+  if (toWrite.includes(hook)) {
+    test.todo(\`\${hook}: write its body in src/index.ts, then take it out of toWrite\`);
+    continue;
+  }
+  test(\`\${hook} does as in the plugin\`, async () => {
+    const report = await compareParity({
+      ...(call as AnyParityStep & { hook: 'message_sending' }), // any hook: the types of its call are checked above
+      plugin,
+      pluginConfig: config,
+      pipeline: (kernel) => loadExtension(kernel, extension, { config }),
+    });
+    expect(report.differences).toEqual([]);
+  });
+}
+${others.map((hook) => `\ntest.todo('${hook}: compareParity has no call of it; write its test');\n`).join('')}`;
+}
+
+function readme({ plugin, path }: Moving): string {
+  const rest = pluginCapabilities(plugin).filter(
+    ({ kind, verdict }) => verdict === 'refused' || !written.includes(kind),
+  );
+  const hooks = plugin.hooks.map(
+    ({ hookName, parts }) =>
+      `| ${hookName} | ${parts.map(({ family, class: name }) => `${name} of ${family}`).join('; ')} |`,
+  );
+  return [
+    `# ${plugin.name}, as an extension`,
+    '',
+    `Made of the OpenClaw plugin in \`${path.replace(/^\.\.\//, '')}\`. The bodies of its handlers are still to be moved.`,
+    '',
+    '1. `npm install && npm run typecheck && npm test`. A hook that is still to be moved is a todo.',
+    '2. Move the body of one handler to `src/index.ts`. A comment there names its file and line.',
+    '3. Take the hook out of `toWrite` in `test/parity.test.ts`. Its test compares both.',
+    '4. When all are moved, name the extension in the config in place of the plugin. Do not run both:',
+    '   each would act.',
+    ...(hooks.length === 0 ? [] : ['', '| hook | becomes |', '|---|---|', ...hooks]),
+    ...(rest.length === 0
+      ? []
+      : [
+          '',
+          '## Not in the skeleton',
+          '',
+          ...rest.map(
+            ({ kind, name, because }) =>
+              `- ${kind} ${name}: ${because.join(' ') || 'give it with api.provide.'}`,
+          ),
+        ]),
+    '',
+  ].join('\n');
+}

@@ -1,0 +1,24 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { oneLine } from '../../kernel/index.js';
+import { CommandError } from '../errors/command-error.js';
+import { exitCodes } from '../shell/exit-codes.js';
+
+/**
+ * Writes a file that a person asked for, and the folders above it.
+ *
+ * @throws CommandError (as a rejection) `unwritable-file`.
+ */
+export async function writeTextFile(path: string, text: string): Promise<void> {
+  try {
+    await mkdir(dirname(path), { recursive: true });
+    await writeFile(path, text);
+  } catch (cause) {
+    throw new CommandError(
+      'unwritable-file',
+      `"${path}" cannot be written: ${oneLine(cause)}`,
+      'Check the folder and its permissions.',
+      { cause, exitCode: exitCodes.failed },
+    );
+  }
+}
