@@ -10,21 +10,14 @@ export interface Agent {
   readonly botUserId?: string;
 }
 
-/** The agents of this host, and which of them speaks. */
-export interface Agents {
-  readonly all: readonly Agent[];
-  /** The speaker if an event names no agent of the list: its default, or its first. */
-  readonly main: Agent;
-  /** Finds the speaker of an event. */
-  speaking(agentId: string | null): Agent;
-}
-
 /**
  * Reads the agents of a configuration.
  *
  * @param botUserId of the main agent, where its entry has none.
+ * @returns the agents, the one that speaks if an event names none of them (the default, or the first), and who speaks for
+ *   an event.
  */
-export function agentsOf(list: Config['agents'], botUserId: string | undefined): Agents {
+export function agentsOf(list: Config['agents'], botUserId: string | undefined) {
   const mainAt = Math.max(
     0,
     list.findIndex((entry) => entry.default === true),
@@ -34,7 +27,7 @@ export function agentsOf(list: Config['agents'], botUserId: string | undefined):
   return {
     all: all.length === 0 ? [main] : all,
     main,
-    speaking: (agentId) => all.find(({ id }) => id === agentId) ?? main,
+    speaking: (agentId: string | null) => all.find(({ id }) => id === agentId) ?? main,
   };
 }
 

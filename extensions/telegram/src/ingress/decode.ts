@@ -4,8 +4,8 @@ import { conversationIdOf } from '../address.js';
 import type { AccessConfig, TelegramConfig } from '../config.js';
 import { pressOf } from '../egress/keyboard.js';
 import { admit } from './access.js';
-import { type BotIdentity, isMentioned, slashCommandOf } from './mention.js';
-import { inboundMessageOf } from './message.js';
+import { attachmentsOf } from './attachments.js';
+import { type BotIdentity, isMentioned, linkedTextOf, slashCommandOf, textOf } from './mention.js';
 import { type Place, placeOf } from './place.js';
 import { personOf, proofOf, senderOf } from './sender.js';
 
@@ -149,4 +149,61 @@ function isMessage(message: unknown): message is Message {
   if (typeof message !== 'object' || message === null) return false;
   const { chat, message_id: id, date } = message as Partial<Message>;
   return Number.isSafeInteger(chat?.id) && Number.isSafeInteger(id) && Number.isFinite(date);
+}
+
+/** Makes the payload of `ingress.normalized`, field by field as spec/pilots/telegram.md has it. */
+function inboundMessageOf(
+  message: Message,
+  { accountId, bot }: { readonly accountId: string; readonly bot: BotIdentity },
+): InboundMessage {
+  const place = placeOf(message);
+  const { conversationId } = place;
+  const sentAtMs = (message.edit_date ?? message.date) * 1_000;
+  return {
+    channel: 'telegram',
+    accountId,
+    provider: 'telegram',
+    surface: 'telegram',
+    originatingChannel: 'telegram',
+    originatingTo: conversationId,
+    from: place.from,
+    to: conversationId,
+    sender: senderOf(message),
+    conversationId,
+    ...(place.threadId !== undefined && { threadId: place.threadId }),
+    messageId: String(message.message_id),
+    ...(place.title !== undefined && { channelName: place.title }),
+    ...(place.isGroup && { groupId: conversationId }),
+    isGroup: place.isGroup,
+    content: linkedTextOf(message) || (message.sticker?.emoji ?? ''),
+    attachments: attachmentsOf(message),
+    ...repliedOf(message),
+    sentAtMs,
+    ...(message.edit_date !== undefined && { isEdited: true }),
+    wasMentioned: isMentioned(message, bot),
+    metadata: {
+      chatType: message.chat.type,
+      ...(message.media_group_id !== undefined && { mediaGroupId: message.media_group_id }),
+      ...(message.from?.language_code !== undefined && {
+        languageCode: message.from.language_code,
+      }),
+    },
+  };
+}
+
+function repliedOf({ reply_to_message: replied, quote }: Message): Pick<InboundMessage, 'replyTo'> {
+  // every message of a topic answers the one that made it: that is no reply
+  if (replied === undefined || replied.forum_topic_created !== undefined) return {};
+  const content = quote?.text ?? textOf(replied);
+  return {
+    replyTo: {
+      messageId: replied.message_id,
+      from:
+        senderOf(replied).id === undefined
+          ? placeOf(replied).from
+          : `telegram:${senderOf(replied).id}`,
+      ...(content !== '' && { content }),
+      sentAtMs: replied.date * 1_000,
+    },
+  };
 }

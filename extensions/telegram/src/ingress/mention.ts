@@ -41,17 +41,12 @@ export function isMentioned(message: Message, bot: BotIdentity): boolean {
   });
 }
 
-/** A command that a message begins with. */
-export interface SlashCommand {
-  readonly name: string;
-  /** The text that follows it. */
-  readonly rest: string;
-  /** It names a bot, and that is another. */
-  readonly isForAnother: boolean;
-}
-
-/** The command that a message is: Telegram marks it, at its very beginning. */
-export function slashCommandOf(message: Message, bot: BotIdentity): SlashCommand | undefined {
+/**
+ * The command that a message is: Telegram marks it, at its very beginning.
+ *
+ * @returns its name, the text that follows it, and whether it names another bot.
+ */
+export function slashCommandOf(message: Message, bot: BotIdentity) {
   const first = entitiesOf(message).find(({ offset }) => offset === 0);
   if (first?.type !== 'bot_command') return undefined;
   const text = textOf(message);

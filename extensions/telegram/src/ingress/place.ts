@@ -1,4 +1,4 @@
-import type { Chat, Message } from 'grammy/types';
+import type { Message } from 'grammy/types';
 import { conversationIdOf } from '../address.js';
 
 /** The place that a message was written in. */
@@ -27,7 +27,8 @@ export function placeOf(message: Message): Place {
       ...(threadId !== undefined && { threadId }),
     };
   }
-  const topicId = isForum(chat) ? (threadId ?? generalTopic) : undefined;
+  const topicId =
+    'is_forum' in chat && chat.is_forum === true ? (threadId ?? generalTopic) : undefined;
   const from = `telegram:group:${chat.id}`;
   return {
     isGroup: true,
@@ -36,8 +37,4 @@ export function placeOf(message: Message): Place {
     ...(topicId !== undefined && { threadId: topicId }),
     ...(chat.title !== undefined && { title: chat.title }),
   };
-}
-
-function isForum(chat: Chat): boolean {
-  return 'is_forum' in chat && chat.is_forum === true;
 }

@@ -30,28 +30,23 @@ export function growingContent(content: RichText, isCut = false): RichText {
 
 /** Reasoning while it grows: its end, folded up. */
 export function growingThinking(thinking: string): RichText {
-  const whole = plainText(thinking.trim());
-  const shown =
-    whole.text.length <= thinkingWindow
-      ? whole
-      : joined(plainText('…'), tailOf(whole, thinkingWindow));
-  return joined(marked('i', plainText('Thinking')), plainText('\n'), marked('expandable', shown));
+  return folded('Thinking', thinking);
 }
 
 /** Reasoning that has ended, above the answer: folded up, with how long it took. */
 export function endedThinking(thinking: string, durationMs: number | undefined): RichText {
   const seconds = durationMs === undefined ? '' : ` for ${(durationMs / 1_000).toFixed(1)}s`;
+  return joined(folded(`Thought${seconds}`, thinking), plainText('\n'));
+}
+
+/** The end of reasoning, folded up under a title. */
+function folded(title: string, thinking: string): RichText {
   const whole = plainText(thinking.trim());
   const shown =
     whole.text.length <= thinkingWindow
       ? whole
       : joined(plainText('…'), tailOf(whole, thinkingWindow));
-  return joined(
-    marked('i', plainText(`Thought${seconds}`)),
-    plainText('\n'),
-    marked('expandable', shown),
-    plainText('\n'),
-  );
+  return joined(marked('i', plainText(title)), plainText('\n'), marked('expandable', shown));
 }
 
 /** The end of a text, from the beginning of a character on. */

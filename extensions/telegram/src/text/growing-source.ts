@@ -5,13 +5,6 @@ export const sourceWindow = 8_192;
 /** How much of what lies before the window is remembered, to see whether the text still goes on as it began. */
 const remembered = 64;
 
-/** The end of a text that grows, as much of it as has to be read to show it. */
-export interface SourceTail {
-  readonly source: string;
-  /** Something stands before it. */
-  readonly isCut: boolean;
-}
-
 /**
  * Gives the end of a text that grows, in Markdown, so that what one step costs does not depend on how long the text has
  * become. It is cut where a line begins; a block of code that is open there is opened again. Each line is looked at once.
@@ -26,8 +19,12 @@ export class GrowingSource {
   /** The line that opened the block of code in which the window begins. */
   #fence: string | undefined;
 
-  /** The end of what the text is now. */
-  tail(content: string): SourceTail {
+  /**
+   * The end of what the text is now.
+   *
+   * @returns as much of the text as has to be read to show its end, and whether something stands before it.
+   */
+  tail(content: string) {
     const { length } = this.#before;
     if (content.slice(this.#from - length, this.#from) !== this.#before) this.#begin(); // another text
     if (content.length - this.#from > 2 * sourceWindow) this.#advance(content);
