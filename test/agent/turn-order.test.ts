@@ -36,7 +36,7 @@ type Answers = Partial<Record<LegacyHookName, object>>;
 
 /** Registers every plugin hook; each writes its name, and what tells its calls apart. */
 function registerHooks(kernel: Kernel, tape: string[], answers: Answers = {}): void {
-  for (const hookName of legacyHookNames)
+  for (const hookName of legacyHookNames['2026.3'])
     registerLegacyHook(kernel, {
       pluginId: 'tape',
       hookName,

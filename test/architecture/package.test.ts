@@ -25,7 +25,7 @@ function packagesOf(declaration: string, seen: Set<string> = new Set()): readonl
   if (seen.has(declaration) || !existsSync(declaration)) return [];
   seen.add(declaration);
   const code = readFileSync(declaration, 'utf8').replaceAll(/\/\*[\s\S]*?\*\//g, '');
-  const names = [...code.matchAll(/(?:from|import\()\s*['"]([^'"]+)['"]/g)];
+  const names = [...code.matchAll(/(?:\bfrom\s|import\()\s*['"]([^'"]+)['"]/g)];
   return names.flatMap(([, name = '']) =>
     name.startsWith('.')
       ? packagesOf(join(dirname(declaration), name.replace(/\.js$/, '.d.ts')), seen)

@@ -17,6 +17,7 @@ const named: Readonly<Record<string, string>> = {
   ToolPartial: 'the partialResult of a tool_execution_update, which is unknown there',
   'legacy/hooks/shapes.d.ts':
     'LegacyEvent, LegacyContext and LegacyResult come to these, by the rows of the hooks',
+  'legacy/profiles/shapes.d.ts': 'those of profile 2026.9, by its rows',
 };
 
 const keyOf = ({ module, name }: Declared): string => `${module} ${name}`;

@@ -81,7 +81,7 @@ describe('the budget of values', () => {
   /** Functions, classes and constants that an author has to learn. A change that raises a number gives its reason. */
   const budget: Readonly<Record<string, number>> = {
     '.': 20,
-    './testing': 25, // 17, and the test host with its fakes and expectations, and two kits of conformance
+    './testing': 28, // 17, the test host with its fakes, two kits of conformance, OpenClaw's runner and two watches for parity
     './legacy': 12,
     './csdk': 14,
     './channel': 8,
@@ -89,7 +89,7 @@ describe('the budget of values', () => {
     './extension': 11,
     './gateway': 6,
     './agent': 14,
-    './host': 17, // 15, and the two rules that tell a command and a session before the host does
+    './host': 24, // 15, the two rules that tell a command and a session before the host does, and seven of the ways
   };
 
   it('names each entry point', () => {

@@ -1,4 +1,4 @@
-import { legacyHookNames } from '../../src/legacy/hooks/index.js';
+import { legacyHookNames } from '../../src/legacy/profiles/index.js';
 import type { SourceFile } from '../support/source-tree.js';
 import { isNode, lineOf, nameOf, nodesOf, parse, type SyntaxNode } from '../support/syntax.js';
 
@@ -22,7 +22,10 @@ export const foreignNames = [
 
 /** Where a text names a legacy hook or a foreign system, as code, string or comment. */
 export function foreignWords({ path, text }: SourceFile): string[] {
-  const words = new RegExp([...legacyHookNames, ...foreignNames].join('|'), 'gi');
+  const words = new RegExp(
+    [...Object.values(legacyHookNames).flat(), ...foreignNames].join('|'),
+    'gi',
+  );
   return [...text.matchAll(words)].map((hit) => `${path}:${lineOf(text, hit.index)} ${hit[0]}`);
 }
 

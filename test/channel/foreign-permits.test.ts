@@ -9,7 +9,7 @@ import {
   type StreamPermits,
   TerminalScreen,
 } from '../../src/channel/index.js';
-import { channelsOfPlugin } from '../../src/host/provided/legacy-channel.js';
+import { channelsOfPlugin } from '../../src/host/provided/legacy/legacy-channel.js';
 import type { Kernel } from '../../src/kernel/index.js';
 import { loadLegacyPlugin } from '../../src/legacy/index.js';
 import { createTestKernel, fakeChannel, samplePayload } from '../../src/testing/index.js';

@@ -1,6 +1,6 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { type Ended, runCli } from './cli.js';
 
@@ -50,6 +50,43 @@ describe('sluice run --agent claude', () => {
   it('asks for the model that is named', async () => {
     const args = ['run', '--quiet', '--agent', 'claude:opus'];
     expect((await runBeside(saying, args, 'Hello\n')).stdout).toBe('Hello from opus here\n');
+  });
+
+  it('hands the skills of plugins to it, and nothing else of them (event-pipeline §17.32)', async () => {
+    const shows = saying
+      .replace('cwd } })', 'cwd, plugins } })')
+      .replace(
+        "? ' here'",
+        "? ' ' + JSON.stringify(plugins.map(({ type, path }) => [type, path.slice(cwd.length), readdirSync(path, { recursive: true }).sort()]))",
+      );
+    const plugin = mkdtempSync(join(tmpdir(), 'sluice-skilled-'));
+    folders.push(plugin);
+    for (const [file, text] of Object.entries({
+      'openclaw.plugin.json':
+        '{"id":"Acme/x","configSchema":{},"skills":["./skills","./one","../out","./none"]}',
+      'index.mjs': 'export default () => undefined;',
+      'skills/fly/SKILL.md': 'Flap.',
+      'skills/notes.md': '',
+      'one/SKILL.md': 'One.',
+      'hooks/hooks.json': '{}',
+    })) {
+      mkdirSync(dirname(join(plugin, file)), { recursive: true });
+      writeFileSync(join(plugin, file), text);
+    }
+    const args = ['run', '--quiet', '--agent', 'claude', '--plugin', plugin];
+    const { stdout, stderr } = await runBeside(
+      `import { readdirSync } from 'node:fs';${shows}`,
+      args,
+      'Hi\n',
+    );
+    const [type, path, files] = JSON.parse(/\[.*\]/.exec(stdout)?.[0] ?? '[[]]')[0] as unknown[];
+    expect([type, path]).toEqual(['local', '/.sluice/acme-x/claude-skills']);
+    expect(
+      (files as string[]).filter((file) => /\.\w+$/.test(file) && !file.endsWith('plugin')),
+    ).toEqual([...['.claude-plugin/plugin.json', 'skills/fly/SKILL.md', 'skills/one/SKILL.md']]);
+    expect(stderr.match(/skills "[^"]+" is left out/g)).toEqual([
+      ...['skills "../out" is left out', 'skills "./none" is left out'],
+    ]);
   });
 
   it.each([

@@ -38,6 +38,24 @@ async function promisesOf(messages: readonly CsdkFrame[]): Promise<number> {
   return promises;
 }
 
+/** The signals of Node that a run makes which asks about no call. */
+async function signalsOf(messages: readonly CsdkFrame[]): Promise<number> {
+  const { AbortController: Real } = globalThis;
+  let signals = 0;
+  globalThis.AbortController = class extends Real {
+    constructor() {
+      super();
+      signals++;
+    }
+  };
+  try {
+    await promisesOf(messages);
+  } finally {
+    globalThis.AbortController = Real;
+  }
+  return signals;
+}
+
 /** The steps of the job queue between the source's last frame and the event that it becomes. */
 async function stepsBehind(silent: number): Promise<number> {
   let steps = 0;
@@ -67,6 +85,10 @@ async function stepsBehind(silent: number): Promise<number> {
 }
 
 describe('the steps of a bridged run', () => {
+  it('a run that asks about no call makes no signal of Node (docs/performance)', async () => {
+    expect(await signalsOf(pieces(2))).toBe(0);
+  });
+
   it('do not grow with the frames before an event that become none: none of them is held (§18.1)', async () => {
     const [few, many] = [await stepsBehind(10), await stepsBehind(2_000)];
     expect(few).toBeGreaterThan(0);

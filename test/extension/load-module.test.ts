@@ -22,6 +22,8 @@ const files = {
   'needs.mjs': "import 'not-installed';",
   'dep.ts': 'export enum Kind { A = "acme" }',
   'typed.ts': `import { Kind } from './dep.js';\nconst id: string = Kind.A;\nexport default { ...${extension}, id };`,
+  'names.json': '{ "id": "acme" }',
+  'json.ts': `import names from './names.json' with { type: 'json' };\nexport default { ...${extension}, id: names.id };`,
   'syntax.ts': 'export default {',
   'node_modules/acme/package.json': '{"name":"acme","type":"module","exports":"./main.js"}',
   'node_modules/unbuilt/package.json': '{"name":"unbuilt","exports":"./dist/index.js"}',
@@ -96,6 +98,10 @@ describe('loadExtensionModule (§13)', () => {
 
   it('compiles TypeScript, enums and `.js` imports of it included, in a folder that says nothing of modules (§13.7)', async () => {
     expect((await load('./typed.ts')).id).toBe('acme');
+  });
+
+  it('imports JSON into TypeScript (§13.7)', async () => {
+    expect((await load('./json.ts')).id).toBe('acme');
   });
 
   it('reads a new version with what it imports by path, of TypeScript and of JavaScript (§13.7)', async () => {

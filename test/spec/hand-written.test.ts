@@ -12,6 +12,7 @@ const pages = [
   'judgement.md',
   'names.md',
   'retirement.md',
+  'sight.md',
   'stream-plumbing.md',
 ];
 

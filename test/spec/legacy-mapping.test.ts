@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { canonicalStages } from '../../src/kernel/index.js';
-import { legacyMapping, type MappedSource } from '../../src/legacy/index.js';
+import { type LegacyProfile, legacyMapping, type MappedSource } from '../../src/legacy/index.js';
 import { expectFresh, heading, table } from '../support/generated.js';
 
 /** Seed 004, "Legacy Hook Mapping", by hand. */
@@ -40,7 +40,8 @@ const buses = Object.entries(legacyMapping) as [string, readonly MappedSource[]]
 describe('the legacy mapping', () => {
   it('holds each of the 24 plugin hooks once, on the families of the seed and of the decisions', () => {
     const wanted = { ...seed, ...decided };
-    const families = legacyMapping.pluginHooks.map(({ source, parts }) => [
+    const earlier = legacyMapping.pluginHooks.filter(({ profiles }) => profiles.includes('2026.3'));
+    const families = earlier.map(({ source, parts }) => [
       source,
       [...new Set(parts.map(({ family }) => family))],
     ]);
@@ -50,6 +51,15 @@ describe('the legacy mapping', () => {
     for (const [hook, list] of Object.entries(wanted))
       expect(mapped[hook]).toEqual(expect.arrayContaining([...list]));
     expect(mapped.message_sent).toContain('egress.failed'); // the same hook with success: false
+  });
+
+  it('event-pipeline §17.27: has the 42 hooks of profile 2026.9, of which 20 are not in 2026.3', () => {
+    const of = (profile: LegacyProfile) =>
+      legacyMapping.pluginHooks
+        .filter(({ profiles }) => profiles.includes(profile))
+        .map(({ source }) => source);
+    expect(of('2026.9')).toHaveLength(42);
+    expect(of('2026.9').filter((hook) => !of('2026.3').includes(hook))).toHaveLength(20);
   });
 
   it.each(buses)('%s: every part is a class that its stage allows', (_, sources) => {
@@ -65,14 +75,16 @@ describe('the legacy mapping', () => {
       expect(why, source).toMatch(/\.$/);
       expect(merge, source).not.toBe('');
     }
-    expect(new Set(sources.map(({ source }) => source)).size).toBe(sources.length);
+    const names = sources.map(nameOf);
+    expect(new Set(names).size).toBe(names.length);
   });
 });
 
 describe('spec/legacy-mapping.md', () => {
   it('shows every source with its families, classes, coverage and reason', () => {
     const about =
-      'Each plugin hook, internal hook key and agent-event stream of OpenClaw 2026.3 has a place on the pipeline. The tables are read from the\n' +
+      'Each plugin hook, internal hook key and agent-event stream of OpenClaw 2026.3 has a place on the pipeline, and each\n' +
+      'plugin hook of 2026.9: a hook that the two treat differently has a row for each. The tables are read from the\n' +
       'rows in `src/legacy` that the bridges run on. Each difference from the legacy runner is listed, by name, in\n' +
       '`src/legacy/mapping/divergences.ts`; how long each bus will live, in [retirement.md](retirement.md).';
     const titles: Readonly<Record<string, string>> = {
@@ -92,8 +104,8 @@ describe('spec/legacy-mapping.md', () => {
 function rows(sources: readonly MappedSource[]): string {
   return table(
     ['source', 'family and class', 'coverage', 'merge', 'status', 'why'],
-    sources.map(({ source, parts, coverage, merge, status, why }) => [
-      `\`${source}\``,
+    sources.map(({ source, parts, coverage, merge, status, why, ...more }) => [
+      nameOf({ source, ...more }),
       [...new Set(parts.map((part) => `\`${part.family}\` ${part.class}`))].join(', '),
       coverage.join(', '),
       merge,
@@ -101,4 +113,14 @@ function rows(sources: readonly MappedSource[]): string {
       why,
     ]),
   );
+}
+
+/** A source, with its profile if it is not that of 2026.3 alone. */
+function nameOf(mapped: {
+  readonly source: string;
+  readonly profiles?: readonly LegacyProfile[];
+}): string {
+  const later = mapped.profiles?.includes('2026.9') === true;
+  if (!later) return `\`${mapped.source}\``;
+  return `\`${mapped.source}\` (${mapped.profiles?.join(', ')})`;
 }

@@ -27,8 +27,10 @@ const accepted: Readonly<Record<string, readonly string[]>> = {
   'src/host/parts/taken-over.ts': ['what'], // a kind and an id
   'src/kernel/run/state/failures.ts': ['who', 'what'], // names; the failures of some kinds, which quote nobody
   'src/legacy/agent-events/agent-event-bus.ts': ['what'], // a stream and its phase
-  'src/legacy/runner/bridge-state.ts': ["fields.join(', ')", 'pluginHooks[hookName].instead'], // names of fields, a hint
+  'src/legacy/runner/bridge-state.ts': ["fields.join(', ')", 'row.instead'], // names of fields, a hint
   'src/legacy/runner/runner-reporter.ts': ['text'], // of the legacy hook runner, whose own logger takes one text
+  'src/legacy/plugin/api/register-channel.ts': ['lineOf(text)'], // what a plugin logs itself
+  'src/legacy/plugin/runtime/served.ts': ['refusals.plain(String(message))'], // what a plugin logs itself
   'src/legacy/plugin/new-plugin.ts': ['message', 'oneLine(message)', 'instead'], // what a plugin logs itself, a hint
 };
 

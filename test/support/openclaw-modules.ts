@@ -1,27 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
-
-/** The legacy runner, as its callers use it. */
-export type RealHookRunner = Readonly<Record<string, (...args: readonly unknown[]) => unknown>>;
-
-/** A row of the registry that the legacy runner reads. */
-export interface TypedHook {
-  readonly pluginId: string;
-  readonly hookName: string;
-  readonly handler: (event: never, ctx: never) => unknown;
-  readonly priority?: number | undefined;
-  readonly source: string;
-}
-
-export type LegacyLog = Readonly<Record<'debug' | 'warn' | 'error', (text: string) => void>>;
-
-/** `src/plugins/hooks.ts` */
-export interface HooksModule {
-  createHookRunner(
-    registry: { readonly typedHooks: readonly TypedHook[] },
-    options?: { readonly logger?: LegacyLog; readonly catchErrors?: boolean },
-  ): RealHookRunner;
-}
+import { cutModule, type ModuleCut } from '../../src/testing/parity/openclaw-module.js';
 
 /** An event of the internal bus. */
 export interface InternalHookEvent {
@@ -112,24 +89,7 @@ export interface TelegramRepliesModule {
   readonly outside: { hookRunner: unknown; send: () => Promise<number> };
 }
 
-/** How one source module is cut out of the bundle. */
-interface Cut {
-  readonly region: string;
-  /** Every one of these is declared there: the bundle has several copies, with more or less left out. */
-  readonly exports: readonly string[];
-  /** Regions of the same file that it calls into. */
-  readonly with?: readonly string[];
-  /** What stands for the rest of what it uses, and is its own for each instance. */
-  readonly prelude?: string;
-  readonly alsoExports?: readonly string[];
-}
-
 const cuts = {
-  hooks: {
-    region: 'src/plugins/hooks.ts',
-    exports: ['createHookRunner'],
-    with: ['src/shared/text/join-segments.ts'],
-  },
   internalHooks: {
     region: 'src/hooks/internal-hooks.ts',
     exports: [
@@ -227,10 +187,9 @@ const cuts = {
     `,
     alsoExports: ['outside'],
   },
-} as const satisfies Record<string, Cut>;
+} as const satisfies Record<string, ModuleCut>;
 
 interface Modules {
-  hooks: HooksModule;
   internalHooks: InternalHooksModule;
   agentEvents: AgentEventsModule;
   messageMappers: MessageMappersModule;
@@ -238,45 +197,10 @@ interface Modules {
   telegramReplies: TelegramRepliesModule;
 }
 
-let instances = 0;
-
-/**
- * A fresh instance of one source module of the package, state and all. It is cut out of the bundle as it is read and
- * imported as data, so that nothing of it has to be kept here.
- */
+/** A fresh instance of one source module of the package, state and all. */
 export async function openClawModule<Name extends keyof Modules>(
   root: string,
   name: Name,
 ): Promise<Modules[Name]> {
-  const source = sourceOf(root, cuts[name]);
-  const code = `${source}\n// instance ${++instances}\n`;
-  const url = `data:text/javascript;base64,${Buffer.from(code).toString('base64')}`;
-  return (await import(/* @vite-ignore */ url)) as Modules[Name]; // typed by hand: the package ships no such types
-}
-
-function sourceOf(root: string, cut: Cut): string {
-  const dist = join(root, 'dist');
-  for (const file of readdirSync(dist).toSorted()) {
-    if (!file.endsWith('.js')) continue;
-    const bundle = readFileSync(join(dist, file), 'utf8');
-    const main = regionOf(bundle, cut.region);
-    if (main === undefined || !cut.exports.every((one) => declares(main, one))) continue;
-    const others = (cut.with ?? []).map((region) => regionOf(bundle, region));
-    if (others.includes(undefined)) continue;
-    const names = [...cut.exports, ...(cut.alsoExports ?? [])].join(', ');
-    return [cut.prelude ?? '', ...others, main, `export { ${names} };`].join('\n');
-  }
-  throw new Error(`${dist} has no copy of ${cut.region} with ${cut.exports.join(', ')}.`);
-}
-
-/** The text of one source module in a bundle that marks where each of them begins and ends. */
-export function regionOf(bundle: string, path: string): string | undefined {
-  const begin = bundle.indexOf(`//#region ${path}\n`);
-  if (begin < 0) return undefined;
-  const end = bundle.indexOf('\n//#endregion', begin);
-  return end < 0 ? undefined : bundle.slice(begin, end);
-}
-
-function declares(region: string, name: string): boolean {
-  return region.includes(`\nfunction ${name}(`) || region.includes(`\nasync function ${name}(`);
+  return (await cutModule(root, cuts[name])) as Modules[Name]; // typed by hand: the package ships no such types
 }

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
 import { homedir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 
 /**
@@ -35,7 +35,7 @@ export async function installOnce(
   const isComplete = (one: string): boolean =>
     existsSync(join(one, 'node_modules', '.package-lock.json')) && isWhole(one); // npm writes this file last
   if (isComplete(folder)) return folder;
-  await mkdir(cache, { recursive: true });
+  await mkdir(dirname(folder), { recursive: true });
   const staging = await mkdtemp(join(cache, 'installing-'));
   try {
     await install(staging);

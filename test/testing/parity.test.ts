@@ -1,11 +1,17 @@
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { cancel } from '../../src/kernel/index.js';
 import {
   compareParity,
   type MakeLegacyRunner,
+  openclawHookRunner,
   parityDifferences,
   recordParityRun,
+  watchFetch,
+  watchFolder,
 } from '../../src/testing/index.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
 
 const hook = 'message_sending';
 const event = { to: 'C1', content: 'hi ' };
@@ -169,6 +175,200 @@ describe('compareParity', () => {
       legacy: undefined,
       pipeline: { block: true },
     });
+  });
+});
+
+describe('compareParity with a plugin', () => {
+  const register = (api: {
+    on(hook: string, handler: (event: never) => unknown, options?: { priority: number }): void;
+    logger: { info(text: string): void };
+    pluginConfig?: { folder?: string };
+  }): void => {
+    let calls = 0;
+    api.on('message_sending', ({ content }: { content: string }) => {
+      calls++;
+      api.logger.info(`call ${calls}`);
+      return { content: `${content}!` };
+    });
+    api.on('message_received', async ({ content }: { content: string }) => {
+      const { folder } = api.pluginConfig ?? {};
+      if (folder !== undefined) writeFileSync(join(folder, 'heard.txt'), content);
+      await fetch('http://127.0.0.1:9/heard', { method: 'POST', body: content });
+    });
+  };
+
+  it('runs all its hooks on both sides, each with an instance of its own (event-pipeline §17.23)', async () => {
+    const report = await compareParity({ hook, event, ctx, plugin: register });
+    expect(report.differences).toEqual([]);
+    expect(report.legacy.calls).toHaveLength(1);
+    expect([report.legacy.said, report.pipeline.said]).toEqual([
+      [{ level: 'info', text: 'plugin: call 1' }],
+      [{ level: 'info', text: 'plugin: call 1' }],
+    ]);
+  });
+
+  it('loads a plugin from its folder, and says why it cannot', async () => {
+    using folder = temporaryFolder({
+      'openclaw.plugin.json': JSON.stringify({ id: 'acme', configSchema: {} }),
+      'index.js': `let loads = 0; export default (api) => api.on('message_sending', () => ({ content: String(++loads) }));`,
+      'package.json': JSON.stringify({ type: 'module' }),
+    });
+    const of = { hook, event, ctx, plugin: folder.path } as const;
+    const { equal, legacy, pipeline } = await compareParity(of);
+    expect(equal).toBe(true);
+    for (const { ending, calls } of [legacy, pipeline]) {
+      expect(ending).toMatchObject({ value: { content: '1' } });
+      expect(calls).toMatchObject([{ pluginId: 'acme' }]);
+    }
+    await expect(compareParity({ ...of, plugin: './nowhere' })).rejects.toThrow('was not found');
+    await expect(compareParity({ hook, event, ctx })).rejects.toThrow(
+      'needs handlers, or a plugin',
+    );
+    const throwing = (): never => {
+      throw new Error('no');
+    };
+    await expect(compareParity({ ...of, plugin: throwing })).rejects.toThrow(
+      'its register function threw: no',
+    );
+  });
+
+  it('compares the files, the requests and the lines of what a void hook does', async () => {
+    using folder = temporaryFolder({ 'kept.txt': 'kept' });
+    const real = globalThis.fetch;
+    const report = await compareParity({
+      hook: 'message_received',
+      event: { from: 'U1', content: 'hi' },
+      ctx,
+      plugin: register,
+      pluginConfig: { folder: folder.path },
+      watch: { files: watchFolder(folder.path), requests: watchFetch() },
+      pipeline: () => undefined,
+    });
+    expect(globalThis.fetch).toBe(real);
+    expect(readdirSync(folder.path)).toEqual(['kept.txt']);
+    const requests = [{ method: 'POST', url: 'http://127.0.0.1:9/heard', body: 'hi' }];
+    expect(report.legacy.effects).toEqual({ files: { 'heard.txt': 'hi' }, requests });
+    expect(report.differences.map(({ path }) => path)).toEqual([
+      'effects.files.heard.txt',
+      'effects.requests[0]',
+    ]);
+  });
+
+  it('puts the files of a watched folder back that a side changed or deleted', async () => {
+    using folder = temporaryFolder({ 'a.txt': 'a', 'b/c.txt': 'c' });
+    const end = watchFolder(folder.path)();
+    writeFileSync(join(folder.path, 'a.txt'), 'A');
+    rmSync(join(folder.path, 'b'), { recursive: true });
+    expect(end()).toEqual({ 'a.txt': 'A', 'b/c.txt': null });
+    expect(readFileSync(join(folder.path, 'a.txt'), 'utf8')).toBe('a');
+    expect(readFileSync(join(folder.path, 'b/c.txt'), 'utf8')).toBe('c');
+  });
+});
+
+describe('compareParity with several hooks', () => {
+  const run = { runId: 'r1', sessionKey: 's1' };
+  const once = (api: { on(hook: string, handler: () => unknown): void }): void => {
+    let answers = 0;
+    api.on('before_agent_start', () => ({ prependContext: `answer ${++answers}` }));
+  };
+
+  it('runs one after the other on one runner: an answer of before_agent_start is the one of its run (event-pipeline §17.7)', async () => {
+    const report = await compareParity({
+      hook: 'before_model_resolve',
+      event: { prompt: 'p' },
+      ctx: run,
+      next: [
+        { hook: 'before_agent_start', event: { prompt: 'p' }, ctx: run },
+        { hook: 'before_prompt_build', event: { prompt: 'p', messages: [] }, ctx: run },
+      ],
+      plugin: once,
+    });
+    expect(report.differences).toEqual([]);
+    const [start] = report.pipeline.next ?? [];
+    expect(start?.ending).toMatchObject({ value: { prependContext: 'answer 1' } });
+    expect(report.pipeline.next).toHaveLength(2);
+  });
+
+  it('names the call in the path of a difference', async () => {
+    const report = await compareParity({
+      hook,
+      event,
+      ctx,
+      next: [{ hook, event: { to: 'C1', content: 'two' }, ctx }],
+      handlers: [trimming],
+      pipeline: () => undefined,
+    });
+    expect(report.differences.map(({ path }) => path)).toEqual(['result', 'next[0].result']);
+  });
+});
+
+describe('the row of a difference', () => {
+  const legacyRunner: MakeLegacyRunner = ({ typedHooks }) => ({
+    runMessageSending: async (own: never, of: never) => {
+      let result: object | undefined;
+      for (const { handler } of typedHooks)
+        result = { ...result, ...((await handler(own, of)) as object) };
+      return result;
+    },
+  });
+  const handlers = [{ cancel: true }, { cancel: false }].map((answer) => ({
+    pluginId: 'acme',
+    handler: () => answer,
+  }));
+
+  it('is named, and a suite may allow it', async () => {
+    const scenario = { hook, event, ctx, handlers, legacyRunner } as const;
+    const { differences } = await compareParity(scenario);
+    const result = differences.find(({ path }) => path === 'result.cancel');
+    expect(result).toMatchObject({ row: 'cancel-is-terminal', legacy: false, pipeline: true });
+    const allowing = await compareParity({ ...scenario, allow: ['cancel-is-terminal'] });
+    expect(allowing.allowed).toContainEqual(result);
+    expect(allowing.differences.filter(({ row }) => row === 'cancel-is-terminal')).toEqual([]);
+  });
+
+  it('is absent where no row explains the difference', async () => {
+    const others: MakeLegacyRunner = () => ({ runMessageSending: async () => ({ content: 'x' }) });
+    const report = await compareParity({
+      hook,
+      event,
+      ctx,
+      handlers: [trimming],
+      legacyRunner: others,
+      allow: ['cancel-is-terminal', 'ties-across-plugins'],
+      pipeline: () => undefined,
+    });
+    expect(report.differences).toEqual([
+      { path: 'result', legacy: { content: 'x' }, pipeline: undefined },
+    ]);
+  });
+});
+
+describe('openclawHookRunner', () => {
+  it('cuts the runner out of an installed openclaw, and nothing else of it', async () => {
+    const region = (path: string, text: string): string =>
+      `//#region ${path}\n${text}\n//#endregion\n`;
+    using folder = temporaryFolder({
+      'dist/a.js': region('src/plugins/hooks.ts', '/* a copy without the function */'),
+      'dist/b.js': [
+        `import 'a-dependency-that-is-not-there';`,
+        region('src/shared/text/join-segments.ts', `function joined(text) { return text + '!'; }`),
+        region(
+          'src/plugins/hooks.ts',
+          `\nfunction createHookRunner(registry) {
+             return { runMessageSending: async () => ({ content: joined(String(registry.typedHooks.length)) }) };
+           }`,
+        ),
+      ].join('\n'),
+    });
+    const makeRunner = await openclawHookRunner(folder.path);
+    const run = await recordParityRun(makeRunner, { hook, event, ctx, handlers: [trimming] });
+    expect(run.ending).toEqual({ kind: 'returned', value: { content: '1!' } });
+  });
+
+  it('says that a folder has none', async () => {
+    await expect(openclawHookRunner('./nowhere')).rejects.toThrow(
+      'has no copy of src/plugins/hooks.ts with createHookRunner',
+    );
   });
 });
 

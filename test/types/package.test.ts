@@ -268,7 +268,7 @@ ${names.map((name) => `export const is${name}: Same<described.${name}, inferred.
     for (const file of files)
       for (const [, name = ''] of readFileSync(file, 'utf8')
         .replace(/\/\*[\s\S]*?\*\//g, '')
-        .matchAll(/(?:\bfrom|\bimport)\s*\(?\s*['"]([^'"]+)['"]/g))
+        .matchAll(/\b(?:from\s|import\s*\(?)\s*['"]([^'"]+)['"]/g))
         if (name.startsWith('.')) files.add(join(dirname(file), name.replace(/\.js$/, '.d.ts')));
         else if (!name.startsWith('node:')) packages.add(name.split('/')[0] ?? '');
     expect(files.size).toBeGreaterThan(100);

@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -11,6 +11,15 @@ const courier = join(plugins, 'courier');
 const toolsmith = join(plugins, 'toolsmith');
 
 interface Report {
+  readonly schemaVersion: number;
+  readonly verdict: string;
+  readonly capabilities: readonly {
+    readonly kind: string;
+    readonly name: string;
+    readonly verdict: string;
+    readonly because: readonly string[];
+    readonly place?: string;
+  }[];
   readonly works: boolean;
   readonly plugin?: { readonly id: string };
   readonly error?: { readonly code: string };
@@ -83,7 +92,7 @@ describe('sluice check-plugin', () => {
     const { code, stdout, stderr } = await runInMemory(['check-plugin', courier]);
     expect(code).toBe(0);
     expect(stderr).toBe('');
-    expect(stdout).toMatch(/^Courier \(courier\) works\n/);
+    expect(stdout).toMatch(/^Courier \(courier\) works, with limits\n/);
     expect(stdout).toContain('services loft, ringer');
     const module = (await import(join(courier, 'index.js'))) as { default: { log: object[] } };
     expect(module.default.log.filter((entry) => 'started' in entry)).toEqual([]);
@@ -94,26 +103,44 @@ describe('sluice check-plugin', () => {
     expect(report).toMatchObject({ code: 1, works: false });
     expect(report.hooks.map(({ hook }) => hook)).toEqual(['before_tool_call', 'message_sent']);
     expect(report.unsupported).toMatchObject([
-      { method: 'api.registerTool', instead: expect.stringContaining('AgentProvider') },
+      { method: 'api.registerProvider', instead: expect.stringContaining('AgentProvider') },
       { method: 'api.runtime.tts.textToSpeechTelephony' },
-      { method: 'registerChannel: gateway.startAccount' },
     ]);
     const { stdout } = await runInMemory(['check-plugin', toolsmith]);
-    expect(stdout).toMatch(/does not work as it is/);
-    expect(stdout).toMatch(/Not supported\n {2}api\.registerTool: Tools belong to the agent/);
+    expect(stdout).toMatch(/^toolsmith \(toolsmith\) works in part\n/);
+    expect(stdout).toMatch(/^ {2}provider api\.registerProvider\n.*src\/plugin\.js:6\):\s+Give\s/m);
     expect(stdout).toMatch(/there is no hook "befor_tool_call"/);
+  });
+
+  it('lists its tools, and says which of them the operator has to allow (event pipeline §17.26)', async () => {
+    const path = write(`export default (api: any) => {
+      api.registerTool({ name: 'hammer', execute: () => 'bang' });
+      api.registerTool(() => null, { names: ['saw', 'file'], optional: true });
+      api.registerTool({ name: 'broken' });
+    };`);
+    const because = [expect.stringContaining('"optionalTools"')];
+    expect((await reportOf(path)).capabilities).toMatchObject([
+      { kind: 'tool', name: 'hammer', verdict: 'works' },
+      { kind: 'tool', name: 'saw, file', verdict: 'works-but', because },
+      { kind: 'tool', name: 'broken', verdict: 'refused' },
+    ]);
+    const run = await runCli(['run', '--plugin', path], 'hello\n');
+    expect(run.stderr).toContain('sluice: plugin acme brings the tools hammer, saw (optional');
+    const quiet = await runCli(['run', '-q', '--plugin', path], 'hello\n');
+    expect(quiet).toMatchObject({ stdout: 'hello\n' });
+    expect(quiet.stderr).not.toContain('brings');
   });
 
   it('finds in the source what would be asked for later', async () => {
     const path = write(`export default function register(api: any) {
-      api.on('message_sent', () => api.runtime.state.resolveStateDir());
+      api.on('message_sent', () => api.runtime.tts.speak(api.runtime.state.resolveStateDir()));
       api.registerService({ id: 's', start: () => api.runtime?.events.onSessionTranscriptUpdate() });
       api.runtime.events.onAgentEvent(() => undefined);
     }`);
     const report = await reportOf(path);
     expect(report).toMatchObject({ code: 1, works: false, unsupported: [] });
     expect(report.mentions).toMatchObject([
-      { method: 'api.runtime.state.resolveStateDir', file: 'index.ts', line: 2 },
+      { method: 'api.runtime.tts.speak', file: 'index.ts', line: 2 },
       { method: 'api.runtime.events.onSessionTranscriptUpdate', file: 'index.ts', line: 3 },
     ]);
   });
@@ -166,7 +193,7 @@ describe('sluice check-plugin', () => {
 
   it('D3: check-plugin and run load a plugin alike: what one lists the other registers', async () => {
     const path = write(`export default (api: any) => {
-      api.registerTool({ name: 'hammer' });
+      api.registerProvider({ id: 'hammer' });
       api.on('message_sending', () => ({ content: 'changed' }));
     };`);
     expect((await reportOf(path)).hooks).toMatchObject([{ hook: 'message_sending' }]);
@@ -178,10 +205,92 @@ describe('sluice check-plugin', () => {
     expect(refused).toMatchObject({ code: 1, stdout: 'hello\n' });
   });
 
+  it('gives a verdict for each hook, command, service, channel and refused member (event-pipeline §17.16)', async () => {
+    const { capabilities, verdict, schemaVersion } = await reportOf(courier);
+    expect({ verdict, schemaVersion }).toEqual({ verdict: 'works-but', schemaVersion: 1 });
+    const told = capabilities.map((one) => `${one.kind} ${one.name}: ${one.verdict}`);
+    expect(told).toEqual([
+      'hook message_received: works',
+      'hook message_sending: works-but',
+      'internal hook courier-audit (command:new, message:received): works-but',
+      'service loft: works',
+      'service ringer: works',
+      'command /fly: works',
+      'command /coo: works',
+      'command /lost: works',
+      'command /hush: works',
+      'channel pigeon: works',
+    ]);
+  });
+
+  it('refuses a hook that there is not, a command with the name of another, and each skipped member, with its place', async () => {
+    const path = write(`export default (api: any) => {
+      api.on('befor_tool_call', () => undefined);
+      api.registerCommand({ name: 'help', description: 'd', handler: () => ({}) });
+      api.registerProvider({ id: 'acme' });
+      api.registerService({ id: 's', start: () => api.runtime.tts.speak() });
+    };`);
+    const { capabilities, verdict } = await reportOf(path);
+    expect(verdict).toBe('partly');
+    expect(capabilities.filter((one) => one.verdict === 'refused')).toMatchObject([
+      { kind: 'hook', name: 'befor_tool_call', because: [expect.stringContaining('did it mean')] },
+      { kind: 'command', name: 'help', because: [expect.stringContaining('a built-in one')] },
+      { kind: 'provider', name: 'api.registerProvider', place: join(path, 'index.ts:4') },
+      { kind: 'runtime', name: 'api.runtime.tts.speak', place: 'index.ts:5' },
+    ]);
+  });
+
+  it.each([
+    ['works', 0, `api.on('message_sent', () => undefined)`],
+    ['works-but', 0, `api.on('message_sending', () => undefined)`],
+    ['partly', 1, `{ api.on('message_sent', () => undefined); api.registerProvider({}); }`],
+    ['refused', 1, 'api.registerProvider({})'],
+    ['does-not-load', 1, `{ throw new Error('no'); }`],
+  ])('tells a plugin that %s by its verdict and the exit code %i', async (verdict, code, body) => {
+    const path = write(`export default (api: any): unknown => ${body};`);
+    expect(await reportOf(path)).toMatchObject({ verdict, code, works: code === 0 });
+  });
+
+  it('tells the OpenClaw that a plugin was written for, also of one that does not load', async () => {
+    const openclaw = {
+      compat: { pluginApi: '>=1.0.0', pluginApiRange: '>=2026.5' },
+      build: { openclawVersion: '2026.7.1' },
+    };
+    const target = { builtWith: '2026.7.1', asksFor: '>=2026.5' };
+    for (const index of ['export default () => undefined;', `throw new Error('no');`]) {
+      const path = write(index);
+      writeFileSync(join(path, 'package.json'), JSON.stringify({ openclaw }));
+      expect(await reportOf(path)).toMatchObject({ target });
+      const { stdout } = await runInMemory(['check-plugin', path]);
+      if (!index.startsWith('throw'))
+        expect(stdout).toContain('  written for: built with openclaw 2026.7.1, asks for openclaw');
+    }
+  });
+
+  it('writes a report in Markdown with every row, also of a plugin that does not load', async () => {
+    const file = join(folder, 'reports', 'courier.md');
+    const { code } = await runInMemory(['check-plugin', courier, '--report', file]);
+    expect(code).toBe(0);
+    const text = readFileSync(file, 'utf8');
+    expect(text).toMatch(/^# Courier \(courier\) works, with limits\n/);
+    expect(text).toContain(
+      '| hook | message_sending | works but | egress.preparing, mutator; egress.preparing, veto | cancel-is-terminal |',
+    );
+    expect(text).toContain('- **priority-must-be-finite**: There,');
+    const none = await runInMemory(['check-plugin', 'nowhere', '--report', file]);
+    expect(none).toMatchObject({ code: 2, stdout: '' });
+    expect(readFileSync(file, 'utf8')).toMatch(/^# nowhere was not found\n\n## Found\n\n- plugin-/);
+    const bad = await runInMemory(['check-plugin', courier, '--report', folder]);
+    expect(bad).toMatchObject({ code: 1, stdout: '' });
+    expect(bad.stderr).toMatch(/^sluice: unwritable-file: /);
+  });
+
   it('D4: --json prints a report also of a folder that holds no plugin, and exits with 2', async () => {
     const path = mkdtempSync(join(folder, 'empty-'));
     expect(await reportOf(path)).toMatchObject({
       code: 2,
+      schemaVersion: 1,
+      verdict: 'not-found',
       works: false,
       error: { code: 'plugin-not-found' },
       hooks: [],
@@ -213,7 +322,7 @@ describe('sluice check-plugin', () => {
     const path = write(text);
     const own = await runCli(['check-plugin', path]);
     expect(own.stdout).toMatch(
-      /^Acme \(acme\) works\n {2}openclaw\/plugin-sdk: what Sluice has of it\n\n1 hook\n/,
+      /^Acme \(acme\) works, with limits\n {2}openclaw\/plugin-sdk: what Sluice has of it\n\nWorks, but\n {2}hook message_sending/,
     );
     const run = await runCli(['run', '-q', '--plugin', path], 'hello\n');
     expect(run).toMatchObject({ code: 0, stdout: 'changed\n' });
@@ -247,6 +356,8 @@ describe('sluice check-plugin', () => {
       expect(differs).not.toContain('unreadable-error-is-told');
     }
     expect(divergences.map(({ name }) => name)).toContain('priority-must-be-finite');
+    const { stdout } = await runInMemory(['check-plugin', courier]);
+    expect(stdout).not.toMatch(/priority-must-be-finite|unreadable-error-is-told/);
   });
 
   it('gives the plugin its part of a config file', async () => {
@@ -320,7 +431,7 @@ describe('sluice run --plugin', () => {
     expect(code).toBe(1);
     expect(stdout).toBe('coo\n');
     expect(stderr).toMatch(
-      /^sluice: plugin-unsupported: toolsmith: api\.registerTool is not supported/m,
+      /^sluice: plugin-unsupported: toolsmith: api\.registerProvider is not supported/m,
     );
     expect(stderr).toMatch(/^sluice: bad-config: plugin "courier" of .* is loaded already/m);
   });

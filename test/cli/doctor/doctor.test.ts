@@ -2,8 +2,7 @@ import { chmodSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Type } from 'typebox';
 import { describe, expect, it } from 'vitest';
-import { checkFamilies } from '../../../src/cli/doctor/check-families.js';
-import { probe } from '../../../src/cli/doctor/probe.js';
+import { checkFamilies, probe } from '../../../src/cli/doctor/check-families.js';
 import type { Question } from '../../../src/extension/index.js';
 import { dispatchTap, openJournal } from '../../../src/host/index.js';
 import {

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { dispatchTap, openJournal } from '../../../src/host/index.js';
+import { dispatchTap, keepWay, openJournal, wayRecorder } from '../../../src/host/index.js';
 import { cancel, createKernel } from '../../../src/kernel/index.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
 import { jsonLines } from '../cli.js';
@@ -47,5 +47,20 @@ describe('sluice explain of a dispatch with audited handlers', () => {
       (await explained(['--json'])).stdout,
     );
     expect(line?.audits.map(({ verdict }) => verdict)).toEqual(['cancel', 'patch']);
+  });
+});
+
+describe('sluice explain of a message that has no dispatch yet', () => {
+  it('tells what is known of it (sight §1.2)', async () => {
+    using folder = temporaryFolder({});
+    const journal = await openJournal(join(folder.path, 'sluice.db'));
+    const way = wayRecorder();
+    way.listen(keepWay(journal));
+    way.record(() => ({ kind: 'update', id: 'u-1', correlationId: 'u-1', state: 'accepted' }));
+    await journal.close();
+    const explained = (id: string) =>
+      runInMemory(['explain', id, '--way', '--journal', 'sluice.db'], '', { cwd: folder.path });
+    expect(await explained('u-1')).toMatchObject({ code: 0, stdout: 'message accepted\n' });
+    expect(await explained('u-2')).toMatchObject({ code: 1 });
   });
 });

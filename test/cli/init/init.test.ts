@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { packageSource } from '../../../src/cli/init/package-source.js';
+import { packageSource } from '../../../src/cli/init/channel-start.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
 import { runCli } from '../cli.js';
 import { runInMemory } from '../memory-shell.js';

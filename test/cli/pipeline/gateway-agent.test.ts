@@ -4,7 +4,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
-import { GatewayLink } from '../../../src/cli/pipeline/gateway-link.js';
+import { gatewayLink } from '../../../src/cli/pipeline/gateway-link.js';
 import { agentChoice } from '../../../src/cli/settings/agent-choice.js';
 import { gatewaySetting } from '../../../src/cli/settings/gateway-setting.js';
 import { collectingLogger } from '../../../src/testing/index.js';
@@ -75,7 +75,7 @@ it('does not start without its gateway, and leaves a key that only its owner can
   });
   const device = join(folder, 'keys', 'device.pem');
   const logger = collectingLogger();
-  await using link = new GatewayLink(
+  await using link = gatewayLink(
     { url: `ws://${address}`, token: 'planted-token', device },
     { logger, version: '0.0.0', stop: new AbortController().signal, timeoutMs: 300 },
   );

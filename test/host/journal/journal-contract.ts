@@ -480,9 +480,9 @@ export function describeJournal(
           ['b', undefined],
         ]);
         expect(await ids({ eventId: 'a' })).toEqual([['a', undefined]]);
-        expect(await ids({ eventId: 'a', audits: true })).toEqual([['a', 'audit']]);
-        expect(await ids({ audits: true })).toEqual([['a', 'audit']]);
-        expect(await ids({ eventId: 'b', audits: true })).toEqual([]);
+        expect(await ids({ eventId: 'a', kinds: ['audit'] })).toEqual([['a', 'audit']]);
+        expect(await ids({ kinds: ['audit'] })).toEqual([['a', 'audit']]);
+        expect(await ids({ eventId: 'b', kinds: ['audit'] })).toEqual([]);
       }));
 
     it('is in the order of writing also when the clock steps back (fault 38)', () =>

@@ -7,7 +7,8 @@ import { GroupCommit } from '../../../src/host/journal/commit/group-commit.js';
 import { sqliteStore } from '../../../src/host/journal/sqlite/sqlite-store.js';
 import { TranscriptTails } from '../../../src/host/journal/sqlite/transcript-tails.js';
 import type { SqliteDatabase } from '../../../src/host/sqlite/open-sqlite.js';
-import { readHistory } from '../../../src/host/transcript/history.js';
+import { Histories } from '../../../src/host/transcript/histories.js';
+import type { HistoryBounds } from '../../../src/host/transcript/history.js';
 import { systemClock } from '../../../src/kernel/index.js';
 import { testFolder } from '../../support/folder.js';
 
@@ -83,6 +84,8 @@ const write = async (store: Store, sessionId: string, contents: readonly string[
 };
 const numbers = (from: number, to: number) =>
   Array.from({ length: to - from }, (_, at) => `${from + at}`);
+const readHistory = async (store: Store, sessionId: string, bounds: HistoryBounds) =>
+  new Histories(store, bounds).read(sessionId, await store.transcriptSize(sessionId));
 const textsOf = async (store: Store, sessionId: string, bounds = {}) =>
   (await readHistory(store, sessionId, bounds)).history.map(({ content }) => content);
 

@@ -6,6 +6,7 @@ import { openRegistration } from '../../../src/extension/load/registration-windo
 import { TakenOver } from '../../../src/host/parts/taken-over.js';
 import { Accounts } from '../../../src/host/provided/accounts.js';
 import { Routes } from '../../../src/host/provided/routes.js';
+import { Tools } from '../../../src/host/provided/tools.js';
 import { silentLogger } from '../../../src/kernel/index.js';
 import { createTestKernel, type TestKernelOptions } from '../../../src/testing/index.js';
 
@@ -73,9 +74,10 @@ describe('what an extension registers by name (extensions-that-act §5.4)', () =
     extension.begin();
     const accounts = new Accounts();
     const routes = new Routes();
+    const tools = new Tools(silentLogger, []);
     const takenOver = new TakenOver();
     const offers = { channels: [], agents: new Map(), commands: new Map(), providers: [] };
-    takenOver.take({ ...offers, accounts, routes, logger: silentLogger }, extension);
+    takenOver.take({ ...offers, accounts, routes, tools, logger: silentLogger }, extension);
     const account = accounts.find('sluice', 'schedule:acme/tea');
     const [taken] = takenOver.registered('schedule');
     expect(taken).toMatchObject({ extensionId: 'acme', registration: tea, account });

@@ -112,6 +112,36 @@ describe('an envelope', () => {
     expect(Object.isFrozen(event.accountRef)).toBe(true);
   });
 
+  it('takes data that it was given before without a second look, and looks at other data (§1.5)', () => {
+    const { kernel } = createLab();
+    const { metadata, accountRef } = { metadata: { deep: { list: [1] } }, accountRef: ref('bot') };
+    const { freeze } = Object;
+    const frozen: unknown[] = [];
+    const give = (given: object): void => {
+      Object.freeze = <T>(value: T) => {
+        frozen.push(value);
+        return freeze(value);
+      };
+      try {
+        kernel.dispatchSync('lab.sync', labSample(), given);
+      } finally {
+        Object.freeze = freeze;
+      }
+    };
+    const data = [metadata, metadata.deep, metadata.deep.list, accountRef];
+    give({ metadata, accountRef });
+    expect(frozen).toEqual(expect.arrayContaining(data));
+    frozen.length = 0;
+    give({ metadata, accountRef });
+    for (const one of data) expect(frozen.includes(one)).toBe(false);
+    const other = { deep: { list: [2] } };
+    give({ metadata: other, accountRef });
+    expect(Object.isFrozen(other.deep.list)).toBe(true);
+    const odd = { at: new Date(0) };
+    for (let twice = 0; twice < 2; twice++)
+      expect(() => give({ metadata: odd })).toThrow(expect.objectContaining({ code: 'bad-given' }));
+  });
+
   it.each([
     ['metadata', { metadata: { at: new Date(0) } }, 'metadata/at'],
     ['providerMetadata', { providerMetadata: { list: [new Map()] } }, 'providerMetadata/list/0'],

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createKernel, type Envelope } from '../../../src/kernel/index.js';
-import { pluginHooks } from '../../../src/legacy/hooks/index.js';
 import { type LegacyHookName, legacyHookNames } from '../../../src/legacy/index.js';
+import { profiles } from '../../../src/legacy/profiles/index.js';
 import { createTestKernel } from '../../../src/testing/index.js';
 import { events } from '../../parity/hooks/events.js';
 
@@ -127,7 +127,7 @@ const kernel = createKernel();
 
 /** What handlers see of what a host has told, by way of the canonical payloads. */
 function throughPipeline(hook: LegacyHookName, { event, ctx }: Told): Told {
-  const row = pluginHooks[hook];
+  const row = profiles['2026.3'][hook];
   const [first] = row.announce(event as never, ctx as never);
   if (first === undefined) throw new Error(`${hook} announces nothing`);
   const { family, payload } = first;
@@ -138,7 +138,7 @@ function throughPipeline(hook: LegacyHookName, { event, ctx }: Told): Told {
 }
 
 describe('what a legacy host tells, by way of the canonical payload (§17.1)', () => {
-  it.each(legacyHookNames)(
+  it.each(legacyHookNames['2026.3'])(
     'comes back with every field, but for what is named here: %s',
     (hook) => {
       const both = fc.record(events[hook]) as fc.Arbitrary<Told>;
@@ -174,7 +174,7 @@ function plain(value: unknown): unknown {
 }
 
 describe('what a legacy host leaves open (§17.10)', () => {
-  it.each(legacyHookNames)(
+  it.each(legacyHookNames['2026.3'])(
     'may be null as well as undefined, and its handlers run: %s',
     async (hook) => {
       const { kernel: own, outcomes } = createTestKernel({ validate: 'borders', trace: false });

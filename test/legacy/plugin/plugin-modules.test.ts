@@ -71,6 +71,20 @@ describe('where the modules of a plugin lie (event-pipeline §17.13)', () => {
     expect(await (globalThis as { sluiceLate?: Promise<unknown> }).sluiceLate).toBe('default');
   });
 
+  it('imports JSON, with an attribute and without (§17.14)', async () => {
+    const path = plugin('json', {
+      'package.json': JSON.stringify({ type: 'module', openclaw: { extensions: ['index.ts'] } }),
+      'names.json': '{ "first": "ada" }',
+      'index.ts': `import { last } from './last.js';
+        import names from './names.json';
+        export default { name: names.first + ' ' + last, register() {} };`,
+      'last.ts': `import names from './last.json' with { type: 'json' };
+        export const last: string = names.last;`,
+      'last.json': '{ "last": "lovelace" }',
+    });
+    expect((await load(path)).name).toBe('ada lovelace');
+  });
+
   it('two plugins of one process have each its own openclaw', async () => {
     const text = {
       'index.mjs': `import { named } from 'openclaw/plugin-sdk';
@@ -103,6 +117,57 @@ describe('where the modules of a plugin lie (event-pipeline §17.13)', () => {
       const thrown = await load(plugin(name, { [file]: code })).catch((error: unknown) => error);
       expect(thrown).toHaveProperty('message', expect.stringContaining(`${file}:6 imports`));
     }
+  });
+});
+
+describe('the text of a module (event-pipeline §17.14)', () => {
+  const esm = `import { DEFAULT_ACCOUNT_ID as id } from 'openclaw/plugin-sdk';
+    import { word } from './word.js';
+    export default { name: [id, word, typeof require].join(' '), register() {} };`;
+  const word = `import { basename } from 'node:path'; export const word = basename(import.meta.url);`;
+
+  it('may be that of an ES module in a package that says CommonJS, or nothing', async () => {
+    for (const type of ['commonjs', undefined]) {
+      const path = plugin(`says-${type}`, {
+        'package.json': JSON.stringify({ type }),
+        'index.js': esm,
+        'word.js': word,
+      });
+      expect((await load(path)).name).toMatch(/^default word\.js\S* function$/);
+    }
+  });
+
+  it('may be required from CommonJS', async () => {
+    const path = plugin('requires-esm', {
+      'package.json': '{"type":"commonjs"}',
+      'index.js': `const { word } = require('./word.js'); module.exports = { name: word, register() {} };`,
+      'word.js': word,
+    });
+    expect((await load(path)).name).toBe('word.js');
+  });
+
+  it('is CommonJS if it only speaks of imports', async () => {
+    const path = plugin('speaks', {
+      'package.json': '{"type":"commonjs"}',
+      'index.js': `// import x from 'y'\nmodule.exports = { name: 'import { a } from b; export {}', register() {} };`,
+    });
+    expect((await load(path)).name).toContain('export {}');
+  });
+
+  it('may import and require the name openclaw itself', async () => {
+    const own = plugin('root-own', {
+      'index.mjs': `import { DEFAULT_ACCOUNT_ID } from 'openclaw';
+        export default { name: DEFAULT_ACCOUNT_ID + require('openclaw').DEFAULT_ACCOUNT_ID, register() {} };`,
+    });
+    expect((await load(own)).name).toBe('defaultdefault');
+    const root = plugin('root-named', {
+      'package.json': JSON.stringify({ name: 'openclaw', version: '1.0.0', exports: './root.cjs' }),
+      'root.cjs': `exports.named = 'root';`,
+    });
+    const named = plugin('root-of-named', {
+      'index.cjs': `module.exports = { name: require('openclaw').named, register() {} };`,
+    });
+    expect((await load(named, { openclaw: root })).name).toBe('root');
   });
 });
 

@@ -24,6 +24,7 @@ interface Api {
   registerService(service: object): void;
   registerCommand(command: object): void;
   registerChannel(channel: object): void;
+  registerProvider(provider: object): void;
   registerTool(tool: object): void;
   resolvePath(path: string): string;
 }
@@ -495,7 +496,7 @@ describe('what has no place here', () => {
         const { runtime } = api;
         void String(typeof runtime['tts']);
         try {
-          api.registerTool({ name: 'hammer' });
+          api.registerProvider({ id: 'hammer' });
         } catch {
           api.on('message_sent', () => undefined);
         }
@@ -504,7 +505,7 @@ describe('what has no place here', () => {
     );
     expect(plugin.status).toBe('loaded');
     expect(plugin.hooks).toHaveLength(1);
-    expect(plugin.unsupported.map(({ method }) => method)).toEqual(['api.registerTool']);
+    expect(plugin.unsupported.map(({ method }) => method)).toEqual(['api.registerProvider']);
   });
 
   it('does not end a plugin that reads what a skipped call gave', () => {
@@ -520,7 +521,7 @@ describe('what has no place here', () => {
     expect(plugin.unsupported.map(({ method }) => method)).toEqual(['api.runtime.config.load']);
   });
 
-  it('are the skills that a manifest names: nothing here reads them', () => {
+  it('are the skills that a manifest names, if nobody knows its folder', () => {
     const register = () => undefined;
     const { plugin } = load(register, {
       manifest: { id: 'acme', configSchema: {}, skills: ['./a'] },
@@ -539,8 +540,8 @@ describe('what has no place here', () => {
   it('is written down and passed over with unsupported: skip', () => {
     const { plugin, logger } = load(
       (api) => {
-        api.registerTool({ name: 'hammer' });
-        api.registerTool({ name: 'saw' });
+        api.registerProvider({ id: 'hammer' });
+        api.registerProvider({ id: 'saw' });
         call(api, 'api.runtime.media');
         api.on('message_sent', () => undefined);
       },
@@ -549,13 +550,28 @@ describe('what has no place here', () => {
     expect(plugin.status).toBe('loaded');
     expect(plugin.hooks).toHaveLength(1);
     expect(plugin.unsupported.map(({ method }) => method)).toEqual([
-      'api.registerTool',
+      'api.registerProvider',
       'api.runtime.media.anyMethod',
     ]);
     expect(logger.messages('warn')).toHaveLength(2);
   });
 
-  it('is the intake of a channel: it is told of, and the channel sends all the same', () => {
+  it('are providers and context engines: a plugin that has nothing else is loaded', () => {
+    const { plugin } = load((api) => {
+      for (const name of ['registerProvider', 'registerContextEngine'] as const)
+        (api as unknown as Record<typeof name, (...args: unknown[]) => void>)[name]({ id: 'own' });
+    });
+    expect(plugin).toMatchObject({ status: 'loaded' });
+    expect(plugin.unsupported).toMatchObject([
+      { method: 'api.registerProvider', instead: expect.stringContaining('AgentProvider') },
+      {
+        method: 'api.registerContextEngine',
+        instead: expect.stringContaining('before_prompt_build'),
+      },
+    ]);
+  });
+
+  it('is not the intake of a channel (event-pipeline §17.19)', () => {
     const channel = {
       id: 'a',
       outbound: { sendText: vi.fn() },
@@ -563,7 +579,8 @@ describe('what has no place here', () => {
     };
     const { plugin } = load((api) => api.registerChannel(channel));
     expect(plugin).toMatchObject({ status: 'loaded', channels: [{ id: 'a' }] });
-    expect(plugin.unsupported).toMatchObject([{ method: 'registerChannel: gateway.startAccount' }]);
+    expect(plugin.channels[0]?.gateway?.startAccount).toBeTypeOf('function');
+    expect(plugin.unsupported).toEqual([]);
   });
 });
 

@@ -50,7 +50,7 @@ describe('D1: what a member that is not there gives is never sent, answered or c
         channelOf({
           textChunkLimit: 10,
           chunker: (text: string, limit: number) =>
-            api.runtime['channel']?.['text']?.['chunkMarkdownText']?.(text, limit),
+            api.runtime['channel']?.['slack']?.['chunk']?.(text, limit),
           sendText: async (context: object) => {
             given.push(context);
             return { messageId: 'p' };
@@ -62,7 +62,7 @@ describe('D1: what a member that is not there gives is never sent, answered or c
     const report = await lab.host.send(flight);
     expect(sent).toEqual([]);
     expect(report).toMatchObject({ status: 'failed' });
-    expect(report.error).toContain('api.runtime.channel.text.chunkMarkdownText is not supported');
+    expect(report.error).toContain('api.runtime.channel.slack.chunk is not supported');
     expect(lab.of('egress.sent')).toEqual([]);
     expect(lab.of('egress.failed')[0]?.payload.cause).toBe('rejected');
   });
@@ -184,7 +184,7 @@ describe('D1: what a member that is not there gives is never sent, answered or c
       api.registerCommand({
         name: 'coo',
         description: 'Coos.',
-        handler: () => ({ text: `It is ${String(api.runtime['state']?.['resolveStateDir']?.())}` }),
+        handler: () => ({ text: `It is ${String(api.runtime['tts']?.['speak']?.())}` }),
       }),
     );
     await using _ = lab;

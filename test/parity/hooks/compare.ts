@@ -1,4 +1,5 @@
 import { expect } from 'vitest';
+import { definedFields } from '../../../src/kernel/index.js';
 import {
   type LegacyDivergence,
   type LegacyDivergenceName,
@@ -10,6 +11,7 @@ import {
   type ParityDifference,
   parityDifferences,
 } from '../../../src/testing/index.js';
+import { answersOf, divergenceOf } from '../../../src/testing/parity/divergence-of.js';
 import { predict } from '../model/model.js';
 import { everyRow } from '../model/rows.js';
 import type { HookSet } from './hook-set.js';
@@ -36,20 +38,53 @@ export class Tally {
  * Compares what was seen of one set. The model says what the legacy runner does, and, with the rows, what the bridge
  * does: each run must be as it says in full. A set that no row concerns must be the same on both sides.
  */
-export function compareSet(
+export async function compareSet(
   set: HookSet,
   real: Observation | undefined,
   ours: Observation,
   tally: Tally,
-): void {
+): Promise<void> {
   const legacy = predict(set);
   const bridged = predict(set, everyRow);
   if (real !== undefined) expect(differences(real, legacy.seen), 'legacy: model').toEqual([]);
   expect(differences(bridged.seen, ours), 'pipeline: model').toEqual([]);
   const rows = [...bridged.used];
-  if (rows.length === 0)
+  const named = real === undefined ? [] : await namedDifferences(set, real, ours);
+  if (rows.length === 0) {
     expect(differences(real ?? legacy.seen, ours), 'a difference without a row').toEqual([]);
+    expect(JSON.stringify(ours.ending), 'the order of its keys').toBe(
+      JSON.stringify((real ?? legacy.seen).ending),
+    );
+  }
+  // where several rows may explain a difference, the name is a guess: it is a row of this hook
+  const ofHook = legacyDivergences.filter(({ hooks }) => hooks.some((hook) => hook === set.hook));
+  for (const { path, row } of named)
+    if (row !== undefined)
+      expect(
+        ofHook.map(({ name }) => name),
+        path,
+      ).toContain(row);
   tally.add(rows.filter((row) => decides(set, row, bridged.seen)));
+}
+
+/** The differences, each with the row that `compareParity` names. */
+export async function namedDifferences(
+  { hook, handlers }: HookSet,
+  real: Observation,
+  ours: Observation,
+): Promise<readonly Pick<ParityDifference, 'path' | 'row'>[]> {
+  const registered = handlers.map(({ pluginId, priority }) => ({
+    pluginId,
+    ...definedFields({ priority }),
+  }));
+  const answers = await answersOf(real);
+  const steps = [
+    { hook, handlers: registered, legacy: real, pipeline: ours.inItsWords ?? ours, answers },
+  ];
+  return compareRuns(real, ours).map(({ path, ...sides }) => ({
+    path,
+    ...definedFields({ row: divergenceOf({ path, ...sides }, steps) }),
+  }));
 }
 
 /** Whether the prediction is another one without the row. */

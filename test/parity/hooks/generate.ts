@@ -1,9 +1,10 @@
 import fc from 'fast-check';
-import { pluginHooks } from '../../../src/legacy/hooks/index.js';
 import type { LegacyHookName } from '../../../src/legacy/index.js';
+import { rowsOf } from '../../../src/legacy/profiles/index.js';
 import { events } from './events.js';
 import {
   type ErrorName,
+  type Fields,
   type HandlerSpec,
   type HookSet,
   type Timing,
@@ -45,24 +46,24 @@ const plugins = fc.oneof(
   { weight: 1, arbitrary: fc.constant(untrustedPlugin) },
 );
 
-function handlerOf(hook: LegacyHookName): fc.Arbitrary<HandlerSpec> {
-  const { kind } = pluginHooks[hook];
+function handlerOf(hook: string, results: fc.Arbitrary<unknown>): fc.Arbitrary<HandlerSpec> {
+  const { kind } = rowsOf('2026.9')[hook] ?? rowsOf('2026.3')[hook] ?? { kind: 'modifying' };
   return fc.record({
     pluginId: plugins,
     priority: priorities,
-    timing: timings[kind],
+    timing: timings[kind === 'void' || kind === 'sync' ? kind : 'modifying'],
     release: fc.nat(3),
-    writes: writesOf(hook),
+    writes: writesOf(hook as LegacyHookName),
     ends: fc.oneof(
-      { weight: 6, arbitrary: resultOf(hook).map((returns) => ({ returns })) },
+      { weight: 6, arbitrary: results.map((returns) => ({ returns })) },
       { weight: 1, arbitrary: errors.map((throws) => ({ throws })) },
     ),
   });
 }
 
 /** So many of one plugin that their order by number is not their order as text. */
-function manyOf(hook: LegacyHookName): fc.Arbitrary<HandlerSpec[]> {
-  const one = handlerOf(hook).map((spec) => ({ ...spec, pluginId: 'alpha', priority: undefined }));
+function manyOf(handler: fc.Arbitrary<HandlerSpec>): fc.Arbitrary<HandlerSpec[]> {
+  const one = handler.map((spec) => ({ ...spec, pluginId: 'alpha', priority: undefined }));
   return fc.array(one, { minLength: 11, maxLength: 13 });
 }
 
@@ -74,21 +75,39 @@ function hangingOnce(handlers: readonly HandlerSpec[]): HandlerSpec[] {
   );
 }
 
-/** Sets of handlers for one hook, with a well-formed event of it. */
-export function setsOf(hook: LegacyHookName): fc.Arbitrary<HookSet> {
+/** The handlers of a set. */
+export function handlersOf(
+  hook: string,
+  results: fc.Arbitrary<unknown> = resultOf(hook as LegacyHookName),
+): fc.Arbitrary<HandlerSpec[]> {
+  const handler = handlerOf(hook, results);
+  return fc
+    .oneof(
+      { weight: 2, arbitrary: fc.constant([]) },
+      { weight: 60, arbitrary: fc.array(handler, { minLength: 1, maxLength: 5 }) },
+      { weight: 1, arbitrary: manyOf(handler) },
+    )
+    .map(hangingOnce);
+}
+
+/** A set of handlers, with an event and a context. */
+export function setOf<H extends string>(
+  hook: H,
+  about: { readonly event: fc.Arbitrary<Fields>; readonly ctx: fc.Arbitrary<Fields> },
+  handlers: fc.Arbitrary<HandlerSpec[]>,
+): fc.Arbitrary<HookSet<H>> {
   return fc.record({
     hook: fc.constant(hook),
-    ...events[hook],
-    handlers: fc
-      .oneof(
-        { weight: 2, arbitrary: fc.constant([]) },
-        { weight: 60, arbitrary: fc.array(handlerOf(hook), { minLength: 1, maxLength: 5 }) },
-        { weight: 1, arbitrary: manyOf(hook) },
-      )
-      .map(hangingOnce),
+    ...about,
+    handlers,
     catchErrors: fc.oneof(
       { weight: 3, arbitrary: fc.constant(true) },
       { weight: 1, arbitrary: fc.constant(false) },
     ),
-  });
+  }) as fc.Arbitrary<HookSet<H>>; // a record of exactly its fields
+}
+
+/** Sets of handlers for one hook, with a well-formed event of it. */
+export function setsOf(hook: LegacyHookName): fc.Arbitrary<HookSet> {
+  return setOf(hook, events[hook], handlersOf(hook));
 }

@@ -32,11 +32,13 @@ export interface HandlerSpec {
   readonly release: number;
   readonly writes: readonly Write[];
   readonly ends: { readonly returns: unknown } | { readonly throws: ErrorName };
+  /** Further options of `api.on`. */
+  readonly options?: { readonly timeoutMs?: number; readonly matcher?: readonly string[] };
 }
 
 /** One generated set: a hook, a well-formed event for it, and the handlers in their load order. */
-export interface HookSet {
-  readonly hook: LegacyHookName;
+export interface HookSet<H extends string = LegacyHookName> {
+  readonly hook: H;
   readonly event: Fields;
   readonly ctx: Fields;
   readonly handlers: readonly HandlerSpec[];

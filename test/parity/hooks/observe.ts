@@ -22,6 +22,8 @@ export interface Observation extends ParityRun {
   readonly counts: Readonly<Record<string, number>>;
   /** Promises that were rejected and that nobody observed. */
   readonly unhandled: readonly string[];
+  /** The run with the words in which a stage says that it refused something. */
+  readonly inItsWords?: ParityRun;
 }
 
 /** Lets go of those who wait, when a hung run has nobody else to wait for. Gives back whether that may have helped. */
@@ -55,7 +57,7 @@ export class Rejections {
 
 /** Runs a set through a runner. */
 export async function observe(
-  set: HookSet,
+  set: HookSet<string>,
   makeRunner: MakeLegacyRunner,
   rejections: Rejections,
   unhang: Unhang = () => Promise.resolve(false),
@@ -89,7 +91,7 @@ export async function observe(
     return runner;
   };
   const run = await recordParityRun(makeCounted, {
-    hook: set.hook,
+    hook: set.hook as LegacyHookName, // of the profile of the runner
     event: event as never, // well-formed by its arbitrary
     ctx: ctx as never,
     handlers,
@@ -106,13 +108,13 @@ export async function observe(
 }
 
 interface Counts {
-  hasHooks(hook: LegacyHookName): boolean;
-  getHookCount(hook: LegacyHookName): number;
+  hasHooks(hook: string): boolean;
+  getHookCount(hook: string): number;
 }
 
 function countsOf(runner: Counts): Readonly<Record<string, number>> {
   const counts: Record<string, number> = {};
-  for (const hook of legacyHookNames)
+  for (const hook of new Set(Object.values(legacyHookNames).flat()))
     if (runner.hasHooks(hook) || runner.getHookCount(hook) !== 0)
       counts[hook] = runner.hasHooks(hook) ? runner.getHookCount(hook) : Number.NaN;
   return counts;
@@ -120,7 +122,7 @@ function countsOf(runner: Counts): Readonly<Record<string, number>> {
 
 /** Who got which message, and which came out: both by identity. */
 function identities(
-  hook: LegacyHookName,
+  hook: string,
   { ending }: ParityRun,
   notes: readonly string[],
   labels: WeakMap<object, string>,
@@ -138,7 +140,7 @@ interface HandlerLife {
 }
 
 function handlerOf(
-  { pluginId, priority, timing, release, writes, ends }: HandlerSpec,
+  { pluginId, priority, timing, release, writes, ends, options }: HandlerSpec,
   called: (event: Fields) => void,
   { gates, index, returns }: HandlerLife,
 ): ParityHandler {
@@ -167,6 +169,7 @@ function handlerOf(
   return {
     pluginId,
     ...(priority !== undefined && { priority }),
+    ...(options !== undefined && { options }),
     handler: handler as ParityHandler['handler'], // every hook's events are records
   };
 }

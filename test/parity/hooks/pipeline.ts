@@ -27,7 +27,7 @@ export class Pipeline {
     };
     try {
       const seen = await observe(set, makeRunner(kernel, registered), this.#rejections, unhang);
-      return { ...seen, ...withoutItsWords(seen) };
+      return { ...seen, ...withoutItsWords(seen), inItsWords: seen };
     } finally {
       for (const one of registered) one[Symbol.dispose]();
     }

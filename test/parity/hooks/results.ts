@@ -41,7 +41,7 @@ const model: Shape = { modelOverride: text, providerOverride: text };
 const content = fc.oneof(text, fc.constant({ $: 'echo', field: 'content', suffix: '!' }));
 
 /** The fields that a hook's handlers may return. A void hook reads none. */
-const known: Partial<Record<LegacyHookName, Shape>> = {
+export const known: Partial<Record<LegacyHookName, Shape>> = {
   before_model_resolve: model,
   before_prompt_build: prompt,
   before_agent_start: { ...model, ...prompt },
@@ -60,7 +60,7 @@ const known: Partial<Record<LegacyHookName, Shape>> = {
 /** What is of no field's type, or of none but a text's. */
 const odd: Arbitrary = fc.constantFrom<unknown>(42, true, ['x'], { a: 1 }, 'loose text');
 
-function field(good: Arbitrary): Arbitrary {
+export function field(good: Arbitrary): Arbitrary {
   return fc.oneof(
     { weight: 10, arbitrary: good },
     { weight: 1, arbitrary: fc.constant(undefined) },

@@ -39,7 +39,7 @@ const spawning: Merge = (a, b) => {
 export const merges: Partial<Record<LegacyHookName, Merge>> = {
   before_model_resolve: model,
   before_prompt_build: prompt,
-  before_agent_start: (a, b) => ({ ...model(a, b), ...prompt(a, b) }),
+  before_agent_start: (a, b) => ({ ...prompt(a, b), ...model(a, b) }),
   message_sending: (a, b) => ({ ...lastOf('content', a, b), ...lastOf('cancel', a, b) }),
   before_tool_call: (a, b) => ({
     ...lastOf('params', a, b),

@@ -1,5 +1,5 @@
-import { pluginHooks } from '../../../src/legacy/hooks/index.js';
 import type { LegacyDivergenceName } from '../../../src/legacy/index.js';
+import { profiles } from '../../../src/legacy/profiles/index.js';
 import type { ParityEnding } from '../../../src/testing/index.js';
 import type { HookSet } from '../hooks/hook-set.js';
 import type { Observation } from '../hooks/observe.js';
@@ -25,7 +25,7 @@ export interface Prediction {
 export function predict(set: HookSet, on: Iterable<LegacyDivergenceName> = []): Prediction {
   const rows = new Rows(on);
   const recorder = new Recorder(set);
-  const { kind } = pluginHooks[set.hook];
+  const { kind } = profiles['2026.3'][set.hook];
   const placed = inOrder(set.handlers, rows);
   if (placed.length > 0 && kind !== 'sync') {
     const many = `${placed.length} handlers${kind === 'modifying' ? ', sequential' : ''}`;
@@ -37,7 +37,7 @@ export function predict(set: HookSet, on: Iterable<LegacyDivergenceName> = []): 
 
 function endingOf(run: Followed, placed: readonly Placed[]): ParityEnding {
   const { recorder, set } = run;
-  const { kind } = pluginHooks[set.hook];
+  const { kind } = profiles['2026.3'][set.hook];
   let ending = { kind: 'returned', value: undefined } as ParityEnding; // changed in a closure below
   if (placed.length > 0 && kind === 'void') return followVoid(run, placed);
   const stopped = caught(() => {

@@ -1,16 +1,20 @@
-import { createKernel } from '../../../src/kernel/index.js';
+import { createKernel, definedFields } from '../../../src/kernel/index.js';
 import {
   createLegacyHookRunner,
   type LegacyHookRunner,
   type LegacyPlugin,
   loadLegacyPlugin,
 } from '../../../src/legacy/index.js';
-import { type CollectingLogger, collectingLogger } from '../../../src/testing/index.js';
 import {
-  openClawModule,
-  type RealHookRunner,
-  type TypedHook,
-} from '../../support/openclaw-modules.js';
+  type CollectingLogger,
+  collectingLogger,
+  type MakeLegacyRunner,
+  openclawHookRunner,
+} from '../../../src/testing/index.js';
+
+/** The methods of a runner, as their callers use them. */
+type RealHookRunner = Readonly<Record<string, (...args: readonly unknown[]) => unknown>>;
+type TypedHook = Parameters<MakeLegacyRunner>[0]['typedHooks'][number];
 
 type Fields = Record<string, unknown>;
 
@@ -47,17 +51,22 @@ export async function realSide(
     config,
     pluginConfig,
     logger: { info: line('info'), warn: line('warn'), error: line('error') },
-    on: (hookName: string, handler: TypedHook['handler'], options?: { priority?: number }) =>
+    on: (
+      hookName: TypedHook['hookName'],
+      handler: TypedHook['handler'],
+      options: { priority?: number } = {},
+    ) =>
       typedHooks.push({
         pluginId,
         hookName,
         handler,
-        priority: options?.priority,
         source: pluginId,
+        ...definedFields({ priority: options.priority }),
       }),
   });
-  const { createHookRunner } = await openClawModule(root, 'hooks');
-  const runner = createHookRunner({ typedHooks });
+  const logger = { debug: () => undefined, warn: () => undefined, error: () => undefined };
+  const makeRunner = await openclawHookRunner(root);
+  const runner = makeRunner({ typedHooks }, { logger, catchErrors: true }) as RealHookRunner; // a method for each hook
   return { runner, written: () => written, hooks: typedHooks.map(({ hookName }) => hookName) };
 }
 

@@ -18,6 +18,8 @@ export interface ApiRequest {
   readonly model: string;
   readonly system: string;
   readonly tools: readonly string[];
+  /** By the name of a tool, the JSON Schema of its input. */
+  readonly schemas: Readonly<Record<string, unknown>>;
   /** The text of the messages, each as JSON. */
   readonly messages: readonly string[];
   /** The lane of the script that answered. */
@@ -78,6 +80,9 @@ export class MessagesApi implements AsyncDisposable {
       model: String(body.model),
       system: JSON.stringify(body.system ?? ''),
       tools: listOf(body.tools).map((tool) => String(Object(tool).name)),
+      schemas: Object.fromEntries(
+        listOf(body.tools).map((tool) => [Object(tool).name, Object(tool).input_schema]),
+      ),
       messages: listOf(body.messages).map((message) => JSON.stringify(message)),
     };
     const lane = this.#laneOf(asked.messages);

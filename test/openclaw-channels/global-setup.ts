@@ -1,0 +1,23 @@
+import { execFileSync } from 'node:child_process';
+import type { TestProject } from 'vitest/node';
+import { installOpenClaw } from '../support/openclaw-install.js';
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    /** The folder of the installed openclaw; absent where it, or ngircd, is not there. */
+    readonly openClawWithChannels: string | undefined;
+  }
+}
+
+/** Installs the real package, and looks for ngircd. Without them the suite skips; in CI that is a failure. */
+export default async function setup(project: TestProject): Promise<void> {
+  try {
+    execFileSync('ngircd', ['--version'], { stdio: 'ignore' });
+    project.provide('openClawWithChannels', await installOpenClaw());
+  } catch (error) {
+    const line = `ngircd or OpenClaw is not there: ${String(error).split('\n', 1)[0]}`;
+    if (process.env['CI'] === 'true') throw new Error(line, { cause: error });
+    console.warn(`test:channels skips: ${line}`);
+    project.provide('openClawWithChannels', undefined);
+  }
+}

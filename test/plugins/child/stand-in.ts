@@ -1,0 +1,30 @@
+import { createServer } from 'node:http';
+
+/** A service of the outside, on loopback, that answers whatever it is asked. */
+export interface StandIn {
+  /** `127.0.0.1:PORT`. */
+  readonly place: string;
+  /** The bodies of its requests, in order. */
+  readonly bodies: readonly string[];
+}
+
+/**
+ * Starts a stand-in for the service that a plugin asks.
+ *
+ * @param answers the JSON that it answers by a part of the path, the first that fits; `{}` by default.
+ */
+export async function standIn(answers: Readonly<Record<string, unknown>>): Promise<StandIn> {
+  const bodies: string[] = [];
+  const server = createServer(async (request, response) => {
+    const parts: Buffer[] = [];
+    for await (const part of request) parts.push(part as Buffer); // a server's parts are buffers
+    bodies.push(`${request.url ?? ''} ${Buffer.concat(parts).toString()}`);
+    const fitting = Object.keys(answers).find((path) => request.url?.includes(path));
+    const answer = fitting === undefined ? {} : answers[fitting];
+    response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(answer));
+  });
+  await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('it has no port');
+  return { place: `127.0.0.1:${address.port}`, bodies };
+}

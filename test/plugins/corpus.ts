@@ -1,0 +1,247 @@
+/** Plain data of any keys. */
+export type Fields = Readonly<Record<string, unknown>>;
+
+/** A published plugin that the job tries. */
+export interface CorpusPlugin {
+  /** `oc-irc` is a bundled extension of OpenClaw; the others are packages of the registry. */
+  readonly id: string;
+  /** The package of the registry with its version. Absent for a bundled one, which comes with OpenClaw. */
+  readonly spec?: string;
+  /** The packages that a bundled one needs and OpenClaw does not install with itself. */
+  readonly dependencies?: Readonly<Record<string, string>>;
+  /** Placeholder configuration of its own. `@SERVER@` is the place of a server on loopback, which answers all that it is asked. */
+  readonly config?: Fields;
+  /** Placeholder parts of the OpenClaw configuration: that of its channel, say. */
+  readonly openclaw?: Fields;
+  /** The JSON that the server answers, by a part of the path; `{}` by default. */
+  readonly answers?: Readonly<Record<string, unknown>>;
+  /** The arguments of its tools, by `tool NAME`, if their schemas do not say enough. */
+  readonly inputs?: Readonly<Record<string, Fields>>;
+  /**
+   * The things that it asks of the outside, by the call that needs them: `tool search` -> `a search server`. `tool web_*` is
+   * each of them that fails; a name alone counts even if the plugin says that the call worked.
+   */
+  readonly needs?: Readonly<Record<string, string>>;
+  /** A package that it cannot be installed without, and that the registry does not have. It is not tried. */
+  readonly absent?: string;
+  /** It is one of those that every change is tried with. */
+  readonly inCi?: true;
+}
+
+/** The placeholder account of a bundled channel. */
+function channel(id: string, account: Fields): Fields {
+  return { channels: { [id]: { enabled: true, dmPolicy: 'open', allowFrom: ['*'], ...account } } };
+}
+
+const dummy = 'placeholder-secret-0000000000000000';
+
+/** The bundled extensions of openclaw@2026.3.13. */
+const bundled: readonly CorpusPlugin[] = [
+  { id: 'oc-acpx', dependencies: { acpx: '0.3.0' } },
+  {
+    id: 'oc-bluebubbles',
+    openclaw: channel('bluebubbles', { serverUrl: 'http://@SERVER@', password: dummy }),
+  },
+  { id: 'oc-copilot-proxy' },
+  { id: 'oc-device-pair', inCi: true, config: { publicUrl: 'ws://@SERVER@' } },
+  {
+    id: 'oc-diagnostics-otel',
+    dependencies: {
+      '@opentelemetry/api': '1.9.0',
+      '@opentelemetry/api-logs': '0.213.0',
+      '@opentelemetry/exporter-logs-otlp-proto': '0.213.0',
+      '@opentelemetry/exporter-metrics-otlp-proto': '0.213.0',
+      '@opentelemetry/exporter-trace-otlp-proto': '0.213.0',
+      '@opentelemetry/resources': '2.6.0',
+      '@opentelemetry/sdk-logs': '0.213.0',
+      '@opentelemetry/sdk-metrics': '2.6.0',
+      '@opentelemetry/sdk-node': '0.213.0',
+      '@opentelemetry/sdk-trace-base': '2.6.0',
+      '@opentelemetry/semantic-conventions': '1.40.0',
+    },
+  },
+  { id: 'oc-diffs', dependencies: { '@pierre/diffs': '1.1.0' } },
+  { id: 'oc-discord', openclaw: channel('discord', { token: dummy }) },
+  { id: 'oc-feishu', openclaw: channel('feishu', { appId: 'cli_placeholder', appSecret: dummy }) },
+  { id: 'oc-google-gemini-cli-auth' },
+  {
+    id: 'oc-googlechat',
+    openclaw: channel('googlechat', { audienceType: 'app-url', audience: 'http://@SERVER@' }),
+  },
+  { id: 'oc-imessage', openclaw: channel('imessage', { cliPath: '/nowhere/imsg' }) },
+  {
+    id: 'oc-irc',
+    inCi: true,
+    needs: {
+      'channel irc': 'an IRC server: the suite of channels has one, and it talks both ways there',
+    },
+    openclaw: channel('irc', { host: '127.0.0.1', port: 9, tls: false, nick: 'placeholder' }),
+  },
+  { id: 'oc-line', openclaw: channel('line', { channelAccessToken: dummy, channelSecret: dummy }) },
+  { id: 'oc-llm-task' },
+  { id: 'oc-lobster' },
+  {
+    id: 'oc-matrix',
+    dependencies: {
+      '@matrix-org/matrix-sdk-crypto-nodejs': '0.4.0',
+      '@vector-im/matrix-bot-sdk': '0.8.0-element.3',
+    },
+    openclaw: channel('matrix', {
+      homeserver: 'http://@SERVER@',
+      userId: '@placeholder:localhost',
+      accessToken: dummy,
+    }),
+  },
+  {
+    id: 'oc-mattermost',
+    openclaw: channel('mattermost', { botToken: dummy, baseUrl: 'http://@SERVER@' }),
+  },
+  { id: 'oc-memory-core', inCi: true },
+  {
+    id: 'oc-memory-lancedb',
+    dependencies: { '@lancedb/lancedb': '0.26.2' },
+    config: { embedding: { apiKey: dummy } },
+    needs: { 'hook before_agent_start': 'a server of embeddings' },
+  },
+  { id: 'oc-minimax-portal-auth' },
+  {
+    id: 'oc-msteams',
+    dependencies: { '@microsoft/agents-hosting': '1.3.1' },
+    openclaw: channel('msteams', { appId: 'placeholder', appPassword: dummy, tenantId: 'none' }),
+  },
+  {
+    id: 'oc-nextcloud-talk',
+    openclaw: channel('nextcloud-talk', { baseUrl: 'http://@SERVER@', botSecret: dummy }),
+  },
+  {
+    id: 'oc-nostr',
+    dependencies: { 'nostr-tools': '2.23.3' },
+    openclaw: channel('nostr', { privateKey: '1'.repeat(64), relays: ['ws://@SERVER@'] }),
+  },
+  { id: 'oc-ollama' },
+  { id: 'oc-open-prose' },
+  { id: 'oc-phone-control', inCi: true },
+  { id: 'oc-qwen-portal-auth' },
+  { id: 'oc-sglang' },
+  { id: 'oc-signal', openclaw: channel('signal', { account: '+10000000000' }) },
+  {
+    id: 'oc-slack',
+    openclaw: channel('slack', { botToken: 'xoxb-placeholder', appToken: 'xapp-placeholder' }),
+  },
+  {
+    id: 'oc-synology-chat',
+    openclaw: channel('synology-chat', { token: dummy, incomingUrl: 'http://@SERVER@' }),
+  },
+  { id: 'oc-talk-voice' },
+  { id: 'oc-telegram', openclaw: channel('telegram', { botToken: '1:placeholder' }) },
+  { id: 'oc-thread-ownership', inCi: true, config: { forwarderUrl: 'http://@SERVER@' } },
+  { id: 'oc-tlon', absent: '@tloncorp/api' },
+  {
+    id: 'oc-twitch',
+    dependencies: { '@twurple/api': '8.0.3', '@twurple/auth': '8.0.3', '@twurple/chat': '8.0.3' },
+    openclaw: channel('twitch', {
+      username: 'placeholder',
+      accessToken: dummy,
+      clientId: 'placeholder',
+      channel: 'placeholder',
+    }),
+  },
+  { id: 'oc-vllm' },
+  {
+    id: 'oc-voice-call',
+    inputs: { 'tool voice_call': { action: 'get_status', callId: 'none' } },
+    inCi: true,
+    config: { provider: 'mock' },
+  },
+  { id: 'oc-whatsapp', openclaw: channel('whatsapp', {}) },
+  { id: 'oc-zalo', openclaw: channel('zalo', { botToken: dummy }) },
+  {
+    id: 'oc-zalouser',
+    dependencies: { 'zca-js': '2.1.1' },
+    openclaw: channel('zalouser', {}),
+  },
+];
+
+/** Packages of others. */
+const published: readonly CorpusPlugin[] = [
+  {
+    id: 'aiassesstech-grillo',
+    spec: '@aiassesstech/grillo@0.1.43',
+    absent: '@aiassesstech/fleet-alerting',
+  },
+  {
+    id: 'askjo-camofox-browser',
+    needs: { 'tool *': 'its browser server' },
+    inCi: true,
+    spec: '@askjo/camofox-browser@1.5.2',
+    config: { autoStart: false },
+  },
+  {
+    id: 'calltelemetry-openclaw-linear',
+    needs: {
+      'tool spawn_agent': 'the program openclaw',
+      'tool *': 'an account of Linear, tmux, or the programs of other agents',
+    },
+    inCi: true,
+    spec: '@calltelemetry/openclaw-linear@0.9.29',
+  },
+  { id: 'gekkocompany-orchestra', inCi: true, spec: '@gekkocompany/orchestra@0.3.22' },
+  {
+    id: 'happycastle-oh-my-openclaw',
+    inputs: {
+      'tool omoc_delegate': { category: 'quick' },
+      'tool omoc_todo_update': { status: 'completed' },
+    },
+    needs: {
+      'tool omoc_look_at': 'the program gemini',
+      'tool omoc_web_search': 'the program gemini',
+    },
+    inCi: true,
+    spec: '@happycastle/oh-my-openclaw@0.21.3',
+  },
+  { id: 'jasper-context-compactor', inCi: true, spec: 'jasper-context-compactor@0.4.1' },
+  { id: 'jiggai-recipes', inCi: true, spec: '@jiggai/recipes@0.5.2' },
+  { id: 'laurentenhoor-devclaw', spec: '@laurentenhoor/devclaw@1.6.10' },
+  {
+    id: 'mem0-openclaw-mem0',
+    needs: { 'tool *': 'the service of Mem0' },
+    inCi: true,
+    spec: '@mem0/openclaw-mem0@1.0.16',
+    config: { mode: 'platform', apiKey: dummy, userId: 'ada', baseUrl: 'http://@SERVER@' },
+  },
+  { id: 'mindfoldhq-oh-my-openclaw', inCi: true, spec: '@mindfoldhq/oh-my-openclaw@0.1.11' },
+  {
+    id: 'mocrane-wecom',
+    needs: { 'tool *': 'the service of WeCom', 'channel *': 'the service of WeCom' },
+    inCi: true,
+    spec: '@mocrane/wecom@2026.3.24',
+    openclaw: channel('wecom', {}),
+  },
+  {
+    id: 'nextclaw-channel-plugin-wecom',
+    spec: '@nextclaw/channel-plugin-wecom@0.2.55',
+    absent: '@nextclaw/channel-runtime',
+  },
+  { id: 'nicfox77-parakeet-stt', spec: '@nicfox77/parakeet-stt@0.2.9' },
+  {
+    id: 'ollama-openclaw-web-search',
+    needs: { 'tool *': 'the service of Ollama' },
+    inCi: true,
+    spec: '@ollama/openclaw-web-search@0.2.2',
+  },
+  { id: 'openclaw-china-dingtalk', inCi: true, spec: '@openclaw-china/dingtalk@0.1.19' },
+  { id: 'openclaw-china-wecom', spec: '@openclaw-china/wecom@0.1.8' },
+  { id: 'projectavatar-openclaw-avatar', inCi: true, spec: '@projectavatar/openclaw-avatar@2.2.0' },
+  { id: 'robertogongora-graphiti', inCi: true, spec: '@robertogongora/graphiti@0.6.2' },
+  {
+    id: 'simmer-automaton',
+    inCi: true,
+    spec: 'simmer-automaton@0.7.2',
+    config: { apiKey: dummy, apiUrl: 'http://@SERVER@' },
+  },
+  { id: 'soimy-dingtalk', spec: '@soimy/dingtalk@3.6.7' },
+  { id: 'tobotorui-wecom', spec: '@tobotorui/wecom@1.6.5' },
+];
+
+/** The plugins that were published for OpenClaw and are tried here: 41 bundled ones and 21 packages of others. */
+export const corpus: readonly CorpusPlugin[] = [...bundled, ...published];

@@ -1,0 +1,22 @@
+import { describe, expect, it } from 'vitest';
+import { expectFresh } from '../support/generated.js';
+import { corpus } from './corpus.js';
+import { recorded } from './record.js';
+import { page } from './table.js';
+
+describe('the page about the plugins that were tried', () => {
+  it('shows what the job has found', () => {
+    expectFresh('docs/plugins-tried.md', page(corpus, recorded()));
+  });
+
+  it('has a result for each plugin that can be installed, and for no other', () => {
+    const able = corpus.filter(({ absent }) => absent === undefined).map(({ id }) => id);
+    expect(Object.keys(recorded())).toEqual(able);
+  });
+
+  it('is about 41 bundled plugins and 21 packages, of which 20 are tried by default', () => {
+    expect(corpus.filter(({ spec }) => spec === undefined)).toHaveLength(41);
+    expect(corpus).toHaveLength(62);
+    expect(corpus.filter(({ inCi }) => inCi)).toHaveLength(20);
+  });
+});
