@@ -73,14 +73,17 @@ const readBlock = ({ value }: Answer) => {
   return cancel('blocked', typeof blockReason === 'string' ? { text: blockReason } : {});
 };
 
-/** The keys that answers or canonical handlers set, with what they came to: the legacy caller lays them over its own. */
+/**
+ * The keys that answers or canonical handlers set, with what they came to: the legacy caller lays them over its own. They
+ * stand as in the last answer, which is what the legacy runner gives back.
+ */
 function paramsSet(
   payload: PayloadOf<'agent.tool.calling'>,
   answers: readonly Fields[],
   canonicalWrites: readonly string[],
 ): Fields | undefined {
   const given = answers.map((answer) => answer.params).filter(isFields);
-  const keys = new Set(given.flatMap(Object.keys));
+  const keys = new Set(given.toReversed().flatMap(Object.keys));
   for (const path of canonicalWrites)
     if (path.startsWith('params.')) keys.add(path.slice('params.'.length));
   if (given.length === 0 && keys.size === 0) return undefined;

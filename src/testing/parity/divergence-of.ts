@@ -1,5 +1,10 @@
 import { isFields, isThenable } from '../../kernel/index.js';
-import type { LegacyDivergenceName, LegacyHookName } from '../../legacy/index.js';
+import {
+  type LegacyDivergence,
+  type LegacyDivergenceName,
+  type LegacyHookName,
+  legacyDivergences,
+} from '../../legacy/index.js';
 import type { ParityDifference } from './differences.js';
 import type { ParityHandler, ParityRun } from './parity-run.js';
 
@@ -85,7 +90,12 @@ export function divergenceOf(
   if (step === undefined) return undefined;
   const own = { ...difference, path: difference.path.slice(whole.length) };
   const names = Object.keys(rules) as LegacyDivergenceName[]; // the table's own keys
-  return names.find((name) => rules[name]?.(own, step));
+  return names.find((name) => concerns(name, step.hook) && rules[name]?.(own, step));
+}
+
+function concerns(row: LegacyDivergenceName, hook: LegacyHookName): boolean {
+  const rows: readonly LegacyDivergence[] = legacyDivergences;
+  return rows.some(({ name, hooks }) => name === row && hooks.includes(hook));
 }
 
 /** The answers of a call, by its handlers in the order of their calls: an empty record if none has come, or it is none. */
