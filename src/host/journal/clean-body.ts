@@ -32,6 +32,23 @@ export function cleanBody(table: string, body: string, clean: CleanText): string
   return JSON.stringify(merged(value, JSON.parse(found)));
 }
 
+/** Takes secrets out of the free texts of a row, or of the changes of one (spec §20.8). */
+export function cleanTexts<Values extends object>(
+  table: string,
+  values: Values,
+  clean: CleanText,
+): Values {
+  const texts = { body: whole, shown: whole, cause: clean, reason: clean };
+  function whole(text: string): string {
+    return cleanBody(table, text, clean);
+  }
+  const cleaned = Object.entries(texts).flatMap(([field, cleanOf]) => {
+    const text: unknown = Reflect.get(values, field);
+    return typeof text === 'string' ? [[field, cleanOf(text)] as const] : [];
+  });
+  return { ...values, ...Object.fromEntries(cleaned) };
+}
+
 /** Merges a value with its cleaned form: words are taken from the cleaned one. Both have the same form. */
 function merged(value: unknown, clean: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value;

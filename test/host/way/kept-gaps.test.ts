@@ -13,9 +13,10 @@ import {
   type WayRecord,
   wayRecorder,
 } from '../../../src/host/index.js';
+import { WaitingDispatches } from '../../../src/host/journal/commit/waiting-dispatches.js';
 import { openJournalFile } from '../../../src/host/journal/file/journal-file.js';
 import type { NewDispatch } from '../../../src/host/journal/journal.js';
-import { WaitingDispatches } from '../../../src/host/journal/sqlite/waiting-dispatches.js';
+import { sqliteDispatches } from '../../../src/host/journal/sqlite/sqlite-rows.js';
 import { openSqlite } from '../../../src/host/sqlite/open-sqlite.js';
 import { createKernel, explainOutcome, systemClock } from '../../../src/kernel/index.js';
 import { samplePayload } from '../../../src/testing/index.js';
@@ -63,7 +64,7 @@ async function waitingFor(path: string) {
   await (await openJournal(path)).close();
   const database = openJournalFile(path, {});
   const waiting = new WaitingDispatches(
-    database,
+    sqliteDispatches(database),
     systemClock,
     () => undefined,
     (text) => text,

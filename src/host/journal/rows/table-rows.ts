@@ -3,7 +3,7 @@ import { hostError } from '../../errors.js';
 import type { SqliteDatabase, SqliteRow, SqliteStatement } from '../../sqlite/open-sqlite.js';
 import type { StoredRow } from '../../sqlite/sqlite-texts.js';
 import type { SqliteValue } from '../../sqlite/sqlite-values.js';
-import { type CleanText, cleanBody } from '../clean-body.js';
+import { type CleanText, cleanTexts } from '../clean-body.js';
 import { bodySum, headSum, type RowValues, rowProblem, type SummedTable } from './row-sums.js';
 
 /** A damage in a table. */
@@ -60,17 +60,8 @@ export function tableRows(
   clean?: CleanText,
 ): TableRows {
   const { name } = table;
-  const cleaned = (values: RowValues): RowValues => {
-    if (clean === undefined) return values;
-    const { body, shown, cause, reason } = values;
-    return {
-      ...values,
-      ...(typeof body === 'string' && { body: cleanBody(name, body, clean) }),
-      ...(typeof shown === 'string' && { shown: cleanBody(name, shown, clean) }),
-      ...(typeof cause === 'string' && { cause: clean(cause) }),
-      ...(typeof reason === 'string' && { reason: clean(reason) }),
-    };
-  };
+  const cleaned = (values: RowValues): RowValues =>
+    clean === undefined ? values : cleanTexts(name, values, clean);
   const head = ['body_sum', 'sum', ...table.columns];
   const whole = ['body', ...head];
   const statements = new Map<string, SqliteStatement>();

@@ -3,6 +3,7 @@ import { withoutSecrets } from '../../logging/without-secrets.js';
 import { checkInChild } from '../../sqlite/check-in-child.js';
 import type { SqliteDatabase } from '../../sqlite/open-sqlite.js';
 import { GroupCommit } from '../commit/group-commit.js';
+import { WaitingDispatches } from '../commit/waiting-dispatches.js';
 import { numberOf } from '../file/journal-file.js';
 import { journalChanges, writtenChanges } from '../journal-changes.js';
 import { examineRows } from '../rows/examine-rows.js';
@@ -12,9 +13,8 @@ import type { JournalOptions, SqliteJournal } from './journal-options.js';
 import { RetentionSweep } from './retention.js';
 import { sqliteKeyValues } from './sqlite-key-values.js';
 import { sqliteRecords } from './sqlite-reader.js';
-import { sqliteRows } from './sqlite-rows.js';
+import { sqliteDispatches, sqliteRows } from './sqlite-rows.js';
 import { sqliteStore } from './sqlite-store.js';
-import { WaitingDispatches } from './waiting-dispatches.js';
 
 /**
  * Makes the journal of an open file, for `openJournal`. `checkLater` looks at all of the file while it is used: after damage
@@ -28,7 +28,8 @@ export function fileJournal(
   const { clock = systemClock, secrets = [] } = options;
   const clean = withoutSecrets(secrets);
   const rows = sqliteRows(database, clean);
-  const waiting = new WaitingDispatches(database, clock, () => commits.carry(), clean);
+  const dispatches = sqliteDispatches(database);
+  const waiting = new WaitingDispatches(dispatches, clock, () => commits.carry(), clean);
   const guard = journalGuard(database);
   const commits: GroupCommit = new GroupCommit(database, {
     ...{ clock, passenger: waiting, guard },

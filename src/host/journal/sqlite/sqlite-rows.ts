@@ -1,10 +1,17 @@
 import type { SqliteDatabase, SqliteRow } from '../../sqlite/open-sqlite.js';
 import type { SqliteValue } from '../../sqlite/sqlite-values.js';
 import type { CleanText } from '../clean-body.js';
+import type { DispatchRows } from '../commit/waiting-dispatches.js';
 import type { SendState, UpdateState } from '../journal.js';
 import type { ChangeableRows, FieldChanges, JournalRows, Standing } from '../journal-changes.js';
-import { type RecordTable, sendsTable, updatesTable } from '../rows/journal-rows.js';
+import {
+  dispatchesTable,
+  type RecordTable,
+  sendsTable,
+  updatesTable,
+} from '../rows/journal-rows.js';
 import { isNotEnded } from '../rows/journal-schema.js';
+import { packedMark, packedRow } from '../rows/packed-dispatches.js';
 import { tableRows } from '../rows/table-rows.js';
 
 type StandingRow<State extends string> = SqliteRow & Standing<State>;
@@ -45,5 +52,23 @@ function changeable<
     find: (id) => rows.find(table.idColumn, id) as StandingRow<State> | undefined, // the table's own check
     add: (record) => rows.add(table.row(record as FieldChanges<Record>)), // some of its fields
     change: (row, fields) => rows.change(row, table.row(fields)),
+  };
+}
+
+/** The rows of dispatches: those of one message share a row (durability §4.7). */
+export function sqliteDispatches(database: SqliteDatabase): DispatchRows {
+  const rows = tableRows(database, dispatchesTable);
+  return {
+    rolledBack: () => rows.rolledBack(),
+    add: (dispatches) => {
+      const last = dispatches.at(-1);
+      if (last === undefined) return;
+      const seq = rows.nextSeq() + dispatches.length - 1; // each of them has a number
+      const row =
+        dispatches.length === 1
+          ? { ...last, seq }
+          : { ...packedRow(dispatches, last), seq, omitted: packedMark };
+      rows.add(dispatchesTable.row(row));
+    },
   };
 }

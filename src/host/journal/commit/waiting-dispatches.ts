@@ -1,12 +1,8 @@
 import type { Clock, TimerHandle } from '../../../kernel/index.js';
-import type { SqliteDatabase } from '../../sqlite/open-sqlite.js';
 import type { CleanText } from '../clean-body.js';
-import type { Passenger, PassengerRoom } from '../commit/transactions.js';
 import { countOf, gapRow } from '../gap-row.js';
 import type { JournalStats, NewDispatch } from '../journal.js';
-import { dispatchesTable } from '../rows/journal-rows.js';
-import { packedMark, packedRow } from '../rows/packed-dispatches.js';
-import { type TableRows, tableRows } from '../rows/table-rows.js';
+import type { Passenger, PassengerRoom } from './transactions.js';
 
 /** Milliseconds that a dispatch may wait if nothing else is written. */
 const longestWaitMs = 100;
@@ -18,12 +14,20 @@ const mostCharacters = 64 * 1024 * 1024;
 const mostTogether = 512;
 const mostOfRow = 256 * 1024;
 
+/** The place that dispatches are written to, within a transaction. */
+export interface DispatchRows {
+  /** Adds dispatches of one message, in their order; at least one. */
+  add(dispatches: readonly NewDispatch[]): void;
+  /** Is told that a transaction was rolled back. */
+  rolledBack(): void;
+}
+
 /**
  * Dispatches that wait to be written. They go along with the next transaction, never hold anything up, and are given up
  * first.
  */
 export class WaitingDispatches implements Passenger {
-  readonly #rows: TableRows;
+  readonly #rows: DispatchRows;
   readonly #clean: CleanText;
   readonly #clock: Clock;
   readonly #onDue: () => void;
@@ -39,8 +43,8 @@ export class WaitingDispatches implements Passenger {
   #untold = 0;
 
   /** @param onDue is called to write them. */
-  constructor(database: SqliteDatabase, clock: Clock, onDue: () => void, clean: CleanText) {
-    this.#rows = tableRows(database, dispatchesTable);
+  constructor(rows: DispatchRows, clock: Clock, onDue: () => void, clean: CleanText) {
+    this.#rows = rows;
     this.#clean = clean;
     this.#clock = clock;
     this.#onDue = onDue;
@@ -122,14 +126,7 @@ export class WaitingDispatches implements Passenger {
       const body = this.#clean(one.body);
       return body === one.body ? one : { ...one, body };
     });
-    const last = clean.at(-1);
-    if (last === undefined) return;
-    if (clean.length === 1) {
-      this.#rows.add(dispatchesTable.row({ ...last }));
-      return;
-    }
-    const seq = this.#rows.nextSeq() + clean.length - 1; // each of them has a number
-    this.#rows.add(dispatchesTable.row({ ...packedRow(clean, last), seq, omitted: packedMark }));
+    this.#rows.add(clean);
   }
 
   written(isKept: boolean): void {
