@@ -13,8 +13,11 @@ export default defineExtension({
       counts.set(name, (counts.get(name) ?? 0) + 1);
     };
     const tap = api.tap({
-      outcome: ({ event: { family }, status }) =>
-        count(`sluice_dispatches_total{family="${family}",status="${status}"}`),
+      fact: (fact) => {
+        if (fact.kind !== 'dispatch') return;
+        const { event, status } = fact.outcome;
+        count(`sluice_dispatches_total{family="${event.family}",status="${status}"}`);
+      },
       failure: ({ extensionId = 'sluice', kind }) =>
         count(`sluice_failures_total{extension="${extensionId}",kind="${kind}"}`),
     });

@@ -9,7 +9,7 @@ export {
   type Extension,
   type ExtensionDefinition,
 } from './define/extension.js';
-export type { ExtensionHost, ExtensionTap, Figures } from './define/extension-host.js';
+export type * from './define/extension-host.js';
 export { fromJsonSchema } from './define/from-json-schema.js';
 export { fromTypebox } from './define/from-typebox.js';
 export type { InjectOptions } from './define/inject.js';

@@ -11,6 +11,7 @@ export {
 } from './load/load-module.js';
 export { moduleFiles } from './load/module-files.js';
 export { syntaxPlace } from './load/syntax-place.js';
+export { tapRelayOf } from './load/tap-relay.js';
 export { memoryKeyValues } from './store/memory-key-values.js';
 export { openStore, usualQuota } from './store/open-store.js';
 export { notPlain } from './store/plain-json.js';

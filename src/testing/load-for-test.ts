@@ -11,7 +11,7 @@ import {
   type ScheduledRun,
   type UnloadReport,
 } from '../extension/index.js';
-import { memoryJournal } from '../host/index.js';
+import { memoryJournal, wayRecorder } from '../host/index.js';
 import { extensionData, newCounts } from '../host/internal.js';
 import {
   type AsyncFamily,
@@ -84,6 +84,7 @@ export async function loadForTest(
   const { kernel, clock, log } = test;
   const journal = memoryJournal({ clock, outlivesHost: false });
   const data = extensionData(journal, { clock });
+  wayRecorder({ clock, logger: log }).attach(kernel);
   const loaded = await loadExtension(kernel, extension, {
     config,
     host: {

@@ -27,7 +27,7 @@ function acme() {
         return { content: payload.content.toUpperCase() };
       });
       api.observe('egress.sent', 'watch', () => void seen.push('observed'));
-      api.tap({ outcome: () => void seen.push('tapped') });
+      api.tap({ fact: () => void seen.push('tapped') });
       api.schedule('tea', { cron: '* * * * *' }, () => void seen.push('scheduled'));
       api.provide('command', {
         name: 'acme',

@@ -1,17 +1,30 @@
 import { describe, expect, it } from 'vitest';
+import { echoProvider } from '../../src/agent/index.js';
 import {
   defineExtension,
   type ExtensionApi,
+  ExtensionSet,
   type ExtensionTap,
+  givenSource,
+  HandlerWatch,
   loadExtension,
+  type TapListeners,
 } from '../../src/extension/index.js';
-import { cancel, type Tap } from '../../src/kernel/index.js';
-import { createTestKernel, loadForTest, startTestHost } from '../../src/testing/index.js';
+import { createHost } from '../../src/host/index.js';
+import { cancel, createKernel } from '../../src/kernel/index.js';
+import {
+  collectingLogger,
+  createTestKernel,
+  fakeChannel,
+  loadForTest,
+  samplePayload,
+  startTestHost,
+} from '../../src/testing/index.js';
 
 const grants = { acme: ['tap'] };
 
 /** An extension that taps, and hands its tap and its api out. */
-function tapping(listeners?: Tap) {
+function tapping(listeners?: TapListeners) {
   const made: { tap?: ExtensionTap; api?: ExtensionApi } = {};
   const extension = defineExtension({
     id: 'acme',
@@ -32,10 +45,14 @@ describe('api.tap (extensions-that-act §8)', () => {
     });
   });
 
-  it('hears outcomes and failures of others from when setup has ended, until the extension is unloaded (extensions-that-act §8.1)', async () => {
+  it('hears facts and failures of others from when setup has ended, until the extension is unloaded (extensions-that-act §8.1)', async () => {
     const heard: string[] = [];
     const { extension } = tapping({
-      outcome: ({ event, status }) => void heard.push(`${event.family} ${status}`),
+      fact: (fact) => {
+        if (fact.kind !== 'dispatch') return;
+        const { event, status, steps } = fact.outcome;
+        heard.push(`${event.family} ${status} ${steps.map(({ result }) => result)}`);
+      },
       failure: ({ extensionId, kind }, { family }) =>
         void heard.push(`${family} ${extensionId} ${kind}`),
     });
@@ -50,7 +67,7 @@ describe('api.tap (extensions-that-act §8)', () => {
       },
     });
     await test.dispatch('egress.sent');
-    expect(heard).toEqual(['egress.sent other threw', 'egress.sent passed']);
+    expect(heard).toEqual(['egress.sent other threw', 'egress.sent passed failed']);
     expect(test.labels()).toEqual(['tap']);
     await test.dispose();
     await test.dispatch('egress.sent');
@@ -59,7 +76,7 @@ describe('api.tap (extensions-that-act §8)', () => {
 
   it('that throws is logged against its extension, and changes nothing (extensions-that-act §8.2)', async () => {
     const { extension } = tapping({
-      outcome: () => {
+      fact: () => {
         throw new Error('my listener is broken');
       },
     });
@@ -68,7 +85,7 @@ describe('api.tap (extensions-that-act §8)', () => {
     expect(test.log.entries).toContainEqual(
       expect.objectContaining({
         level: 'error',
-        message: 'tap.outcome failed',
+        message: 'a listener of the ways failed',
         fields: expect.objectContaining({ extensionId: 'acme' }),
       }),
     );
@@ -91,7 +108,7 @@ describe('api.tap (extensions-that-act §8)', () => {
     const extension = defineExtension({
       id: 'acme',
       setup(api) {
-        api.tap({ outcome: ({ status }) => void heard.push(status) });
+        api.tap({ fact: ({ kind }) => void heard.push(kind) });
         throw new Error('no');
       },
     });
@@ -152,5 +169,66 @@ describe('the figures of a tap (extensions-that-act §8.4)', () => {
     const { extension, made } = tapping();
     await loadExtension(createTestKernel({ grants }).kernel, extension);
     await expect(made.tap?.figures()).rejects.toMatchObject({ code: 'no-host' });
+  });
+});
+
+describe('the facts of a tap (extensions-that-act §8.1)', () => {
+  it('are those of a whole message in a host, in the order of the way (sight §1.2)', async () => {
+    const heard: string[] = [];
+    const { extension } = tapping({
+      fact: (fact) => void heard.push('state' in fact ? `${fact.kind} ${fact.state}` : fact.kind),
+    });
+    await using test = await startTestHost({ extensions: [extension], grants });
+    await test.say('hello');
+    const isNoDispatch = (one: string): boolean => one !== 'dispatch';
+    expect(heard.filter(isNoDispatch)).toEqual([
+      ...['update accepted', 'update begun', 'lane', 'lane'],
+      ...['send sending', 'attempt', 'send sent', 'update ended'],
+    ]);
+    expect(heard.indexOf('dispatch')).toBeLessThan(heard.indexOf('send sending'));
+  });
+});
+
+describe('the layer of a tap (extensions-that-act §8.5)', () => {
+  it('runs around each handler of a watched kernel and around each route, and is gone with its extension', async () => {
+    const heard: string[] = [];
+    const { extension } = tapping({
+      around: (run, { extensionId, event, request }) => {
+        heard.push(`${extensionId} ${event?.family ?? request?.method}`);
+        return run();
+      },
+    });
+    const web = defineExtension({
+      id: 'web',
+      setup(api) {
+        api.mutate('egress.preparing', 'loud', ({ payload }) => ({
+          content: payload.content.toUpperCase(),
+        }));
+        const handler = () => new Response('here');
+        api.provide('route', { method: 'GET', path: '/here', handler });
+      },
+    });
+    using watch = new HandlerWatch({ logger: collectingLogger(), attributeRejections: false });
+    const kernel = createKernel({ grants, instrument: watch.instrument });
+    watch.watch(kernel);
+    await using set = new ExtensionSet(kernel);
+    await set.add(givenSource(extension));
+    await set.add(givenSource(web));
+    const sample = samplePayload('egress.preparing');
+    const preparing = { ...sample, explicit: true, content: 'hello' };
+    expect(await kernel.dispatch('egress.preparing', preparing)).toMatchObject({
+      payload: { content: 'HELLO' },
+    });
+    const host = createHost({
+      ...{ kernel, extensions: set, channels: [fakeChannel()] },
+      agents: [{ id: 'main', provider: echoProvider() }],
+    });
+    await host.start();
+    await host.routes.answer(new Request('http://localhost/here'));
+    expect(heard).toEqual(['web egress.preparing', 'web GET']);
+    await set.unload('acme');
+    await kernel.dispatch('egress.preparing', preparing);
+    expect(heard).toHaveLength(2);
+    await host.stop();
   });
 });

@@ -5,10 +5,9 @@ import type {
   HandlerClass,
   Logger,
   OptionsOf,
-  Tap,
 } from '../../kernel/index.js';
 import type { ScheduleHandler, ScheduleTimes } from '../named/schedule.js';
-import type { ExtensionTap } from './extension-host.js';
+import type { ExtensionTap, TapListeners } from './extension-host.js';
 import type { InjectOptions } from './inject.js';
 import type { ProvisionKind, Provisions } from './provisions.js';
 import type { Question, QuestionHandler } from './question.js';
@@ -157,18 +156,23 @@ export interface ExtensionApi {
    */
   schedule(name: string, times: ScheduleTimes, handler: ScheduleHandler): void;
   /**
-   * Listens to all that the pipeline does, without a part in it: for an exporter of metrics, say. Called in setup, it hears
-   * from when setup has ended until the extension is unloaded. A listener that throws is logged, and changes nothing. Outcomes
-   * hold the texts of people and the settings of others, so it always needs the grant `tap`.
+   * Listens to all that the host does, without a part in it: for an exporter of metrics, say. Called in setup, it hears from when
+   * setup has ended until the extension is unloaded. A listener that throws is logged, and changes nothing. Facts hold the texts
+   * of people and the settings of others, so it always needs the grant `tap`.
    *
-   * @param listeners those of a kernel's tap; without them the tap reads figures alone.
+   * @param listeners of facts, failures and late results; without them the tap reads figures alone.
    * @throws SluiceError `setup-ended`.
    * @example
    * let failures = 0;
-   * const watched = api.tap({ failure: () => void failures++ });
+   * const watched = api.tap({
+   *   fact: (fact) => {
+   *     if (fact.kind === 'send') api.log.info(`${fact.id}: ${fact.state}`);
+   *   },
+   *   failure: () => void failures++,
+   * });
    * const { stats } = await watched.figures(); // later, while the host runs
    */
-  tap(listeners?: Tap): ExtensionTap;
+  tap(listeners?: TapListeners): ExtensionTap;
   /**
    * A folder for the files of this extension alone, made when it is first read. It lies beside the journal; a host without
    * a journal removes it when it stops.

@@ -1,3 +1,4 @@
+import type { Envelope, Tap } from '../../kernel/index.js';
 import type { InjectOptions } from './inject.js';
 import type { AskedQuestion, QuestionToAsk } from './question.js';
 import type { ExtensionMessage, KeptSend } from './send.js';
@@ -11,6 +12,39 @@ import type { ExtensionStore } from './store.js';
  */
 // biome-ignore lint/suspicious/noEmptyInterface: open to merging, which only an interface is
 export interface Figures {}
+
+/**
+ * The facts of a host, which its layer adds by declaration merging.
+ */
+// biome-ignore lint/suspicious/noEmptyInterface: open to merging, which only an interface is
+export interface Facts {}
+
+/** One fact of the way of a message, when it has happened. */
+export type Fact = Facts[keyof Facts];
+
+/** The call of a handler, or the answer of a route. */
+export interface ExtensionCall {
+  readonly extensionId: string;
+  /** Of a handler: its name, and the event that it gets. */
+  readonly contributionId?: string;
+  readonly event?: Envelope;
+  /** Of a route. */
+  readonly request?: Request;
+}
+
+/** Runs a call of an extension, and returns what it returns. */
+export type Around = <T>(run: () => T, of: ExtensionCall) => T;
+
+/** The events that a tap may listen to. */
+export interface TapListeners extends Pick<Tap, 'failure' | 'late'> {
+  /** Each fact of the ways of messages, when it has happened (sight §1). Every dispatch is one, with its steps. */
+  readonly fact?: (fact: Fact) => void;
+  /**
+   * Runs each handler and each route inside of something, such as a context of `AsyncLocalStorage`. Handlers are run so if the
+   * kernel has the `instrument` of a `HandlerWatch`, as that of `sluice run`.
+   */
+  readonly around?: Around;
+}
 
 /** A tap of an extension. */
 export interface ExtensionTap {

@@ -5,14 +5,15 @@ import {
   type Kernel,
   type OpenContribution,
   openKernel,
-  type Tap,
 } from '../../kernel/index.js';
 import type { ExtensionApi } from '../define/api.js';
+import type { TapListeners } from '../define/extension-host.js';
 import type { Provision } from '../define/provisions.js';
 import type { Scope } from '../define/scope.js';
 import { extensionError } from '../errors.js';
 import { nameProblem, type Registration } from '../named/registration.js';
 import { notGranted } from './check-grants.js';
+import { tapRelayOf } from './tap-relay.js';
 
 /** The part of the api that registers handlers. */
 export type Registering = Pick<
@@ -41,7 +42,7 @@ export interface RegistrationWindow {
    *
    * @throws SluiceError `setup-ended`.
    */
-  tap(listeners: Tap): void;
+  tap(listeners: TapListeners): void;
   /** The files that `api.reloadOn` was given, in order. */
   readonly files: readonly string[];
   /** Takes a file whose change is a change of the extension. */
@@ -82,7 +83,7 @@ export function openRegistration(
   const staged: OpenContribution[] = [];
   const provisions: Provision[] = [];
   const registrations: Registration[] = [];
-  const taps: Tap[] = [];
+  const taps: TapListeners[] = [];
   const files: string[] = [];
   /** Those that the contributions need besides their classes. */
   const needed = new Set<string>();
@@ -166,7 +167,7 @@ export function openRegistration(
       }
       for (const { label, registration } of live) scope.add(label, registration);
       for (const tap of kernel.isAudited(extensionId) ? [] : taps)
-        scope.add('tap', kernel.tap(tap, { extensionId }));
+        scope.add('tap', openTap(kernel, extensionId, tap));
     },
   };
 }
@@ -178,4 +179,22 @@ function optionsProblem(options: unknown): string | undefined {
   const unknown = Object.keys(options).find((name) => !optionNames.includes(name));
   if (unknown === undefined) return undefined;
   return `there is no option "${unknown}"${didYouMean(unknown, optionNames)}`;
+}
+
+function openTap(
+  kernel: Kernel,
+  extensionId: string,
+  { fact, around, ...listeners }: TapListeners,
+): Disposable {
+  const relay = tapRelayOf(kernel);
+  const parts = [
+    kernel.tap(listeners, { extensionId }),
+    ...(fact === undefined ? [] : [relay.hear(extensionId, fact)]),
+    ...(around === undefined ? [] : [relay.wrap(around)]),
+  ];
+  return {
+    [Symbol.dispose]: () => {
+      for (const part of parts) part[Symbol.dispose]();
+    },
+  };
 }

@@ -1,6 +1,7 @@
 import nodeProcess from 'node:process';
 import {
   type Clock,
+  type Envelope,
   type Instrument,
   type Kernel,
   type Logger,
@@ -9,6 +10,7 @@ import {
   systemClock,
   type TimerHandle,
 } from '../../kernel/index.js';
+import { type TapRelay, tapRelayOf } from '../load/tap-relay.js';
 import { LoopClock } from './loop-clock.js';
 import { type Mark, WorkMarks } from './work-marks.js';
 
@@ -44,6 +46,7 @@ export class HandlerWatch implements Disposable {
   readonly #marks = new WorkMarks();
   readonly #loopClock: LoopClock;
   #kernel: Kernel | undefined;
+  #relay: TapRelay | undefined;
   #timer: TimerHandle | undefined;
   /** Milliseconds of blocking since the last beat by handlers that are known. */
   #explainedMs = 0;
@@ -60,7 +63,7 @@ export class HandlerWatch implements Disposable {
     this.#loopClock = new LoopClock(Number(blockedAfterMs), clock); // `false` is never compared
   }
 
-  /** Marks and times each handler, from when it is contributed on. */
+  /** Marks and times each handler, from when it is contributed on, and runs it inside of the layers of taps. */
   readonly instrument: Instrument = (handler, of) => {
     const { attributeRejections, blockedAfterMs } = this.#options;
     const { extensionId, contributionId } = of;
@@ -68,11 +71,17 @@ export class HandlerWatch implements Disposable {
     const marks = this.#marks;
     const clock = this.#loopClock;
     if (attributeRejections) marks.enable();
+    const inLayers: typeof handler = (call, own) => {
+      const relay = this.#relay;
+      if (relay === undefined || relay.layers.length === 0) return handler(call, own);
+      const { event } = call as { readonly event: Envelope }; // the kernel's calls have it
+      return relay.run(() => handler(call, own), { extensionId, contributionId, event });
+    };
     const marked: typeof handler = (call, own) => {
       const outer = marks.current;
       marks.current = mark;
       try {
-        return handler(call, own);
+        return inLayers(call, own);
       } finally {
         marks.current = outer;
       }
@@ -84,7 +93,7 @@ export class HandlerWatch implements Disposable {
       const { counted } = clock;
       const beganMs = counted[0] || clock.readMs();
       try {
-        return handler(call, own);
+        return inLayers(call, own);
       } finally {
         marks.current = outer;
         const tookMs = (counted[0] || clock.readMs()) - beganMs;
@@ -109,6 +118,7 @@ export class HandlerWatch implements Disposable {
   /** Begins to hear stray rejections: each is told to the kernel, where it counts towards quarantine. */
   watch(kernel: Kernel): void {
     this.#kernel = kernel;
+    this.#relay = tapRelayOf(kernel);
     const { process, attributeRejections } = this.#options;
     if (!attributeRejections) return;
     process.on('unhandledRejection', this.#onRejection);

@@ -20,9 +20,9 @@ export async function beginUpdate(
   const { journal, backlog, logger, leftOpen } = parts;
   if (backlog.begun.has(eventId)) return true;
   try {
-    await journal.begin(eventId, joined);
+    const attempt = await journal.begin(eventId, joined);
     backlog.begun.add(eventId);
-    tellUpdate(parts, eventId, 'begun');
+    tellUpdate(parts, eventId, 'begun', { attempt });
     return true;
   } catch (error) {
     logJournalFailure(logger, 'an update waits: the journal could not be used', { eventId, error });

@@ -91,7 +91,7 @@ export async function endAsJoined(
   const { channel, accountId } = account;
   const state = leftOpen.has(eventId) ? 'left' : isDead ? 'dead' : 'ended';
   tellUpdate(parts, eventId, state, {
-    ...{ channel: channel.id, accountId, outcome: 'joined', reason },
+    ...{ channel: channel.id, accountId, outcome: 'joined', reason, joinedTo: to },
     ...{ agentId, sessionKey },
   });
   tellMessageEnd(parts, {

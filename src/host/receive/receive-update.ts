@@ -139,7 +139,7 @@ async function keep(
     );
     if (accepted.status === 'accepted') {
       tellUpdate(parts, eventId, 'accepted', { channel: channel.id, accountId });
-      if (isBegun) tellUpdate(parts, eventId, 'begun');
+      if (isBegun) tellUpdate(parts, eventId, 'begun', { attempt: 1 });
     } else {
       counts.duplicates++;
       logger.debug('an update came again', { ...named, eventId });

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { tapRelayOf } from '../../extension/internal.js';
 import type { TimerHandle } from '../../kernel/index.js';
 import type { HostParts } from '../parts/parts.js';
 import { callWithin } from '../parts/within-time.js';
@@ -12,7 +13,7 @@ const bodyHoldsMs = 1_000;
 /** The reason of an abort: the time is up. */
 const late = Symbol('late');
 
-type Parts = Pick<HostParts, 'gate' | 'routes' | 'clock' | 'logger'>;
+type Parts = Pick<HostParts, 'kernel' | 'gate' | 'routes' | 'clock' | 'logger'>;
 
 /**
  * Answers a request by the route of its method and path (extensions-that-act §9). A reload waits for it, and for the first second
@@ -88,10 +89,12 @@ async function answerBy(parts: Parts, owned: OwnedRoute, request: Request): Prom
     logger.error('a route failed', { ...about, error });
   };
   let error: unknown;
+  const relayed = (given: Request) =>
+    tapRelayOf(parts.kernel).run(() => answerOf(given), { extensionId, request: given });
   const end = await callWithin(
     async () => {
       try {
-        const answer = wholeAnswer(await answerOf(new Request(request, { signal: stop.signal })));
+        const answer = wholeAnswer(await relayed(new Request(request, { signal: stop.signal })));
         if (stop.signal.aborted) discard(answer); // nobody waits for it any more
         return answer;
       } catch (thrown) {

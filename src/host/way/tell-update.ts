@@ -11,14 +11,15 @@ export function tellUpdate(
     readonly [F in 'channel' | 'accountId' | 'outcome' | 'agentId' | 'sessionKey' | 'reason']?:
       | UpdateFact[F]
       | undefined;
-  } = {},
+  } & { readonly attempt?: number; readonly joinedTo?: string } = {},
 ): void {
-  const { channel, accountId, outcome, agentId, sessionKey, reason } = more;
+  const { channel, accountId, outcome, agentId, sessionKey, reason, attempt, joinedTo } = more;
   way.record(() => ({
     kind: 'update',
     id: eventId,
     correlationId: eventId,
     state,
     ...definedFields({ channel, accountId, outcome, agentId, sessionKey, reason }),
+    ...definedFields({ attempt, joinedTo }),
   }));
 }

@@ -29,6 +29,10 @@ export interface UpdateFact extends Fact, Partial<Account> {
   readonly agentId?: string;
   readonly sessionKey?: string;
   readonly reason?: string;
+  /** If it has begun: how often by now, over restarts. */
+  readonly attempt?: number;
+  /** The message that it joined, whose turn answers it. */
+  readonly joinedTo?: string;
 }
 
 /** The turn of a message in a lane has come. */

@@ -1,5 +1,7 @@
+import { tapRelayOf } from '../../extension/internal.js';
 import {
   type Clock,
+  isThenable,
   type Kernel,
   type KernelOptions,
   type Logger,
@@ -9,6 +11,12 @@ import {
 } from '../../kernel/index.js';
 import type { LiveFact, NewFact } from './way-record.js';
 
+declare module '../../extension/define/extension-host.js' {
+  interface Facts {
+    readonly live: LiveFact;
+  }
+}
+
 /** Hears each fact when it has happened. An error that it throws is logged, and changes nothing. */
 export type WayListener = (fact: LiveFact) => void;
 
@@ -16,16 +24,16 @@ export type WayListener = (fact: LiveFact) => void;
 export interface WayRecorder {
   /** Somebody listens. */
   readonly isHeard: boolean;
-  /** Hears every fact from now on. */
-  listen(listener: WayListener): Disposable;
+  /** Hears every fact from now on. @param whose for the log. */
+  listen(listener: WayListener, whose?: { readonly extensionId: string }): Disposable;
   /** Records a fact, which is made only if somebody listens. */
   record(make: () => NewFact): void;
   /**
    * Options for the kernel of the host: it tells of its dispatches from the first one on, with a trace. Without a listener there
    * are none, and nothing is paid.
    */
-  kernelOptions(): Pick<KernelOptions, 'tap' | 'trace'>;
-  /** Taps a kernel that was not made with `kernelOptions`, as long as somebody listens. */
+  kernelOptions(): Pick<KernelOptions, 'tap'>;
+  /** Hears a kernel and its extensions: a kernel that was not made with `kernelOptions` is tapped as long as somebody listens. */
   attach(kernel: Kernel): void;
 }
 
@@ -51,14 +59,10 @@ export function wayRecorder({
   let isBuiltIn = false;
 
   const tell = (fact: LiveFact): void => {
-    for (const listener of listeners)
-      try {
-        listener(fact);
-      } catch (error) {
-        logger.error('a listener of the ways failed', { error });
-      }
+    for (const listener of listeners) listener(fact);
   };
   const tap: Tap = {
+    trace: true,
     outcome: (outcome) => {
       const { eventId: id, correlationId, occurredAt: atMs } = outcome.event;
       tell({ kind: 'dispatch', id, correlationId, atMs, outcome });
@@ -79,12 +83,25 @@ export function wayRecorder({
     }
   };
 
-  return {
+  const recorder: WayRecorder = {
     get isHeard() {
       return listeners.length > 0;
     },
-    listen: (listener) => {
-      const own: WayListener = (fact) => listener(fact); // the same function may listen twice
+    listen: (listener, whose) => {
+      const failed = (error: unknown): void =>
+        logger.error('a listener of the ways failed', {
+          ...(whose && { extensionId: whose.extensionId }),
+          error,
+        });
+      const own: WayListener = (fact) => {
+        try {
+          const result: unknown = listener(fact); // JavaScript may return a promise
+          if (typeof result === 'object' && result !== null && isThenable(result))
+            Promise.resolve(result).catch(failed);
+        } catch (error) {
+          failed(error);
+        }
+      };
       change([...listeners, own]);
       return { [Symbol.dispose]: () => change(listeners.filter((one) => one !== own)) };
     },
@@ -95,11 +112,13 @@ export function wayRecorder({
     kernelOptions: () => {
       if (listeners.length === 0) return {};
       isBuiltIn = true;
-      return { tap, trace: true };
+      return { tap };
     },
     attach: (given) => {
       kernel = given;
       change(listeners);
+      tapRelayOf(given).from(recorder);
     },
   };
+  return recorder;
 }

@@ -93,7 +93,6 @@ class PipelineKernel implements Services {
   readonly ids: IdSource;
   readonly logger: Logger;
   readonly taps = new Taps();
-  readonly trace: boolean;
   readonly strict: boolean;
   readonly deadlines: Deadlines;
   readonly callbacks = new CallbackPairs();
@@ -104,6 +103,7 @@ class PipelineKernel implements Services {
   surface: object | undefined;
   readonly registry: Registry;
   readonly #depth: number;
+  readonly #traces: boolean;
   /** Nobody but handlers and taps wants to see a dispatch. */
   readonly #mayBeUnheard: boolean;
   /** Held, and not used: V8 forgets the hidden classes that no object has. */
@@ -117,12 +117,12 @@ class PipelineKernel implements Services {
     this.clock = options.clock ?? systemClock;
     this.ids = options.ids ?? sortableIds();
     this.logger = unfailing(options.logger ?? silentLogger);
-    this.trace = options.trace ?? false;
+    this.#traces = options.trace ?? false;
     this.strict = options.validate === 'always';
     this.deadlines = new Deadlines(this.clock);
     this.#depth = limits.depth;
     for (const tap of [options.tap ?? []].flat()) this.taps.add({ tap });
-    this.#mayBeUnheard = !this.trace && !this.strict;
+    this.#mayBeUnheard = !this.#traces && !this.strict;
     this.registry = new Registry({
       stages: options.stages ?? canonicalStages,
       grants: options.grants ?? {},
@@ -138,6 +138,10 @@ class PipelineKernel implements Services {
       counters: this.counters,
     });
     this.specimens = specimensOf(this, options.stages ?? canonicalStages);
+  }
+
+  get trace(): boolean {
+    return this.#traces || this.taps.isTraced;
   }
 
   get quarantine(): Quarantine | undefined {

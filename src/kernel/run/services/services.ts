@@ -25,6 +25,8 @@ export interface Late extends Author, Place {
 
 /** The events that an operator may listen to. A tap that throws is logged and changes nothing. */
 export interface Tap {
+  /** Asks for the steps of each outcome, as `trace` of a kernel's options does. */
+  readonly trace?: true;
   /** Every dispatch, when it ends. */
   readonly outcome?: (outcome: Outcome) => void;
   /** Every failure, when it happens; for detached observers this is the only report. */
@@ -47,6 +49,8 @@ export class Taps {
   entries: readonly TapEntry[] | undefined;
   /** One of them wants to see each outcome. */
   isWatched = false;
+  /** One of them asks for the steps of each outcome. */
+  isTraced = false;
 
   add(entry: TapEntry): Disposable {
     this.#set([...(this.entries ?? []), entry]);
@@ -58,6 +62,7 @@ export class Taps {
   #set(entries: readonly TapEntry[]): void {
     this.entries = entries.length === 0 ? undefined : entries;
     this.isWatched = entries.some(({ tap }) => tap.outcome !== undefined);
+    this.isTraced = entries.some(({ tap }) => tap.trace === true);
   }
 }
 
