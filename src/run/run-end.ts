@@ -1,4 +1,4 @@
-import { oneLine } from '../kernel/index.js';
+import { definedFields, oneLine } from '../kernel/index.js';
 import type { AgentEnd } from '../stream/index.js';
 import { RunFailure } from './run-failure.js';
 import type { RunError, RunReport } from './run-fields.js';
@@ -28,16 +28,20 @@ export function endOfRun(
 /** Judges the end of a run in which something was thrown. */
 export function endByFailure(thrown: unknown, signal: AbortSignal | undefined): RunEnd {
   if (signal?.aborted === true) return stoppedBy(signal);
-  if (thrown instanceof RunFailure) return failed(thrown.code, thrown.message);
+  if (thrown instanceof RunFailure) return failedBy(thrown);
   return failed('provider-failed', oneLine(thrown));
 }
 
 /** A reason that is a `RunFailure` says that the run has failed so. */
 function stoppedBy({ reason }: AbortSignal): RunEnd {
-  return reason instanceof RunFailure ? failed(reason.code, reason.message) : { status: 'aborted' };
+  return reason instanceof RunFailure ? failedBy(reason) : { status: 'aborted' };
 }
 
 const noEnd = { subtype: 'no-end', message: 'the provider ended without agent_end' };
+
+function failedBy({ code, message, cancel }: RunFailure): RunEnd {
+  return { status: 'failed', error: { code, message, ...definedFields({ cancel }) } };
+}
 
 function failed(code: RunError['code'], message: string): RunEnd {
   return { status: 'failed', error: { code, message } };

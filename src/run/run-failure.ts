@@ -1,25 +1,29 @@
-import type { Outcome } from '../kernel/index.js';
+import type { CancelRecord, Outcome } from '../kernel/index.js';
 import type { RunError } from './run-fields.js';
 
 /** Ends a run from inside it. The driver of the run turns it into a `RunError`; nobody else sees it. */
 export class RunFailure extends Error {
   override readonly name = 'RunFailure';
   readonly code: RunError['code'];
+  readonly cancel: CancelRecord | undefined;
 
-  constructor(code: RunError['code'], message: string) {
+  constructor(code: RunError['code'], message: string, cancel?: CancelRecord) {
     super(message);
     this.code = code;
+    this.cancel = cancel;
   }
 }
 
 /**
  * Goes on only if a stage has passed.
  *
- * @throws RunFailure `stage-failed`, with the failure that closed the stage.
+ * @throws RunFailure `stage-failed`, with the failure that closed the stage, or the cancel.
  */
 export function mustPass(outcome: Outcome): void {
-  if (outcome.status !== 'passed')
-    throw new RunFailure('stage-failed', `${outcome.event.family} ${whyNot(outcome)}`);
+  if (outcome.status === 'passed') return;
+  const why = `${outcome.event.family} ${whyNot(outcome)}`;
+  const cancel = outcome.status === 'cancelled' ? outcome.cancel : undefined;
+  throw new RunFailure('stage-failed', why, cancel);
 }
 
 /**

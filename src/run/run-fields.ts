@@ -1,4 +1,4 @@
-import type { Outcome } from '../kernel/index.js';
+import type { CancelRecord, Outcome } from '../kernel/index.js';
 import type { SessionUsage, TranscriptEntry, TranscriptSize } from '../stream/index.js';
 
 /** The fields of a run in each of its payloads. */
@@ -36,6 +36,8 @@ export interface RunError {
   readonly code: 'no-model' | 'stage-failed' | 'provider-failed' | 'not-written' | 'timed-out';
   /** In one line, for operators. */
   readonly message: string;
+  /** The veto that kept the prompt from the model; with `stage-failed` only. */
+  readonly cancel?: CancelRecord;
 }
 
 /** The report of a run. */

@@ -192,6 +192,15 @@ export const samplePayloads: {
     guidance: ['Name your source.'],
     additions: [{ text: 'Ada lives in Lima.', position: 'before' }],
   }),
+  'agent.answer.resolving': () => ({
+    ...run,
+    prompt: question,
+    attempt: 1,
+    composedPrompt: `Ada lives in Lima.\n\n${question}`,
+    messages: history(),
+    provider: 'embedded',
+    model: 'echo',
+  }),
   'agent.llm.input': () => ({
     ...run,
     provider: 'embedded',

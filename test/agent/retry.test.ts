@@ -50,7 +50,7 @@ describe('a turn with attempts left', () => {
         { attempt: 2, status: 'completed', model: { provider: 'scripted', model: 'bad' } },
       ],
     });
-    const attempt = ['agent.prompt.building', 'agent.llm.input'];
+    const attempt = ['agent.prompt.building', 'agent.answer.resolving', 'agent.llm.input'];
     const after = ['agent.completed', 'agent.llm.output'];
     expect(
       families().filter((family) => family.startsWith('agent.') && !family.endsWith('delta')),

@@ -181,6 +181,7 @@ describe('the order of hooks in a whole run', () => {
       'agent.starting',
       'agent.model.resolving',
       'agent.prompt.building',
+      'agent.answer.resolving',
       'agent.llm.input',
       'transcript.message.writing',
       'agent.output.delta',

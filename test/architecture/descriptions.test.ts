@@ -62,6 +62,7 @@ function fieldsOf(schema: Schema, above: string): (readonly [place: string, is: 
 
 const selections = {
   'routing.resolving': 'Route',
+  'agent.answer.resolving': 'GivenAnswer',
   'egress.preparing': 'Delivery',
   'subagent.delivery.resolving': 'SubagentTarget',
 };

@@ -18,6 +18,7 @@ describe('the way of a message', () => {
       'agent.starting',
       'agent.model.resolving',
       'agent.prompt.building',
+      'agent.answer.resolving',
       'agent.llm.input',
       'transcript.message.writing', // the user's message
       'transcript.message.writing', // the model asks for its tool

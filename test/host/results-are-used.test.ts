@@ -223,6 +223,30 @@ const rows: readonly Row[] = [
     texts: ['system: Be brief.\nprompt: Before.\n\nhello\n\nAfter.'],
   },
   {
+    family: 'agent.answer.resolving',
+    class: 'resolver',
+    contribute: (kernel) =>
+      kernel.contribute({
+        ...at,
+        family: 'agent.answer.resolving',
+        class: 'resolver',
+        handler: ({ payload }) => select({ text: `no model for "${payload.prompt}"` }),
+      }),
+    texts: ['no model for "hello"'],
+  },
+  {
+    family: 'agent.answer.resolving',
+    class: 'veto',
+    contribute: (kernel) =>
+      kernel.contribute({
+        ...at,
+        family: 'agent.answer.resolving',
+        class: 'veto',
+        handler: () => cancel('unsafe', { reply: 'I may not read this.' }),
+      }),
+    texts: ['I may not read this.'],
+  },
+  {
     family: 'agent.tool.calling',
     class: 'mutator',
     contribute: (kernel) =>

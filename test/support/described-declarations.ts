@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { TSchema } from 'typebox';
 import { configSchema } from '../../src/host/config/schema.js';
 import * as agentEnd from '../../src/kernel/catalog/agent-end.js';
+import * as agentStart from '../../src/kernel/catalog/agent-start.js';
 import { canonicalStages } from '../../src/kernel/catalog/index.js';
 import * as annotations from '../../src/kernel/catalog/pieces/annotations.js';
 import * as delivery from '../../src/kernel/catalog/pieces/delivery.js';
@@ -25,8 +26,8 @@ interface Described {
 
 /** The schemas that interfaces are made of, by the names of their constants. Payloads and patches are named after their family. */
 const schemas: ReadonlyMap<string, unknown> = new Map<string, unknown>([
-  ...[agentEnd, annotations, delivery, message, place, routing, run, subagent].flatMap((module) =>
-    Object.entries(module),
+  ...[agentEnd, agentStart, annotations, delivery, message, place, routing, run, subagent].flatMap(
+    (module) => Object.entries(module),
   ),
   ...canonicalStages.flatMap(({ family, payload, patch }): [string, TSchema | undefined][] => {
     const name = family.replace(/[.-]([a-z])/g, (_, letter: string) => letter.toUpperCase());

@@ -8,10 +8,10 @@ import {
   type TranscriptEntry,
 } from '../../stream/index.js';
 import { givenTools } from '../tools/given-tools.js';
+import { saying } from './answer.js';
 import { CutOff, untilCut } from './cut-off.js';
-import type { ModelChoice } from './model.js';
+import { type ModelChoice, refOf } from './model.js';
 import { prepareAttempt } from './prepare.js';
-import { refOf } from './retry.js';
 import type { AttemptScope, TurnScope } from './turn-fields.js';
 import { turnListener } from './turn-listener.js';
 import type { AgentAttempt } from './turn-options.js';
@@ -32,12 +32,6 @@ export interface EndedAttempt {
   readonly report: AgentAttempt;
   readonly choice: ModelChoice | undefined;
   readonly replyTexts: readonly string[] | undefined;
-}
-
-/** The call of a provider. */
-interface Called {
-  readonly choice: ModelChoice;
-  readonly request: AgentRequest;
 }
 
 /**
@@ -72,29 +66,32 @@ export async function runAttempt(turn: TurnScope, start: AttemptStart): Promise<
   const scope: AttemptScope = { run, attempt, begun, ...turn };
   const listener = turnListener({ callbacks, fields, clock, logger, signal });
   let choice: ModelChoice | undefined;
+  /** The choice, if its model was called. */
+  let called: ModelChoice | undefined;
   let isAsked = prompt !== undefined;
   let toolCalls = 0;
   let telling: Promise<void> | undefined;
   /** Stops the tools of the host that still run when the attempt has ended. */
   let toolsOver: AbortController | undefined;
 
-  async function prepare(): Promise<Called> {
-    const { choice: chosen, request } = await prepareAttempt(scope, start.choice);
+  /** Goes through the stages before the provider. Gives what begins the stream. */
+  async function prepare(): Promise<() => AsyncIterable<SessionEvent>> {
+    const { choice: chosen, request, answer } = await prepareAttempt(scope, start.choice);
     choice = chosen;
+    if (answer !== undefined) return () => saying(answer);
+    called = chosen;
     const { provider, model } = chosen;
     const { id, toolGate } = provider;
     const subagentOf = provider.subagentOf?.bind(provider);
     run.open({ id, toolGate, model, ...definedFields({ fallback, subagentOf }) });
-    return {
-      choice: chosen,
-      request: {
-        gate,
-        tell,
-        keepSession: (token) => void kept.set(id, token),
-        ...request,
-        ...definedFields({ providerSession: kept.get(id), tools: toolsFor(provider) }),
-      },
+    const whole: AgentRequest = {
+      gate,
+      tell,
+      keepSession: (token) => void kept.set(id, token),
+      ...request,
+      ...definedFields({ providerSession: kept.get(id), tools: toolsFor(provider) }),
     };
+    return () => provider.run(whole);
   }
 
   function toolsFor(provider: AgentProvider): AgentRequest['tools'] {
@@ -106,9 +103,9 @@ export async function runAttempt(turn: TurnScope, start: AttemptStart): Promise<
     return givenTools(given, { run: fields, gate, gave, clock, logger, signal: over });
   }
 
-  async function stream({ choice: { provider }, request }: Called): Promise<void> {
+  async function stream(begin: () => AsyncIterable<SessionEvent>): Promise<void> {
     try {
-      for await (const event of new CutOff(provider.run(request), cut)) {
+      for await (const event of new CutOff(begin(), cut)) {
         const taking = take(event);
         if (taking !== undefined) await taking;
         if (run.ended || cut.aborted) return;
@@ -193,7 +190,7 @@ export async function runAttempt(turn: TurnScope, start: AttemptStart): Promise<
   toolsOver?.abort();
   const report = await run.complete(stop);
   listener.close();
-  const model = choice && refOf(choice);
+  const model = called && refOf(called);
   return {
     report: { attempt, toolCalls, ...definedFields({ model }), ...report },
     choice,

@@ -1,6 +1,7 @@
 import { mustPass, RunFailure } from '../../run/index.js';
 import type { AgentProvider } from '../../stream/index.js';
 import { type AttemptScope, imagesIn } from './turn-fields.js';
+import type { ModelRef } from './turn-options.js';
 
 /** The provider and model that a turn uses. */
 export interface ModelChoice {
@@ -74,4 +75,9 @@ export function chooseModel(
 
 function list(providers: readonly AgentProvider[]): string {
   return providers.flatMap(({ id, models }) => models.map((model) => `${id}/${model}`)).join(', ');
+}
+
+/** A choice as its provider's id and its model. */
+export function refOf({ provider, model }: ModelChoice): ModelRef {
+  return { provider: provider.id, model };
 }

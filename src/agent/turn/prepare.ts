@@ -1,16 +1,17 @@
 import { definedFields } from '../../kernel/index.js';
 import { mustPass } from '../../run/index.js';
 import { isSessionMessage } from '../../stream/index.js';
+import { resolveAnswer } from './answer.js';
 import { type ModelChoice, resolveModel } from './model.js';
 import { buildPrompt } from './prompt.js';
 import { type AttemptScope, imagesIn } from './turn-fields.js';
 
 /**
  * Goes through the stages before the provider: `agent.starting`, `agent.model.resolving`,
- * `agent.prompt.building` and `agent.llm.input`.
+ * `agent.prompt.building`, `agent.answer.resolving` and, if nobody answers in place of the model, `agent.llm.input`.
  *
  * @param chosen the model, where it has been resolved already: that is done once per run (seed 001).
- * @returns the choice, and a request that lacks only what asks and tells the pipeline.
+ * @returns the choice, and the answer in place of the model or a request that lacks only what asks and tells the pipeline.
  * @throws RunFailure `no-model` or `stage-failed`.
  */
 export async function prepareAttempt(scope: AttemptScope, chosen: ModelChoice | undefined) {
@@ -20,7 +21,10 @@ export async function prepareAttempt(scope: AttemptScope, chosen: ModelChoice | 
   const starting = { prompt: message.text, attempt, ...definedFields({ verboseLevel }) };
   mustPass(await run.start(starting));
   const choice = chosen ?? (await resolveModel(scope));
-  const { prompt, systemPrompt } = await buildPrompt(scope);
+  const built = await buildPrompt(scope);
+  const answer = await resolveAnswer(scope, choice, built);
+  if (answer !== undefined) return { choice, answer };
+  const { prompt, systemPrompt } = built;
   const attachments = message.attachments ?? [];
   const input = {
     provider: choice.provider.id,

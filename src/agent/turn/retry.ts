@@ -1,7 +1,7 @@
 import { definedFields, type Logger } from '../../kernel/index.js';
 import type { RunFallback } from '../../run/index.js';
 import { untilCut } from './cut-off.js';
-import { chooseModel, type ModelChoice } from './model.js';
+import { chooseModel, type ModelChoice, refOf } from './model.js';
 import type { AgentAttempt, AgentTurnOptions, ModelRef } from './turn-options.js';
 
 /** The model of the next attempt of a turn. */
@@ -49,11 +49,6 @@ export async function nextAttempt(scope: RetryScope): Promise<NextAttempt | unde
   const choice = offered[attempts.length - 1] ?? offered.at(-1) ?? resolved;
   if (isSame(refOf(choice), refOf(resolved))) return { choice };
   return { choice, fallback: fallbackOf(resolved, choice, attempts) };
-}
-
-/** A choice as its provider's id and its model. */
-export function refOf({ provider, model }: ModelChoice): ModelRef {
-  return { provider: provider.id, model };
 }
 
 function hasDoneNothing({ assistantTexts, toolCalls }: AgentAttempt): boolean {

@@ -56,7 +56,7 @@ export interface ModelRef {
 export interface AgentAttempt extends RunReport {
   /** From 1. */
   readonly attempt: number;
-  /** The model that was called; absent if the attempt ended before. */
+  /** The model that was called; absent if the attempt ended before, or if a handler answered in its place. */
   readonly model?: ModelRef;
   /** Tool calls that began, whatever became of them. */
   readonly toolCalls: number;

@@ -10,7 +10,8 @@ import { addressOf, endFailed } from './reply.js';
 /** The cancel of a message, or of a reply to it. */
 type Told = NonNullable<SendReport['cancel']>;
 
-/** The end of a message, as far as a reply to a cancel changes it. */
+/** The end of a message, with the cancel that its sender is told of if it is in none of its sends. */
+export type CancelledEnding = Ending & { readonly cancel?: Told | undefined };
 
 /**
  * Tells the sender of a message that a veto has cancelled it or a reply to it, in the operator's text for the code or in the
@@ -53,10 +54,11 @@ export async function guarded(
   parts: HostParts,
   trail: Trail,
   message: RoutedMessage,
-  work: () => Promise<Ending>,
+  work: () => Promise<CancelledEnding>,
 ): Promise<Ending> {
   try {
-    return await withCancelReply(parts, trail, message, await work());
+    const { cancel, ...ending } = await work();
+    return await withCancelReply(parts, trail, message, ending, cancel);
   } catch (error) {
     if (parts.signal.aborted) return stopped;
     return endFailed(parts, trail, message, { code: 'session', message: oneLine(error) });

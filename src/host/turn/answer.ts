@@ -4,8 +4,9 @@ import { TurnPauses } from '../../agent/internal.js';
 import { definedFields, onAbort } from '../../kernel/index.js';
 import type { TranscriptSize } from '../../stream/index.js';
 import { askPeople } from '../egress/ask-people.js';
+import type { CancelledEnding } from '../egress/cancel-reply.js';
 import { addressOf, endFailed } from '../egress/reply.js';
-import { type Ending, endOf, stopped } from '../journal/message-end.js';
+import { endOf, stopped } from '../journal/message-end.js';
 import { PeopleWait } from '../lanes/people-wait.js';
 import type { Place } from '../lanes/place.js';
 import { type AgentDefinition, usualTurnMs } from '../parts/options.js';
@@ -31,7 +32,7 @@ export async function answerMessage(
   route: { readonly agent: AgentDefinition; readonly sessionKey: string },
   message: RoutedMessage,
   place: Place,
-): Promise<Ending> {
+): Promise<CancelledEnding> {
   if (parts.signal.aborted) return stopped;
   const { agent, sessionKey } = route;
   const writes = new TurnWrites(parts.store);
@@ -72,7 +73,7 @@ async function takeTurn(
   parts: HostParts,
   trail: Trail,
   { agent, session, writes, begunAt, message, runId, signal, pauses, people }: Turn,
-): Promise<Ending> {
+): Promise<CancelledEnding> {
   const { onEvent, about } = parts.options;
   const { agentId, sessionKey, sessionId } = session;
   const { context, memoryKeys, metadata, providerSessions = {} } = session;
@@ -149,6 +150,11 @@ async function takeTurn(
   const failure =
     result.error ??
     (unkept === undefined ? undefined : ({ code: 'not-written', message: unkept } as const));
+  const cancel = result.error?.cancel;
+  if (failure !== undefined && cancel !== undefined) {
+    parts.logger.info('a message was cancelled', { runId, detail: failure.message });
+    return { status: 'cancelled', reason: failure.message, sends, cancel };
+  }
   if (failure !== undefined) {
     const end = await endFailed(parts, trail, message, failure);
     return { ...end, sends: [...sends, ...end.sends] };

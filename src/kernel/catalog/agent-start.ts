@@ -71,6 +71,27 @@ const agentPromptBuildingPatch = object({
 /** The patch that a mutator of `agent.prompt.building` may return. */
 export interface AgentPromptBuildingPatch extends Static<typeof agentPromptBuildingPatch> {}
 
+const agentAnswerResolvingPayload = object({
+  ...runFields,
+  prompt: text('What the agent is asked.'),
+  attempt: optional(count('Which attempt this is, from 1.')),
+  composedPrompt: optional(text('The prompt for the model, additions included.')),
+  systemPrompt: optional(text('The system prompt, guidance included.')),
+  messages: optional(opaques('The transcript so far, oldest first, as much as the agent gets.')),
+  provider: optional(text('The model provider that would be called.')),
+  model: optional(text('The model that would be called.')),
+});
+/** The payload of `agent.answer.resolving`. */
+export interface AgentAnswerResolving
+  extends Readonly<Static<typeof agentAnswerResolvingPayload>> {}
+
+export const givenAnswer = object(
+  { text: optional(text('The words of the answer; nothing is said without any.')) },
+  'The answer in place of that of the model.',
+);
+/** The answer that a resolver gives in place of the model. */
+export interface GivenAnswer extends Static<typeof givenAnswer> {}
+
 const agentLlmInputPayload = object({
   ...callFields,
   systemPrompt: optional(text('The system prompt, guidance included.')),
@@ -115,6 +136,21 @@ export const agentStartStages = [
     purpose: 'Composes the prompt: lasting guidance, and additions for this turn.',
     emittedBy: 'turn',
     emittedWhen: 'once per attempt, before the provider is called',
+  }),
+  canonicalStage({
+    family: 'agent.answer.resolving',
+    classes: ['resolver', 'veto'],
+    mode: 'sequential',
+    payload: named<AgentAnswerResolving>(agentAnswerResolvingPayload),
+    shared: ['messages'],
+    selection: named<GivenAnswer>(givenAnswer),
+    cancelCodes: ['blocked', 'policy', 'unsafe', 'rate-limited', 'budget-exceeded'],
+    cancelReplies: true,
+    principal: true,
+    purpose: 'Answers in place of the model, or keeps the prompt from it.',
+    emittedBy: 'turn',
+    emittedWhen:
+      'once per attempt, when the prompt is composed; the model is called if nobody answers',
   }),
   annotatedStage({
     family: 'agent.llm.input',

@@ -91,6 +91,7 @@ const expected: Readonly<Record<Family, readonly [classes: readonly string[], mo
   'agent.starting': [watchers, 'sequential'],
   'agent.model.resolving': [['mutator'], 'sequential'],
   'agent.prompt.building': [['augmenter', 'mutator'], 'sequential'],
+  'agent.answer.resolving': [['resolver', 'veto'], 'sequential'],
   'agent.llm.input': [watchers, 'sequential'],
   'agent.llm.output': [watchers, 'sequential'],
   'agent.output.delta': [observers, 'sync-sequential'],

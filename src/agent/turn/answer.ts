@@ -1,0 +1,46 @@
+import { definedFields, type SelectionOf } from '../../kernel/index.js';
+import { mustPass } from '../../run/index.js';
+import type { SessionEvent } from '../../stream/index.js';
+import { type ModelChoice, refOf } from './model.js';
+import type { ComposedPrompt } from './prompt.js';
+import { say } from './say.js';
+import type { AttemptScope } from './turn-fields.js';
+
+/** An answer in place of that of the model. */
+export type GivenAnswer = SelectionOf<'agent.answer.resolving'>;
+
+/**
+ * Asks `agent.answer.resolving` if somebody answers in place of the model.
+ *
+ * @throws RunFailure `stage-failed`; it has the cancel of a veto that keeps the prompt from the model.
+ */
+export async function resolveAnswer(
+  { options, trail, fields, signal, attempt, begun = [] }: AttemptScope,
+  choice: ModelChoice,
+  { prompt, systemPrompt }: ComposedPrompt,
+): Promise<GivenAnswer | undefined> {
+  const { message, session } = options;
+  const outcome = await trail.dispatch(
+    'agent.answer.resolving',
+    {
+      prompt: message.text,
+      attempt,
+      composedPrompt: prompt,
+      messages: [...session.history, ...begun],
+      ...definedFields({ systemPrompt }),
+      ...refOf(choice),
+      ...fields,
+    },
+    { signal },
+  );
+  mustPass(outcome);
+  return outcome.selection?.target;
+}
+
+/** Says an answer as an agent says its own: a word at a time, or not at all if it has no words. */
+export async function* saying({ text = '' }: GivenAnswer): AsyncGenerator<SessionEvent> {
+  yield { type: 'agent_start' };
+  const said = text.trim() === '' ? undefined : say({}, [{ type: 'text', text }]);
+  if (said !== undefined) for (const event of said.events) yield event;
+  yield { type: 'agent_end', messages: said === undefined ? [] : [said.message] };
+}
