@@ -50,6 +50,7 @@ export const sidebar: readonly PageGroup[] = [
   ]),
   group('Operate a host', [
     ['Operating', 'docs/operating.md'],
+    ['Inspector', 'docs/inspector.md'],
     ['The command line', 'docs/command-line.md'],
     ['Settings of a host', 'spec/config.md'],
     ['Performance', 'docs/performance.md'],

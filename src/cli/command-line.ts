@@ -78,6 +78,11 @@ const commands: readonly CommandEntry[] = [
     load: async () => (await import('./events/events.js')).addEvents,
   },
   {
+    name: 'inspect',
+    summary: 'open a page in the browser on a journal',
+    load: async () => (await import('./inspect/inspect.js')).addInspect,
+  },
+  {
     name: 'store',
     summary: 'look at what extensions keep in a journal',
     load: async () => (await import('./store/store.js')).addStore,

@@ -76,6 +76,8 @@ describe('the package', () => {
       'extensions/policies/tsconfig.json',
       'extensions/rate-limit/tsconfig.json',
       'extensions/budget/tsconfig.json',
+      'extensions/inspector/tsconfig.json',
+      'extensions/inspector/page/tsconfig.json',
     ]) {
       const { compilerOptions } = JSON.parse(readFileSync(join(root, config), 'utf8'));
       expect([config, compilerOptions.sourceMap ?? false]).toEqual([config, false]);

@@ -21,8 +21,10 @@ const core = manifestOf('package.json');
 const folders = readdirSync(join(root, 'extensions'));
 /** It makes packages, and is no extension. */
 const beginner = 'create-sluice';
+/** It is the page that the command line opens: no extension, and what it needs in the browser is in its build. */
+const viewer = 'inspector';
 const packages = folders
-  .filter((name) => name !== beginner)
+  .filter((name) => name !== beginner && name !== viewer)
   .map((name) => [name, manifestOf(`extensions/${name}/package.json`)] as const);
 const published = packages.filter(([, manifest]) => manifest.private !== true);
 
@@ -59,6 +61,16 @@ describe('the packages beside the core', () => {
       });
     },
   );
+});
+
+describe('the inspector', () => {
+  it('is a package of the version of the core that installs nothing else', () => {
+    const manifest = manifestOf(`extensions/${viewer}/package.json`);
+    expect([manifest.name, manifest.version]).toEqual(['sluice-inspector', core.version]);
+    expect(manifest.dependencies ?? {}).toEqual({});
+    const [major, minor] = core.version.split('.');
+    expect(manifest.peerDependencies).toEqual({ sluice: `~${major}.${minor}.0` });
+  });
 });
 
 describe('npm create sluice', () => {

@@ -134,10 +134,11 @@ export const rooms: Readonly<Record<string, readonly string[]>> = {
     'migrate',
     'replay',
     'policy',
+    'approvals',
+    'inspect',
     'run',
     'stages',
     'store',
-    'approvals',
     '.',
   ],
 };

@@ -11,6 +11,7 @@ const folders = [
   { from: 'extensions/telegram/src', to: 'extensions/telegram/dist' },
   { from: 'extensions/budget/src', to: 'extensions/budget/dist' },
   { from: 'extensions/thread-ownership/src', to: 'extensions/thread-ownership/dist' },
+  { from: 'extensions/inspector/src', to: 'extensions/inspector/dist' },
 ];
 
 /**

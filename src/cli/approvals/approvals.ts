@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import type { KeyValues } from '../../extension/index.js';
 import { type TendedJournal, tendJournal } from '../../host/index.js';
 import {
   type ApprovalRow,
@@ -101,8 +102,7 @@ async function linesOf(
       throw badArguments(`${id} does not hold any more`, 'See `sluice approvals list`.');
     return [json === true ? jsonLine(grant) : `${shortIdOf(grant)} is revoked`];
   }
-  const rows = approvalRows(parts);
-  const all = await rows.load();
+  const all = await keptQuestions(keyValues);
   if (action === 'list') {
     const kept = await grants.list();
     if (json === true) return [...all, ...kept].map(jsonLine);
@@ -116,6 +116,38 @@ async function linesOf(
   const row = rowOf(all, id);
   if (action === 'show') return json === true ? [jsonLine(row)] : shown(row);
   const state = action === 'approve' ? 'allowed' : 'denied';
+  const { ended, isKept } = await answerAsOperator(keyValues, { id, state, reason, scope });
+  if (json === true) return [jsonLine(ended)];
+  if (ended.always === undefined) return [`${shortIdOf(row)} is ${state}`];
+  return [
+    `${shortIdOf(row)} is ${state}, ${isKept ? 'always' : 'this once: there are too many grants'}`,
+  ];
+}
+
+/** Reads the questions that a journal has kept. */
+export function keptQuestions(keyValues: KeyValues): Promise<readonly ApprovalRow[]> {
+  return approvalRows({ keyValues, clock: systemClock, logger: silentLogger }).load();
+}
+
+/**
+ * Answers a question, as somebody who may write the journal.
+ *
+ * @param given `id` may be cut; `scope` makes it hold for always.
+ * @throws CommandError `bad-arguments` if it is not open, or may not be answered so.
+ */
+export async function answerAsOperator(
+  keyValues: KeyValues,
+  given: {
+    readonly id: string;
+    readonly state: 'allowed' | 'denied';
+    readonly reason?: string | undefined;
+    readonly scope?: string | undefined;
+  },
+): Promise<{ readonly ended: ApprovalRow; readonly isKept: boolean }> {
+  const { id, state, reason = '', scope } = given;
+  const parts = { keyValues, clock: systemClock, logger: silentLogger };
+  const rows = approvalRows(parts);
+  const row = rowOf(await rows.load(), id);
   const always = approvalScopes.find((one) => one === scope);
   if (scope !== undefined && always === undefined)
     throw badArguments(`there is no scope "${scope}"`, `Scopes: ${approvalScopes.join(', ')}.`);
@@ -130,12 +162,7 @@ async function linesOf(
   });
   if (ended === undefined)
     throw badArguments(`${id} is not open any more`, 'See `sluice approvals list`.');
-  const isKept = await grants.keep(ended);
-  if (json === true) return [jsonLine(ended)];
-  if (always === undefined) return [`${shortIdOf(row)} is ${state}`];
-  return [
-    `${shortIdOf(row)} is ${state}, ${isKept ? 'always' : 'this once: there are too many grants'}`,
-  ];
+  return { ended, isKept: await new Grants(parts).keep(ended) };
 }
 
 function rowOf<R extends { readonly id: string }>(all: readonly R[], id: string): R {

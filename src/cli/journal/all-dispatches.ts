@@ -1,4 +1,4 @@
-import type { DispatchRecord, JournalReader } from '../../host/index.js';
+import type { DispatchFilter, DispatchRecord, JournalReader } from '../../host/index.js';
 
 /** Dispatches that are read at once. */
 const page = 500;
@@ -6,9 +6,8 @@ const page = 500;
 /** Reads all of a journal, a page at a time: it may be larger than memory. */
 export async function* allDispatches(
   reader: JournalReader,
-  eventId?: string,
+  only: Pick<DispatchFilter, 'eventId' | 'family'> = {},
 ): AsyncGenerator<DispatchRecord> {
-  const only = eventId === undefined ? {} : { eventId };
   for (let afterSeq: number | undefined = 0; afterSeq !== undefined; ) {
     const some: readonly DispatchRecord[] = await reader.dispatches({
       ...only,

@@ -1,5 +1,6 @@
 import {
   type HostOptions,
+  type Journal,
   keepWay,
   memoryJournal,
   openJournal,
@@ -17,23 +18,39 @@ export interface Kept extends AsyncDisposable {
   readonly hostOptions: Pick<HostOptions, 'journal' | 'closesJournal' | 'store' | 'maxAttempts'>;
   /** The stores and folders of the extensions, which are set up before there is a host. */
   readonly extensionData: ExtensionData;
+  /** The same for the inspector. */
+  readonly inspected: {
+    readonly name: string;
+    readonly reader: Journal;
+    readonly tended: Journal;
+    readonly path?: string;
+  };
 }
+
+/** Facts that a host without a file keeps for its inspector. */
+const shownRows = 10_000;
 
 /**
  * Opens the journal of the settings, if they name one. Without one everything is in memory.
+ *
+ * @param isInspected keeps facts in memory, too, so that there is something to see.
  *
  * @throws SluiceError (as a rejection) what `openJournal` throws.
  */
 export async function openKept(
   { journal: setting, secrets, stateDir }: Pick<Settings, 'journal' | 'secrets' | 'stateDir'>,
   way: WayRecorder,
+  isInspected: boolean,
 ): Promise<Kept> {
   if (setting === undefined) {
-    const journal = memoryJournal({ outlivesHost: false });
+    const keepRows = isInspected ? shownRows : 0;
+    const journal = memoryJournal({ outlivesHost: false, keepRows });
+    if (isInspected) way.listen(keepWay(journal));
     const data = extensionData(journal, { stateDir });
     return {
       hostOptions: { journal },
       extensionData: data,
+      inspected: { name: 'this host', reader: journal, tended: journal },
       [Symbol.asyncDispose]: async () => data[Symbol.dispose](),
     };
   }
@@ -46,6 +63,7 @@ export async function openKept(
   const data = extensionData(journal, { stateDir });
   return {
     extensionData: data,
+    inspected: { name: path, reader: journal, tended: journal, path },
     hostOptions: {
       journal,
       closesJournal: false,

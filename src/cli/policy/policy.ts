@@ -1,9 +1,9 @@
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
-import { findModule } from '../../extension/internal.js';
 import { recordedOutcome } from '../../host/internal.js';
 import type { Given } from '../../kernel/index.js';
-import { badArguments, CommandError } from '../errors/command-error.js';
+import { badArguments } from '../errors/command-error.js';
+import { ownPackage } from '../installed/own-package.js';
 import { allDispatches } from '../journal/all-dispatches.js';
 import { addJournalOptions, type JournalChoice, openJournalOf } from '../journal/journal-of.js';
 import { sinceMsOf } from '../journal/journal-since.js';
@@ -54,7 +54,11 @@ async function policy(
   if (action !== 'test' && action !== 'try')
     throw badArguments(`there is no action "${printable(action)}"`, 'Actions: test, try.');
   const { stdout, stderr, cwd } = shell;
-  const { readPolicies, PolicyError } = await policyPackage(cwd);
+  const { readPolicies, PolicyError } = await ownPackage<PolicyPackage>(
+    'sluice-policies',
+    'policies are',
+    cwd,
+  );
   let read: Awaited<ReturnType<typeof readPolicies>>;
   try {
     read = await readPolicies(files.map((file) => resolve(cwd, file)));
@@ -145,8 +149,6 @@ function tell(
   ]);
 }
 
-const name = 'sluice-policies';
-
 /** A rule of a policy file, as its package has it. */
 interface PolicyRule {
   readonly id: string;
@@ -167,16 +169,4 @@ interface PolicyPackage {
     readonly exampleCount: number;
   }>;
   readonly PolicyError: new (...args: never[]) => Error;
-}
-
-/** Imports the package from where the user works. @throws CommandError `missing-package`. */
-async function policyPackage(cwd: string): Promise<PolicyPackage> {
-  const { file, url } = findModule(name, cwd);
-  if (file === name)
-    throw new CommandError(
-      'missing-package',
-      `policies are in the package "${name}", which is not installed here`,
-      `Run \`npm install ${name}\`.`,
-    );
-  return (await import(url)) as PolicyPackage; // the package has the version of the core, its peer
 }

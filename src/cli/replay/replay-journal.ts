@@ -1,4 +1,4 @@
-import type { JournalReader } from '../../host/index.js';
+import type { DispatchRecord } from '../../host/index.js';
 import { hostExtensionId, type ReplayedDispatch, replayDispatches } from '../../host/internal.js';
 import {
   type Author,
@@ -7,7 +7,6 @@ import {
   nameOf,
   type PlannedHandler,
 } from '../../kernel/index.js';
-import { allDispatches } from '../journal/all-dispatches.js';
 import { jsonLine } from '../print/json-line.js';
 import { laidOut } from '../print/layout.js';
 import type { Shell } from '../shell/shell.js';
@@ -20,23 +19,22 @@ import { counted, printable } from '../shell/text.js';
  * @returns how many were replayed, and how many would come to something else today.
  */
 export async function replayJournal(
-  reader: JournalReader,
   kernel: Kernel,
   { stdout, palettes, width, stop }: Shell,
   {
     json,
-    eventId,
+    records,
     isOff,
   }: {
     readonly json: boolean;
-    readonly eventId?: string;
+    readonly records: AsyncIterable<DispatchRecord> | Iterable<DispatchRecord>;
     readonly isOff: (author: Author) => boolean;
   },
 ) {
   let [replayed, differing] = [0, 0];
   const left = new Map<string, number>();
   const palette = palettes.stdout;
-  for await (const one of replayDispatches(kernel, allDispatches(reader, eventId), isOff)) {
+  for await (const one of replayDispatches(kernel, records, isOff)) {
     if (stop.aborted) break;
     if (one.notReplayed !== undefined)
       left.set(one.notReplayed, (left.get(one.notReplayed) ?? 0) + 1);

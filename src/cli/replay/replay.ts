@@ -1,12 +1,21 @@
-import { basename } from 'node:path';
+import { readFileSync } from 'node:fs';
+import { basename, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { runAgentTurn } from '../../agent/index.js';
 import { type CsdkFrame, liveRuns, normalizeSession, subagentOf } from '../../csdk/index.js';
+import type { DispatchRecord, JournalReader } from '../../host/index.js';
 import { contributeDefaultChoices } from '../../host/internal.js';
-import { definedFields, type Instrument, type Kernel, type Logger } from '../../kernel/index.js';
+import {
+  definedFields,
+  type FamilyName,
+  type Instrument,
+  type Kernel,
+  type Logger,
+} from '../../kernel/index.js';
 import type { AgentProvider, TranscriptEntry } from '../../stream/index.js';
 import { badArguments } from '../errors/command-error.js';
 import { errorLine } from '../errors/error-line.js';
+import { allDispatches } from '../journal/all-dispatches.js';
 import { openJournalOf } from '../journal/journal-of.js';
 import { openPipeline } from '../pipeline/pipeline.js';
 import { jsonPrinter, linePrinter } from '../print/dispatch-printer.js';
@@ -46,6 +55,9 @@ export function addReplay(command: Command, shell: Shell, done: (code: ExitCode)
     .option('--json', 'print a line of JSON per dispatch')
     .option('-j, --journal <file>', 'dispatch again what a journal has kept')
     .option('--event <id>', 'of the journal, this dispatch alone')
+    .option('--payload <file>', 'of that dispatch, with this payload: JSON, or - for stdin')
+    .option('--family <name>', 'of the journal, the dispatches of this family')
+    .option('--last <number>', 'of those, so many, the newest')
     .option('--observers', 'call observers, too')
     .option('--allow-io', 'let extensions do what they like')
     .addHelpText('after', help)
@@ -153,6 +165,9 @@ function recorded(run: AsyncIterable<CsdkFrame>): AgentProvider {
 interface JournalReplayOptions {
   readonly journal?: string;
   readonly event?: string;
+  readonly payload?: string;
+  readonly family?: string;
+  readonly last?: string;
   readonly observers?: boolean;
   readonly allowIo?: boolean;
 }
@@ -179,13 +194,66 @@ async function replayFromJournal(
   shell.stderr.lines(errors.map((error) => errorLine(error, debug)));
   contributeDefaultChoices(kernel); // the last resort of a host, without which a selection would fail closed
   const isOff = options.observers === true ? () => false : observersOf(kernel);
-  const { differing } = await replayJournal(reader, kernel, shell, {
+  const { differing } = await replayJournal(kernel, shell, {
     json: options.json === true,
     isOff,
-    ...definedFields({ eventId: options.event }),
+    records: await chosenDispatches(reader, options, shell),
   });
   tellAttempts(trap, shell);
   return differing === 0 && errors.length === 0 ? exitCodes.ok : exitCodes.failed;
+}
+
+/**
+ * The records of a journal that the options ask for.
+ *
+ * @throws CommandError `bad-arguments` if they make no sense together, or the payload is no object in JSON.
+ */
+async function chosenDispatches(
+  reader: JournalReader,
+  { event: eventId, payload, family, last = '' }: JournalReplayOptions,
+  { stdin, cwd }: Pick<Shell, 'stdin' | 'cwd'>,
+): Promise<AsyncIterable<DispatchRecord> | readonly DispatchRecord[]> {
+  if (last !== '' && (family === undefined || !/^[1-9]\d{0,4}$/.test(last)))
+    throw badArguments('--last counts dispatches of a --family', 'Write --family NAME --last 20.');
+  if (payload !== undefined && eventId === undefined)
+    throw badArguments('--payload belongs to one dispatch', 'Name it: --event ID.');
+  const records = allDispatches(reader, definedFields({ eventId, family: family as FamilyName })); // a custom one has some, too
+  if (payload === undefined && last === '') return records;
+  const all: DispatchRecord[] = [];
+  for await (const record of records) {
+    all.push(record);
+    if (last !== '' && all.length > Number(last)) all.shift();
+  }
+  if (payload === undefined) return all;
+  const text =
+    payload === '-' ? await readText(stdin) : readFileSync(resolve(cwd, payload), 'utf8');
+  return all.map((record) => withPayload(record, text));
+}
+
+/** A record as if the payload had been another. What was left out of it then is there now. */
+function withPayload({ omitted: _, ...record }: DispatchRecord, text: string): DispatchRecord {
+  const { payload: __, ...body } = JSON.parse(record.body) as { readonly event: object } & Record<
+    string,
+    unknown
+  >; // as the journal writes it
+  let payload: unknown;
+  try {
+    payload = JSON.parse(text);
+  } catch {
+    // told below
+  }
+  if (typeof payload !== 'object' || payload === null || Array.isArray(payload))
+    throw badArguments(
+      'the payload is no object in JSON',
+      'Write one such as {"content":"hello"}.',
+    );
+  return { ...record, body: JSON.stringify({ ...body, event: { ...body.event, payload } }) };
+}
+
+async function readText(stream: AsyncIterable<unknown>): Promise<string> {
+  let text = '';
+  for await (const part of stream) text += String(part);
+  return text;
 }
 
 /** Observers decide nothing and only have effects, so they are not called. */

@@ -6,6 +6,7 @@ import { createHost, type Host, wayRecorder } from '../../host/index.js';
 import { definedFields } from '../../kernel/index.js';
 import { badArguments } from '../errors/command-error.js';
 import { errorLine } from '../errors/error-line.js';
+import { type InspectorChoice, openInspector } from '../inspect/open-inspector.js';
 import { agentDefinitions, providedBy } from '../pipeline/agent-definitions.js';
 import { addChannelOptions, withChannelOptions } from '../pipeline/channel-options.js';
 import { gatewayLink } from '../pipeline/gateway-link.js';
@@ -13,13 +14,7 @@ import { openKept } from '../pipeline/open-kept.js';
 import { openPipeline } from '../pipeline/pipeline.js';
 import { agentForms } from '../settings/agent-choice.js';
 import { openLog } from '../settings/logger.js';
-import {
-  addPipelineOptions,
-  collect,
-  type PipelineOptions,
-  readSettings,
-  type Settings,
-} from '../settings/settings.js';
+import { addPipelineOptions, collect, readSettings, type Settings } from '../settings/settings.js';
 import { asCliCommand } from '../shell/cli-command.js';
 import { type ExitCode, exitCodes } from '../shell/exit-codes.js';
 import { holdProcess } from '../shell/hold-process.js';
@@ -31,11 +26,12 @@ import { hostBounds } from './host-bounds.js';
 import { reloadOn } from './reload-on.js';
 import { viewFor } from './run-view.js';
 
-interface RunOptions extends PipelineOptions {
+interface RunOptions extends Omit<InspectorChoice, 'port'> {
   readonly agent?: string;
   readonly channel?: string;
   readonly url?: string;
   readonly healthPort?: string;
+  readonly inspect?: string | true;
   readonly quiet?: boolean;
   readonly help?: boolean;
   readonly strict?: boolean;
@@ -107,6 +103,9 @@ export function addRun(command: Command, shell: Shell, done: (code: ExitCode) =>
     )
     .option('--journal <file>', 'keep messages and sends in this file, over a restart')
     .option('--health-port <number>', 'answer /healthz and /readyz at 127.0.0.1, for a monitor')
+    .option('--inspect [port]', 'open the page of sluice-inspector on this host')
+    .option('--inspect-write', 'let that page change things: retry, purge, answer, reload, stop')
+    .option('--inspect-text', 'let that page search in the texts of messages')
     .option('-q, --quiet', 'print replies only')
     .option('--strict', 'do not start where an extension or a plugin cannot be loaded')
     .option(
@@ -169,7 +168,8 @@ async function run(options: RunOptions, command: Command, shell: Shell): Promise
   });
   const way = wayRecorder({ logger });
   if (view.hear !== undefined) way.listen(view.hear);
-  await using kept = await openKept(settings, way);
+  const isInspected = options.inspect !== undefined || settings.inspect !== undefined;
+  await using kept = await openKept(settings, way, isInspected);
   const { quarantine, handlerWatch } = settings;
   using watch = handlerWatch === false ? undefined : new HandlerWatch({ ...handlerWatch, logger });
   await using pipeline = await openPipeline(settings, logger, {
@@ -219,8 +219,12 @@ async function run(options: RunOptions, command: Command, shell: Shell): Promise
     },
   });
   made = host;
+  const seen = isInspected ? kept.inspected : undefined;
   shell.onInterrupt(() => input.interrupted());
   await using _health = await openHealthPort(host, options.healthPort, settings, shell);
+  const port = options.inspect === true ? undefined : options.inspect;
+  await using _page =
+    seen && (await openInspector({ ...seen, host }, { ...options, port }, settings, shell));
   const reloading = reloadOn(host, extensions, options, shell);
   return await asCliCommand(kernel, 'run', shell, async () => {
     using _watch = reloading;

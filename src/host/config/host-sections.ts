@@ -106,14 +106,8 @@ export const journal = z.strictObject({
   ),
 });
 
-/** The port that a monitor asks. */
-export const health = z.strictObject({
-  port: z
-    .number()
-    .int()
-    .min(0)
-    .max(65_535)
-    .describe('the number of a port, or 0 for one that is free'),
+/** The place at which a server of the host listens. */
+const listening = {
   address: setting(
     name,
     'the address to listen at, by default "127.0.0.1"; any other lets others see it',
@@ -122,4 +116,23 @@ export const health = z.strictObject({
     z.array(name),
     'names that it may be asked by at a loopback address, beside "localhost": of a proxy before it, say',
   ),
+};
+
+const port = z.number().int().min(0).max(65_535);
+
+/** The port that a monitor asks. */
+export const health = z.strictObject({
+  port: port.describe('the number of a port, or 0 for one that is free'),
+  ...listening,
+});
+
+/** The page of the package sluice-inspector. */
+export const inspect = z.strictObject({
+  port: setting(port, 'the number of a port; by default one that is free'),
+  ...listening,
+  write: setting(
+    z.boolean(),
+    'true, if the page may change things: retry, purge, answer, reload, stop a turn',
+  ),
+  text: setting(z.boolean(), 'true, if the page may search in the texts of messages'),
 });

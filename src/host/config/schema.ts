@@ -8,7 +8,16 @@ import {
   plugin,
   quarantine,
 } from './extension-sections.js';
-import { approvals, budgets, health, ingress, journal, lanes, logging } from './host-sections.js';
+import {
+  approvals,
+  budgets,
+  health,
+  ingress,
+  inspect,
+  journal,
+  lanes,
+  logging,
+} from './host-sections.js';
 import { name, roleEntry, setting, settingOr } from './setting.js';
 import { cancelText, failureText } from './text-sections.js';
 
@@ -96,6 +105,10 @@ export const configSchema = z
     health: setting(
       health,
       'an object with the port that a monitor asks; by default there is none',
+    ),
+    inspect: setting(
+      inspect,
+      'an object, which may be empty: the page of the package sluice-inspector; by default there is none',
     ),
     gateway: setting(gateway, 'an object: the OpenClaw gateway of the agents "openclaw"'),
     journal: setting(

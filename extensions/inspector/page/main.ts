@@ -1,0 +1,3 @@
+import { html, render } from '../vendor/preact.js';
+
+render(html`<p>Inspector</p>`, document.body);

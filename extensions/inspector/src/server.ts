@@ -1,0 +1,180 @@
+import { randomBytes } from 'node:crypto';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { type Clock, isSluiceError, systemClock } from 'sluice';
+import { type Answers, answersOf, type Given, RequestProblem } from './answers.js';
+import { guardOf, setSafeHeaders } from './guard.js';
+import { pageFiles } from './page-files.js';
+import type { InspectorSource } from './source.js';
+import { streamFacts } from './stream.js';
+
+/** How an inspector is served. */
+export interface InspectorOptions {
+  /** 0 for one that is free, which is the default. */
+  readonly port?: number;
+  /** The address to listen at, by default `127.0.0.1`. */
+  readonly address?: string;
+  /** Names beside `localhost` that it may be asked by at a loopback address. */
+  readonly hosts?: readonly string[];
+  /** The page may change things: retry, purge, answer, reload, stop a turn. By default it may not. */
+  readonly write?: boolean;
+  /** The page may search in texts of messages, as far as the journal keeps them. By default it may not. */
+  readonly text?: boolean;
+  readonly clock?: Clock;
+}
+
+/** An inspector that is served. To dispose it ends what is under way. */
+export interface Inspector extends AsyncDisposable {
+  /** The address of the page, with the token that opens it in its fragment. */
+  readonly url: string;
+}
+
+/** Pages that listen for events at once. */
+const streamsAtMost = 16;
+const bodyBytesAtMost = 1_048_576;
+
+/**
+ * Serves the page on a journal, and on its host if one runs here.
+ *
+ * @throws the error of listening: the port is taken, say.
+ * @example
+ * await using inspector = await startInspector({ name: 'sluice.db', reader });
+ * console.log(inspector.url);
+ */
+export async function startInspector(
+  source: InspectorSource,
+  options: InspectorOptions = {},
+): Promise<Inspector> {
+  const { port = 0, address = '127.0.0.1', hosts: names = [], clock = systemClock } = options;
+  const { write = false, text = false } = options;
+  const token = randomBytes(24).toString('base64url');
+  const guard = guardOf({ address, names, token });
+  const files = pageFiles();
+  const ended = new AbortController();
+  const answers = answersOf(source, { write, text, clock, signal: ended.signal });
+  let streams = 0;
+
+  const serve = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    setSafeHeaders(response);
+    const url = new URL(request.url ?? '/', 'http://localhost');
+    const isData = url.pathname.startsWith('/api/');
+    const refusal = guard.refuse(request) ?? (isData ? guard.refuseData(request) : undefined);
+    if (refusal !== undefined || request.method !== 'POST') request.resume(); // nobody reads its body
+    if (refusal !== undefined) return sendJson(response, refusal.status, { error: refusal.error });
+    if (url.pathname === '/api/events' && request.method === 'GET') {
+      if (streams >= streamsAtMost)
+        return sendJson(response, 503, { error: 'too many pages listen' });
+      streams++;
+      try {
+        await stream(request, response);
+      } finally {
+        streams--;
+      }
+      return;
+    }
+    if (isData) return answerData(answers, url, request, response);
+    const file = files.get(url.pathname);
+    if (file === undefined || (request.method !== 'GET' && request.method !== 'HEAD'))
+      return sendJson(response, 404, { error: 'there is no such page' });
+    const isPacked = /\bgzip\b/.test(String(request.headers['accept-encoding'] ?? ''));
+    response.setHeader('content-type', file.type);
+    if (isPacked) response.setHeader('content-encoding', 'gzip');
+    response.end(isPacked ? file.packed : file.plain);
+  };
+
+  const stream = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const gone = new AbortController();
+    response.once('close', () => gone.abort());
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    response.write(': here\n\n');
+    const last = request.headers['last-event-id'];
+    const from = typeof last === 'string' && /^\d{1,15}$/.test(last) ? last : 'now';
+    const signal = AbortSignal.any([gone.signal, ended.signal]);
+    await streamFacts(response, source.reader, { from, signal, clock });
+    response.end();
+  };
+
+  const server = createServer({ maxHeaderSize: 8_192 }, (request, response) => {
+    serve(request, response).catch((error: unknown) => {
+      if (response.headersSent) response.destroy();
+      else sendJson(response, 500, { error: textOf(error) });
+    });
+  });
+  server.maxConnections = 128;
+  server.unref();
+  await listen(server, port, address);
+  const at = server.address() as AddressInfo; // it listens at a port, not at a pipe
+  const name = at.family === 'IPv6' ? `[${at.address}]` : at.address;
+  return {
+    url: `http://${name}:${at.port}/#token=${token}`,
+    [Symbol.asyncDispose]: async () => {
+      ended.abort();
+      await close(server);
+    },
+  };
+}
+
+async function answerData(
+  answers: Answers,
+  url: URL,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const { method = 'GET' } = request;
+  const answer = answers.find(method, url.pathname.slice('/api/'.length));
+  if (answer === undefined) return sendJson(response, 404, { error: 'there is no such question' });
+  try {
+    const given: Given =
+      method === 'POST' ? await bodyOf(request) : Object.fromEntries(url.searchParams);
+    sendJson(response, 200, await answer(given));
+  } catch (error) {
+    if (error instanceof RequestProblem || isSluiceError(error))
+      sendJson(response, 400, { error: textOf(error) });
+    else throw error;
+  }
+}
+
+/** @throws RequestProblem if the body is too large, or no object in JSON. */
+async function bodyOf(request: IncomingMessage): Promise<Given> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    bytes += chunk.length;
+    if (bytes > bodyBytesAtMost) throw new RequestProblem('the request is larger than 1 MB');
+    chunks.push(chunk);
+  }
+  try {
+    const value: unknown = JSON.parse(Buffer.concat(chunks).toString('utf8'));
+    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { ...value };
+  } catch {
+    // told below
+  }
+  throw new RequestProblem('the request is no object in JSON');
+}
+
+function textOf(error: unknown): string {
+  const text = error instanceof Error ? error.message : String(error);
+  return (isSluiceError(error) ? `${text} ${error.hint}` : text).slice(0, 1_000);
+}
+
+function sendJson(response: ServerResponse, status: number, body: unknown): void {
+  response.writeHead(status, { 'content-type': 'application/json; charset=utf-8' });
+  response.end(JSON.stringify(body));
+}
+
+function listen(server: Server, port: number, address: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, address, () => {
+      server.off('error', reject);
+      resolve();
+    });
+  });
+}
+
+function close(server: Server): Promise<void> {
+  return new Promise((resolve) => {
+    server.close(() => resolve());
+    server.closeAllConnections();
+  });
+}

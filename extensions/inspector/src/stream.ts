@@ -1,0 +1,51 @@
+import type { ServerResponse } from 'node:http';
+import type { Clock } from 'sluice';
+import { cursorOf, followJournal, type JournalReader, type WayCursor } from 'sluice/host';
+import { Pace } from './pace.js';
+import { rowOf } from './row.js';
+
+/** The place that a stream of events goes to. */
+export type EventSink = Pick<ServerResponse, 'write' | 'writableNeedDrain'>;
+
+/**
+ * Writes the facts of a journal as server-sent events, from a cursor on, within the pace of a page. What would be too much
+ * is summed: an event `summed` says how many lines there are besides, and where. Each event has the cursor of its last fact as
+ * its id, so that a page goes on where it was.
+ */
+export async function streamFacts(
+  sink: EventSink,
+  reader: Pick<JournalReader, 'dispatches'>,
+  {
+    from,
+    signal,
+    clock,
+  }: { readonly from: WayCursor | 'now'; readonly signal: AbortSignal; readonly clock: Clock },
+): Promise<void> {
+  const pace = new Pace(clock);
+  let summed = 0;
+  let last = '';
+  const put = (text: string): boolean => {
+    if (sink.writableNeedDrain || !pace.takes(Buffer.byteLength(text))) return false;
+    sink.write(text);
+    return true;
+  };
+  const putSum = (): void => {
+    if (summed > 0 && put(`event: summed\nid: ${last}\ndata: {"count":${summed}}\n\n`)) summed = 0;
+  };
+  let timer = clock.setTimeout(tick, 1_000);
+  function tick(): void {
+    putSum();
+    timer = clock.setTimeout(tick, 1_000);
+    timer.unref?.();
+  }
+  try {
+    for await (const record of followJournal(reader, { from, signal, clock })) {
+      last = cursorOf(record);
+      putSum(); // first: no event may have an id before that of what was summed
+      const text = `id: ${last}\ndata: ${JSON.stringify(rowOf(record))}\n\n`;
+      if (summed > 0 || !put(text)) summed++;
+    }
+  } finally {
+    clock.clearTimeout(timer);
+  }
+}

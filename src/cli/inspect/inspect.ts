@@ -1,0 +1,52 @@
+import { once } from 'node:events';
+import type { Command } from 'commander';
+import { tendJournal } from '../../host/index.js';
+import { journalFile } from '../journal/journal-of.js';
+import { jsonLine } from '../print/json-line.js';
+import { addPipelineOptions, readSettings } from '../settings/settings.js';
+import { type ExitCode, exitCodes } from '../shell/exit-codes.js';
+import { holdProcess } from '../shell/hold-process.js';
+import type { Shell } from '../shell/shell.js';
+import { type InspectorChoice, openInspector } from './open-inspector.js';
+
+const help = `
+The page shows the way of each message, dead letters, questions, extensions and stages,
+and what today's extensions would do otherwise. No host has to run; one may.
+\`sluice run --inspect\` shows the running host, too. The page is in the package
+sluice-inspector.
+
+It listens at 127.0.0.1. The address on stderr holds a token: whoever has it may look.
+The page changes nothing unless --inspect-write is given.
+
+Examples:
+  $ sluice inspect --journal ./sluice.db
+  $ sluice inspect --journal ./sluice.db --inspect-write --port 7007`;
+
+/** Adds `sluice inspect`, which opens a page in the browser on a journal. */
+export function addInspect(command: Command, shell: Shell, done: (code: ExitCode) => void): void {
+  addPipelineOptions(command)
+    .option('-j, --journal <file>', 'the journal (default: journal.path of the config file)')
+    .option('--port <number>', 'the port of the page (default: one that is free)')
+    .option('--inspect-write', 'let the page change things: retry, purge, answer')
+    .option('--inspect-text', 'let the page search in the texts of messages')
+    .option('--json', 'print the address as a line of JSON, too')
+    .addHelpText('after', help)
+    .action(async (options: InspectorChoice & { readonly journal?: string }) =>
+      done(await inspect(options, shell)),
+    );
+}
+
+async function inspect(
+  options: InspectorChoice & { readonly journal?: string },
+  shell: Shell,
+): Promise<ExitCode> {
+  const path = await journalFile(options, shell);
+  const settings = await readSettings(options, shell);
+  await using reader = await tendJournal(path);
+  const inspected = { name: path, reader, tended: reader, path };
+  await using page = await openInspector(inspected, options, settings, shell);
+  if (options.json === true) shell.stdout.lines([jsonLine({ url: page.url })]);
+  using _held = holdProcess();
+  if (!shell.stop.aborted) await once(shell.stop, 'abort');
+  return exitCodes.ok;
+}

@@ -1,0 +1,134 @@
+import type { KeyValues } from '../../extension/index.js';
+import type { Host, Journal, JournalReader } from '../../host/index.js';
+import { answerAsOperator, keptQuestions } from '../approvals/approvals.js';
+import { badArguments, CommandError } from '../errors/command-error.js';
+import { ownPackage } from '../installed/own-package.js';
+import type { PipelineOptions, Settings } from '../settings/settings.js';
+import { exitCodes } from '../shell/exit-codes.js';
+import type { Shell } from '../shell/shell.js';
+import { ownCommand, pipelineArgs } from './own-command.js';
+
+/** The options of a command that opens the page. */
+export interface InspectorChoice extends PipelineOptions {
+  /** The port that the command line names. */
+  readonly port?: string | undefined;
+  readonly inspectWrite?: boolean;
+  readonly inspectText?: boolean;
+}
+
+/** The journal that the page shows, and its host if that runs here. */
+export interface Inspected {
+  readonly name: string;
+  readonly reader: Pick<JournalReader, 'updates' | 'sends' | 'dispatches' | 'counts'> & {
+    readonly keyValues: KeyValues;
+  };
+  readonly tended: Pick<Journal, 'retry' | 'purge'>;
+  /** Its file; absent if it is in memory. */
+  readonly path?: string | undefined;
+  readonly host?: Host;
+}
+
+/** A replay that the page asks for. */
+interface ReplayRequest {
+  readonly eventId?: string;
+  readonly family?: string;
+  readonly last?: number;
+  readonly payload?: Readonly<Record<string, unknown>>;
+}
+
+/** The package of the page, as far as the command line needs it. */
+interface InspectorPackage {
+  startInspector(
+    source: object,
+    options: NonNullable<Settings['inspect']>,
+  ): Promise<AsyncDisposable & { readonly url: string }>;
+}
+
+/**
+ * Opens the page on a journal, and prints its address with the token.
+ *
+ * @throws CommandError `missing-package`, `bad-arguments` or `unusable-port`.
+ */
+export async function openInspector(
+  inspected: Inspected,
+  choice: InspectorChoice,
+  { inspect = {} }: Pick<Settings, 'inspect'>,
+  shell: Shell,
+): Promise<AsyncDisposable & { readonly url: string }> {
+  const options = {
+    ...inspect,
+    ...(choice.port !== undefined && { port: portOf(choice.port) }),
+    ...(choice.inspectWrite === true && { write: true }),
+    ...(choice.inspectText === true && { text: true }),
+  };
+  const { startInspector } = await ownPackage<InspectorPackage>(
+    'sluice-inspector',
+    'the page is',
+    shell.cwd,
+  );
+  try {
+    const opened = await startInspector(sourceOf(inspected, choice, shell), options);
+    shell.stderr.lines([`sluice: inspector at ${opened.url}`]);
+    return opened;
+  } catch (cause) {
+    const code = cause instanceof Error && 'code' in cause ? String(cause.code) : 'unknown';
+    throw new CommandError(
+      'unusable-port',
+      `the inspector cannot listen at ${options.address ?? '127.0.0.1'}:${options.port ?? 0} (${code})`,
+      'Name another port, or none: then it takes one that is free.',
+      { cause, exitCode: exitCodes.failed },
+    );
+  }
+}
+
+/** All that the page reads and does: `InspectorSource` of the package. */
+function sourceOf(
+  { reader, path, host, ...rest }: Inspected,
+  choice: InspectorChoice,
+  shell: Shell,
+) {
+  const { keyValues } = reader;
+  const pipeline = pipelineArgs(choice);
+  const linesOf = async (command: string) =>
+    (await ownCommand([command, ...pipeline], shell)).lines;
+  return {
+    ...rest,
+    reader,
+    ...(host !== undefined && { host }),
+    approvals: {
+      list: () => keptQuestions(keyValues),
+      answer: async ({
+        always: scope,
+        ...answer
+      }: Parameters<typeof answerAsOperator>[1] & {
+        readonly always?: string;
+      }) => void (await answerAsOperator(keyValues, { ...answer, scope })),
+    },
+    stages: () => linesOf('stages'),
+    findings: () => linesOf('doctor'),
+    ...(path !== undefined && {
+      replay: async ({ eventId, family, last, payload }: ReplayRequest) => {
+        const { lines, notes } = await ownCommand(
+          [
+            ...['replay', '--journal', path, ...pipeline],
+            ...(eventId === undefined ? [] : ['--event', eventId]),
+            ...(family === undefined ? [] : ['--family', family, '--last', String(last ?? 20)]),
+            ...(payload === undefined ? [] : ['--payload', '-']),
+          ],
+          shell,
+          payload === undefined ? '' : JSON.stringify(payload),
+        );
+        return { rows: lines, notes };
+      },
+    }),
+  };
+}
+
+function portOf(text: string): number {
+  const port = Number(text);
+  if (/^\d{1,5}$/.test(text) && port <= 65_535) return port;
+  throw badArguments(
+    `"${text}" is no port`,
+    'Give a number from 0 to 65535; 0 takes one that is free.',
+  );
+}
