@@ -1,7 +1,6 @@
 import type { ChannelCapabilities, StreamSender } from '../stream/index.js';
-import type { ExplicitRoute, InboundMessage, Interaction } from './message.js';
+import type { ExplicitRoute, InboundMessage, Interaction, SendResult } from './message.js';
 import type { SendPermit } from './permit.js';
-import type { SendResult } from './send-result.js';
 import type { StreamPermits } from './stream-permits.js';
 
 /** Something that came in, as its channel got it. */

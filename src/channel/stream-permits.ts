@@ -1,6 +1,6 @@
 import { channelError } from './errors.js';
+import type { SendResult } from './message.js';
 import type { SendApproval, SendPermit } from './permit.js';
-import type { SendResult } from './send-result.js';
 
 /**
  * The permits of the sender of one streamed reply. Each of the two can be used once.

@@ -3,7 +3,7 @@ import { isSluiceError } from '../kernel/index.js';
 import { badArguments, CommandError } from './errors/command-error.js';
 import { errorLine } from './errors/error-line.js';
 import { type ExitCode, exitCodeHelp, exitCodes } from './shell/exit-codes.js';
-import { secretKeeper } from './shell/secret-keeper.js';
+import { secretKeeper } from './shell/output.js';
 import type { Shell } from './shell/shell.js';
 
 /** Gives a command its arguments, its options and its work, which ends in an exit code. */

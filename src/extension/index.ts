@@ -10,14 +10,12 @@ export {
   type ExtensionDefinition,
 } from './define/extension.js';
 export type * from './define/extension-host.js';
-export { fromJsonSchema } from './define/from-json-schema.js';
-export { fromTypebox } from './define/from-typebox.js';
-export type { InjectOptions } from './define/inject.js';
+export { fromJsonSchema, fromTypebox } from './define/from-typebox.js';
 export type { Manifest } from './define/manifest.js';
 export type { ProvisionKind, Provisions } from './define/provisions.js';
 export type * from './define/question.js';
 export * from './define/scope.js';
-export type { ExtensionMessage, KeptSend, SendReport } from './define/send.js';
+export type { ExtensionMessage, InjectOptions, KeptSend, SendReport } from './define/send.js';
 export type * from './define/store.js';
 export { loadExtension } from './load/load.js';
 export { type LoadModuleOptions, loadExtensionModule } from './load/load-module.js';

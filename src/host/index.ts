@@ -1,9 +1,10 @@
 import './errors.js'; // merges the codes of this layer into ErrorCode
 
-export type { CancelReplyCode, CancelTexts } from './config/cancel-text.js';
 export { defineConfig } from './config/define-config.js';
 export type {
   AnswerFailure,
+  CancelReplyCode,
+  CancelTexts,
   FailureCode,
   FailureTextOption,
   FailureTexts,
@@ -44,11 +45,10 @@ export type { JournalCounts } from './journal/journal-counts.js';
 export { type MemoryJournalOptions, memoryJournal } from './journal/memory-journal.js';
 export type { MessageEnd, SendReport } from './journal/message-end.js';
 export type { Damage } from './journal/rows/table-rows.js';
-export type { JournalOptions, SqliteJournal } from './journal/sqlite/journal-options.js';
-export { openJournal } from './journal/sqlite/open-journal.js';
+export { openJournal, type TendedJournal, tendJournal } from './journal/sqlite/open-journal.js';
 export type { Retention } from './journal/sqlite/retention.js';
+export type { JournalOptions, SqliteJournal } from './journal/sqlite/sqlite-journal.js';
 export { type ReadOptions, readJournal } from './journal/sqlite/sqlite-reader.js';
-export { type TendedJournal, tendJournal } from './journal/sqlite/tend-journal.js';
 export type { RecordMark, WayKind } from './journal/way-kinds.js';
 export * from './life/host.js';
 export type { HostHealth, HostState } from './life/host-health.js';
@@ -71,8 +71,7 @@ export type { HttpRoute } from './provided/routes.js';
 export type { HttpRouteStatus, HttpRoutes } from './routes/host-routes.js';
 export { sessionKeyOf } from './session/routing.js';
 export * from './sqlite/open-sqlite.js';
-export type { StoredRow } from './sqlite/sqlite-texts.js';
-export type { SqliteValue } from './sqlite/sqlite-values.js';
+export type { SqliteValue, StoredRow } from './sqlite/sqlite-values.js';
 export * from './streaming/deliver-stream.js';
 export type { HistoryBounds } from './transcript/history.js';
 export * from './transcript/store.js';

@@ -42,10 +42,7 @@ const dispatchedIn: Readonly<Record<string, readonly string[]>> = {
     'interaction.completed',
   ],
   'src/run/child-runs.ts': ['subagent.spawning', 'subagent.spawned', 'subagent.completed'],
-  'src/host/turn/subagent-delivery.ts': [
-    'subagent.delivery.resolving',
-    'subagent.delivery.resolved',
-  ],
+  'src/host/turn/reply-sink.ts': ['subagent.delivery.resolving', 'subagent.delivery.resolved'],
 };
 
 it('knows the file that dispatches each family that has a source (§2.5)', () => {

@@ -1,3 +1,4 @@
+import { type ConfigProblem, placeOf } from '../../host/internal.js';
 import { type ExitCode, exitCodes } from '../shell/exit-codes.js';
 
 /** The codes of the mistakes of a command line, a config or a file. */
@@ -45,4 +46,24 @@ export class CommandError extends Error {
 /** Makes the error of a command line that asks for something that cannot be. */
 export function badArguments(what: string, hint: string, options?: ErrorOptions): CommandError {
   return new CommandError('bad-arguments', what, hint, options);
+}
+
+/** The error of a config file that cannot be used, with every problem of it. */
+export class ConfigError extends CommandError {
+  /** One error for each problem: each is a line of its own. */
+  readonly each: readonly CommandError[];
+
+  constructor(file: string, problems: readonly ConfigProblem[]) {
+    const each = problems.map(
+      ({ path, message, hint }) =>
+        new CommandError('bad-config', `${file} at ${placeOf(path)}: ${message}`, hint),
+    );
+    const [first] = each;
+    super(
+      'bad-config',
+      each.map(({ message }) => message).join('; '),
+      first?.hint ?? 'Mend the config.',
+    );
+    this.each = each;
+  }
 }

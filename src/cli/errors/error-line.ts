@@ -3,8 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { thisCopy } from '../../extension/internal.js';
 import { inertText, oneLine } from '../../kernel/index.js';
 import { printable, sentence } from '../shell/text.js';
-import { CommandError } from './command-error.js';
-import { ConfigError } from './config-error.js';
+import { CommandError, ConfigError } from './command-error.js';
 
 /**
  * Writes an error as one line: its code, the mistake with its place, and the cure. With `debug` the stack traces of the

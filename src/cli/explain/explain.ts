@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { type DispatchFact, foldWay, readWay } from '../../host/index.js';
+import { type DispatchFact, foldWay, readWay, type WayFact } from '../../host/index.js';
 import { wayKinds } from '../../host/internal.js';
 import {
   type AuditRecord,
@@ -13,8 +13,7 @@ import { jsonLine } from '../print/json-line.js';
 import { type Layout, laidOut } from '../print/layout.js';
 import { type ExitCode, exitCodes } from '../shell/exit-codes.js';
 import type { Shell } from '../shell/shell.js';
-import { counted, printable } from '../shell/text.js';
-import { factText } from './fact-text.js';
+import { counted, printable, span } from '../shell/text.js';
 
 interface ExplainOptions extends JournalChoice {
   readonly way?: boolean;
@@ -105,4 +104,40 @@ function dispatchLines(
       laidOut(line.trim(), 2, palette.plain, width),
     ),
   ];
+}
+
+/** Says a fact that is no dispatch in one line. */
+function factText(fact: Exclude<WayFact, { kind: 'dispatch' | 'audit' }>): string {
+  return printable(textOf(fact));
+}
+
+function textOf(fact: Parameters<typeof factText>[0]): string {
+  switch (fact.kind) {
+    case 'update': {
+      const { state, outcome, reason } = fact;
+      const how = outcome === undefined ? '' : `: ${outcome}${because(reason)}`;
+      return `message ${state}${at(fact)}${how}`;
+    }
+    case 'lane':
+      return `waited ${span(fact.waitedMs)} for its ${fact.of}`;
+    case 'question':
+      return `question ${fact.state}: ${fact.title}`;
+    case 'send': {
+      const { state, sendKind, cause, reason } = fact;
+      const why = cause === undefined ? '' : ` (${cause})`;
+      return `${sendKind} ${state}${at(fact)}${why}${because(reason)}`;
+    }
+    case 'attempt':
+      return `attempt ${fact.attempt}${at(fact)}: ${fact.status}${because(fact.reason)}, ${span(fact.durationMs)}`;
+    case 'gap':
+      return `${fact.count} records are missing here`;
+  }
+}
+
+function at({ channel, accountId }: { readonly channel?: string; readonly accountId?: string }) {
+  return channel === undefined ? '' : ` at ${channel}/${accountId ?? ''}`;
+}
+
+function because(reason: string | undefined): string {
+  return reason === undefined ? '' : `, ${reason}`;
 }

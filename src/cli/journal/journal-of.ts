@@ -1,6 +1,11 @@
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
-import { readJournal } from '../../host/index.js';
+import {
+  type DispatchFilter,
+  type DispatchRecord,
+  type JournalReader,
+  readJournal,
+} from '../../host/index.js';
 import { badArguments, CommandError } from '../errors/command-error.js';
 import { checkFile } from '../errors/file-error.js';
 import { readSettings } from '../settings/settings.js';
@@ -54,4 +59,39 @@ export async function openJournalOf(
   shell: Shell,
 ): ReturnType<typeof readJournal> {
   return readJournal(await journalFile(choice, shell));
+}
+
+const units = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
+
+/**
+ * Reads the time after `--since`: a span before now, or a date.
+ *
+ * @returns milliseconds since 1970.
+ * @throws CommandError `bad-arguments`.
+ */
+export function sinceMsOf(since: string, nowMs: number): number {
+  const [, count, unit] = /^(\d+)([smhd])$/.exec(since) ?? [];
+  if (count !== undefined) return nowMs - Number(count) * units[unit as keyof typeof units]; // as the pattern has it
+  const ms = /^\d{4}-\d\d-\d\d/.test(since) ? Date.parse(since) : Number.NaN;
+  if (!Number.isNaN(ms)) return ms;
+  throw badArguments(`--since is "${since}"`, 'Write 30m, 2h, 7d, or a date such as 2026-03-15.');
+}
+
+/** Dispatches that are read at once. */
+const page = 500;
+
+/** Reads all of a journal, a page at a time: it may be larger than memory. */
+export async function* allDispatches(
+  reader: JournalReader,
+  only: Pick<DispatchFilter, 'eventId' | 'family'> = {},
+): AsyncGenerator<DispatchRecord> {
+  for (let afterSeq: number | undefined = 0; afterSeq !== undefined; ) {
+    const some: readonly DispatchRecord[] = await reader.dispatches({
+      ...only,
+      afterSeq,
+      limit: page,
+    });
+    yield* some;
+    afterSeq = some.length < page ? undefined : some.at(-1)?.seq;
+  }
 }

@@ -13,8 +13,7 @@ import { type ExitCode, exitCodes } from '../shell/exit-codes.js';
 import type { Shell } from '../shell/shell.js';
 import { counted, printable } from '../shell/text.js';
 import { sendLine, sendLines, updateLine } from './journal-lines.js';
-import { addJournalOptions, type JournalChoice, journalFile } from './journal-of.js';
-import { sinceMsOf } from './journal-since.js';
+import { addJournalOptions, type JournalChoice, journalFile, sinceMsOf } from './journal-of.js';
 
 const states = ['accepted', 'handling', 'ended', 'dead'] as const;
 

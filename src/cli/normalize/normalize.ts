@@ -13,10 +13,10 @@ import { errorLine } from '../errors/error-line.js';
 import { jsonLine } from '../print/json-line.js';
 import { checkRecording, readRecordingFile } from '../settings/recording-file.js';
 import { type ExitCode, exitCodes } from '../shell/exit-codes.js';
+import type { Output } from '../shell/output.js';
 import type { Shell } from '../shell/shell.js';
 import { printable } from '../shell/text.js';
 import { untilStopped } from '../shell/until-stopped.js';
-import { batchPrinter } from './batch-printer.js';
 import { isSessionLine, readSessionLine, sessionLine } from './session-line.js';
 
 interface NormalizeOptions {
@@ -167,4 +167,38 @@ async function* runViolations(events: AsyncIterable<SessionEvent>): AsyncGenerat
 /** Writes a violation as a line for people. Events are counted from 1, as runs are. */
 function violationLine({ run, index, rule, message }: RunViolation): string {
   return printable(`run ${run}, event ${index + 1}: ${rule}: ${message}`);
+}
+
+/** The characters that are held at most before they are written. */
+const mostCharacters = 65_536;
+
+/**
+ * Writes lines together that come in one turn of the event loop: a write for each costs more than to make them. No line
+ * is held for longer, so that a reader of a live stream waits for nothing.
+ */
+function batchPrinter(output: Output) {
+  let lines: string[] = [];
+  let characters = 0;
+  let isDue = false;
+  const write = (): void => {
+    if (lines.length > 0) output.lines(lines);
+    lines = [];
+    characters = 0;
+  };
+  return {
+    print(line: string): void {
+      lines.push(line);
+      characters += line.length;
+      if (characters >= mostCharacters) write();
+      else if (!isDue) {
+        isDue = true;
+        setImmediate(() => {
+          isDue = false;
+          write();
+        });
+      }
+    },
+    /** Writes the lines that are left. */
+    finish: write,
+  };
 }

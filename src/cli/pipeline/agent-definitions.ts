@@ -1,3 +1,5 @@
+import { cpSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import {
   claudeProvider,
   echoProvider,
@@ -16,7 +18,6 @@ import { fileError } from '../errors/file-error.js';
 import { type BuiltInAgent, noAgent } from '../settings/agent-choice.js';
 import { lineError } from '../settings/recording-file.js';
 import type { AgentSetting, Settings } from '../settings/settings.js';
-import { claudeSkills } from './claude-skills.js';
 
 /** The agents that extensions provide. */
 export interface ProvidedAgents {
@@ -210,4 +211,34 @@ async function claudeQuery(cwd: string): ReturnType<typeof loadClaudeSdk> {
     if (!isSluiceError(cause)) throw cause;
     throw new CommandError('missing-package', cause.message, cause.hint, { cause });
   }
+}
+
+/** A plugin of Claude Code, as an option of the SDK. */
+interface ClaudePlugin {
+  readonly type: 'local';
+  readonly path: string;
+  readonly skipMcpDiscovery: true;
+}
+
+/**
+ * Makes a plugin of Claude Code of the skills of each OpenClaw plugin: a copy with nothing else in it. Claude knows a skill as
+ * `PLUGIN:SKILL`.
+ *
+ * @param folder the folder below which each plugin keeps its things.
+ */
+function claudeSkills(
+  plugins: readonly Pick<LegacyPlugin, 'pluginId' | 'skills'>[],
+  folder: string,
+): readonly ClaudePlugin[] {
+  return plugins.flatMap(({ pluginId, skills }) => {
+    if (skills.length === 0) return [];
+    const name = pluginId.toLowerCase().replace(/[^a-z0-9]+/g, '-');
+    const path = join(folder, '.sluice', name, 'claude-skills');
+    rmSync(path, { recursive: true, force: true }); // a skill of an older version goes
+    mkdirSync(join(path, '.claude-plugin'), { recursive: true });
+    writeFileSync(join(path, '.claude-plugin', 'plugin.json'), JSON.stringify({ name }));
+    for (const skill of skills)
+      cpSync(skill.path, join(path, 'skills', skill.name), { recursive: true });
+    return [{ type: 'local', path, skipMcpDiscovery: true }];
+  });
 }

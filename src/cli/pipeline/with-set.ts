@@ -3,7 +3,7 @@ import type { Extension, ExtensionSource } from '../../extension/index.js';
 import { readConfig } from '../../extension/internal.js';
 import { nearest } from '../../kernel/index.js';
 import { badArguments, type CommandError } from '../errors/command-error.js';
-import type { SetConfig } from '../settings/set-config.js';
+import type { SetConfig } from '../settings/settings.js';
 
 /**
  * Puts the settings of `--set` over the configuration of a source, once its id is known.

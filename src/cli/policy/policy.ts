@@ -4,9 +4,13 @@ import { recordedOutcome } from '../../host/internal.js';
 import type { Given } from '../../kernel/index.js';
 import { badArguments } from '../errors/command-error.js';
 import { ownPackage } from '../installed/own-package.js';
-import { allDispatches } from '../journal/all-dispatches.js';
-import { addJournalOptions, type JournalChoice, openJournalOf } from '../journal/journal-of.js';
-import { sinceMsOf } from '../journal/journal-since.js';
+import {
+  addJournalOptions,
+  allDispatches,
+  type JournalChoice,
+  openJournalOf,
+  sinceMsOf,
+} from '../journal/journal-of.js';
 import { jsonLine } from '../print/json-line.js';
 import { laidOut } from '../print/layout.js';
 import { type ExitCode, exitCodes } from '../shell/exit-codes.js';

@@ -15,8 +15,7 @@ import {
 import type { AgentProvider, TranscriptEntry } from '../../stream/index.js';
 import { badArguments } from '../errors/command-error.js';
 import { errorLine } from '../errors/error-line.js';
-import { allDispatches } from '../journal/all-dispatches.js';
-import { openJournalOf } from '../journal/journal-of.js';
+import { allDispatches, openJournalOf } from '../journal/journal-of.js';
 import { openPipeline } from '../pipeline/pipeline.js';
 import { jsonPrinter, linePrinter } from '../print/dispatch-printer.js';
 import { openLog } from '../settings/logger.js';

@@ -5,8 +5,7 @@ import { pathToFileURL } from 'node:url';
 import { importableUrl, importError, syntaxPlace } from '../../extension/internal.js';
 import { checkConfig, type HostConfig, openToOthers } from '../../host/internal.js';
 import { oneLine } from '../../kernel/index.js';
-import { CommandError } from '../errors/command-error.js';
-import { ConfigError } from '../errors/config-error.js';
+import { CommandError, ConfigError } from '../errors/command-error.js';
 import { checkFile, fileError } from '../errors/file-error.js';
 
 /** The names of a config file in the folder of the command, if the command line names none. */

@@ -4,12 +4,12 @@ import type { Command } from 'commander';
 import type { AgentDefinition } from '../../host/index.js';
 import { configSchema, type HostConfig } from '../../host/internal.js';
 import { definedFields } from '../../kernel/index.js';
+import { badArguments } from '../errors/command-error.js';
 import { pluginPath } from '../installed/installed-plugins.js';
 import type { Shell } from '../shell/shell.js';
 import { type AgentChoice, agentChoice } from './agent-choice.js';
 import { findConfigFile, type LoadedConfig, readConfigFile } from './config-file.js';
 import { type GatewaySetting, gatewaySetting } from './gateway-setting.js';
-import { type SetConfig, setConfigOf } from './set-config.js';
 
 /** The options that every command on the pipeline takes. */
 export interface PipelineOptions {
@@ -201,4 +201,30 @@ function agentSettings(
 function located(path: string, from: string): ExtensionSetting {
   const file = resolve(from, path);
   return { specifier: existsSync(file) ? file : path, from };
+}
+
+/** One `--set`: the id of an extension with the path of a setting, and its value. */
+export interface SetConfig {
+  /** `quiet-hours.days.from`: the id may have dots itself, so it is split when the id is known. */
+  readonly path: string;
+  readonly value: unknown;
+}
+
+/**
+ * Reads a `--set`. A value that is JSON is that; any other is a text.
+ *
+ * @throws CommandError `bad-arguments`.
+ */
+function setConfigOf(text: string): SetConfig {
+  const [, path, written = ''] = /^([^=]+\.[^=.]+)=(.*)$/s.exec(text) ?? [];
+  if (path === undefined || /(^|\.)(__proto__|\.|$)/.test(path))
+    throw badArguments(
+      `--set is "${text}"`,
+      'Write the id of the extension, the setting and its value: --set quiet-hours.from=22:00.',
+    );
+  try {
+    return { path, value: JSON.parse(written) };
+  } catch {
+    return { path, value: written };
+  }
 }

@@ -1,5 +1,6 @@
 import type { Writable } from 'node:stream';
 import type { TerminalScreen } from '../../channel/index.js';
+import { withoutSecrets } from '../../host/internal.js';
 
 /** A stream to write to, whose reader may go away. */
 export interface Output {
@@ -49,6 +50,24 @@ export function screenOutput(output: Output, screen: TerminalScreen): Output {
     lines: (lines) => {
       // as with any output, a failure shows as `gone` alone
       if (lines.length > 0) screen.print(`${lines.join('\n')}\n`).catch(() => undefined);
+    },
+  };
+}
+
+/** Puts a filter before an output: errors of extensions and providers may quote the token that they were given. */
+export function secretKeeper(output: Output) {
+  let kept: readonly string[] = [];
+  let clean = withoutSecrets(kept);
+  return {
+    output: {
+      ...output,
+      write: (text: string) => output.write(clean(text)),
+      lines: (lines: readonly string[]) => output.lines(lines.map(clean)),
+    },
+    /** Adds secrets: from now on they are taken out of all output. */
+    keep: (secrets: readonly string[]): void => {
+      kept = [...kept, ...secrets];
+      clean = withoutSecrets(kept);
     },
   };
 }

@@ -8,11 +8,10 @@ import type {
 } from '../../kernel/index.js';
 import type { ScheduleHandler, ScheduleTimes } from '../named/schedule.js';
 import type { ExtensionTap, TapListeners } from './extension-host.js';
-import type { InjectOptions } from './inject.js';
 import type { ProvisionKind, Provisions } from './provisions.js';
 import type { Question, QuestionHandler } from './question.js';
 import type { Undo } from './scope.js';
-import type { ExtensionMessage, KeptSend } from './send.js';
+import type { ExtensionMessage, InjectOptions, KeptSend } from './send.js';
 import type { ExtensionStore } from './store.js';
 
 /**

@@ -1,7 +1,6 @@
 import type { Envelope, Tap } from '../../kernel/index.js';
-import type { InjectOptions } from './inject.js';
 import type { AskedQuestion, QuestionToAsk } from './question.js';
-import type { ExtensionMessage, KeptSend } from './send.js';
+import type { ExtensionMessage, InjectOptions, KeptSend } from './send.js';
 import type { ExtensionStore } from './store.js';
 
 /**

@@ -46,3 +46,9 @@ export interface KeptSend {
    */
   readonly ended: Promise<SendReport>;
 }
+
+/** How a text is injected. */
+export interface InjectOptions {
+  /** The name of the text in this extension: the same key is written once. */
+  readonly key?: string;
+}

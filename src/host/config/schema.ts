@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { agent, gateway, provider, session } from './agent-sections.js';
+import { agent, cancelText, failureText, gateway, provider, session } from './agent-sections.js';
 import {
   extension,
   handlerWatch,
@@ -19,7 +19,6 @@ import {
   logging,
 } from './host-sections.js';
 import { name, roleEntry, setting, settingOr } from './setting.js';
-import { cancelText, failureText } from './text-sections.js';
 
 // Each description ends the sentence "Write ...". Hints, spec/config.md, the JSON Schema and the docstrings of `SluiceConfig` are made of them.
 // The published declarations do not name zod: `npm run build` writes the fields of `SluiceConfig` into its declaration.

@@ -1,6 +1,6 @@
 import type { Trail } from '../../agent/index.js';
 import { oneLine } from '../../kernel/index.js';
-import type { CancelTexts } from '../config/cancel-text.js';
+import type { CancelTexts } from '../config/failure-text.js';
 import { type Ending, type SendReport, stopped } from '../journal/message-end.js';
 import type { HostParts } from '../parts/parts.js';
 import { conversationOf, type RoutedMessage } from '../session/routing.js';

@@ -12,7 +12,7 @@ import type { SendReport } from '../journal/message-end.js';
 import type { SendParts } from '../parts/parts.js';
 import { problemOfText } from '../sqlite/sqlite-values.js';
 import type { PreparedSend } from './prepare-send.js';
-import { tellSend } from './tell-send.js';
+import { tellSend } from './prepare-send.js';
 
 /** Why a send failed. */
 export type FailureCause = NonNullable<PayloadOf<'egress.failed'>['cause']>;

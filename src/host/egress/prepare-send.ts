@@ -7,7 +7,7 @@ import {
 } from '../../kernel/index.js';
 import { judgeAsking } from '../../run/index.js';
 import type { SendParts } from '../parts/parts.js';
-import { tellSend } from './tell-send.js';
+import type { SendFact } from '../way/way-record.js';
 
 /** A message that is to go out, before anybody has judged it. */
 export type OutgoingMessage = Omit<
@@ -110,4 +110,21 @@ function isOffered(
       ({ channel, accountId }) => channel === target.channel && accountId === target.accountId,
     ) || `no account "${target.accountId}" of channel "${target.channel}" is running`
   );
+}
+
+type Prepared = Pick<Outcome<'egress.preparing'>, 'event' | 'payload' | 'selection'>;
+
+/** Records a step of a send. The final of a stream is a step of the send that the stream has opened. */
+export function tellSend(
+  { way }: SendParts,
+  { event, payload, selection }: Prepared,
+  step: Pick<SendFact, 'state' | 'attempts' | 'cause' | 'reason'>,
+): void {
+  way.record(() => {
+    const { channel, accountId } = { ...payload, ...selection?.target };
+    const id = event.payload.openedBy ?? event.eventId;
+    const { correlationId } = event;
+    const about = { kind: 'send', id, correlationId, sendKind: event.payload.kind } as const;
+    return { ...about, ...definedFields({ channel, accountId }), ...step };
+  });
 }

@@ -4,7 +4,7 @@ import { guarded, withCancelReply } from '../egress/cancel-reply.js';
 import { endFailed } from '../egress/reply.js';
 import { runJob } from '../jobs/run-job.js';
 import { type EarlyEnding, type MessageEnd, stopped } from '../journal/message-end.js';
-import type { Place } from '../lanes/place.js';
+import type { Place } from '../lanes/slots.js';
 import type { HostParts } from '../parts/parts.js';
 import { refsOf } from '../parts/refs.js';
 import { parseCommandLine } from '../provided/commands.js';

@@ -1,5 +1,5 @@
 import type { SendRecord } from '../journal/journal.js';
-import type { Place } from '../lanes/place.js';
+import type { Place } from '../lanes/slots.js';
 import type { HostParts } from '../parts/parts.js';
 import { beginUpdate, giveBack, isLeftToNext } from './begin-update.js';
 import { carryToEnd } from './carry-update.js';

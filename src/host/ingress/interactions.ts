@@ -4,7 +4,7 @@ import { definedFields, type Kernel, type Outcome, type PayloadOf } from '../../
 import { guarded, withCancelReply } from '../egress/cancel-reply.js';
 import { endFailed, replyTo } from '../egress/reply.js';
 import { type Ending, endOf, stopped } from '../journal/message-end.js';
-import type { Place } from '../lanes/place.js';
+import type { Place } from '../lanes/slots.js';
 import type { HostParts } from '../parts/parts.js';
 import { refsOf } from '../parts/refs.js';
 import type { RunningAccount } from '../provided/accounts.js';

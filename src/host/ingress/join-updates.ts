@@ -1,10 +1,9 @@
 import type { ReloadGate } from '../lanes/gate.js';
 import { longestJoin } from '../lanes/joins.js';
-import type { Place } from '../lanes/place.js';
+import type { Place } from '../lanes/slots.js';
 import type { HostParts } from '../parts/parts.js';
 import { laneOf } from './decode-update.js';
-import { type Group, groupOf } from './join-group.js';
-import { joinKeyOf } from './join-key.js';
+import { type Group, groupOf, joinKeyOf } from './join-group.js';
 import type { TakenUpdate } from './taken-update.js';
 
 /**

@@ -1,7 +1,7 @@
 import { Trail, whyNot } from '../../agent/index.js';
 import { definedFields, type Outcome, oneLine } from '../../kernel/index.js';
 import { type EarlyEnding, stopped } from '../journal/message-end.js';
-import type { Place } from '../lanes/place.js';
+import type { Place } from '../lanes/slots.js';
 import type { HostParts } from '../parts/parts.js';
 import { asPrincipal } from '../provided/roles.js';
 import { inSession } from '../session/in-session.js';

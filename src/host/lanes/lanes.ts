@@ -1,6 +1,6 @@
 import type { ReloadGate } from './gate.js';
-import { noPlace, type Place, placeOf } from './place.js';
 import type { Slots } from './slots.js';
+import { noPlace, type Place, placeOf } from './slots.js';
 
 interface Lane {
   /** Jobs that run or wait. */

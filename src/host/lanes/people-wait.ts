@@ -1,5 +1,5 @@
 import type { TurnPauses } from '../../agent/index.js';
-import type { Place } from './place.js';
+import type { Place } from './slots.js';
 
 /**
  * The waits of one message for people. As long as at least one of them lasts, the message holds no place and spends no time of its

@@ -3,8 +3,8 @@ import { attempt } from '../parts/attempt.js';
 import type { HostParts } from '../parts/parts.js';
 import { isToStart } from '../parts/start-only.js';
 import { resumeWaiting } from '../queue/resume-all.js';
+import type { OpenAccounts } from '../receive/account.js';
 import { startAccount, stopAccount } from '../receive/account.js';
-import type { OpenAccounts } from '../receive/open-accounts.js';
 
 /** Milliseconds that messages under way have before an extension is replaced all the same. */
 const defaultReloadTimeoutMs = 10_000;

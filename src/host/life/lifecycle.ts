@@ -18,7 +18,7 @@ import { contributeDefaultChoices } from '../provided/default-choices.js';
 import { injectAccount } from '../provided/jobs-channel.js';
 import { feed } from '../queue/feeder.js';
 import { resumeAll } from '../queue/resume-all.js';
-import { startAccount, stopAccount } from '../receive/account.js';
+import { OpenAccounts, startAccount, stopAccount } from '../receive/account.js';
 import { watchSchedules } from '../receive/due-schedules.js';
 import { extensionInjects } from '../receive/extension-injects.js';
 import {
@@ -27,7 +27,6 @@ import {
   loadQuestions,
 } from '../receive/extension-questions.js';
 import { beginApprovals, loadApprovals } from '../receive/left-approvals.js';
-import { OpenAccounts } from '../receive/open-accounts.js';
 import { drain, idleWithin } from './drain.js';
 import { extensionUser } from './extension-user.js';
 import { watchJournal } from './watch-journal.js';

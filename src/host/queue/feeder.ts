@@ -4,7 +4,7 @@ import type { Worked } from '../ingress/handle-update.js';
 import { updateOf } from '../ingress/taken-update.js';
 import { openUpdates, type UpdateRecord } from '../journal/journal.js';
 import { type KeptLane, tellIdle } from '../lanes/backlog.js';
-import type { Place } from '../lanes/place.js';
+import type { Place } from '../lanes/slots.js';
 import { mayPass } from '../outbox/journal-failure.js';
 import type { HostParts } from '../parts/parts.js';
 import { resumeUpdate } from '../recovery/resume.js';

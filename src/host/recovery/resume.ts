@@ -14,7 +14,7 @@ import {
   type UpdateRecord,
 } from '../journal/journal.js';
 import { endOf, type MessageEnd } from '../journal/message-end.js';
-import type { Place } from '../lanes/place.js';
+import type { Place } from '../lanes/slots.js';
 import { reportOfRecord } from '../outbox/outbox.js';
 import type { HostParts } from '../parts/parts.js';
 import { giveUpSend, settleSend } from './settle-send.js';

@@ -8,8 +8,16 @@ import type { SendRecord } from '../journal/journal.js';
 import { finalIdOf } from '../outbox/outbox.js';
 import type { HostParts } from '../parts/parts.js';
 import { refOf } from '../parts/refs.js';
-import { type Emitted, giveUp, whyNotAgain } from './left-send.js';
-import { previewOf, settlePreview, shownOf, takeBackPreview, takenBack } from './settle-preview.js';
+import {
+  type Emitted,
+  giveUp,
+  previewOf,
+  settlePreview,
+  shownOf,
+  takeBackPreview,
+  takenBack,
+  whyNotAgain,
+} from './settle-preview.js';
 
 /**
  * Brings a send that a host before this one has left open to its end (spec durability §7.2). One that was prepared goes

@@ -1,4 +1,4 @@
-import type { Place } from '../lanes/place.js';
+import type { Place } from '../lanes/slots.js';
 import type { AgentDefinition } from '../parts/options.js';
 import type { HostParts } from '../parts/parts.js';
 

@@ -8,12 +8,15 @@ import { hostError } from '../errors.js';
 import { logDamage } from './log-damage.js';
 import { makePrivate } from './private-file.js';
 import { sqliteFailure } from './sqlite-failure.js';
-import { brokenColumn, type StoredRow, selectBytes, storedRow } from './sqlite-texts.js';
 import {
+  brokenColumn,
   checkValues,
   placeholdersOf,
   type SqliteValue,
+  type StoredRow,
+  selectBytes,
   shortened,
+  storedRow,
   withoutQuotes,
 } from './sqlite-values.js';
 

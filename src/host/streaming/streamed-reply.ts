@@ -13,8 +13,7 @@ import { tellSending } from '../egress/send-attempt.js';
 import type { SendReport } from '../journal/message-end.js';
 import type { SendParts } from '../parts/parts.js';
 import { isPreviewOk } from './may-stream.js';
-import { sendFinal } from './send-final.js';
-import { SenderDriver, type StreamPart } from './sender-driver.js';
+import { SenderDriver, type StreamPart, sendFinal } from './sender-driver.js';
 
 /** The options of a streamed reply. */
 export interface StreamedReplyOptions {

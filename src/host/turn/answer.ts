@@ -8,7 +8,7 @@ import type { CancelledEnding } from '../egress/cancel-reply.js';
 import { addressOf, endFailed } from '../egress/reply.js';
 import { endOf, stopped } from '../journal/message-end.js';
 import { PeopleWait } from '../lanes/people-wait.js';
-import type { Place } from '../lanes/place.js';
+import type { Place } from '../lanes/slots.js';
 import { type AgentDefinition, usualTurnMs } from '../parts/options.js';
 import type { HostParts } from '../parts/parts.js';
 import type { RoutedMessage } from '../session/routing.js';

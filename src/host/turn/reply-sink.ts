@@ -1,12 +1,13 @@
-import type { Trail } from '../../agent/index.js';
+import { isDeepStrictEqual } from 'node:util';
+import { type Trail, whyNot } from '../../agent/index.js';
+import { definedFields, type Outcome, type PayloadOf } from '../../kernel/index.js';
 import type { SubagentAnswer } from '../../stream/index.js';
-import { addressOf, type Reply, replyTo } from '../egress/reply.js';
+import { addressOf, type Reply, type ReplyAddress, replyTo } from '../egress/reply.js';
 import type { SendReport } from '../journal/message-end.js';
 import type { HostParts } from '../parts/parts.js';
 import type { RoutedMessage } from '../session/routing.js';
 import { mayStream } from '../streaming/may-stream.js';
 import { StreamedReply } from '../streaming/streamed-reply.js';
-import { deliverTo } from './subagent-delivery.js';
 
 /** A reply that is shown while it grows. Ended by `finish` or `withdraw`, once. */
 export interface GrowingReply {
@@ -77,4 +78,88 @@ export function replySink(
     },
   };
   return sink;
+}
+
+type Place = PayloadOf<'subagent.delivery.resolved'>['target'];
+
+/** The address of a subagent's answer, or the outcome that says that it goes nowhere. */
+type Delivery = { readonly to: ReplyAddress } | { readonly refused: Outcome };
+
+/**
+ * Sends what is said of the answers of subagents that ran in the background: for each of them
+ * `subagent.delivery.resolving`, then `subagent.delivery.resolved`, once, when the first text is to go out (spec §16.17).
+ * A text goes once to each place that was found; without a selection that is where the request came from.
+ */
+function deliverTo(
+  parts: HostParts,
+  trail: Trail,
+  message: RoutedMessage,
+  answers: readonly SubagentAnswer[],
+  signal: AbortSignal,
+  run: Partial<Reply>,
+): (reply: Reply) => Promise<readonly SendReport[]> {
+  const home = addressOf(message);
+  const resolveAll = async (): Promise<readonly Delivery[]> => {
+    const found: Delivery[] = [];
+    for (const answer of answers) {
+      const delivery = await resolveDelivery(parts, trail.fork(), answer, home, signal);
+      if (!found.some((one) => isDeepStrictEqual(one, delivery))) found.push(delivery);
+    }
+    return found;
+  };
+  let deliveries: Promise<readonly Delivery[]> | undefined;
+  return async (reply) => {
+    deliveries ??= resolveAll();
+    const sends: SendReport[] = [];
+    for (const delivery of await deliveries)
+      sends.push(
+        'to' in delivery
+          ? await replyTo(parts, trail, message, { ...run, ...reply }, signal, delivery.to)
+          : notSent(reply, delivery.refused),
+      );
+    return sends;
+  };
+}
+
+async function resolveDelivery(
+  { logger }: HostParts,
+  trail: Trail,
+  answer: SubagentAnswer,
+  home: ReplyAddress,
+  signal: AbortSignal,
+): Promise<Delivery> {
+  const { channel, accountId, to, threadId } = home;
+  const requesterOrigin: Place = definedFields({ channel, accountId, to, threadId });
+  const payload = { ...answer, requesterOrigin, expectsCompletionMessage: true };
+  const resolving = await trail.dispatch('subagent.delivery.resolving', payload, { signal });
+  if (resolving.status !== 'passed') {
+    const { childSessionKey } = answer;
+    const detail = whyNot(resolving);
+    logger.info('the answer of a subagent is not sent', { childSessionKey, detail });
+    return { refused: resolving };
+  }
+  const { selection } = resolving;
+  const target = { ...requesterOrigin, ...selection?.target };
+  await trail.dispatch('subagent.delivery.resolved', {
+    ...payload,
+    target,
+    explicit: selection?.explicit === true,
+    ...(selection !== undefined && {
+      selectedBy: { extensionId: selection.extensionId, contributionId: selection.contributionId },
+    }),
+  });
+  return { to: isDeepStrictEqual(target, requesterOrigin) ? home : addressAt(target, home) };
+}
+
+/** Another place than that of the message: what is known of the message's conversation does not hold there. */
+function addressAt(target: Place, { to: home, explicit }: ReplyAddress): ReplyAddress {
+  const { to = home } = target;
+  return { explicit, ...target, to, conversationId: to };
+}
+
+function notSent({ content }: Reply, refused: Outcome): SendReport {
+  const none = { content, attempts: 0, indexKeys: [] };
+  if (refused.status === 'cancelled')
+    return { ...none, status: 'cancelled', cancel: refused.cancel };
+  return { ...none, status: 'failed', error: whyNot(refused) };
 }

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { TerminalScreen } from '../../../src/channel/index.js';
-import { lastScreenRows, screenRows } from '../../../src/channel/terminal/screen-rows.js';
+import { lastScreenRows, screenRows } from '../../../src/channel/terminal/terminal-screen.js';
 import { emulatedTerminal } from '../../support/emulated-terminal.js';
 
 function labOf(columns = 20, height = 8) {

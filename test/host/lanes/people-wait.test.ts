@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { TurnPauses } from '../../../src/agent/internal.js';
 import { ReloadGate } from '../../../src/host/lanes/gate.js';
 import { PeopleWait } from '../../../src/host/lanes/people-wait.js';
-import type { Place } from '../../../src/host/lanes/place.js';
+import type { Place } from '../../../src/host/lanes/slots.js';
 import { Suspects } from '../../../src/host/lanes/suspects.js';
 import { deferred, systemClock } from '../../../src/kernel/index.js';
 import { virtualClock } from '../../../src/testing/index.js';

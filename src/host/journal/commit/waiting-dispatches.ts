@@ -1,6 +1,5 @@
 import type { Clock, TimerHandle } from '../../../kernel/index.js';
 import type { CleanText } from '../clean-body.js';
-import { countOf, gapRow } from '../gap-row.js';
 import type { JournalStats, NewDispatch } from '../journal.js';
 import type { Passenger, PassengerRoom } from './transactions.js';
 
@@ -161,4 +160,19 @@ export class WaitingDispatches implements Passenger {
     this.#inHand = this.#waiting.length;
     this.written(false);
   }
+}
+
+/** The record in the place of others that could not be written (sight §2.1). */
+function gapRow(count: number, atMs: number): NewDispatch {
+  const kind = 'gap';
+  const fact = { kind, id: `gap-${atMs}`, correlationId: '', atMs, count, why: 'dropped' };
+  return {
+    ...{ eventId: fact.id, family: kind, correlationId: '', sessionId: null, status: 'passed' },
+    ...{ occurredAtMs: atMs, omitted: kind, body: JSON.stringify(fact) },
+  };
+}
+
+/** The number of records in whose place a gap stands. */
+function countOf({ body }: NewDispatch): number {
+  return (JSON.parse(body) as { readonly count: number }).count; // as `gapRow` wrote it
 }

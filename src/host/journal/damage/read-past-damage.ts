@@ -1,7 +1,6 @@
 import { isSluiceError } from '../../../kernel/index.js';
 import type { SqliteDatabase, SqliteStatement } from '../../sqlite/open-sqlite.js';
-import type { StoredRow } from '../../sqlite/sqlite-texts.js';
-import type { SqliteValue } from '../../sqlite/sqlite-values.js';
+import type { SqliteValue, StoredRow } from '../../sqlite/sqlite-values.js';
 import type { SummedTable } from '../rows/row-sums.js';
 import { numberGiven } from '../rows/table-rows.js';
 

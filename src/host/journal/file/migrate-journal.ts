@@ -1,5 +1,5 @@
 import type { SqliteDatabase, SqliteRow } from '../../sqlite/open-sqlite.js';
-import { brokenColumn, type StoredRow } from '../../sqlite/sqlite-texts.js';
+import { brokenColumn, type StoredRow } from '../../sqlite/sqlite-values.js';
 import { journalTables, keyValuesTable } from '../rows/journal-rows.js';
 import { makeSchema, schemaVersion, sinceVersion2 } from '../rows/journal-schema.js';
 import type { SummedTable } from '../rows/row-sums.js';

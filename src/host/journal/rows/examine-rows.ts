@@ -1,5 +1,5 @@
 import type { SqliteDatabase, SqliteRow } from '../../sqlite/open-sqlite.js';
-import type { StoredRow } from '../../sqlite/sqlite-texts.js';
+import type { StoredRow } from '../../sqlite/sqlite-values.js';
 import { journalTables } from './journal-rows.js';
 import { rowProblem, type SummedTable } from './row-sums.js';
 import { type Damage, damageError } from './table-rows.js';

@@ -1,6 +1,5 @@
 import { crc32 } from 'node:zlib';
-import type { StoredRow } from '../../sqlite/sqlite-texts.js';
-import type { SqliteValue } from '../../sqlite/sqlite-values.js';
+import type { SqliteValue, StoredRow } from '../../sqlite/sqlite-values.js';
 
 /** The part of a table of the journal that its sums need. */
 export interface SummedTable {

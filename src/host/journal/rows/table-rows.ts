@@ -1,8 +1,7 @@
 import { isSluiceError, type SluiceError } from '../../../kernel/index.js';
 import { hostError } from '../../errors.js';
 import type { SqliteDatabase, SqliteRow, SqliteStatement } from '../../sqlite/open-sqlite.js';
-import type { StoredRow } from '../../sqlite/sqlite-texts.js';
-import type { SqliteValue } from '../../sqlite/sqlite-values.js';
+import type { SqliteValue, StoredRow } from '../../sqlite/sqlite-values.js';
 import { type CleanText, cleanTexts } from '../clean-body.js';
 import { bodySum, headSum, type RowValues, rowProblem, type SummedTable } from './row-sums.js';
 

@@ -2,15 +2,16 @@ import { type Clock, isSluiceError, type SluiceError, systemClock } from '../../
 import { withoutSecrets } from '../../logging/without-secrets.js';
 import { checkInChild } from '../../sqlite/check-in-child.js';
 import type { SqliteDatabase } from '../../sqlite/open-sqlite.js';
+import type { Store } from '../../transcript/store.js';
 import { GroupCommit } from '../commit/group-commit.js';
 import { WaitingDispatches } from '../commit/waiting-dispatches.js';
 import { numberOf } from '../file/journal-file.js';
+import type { Journal } from '../journal.js';
 import { journalChanges, writtenChanges } from '../journal-changes.js';
 import { examineRows } from '../rows/examine-rows.js';
 import { damageError } from '../rows/table-rows.js';
 import { journalGuard } from './journal-guard.js';
-import type { JournalOptions, SqliteJournal } from './journal-options.js';
-import { RetentionSweep } from './retention.js';
+import { type Retention, RetentionSweep } from './retention.js';
 import { sqliteKeyValues } from './sqlite-key-values.js';
 import { sqliteRecords } from './sqlite-reader.js';
 import { sqliteDispatches, sqliteRows } from './sqlite-rows.js';
@@ -139,4 +140,22 @@ function rest(clock: Clock, ms: number): Promise<void> {
     if (ms === 0) setImmediate(resolve);
     else clock.setTimeout(resolve, ms).unref?.();
   });
+}
+
+/** The options of opening a journal. */
+export interface JournalOptions extends Retention {
+  readonly clock?: Clock;
+  /** Texts that no record may quote, such as the secrets of a config (spec §20.8). */
+  readonly secrets?: readonly string[];
+  /** The most pages of 4,096 bytes that the file may have, by default as many as the disk takes. */
+  readonly maxPages?: number;
+  /** Bytes of a file that are looked at before it is used, by default 32 MiB. A larger file is looked at meanwhile. */
+  readonly wholeCheckBytes?: number;
+}
+
+/** A journal in a file, and the sessions beside it. */
+export interface SqliteJournal extends Journal {
+  readonly path: string;
+  /** Sessions and transcripts, in the same file. */
+  readonly store: Store;
 }
