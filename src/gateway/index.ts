@@ -19,6 +19,7 @@ export { createDeviceIdentity, type DeviceIdentity } from './device/device-ident
 export { loadDeviceIdentity } from './device/load-device-identity.js';
 export type { OtherAgentEvent } from './protocol/agent-event.js';
 export type { ChatEvent, LostReason } from './protocol/chat-event.js';
+export type { ClientIntroduction } from './protocol/connect-params.js';
 export type { GatewayEvent } from './protocol/frame.js';
 export type { CircuitOptions } from './provider/circuit.js';
 export { OpenClawAgentProvider } from './provider/provider.js';

@@ -53,14 +53,6 @@ export function bridgeGateway(
   client: OpenClawClient,
   options: GatewayBridgeOptions = {},
 ): GatewayBridge {
-  return bridgedRuns(kernel, client, options);
-}
-
-function bridgedRuns(
-  kernel: Kernel,
-  client: OpenClawClient,
-  options: GatewayBridgeOptions,
-): GatewayBridge {
   const runs = new Map<string, BridgedGatewayRun>();
   const ended = new Recent<string, true>(remembered);
   const drives = new Set<Promise<void>>();
@@ -111,11 +103,8 @@ function bridgedRuns(
       return undefined;
     }
     const agentId = /^agent:([^:]+):/.exec(sessionKey)?.[1] ?? 'unknown';
-    const run = bridgedGatewayRun(kernel, {
-      ...{ runId, sessionKey, agentId, model, idleTimeoutMs, logger },
-      clock: client.clock,
-      redact: (text) => client.redact(text),
-    });
+    const about = { runId, sessionKey, agentId, model, idleTimeoutMs, logger };
+    const run = bridgedGatewayRun(kernel, client, about);
     runs.set(runId, run);
     bridged++;
     const driving = run.drive().finally(() => {
@@ -128,7 +117,7 @@ function bridgedRuns(
   }
 
   return {
-    stats: (): GatewayBridgeStats => ({ runs: runs.size, bridged: bridged, refused: refused }),
+    stats: (): GatewayBridgeStats => ({ runs: runs.size, bridged, refused }),
 
     async [Symbol.asyncDispose](): Promise<void> {
       for (const one of listening) one[Symbol.dispose]();

@@ -1,6 +1,7 @@
-import { type Clock, type Kernel, type Logger, Timer } from '../../kernel/index.js';
+import { type Kernel, type Logger, Timer } from '../../kernel/index.js';
 import { isRunDriven, RunDispatcher, type RunStop, Trail } from '../../run/index.js';
 import { streamError } from '../../stream/errors.js';
+import type { OpenClawClient } from '../client/client.js';
 import { isNamedStream, type OtherAgentEvent } from '../protocol/agent-event.js';
 import type { ChatEvent } from '../protocol/chat-event.js';
 import { FactQueue } from '../run/fact-queue.js';
@@ -17,23 +18,22 @@ interface BridgedRunOptions {
   readonly model: string;
   /** Milliseconds without any event after which the run is told as failed. */
   readonly idleTimeoutMs: number;
-  readonly clock: Clock;
   readonly logger: Logger;
-  /** Takes secrets out of a text of the gateway. */
-  readonly redact: (text: string) => string;
 }
 
 /**
  * One run that others have started, on its way into the pipeline: a dispatcher of its own, each fact once (stream §7).
  */
-export function bridgedGatewayRun(kernel: Kernel, options: BridgedRunOptions) {
+export function bridgedGatewayRun(
+  kernel: Kernel,
+  { clock, redact }: Pick<OpenClawClient, 'clock' | 'redact'>,
+  { runId, sessionKey, agentId, model, idleTimeoutMs, logger }: BridgedRunOptions,
+) {
   const queue = new FactQueue();
   let lastSeq = 0;
-  const { runId, sessionKey, agentId, model, clock, logger, redact } = options;
   if (isRunDriven(kernel, runId)) throw streamError('run-driven', { what: runId });
-  const sessionId = sessionKey;
   const idle = new Timer(clock);
-  const idleTimeoutMs = options.idleTimeoutMs;
+  const about = { agentId, sessionKey, sessionId: sessionKey };
   const session = new SessionReader({ provider, model, clock });
   const facts = factReader((fact) => {
     const isFailure = fact.kind === 'end' && fact.how === 'failed';
@@ -41,9 +41,9 @@ export function bridgedGatewayRun(kernel: Kernel, options: BridgedRunOptions) {
   });
   queue.onOverflow = (message) => push({ by: 'reader', message });
   const run = new RunDispatcher({
-    trail: new Trail(kernel, undefined, { agentId, sessionId, metadata: { runId } }),
-    run: { agentId, sessionKey, sessionId, runId, trigger: 'gateway' },
-    session: { agentId, sessionKey, sessionId },
+    trail: new Trail(kernel, undefined, { agentId, sessionId: sessionKey, metadata: { runId } }),
+    run: { ...about, runId, trigger: 'gateway' },
+    session: about,
     clock,
     logger,
   });
@@ -51,8 +51,7 @@ export function bridgedGatewayRun(kernel: Kernel, options: BridgedRunOptions) {
   const lost = (message: string): void => push({ by: 'gateway', message });
 
   function isAlive(): void {
-    const timeoutMs = idleTimeoutMs;
-    idle.set(timeoutMs, () => lost(`nothing was heard of the run for ${timeoutMs} ms`));
+    idle.set(idleTimeoutMs, () => lost(`nothing was heard of the run for ${idleTimeoutMs} ms`));
   }
   const push = (how: Pick<Extract<RunEndFact, { how: 'failed' }>, 'by' | 'message'>): void =>
     queue.push({ kind: 'end', how: 'failed', reachedAgent: true, ...how });
@@ -63,7 +62,7 @@ export function bridgedGatewayRun(kernel: Kernel, options: BridgedRunOptions) {
       let stop: RunStop | undefined = 'abandoned';
       try {
         await run.start({});
-        run.open({ id: provider, model: model, toolGate: 'observe-only' });
+        run.open({ id: provider, model, toolGate: 'observe-only' });
         for await (const fact of queue.read())
           for (const event of session.take(fact)) {
             await run.take(event);
@@ -72,7 +71,7 @@ export function bridgedGatewayRun(kernel: Kernel, options: BridgedRunOptions) {
           }
       } catch (error) {
         stop = { error };
-        logger.error('a run of the gateway was not dispatched', { runId: runId, error });
+        logger.error('a run of the gateway was not dispatched', { runId, error });
       }
       await run.complete(stop);
       idle.clear();

@@ -1,28 +1,11 @@
-import { type Clock, definedFields, type Logger, type SluiceError } from '../../kernel/index.js';
-import type { DeviceIdentity } from '../device/device-identity.js';
+import type { Clock, Logger, SluiceError } from '../../kernel/index.js';
 import { gatewayError } from '../errors.js';
 import type { ClientIntroduction } from '../protocol/connect-params.js';
 
 /** The options of a client of a gateway. Times are in milliseconds. */
-export interface OpenClawClientOptions {
+export interface OpenClawClientOptions extends ClientIntroduction {
   /** `ws://` for this machine, `wss://` for any. */
   readonly url: string;
-  /** The gateway's shared token. It reaches no log and no error. */
-  readonly token?: string;
-  /** The gateway's password, if it has one instead of a token. */
-  readonly password?: string;
-  /** Without one a gateway lets the client in, and then refuses it every request. See `loadDeviceIdentity`. */
-  readonly device?: DeviceIdentity;
-  /** The permissions that the client asks for; `operator.read` and `operator.write` by default. */
-  readonly scopes?: readonly string[];
-  /** One of the ids that the gateway knows; `gateway-client` by default. */
-  readonly clientId?: string;
-  /** One of the modes that the gateway knows; `backend` by default. */
-  readonly clientMode?: string;
-  readonly displayName?: string;
-  readonly version?: string;
-  readonly platform?: string;
-  readonly locale?: string;
   /** Takes `ws://` to another machine, which sends the token in the clear. */
   readonly allowPlaintext?: boolean;
   /** From the start of a connection to the gateway's welcome; 10,000 by default. */
@@ -114,20 +97,6 @@ export function urlOf({ url, allowPlaintext = false }: OpenClawClientOptions): U
       `ws: sends the token to ${parsed.hostname} in the clear; use wss:, or allowPlaintext`,
     );
   return parsed;
-}
-
-/** How options say that the client presents itself. */
-export function introductionOf(options: OpenClawClientOptions): ClientIntroduction {
-  const { token, password, device, displayName } = options;
-  return {
-    clientId: options.clientId ?? 'gateway-client',
-    clientMode: options.clientMode ?? 'backend',
-    version: options.version ?? '0',
-    platform: options.platform ?? process.platform,
-    locale: options.locale ?? 'en-US',
-    scopes: options.scopes ?? ['operator.read', 'operator.write'],
-    ...definedFields({ displayName, token, password, device }),
-  };
 }
 
 function isLoopback(host: string): boolean {

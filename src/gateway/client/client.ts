@@ -12,21 +12,14 @@ import type { OtherAgentEvent } from '../protocol/agent-event.js';
 import type { LostReason } from '../protocol/chat-event.js';
 import type { GatewayEvent } from '../protocol/frame.js';
 import type { Hello } from '../protocol/hello.js';
-import {
-  type ClientLimits,
-  introductionOf,
-  limitsOf,
-  type OpenClawClientOptions,
-  reconnectOf,
-  urlOf,
-} from './client-options.js';
+import { type ClientLimits, limitsOf, type OpenClawClientOptions } from './client-options.js';
 import type { ClientState, ClientStateChange, RequestOptions, RunsLost } from './client-state.js';
 import { type Connection, connection } from './connection.js';
 import { listeners } from './listeners.js';
 import { type PendingRequests, pendingRequests } from './pending-requests.js';
 import { redactor } from './redact.js';
 import { type ResumeWindow, resumeWindow } from './resume-window.js';
-import { type ClientStats, newCounters } from './routes/client-stats.js';
+import { type ClientStats, noCounts } from './routes/client-stats.js';
 import { runClaims } from './routes/run-claims.js';
 import {
   type AgentCallback,
@@ -58,7 +51,7 @@ export class OpenClawClient implements AsyncDisposable {
   readonly redact: (text: string) => string;
   readonly #limits: ClientLimits;
   readonly #logger: Logger;
-  readonly #counters = newCounters();
+  readonly #counters = { ...noCounts };
   readonly #connection: Connection;
   readonly #pending: PendingRequests;
   readonly #routes: RunRoutes;
@@ -75,7 +68,6 @@ export class OpenClawClient implements AsyncDisposable {
 
   constructor(options: OpenClawClientOptions) {
     const { token, password, device, logger = silentLogger, clock = systemClock } = options;
-    const url = urlOf(options);
     const redact = redactor([token, password]);
     this.clock = clock;
     this.redact = redact;
@@ -86,23 +78,13 @@ export class OpenClawClient implements AsyncDisposable {
     this.#resume = resumeWindow(this.#limits.resumeWindowMs, clock, (reason, error) =>
       this.#lose(reason, error),
     );
-    this.#connection = connection({
-      url,
-      introduction: introductionOf(options),
-      limits: this.#limits,
-      reconnect: reconnectOf(options),
-      clock,
-      random: options.random ?? Math.random,
-      counters: this.#counters,
-      redact,
-      listener: {
-        state: (state, problem) => this.#entered(state, problem),
-        welcome: (hello) => this.#welcomed(hello),
-        response: (frame) => {
-          if (!this.#pending.answer(frame)) this.#counters.unknownFrames++;
-        },
-        event: (event, chars) => this.#take(event, chars),
+    this.#connection = connection(options, this.#limits, this.#counters, redact, {
+      state: (state, problem) => this.#entered(state, problem),
+      welcome: (hello) => this.#welcomed(hello),
+      response: (frame) => {
+        if (!this.#pending.answer(frame)) this.#counters.unknownFrames++;
       },
+      event: (event, chars) => this.#take(event, chars),
     });
     if (device === undefined)
       this.#logger.warn('the gateway client has no device identity: its requests will be refused');

@@ -1,6 +1,6 @@
-import { type Clock, Timer } from '../../kernel/index.js';
+import { systemClock, Timer } from '../../kernel/index.js';
 import { gatewayError } from '../errors.js';
-import { type ClientIntroduction, connectParams } from '../protocol/connect-params.js';
+import { connectParams } from '../protocol/connect-params.js';
 import {
   type GatewayEvent,
   type ReadFrame,
@@ -10,7 +10,13 @@ import {
   requestText,
 } from '../protocol/frame.js';
 import { type Hello, nonceOf, readHello } from '../protocol/hello.js';
-import type { ClientLimits, ReconnectOptions } from './client-options.js';
+import {
+  type ClientLimits,
+  type OpenClawClientOptions,
+  type ReconnectOptions,
+  reconnectOf,
+  urlOf,
+} from './client-options.js';
 import type { ClientState } from './client-state.js';
 import { type GatewaySocket, gatewaySocket } from './gateway-socket.js';
 import type { ClientCounters } from './routes/client-stats.js';
@@ -19,21 +25,8 @@ import type { Standing } from './until-ready.js';
 /** A gateway that has sent nothing for so many of its ticks is gone, whatever the platform says. */
 const silentTicks = 2.5;
 
-/** The options of a connection. */
-export interface ConnectionOptions {
-  readonly url: URL;
-  readonly introduction: ClientIntroduction;
-  readonly limits: ClientLimits;
-  readonly reconnect: ReconnectOptions;
-  readonly clock: Clock;
-  readonly random: () => number;
-  readonly counters: ClientCounters;
-  readonly redact: (text: string) => string;
-  readonly listener: ConnectionListener;
-}
-
 /** Hears a connection. */
-export interface ConnectionListener {
+interface ConnectionListener {
   /** The state has changed. `problem`: why it was lost, or did not come about. */
   state(state: ClientState, problem?: string): void;
   /** The gateway has let the client in. Comes before `state('connected')`. */
@@ -43,10 +36,21 @@ export interface ConnectionListener {
   event(frame: GatewayEvent, chars: number): void;
 }
 
-/** The connection to a gateway that is made again whenever it is lost: stream §2. */
-export function connection(options: ConnectionOptions) {
-  const { limits, counters, url, introduction, clock, listener, reconnect, random, redact } =
-    options;
+/**
+ * The connection to a gateway that is made again whenever it is lost: stream §2.
+ *
+ * @throws SluiceError `bad-client-option`.
+ */
+export function connection(
+  options: OpenClawClientOptions,
+  limits: ClientLimits,
+  counters: ClientCounters,
+  redact: (text: string) => string,
+  listener: ConnectionListener,
+) {
+  const { clock = systemClock, random = Math.random } = options;
+  const url = urlOf(options);
+  const reconnect = reconnectOf(options);
   let stateNow: ClientState = 'idle';
   let current: GatewaySocket | undefined;
   /** How far the handshake of the connection is. */
@@ -111,7 +115,7 @@ export function connection(options: ConnectionOptions) {
       if (nonce === undefined) refuse('its challenge has no nonce');
       else {
         greeting = 'answered';
-        put(connectId(), 'connect', connectParams(introduction, nonce, clock.now()));
+        put(connectId(), 'connect', connectParams(options, nonce, clock.now()));
       }
     } else if (read.frame.id === connectId() && greeting === 'answered') {
       const { ok, payload, error } = read.frame;

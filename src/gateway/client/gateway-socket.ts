@@ -1,5 +1,6 @@
 import { type RawData, WebSocket } from 'ws';
 import type { Clock } from '../../kernel/index.js';
+import type { ClientLimits } from './client-options.js';
 
 /** How long the other side may take to close, once it was told. */
 const goodbyeMs = 1_000;
@@ -13,22 +14,15 @@ export interface SocketListener {
   closed(reason: string): void;
 }
 
-/** Bounds of a socket, in bytes. */
-export interface SocketLimits {
-  readonly maxFrameBytes: number;
-  readonly maxPayloadBytes: number;
-}
-
 /** One connection to a gateway, from its start to its end: never compressed, its frames bounded. */
 export function gatewaySocket(
   url: URL,
-  limits: SocketLimits,
+  { maxFrameBytes, maxPayloadBytes }: ClientLimits,
   clock: Clock,
   listener: SocketListener,
 ) {
   let problem: string | undefined;
   let hearer: SocketListener | undefined = listener;
-  const { maxFrameBytes, maxPayloadBytes } = limits;
   const socket = new WebSocket(url, { maxPayload: maxPayloadBytes, perMessageDeflate: false });
   socket.on('message', (data, isBinary) => {
     if (isBinary) return hearer?.dropped('binary');

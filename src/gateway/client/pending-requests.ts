@@ -5,13 +5,9 @@ import { type ResponseFrame, refusalOf } from '../protocol/frame.js';
 /** Bounds the requests that wait for an answer at once. */
 const maxPending = 256;
 
-interface Pending extends Deferred<unknown> {
-  readonly method: string;
-}
-
 /** The requests that wait for their answers. Each ends once, and leaves no timer behind. */
 export function pendingRequests(clock: Clock, redact: (text: string) => string) {
-  const waiting = new Map<string, Pending>();
+  const waiting = new Map<string, Deferred<unknown> & { readonly method: string }>();
 
   return {
     size: (): number => waiting.size,

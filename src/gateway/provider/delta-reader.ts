@@ -5,12 +5,6 @@ import { isAnotherMessage, type RunEndFact, type RunFact } from '../run/run-fact
 /** The longest text of a delta, in UTF-16 code units; of a longer one the end is kept. */
 const maxTextLength = 256 * 1024;
 
-/** The thoughts that content and final carry. */
-interface Thought {
-  thinking?: string;
-  thinkingDurationMs?: number;
-}
-
 /**
  * Makes the deltas of one run: thinking, then content, then one final or error (stream §4.4).
  *
@@ -28,7 +22,6 @@ export function deltaReader(
   let lastContent = '';
   let thinkingSinceMs: number | undefined;
   let thinkingDurationMs: number | undefined;
-  const joins = messages === 'all';
 
   function end(end: RunEndFact): void {
     if (end.how === 'done') {
@@ -41,10 +34,10 @@ export function deltaReader(
   }
 
   /** How long it took is known from the first content on, and does not change then. */
-  function thought(): Thought {
+  function thought() {
     if (thinkingSinceMs === undefined) return {};
     thinkingDurationMs ??= elapsedMs(thinkingSinceMs);
-    return { thinking: thinking, thinkingDurationMs: thinkingDurationMs };
+    return { thinking, thinkingDurationMs };
   }
   const elapsedMs = (sinceMs: number): number => clock.monotonicMs() - sinceMs;
 
@@ -54,9 +47,9 @@ export function deltaReader(
         thinkingSinceMs ??= clock.monotonicMs();
         thinking = textTail(fact.text, maxTextLength);
         const thinkingElapsedMs = elapsedMs(thinkingSinceMs);
-        push({ phase: 'thinking', thinking: thinking, thinkingElapsedMs });
+        push({ phase: 'thinking', thinking, thinkingElapsedMs });
       } else if (fact.kind === 'text') {
-        if (joins && isAnotherMessage(message, fact)) before = `${lastContent}\n\n`;
+        if (messages === 'all' && isAnotherMessage(message, fact)) before = `${lastContent}\n\n`;
         message = fact.text;
         lastContent = textTail(`${before}${fact.text}`, maxTextLength);
         push({ phase: 'content', content: lastContent, ...thought() });

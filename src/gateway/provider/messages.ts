@@ -33,8 +33,3 @@ function boundedMessage(text: string): GatewayMessage {
   if (bytes <= maxMessageBytes) return { text };
   return { problem: `the message is too long: ${bytes} bytes, of ${maxMessageBytes}` };
 }
-
-/** The parts of a turn that a gateway takes from nobody else. */
-export function unsentParts({ systemPrompt }: AgentRequest): readonly string[] {
-  return systemPrompt === undefined || systemPrompt.trim() === '' ? [] : ['the system prompt'];
-}

@@ -19,13 +19,13 @@ import {
   type RunLimits,
   type RunRequest,
 } from '../run/gateway-run.js';
-import type { RunEndFact, RunFact } from '../run/run-fact.js';
+import type { RunEndFact } from '../run/run-fact.js';
 import { SessionReader } from '../session/session-reader.js';
 import { answerOf, isTooLong, tooLong } from './chat-answer.js';
 import { type AttemptOutcome, type Circuit, circuit, type EndAttempt } from './circuit.js';
 import { DeltaQueue } from './delta-queue.js';
 import { deltaReader } from './delta-reader.js';
-import { type GatewayMessage, triggerMessage, turnMessage, unsentParts } from './messages.js';
+import { type GatewayMessage, triggerMessage, turnMessage } from './messages.js';
 import { type OpenClawAgentProviderOptions, providerLimits } from './provider-options.js';
 import { sessionKeyOf } from './session-key.js';
 
@@ -33,16 +33,13 @@ const unavailable = 'the gateway is temporarily unavailable: it has failed sever
 
 /** A message that may be sent, and the end of its attempt. */
 interface Entered {
-  readonly text: string;
+  readonly request: RunRequest;
   readonly end: EndAttempt;
 }
 
 /** How one message is answered. */
-interface Attempt {
-  readonly listen: GatewayRunOptions['listen'];
-  readonly isDriven: boolean;
+interface Attempt extends Pick<GatewayRunOptions, 'listen' | 'isDriven' | 'tell'> {
   readonly signal: AbortSignal | undefined;
-  readonly tell: (fact: RunFact) => void;
 }
 
 /**
@@ -92,15 +89,14 @@ export class OpenClawAgentProvider implements AgentProvider {
 
   /** Answers whole, from the gateway's own accumulation. Never rejects. */
   async trigger(context: AgentTrigger): Promise<AgentAnswer> {
-    const entered = this.#enter(this.#messageOf(context));
+    const entered = this.#enterTrigger(context);
     if ('problem' in entered)
       return entered.problem === undefined
         ? { status: 'answered', parts: [] }
         : { status: 'failed', error: entered.problem, reachedAgent: false };
     const answer = deferred<AgentAnswer>();
-    const { signal } = context;
-    const run = this.#run(this.#requestOf(context, entered.text), entered.end, {
-      ...{ listen: 'chat', isDriven: false, signal },
+    const run = this.#run(entered, {
+      ...{ listen: 'chat', isDriven: false, signal: context.signal },
       tell: (fact) => {
         if (fact.kind === 'end') answer.resolve(answerOf(fact));
         else if (fact.kind === 'text' && isTooLong(fact.text)) run.fail(tooLong);
@@ -117,16 +113,15 @@ export class OpenClawAgentProvider implements AgentProvider {
   }
 
   async *#deltas(context: AgentTrigger, queue: DeltaQueue): AsyncGenerator<StreamDelta, void> {
-    const entered = this.#enter(this.#messageOf(context));
+    const entered = this.#enterTrigger(context);
     if ('problem' in entered) {
       if (entered.problem !== undefined) yield unreachedError(entered.problem);
       return;
     }
     const { client, messages = 'last' } = this.#options;
     const reader = deltaReader(client.clock, messages, (delta) => queue.push(delta));
-    const { signal } = context;
-    const run = this.#run(this.#requestOf(context, entered.text), entered.end, {
-      ...{ listen: 'agent', isDriven: false, signal },
+    const run = this.#run(entered, {
+      ...{ listen: 'agent', isDriven: false, signal: context.signal },
       tell: (fact) => reader.take(fact),
     });
     yield* driven(run, entered.end, queue);
@@ -137,31 +132,37 @@ export class OpenClawAgentProvider implements AgentProvider {
     const { client } = this.#options;
     const { model, signal } = request;
     const reader = new SessionReader({ provider: this.id, model, clock: client.clock });
-    const entered = this.#enter(turnMessage(request));
+    const entered = this.#enter(request.sessionId, turnMessage(request));
     if ('problem' in entered) {
       const { problem } = entered;
       yield* reader.take(problem === undefined ? { kind: 'end', how: 'done' } : unsent(problem));
       return;
     }
     this.#warn(request);
-    const run = this.#run(
-      { sessionKey: this.#sessionKey(request.sessionId), message: entered.text },
-      entered.end,
-      { ...{ listen: 'agent', isDriven: true, signal }, tell: (fact) => queue.push(fact) },
-    );
+    const run = this.#run(entered, {
+      ...{ listen: 'agent', isDriven: true, signal },
+      tell: (fact) => queue.push(fact),
+    });
     queue.onOverflow = (problem) => run.fail(problem);
     for await (const fact of driven(run, entered.end, queue)) yield* reader.take(fact);
   }
 
-  /** Begins an attempt, unless there is nothing to say, too much, or the circuit is open. */
-  #enter(message: GatewayMessage): Entered | { readonly problem: string | undefined } {
+  /** Begins an attempt, unless there is nothing to say, too much, or the circuit is open. @param id the session's. */
+  #enter(id: string, message: GatewayMessage): Entered | { readonly problem: string | undefined } {
     if ('problem' in message) return message;
     const end = this.#circuit.enter();
-    return end === undefined ? { problem: unavailable } : { text: message.text, end };
+    if (end === undefined) return { problem: unavailable };
+    const { agentId, sessionKey = (id) => sessionKeyOf(agentId, id) } = this.#options;
+    return { request: { sessionKey: sessionKey(id), message: message.text }, end };
+  }
+
+  #enterTrigger(context: AgentTrigger) {
+    const message = triggerMessage(context, this.#options.prefixSender ?? true);
+    return this.#enter(context.sessionId || context.source.chatId, message);
   }
 
   /** Makes a run that ends its attempt when it ends, and listens to the signal until then. */
-  #run(request: RunRequest, end: EndAttempt, { signal, tell, ...how }: Attempt): GatewayRun {
+  #run({ request, end }: Entered, { signal, tell, ...how }: Attempt): GatewayRun {
     const { client, newId = randomUUID, onTool } = this.#options;
     let hasHeard = false;
     let listening: Disposable | undefined;
@@ -192,25 +193,11 @@ export class OpenClawAgentProvider implements AgentProvider {
     return this.#options.circuit?.countAgentErrors === true ? 'failure' : 'success';
   }
 
-  #messageOf(context: AgentTrigger): GatewayMessage {
-    return triggerMessage(context, this.#options.prefixSender ?? true);
-  }
-
-  #requestOf({ sessionId, source }: AgentTrigger, message: string): RunRequest {
-    return { sessionKey: this.#sessionKey(sessionId === '' ? source.chatId : sessionId), message };
-  }
-
-  #sessionKey(id: string): string {
-    const { agentId, sessionKey } = this.#options;
-    return sessionKey === undefined ? sessionKeyOf(agentId, id) : sessionKey(id);
-  }
-
-  /** Says once what of a turn cannot reach the gateway. */
-  #warn(request: AgentRequest): void {
-    const parts = this.#hasWarned ? [] : unsentParts(request);
-    if (parts.length === 0) return;
+  /** Says once that a part of a turn cannot reach the gateway. */
+  #warn({ systemPrompt = '' }: AgentRequest): void {
+    if (this.#hasWarned || systemPrompt.trim() === '') return;
     this.#hasWarned = true;
-    this.#logger.warn(`the gateway composes its own prompt: ${parts.join(' and ')} is not sent`);
+    this.#logger.warn('the gateway composes its own prompt: the system prompt is not sent');
   }
 }
 

@@ -1,5 +1,5 @@
 /** The counters of a client that was just made. */
-const noCounts = {
+export const noCounts = {
   /** How often a gateway has let the client in. */
   connections: 0,
   /** Connections that were lost, or never came about. */
@@ -38,9 +38,4 @@ export interface ClientStats extends Readonly<ClientCounters> {
   readonly earlyEvents: number;
   readonly pendingRequests: number;
   readonly listeners: number;
-}
-
-/** Makes counters at nought. */
-export function newCounters(): ClientCounters {
-  return { ...noCounts };
 }

@@ -9,11 +9,6 @@ const maxChars = 4 * 1024 * 1024;
 /** Milliseconds after an acknowledgement in which its run may be registered. */
 const graceMs = 1_000;
 
-interface Early<Event> {
-  readonly event: Event;
-  readonly chars: number;
-}
-
 /**
  * Keeps events that come before their run is registered: a gateway may begin to tell of a run before it has
  * acknowledged it. They are kept only while somebody waits for an acknowledgement, and shortly after.
@@ -22,7 +17,7 @@ export function earlyEvents<Event extends { readonly runId: string }>(
   clock: Clock,
   onDrop: () => void,
 ) {
-  let kept: Early<Event>[] = [];
+  let kept: { readonly event: Event; readonly chars: number }[] = [];
   let keptChars = 0;
   let waiting = 0;
   const grace = new Timer(clock);

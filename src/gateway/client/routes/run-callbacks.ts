@@ -11,20 +11,17 @@ export interface RegisteredRun<Callback> {
   lastSeq: number;
 }
 
-/** How one kind of events reaches its runs. */
-interface RunCallbacksOptions<Event extends { readonly runId: string }, Callback> {
-  readonly kind: 'agent' | 'chat';
-  readonly maxRuns: number;
-  readonly early: EarlyEvents<Event>;
-  /** Gives an event to its run. Does not throw. */
-  readonly deliver: (event: Event, run: RegisteredRun<Callback>) => void;
-}
-
-/** One kind of events, by run: each run has one callback, and nobody takes another's (stream §3). */
+/**
+ * One kind of events, by run: each run has one callback, and nobody takes another's (stream §3).
+ *
+ * @param deliver gives an event to its run. Does not throw.
+ */
 export function runCallbacks<Event extends { readonly runId: string }, Callback>(
-  options: RunCallbacksOptions<Event, Callback>,
+  kind: 'agent' | 'chat',
+  maxRuns: number,
+  early: EarlyEvents<Event>,
+  deliver: (event: Event, run: RegisteredRun<Callback>) => void,
 ) {
-  const { kind, maxRuns, early, deliver } = options;
   const runs = new Map<string, RegisteredRun<Callback>>();
 
   return {

@@ -21,18 +21,14 @@ export type ChatCallback = (event: ChatEvent) => void;
 /** Brings the events of runs to the callbacks that are registered for them: `agent` and `chat` side by side. */
 export function runRoutes(maxRuns: number, counters: ClientCounters, clock: Clock, logger: Logger) {
   const onDrop = (): void => void counters.earlyEventsDropped++;
-  const agent = runCallbacks<WireAgentEvent, AgentCallback>({
-    kind: 'agent',
+  const early = earlyEvents<WireAgentEvent>(clock, onDrop);
+  const agent = runCallbacks('agent', maxRuns, early, deliverAgent);
+  const chat = runCallbacks<ChatEvent, ChatCallback>(
+    'chat',
     maxRuns,
-    early: earlyEvents(clock, onDrop),
-    deliver: (event, run) => deliverAgent(event, run),
-  });
-  const chat = runCallbacks<ChatEvent, ChatCallback>({
-    kind: 'chat',
-    maxRuns,
-    early: earlyEvents(clock, onDrop),
-    deliver: (event, run) => call(event.runId, () => run.callback(event)),
-  });
+    earlyEvents(clock, onDrop),
+    (event, run) => call(event.runId, () => run.callback(event)),
+  );
 
   function deliverAgent(wire: WireAgentEvent, run: RegisteredRun<AgentCallback>): void {
     const { runId, stream, seq, ts = clock.now(), data = {}, sessionKey } = wire;
