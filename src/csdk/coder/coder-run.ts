@@ -8,13 +8,13 @@ import {
   knownFrame,
   textField,
 } from '../frames/frame.js';
-import { FrameIds } from '../frames/frame-ids.js';
+import { frameIds } from '../frames/frame-ids.js';
 import { assistantText } from './blocks/assistant-text.js';
 import type { CoderStreamEvent } from './blocks/coder-event.js';
 import { flatRow } from './blocks/flat-message.js';
-import { CoderSink } from './coder-sink.js';
+import { coderSink } from './coder-sink.js';
 import { frameProgress } from './frame-progress.js';
-import { MainThread } from './main-thread.js';
+import { mainThread } from './main-thread.js';
 import { permissionsTold } from './permissions.js';
 import { runOutcome } from './run-outcome.js';
 import { subagentProgress } from './subagent-progress.js';
@@ -29,9 +29,9 @@ import {
 
 /** The state of one run of real frames behind `coderStream`. */
 export function coderRun(now: () => number, goesOn: string | undefined) {
-  const ids = new FrameIds();
-  const sink = new CoderSink(now);
-  const thread = new MainThread(sink.emit);
+  const ids = frameIds();
+  const sink = coderSink(now);
+  const thread = mainThread(sink.emit);
   const permissions = permissionsTold(sink.emit);
   const outcome = runOutcome(sink);
   /** The session that was told last. */

@@ -1,34 +1,34 @@
 import { type CoderBody, type CoderStreamEvent, coderEvent } from './blocks/coder-event.js';
 
 /** Takes what is told, and completes it: events of one item share its time. */
-export class CoderSink {
-  readonly #now: () => number;
-  #events: CoderStreamEvent[] = [];
-  #ts = 0;
-  #item: unknown;
-
-  constructor(now: () => number) {
-    this.#now = now;
-  }
-
-  /** From here on, events are made of this. */
-  about(item: unknown): void {
-    this.#item = item;
-    this.#ts = this.#now();
-  }
-
+export function coderSink(now: () => number) {
+  let waiting: CoderStreamEvent[] = [];
+  let ts = 0;
+  let current: unknown;
   /** Tells an event of that item. */
-  readonly emit = (body: CoderBody): void => this.emitOf(this.#item, body);
+  const emit = (body: CoderBody): void => emitOf(current, body);
 
   /** Tells an event of another item. */
-  emitOf(item: unknown, body: CoderBody): void {
-    this.#events.push(coderEvent(body, this.#ts, item));
+  function emitOf(item: unknown, body: CoderBody): void {
+    waiting.push(coderEvent(body, ts, item));
   }
 
-  /** The events since the last time. */
-  take(): readonly CoderStreamEvent[] {
-    const events = this.#events;
-    if (events.length > 0) this.#events = [];
-    return events;
-  }
+  return {
+    emit,
+    /** From here on, events are made of this. */
+    about(item: unknown): void {
+      current = item;
+      ts = now();
+    },
+    emitOf,
+    /** The events since the last time. */
+    take(): readonly CoderStreamEvent[] {
+      const events = waiting;
+      if (events.length > 0) waiting = [];
+      return events;
+    },
+  };
 }
+
+/** The parts of `coderSink` that others use. */
+export type CoderSink = ReturnType<typeof coderSink>;

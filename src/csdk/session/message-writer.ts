@@ -17,7 +17,7 @@ import {
   openBlock,
   type SpeechBlock,
 } from '../messages/block.js';
-import type { Failure, MessageWriter } from '../messages/message-reader.js';
+import type { Failure } from '../messages/message-reader.js';
 import type { OpenMessage } from '../messages/open-message.js';
 import { finalContent, liveContent } from './block-content.js';
 import { providerErrorOf } from './provider-error.js';
@@ -47,138 +47,89 @@ const stopReasons: ReadonlyMap<string, StopReason> = new Map([
 ]);
 
 /** Writes the session events of the main lane's messages: each text is emitted once (csdk §3). */
-export class SessionMessageWriter implements MessageWriter {
-  readonly takesUnnamed = false;
+export function sessionMessageWriter(sink: MessageSink) {
   /** The messages that have ended. */
-  readonly messages: AssistantMessage[] = [];
-  readonly #sink: MessageSink;
-  /** Live: it grows, and every event of the message refers to it. */
-  #message: { -readonly [K in keyof AssistantMessage]: AssistantMessage[K] };
+  const messages: AssistantMessage[] = [];
   /** The content of the message so far. */
-  #content: AssistantContent[] = [];
+  let written: AssistantContent[] = [];
   /** The place of each block in the content. */
-  #slots = new Map<OpenBlock, number>();
+  let slots = new Map<OpenBlock, number>();
+  /** Live: it grows, and every event of the message refers to it. */
+  let current: { -readonly [K in keyof AssistantMessage]: AssistantMessage[K] } = {
+    role: 'assistant',
+    content: written,
+  };
 
-  constructor(sink: MessageSink) {
-    this.#sink = sink;
-    this.#message = { role: 'assistant', content: this.#content };
-  }
-
-  /** The failure that the last message told; nothing if it ended well. */
-  get lastError(): string | undefined {
-    const last = this.messages.at(-1);
-    if (last?.stopReason !== 'error') return undefined;
-    return last.errorMessage ?? textOf(last);
-  }
-
-  opened({ model }: OpenMessage, frame: CsdkFrame | undefined): void {
-    this.#content = [];
-    this.#slots = new Map();
-    this.#message = { role: 'assistant', content: this.#content, provider: 'anthropic' };
-    if (model !== undefined) this.#message.model = model;
-    const providerError = frame && providerErrorOf(frame);
-    if (providerError !== undefined) this.#message.providerError = providerError;
-    this.#sink.emit({ type: 'message_start', message: this.#message });
-  }
-
-  blockOpened(_message: OpenMessage, block: OpenBlock): void {
-    const content = liveContent(block);
-    if (content !== undefined) this.#slots.set(block, this.#content.push(content) - 1);
-    if (block.kind === 'compaction') this.#sink.compaction('start');
-    if (block.kind === 'text' && block.isStreamed) this.#begin(block);
-  }
-
-  grew(_message: OpenMessage, block: SpeechBlock, delta: string): void {
+  function grew(_message: OpenMessage, block: SpeechBlock, delta: string): void {
     const isFirst = block.grown.length === delta.length;
-    if (isFirst && !(block.kind === 'text' && block.isStreamed)) this.#begin(block);
-    this.#update({
+    if (isFirst && !(block.kind === 'text' && block.isStreamed)) begin(block);
+    update({
       type: block.kind === 'text' ? 'text_delta' : 'thinking_delta',
       contentIndex: block.contentIndex,
       delta,
-      partial: this.#message,
+      partial: current,
     });
   }
 
-  blockEnded(_message: OpenMessage, block: OpenBlock): void {
-    this.#settle(block);
-    if (block.kind === 'text' || block.kind === 'thinking') this.#endSpeech(block);
+  function blockEnded(_message: OpenMessage, block: OpenBlock): void {
+    settle(block);
+    if (block.kind === 'text' || block.kind === 'thinking') endSpeech(block);
     else if (block.kind === 'call')
-      this.#sink.call(block.id, { name: block.name, args: argumentsOf(block) ?? {} }, false);
-    else if (block.kind === 'serverResult') this.#sink.answer(toolAnswer(block.raw));
-    else if (block.kind === 'compaction') this.#sink.compaction('end');
+      sink.call(block.id, { name: block.name, args: argumentsOf(block) ?? {} }, false);
+    else if (block.kind === 'serverResult') sink.answer(toolAnswer(block.raw));
+    else if (block.kind === 'compaction') sink.compaction('end');
   }
 
-  /** In a message that streams, text that matches no streamed block is a repetition. */
-  isNew(message: OpenMessage, raw: CsdkBlock): boolean {
-    const kind = blockKind(raw);
-    const isRepeated =
-      isSpeech(kind) && message.blocks.some((block) => block.isStreamed && block.kind === kind);
-    if (message.isStopped || isRepeated) this.late(message.id, raw);
-    return !message.isStopped && !isRepeated;
-  }
-
-  whole(message: OpenMessage, block: OpenBlock, raw: CsdkBlock): void {
-    if (message.isStopped) {
-      this.late(message.id, raw);
-      return;
-    }
-    if (block.kind === 'text' || block.kind === 'thinking') this.#reconcile(message, block);
-    if (block.closed) this.#settle(block);
-    else this.#end(message, block);
-  }
-
-  stopped(message: OpenMessage, failure?: Failure): void {
+  function stopped(message: OpenMessage, failure?: Failure): void {
     // A call that was cut off is not announced: it will not run.
     for (const block of message.blocks)
-      if (block.closed) this.#settle(block);
-      else if (block.kind !== 'call' || failure?.reason !== 'aborted') this.#end(message, block);
-    const ended = this.#message;
-    const hasCalls = this.#content.some(({ type }) => type === 'toolCall');
+      if (block.closed) settle(block);
+      else if (block.kind !== 'call' || failure?.reason !== 'aborted') end(message, block);
+    const ended = current;
+    const hasCalls = written.some(({ type }) => type === 'toolCall');
     const told = message.stopReason ?? (hasCalls ? 'tool_use' : 'end_turn');
     ended.stopReason = failure?.reason ?? stopReasons.get(told) ?? 'stop';
     const usage = sessionUsage(message.usage);
     if (usage !== undefined && usage.totalTokens > 0) ended.usage = usage;
     if (failure?.code !== undefined) ended.errorMessage = textOf(ended) || failure.code;
-    this.#sink.emit({ type: 'message_end', message: ended });
-    this.messages.push(ended);
-    this.#sink.messageEnded();
+    sink.emit({ type: 'message_end', message: ended });
+    messages.push(ended);
+    sink.messageEnded();
   }
 
-  /** A message that streams was cut off. One that is assembled is whole. */
-  displaced(message: OpenMessage): void {
-    if (!message.isStopped)
-      this.stopped(message, message.isStreamed ? { reason: 'aborted' } : undefined);
-  }
-
-  latePiece(messageId: string, block: SpeechBlock['kind'], { length: chars }: string): void {
-    if (chars > 0) this.#sink.tell({ kind: 'late_text', messageId, block, chars });
+  function latePiece(
+    messageId: string,
+    block: SpeechBlock['kind'],
+    { length: chars }: string,
+  ): void {
+    if (chars > 0) sink.tell({ kind: 'late_text', messageId, block, chars });
   }
 
   /** The text of a late block was shown. Its call may be new. */
-  late(messageId: string, raw: CsdkBlock): void {
+  function late(messageId: string, raw: CsdkBlock): void {
     const block = openBlock(raw, 0, false);
     if (block.kind === 'call')
-      this.#sink.call(block.id, { name: textField(raw, 'name'), args: block.input }, true);
-    else if (block.kind === 'serverResult') this.#sink.answer(toolAnswer(raw));
+      sink.call(block.id, { name: textField(raw, 'name'), args: block.input }, true);
+    else if (block.kind === 'serverResult') sink.answer(toolAnswer(raw));
     else if (block.kind === 'text' || block.kind === 'thinking')
-      this.latePiece(messageId, block.kind, textField(raw, block.kind) ?? '');
+      latePiece(messageId, block.kind, textField(raw, block.kind) ?? '');
   }
 
-  #end(message: OpenMessage, block: OpenBlock): void {
+  function end(message: OpenMessage, block: OpenBlock): void {
     block.closed = true;
-    this.blockEnded(message, block);
+    blockEnded(message, block);
   }
 
   /** The missing text comes as a delta. Nothing that was shown is taken back (csdk §3.6). */
-  #reconcile(message: OpenMessage, block: SpeechBlock): void {
+  function reconcile(message: OpenMessage, block: SpeechBlock): void {
     const streamed = block.grown.read();
     const whole = block.whole ?? '';
     if (!block.closed && whole.startsWith(streamed)) {
       const delta = whole.slice(streamed.length);
       block.grown.append(delta);
-      if (delta !== '') this.grew(message, block, delta);
+      if (delta !== '') grew(message, block, delta);
     } else if (whole !== streamed)
-      this.#sink.tell({
+      sink.tell({
         kind: 'diverging_text',
         messageId: message.id,
         contentIndex: block.contentIndex,
@@ -188,31 +139,84 @@ export class SessionMessageWriter implements MessageWriter {
   }
 
   /** Puts the content of a block into the message as plain data. */
-  #settle(block: OpenBlock): void {
-    const slot = this.#slots.get(block);
+  function settle(block: OpenBlock): void {
+    const slot = slots.get(block);
     const content = finalContent(block);
-    if (slot !== undefined && content !== undefined) this.#content[slot] = content;
+    if (slot !== undefined && content !== undefined) written[slot] = content;
   }
 
-  #begin(block: SpeechBlock): void {
-    this.#update({
+  function begin(block: SpeechBlock): void {
+    update({
       type: block.kind === 'text' ? 'text_start' : 'thinking_start',
       contentIndex: block.contentIndex,
-      partial: this.#message,
+      partial: current,
     });
   }
 
-  #endSpeech(block: SpeechBlock): void {
+  function endSpeech(block: SpeechBlock): void {
     if (block.grown.length === 0 && !(block.kind === 'text' && block.isStreamed)) return;
-    this.#update({
+    update({
       type: block.kind === 'text' ? 'text_end' : 'thinking_end',
       contentIndex: block.contentIndex,
       content: block.grown.read(),
-      partial: this.#message,
+      partial: current,
     });
   }
 
-  #update(assistantMessageEvent: AssistantMessageEvent): void {
-    this.#sink.emit({ type: 'message_update', message: this.#message, assistantMessageEvent });
+  function update(assistantMessageEvent: AssistantMessageEvent): void {
+    sink.emit({ type: 'message_update', message: current, assistantMessageEvent });
   }
+
+  return {
+    messages,
+    takesUnnamed: false,
+    /** The failure that the last message told; nothing if it ended well. */
+    get lastError(): string | undefined {
+      const last = messages.at(-1);
+      if (last?.stopReason !== 'error') return undefined;
+      return last.errorMessage ?? textOf(last);
+    },
+    opened({ model }: OpenMessage, frame: CsdkFrame | undefined): void {
+      written = [];
+      slots = new Map();
+      current = { role: 'assistant', content: written, provider: 'anthropic' };
+      if (model !== undefined) current.model = model;
+      const providerError = frame && providerErrorOf(frame);
+      if (providerError !== undefined) current.providerError = providerError;
+      sink.emit({ type: 'message_start', message: current });
+    },
+    blockOpened(_message: OpenMessage, block: OpenBlock): void {
+      const content = liveContent(block);
+      if (content !== undefined) slots.set(block, written.push(content) - 1);
+      if (block.kind === 'compaction') sink.compaction('start');
+      if (block.kind === 'text' && block.isStreamed) begin(block);
+    },
+    grew,
+    blockEnded,
+    /** In a message that streams, text that matches no streamed block is a repetition. */
+    isNew(message: OpenMessage, raw: CsdkBlock): boolean {
+      const kind = blockKind(raw);
+      const isRepeated =
+        isSpeech(kind) && message.blocks.some((block) => block.isStreamed && block.kind === kind);
+      if (message.isStopped || isRepeated) late(message.id, raw);
+      return !message.isStopped && !isRepeated;
+    },
+    whole(message: OpenMessage, block: OpenBlock, raw: CsdkBlock): void {
+      if (message.isStopped) {
+        late(message.id, raw);
+        return;
+      }
+      if (block.kind === 'text' || block.kind === 'thinking') reconcile(message, block);
+      if (block.closed) settle(block);
+      else end(message, block);
+    },
+    stopped,
+    /** A message that streams was cut off. One that is assembled is whole. */
+    displaced(message: OpenMessage): void {
+      if (!message.isStopped)
+        stopped(message, message.isStreamed ? { reason: 'aborted' } : undefined);
+    },
+    latePiece,
+    late,
+  };
 }

@@ -101,19 +101,14 @@ export type SessionDiagnostic = DiagnosticFact & {
   readonly count: number;
 };
 
-/** Counts what is left out, and tells it. */
-export class Diagnostics {
-  readonly #counts = new Map<DiagnosticFact['kind'], number>();
-  readonly #onDiagnostic: ((diagnostic: SessionDiagnostic) => void) | undefined;
-
-  constructor(onDiagnostic?: (diagnostic: SessionDiagnostic) => void) {
-    this.#onDiagnostic = onDiagnostic;
-  }
-
-  /** Tells one diagnostic. An error of the listener goes to the reader of the events. */
-  tell(fact: DiagnosticFact): void {
-    const count = (this.#counts.get(fact.kind) ?? 0) + 1;
-    this.#counts.set(fact.kind, count);
-    this.#onDiagnostic?.({ ...fact, count });
-  }
+/** Counts what is left out, and tells it. An error of the listener goes to the reader of the events. */
+export function diagnosticTeller(
+  onDiagnostic?: (diagnostic: SessionDiagnostic) => void,
+): (fact: DiagnosticFact) => void {
+  const counts = new Map<DiagnosticFact['kind'], number>();
+  return (fact) => {
+    const count = (counts.get(fact.kind) ?? 0) + 1;
+    counts.set(fact.kind, count);
+    onDiagnostic?.({ ...fact, count });
+  };
 }

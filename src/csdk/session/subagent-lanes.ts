@@ -8,74 +8,23 @@ import { progressPartial, taskOutcome, taskPartial } from './tool-partial.js';
  * The lanes of subagents: what happens there becomes an update of the main lane's call that started them, a whole
  * block at a time, or is left out (csdk §4.6). A subagent's calls are known here only to find the way back.
  */
-export class SubagentLanes {
-  readonly #tools: ToolCalls;
-  readonly #tell: (fact: DiagnosticFact) => void;
-  readonly #isDropped: boolean;
+export function subagentLanes(
+  tools: ToolCalls,
+  tell: (fact: DiagnosticFact) => void,
+  isDropped: boolean,
+) {
   /** The lane of each call that a subagent made. */
-  readonly #laneOf = new Map<string, string>();
+  const laneOf = new Map<string, string>();
   /** The call of each task. */
-  readonly #callOfTask = new Map<string, string>();
+  const callOfTask = new Map<string, string>();
 
-  constructor(tools: ToolCalls, tell: (fact: DiagnosticFact) => void, isDropped: boolean) {
-    this.#tools = tools;
-    this.#tell = tell;
-    this.#isDropped = isDropped;
-  }
-
-  /** A frame of a subagent's lane. */
-  take(lane: string, frame: CsdkFrame): void {
-    const role = frame.type;
-    if (role === 'tool_progress') {
-      this.#progress(lane, frame);
-      return;
-    }
-    const { content } = isFields(frame.message) ? frame.message : {};
-    const blocks = role === 'assistant' || role === 'user' ? blocksOf(content) : [];
-    if (role === 'assistant')
-      for (const block of blocks)
-        if (block.type === 'tool_use') this.#laneOf.set(textField(block, 'id') ?? '', lane);
-    const call = this.#owner(lane);
-    if (call === undefined || blocks.length === 0 || (role !== 'assistant' && role !== 'user')) {
-      this.#tell({ kind: 'subagent_left_out', lane, type: role });
-      return;
-    }
-    const agentId = textField(frame, 'agent_id');
-    const subagentType = textField(frame, 'subagent_type');
-    for (const block of blocks) {
-      if (role === 'user' && block.type !== 'tool_result') continue; // its prompt: the call's own arguments
-      this.#tools.update(call, {
-        kind: 'subagent',
-        lane,
-        role,
-        block,
-        ...definedFields({ agentId, subagentType }),
-      });
-    }
-  }
-
-  /** A `system` frame: an update of a call that runs, where it is about its task. */
-  task(frame: CsdkFrame): void {
-    const partial = taskPartial(frame);
-    if (partial === undefined) return;
-    const own = textField(frame, 'tool_use_id');
-    if (own !== undefined) this.#callOfTask.set(partial.taskId, own);
-    const call = own ?? this.#callOfTask.get(partial.taskId);
-    if (call !== undefined) {
-      this.#tools.update(call, partial);
-      const outcome = taskOutcome(partial);
-      if (outcome !== undefined) this.#tools.taskEnded(call, outcome);
-    }
-    if (partial.phase === 'notification') this.#callOfTask.delete(partial.taskId);
-  }
-
-  #progress(lane: string, frame: CsdkFrame): void {
-    const call = this.#owner(lane);
+  function progress(lane: string, frame: CsdkFrame): void {
+    const call = owner(lane);
     if (call === undefined) {
-      this.#tell({ kind: 'subagent_left_out', lane, type: frame.type });
+      tell({ kind: 'subagent_left_out', lane, type: frame.type });
       return;
     }
-    this.#tools.update(call, {
+    tools.update(call, {
       ...progressPartial(frame),
       ...definedFields({
         toolCallId: textField(frame, 'tool_use_id'),
@@ -85,14 +34,64 @@ export class SubagentLanes {
   }
 
   /** The running call of the main lane that a lane goes back to. */
-  #owner(lane: string): string | undefined {
-    if (this.#isDropped) return undefined;
+  function owner(lane: string): string | undefined {
+    if (isDropped) return undefined;
     const seen = new Set<string>();
-    for (let id: string | undefined = lane; id !== undefined; id = this.#laneOf.get(id)) {
-      if (this.#tools.isRunning(id)) return id;
+    for (let id: string | undefined = lane; id !== undefined; id = laneOf.get(id)) {
+      if (tools.isRunning(id)) return id;
       if (seen.has(id)) return undefined;
       seen.add(id);
     }
     return undefined;
   }
+
+  return {
+    /** A frame of a subagent's lane. */
+    take(lane: string, frame: CsdkFrame): void {
+      const role = frame.type;
+      if (role === 'tool_progress') {
+        progress(lane, frame);
+        return;
+      }
+      const { content } = isFields(frame.message) ? frame.message : {};
+      const blocks = role === 'assistant' || role === 'user' ? blocksOf(content) : [];
+      if (role === 'assistant')
+        for (const block of blocks)
+          if (block.type === 'tool_use') laneOf.set(textField(block, 'id') ?? '', lane);
+      const call = owner(lane);
+      if (call === undefined || blocks.length === 0 || (role !== 'assistant' && role !== 'user')) {
+        tell({ kind: 'subagent_left_out', lane, type: role });
+        return;
+      }
+      const agentId = textField(frame, 'agent_id');
+      const subagentType = textField(frame, 'subagent_type');
+      for (const block of blocks) {
+        if (role === 'user' && block.type !== 'tool_result') continue; // its prompt: the call's own arguments
+        tools.update(call, {
+          kind: 'subagent',
+          lane,
+          role,
+          block,
+          ...definedFields({ agentId, subagentType }),
+        });
+      }
+    },
+    /** A `system` frame: an update of a call that runs, where it is about its task. */
+    task(frame: CsdkFrame): void {
+      const partial = taskPartial(frame);
+      if (partial === undefined) return;
+      const own = textField(frame, 'tool_use_id');
+      if (own !== undefined) callOfTask.set(partial.taskId, own);
+      const call = own ?? callOfTask.get(partial.taskId);
+      if (call !== undefined) {
+        tools.update(call, partial);
+        const outcome = taskOutcome(partial);
+        if (outcome !== undefined) tools.taskEnded(call, outcome);
+      }
+      if (partial.phase === 'notification') callOfTask.delete(partial.taskId);
+    },
+  };
 }
+
+/** The parts of `subagentLanes` that others use. */
+export type SubagentLanes = ReturnType<typeof subagentLanes>;
