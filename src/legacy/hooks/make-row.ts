@@ -2,6 +2,7 @@ import {
   definedFields,
   type Envelope,
   type FamilyName,
+  type Fields,
   type HandlerClass,
   type PayloadOf,
 } from '../../kernel/index.js';
@@ -40,6 +41,7 @@ type Columns<Family extends FamilyName, Event, Context> = Pick<
   | 'copies'
   | 'tellsInvocation'
   | 'ends'
+  | 'decisionOf'
 > & {
   readonly parts: readonly (Partial<HookPart> & Pick<HookPart, 'class'>)[];
   /** As `wants` of a row, asked with the payload. */
@@ -118,6 +120,17 @@ export function modifyingHook<Family extends FamilyName>(family: Family) {
     row: Columns<Family, Event, Context> & Told<Family, Event, Context>,
   ): LegacyHookRow<Event, Context, Result, 'modifying'> => ({
     kind: 'modifying',
+    ...rowOf(family, row),
+  });
+}
+
+/** Makes the row of a hook whose first handler that says `handled` acts in place of the host. */
+export function claimingHook<Family extends FamilyName>(family: Family) {
+  return <Event extends object, Context extends object, Result>(
+    row: Columns<Family, Event, Context> & Told<Family, Event, Context>,
+  ): LegacyHookRow<Event, Context, Result, 'claim'> => ({
+    kind: 'claim',
+    ends: (answer) => ((Object(answer) as Fields)['handled'] ? 'claim' : undefined),
     ...rowOf(family, row),
   });
 }

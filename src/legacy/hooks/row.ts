@@ -9,7 +9,7 @@ import type {
 } from '../../kernel/index.js';
 
 /** How a hook's handlers are run by the legacy runner. */
-export type LegacyHookKind = 'void' | 'modifying' | 'sync';
+export type LegacyHookKind = 'void' | 'modifying' | 'claim' | 'sync';
 
 /** The power of a handler of a hook over the event. */
 export type Coverage = 'observe' | 'mutate' | 'veto' | 'resolve';
@@ -116,6 +116,8 @@ export interface LegacyHookRow<
   readonly tellsInvocation?: true;
   /** The runner fills in the run of the context where the event names none. */
   readonly namesRun?: true;
+  /** Reads whatever a handler returned but nothing, if the legacy runner makes something of results that are no objects. */
+  decisionOf?(result: unknown): Fields;
   /** Says why an answer ends the call, if it does: the handlers after it are not called. */
   ends?(answer: unknown): string | undefined;
   /** Its handlers hear a host of Sluice, if it has parts: a legacy runner has no method for it (event-pipeline §17.30). */

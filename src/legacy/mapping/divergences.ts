@@ -20,7 +20,10 @@ export interface LegacyDivergence<Name extends string = string> {
 }
 
 const modifying = [
-  ...new Set([...legacyHooksOf('2026.3', 'modifying'), ...legacyHooksOf('2026.9', 'modifying')]),
+  ...new Set([
+    ...legacyHooksOf('2026.3', 'modifying'),
+    ...legacyHooksOf('2026.9', 'modifying', 'claim'),
+  ]),
 ];
 const sync = legacyHooksOf('2026.3', 'sync');
 const all = [...new Set(Object.values(legacyHookNames).flat())];
@@ -145,7 +148,7 @@ const rows = [
   {
     name: 'odd-error-is-a-text',
     profiles: ['2026.9'],
-    hooks: legacyHooksOf('2026.9', 'void', 'modifying'),
+    hooks: legacyHooksOf('2026.9', 'void', 'modifying', 'claim'),
     what: 'There, a thrown object that is no error is told by its status and code, or as JSON; here as the text that it makes of itself.',
     reason: 'Its fields may quote a message.',
   },

@@ -1,6 +1,7 @@
 import { cancel, definedFields, type PayloadOf } from '../../kernel/index.js';
 import { gatewayHooks } from '../hooks/gateway.js';
 import type { Answer } from '../hooks/row.js';
+import type { LegacyPlace, LegacySubagentContext } from '../hooks/shapes.js';
 import { hostedHook } from './merging.js';
 import type { LegacyClaimResult, LegacyTurnMessageContext } from './shapes.js';
 
@@ -33,7 +34,7 @@ export const wayHooks9 = {
     merge: 'the first that handles it ends the call',
   }),
   channel_pairing_requested: untold<{ channel: string; senderId: string; code: string }>(
-    'a sender is proven by config and roles, and nobody is paired.',
+    'a request to be paired is made and kept by the channel that asks for it, and no event of a host tells of it.',
   ),
   before_dispatch: hostedHook<
     {
@@ -65,16 +66,42 @@ export const wayHooks9 = {
   }),
   reply_dispatch: hostedHook<Open, Open, { handled: boolean; queuedFinal: boolean }>()({
     kind: 'modifying',
-    why: 'Not called: its handlers send by a dispatcher of OpenClaw, which is not there. before_dispatch answers in place of an agent.',
+    why: 'Not called: its handlers send by a dispatcher of OpenClaw, which is not there. before_agent_reply answers in place of the model.',
     merge: 'the first that handles it ends the call',
   }),
 };
 
 /** The hooks of the gateway and of its parts, as profile 2026.9 has them. */
 export const lifecycleHooks9 = {
-  subagent_progress: untold<{ phase: 'started' | 'ended'; runId: string; childSessionKey: string }>(
-    'subagent_spawned and subagent_ended tell of both ends.',
-  ),
+  subagent_progress: hostedHook<
+    { runId: string; childSessionKey: string; requester?: LegacyPlace } & (
+      | { phase: 'started' }
+      | { phase: 'ended'; outcome: 'ok' | 'error' | 'timeout' | 'killed' | 'unknown' }
+    ),
+    LegacySubagentContext
+  >()({
+    kind: 'void',
+    parts: [
+      { family: 'subagent.spawned', class: 'observer' },
+      { family: 'subagent.completed', class: 'observer' },
+    ],
+    why: 'The moments of subagent_spawned and subagent_ended. It is not told of a session that was reset or deleted without a run.',
+    merge: 'none: nothing is returned',
+    wants: ({ payload }) => (payload as { readonly runId?: string }).runId !== undefined,
+    view: ({ family, payload }) => {
+      const { requesterSessionKey } = payload as { readonly requesterSessionKey?: string };
+      const { runId = '', ...told } = payload as { readonly runId?: string }; // of one of its parts
+      const progress =
+        family === 'subagent.spawned'
+          ? startOf(told as PayloadOf<'subagent.spawned'>)
+          : endOf(told as PayloadOf<'subagent.completed'>);
+      const ctx = { runId, childSessionKey: progress.childSessionKey };
+      return {
+        event: { runId, ...progress },
+        ctx: { ...ctx, ...definedFields({ requesterSessionKey }) },
+      };
+    },
+  }),
   ...gatewayHooks,
   gateway_stop: { ...gatewayHooks.gateway_stop, timeoutMs: 5_000 },
   cron_reconciled: untold<Open>('the jobs of a host are those of its extensions.'),
@@ -96,3 +123,17 @@ export const lifecycleHooks9 = {
     merge: 'findings: all of them; block: true ends it',
   }),
 };
+
+function startOf({ childSessionKey, requester }: PayloadOf<'subagent.spawned'>) {
+  const place = requester && { ...requester }; // a handler may write to it
+  return { phase: 'started', childSessionKey, ...definedFields({ requester: place }) };
+}
+
+function endOf({ targetSessionKey, outcome }: PayloadOf<'subagent.completed'>) {
+  const isKnown = outcome !== 'reset' && outcome !== 'deleted';
+  return {
+    phase: 'ended',
+    childSessionKey: targetSessionKey,
+    outcome: (isKnown && outcome) || 'unknown',
+  };
+}

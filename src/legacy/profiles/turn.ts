@@ -1,9 +1,24 @@
-import type { Fields, PayloadOf } from '../../kernel/index.js';
+import {
+  cancel,
+  definedFields,
+  type Envelope,
+  type Fields,
+  isFields,
+  type Outcome,
+  type PayloadOf,
+  type Principal,
+  select,
+} from '../../kernel/index.js';
 import { definedRecordOf } from '../facts/field-table.js';
 import { agentHooks } from '../hooks/agent.js';
+import { claimingHook, modifyingHook } from '../hooks/make-row.js';
+import type { Answer } from '../hooks/row.js';
 import { agentContext } from '../hooks/run-context.js';
-import { hostedHook, inRun } from './merging.js';
+import type { LegacyAgentContext } from '../hooks/shapes.js';
+import { fieldsOf, hostedHook, inRun } from './merging.js';
 import type { LegacyClaimResult, LegacyGateDecision, LegacyRunContext } from './shapes.js';
+
+type Answering = 'agent.answer.resolving';
 
 /** A model call in the words of the hooks that tell of its time and no word of its text. */
 const modelCall = (
@@ -17,13 +32,50 @@ type ModelCall = ReturnType<typeof modelCall>;
 
 const contextOf = (payload: object) => definedRecordOf(agentContext, payload);
 
+/** A fact about the sender of a message, which no payload has. */
+const ofSender = <const Name extends 'accountId' | 'senderId' | 'isOwner'>(name: Name) => ({
+  show: (_payload: object, _envelope?: Envelope, principal?: Principal) => principal?.[name],
+});
+
+const isBlock = ({ outcome }: Fields): boolean => outcome === 'block';
+const invalid = { outcome: 'block', reason: 'before_agent_run returned an invalid decision' };
+const isWords = (value: unknown): boolean => typeof value === 'string' && value.trim() !== '';
+/** The fields of a block, and when one fits. Each but the reason may be left out. */
+const blockFields: Readonly<Record<string, (value: unknown) => boolean>> = {
+  outcome: () => true,
+  reason: isWords,
+  message: isWords,
+  category: isWords,
+  metadata: (value) => isFields(value),
+};
+
 /** The hooks of a turn of the agent that profile 2026.9 added, and those that changed. */
 export const turnHooks9 = {
-  before_agent_reply: hostedHook<{ cleanedBody: string }, LegacyRunContext, LegacyClaimResult>()({
-    kind: 'modifying',
-    why: 'Not called: nothing answers in place of the model. before_dispatch answers before an agent is chosen.',
-    merge: 'the first that handles it ends the call',
-  }),
+  before_agent_reply: inRun(
+    claimingHook('agent.answer.resolving')<
+      { cleanedBody: string },
+      LegacyAgentContext,
+      LegacyClaimResult
+    >({
+      parts: [{ class: 'resolver', read: readReply }],
+      why: 'The text of its reply is the answer in place of that of the model; files are not sent. It is called once per run, when the prompt is composed.',
+      merge: 'the first that handles it ends the call',
+      instead: '{ handled: true, reply: { text } }',
+      event: { cleanedBody: 'prompt' },
+      context: agentContext,
+      tells: ({ attempt = 1 }) => attempt === 1,
+      result: ({ outcomes: [outcome], answers }) => {
+        const claim = answers.find(({ handled }) => handled);
+        if (outcome.status !== 'passed') {
+          const { reply: text, code } = outcome.status === 'cancelled' ? outcome.cancel : {};
+          return { handled: true, ...(text && { reply: { text } }), reason: code ?? 'failed' };
+        }
+        const { target: given } = (outcome as Outcome<Answering>).selection ?? {};
+        const isTheirs = given !== undefined && fieldsOf(claim?.['reply'])['text'] !== given.text;
+        return isTheirs ? { handled: true, reply: { ...given } } : claim && { ...claim };
+      },
+    }),
+  ),
   model_call_started: hostedHook<ModelCall, LegacyRunContext>()({
     kind: 'void',
     parts: [{ family: 'agent.llm.input', class: 'observer' }],
@@ -66,13 +118,65 @@ export const turnHooks9 = {
   before_compaction: { ...inRun(agentHooks.before_compaction), timeoutMs: 30_000 },
   after_compaction: { ...inRun(agentHooks.after_compaction), timeoutMs: 30_000 },
   before_reset: inRun(agentHooks.before_reset),
-  before_agent_run: hostedHook<
-    { prompt: string; messages: unknown[]; systemPrompt?: string; channelId?: string },
-    LegacyRunContext,
-    { decision: LegacyGateDecision; pluginId: string }
-  >()({
-    kind: 'modifying',
-    why: 'Not called: nothing judges the prompt of a run. before_dispatch can end a message before it.',
-    merge: 'the first block ends the call; an invalid decision blocks',
-  }),
+  before_agent_run: inRun(
+    modifyingHook('agent.answer.resolving')<
+      {
+        prompt: string;
+        messages: unknown[];
+        systemPrompt?: string;
+        channelId?: string;
+        accountId?: string;
+        senderId?: string;
+        senderIsOwner?: boolean;
+      },
+      LegacyAgentContext,
+      { decision: LegacyGateDecision; pluginId: string }
+    >({
+      parts: [{ class: 'veto', read: readDecision }],
+      why: 'A gate on the composed prompt: a block is a cancel, and its message is the reply. It is asked after all others of the stage, and also about a run that before_agent_reply answers.',
+      merge: 'the first block ends the call; an invalid decision blocks',
+      instead: "{ outcome: 'block', reason }",
+      band: 'last',
+      isClosed: true,
+      timeoutMs: 15_000,
+      decisionOf: (result) => (isDecision(result) ? result : invalid),
+      ends: (answer) => (isBlock(fieldsOf(answer)) ? 'gate-decision' : undefined),
+      event: {
+        prompt: { to: 'prompt', show: ({ prompt, composedPrompt }) => composedPrompt ?? prompt },
+        messages: { to: 'messages', show: ({ messages }) => [...(messages ?? [])] },
+        systemPrompt: 'systemPrompt',
+        channelId: 'channel',
+        accountId: ofSender('accountId'),
+        senderId: ofSender('senderId'),
+        senderIsOwner: ofSender('isOwner'),
+      },
+      context: agentContext,
+      result: ({ answers, plugins }) => {
+        if (answers.length === 0) return undefined;
+        const at = Math.max(0, answers.findIndex(isBlock));
+        return { decision: answers[at], pluginId: plugins[at] };
+      },
+    }),
+  ),
 };
+
+function isDecision(given: unknown): given is Fields {
+  if (typeof given !== 'object' || given === null) return false;
+  const decision = fieldsOf(given);
+  const fields = Object.entries(decision);
+  if (decision['outcome'] === 'pass') return fields.length === 1;
+  const fit = fields.every(([name, value]) => blockFields[name]?.(value) === true);
+  return isBlock(decision) && fit && 'reason' in decision;
+}
+
+function readDecision({ value }: Answer) {
+  if (!isBlock(value)) return undefined;
+  const { reason, message } = value as { readonly reason: string; readonly message?: string }; // a decision that fits
+  return cancel('blocked', { text: reason, ...definedFields({ reply: message }) });
+}
+
+function readReply({ value: { handled, reply } }: Answer) {
+  if (!handled) return undefined;
+  const { text } = fieldsOf(reply);
+  return select(definedFields({ text: text ?? undefined }) as { text?: string }); // the kernel refuses another type
+}

@@ -160,7 +160,7 @@ export class LegacyCall {
     return answered;
   }
 
-  #answer(taking: Taking, result: unknown): unknown {
+  #answer(taking: Taking, returned: unknown): unknown {
     const { registered, own, watch } = taking;
     const written = this.#written(registered, own, watch);
     if (this.row.kind === 'void') {
@@ -168,7 +168,9 @@ export class LegacyCall {
       return undefined; // whatever a void handler returns is nobody's
     }
     let value: Fields | undefined;
+    let result = returned;
     try {
+      if (returned !== undefined) result = this.row.decisionOf?.(returned) ?? returned;
       value = answeredFields(result, this.row, this.#view.event);
     } catch (error) {
       this.#fail(registered, error, own);

@@ -22,6 +22,7 @@ export interface LegacyHookRunnerOptions<P extends LegacyProfile = '2026.3'> {
 const waysToRun: Readonly<Record<LegacyHookKind, string>> = {
   void: '',
   modifying: ', sequential',
+  claim: ', first-claim wins',
   sync: '',
 };
 
@@ -75,6 +76,7 @@ export class RunnerReporter implements CallListener {
   }
 
   decided({ pluginId, priority = 0 }: Registered, label: string): void {
+    if (this.#kind === 'claim') return;
     const by = `${pluginId} (priority=${priority})`;
     const text = `${label} decided by ${by}; skipping remaining handlers`;
     this.#tell('debug', `[hooks] ${this.#hook} ${text}`);

@@ -229,10 +229,10 @@ describe('a plugin of profile 2026.9', () => {
     const { kernel } = createTestKernel();
     await using plugin = loadLegacyPlugin(
       (api: { on: (name: string, handler: () => unknown) => void }) => {
-        api.on('before_agent_run', () => ({ outcome: 'pass' }));
+        api.on('before_install', () => ({ block: true }));
       },
       { kernel, profile, pluginId: 'p' },
     );
-    expect(plugin.diagnostics[0]?.message).toContain('hook "before_agent_run" has no moment here');
+    expect(plugin.diagnostics[0]?.message).toContain('hook "before_install" has no moment here');
   });
 });

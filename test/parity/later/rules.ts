@@ -29,6 +29,7 @@ const fits: Readonly<Record<string, Readonly<Record<string, (value: unknown) => 
     ...{ prependSystemContext: isText, appendSystemContext: isText },
     toolsAllow: Array.isArray,
   },
+  before_agent_reply: { reply: (value) => isRecord(value) && isText(value['text'] ?? '') },
   message_sending: { content: isText, metadata: isRecord },
   before_tool_call: { params: isRecord, requireApproval: isRecord },
   tool_result_persist: { message: (value) => !value || isMessage(value) },
@@ -68,7 +69,7 @@ export const rules: Readonly<Partial<Record<LegacyDivergenceName, Rule>>> = {
     ({ timing, options }) => timing === 'never' && !options?.timeoutMs,
   ),
   'answers-at-once-share-a-tick': (set) =>
-    rowsOf('2026.9')[set.hook]?.kind === 'modifying' &&
+    ['modifying', 'claim'].includes(rowsOf('2026.9')[set.hook]?.kind ?? '') &&
     set.handlers.length > 1 &&
     some(({ timing }) => timing === 'now')(set),
   'unreadable-error-is-told': some(({ ends }) => 'throws' in ends && ends.throws === 'unreadable'),

@@ -28,6 +28,16 @@ const known: Partial<Record<Hook9, Shape>> = {
     cancelReason: fc.constant('why'),
     metadata: fc.constantFrom({ k: 1 }, { l: 2 }),
   },
+  before_agent_reply: {
+    handled: fc.constantFrom<unknown>(true, false, 1, 0),
+    reply: fc.constantFrom<unknown>({ text: 'one' }, { text: '' }, { mediaUrl: 'x' }, {}),
+    reason: fc.constant('why'),
+  },
+  before_agent_run: {
+    outcome: fc.constantFrom<unknown>('pass', 'block', 'block', 'ask'),
+    reason: fc.constantFrom<unknown>('why', 'because', ' '),
+    message: fc.constantFrom<unknown>('Not today.', ''),
+  },
   before_tool_call: { ...known3.before_tool_call, requireApproval: approval },
 };
 
@@ -52,7 +62,9 @@ function options(hook: Hook9, given: HandlerSpec, matched: number, isTimed: bool
 export function setsOf9(hook: Hook9): fc.Arbitrary<HookSet<Hook9>> {
   const shared: Partial<Record<string, { event: Arbitrary<Fields>; ctx: Arbitrary<Fields> }>> =
     events;
-  const event = shared[hook]?.event ?? fc.constant<Fields>({ content: 'c', id: 'i' });
+  const event =
+    shared[hook]?.event ??
+    fc.constant<Fields>({ cleanedBody: 'c', prompt: 'p', messages: [{ role: 'user' }] });
   const ctx: Arbitrary<Fields> = fc
     .tuple(
       shared[hook]?.ctx ??
@@ -61,7 +73,10 @@ export function setsOf9(hook: Hook9): fc.Arbitrary<HookSet<Hook9>> {
     )
     .map(([some, runId]) => ({ ...some, ...(runId && { runId }) }));
   const shape = known[hook] ?? known3[hook as LegacyHookName];
-  const handlers = handlersOf(hook, shape === undefined ? undefined : resultsOf(shape));
+  const results = shape === undefined ? undefined : resultsOf(shape);
+  const passes = fc.constant({ outcome: 'pass' }); // alone: with a further field it is no decision
+  const isGate = hook === 'before_agent_run' && results !== undefined;
+  const handlers = handlersOf(hook, isGate ? fc.oneof(passes, results) : results);
   return fc
     .tuple(
       setOf(hook, { event, ctx }, handlers),
