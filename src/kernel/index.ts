@@ -61,7 +61,7 @@ export { createKernel } from './surface/kernel.js';
 export { copyPlain } from './value/copy-plain.js';
 export { type Deferred, deferred } from './value/deferred.js';
 export { type DefinedFields, definedFields } from './value/defined-fields.js';
-export { type Fields, isFields } from './value/fields.js';
+export { type Fields, fieldsOf, isFields } from './value/fields.js';
 export { freezePlain } from './value/freeze.js';
 export { inertJson, inertText } from './value/inert-text.js';
 export { didYouMean, nearest } from './value/nearest.js';

@@ -5,3 +5,8 @@ export type Fields = Readonly<Record<string, unknown>>;
 export function isFields(value: unknown): value is Fields {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
+
+/** The fields of a value from outside; none where it is no object. */
+export function fieldsOf(value: unknown): Fields {
+  return isFields(value) ? value : {};
+}

@@ -1,5 +1,6 @@
 import type { DecodedIngress, ExplicitRoute, InboundMessage } from '../../../channel/index.js';
-import { definedFields, type Fields, isFields } from '../../../kernel/index.js';
+import { definedFields, type Fields, fieldsOf, isFields } from '../../../kernel/index.js';
+import { textOf } from '../../../legacy/internal.js';
 
 /** Channels whose providers do not know who writes: anybody may take a name there. */
 const unproven: readonly string[] = ['irc'];
@@ -129,15 +130,6 @@ function kindOf(mimeType = ''): InboundMessage['attachments'][number]['kind'] {
   const kind = mimeType.split('/')[0];
   if (kind === 'image' || kind === 'audio' || kind === 'video') return kind;
   return mimeType === '' ? 'other' : 'document';
-}
-
-function textOf(value: unknown): string | undefined {
-  if (typeof value === 'number') return String(value);
-  return typeof value === 'string' && value.trim() !== '' ? value : undefined;
-}
-
-function fieldsOf(value: unknown): Fields {
-  return isFields(value) ? value : {};
 }
 
 function timeOf(value: unknown): number | undefined {

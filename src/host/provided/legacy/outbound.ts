@@ -6,6 +6,7 @@ import type {
   LegacyPlugin,
   LegacySendContext,
 } from '../../../legacy/index.js';
+import { textOf } from '../../../legacy/internal.js';
 
 interface Part {
   readonly verb: 'sendText' | 'sendMedia' | 'sendPayload';
@@ -91,9 +92,4 @@ export function receiptOf(deliveries: readonly LegacyDelivery[]): DeliveryReceip
     ...(typeof timestamp === 'number' && timestamp >= 0 && { sentAtMs: timestamp }),
     ...(typeof meta === 'object' && meta !== null && { meta: { ...meta } }),
   };
-}
-
-function textOf(value: unknown): string | undefined {
-  if (typeof value === 'number') return String(value);
-  return typeof value === 'string' && value !== '' ? value : undefined;
 }

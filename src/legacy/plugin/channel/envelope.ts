@@ -1,5 +1,5 @@
-import { definedFields } from '../../../kernel/index.js';
-import { agentSettings, fieldsOf, textOf } from './settings.js';
+import { definedFields, fieldsOf } from '../../../kernel/index.js';
+import { agentSettings, textOf } from './settings.js';
 
 interface EnvelopeOptions {
   readonly timezone?: string;

@@ -1,5 +1,6 @@
 import type { Fields } from '../../../kernel/index.js';
-import { fieldsOf, sectionsOf, textOf } from './settings.js';
+import { fieldsOf } from '../../../kernel/index.js';
+import { sectionsOf, textOf } from './settings.js';
 
 interface Asked {
   readonly cfg: unknown;

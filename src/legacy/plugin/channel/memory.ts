@@ -1,6 +1,6 @@
 import { join } from 'node:path';
-import { type Clock, type Fields, Timer } from '../../../kernel/index.js';
-import { accountOf, fieldsOf, textOf } from './settings.js';
+import { type Clock, type Fields, fieldsOf, Timer } from '../../../kernel/index.js';
+import { accountOf, textOf } from './settings.js';
 
 /** Sessions whose last message is remembered: the oldest are forgotten first. */
 const mostSessions = 10_000;

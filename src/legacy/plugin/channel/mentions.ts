@@ -1,4 +1,5 @@
-import { agentSettings, fieldsOf, textOf } from './settings.js';
+import { fieldsOf } from '../../../kernel/index.js';
+import { agentSettings, textOf } from './settings.js';
 
 /** Marks that nobody sees and that hide a name from a pattern. */
 const unseen = /[\u200b-\u200f\u202a-\u202e\u2060-\u206f]/g;

@@ -1,8 +1,8 @@
 import { randomInt, randomUUID } from 'node:crypto';
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type Clock, type Fields, isFields } from '../../../kernel/index.js';
-import { accountOf, fieldsOf, textOf } from './settings.js';
+import { type Clock, type Fields, fieldsOf, isFields } from '../../../kernel/index.js';
+import { accountOf, textOf } from './settings.js';
 
 /** How long a request to be let in stands, and how many stand at once. */
 const requestLifeMs = 3_600_000;

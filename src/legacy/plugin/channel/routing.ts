@@ -1,6 +1,7 @@
 import type { Fields } from '../../../kernel/index.js';
+import { fieldsOf } from '../../../kernel/index.js';
 import { chatTypeOf } from './context.js';
-import { accountOf, fieldsOf, textOf } from './settings.js';
+import { accountOf, textOf } from './settings.js';
 
 interface Peer {
   readonly kind: string;

@@ -1,9 +1,4 @@
-import { type Fields, isFields } from '../../../kernel/index.js';
-
-/** The fields of a value from outside; none where it is no object. */
-export function fieldsOf(value: unknown): Fields {
-  return isFields(value) ? value : {};
-}
+import { type Fields, fieldsOf } from '../../../kernel/index.js';
 
 /** A text without blanks at its ends; `undefined` where there is none. */
 export function textOf(value: unknown): string | undefined {

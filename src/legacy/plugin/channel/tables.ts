@@ -1,5 +1,6 @@
+import { fieldsOf } from '../../../kernel/index.js';
 import { fencesOf } from './chunks.js';
-import { fieldsOf, sectionsOf, textOf } from './settings.js';
+import { sectionsOf, textOf } from './settings.js';
 
 type TableMode = 'off' | 'bullets' | 'code';
 

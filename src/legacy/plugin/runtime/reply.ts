@@ -1,4 +1,4 @@
-import { type Fields, isFields } from '../../../kernel/index.js';
+import { type Fields, fieldsOf, isFields } from '../../../kernel/index.js';
 import type { Registering } from '../api/registering.js';
 import { finalizeInboundContext, plainContext } from '../channel/context.js';
 import {
@@ -6,7 +6,7 @@ import {
   formatInboundEnvelope,
   resolveEnvelopeFormatOptions,
 } from '../channel/envelope.js';
-import { accountOf, agentSettings, fieldsOf, sectionsOf, textOf } from '../channel/settings.js';
+import { accountOf, agentSettings, sectionsOf, textOf } from '../channel/settings.js';
 import type { LegacyReplyKind } from '../shape/intake.js';
 import type { LegacyReply } from '../shape/shapes.js';
 

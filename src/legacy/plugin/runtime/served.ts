@@ -1,10 +1,8 @@
-import { definedFields, type Logger } from '../../../kernel/index.js';
+import { definedFields, type Fields, type Logger } from '../../../kernel/index.js';
 import type { Registering } from '../api/registering.js';
 import { detectMime, isVoiceCompatibleAudio, mediaKindFromMime } from './mime.js';
 import { runCommandWithTimeout, systemEvents } from './system.js';
 import { loadWebMedia } from './web-media.js';
-
-type Fields = Readonly<Record<string, unknown>>;
 
 /**
  * The parts of `api.runtime` that are served here, each with its members. A member that would change something which a host does not

@@ -1,7 +1,6 @@
+import type { Fields } from '../../../kernel/index.js';
 import { channelEntry, pluginEntry } from './own-entries.js';
 import { readNumber, readText, readTexts } from './own-params.js';
-
-type Fields = Readonly<Record<string, unknown>>;
 
 /** The configuration schema of a plugin that takes none, in both forms that OpenClaw reads. */
 function emptyPluginConfigSchema(): object {

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
-import { definedFields, type SluiceError } from '../../../kernel/index.js';
+import { definedFields, fieldsOf, type SluiceError } from '../../../kernel/index.js';
 import { legacyError } from '../../errors.js';
 import type { LegacyProfile } from '../../profiles/index.js';
 import { type LegacyManifest, manifestName, notJson, parseLegacyManifest } from './manifest.js';
@@ -144,10 +144,6 @@ export function profileFor({ builtWith, asksFor }: PluginTarget): LegacyProfile 
 
 function firstText(values: readonly unknown[]): string | undefined {
   return values.find((value) => typeof value === 'string');
-}
-
-function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
-  return Object(value) as Readonly<Record<string, unknown>>; // from outside
 }
 
 /** The text of a file; nothing if there is none. */
