@@ -2,7 +2,13 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { echoProvider } from '../../src/agent/index.js';
-import { createHost, type Host, type HostOptions, type MessageEnd } from '../../src/host/index.js';
+import {
+  createHost,
+  type Host,
+  type HostOptions,
+  type MessageEnd,
+  startHealthServer,
+} from '../../src/host/index.js';
 import { createKernel, type Kernel, loggerWith } from '../../src/kernel/index.js';
 import { type LegacyPlugin, loadLegacyPluginFrom } from '../../src/legacy/index.js';
 
@@ -13,6 +19,8 @@ export interface ChannelLab extends AsyncDisposable {
   /** The messages of the log. */
   readonly log: readonly string[];
   readonly ends: readonly MessageEnd[];
+  /** The HTTP port of the host, where the routes of the plugin answer. */
+  readonly url: string;
   /** Waits until a message has ended that fits. */
   ended(fits: (end: MessageEnd) => boolean): Promise<MessageEnd>;
   /** Waits until the log has a line that matches. */
@@ -45,7 +53,7 @@ export async function channelLab(options: ChannelLabOptions): Promise<ChannelLab
   const kernel = createKernel();
   contribute?.(kernel);
   const plugin = await loadLegacyPluginFrom(join(openclaw, 'extensions', name), {
-    ...{ kernel, config, openclaw, stateDir, logger },
+    ...{ kernel, config, openclaw, stateDir, logger, routes: true },
   });
   if (plugin.error !== undefined) throw plugin.error;
   const host = createHost({
@@ -58,6 +66,7 @@ export async function channelLab(options: ChannelLabOptions): Promise<ChannelLab
     },
   });
   await host.start();
+  const port = await startHealthServer(host, { port: 0 });
   const until = <T>(find: () => T | undefined): Promise<T> =>
     new Promise((resolve) => {
       const check = (): void => {
@@ -70,10 +79,11 @@ export async function channelLab(options: ChannelLabOptions): Promise<ChannelLab
       check();
     });
   return {
-    ...{ host, plugin, log, ends },
+    ...{ host, plugin, log, ends, url: port.url },
     ended: (fits) => until(() => ends.find(fits)),
     logs: async (pattern) => void (await until(() => log.find((line) => pattern.test(line)))),
     [Symbol.asyncDispose]: async () => {
+      await port[Symbol.asyncDispose]();
       await host.stop({ timeoutMs: 2_000 });
       await plugin.dispose();
       await kernel.close();

@@ -1,15 +1,14 @@
-import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { text } from 'node:stream/consumers';
 import { describe, expect, inject, it } from 'vitest';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { channelLab } from './channel-lab.js';
+import { jsonServer } from './json-server.js';
 
 const openclaw = inject('openClawWithChannels');
+/** The id of a channel: another text would be its name. */
+const town = 'town'.padEnd(26, '0');
 
 describe.skipIf(openclaw === undefined)('the unmodified mattermost of OpenClaw', () => {
-  it('takes a direct post in from its socket, and answers it by a request (event-pipeline §17.19)', async () => {
+  it('takes direct posts and mentions in from its socket, answers each by a request, and drops what is not for it (event-pipeline §17.19)', async () => {
     await using server = await mattermostStandIn();
     await using lab = await channelLab({
       ...{ openclaw: openclaw ?? '', plugin: 'mattermost' },
@@ -25,9 +24,16 @@ describe.skipIf(openclaw === undefined)('the unmodified mattermost of OpenClaw',
     });
     const socket = await server.connected;
     server.post(socket, { id: 'p1', channel: 'dm', type: 'D', message: 'hello there' });
-    await lab.ended(({ status }) => status === 'answered');
-    expect(server.posted).toEqual([['dm', 'hello there']]);
-    expect(lab.ends).toHaveLength(1);
+    await lab.ended(({ sends }) => sends[0]?.content === 'hello there');
+    const said = { channel: town, type: 'O' };
+    server.post(socket, { ...said, id: 'p2', message: 'nobody is meant' });
+    server.post(socket, { ...said, id: 'p3', message: '@slb are you ready?' });
+    const end = await lab.ended(({ sends }) => sends[0]?.content.includes('ready') === true);
+    expect(server.posted).toEqual([
+      ['dm', 'hello there'],
+      [town, end.sends[0]?.content],
+    ]);
+    expect(lab.ends).toHaveLength(2);
   });
 });
 
@@ -43,22 +49,19 @@ async function mattermostStandIn() {
     '/users/ada': { id: 'ada', username: 'ada' },
     '/channels/direct': { id: 'dm', type: 'D' },
     '/channels/dm': { id: 'dm', type: 'D', name: 'ada__bot' },
+    [`/channels/${town}`]: { id: town, type: 'O', name: 'town', display_name: 'Town' },
   };
-  const server = createServer(async (request, response) => {
-    const path = (request.url ?? '').replace('/api/v4', '');
-    const body = JSON.parse((await text(request)) || '{}') as Readonly<Record<string, string>>;
-    const isPost = path === '/posts' && request.method === 'POST';
-    if (isPost) posted.push([body['channel_id'] ?? '', body['message'] ?? '']);
-    const answer = isPost ? { id: `r${posted.length}` } : (answers[path] ?? {});
-    response.writeHead(200, { 'content-type': 'application/json' });
-    response.end(JSON.stringify(answer));
-  }).listen(0, '127.0.0.1');
-  const sockets = new WebSocketServer({ server });
+  const provider = await jsonServer(({ method, path: asked, body }) => {
+    const path = asked.replace('/api/v4', '');
+    if (path !== '/posts' || method !== 'POST') return answers[path] ?? {};
+    const post = JSON.parse(body) as Readonly<Record<string, string>>;
+    posted.push([post['channel_id'] ?? '', post['message'] ?? '']);
+    return { id: `r${posted.length}` };
+  });
+  const sockets = new WebSocketServer({ server: provider.server });
   sockets.on('connection', (socket) => socket.once('message', () => connect(socket)));
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo; // it listens on a port
   return {
-    ...{ posted, connected, url: `http://127.0.0.1:${port}` },
+    ...{ posted, connected, url: provider.url },
     post: (
       socket: WebSocket,
       said: {
@@ -78,8 +81,7 @@ async function mattermostStandIn() {
     [Symbol.asyncDispose]: async () => {
       for (const client of sockets.clients) client.terminate();
       sockets.close();
-      server.closeAllConnections();
-      server.close();
+      await provider[Symbol.asyncDispose]();
     },
   };
 }

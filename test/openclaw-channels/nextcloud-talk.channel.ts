@@ -1,10 +1,7 @@
 import { createHmac } from 'node:crypto';
-import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { text } from 'node:stream/consumers';
 import { describe, expect, inject, it } from 'vitest';
 import { channelLab } from './channel-lab.js';
+import { jsonServer } from './json-server.js';
 import { freePort } from './ngircd.js';
 
 const openclaw = inject('openClawWithChannels');
@@ -60,24 +57,15 @@ describe.skipIf(openclaw === undefined)('the unmodified nextcloud-talk of OpenCl
 /** A stand-in for the server: it takes the bot's messages if they are signed rightly. */
 async function cloudStandIn() {
   const said: (readonly [path: string, message: string])[] = [];
-  const server = createServer(async (request, response) => {
-    const { message = '' } = JSON.parse((await text(request)) || '{}') as { message?: string };
+  const server = await jsonServer(({ path, headers, body }) => {
+    const { message = '' } = JSON.parse(body || '{}') as { message?: string };
     const { 'x-nextcloud-talk-bot-random': random, 'x-nextcloud-talk-bot-signature': signature } =
-      request.headers;
+      headers;
     const wanted = createHmac('sha256', secret)
       .update(`${String(random)}${message}`)
       .digest('hex');
-    if (signature === wanted) said.push([request.url ?? '', message]);
-    response.writeHead(signature === wanted ? 201 : 401, { 'content-type': 'application/json' });
-    response.end(JSON.stringify({ ocs: { data: { id: 7 } } }));
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo; // it listens on a port
-  return {
-    ...{ said, url: `http://127.0.0.1:${port}` },
-    [Symbol.asyncDispose]: async () => {
-      server.closeAllConnections();
-      server.close();
-    },
-  };
+    if (signature === wanted) said.push([path, message]);
+    return [signature === wanted ? 201 : 401, { ocs: { data: { id: 7 } } }];
+  });
+  return { ...server, said };
 }
