@@ -169,7 +169,7 @@ export function loadOptions(
     config: openclaw,
     ...(setting?.config !== undefined && { pluginConfig: setting.config }),
     ...(setting?.trusted !== undefined && { trusted: setting.trusted }),
-    ...definedFields({ optionalTools: setting?.optionalTools }),
+    ...definedFields({ optionalTools: setting?.optionalTools, routes: setting?.routes }),
     ...(setting?.unsupported !== undefined && { unsupported: setting.unsupported }),
     ...(isStrict && { unsupported: 'refuse' as const }),
   };

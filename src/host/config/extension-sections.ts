@@ -28,6 +28,10 @@ export const plugin = z
       z.array(name),
       'the names of its optional tools that agents may have, or "*" for all',
     ),
+    routes: setting(
+      z.boolean(),
+      'true, if the HTTP routes of the plugin answer at the port of "health"; by default they answer nobody',
+    ),
     unsupported: setting(
       z.enum(['refuse', 'skip']),
       '"skip" (the default) or "refuse": what is done with a call of what is not here; what a skipped call gives is never sent, answered or chosen',

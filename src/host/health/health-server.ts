@@ -96,7 +96,7 @@ function answer(
     refuse(421, 'this is not the host that was asked for; "health.hosts" names more');
     return;
   }
-  const there = host.routes?.list().filter((one) => one.path === path) ?? [];
+  const there = host.routes?.at(path) ?? [];
   if (host.routes !== undefined && there.length > 0) {
     if (isOwnPage(headers, served)) void serveRoute(host.routes, { request, response, url, there });
     else refuse(403, 'another page may not ask here');

@@ -29,17 +29,22 @@ export async function serveRoute(
   { request, response, url, there }: ServedRequest,
 ): Promise<void> {
   const maxBodyBytes = Math.max(...there.map((one) => one.maxBodyBytes));
+  const readsItself = there.some(({ method }) => method === '*');
   const gone = new AbortController();
   response.once('close', () => gone.abort());
+  response.on('error', () => undefined); // a plugin may write after the end
   try {
-    const body = await bodyOf(request, maxBodyBytes);
+    const body = readsItself ? Buffer.alloc(0) : await bodyOf(request, maxBodyBytes);
     if (body === 'cut-off') return;
     const answer = async (): Promise<Response> => {
       if (notOfRequests.has(request.method)) return wrongMethod(there);
       if (body === 'too-large') return refusal(413, `a body may have ${maxBodyBytes} bytes`);
-      return routes.answer(webRequest(request, url, body, gone.signal));
+      return routes.answer(webRequest(request, url, body, gone.signal), { request, response });
     };
-    await write(await answer(), response);
+    const answered = await answer();
+    if (!response.headersSent) await write(answered, response);
+    else if (!response.writableEnded) response.destroy(); // its time is up
+    request.resume(); // a body that nobody has read
   } catch {
     // the client has gone, or the answer broke off: it is to see that it is not whole
     response.destroy();

@@ -27,6 +27,7 @@ import { Accounts } from '../provided/accounts.js';
 import { builtInCommands } from '../provided/chat-commands.js';
 import { channelsOfPlugin } from '../provided/legacy/legacy-channel.js';
 import { commandsOfPlugins } from '../provided/legacy/legacy-command.js';
+import { routesOfPlugins } from '../provided/legacy/legacy-routes.js';
 import { toolSourceOf } from '../provided/legacy/legacy-tools.js';
 import { rolesOf } from '../provided/roles.js';
 import { Routes } from '../provided/routes.js';
@@ -130,7 +131,7 @@ export function partsOf(options: HostOptions, signal: AbortSignal): HostParts {
         ? options.extensions
         : new ExtensionSet(kernel, { logger, clock }),
     takenOver: new TakenOver(),
-    routes: new Routes(),
+    routes: new Routes(routesOfPlugins(plugins)),
     tools: new Tools(logger, plugins.map(toolSourceOf)),
     extensionData: extensionData(journal, { clock, stateDir: options.stateDir }),
     roles: rolesOf(options.roles),

@@ -1,3 +1,5 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+
 /** Answers the requests to one path of the host's own HTTP port (extensions-that-act §9). */
 export interface HttpRoute {
   /** A route of `GET` answers `HEAD`, too. */
@@ -25,14 +27,35 @@ declare module '../../extension/define/provisions.js' {
   }
 }
 
-/** A route with the extension that provides it. */
+/** A request as it came in at a port, with the response that is still to be written. */
+export interface NodeExchange {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+}
+
+/** A route as the host serves it. One of OpenClaw plugins takes each method, and answers by itself. */
+interface HostRoute extends Omit<HttpRoute, 'method' | 'handler'> {
+  readonly method: HttpRoute['method'] | '*';
+  readonly handler: (
+    request: Request,
+    at: NodeExchange | undefined,
+  ) => Response | Promise<Response>;
+}
+
+/** A route with the extension or the plugin that provides it. */
 export interface OwnedRoute {
   readonly extensionId: string;
-  readonly route: HttpRoute;
+  readonly route: HostRoute;
+}
+
+/** Routes that are asked for a path if no extension has it. */
+export interface OtherRoutes {
+  all(): readonly OwnedRoute[];
+  at(path: string): OwnedRoute | undefined;
 }
 
 /** Names a route for people. */
-export function nameOfRoute({ method, path }: HttpRoute): string {
+export function nameOfRoute({ method, path }: OwnedRoute['route']): string {
   return `${String(method)} ${String(path)}`; // from JavaScript they may be anything
 }
 
@@ -66,12 +89,17 @@ function pathOf(path: string): string | undefined {
   return URL.canParse(url) ? new URL(url).pathname : undefined;
 }
 
-/** The routes of a host: those that its extensions provide now. */
+/** The routes of a host: those that its extensions provide now, and others. */
 export class Routes {
+  readonly #others: OtherRoutes;
   readonly #owned = new Set<OwnedRoute>();
   /** The requests that are being answered, by what stops them. */
   readonly running = new Map<AbortController, OwnedRoute>();
   #ports = 0;
+
+  constructor(others: OtherRoutes) {
+    this.#others = others;
+  }
 
   /** A port is open at which requests come in. */
   get isOpen(): boolean {
@@ -85,12 +113,19 @@ export class Routes {
   }
 
   all(): readonly OwnedRoute[] {
-    return [...this.#owned];
+    return [...this.#owned, ...this.#others.all()];
+  }
+
+  /** The routes of a path: those of one extension, one for each method, or else another one. */
+  at(path: string): readonly OwnedRoute[] {
+    const owned = [...this.#owned].filter(({ route }) => route.path === path);
+    if (owned.length > 0 || ofTheHost.has(path)) return owned;
+    return [this.#others.at(path) ?? []].flat();
   }
 
   /** Takes a route. @returns the function that takes it away and stops its requests, or why it cannot be taken. */
   add(owned: OwnedRoute): (() => void) | string {
-    const problem = routeProblem(owned, this.all());
+    const problem = routeProblem(owned, [...this.#owned]);
     if (problem !== undefined) return problem;
     this.#owned.add(owned);
     return () => {

@@ -3,7 +3,7 @@ import { tapRelayOf } from '../../extension/internal.js';
 import type { TimerHandle } from '../../kernel/index.js';
 import type { HostParts } from '../parts/parts.js';
 import { callWithin } from '../parts/within-time.js';
-import { type HttpRoute, nameOfRoute, type OwnedRoute } from '../provided/routes.js';
+import { type NodeExchange, nameOfRoute, type OwnedRoute } from '../provided/routes.js';
 
 /** Requests that are answered at once, of all routes. */
 const runningAtMost = 64;
@@ -20,10 +20,14 @@ type Parts = Pick<HostParts, 'kernel' | 'gate' | 'routes' | 'clock' | 'logger'>;
  * of its body.
  * Never rejects.
  */
-export async function answerRequest(parts: Parts, request: Request): Promise<Response> {
+export async function answerRequest(
+  parts: Parts,
+  request: Request,
+  at?: NodeExchange,
+): Promise<Response> {
   await parts.gate.enter();
   const owned = routeFor(parts, request);
-  if (!(owned instanceof Response)) return answerBy(parts, owned, request);
+  if (!(owned instanceof Response)) return answerBy(parts, owned, request, at);
   parts.gate.leave();
   return owned;
 }
@@ -31,10 +35,10 @@ export async function answerRequest(parts: Parts, request: Request): Promise<Res
 /** Finds the route of a request, or says why there is none. */
 function routeFor({ routes }: Parts, request: Request): OwnedRoute | Response {
   const { pathname } = new URL(request.url);
-  const there = routes.all().filter(({ route }) => route.path === pathname);
+  const there = routes.at(pathname);
   if (there.length === 0) return refusal(404, 'there is no such path');
   const method = request.method === 'HEAD' ? 'GET' : request.method;
-  const owned = there.find(({ route }) => route.method === method);
+  const owned = there.find(({ route }) => route.method === '*' || route.method === method);
   if (owned === undefined) return wrongMethod(there.map(({ route }) => route));
   if (routes.running.size >= runningAtMost)
     return refusal(503, 'too many requests are being answered', { 'retry-after': '1' });
@@ -52,13 +56,18 @@ export function refusal(
 }
 
 /** The answer to a method that no route of a path has. */
-export function wrongMethod(there: readonly Pick<HttpRoute, 'method'>[]): Response {
+export function wrongMethod(there: readonly Pick<OwnedRoute['route'], 'method'>[]): Response {
   const allow = there.map(({ method }) => method).join(', ');
   return refusal(405, `only ${allow}`, { allow });
 }
 
 /** Answers a request, and leaves the gate when the answer has ended, or its body has lasted. */
-async function answerBy(parts: Parts, owned: OwnedRoute, request: Request): Promise<Response> {
+async function answerBy(
+  parts: Parts,
+  owned: OwnedRoute,
+  request: Request,
+  at: NodeExchange | undefined,
+): Promise<Response> {
   const { routes, clock, logger, gate } = parts;
   const { extensionId, route } = owned;
   const { handler: answerOf, timeoutMs = usualTimeoutMs } = route;
@@ -90,7 +99,7 @@ async function answerBy(parts: Parts, owned: OwnedRoute, request: Request): Prom
   };
   let error: unknown;
   const relayed = (given: Request) =>
-    tapRelayOf(parts.kernel).run(() => answerOf(given), { extensionId, request: given });
+    tapRelayOf(parts.kernel).run(() => answerOf(given, at), { extensionId, request: given });
   const end = await callWithin(
     async () => {
       try {

@@ -3,7 +3,12 @@ import { join, resolve } from 'node:path';
 import { registerChannel } from './api/register-channel.js';
 import { registerInternal } from './api/register-internal.js';
 import { registerOn } from './api/register-on.js';
-import { registerCli, registerGatewayMethod } from './api/register-outside.js';
+import {
+  registerCli,
+  registerGatewayMethod,
+  registerHttpHandler,
+  registerHttpRoute,
+} from './api/register-outside.js';
 import { registerCommand, registerService } from './api/register-rest.js';
 import { registerTool } from './api/register-tool.js';
 import type { Registering } from './api/registering.js';
@@ -38,6 +43,8 @@ export function apiOf(plugin: Registering): object {
     registerTool: bound(registerTool),
     registerCli: bound(registerCli),
     registerGatewayMethod: bound(registerGatewayMethod),
+    registerHttpRoute: bound(registerHttpRoute),
+    registerHttpHandler: bound(registerHttpHandler),
     ...standInsOf('api', plugin.refusals.method),
     get runtime() {
       plugin.refusals.ask();

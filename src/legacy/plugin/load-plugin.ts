@@ -9,6 +9,7 @@ import {
 } from '../../kernel/index.js';
 import { legacyError } from '../errors.js';
 import { apiOf } from './api.js';
+import { withRoutes } from './http/plugin-routes.js';
 import { type NewPlugin, newPlugin } from './new-plugin.js';
 import type { PluginSdk } from './sdk/find-openclaw.js';
 import { type PluginExport, pluginExportOf } from './shape/module-shape.js';
@@ -66,6 +67,7 @@ export function loadWith(
   const { running, scope } = plugin;
   const dispose: LegacyPlugin['dispose'] = async () => {
     await running.stop();
+    plugin.httpRoutes.length = 0;
     return scope.dispose();
   };
   return {
@@ -73,7 +75,7 @@ export function loadWith(
     skills,
     status: error === undefined ? 'loaded' : 'error',
     ...definedFields({ error, ...found }),
-    start: running.start,
+    start: () => withRoutes(plugin.httpRoutes, running.start),
     stop: running.stop,
     dispose,
     [Symbol.asyncDispose]: async () => void (await dispose()),
@@ -99,7 +101,7 @@ function setUp(
     throw refused;
   }
   try {
-    const returned = register(apiOf(plugin));
+    const returned = withRoutes(plugin.httpRoutes, () => register(apiOf(plugin)));
     if (isThenable(returned)) {
       plugin.tell('warn', 'its register function is async; nobody waits for it, as in OpenClaw');
       returned.then(undefined, (late: unknown) =>

@@ -15,6 +15,7 @@ import { pluginBuses } from './api/buses.js';
 import { type Refusals, refusalsOf } from './api/refusals.js';
 import type { Registering } from './api/registering.js';
 import { pluginServices } from './api/services.js';
+import { routeList } from './http/plugin-routes.js';
 import { channelRuntimeOf } from './runtime/channel-runtime.js';
 import { pluginIntake } from './shape/intake.js';
 import type { PluginDefinition } from './shape/module-shape.js';
@@ -69,6 +70,7 @@ export function newPlugin(definition: PluginDefinition, options: LegacyPluginOpt
   const services: Registering['services'] = [];
   const workspaceDir = resolve(options.workspaceDir ?? process.cwd());
   const stateDir = options.stateDir ?? join(workspaceDir, '.sluice', ...pluginId.split('/'));
+  const answersHttp = options.routes === true;
   const running = pluginServices(services, {
     context: { config, workspaceDir, stateDir, logger: legacyLogger },
     clock,
@@ -98,6 +100,11 @@ export function newPlugin(definition: PluginDefinition, options: LegacyPluginOpt
     skills: [],
     cliCommands: [],
     gatewayMethods: [],
+    httpRoutes: routeList((path) => {
+      if (answersHttp) logger.info('it answers HTTP requests', { path });
+      else tell('warn', `nobody is answered at ${path}: "routes" of the plugin is not true`);
+    }),
+    answersHttp,
     unsupported: refusals.calls,
     diagnostics,
   };

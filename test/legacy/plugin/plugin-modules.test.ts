@@ -174,12 +174,12 @@ describe('the text of a module (event-pipeline §17.14)', () => {
 describe('a skipped call (event-pipeline §17.12)', () => {
   it('is told once, by its name and its place in the file as it was written', async () => {
     const path = plugin('skips', {
-      'index.ts': `interface Many {\n  a: 1;\n}\nexport default (api: any): void => {\n  api.registerHttpHandler(() => {});
-  new api.runtime.tts.Speaker();\n  api.registerHttpHandler(() => {});\n};\n`,
+      'index.ts': `interface Many {\n  a: 1;\n}\nexport default (api: any): void => {\n  api.registerProvider({});
+  new api.runtime.tts.Speaker();\n  api.registerProvider({});\n};\n`,
     });
     const { unsupported } = await load(path);
     expect(unsupported.map(({ method, place }) => [method, place])).toEqual([
-      ['api.registerHttpHandler', join(path, 'index.ts:5')],
+      ['api.registerProvider', join(path, 'index.ts:5')],
       ['api.runtime.tts.Speaker', join(path, 'index.ts:6')],
     ]);
   });

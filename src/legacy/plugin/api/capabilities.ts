@@ -96,6 +96,14 @@ const rows: { readonly [K in CapabilityList]: CapabilityRow<LegacyPlugin[K][numb
     name: ({ method }) => method,
     limits: () => ['`sluice plugin call` calls it, in a process of its own.'],
   },
+  httpRoutes: {
+    kind: 'route',
+    member: 'api.registerHttpRoute',
+    name: ({ path, match }) => (match === 'exact' ? path : `${path} (${match})`),
+    limits: (_, { answersHttp }) => [
+      !answersHttp && 'It answers at the port of "health" if "routes" of the plugin is true.',
+    ],
+  },
 };
 
 /** The sources of events that a host may lack. */

@@ -1,5 +1,6 @@
 import { oneLine } from '../../../kernel/index.js';
 import { resolveTextChunkLimit } from '../channel/chunks.js';
+import { withRoutes } from '../http/plugin-routes.js';
 import type {
   LegacyAccountContext,
   LegacyChannel,
@@ -72,7 +73,7 @@ function judgedOutbound(
 
 /** How a channel takes in: the host says which account, and the plugin's own parts of the context are added here. */
 function gatewayOf(plugin: Registering, id: string, gateway: LegacyGateway): LegacyGateway {
-  const { legacyLogger, channelRuntime } = plugin;
+  const { legacyLogger, channelRuntime, httpRoutes } = plugin;
   const log = (text: unknown): void => legacyLogger.info(lineOf(text));
   const error = (text: unknown): void => legacyLogger.error(lineOf(text));
   const exit = (): never => {
@@ -85,7 +86,7 @@ function gatewayOf(plugin: Registering, id: string, gateway: LegacyGateway): Leg
     channelRuntime: channelRuntime(),
   });
   return {
-    startAccount: (context) => gateway.startAccount?.(whole(context)),
+    startAccount: (context) => withRoutes(httpRoutes, () => gateway.startAccount?.(whole(context))),
     stopAccount: (context) => gateway.stopAccount?.(whole(context)),
   };
 }

@@ -1,7 +1,7 @@
-import type { LegacyCliCommands, LegacyGatewayAnswer } from '../shape/shapes.js';
+import type { Fields } from '../../../kernel/index.js';
+import { doOverlap } from '../http/route-match.js';
+import type { LegacyCliCommands, LegacyGatewayAnswer, LegacyHttpRoute } from '../shape/shapes.js';
 import type { Registering } from './registering.js';
-
-type Fields = Readonly<Record<string, unknown>>;
 
 /** `api.registerCli`: commands of a command line, which `sluice plugin run` makes and runs. */
 export function registerCli(
@@ -58,4 +58,47 @@ export function registerGatewayMethod(
         .catch(reject);
     });
   gatewayMethods.push({ method, call: async (params) => refusals.check(await call(params)) });
+}
+
+/** A route as plugins write it. */
+interface RouteOptions extends Partial<LegacyHttpRoute> {
+  readonly handler: LegacyHttpRoute['handler'];
+  readonly replaceExisting?: boolean;
+}
+
+/** `api.registerHttpRoute`: a path of the host's HTTP port. A path that overlaps one of another `auth` is left out. */
+export function registerHttpRoute(plugin: Registering, given: RouteOptions): void {
+  const { httpRoutes } = plugin;
+  const { auth, match = 'exact', handler, replaceExisting } = given;
+  const written = String(given.path ?? '').trim();
+  const path = written.startsWith('/') ? written : `/${written}`;
+  const route = { path, match, auth, handler } as LegacyHttpRoute; // judged here
+  const other = httpRoutes.find((one) => doOverlap(one, route));
+  const at = httpRoutes.findIndex((one) => one.path === path && one.match === match);
+  const problem = (): string | undefined => {
+    if (written === '') return 'it has no path';
+    if (typeof handler !== 'function') return 'it has no function "handler"';
+    if (auth !== 'gateway' && auth !== 'plugin')
+      return 'its auth is neither "gateway" nor "plugin"';
+    if (other !== undefined && other.auth !== auth)
+      return `it overlaps ${other.path} (${other.match}, ${other.auth})`;
+    return at === -1 || replaceExisting === true ? undefined : 'it is registered already';
+  };
+  const why = problem();
+  if (why !== undefined)
+    plugin.tell('error', `route "${path}" is left out: ${why}`, undefined, {
+      kind: 'route',
+      name: path,
+    });
+  else if (at === -1) httpRoutes.push(route);
+  else httpRoutes[at] = route;
+}
+
+/** `api.registerHttpHandler`, of plugins that are older than this api: a handler of each request that no route answers. */
+export function registerHttpHandler(
+  { httpRoutes, tell }: Registering,
+  handler: LegacyHttpRoute['handler'],
+): void {
+  if (typeof handler !== 'function') return void tell('error', 'an HTTP handler is no function');
+  httpRoutes.push({ path: '/', match: 'any', auth: 'plugin', handler });
 }

@@ -12,6 +12,7 @@ import type {
   LegacyCliCommands,
   LegacyCommand,
   LegacyGatewayMethod,
+  LegacyHttpRoute,
   LegacyLogger,
   LegacyService,
   LegacyTool,
@@ -65,6 +66,7 @@ export interface Registering extends Named {
   readonly optionalTools: readonly string[];
   readonly cliCommands: LegacyCliCommands[];
   readonly gatewayMethods: LegacyGatewayMethod[];
+  readonly httpRoutes: LegacyHttpRoute[];
   /** Writes a diagnostic, and logs it. The log entry has the thrown error in its fields. */
   readonly tell: (
     level: PluginDiagnostic['level'],

@@ -1,6 +1,4 @@
 const rows = {
-  'api.registerHttpRoute': 'Serve it from a service: registerService with a server of your own.',
-  'api.registerHttpHandler': 'Serve it from a service: registerService with a server of your own.',
   'api.registerProvider': 'Give createHost an AgentProvider: in an agent, or in `providers`.',
   'api.registerContextEngine':
     'Change the prompt in before_prompt_build, and follow compaction in before_compaction and after_compaction.',

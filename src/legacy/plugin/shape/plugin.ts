@@ -16,6 +16,7 @@ import type {
   LegacyCliCommands,
   LegacyCommand,
   LegacyGatewayMethod,
+  LegacyHttpRoute,
   LegacyService,
   LegacySkill,
   LegacyTool,
@@ -104,6 +105,8 @@ export interface LegacyPluginOptions {
   readonly stateDir?: string;
   /** The names of its optional tools that agents may have, or `*`, beside those that `config.tools` allows; by default none. */
   readonly optionalTools?: readonly string[];
+  /** Lets its HTTP routes answer at the port of the host; by default nobody is answered there. */
+  readonly routes?: boolean;
   /**
    * `skip` (the default) writes down that it asked for a member that is not there, and goes on: what that call gives can
    * never be sent, answered or chosen. `refuse` throws instead.
@@ -149,6 +152,10 @@ export interface LegacyPlugin extends AsyncDisposable {
   readonly skills: readonly LegacySkill[];
   readonly cliCommands: readonly LegacyCliCommands[];
   readonly gatewayMethods: readonly LegacyGatewayMethod[];
+  /** Those that are registered now: a channel has its routes as long as its accounts run. */
+  readonly httpRoutes: readonly LegacyHttpRoute[];
+  /** Its routes answer: the operator lets them. */
+  readonly answersHttp: boolean;
   /** The members that it asked for in vain so far, once per method. */
   readonly unsupported: readonly UnsupportedCall[];
   readonly diagnostics: readonly PluginDiagnostic[];

@@ -1,5 +1,6 @@
 /** The shapes that an OpenClaw plugin registers beside hooks, and those that it is called with; profile 2026.3. */
 
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ToolDefinition } from '../../../stream/index.js';
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -109,6 +110,17 @@ export interface LegacyGatewayMethod {
   readonly method: string;
   /** Settles when the method has responded; rejects if it throws. A method may never respond. */
   call(params: Fields): Promise<LegacyGatewayAnswer>;
+}
+
+/** A path of the host's HTTP port that a plugin answers. */
+export interface LegacyHttpRoute {
+  readonly path: string;
+  /** `prefix` is the path and all below it; `any` is each request that no other route answers (`registerHttpHandler`). */
+  readonly match: 'exact' | 'prefix' | 'any';
+  /** `gateway`: only requests with the token of OpenClaw's gateway; `plugin`: the handler checks who asks. */
+  readonly auth: 'gateway' | 'plugin';
+  /** `false`, or a promise of it, leaves the request to another route. */
+  handler(request: IncomingMessage, response: ServerResponse): unknown;
 }
 
 /** A skill for an agent: a folder with a `SKILL.md`. */
