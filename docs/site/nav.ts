@@ -50,6 +50,7 @@ export const sidebar: readonly PageGroup[] = [
   ]),
   group('Operate a host', [
     ['Operating', 'docs/operating.md'],
+    ['Observability', 'docs/observability.md'],
     ['Inspector', 'docs/inspector.md'],
     ['The command line', 'docs/command-line.md'],
     ['Settings of a host', 'spec/config.md'],
@@ -63,6 +64,7 @@ export const sidebar: readonly PageGroup[] = [
     ['Policies', 'extensions/policies/README.md'],
     ['Rate limit', 'extensions/rate-limit/README.md'],
     ['Budget', 'extensions/budget/README.md'],
+    ['OpenTelemetry', 'extensions/otel/README.md'],
     ['Quiet hours', 'extensions/quiet-hours/README.md'],
   ]),
   group(

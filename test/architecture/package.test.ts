@@ -77,6 +77,7 @@ describe('the package', () => {
       'extensions/rate-limit/tsconfig.json',
       'extensions/budget/tsconfig.json',
       'extensions/inspector/tsconfig.json',
+      'extensions/otel/tsconfig.json',
       'extensions/inspector/page/tsconfig.json',
     ]) {
       const { compilerOptions } = JSON.parse(readFileSync(join(root, config), 'utf8'));

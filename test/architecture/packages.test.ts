@@ -32,6 +32,7 @@ describe('the packages beside the core', () => {
   it('are those that have run-time dependencies of their own', () => {
     expect(published.map(([, { name }]) => name)).toEqual([
       'sluice-budget',
+      'sluice-otel',
       'sluice-policies',
       'sluice-rate-limit',
       'sluice-telegram',
@@ -45,7 +46,9 @@ describe('the packages beside the core', () => {
     (_, manifest) => {
       const [major, minor] = core.version.split('.');
       expect(manifest.version).toBe(core.version);
-      expect(manifest.peerDependencies).toEqual({ sluice: `~${major}.${minor}.0` });
+      const { '@opentelemetry/api': api, ...peers } = manifest.peerDependencies;
+      expect(api).toBe(manifest.name === 'sluice-otel' ? '>=1.9 <2' : undefined);
+      expect(peers).toEqual({ sluice: `~${major}.${minor}.0` });
       expect(manifest.dependencies).not.toHaveProperty('sluice');
     },
   );

@@ -2,6 +2,8 @@
 export interface JournalCounts {
   /** `dead` are the dead letters. */
   readonly updates: { readonly accepted: number; readonly handling: number; readonly dead: number };
+  /** When the oldest dead letter ended, in milliseconds since 1970; absent if there is none. */
+  readonly oldestDeadAtMs?: number;
   readonly sends: { readonly prepared: number; readonly sending: number };
 }
 

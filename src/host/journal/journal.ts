@@ -184,6 +184,9 @@ export interface JournalStats {
   readonly dispatchesDropped: number;
   /** The characters of the dispatches that wait to be written. */
   readonly charactersWaiting: number;
+  /** Transactions since it was opened, and the milliseconds that all of them took. */
+  readonly commits: number;
+  readonly commitMs: number;
 }
 
 /**

@@ -52,7 +52,7 @@ export function memoryJournal({
   const dispatches = new InOrder<DispatchRecord>();
   const counted = {
     ...{ accepted: 0, duplicates: 0, dispatches: 0 },
-    ...{ dispatchesDropped: 0, charactersWaiting: 0 },
+    ...{ dispatchesDropped: 0, charactersWaiting: 0, commits: 0, commitMs: 0 },
   };
   let seq = 0;
   const endedUpdates = newest(keepRows, (eventId) => {
@@ -140,10 +140,14 @@ export function memoryJournal({
         updates: { accepted: 0, handling: 0, dead: 0 },
         sends: { prepared: 0, sending: 0 },
       };
-      for (const { state } of updates.values()) if (state !== 'ended') counts.updates[state]++;
+      const died: number[] = [];
+      for (const { state, endedAtMs } of updates.values()) {
+        if (state !== 'ended') counts.updates[state]++;
+        if (state === 'dead' && endedAtMs !== undefined) died.push(endedAtMs);
+      }
       for (const { state } of sends.values())
         if (state === 'prepared' || state === 'sending') counts.sends[state]++;
-      return counts;
+      return { ...counts, ...(died.length > 0 && { oldestDeadAtMs: Math.min(...died) }) };
     },
     changedOutside: () => false,
     problem: () => undefined,

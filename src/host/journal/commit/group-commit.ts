@@ -45,6 +45,8 @@ export class GroupCommit {
   /** Writes that go along with the next one that somebody waits for, before it. */
   readonly #later: Write[] = [];
   readonly #chores: Write[] = [];
+  /** The transactions so far, and the milliseconds that they took. */
+  readonly times = { commits: 0, commitMs: 0 };
   #settling: (() => void)[] = [];
   #immediate: NodeJS.Immediate | undefined;
   #timer: TimerHandle | undefined;
@@ -167,6 +169,10 @@ export class GroupCommit {
       return;
     }
     this.#lockedSinceMs = undefined;
+    if (kind !== undefined) {
+      this.times.commits++;
+      this.times.commitMs += this.#nowMs() - fromMs;
+    }
     if (kind === 'writes') this.#writesInRow++;
     else if (kind !== undefined) {
       this.#writesInRow = 0;

@@ -98,7 +98,7 @@ export function fileJournal(
       dataVersion = readDataVersion();
       return dataVersion !== before;
     },
-    stats: () => ({ ...counted, ...waiting.stats() }),
+    stats: () => ({ ...counted, ...waiting.stats(), ...commits.times }),
     close: () => (closed ??= close()),
   };
 }

@@ -70,7 +70,11 @@ export function sqliteRecords(
       const rows = database.prepare(sql).all();
       return Object.fromEntries(rows.map((row) => [String(row['state']), Number(row['rows'])]));
     };
+    const dead = `SELECT ended_at_ms FROM updates WHERE ${isNotEnded} AND state = 'dead' LIMIT ${mostCounted}`;
+    const [row] = database.prepare(`SELECT min(ended_at_ms) AS oldest FROM (${dead})`).all();
+    const oldestDeadAtMs = row?.['oldest'];
     return {
+      ...(typeof oldestDeadAtMs === 'number' && { oldestDeadAtMs }),
       updates: { accepted: 0, handling: 0, dead: 0, ...count('updates', isNotEnded) },
       sends: { prepared: 0, sending: 0, ...count('sends', isOpenSend) },
     };

@@ -1,0 +1,115 @@
+import {
+  context,
+  type Meter,
+  type MeterProvider,
+  metrics,
+  type Tracer,
+  type TracerProvider,
+  trace,
+} from '@opentelemetry/api';
+import { defineExtension, type Extension } from 'sluice';
+import type { Around, Fact } from 'sluice/extension';
+import { z } from 'zod';
+import { FactMetrics, type Take } from './fact-metrics.js';
+import { gaugesOf } from './figure-gauges.js';
+import { incomingContext, sendContext } from './http-context.js';
+import type { InstrumentName } from './instruments.js';
+import { MessageSpans } from './message-spans.js';
+import { otelMeter } from './otel-meter.js';
+import { metricsPage } from './prometheus.js';
+
+export { type EventIds, eventIds } from './event-ids.js';
+
+const version = '0.1.0';
+
+const config = z.strictObject({
+  /** One trace for each message. */
+  traces: z.boolean().default(true),
+  /** The instruments, through OpenTelemetry. */
+  metrics: z.boolean().default(true),
+  /** The path of the page for Prometheus, at the health port; `false` is none. */
+  path: z.union([z.string().startsWith('/'), z.literal(false)]).default('/metrics'),
+  /** Handlers and routes run in the context of their spans; it comes in and goes out with HTTP. */
+  context: z.boolean().default(false),
+  /** Texts of messages, prompts, answers and tools are attributes. */
+  captureContent: z.boolean().default(false),
+  /** Milliseconds from which on a handler has a span of its own. */
+  handlersFromMs: z.number().min(0).default(10),
+});
+
+/** The settings of the extension, as they are written. */
+export type OtelConfig = z.input<typeof config>;
+
+/** The providers that an extension uses; by default those that are registered globally. */
+export interface OtelProviders {
+  readonly tracerProvider?: TracerProvider;
+  readonly meterProvider?: MeterProvider;
+}
+
+/**
+ * Makes the extension with providers of its own.
+ *
+ * @example
+ * export default otel({ tracerProvider: new NodeTracerProvider({ idGenerator: eventIds, spanProcessors }) });
+ */
+export function otel(providers: OtelProviders = {}): Extension<OtelConfig> {
+  return defineExtension({
+    id: 'otel',
+    manifest: { version, sluice: '~0.1.0', grants: ['tap', 'provide:route'] },
+    config,
+    setup(api, settings) {
+      const now = (): number => api.clock.now();
+      const spans = settings.traces
+        ? new MessageSpans({ ...settings, now, tracer: tracer() })
+        : undefined;
+      const gauges = async (): Promise<[InstrumentName, number][]> => {
+        const figures = await tap.figures().catch(() => undefined); // no host runs yet, or any more
+        return figures === undefined ? [] : gaugesOf(figures, now());
+      };
+      const takes: Take[] = [];
+      if (settings.metrics) {
+        const meter = otelMeter(meterOf(), gauges);
+        api.own('instruments', meter);
+        takes.push(meter.take);
+      }
+      if (settings.path !== false) {
+        const page = metricsPage(gauges, (id) => spans?.spanOf(id));
+        takes.push(page.take);
+        const headers = { 'content-type': page.contentType };
+        const handler = async () => new Response(await page.text(), { headers });
+        api.provide('route', { method: 'GET', path: settings.path, handler });
+      }
+      const values = new FactMetrics((...given) => {
+        for (const take of takes) take(...given);
+      }, now);
+      const tap = api.tap({
+        ...((spans ?? takes[0]) && {
+          fact: (fact: Fact) => {
+            spans?.hear(fact);
+            if (takes.length > 0) values.hear(fact);
+          },
+        }),
+        ...(takes.length > 0 && {
+          failure: (failure, { family }) => values.failed(failure, family),
+        }),
+        ...(settings.context && spans !== undefined && { around: aroundOf(spans) }),
+      });
+      if (settings.context) api.own('outgoing context', sendContext());
+    },
+  });
+
+  function tracer(): Tracer {
+    return (providers.tracerProvider ?? trace.getTracerProvider()).getTracer('sluice', version);
+  }
+
+  function meterOf(): Meter {
+    return (providers.meterProvider ?? metrics.getMeterProvider()).getMeter('sluice', version);
+  }
+}
+
+export default otel();
+
+function aroundOf(spans: MessageSpans): Around {
+  return (run, of) =>
+    of.request === undefined ? spans.run(run, of) : context.with(incomingContext(of.request), run);
+}

@@ -1,0 +1,260 @@
+import {
+  type Attributes,
+  type Context,
+  context,
+  type Link,
+  ROOT_CONTEXT,
+  type Span,
+  type SpanContext,
+  SpanKind,
+  trace,
+} from '@opentelemetry/api';
+import type { Outcome } from 'sluice';
+import type { ExtensionCall, Fact } from 'sluice/extension';
+import { seedContext, startSeeded } from './event-ids.js';
+import { Recent } from './recent.js';
+import { fail, RunSpans } from './run-spans.js';
+import { type SpanOptions, timeOf } from './span-options.js';
+import { StageSpans } from './stage-spans.js';
+
+type Of<K extends Fact['kind']> = Extract<Fact, { readonly kind: K }>;
+
+/** A message that is being handled. */
+interface Open {
+  readonly root: Span;
+  readonly context: Context;
+  readonly runs: RunSpans;
+  readonly sends: Map<string, Span>;
+}
+
+interface Accepted {
+  readonly fact: Of<'update'>;
+  /** The context in which it came: of an HTTP request, say. */
+  readonly from: SpanContext | undefined;
+}
+
+/** Ways that are remembered after their end, for what comes later, such as an observer that nobody waited for. */
+const remembered = 10_000;
+
+/** Makes one trace of each message from the facts of its way (sight §5). */
+export class MessageSpans {
+  readonly #options: SpanOptions;
+  readonly #stages: StageSpans;
+  readonly #open = new Map<string, Open>();
+  readonly #accepted = new Recent<Accepted>(remembered);
+  /** The first spans of ways that have ended, and of what belongs to no message. */
+  readonly #past = new Recent<Context>(remembered);
+  readonly #pastSends = new Recent<Span>(remembered);
+
+  constructor(options: SpanOptions) {
+    this.#options = options;
+    this.#stages = new StageSpans(options);
+  }
+
+  /** The first span of a message, for an exemplar. */
+  spanOf(correlationId: string): SpanContext | undefined {
+    const at = this.#open.get(correlationId)?.context ?? this.#past.get(correlationId);
+    return at && trace.getSpanContext(at);
+  }
+
+  /** Runs a handler in the context of its message. */
+  run<T>(call: () => T, of: ExtensionCall): T {
+    const open = of.event && this.#open.get(of.event.correlationId);
+    if (open === undefined || of.event === undefined) return call();
+    return this.#stages.run(call, of, open.runs.contextOf({ event: of.event }));
+  }
+
+  hear(fact: Fact): void {
+    const root = this.#open.get(fact.correlationId)?.root;
+    const at = timeOf(fact.atMs);
+    if (fact.kind === 'dispatch') this.#dispatch(fact.outcome);
+    else if (fact.kind === 'update') this.#update(fact);
+    else if (fact.kind === 'send') this.#send(fact);
+    else if (fact.kind === 'lane')
+      root?.addEvent(
+        'lane.wait',
+        { 'sluice.lane.of': fact.of, 'sluice.lane.wait_ms': fact.waitedMs },
+        at,
+      );
+    else if (fact.kind === 'attempt') this.#attempt(fact);
+    else if (fact.kind === 'question')
+      root?.addEvent('question', { 'sluice.question.state': fact.state }, at);
+    else if (fact.kind === 'audit') {
+      const { extensionId, contributionId, verdict } = fact.record;
+      const by = `${extensionId}/${contributionId}`;
+      root?.addEvent('audit', { 'sluice.audit.by': by, 'sluice.audit.verdict': verdict }, at);
+    }
+  }
+
+  #update(fact: Of<'update'>): void {
+    const { id, state } = fact;
+    if (state === 'accepted') {
+      this.#accepted.set(id, { fact, from: trace.getSpanContext(context.active()) });
+    } else if (state === 'begun') this.#begin(fact);
+    else if (state === 'given-back') this.#end(fact, 'given-back');
+    else {
+      if (!this.#open.has(id) && this.#accepted.get(id) !== undefined) this.#begin(fact); // it joined another, or was refused
+      this.#end(fact, fact.outcome ?? state);
+    }
+  }
+
+  #begin(fact: Of<'update'>): void {
+    const { id, atMs, attempt } = fact;
+    if (this.#open.has(id)) return;
+    const first = this.#accepted.take(id);
+    const { channel = 'unknown', accountId } = first?.fact ?? fact;
+    const links: Link[] = first?.from === undefined ? [] : [{ context: first.from }];
+    const root = this.#root(
+      id,
+      first === undefined ? `${id}#${atMs}` : id,
+      `process ${channel}`,
+      { kind: SpanKind.CONSUMER, startedAtMs: first?.fact.atMs ?? atMs, links },
+      {
+        'messaging.system': channel,
+        'messaging.operation.type': 'process',
+        'messaging.operation.name': 'process',
+        'sluice.event.id': id,
+        'sluice.correlation.id': id,
+        ...(accountId !== undefined && { 'sluice.account.id': accountId }),
+        ...(attempt !== undefined && { 'sluice.update.attempt': attempt }),
+      },
+    );
+    const at = trace.setSpan(ROOT_CONTEXT, root);
+    const runs = new RunSpans(this.#options, at);
+    this.#open.set(id, { root, context: at, runs, sends: new Map() });
+  }
+
+  /** Starts the first span of a trace, linked to the first trace of its message if this is another. */
+  #root(
+    correlationId: string,
+    seed: string,
+    name: string,
+    { kind, startedAtMs, links = [] }: { kind: SpanKind; startedAtMs: number; links?: Link[] },
+    attributes: Attributes,
+  ): Span {
+    const all =
+      seed === correlationId ? links : [...links, { context: seedContext(correlationId) }];
+    const startTime = timeOf(startedAtMs);
+    return startSeeded(seed, (root) =>
+      this.#options.tracer.startSpan(
+        name,
+        { root: true, kind, startTime, links: all, attributes },
+        root,
+      ),
+    );
+  }
+
+  #end(fact: Of<'update'>, outcome: string): void {
+    const { id, channel, accountId, agentId, sessionKey, joinedTo, atMs } = fact;
+    const open = this.#open.get(id);
+    if (open === undefined) return;
+    this.#open.delete(id);
+    const { root, context: at, runs, sends } = open;
+    runs.close(atMs);
+    for (const [sendId, span] of sends) {
+      span.end(timeOf(atMs));
+      this.#pastSends.set(sendId, span);
+    }
+    if (channel !== undefined) root.updateName(`process ${channel}`); // one of a host before is begun without it
+    root.setAttributes({
+      'sluice.outcome': outcome,
+      ...(channel !== undefined && { 'messaging.system': channel }),
+      ...(accountId !== undefined && { 'sluice.account.id': accountId }),
+      ...(agentId !== undefined && { 'gen_ai.agent.name': agentId }),
+      ...(sessionKey !== undefined && { 'gen_ai.conversation.id': sessionKey }),
+    });
+    if (joinedTo !== undefined) root.addLink({ context: seedContext(joinedTo) });
+    if (outcome === 'failed' || outcome === 'undecodable') fail(root, outcome);
+    root.end(timeOf(atMs));
+    this.#past.set(id, at);
+  }
+
+  #dispatch(outcome: Outcome): void {
+    const { event, failures } = outcome;
+    const { correlationId, messageRef } = event;
+    if (event.hotPath && failures.length === 0) return; // a reply that grows is one span: its send
+    const endedAtMs = this.#options.now();
+    const open = this.#open.get(correlationId);
+    if (open === undefined) {
+      const parent = this.#past.get(correlationId) ?? this.#alone(correlationId, outcome);
+      this.#stages.end(outcome, endedAtMs, parent);
+      return;
+    }
+    const { root, runs } = open;
+    if (messageRef !== null) root.setAttribute('messaging.message.id', messageRef.id);
+    runs.opening(outcome);
+    this.#stages.end(outcome, endedAtMs, runs.contextOf(outcome));
+    runs.hear(outcome, endedAtMs);
+  }
+
+  /** The context of what belongs to no message that this host has begun: an act of an extension, a send of a host before. */
+  #alone(correlationId: string, { event }: Outcome): Context {
+    const seed =
+      event.eventId === correlationId ? correlationId : `${correlationId}#${event.eventId}`;
+    const name = `sluice ${event.family}`;
+    const times = { kind: SpanKind.INTERNAL, startedAtMs: event.occurredAt };
+    const root = this.#root(correlationId, seed, name, times, {
+      'sluice.correlation.id': correlationId,
+    });
+    root.end(timeOf(this.#options.now()));
+    const at = trace.setSpan(ROOT_CONTEXT, root);
+    this.#past.set(correlationId, at);
+    return at;
+  }
+
+  #send(fact: Of<'send'>): void {
+    const { id, correlationId, state, channel = 'unknown', sendKind, cause, atMs } = fact;
+    const open = this.#open.get(correlationId);
+    const parent = open?.context ?? this.#past.get(correlationId) ?? ROOT_CONTEXT;
+    const known = open?.sends.get(id) ?? this.#pastSends.get(id);
+    const span =
+      known ??
+      this.#options.tracer.startSpan(
+        `send ${channel}`,
+        {
+          kind: SpanKind.PRODUCER,
+          startTime: timeOf(atMs),
+          attributes: {
+            'messaging.system': channel,
+            'messaging.operation.type': 'send',
+            'messaging.operation.name': 'send',
+            'sluice.send.id': id,
+            'sluice.send.kind': sendKind,
+          },
+        },
+        parent,
+      );
+    span.setAttribute('sluice.send.state', state);
+    if (state === 'prepared' || state === 'sending') {
+      if (open === undefined) this.#pastSends.set(id, span);
+      else open.sends.set(id, span);
+      return;
+    }
+    if (state === 'cancelled') span.setAttribute('sluice.cancel.code', cause ?? 'cancelled');
+    if (state === 'failed') fail(span, cause ?? '_OTHER');
+    span.end(timeOf(atMs));
+    open?.sends.delete(id);
+    this.#pastSends.set(id, span);
+  }
+
+  #attempt({
+    parentId = '',
+    correlationId,
+    attempt,
+    status,
+    durationMs,
+    atMs,
+  }: Of<'attempt'>): void {
+    const span =
+      this.#open.get(correlationId)?.sends.get(parentId) ?? this.#pastSends.get(parentId);
+    span?.addEvent(
+      'attempt',
+      {
+        'sluice.attempt': attempt,
+        'sluice.attempt.status': status,
+        'sluice.attempt.duration_ms': durationMs,
+      },
+      timeOf(atMs),
+    );
+  }
+}

@@ -1,0 +1,160 @@
+import { type Context, type Span, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
+import type { Outcome } from 'sluice';
+import { isOf, runOf } from './outcome-of.js';
+import { type SpanOptions, timeOf } from './span-options.js';
+
+/** A run of an agent that is open. */
+interface Run {
+  readonly span: Span;
+  readonly context: Context;
+  readonly agent: string;
+  /** When each tool call was let through. */
+  readonly tools: Map<string, number>;
+  chat?: Span;
+  endedAtMs?: number;
+}
+
+/** The spans of the agent runs of one message: `invoke_agent`, with `chat` and `execute_tool` in it. */
+export class RunSpans {
+  readonly #runs = new Map<string, Run>();
+  readonly #options: SpanOptions;
+  readonly #root: Context;
+
+  constructor(options: SpanOptions, root: Context) {
+    this.#options = options;
+    this.#root = root;
+  }
+
+  /** The context of the run that an outcome belongs to; that of the message if it belongs to none. */
+  contextOf(outcome: Pick<Outcome, 'event'>): Context {
+    const runId = runOf(outcome);
+    return (runId === undefined ? undefined : this.#runs.get(runId)?.context) ?? this.#root;
+  }
+
+  /** Opens a run with its first outcome. */
+  opening(outcome: Outcome): void {
+    const runId = runOf(outcome);
+    if (runId === undefined || this.#runs.has(runId) || !isOf(outcome, 'agent.starting')) return;
+    const { agentId: agent = 'main', sessionKey } = outcome.payload;
+    const span = this.#options.tracer.startSpan(
+      `invoke_agent ${agent}`,
+      {
+        kind: SpanKind.INTERNAL,
+        startTime: timeOf(outcome.event.occurredAt),
+        attributes: {
+          'gen_ai.operation.name': 'invoke_agent',
+          'gen_ai.agent.name': agent,
+          ...(sessionKey !== undefined && { 'gen_ai.conversation.id': sessionKey }),
+        },
+      },
+      this.#root,
+    );
+    const context = trace.setSpan(this.#root, span);
+    this.#runs.set(runId, { span, context, agent, tools: new Map() });
+  }
+
+  /** Hears an outcome of a run, after the span of its stage was made. */
+  hear(outcome: Outcome, endedAtMs: number): void {
+    const run = this.#runs.get(runOf(outcome) ?? '');
+    if (run === undefined) return;
+    if (isOf(outcome, 'agent.llm.input')) this.#chat(run, outcome, endedAtMs);
+    else if (isOf(outcome, 'agent.tool.calling')) {
+      if (outcome.status === 'passed')
+        run.tools.set(outcome.payload.toolCallId ?? outcome.payload.toolName, endedAtMs);
+    } else if (isOf(outcome, 'agent.tool.called')) this.#tool(run, outcome);
+    else if (isOf(outcome, 'agent.completed')) {
+      run.endedAtMs = outcome.payload.endedAtMs ?? endedAtMs;
+      if (!outcome.payload.success) fail(run.span, outcome.payload.aborted ? 'aborted' : '_OTHER');
+    } else if (isOf(outcome, 'agent.llm.output')) this.#answered(run, outcome);
+  }
+
+  /** Ends the runs that have not ended: their message has. */
+  close(endedAtMs: number): void {
+    for (const { span, chat, endedAtMs: at = endedAtMs } of this.#runs.values()) {
+      chat?.end(timeOf(at));
+      span.end(timeOf(at));
+    }
+    this.#runs.clear();
+  }
+
+  #chat(run: Run, { payload }: Outcome<'agent.llm.input'>, atMs: number): void {
+    const { provider, model, prompt } = payload;
+    run.chat?.end(timeOf(atMs)); // an attempt before this one
+    run.chat = this.#options.tracer.startSpan(
+      `chat ${model}`,
+      {
+        kind: SpanKind.CLIENT,
+        startTime: timeOf(atMs),
+        attributes: {
+          'gen_ai.operation.name': 'chat',
+          'gen_ai.provider.name': provider,
+          'gen_ai.request.model': model,
+          ...(this.#options.captureContent && {
+            'gen_ai.input.messages': messages('user', [prompt]),
+          }),
+        },
+      },
+      run.context,
+    );
+  }
+
+  #answered(run: Run, { payload, event }: Outcome<'agent.llm.output'>): void {
+    const { usage = {}, stopReason, error, assistantTexts } = payload;
+    const { inputTokens, outputTokens, cacheReadTokens = 0, cacheWriteTokens = 0 } = usage;
+    const used = {
+      ...(inputTokens !== undefined && {
+        'gen_ai.usage.input_tokens': inputTokens + cacheReadTokens + cacheWriteTokens,
+      }),
+      ...(outputTokens !== undefined && { 'gen_ai.usage.output_tokens': outputTokens }),
+    };
+    const { chat, endedAtMs = event.occurredAt } = run;
+    chat?.setAttributes({
+      ...used,
+      ...(stopReason !== undefined && { 'gen_ai.response.finish_reasons': [stopReason] }),
+      ...(this.#options.captureContent && {
+        'gen_ai.output.messages': messages('assistant', assistantTexts),
+      }),
+    });
+    if (error !== undefined && chat !== undefined) fail(chat, '_OTHER');
+    chat?.end(timeOf(endedAtMs));
+    delete run.chat;
+    run.span.setAttributes(used);
+  }
+
+  #tool(run: Run, { payload, event }: Outcome<'agent.tool.called'>): void {
+    const { toolName, toolCallId, isError, params, result } = payload;
+    const key = toolCallId ?? toolName;
+    const startedAtMs = run.tools.get(key);
+    if (startedAtMs === undefined) return; // it was cancelled, and did not run
+    run.tools.delete(key);
+    const span = this.#options.tracer.startSpan(
+      `execute_tool ${toolName}`,
+      {
+        kind: SpanKind.INTERNAL,
+        startTime: timeOf(startedAtMs),
+        attributes: {
+          'gen_ai.operation.name': 'execute_tool',
+          'gen_ai.tool.name': toolName,
+          'gen_ai.agent.name': run.agent,
+          ...(toolCallId !== undefined && { 'gen_ai.tool.call.id': toolCallId }),
+          ...(this.#options.captureContent && {
+            'gen_ai.tool.call.arguments': JSON.stringify(params),
+            'gen_ai.tool.call.result': JSON.stringify(result) ?? '',
+          }),
+        },
+      },
+      run.context,
+    );
+    if (isError === true) fail(span, 'tool_error');
+    span.end(timeOf(event.occurredAt));
+  }
+}
+
+/** Marks a span as failed, by a word of few. */
+export function fail(span: Span, type: string): void {
+  span.setAttribute('error.type', type).setStatus({ code: SpanStatusCode.ERROR });
+}
+
+function messages(role: string, texts: readonly string[]): string {
+  return JSON.stringify(texts.map((content) => ({ role, parts: [{ type: 'text', content }] })));
+}
