@@ -65,6 +65,7 @@ export const sidebar: readonly PageGroup[] = [
     ['Rate limit', 'extensions/rate-limit/README.md'],
     ['Budget', 'extensions/budget/README.md'],
     ['OpenTelemetry', 'extensions/otel/README.md'],
+    ['PostgreSQL', 'extensions/postgres/README.md'],
     ['Quiet hours', 'extensions/quiet-hours/README.md'],
   ]),
   group(

@@ -160,7 +160,7 @@ export const hostErrors = {
   'journal-lost': {
     message: 'Journal {path} is lost to this host: {problem}.',
     cause:
-      'The file, or one beside it ({path}-wal, {path}-shm, {path}-lock), was moved, removed or replaced while the host was running, or another process took the journal over.',
+      'The file, or one beside it ({path}-wal, {path}-shm, {path}-lock), was moved, removed or replaced while the host was running, or another process took the journal over. Of a journal in PostgreSQL: the host was not heard of for a whole lease.',
     hint: 'Put the files back if they were moved, and start the host again. It takes nothing in until then.',
   },
   'not-a-journal': {

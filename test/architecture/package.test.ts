@@ -79,6 +79,7 @@ describe('the package', () => {
       'extensions/inspector/tsconfig.json',
       'extensions/otel/tsconfig.json',
       'extensions/inspector/page/tsconfig.json',
+      'extensions/postgres/tsconfig.json',
     ]) {
       const { compilerOptions } = JSON.parse(readFileSync(join(root, config), 'utf8'));
       expect([config, compilerOptions.sourceMap ?? false]).toEqual([config, false]);

@@ -23,6 +23,8 @@ const folders = readdirSync(join(root, 'extensions'));
 const beginner = 'create-sluice';
 /** It is the page that the command line opens: no extension, and what it needs in the browser is in its build. */
 const viewer = 'inspector';
+/** It connects a journal, and is no extension either. */
+const journal = 'postgres';
 const packages = folders
   .filter((name) => name !== beginner && name !== viewer)
   .map((name) => [name, manifestOf(`extensions/${name}/package.json`)] as const);
@@ -34,6 +36,7 @@ describe('the packages beside the core', () => {
       'sluice-budget',
       'sluice-otel',
       'sluice-policies',
+      'sluice-postgres',
       'sluice-rate-limit',
       'sluice-telegram',
       'sluice-thread-ownership',
@@ -54,10 +57,10 @@ describe('the packages beside the core', () => {
   );
 
   it.each(published)(
-    '%s is named after its folder, is found by its keyword, and exports its extension',
+    '%s is named after its folder, is found by its keyword, and has one entry',
     (name, manifest) => {
       expect(manifest.name).toBe(`sluice-${name}`);
-      expect(manifest.keywords).toContain('sluice-extension');
+      expect(manifest.keywords).toContain(name === journal ? 'sluice-journal' : 'sluice-extension');
       expect(manifest.exports).toEqual({
         '.': { types: './dist/index.d.ts', default: './dist/index.js' },
         './package.json': './package.json',

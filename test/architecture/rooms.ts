@@ -94,6 +94,7 @@ export const rooms: Readonly<Record<string, readonly string[]>> = {
     'journal/commit',
     'transcript',
     'journal/sqlite',
+    'journal/postgres',
     'way',
     'lanes',
     'provided',

@@ -89,7 +89,7 @@ describe('the budget of values', () => {
     './extension': 11,
     './gateway': 6,
     './agent': 14,
-    './host': 24, // 15, the two rules that tell a command and a session before the host does, and seven of the ways
+    './host': 25, // 15, the two rules that tell a command and a session before the host does, seven of the ways, and a journal that is no file
   };
 
   it('names each entry point', () => {

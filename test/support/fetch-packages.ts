@@ -1,6 +1,7 @@
 import { installSdk } from '../claude/install-sdk.js';
 import { installNode22, installOpenClaw } from './openclaw-install.js';
 import { openClawPackage } from './openclaw-package.js';
+import { installPostgres } from './postgres-server.js';
 
 // Fetches what the suites run beside this project, so that they find it in the cache. Says which one npm refused, and why.
 
@@ -9,6 +10,7 @@ const fetches = {
   'OpenClaw with its dependencies': installOpenClaw,
   'Node 22': installNode22,
   'Claude Agent SDK': installSdk,
+  PostgreSQL: installPostgres,
 };
 
 for (const [name, fetch] of Object.entries(fetches))

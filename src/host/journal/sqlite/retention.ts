@@ -12,7 +12,8 @@ export interface Retention {
   readonly keepBytes?: number;
 }
 
-const dayMs = 86_400_000;
+/** Milliseconds for which what has ended is kept by default. */
+export const usualKeepForMs = 7 * 86_400_000;
 
 /** Bytes that a journal may have by default. */
 export const usualKeepBytes = 256 * 1024 * 1024;
@@ -56,7 +57,7 @@ type Table = (typeof tables)[number];
  */
 export function* dropOld(
   database: SqliteDatabase,
-  { keepForMs = 7 * dayMs, keepBytes = usualKeepBytes }: Retention,
+  { keepForMs = usualKeepForMs, keepBytes = usualKeepBytes }: Retention,
   nowMs: number,
   isSpent: () => boolean,
 ): Generator<void, void> {

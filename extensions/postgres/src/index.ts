@@ -1,0 +1,83 @@
+import pg from 'pg';
+import type { PostgresConnections, PostgresQuery, PostgresValue } from 'sluice/host';
+
+/** The options of connections. */
+export interface ConnectOptions {
+  /** Milliseconds that a connection or a statement may take, by default 10 000. A connection that is late is given up. */
+  readonly timeoutMs?: number;
+  /** The connections at most: one of them writes, the others read. By default 5. */
+  readonly maxConnections?: number;
+}
+
+/**
+ * A commit is on the disk when it resolves, also if the database says otherwise by default. It comes with the statement that
+ * begins, so that it costs no round trip.
+ */
+const begin = `BEGIN ISOLATION LEVEL READ COMMITTED; SELECT set_config('synchronous_commit', 'on', true)
+  WHERE current_setting('synchronous_commit') = 'off'`;
+
+const int8 = 20;
+
+/** An `int8` is a number: a journal counts no further than a number is exact. */
+const types: pg.CustomTypesConfig = {
+  getTypeParser: (oid, format) => (oid === int8 ? Number : pg.types.getTypeParser(oid, format)),
+};
+
+/**
+ * Opens connections to a PostgreSQL, for `openPostgresJournal`. They are made when they are needed, and made anew after they were
+ * lost. A pooler in transaction mode may stand between: no statement is prepared, and nothing is set for a session.
+ *
+ * @param url `postgres://USER:PASSWORD@HOST:PORT/DATABASE`; `?host=/run/postgresql` names a socket, `?sslmode=verify-full` asks
+ *   for TLS.
+ * @example
+ * import { openPostgresJournal } from 'sluice/host';
+ * const journal = await openPostgresJournal(connect(process.env.DATABASE_URL));
+ */
+export function connect(url: string, options: ConnectOptions = {}): PostgresConnections {
+  const { timeoutMs = 10_000, maxConnections: max = 5 } = options;
+  const { host, port, database, user } = new pg.Client(url);
+  const pool = new pg.Pool({
+    ...{ connectionString: url, max, types, keepAlive: true, application_name: 'sluice' },
+    ...{ connectionTimeoutMillis: timeoutMs, query_timeout: timeoutMs },
+  });
+  pool.on('error', () => undefined); // a connection that nobody used was lost: the next call makes another
+  return {
+    address: `postgres://${user}@${host}:${port}/${database}`,
+    query: queryOf(pool),
+    transaction: async (work) => {
+      const client = await pool.connect();
+      let lost: Error | undefined;
+      const onLost = (error: Error): void => {
+        lost = error; // the statement under way, or the next one, rejects
+      };
+      client.on('error', onLost);
+      try {
+        await client.query(begin);
+        const result = await work(queryOf(client));
+        const { command } = await client.query('COMMIT');
+        if (command !== 'COMMIT') throw new Error('the transaction was rolled back');
+        return result;
+      } catch (error) {
+        await client.query('ROLLBACK').catch(onLost);
+        throw error;
+      } finally {
+        client.off('error', onLost);
+        client.release(lost);
+      }
+    },
+    close: () => pool.end(),
+  };
+}
+
+function queryOf(client: Pick<pg.Pool, 'query'>): PostgresQuery {
+  return async (sql, values = []) => {
+    const { rows } = await client.query<Record<string, PostgresValue>>(sql, values.map(storable));
+    return rows;
+  };
+}
+
+/** PostgreSQL keeps no text with a null character. */
+function storable(value: PostgresValue | readonly PostgresValue[]): unknown {
+  if (typeof value === 'string') return value.replaceAll('\u0000', '\ufffd');
+  return Array.isArray(value) ? value.map(storable) : value;
+}

@@ -1,0 +1,271 @@
+import {
+  type Clock,
+  isSluiceError,
+  type SluiceError,
+  type TimerHandle,
+} from '../../../kernel/index.js';
+import { hostError } from '../../errors.js';
+import type { CleanText } from '../clean-body.js';
+import type { WaitingDispatches } from '../commit/waiting-dispatches.js';
+import type { JournalStats, NewDispatch } from '../journal.js';
+import { type JournalChanges, journalChanges } from '../journal-changes.js';
+import type { PostgresConnections, PostgresQuery } from './connections.js';
+import { dispatchesTable, insertAll, sendsTable, updatesTable } from './postgres-tables.js';
+import { WorkingRows } from './working-rows.js';
+
+/** The rows that the changes of a write look at. */
+export interface NeededRows {
+  readonly updates?: readonly string[];
+  readonly sends?: readonly string[];
+  /** It looks at all dead letters, and at the last number of a send. It gets a transaction of its own. */
+  readonly isOfDead?: boolean;
+}
+
+/** A transaction that several writes share. */
+export interface SharedTransaction {
+  readonly query: PostgresQuery;
+  readonly changes: JournalChanges;
+}
+
+interface Job {
+  readonly needs: NeededRows;
+  readonly run: (at: SharedTransaction) => unknown;
+  readonly done: (value: unknown) => void;
+  readonly failed: (error: unknown) => void;
+}
+
+type Outcome = { readonly value: unknown } | { readonly error: unknown };
+
+/** The parts of the batches of a journal. */
+export interface BatchOptions {
+  readonly clock: Clock;
+  readonly clean?: CleanText | undefined;
+  /**
+   * Checks within the transaction that this process may write, before anything is written.
+   *
+   * @returns the id of the transaction.
+   * @throws SluiceError (as a rejection) `journal-lost` if it may not.
+   */
+  readonly fence: (query: PostgresQuery) => Promise<string>;
+  /** The dispatches that go along with other writes, and the place that they are taken from within a transaction. */
+  readonly passengers?: {
+    readonly waiting: WaitingDispatches;
+    readonly taken: () => readonly NewDispatch[];
+  };
+  /** Milliseconds for which the end of a commit without an answer is asked for. */
+  readonly unknownForMs: number;
+}
+
+/** Writes of one transaction, at most, and the characters of dispatches that go along with them. */
+const mostWrites = 1_000;
+const passengerCharacters = 1024 * 1024;
+
+/** Milliseconds that a write may wait for another one, if nobody waits for it. */
+const laterMs = 100;
+
+/** Milliseconds between two questions for the end of a commit. */
+const askAgainMs = 100;
+
+/**
+ * Writes that come together, or while a transaction is under way, share the next transaction. Its statements are as many as it
+ * has kinds of rows: rows are locked and read by one statement a kind, changed in memory, and written by one statement a kind.
+ */
+export class PostgresBatches {
+  readonly #connections: PostgresConnections;
+  readonly #options: BatchOptions;
+  readonly #waiting: Job[] = [];
+  readonly #later: Job[] = [];
+  #laterTimer: TimerHandle | undefined;
+  #isCarrying = false;
+  #isClosed = false;
+  #running: Promise<void> | undefined;
+  #failure: SluiceError | undefined;
+  #commits = 0;
+  #commitMs = 0;
+
+  constructor(connections: PostgresConnections, options: BatchOptions) {
+    this.#connections = connections;
+    this.#options = options;
+  }
+
+  /** The reason why the last write was not kept; `undefined` if it was. */
+  get failure(): SluiceError | undefined {
+    return this.#failure;
+  }
+
+  /** The transactions so far, and the milliseconds that they took. */
+  stats(): Pick<JournalStats, 'commits' | 'commitMs'> {
+    return { commits: this.#commits, commitMs: this.#commitMs };
+  }
+
+  /** Runs a write in the next transaction. It may run again, if that was rolled back. @returns its result, once it is kept. */
+  write<T>(run: (at: SharedTransaction) => T | Promise<T>, needs: NeededRows = {}): Promise<T> {
+    this.#joinLater();
+    const kept = this.#add(this.#waiting, run, needs);
+    this.#start();
+    return kept;
+  }
+
+  /** Runs a write with the next one that somebody waits for, before it; within 100 ms if none comes. */
+  later<T>(run: (at: SharedTransaction) => T | Promise<T>): Promise<T> {
+    this.#laterTimer ??= this.#options.clock.setTimeout(() => this.hurry(), laterMs);
+    return this.#add(this.#later, run, {});
+  }
+
+  /** Runs the writes of `later` now. */
+  hurry(): void {
+    this.#joinLater();
+    if (this.#waiting.length > 0) this.#start();
+  }
+
+  /** Says that the dispatches have waited long enough. */
+  carry(): void {
+    this.#isCarrying = true;
+    this.#start();
+  }
+
+  /** Takes no more writes. Resolves when those before are written, or have failed. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await this.settled();
+  }
+
+  /** Resolves when all writes and dispatches so far are written, or have failed. */
+  async settled(): Promise<void> {
+    this.#joinLater();
+    this.carry();
+    while (this.#running !== undefined) await this.#running;
+  }
+
+  #add<T>(
+    list: Job[],
+    run: (at: SharedTransaction) => T | Promise<T>,
+    needs: NeededRows,
+  ): Promise<T> {
+    if (this.#isClosed)
+      return Promise.reject(hostError('database-closed', { path: this.#connections.address }));
+    return new Promise((resolve, failed) => {
+      list.push({ needs, run, failed, done: (value) => resolve(value as T) }); // it is what `run` gave
+    });
+  }
+
+  #joinLater(): void {
+    this.#waiting.push(...this.#later.splice(0));
+    if (this.#laterTimer !== undefined) this.#options.clock.clearTimeout(this.#laterTimer);
+    this.#laterTimer = undefined;
+  }
+
+  #start(): void {
+    this.#running ??= this.#run().finally(() => {
+      this.#running = undefined;
+      if (this.#waiting.length > 0 || this.#isDue()) this.#start(); // it came at the last moment
+    });
+  }
+
+  #isDue(): boolean {
+    return this.#isCarrying && this.#options.passengers?.waiting.waits() === true;
+  }
+
+  async #run(): Promise<void> {
+    await new Promise<void>((resolve) => setImmediate(resolve)); // what comes in one turn goes together
+    while (this.#waiting.length > 0 || this.#isDue()) {
+      const alone = this.#waiting.slice(0, mostWrites).findIndex(({ needs }) => needs.isOfDead);
+      await this.#commit(
+        this.#waiting.splice(0, alone < 0 ? mostWrites : Math.max(1, alone)),
+        true,
+      );
+    }
+    this.#isCarrying = false;
+  }
+
+  /** Writes some jobs. If their transaction fails, each is tried alone, so that it fails for a reason of its own. */
+  async #commit(jobs: readonly Job[], withPassengers: boolean): Promise<void> {
+    const waiting = withPassengers ? this.#options.passengers?.waiting : undefined;
+    const fromMs = this.#options.clock.monotonicMs();
+    try {
+      const outcomes = await this.#transaction(jobs, withPassengers);
+      this.#commits++;
+      this.#commitMs += this.#options.clock.monotonicMs() - fromMs;
+      this.#failure = undefined;
+      waiting?.written(true);
+      for (const [job, outcome] of outcomes)
+        if ('error' in outcome) job.failed(outcome.error);
+        else job.done(outcome.value);
+    } catch (error) {
+      this.#failure = isSluiceError(error) ? error : undefined;
+      waiting?.written(false);
+      const isOfAll = isSluiceError(error, 'database-io') || isSluiceError(error, 'journal-lost');
+      const isShared = jobs.length > 1 || waiting !== undefined;
+      if (isOfAll || !isShared) for (const { failed } of jobs) failed(error);
+      else for (const job of jobs) await this.#commit([job], false);
+    }
+  }
+
+  async #transaction(
+    jobs: readonly Job[],
+    withPassengers: boolean,
+  ): Promise<ReadonlyMap<Job, Outcome>> {
+    const { clean, clock, fence } = this.#options;
+    const passengers = withPassengers ? this.#options.passengers : undefined;
+    const outcomes = new Map<Job, Outcome>();
+    let id: string | undefined;
+    try {
+      await this.#connections.transaction(async (query) => {
+        const fenced = await fence(query);
+        const updates = new WorkingRows(updatesTable, clean);
+        const sends = new WorkingRows(sendsTable, clean);
+        const idsOf = (kind: 'updates' | 'sends') => jobs.flatMap(({ needs }) => needs[kind] ?? []);
+        const [updateIds, sendIds] = [idsOf('updates'), idsOf('sends')];
+        const ofDead = jobs.some(({ needs }) => needs.isOfDead);
+        let lastSend = 0;
+        if (ofDead) {
+          await updates.load(query, `event_id = ANY($1) OR state = 'dead'`, [updateIds]);
+          const [last] = await query('SELECT coalesce(max(seq), 0) AS seq FROM sluice_sends');
+          lastSend = Number(last?.['seq']);
+        } else if (updateIds.length > 0)
+          await updates.load(query, 'event_id = ANY($1)', [updateIds]);
+        if (sendIds.length > 0) await sends.load(query, 'send_id = ANY($1)', [sendIds]);
+        const dead = (reason?: string) =>
+          updates.all.filter(
+            (one) =>
+              one.state === 'dead' &&
+              (reason === undefined || (one.outcome === 'joined' && one.reason === reason)),
+          );
+        const changes = journalChanges({ updates, sends, dead, lastSend: () => lastSend }, clock);
+        for (const job of jobs)
+          try {
+            outcomes.set(job, { value: await job.run({ query, changes }) });
+          } catch (error) {
+            if (!isSluiceError(error) || error.code.startsWith('database-')) throw error;
+            outcomes.set(job, { error }); // it has written nothing
+          }
+        await updates.write(query);
+        await sends.write(query);
+        passengers?.waiting.write({ characters: passengerCharacters, isSpent: () => false });
+        await insertAll(query, dispatchesTable, passengers?.taken() ?? []);
+        id = fenced; // from here on it may be kept
+      });
+    } catch (error) {
+      const isUnknown = id !== undefined && isSluiceError(error, 'database-io');
+      if (id === undefined || !isUnknown || !(await this.#isCommitted(id))) throw error;
+    }
+    return outcomes;
+  }
+
+  /** Asks for the end of a transaction whose commit had no answer. */
+  async #isCommitted(id: string): Promise<boolean> {
+    const { clock, unknownForMs } = this.#options;
+    const untilMs = clock.monotonicMs() + unknownForMs;
+    while (clock.monotonicMs() < untilMs) {
+      try {
+        const sql = 'SELECT pg_xact_status($1::xid8) AS status';
+        const [row] = await this.#connections.query(sql, [id]);
+        if (row?.['status'] !== 'in progress') return row?.['status'] === 'committed';
+      } catch (error) {
+        if (!isSluiceError(error, 'database-io')) return false;
+      }
+      await new Promise<void>((resolve) => clock.setTimeout(resolve, askAgainMs));
+    }
+    return false;
+  }
+}

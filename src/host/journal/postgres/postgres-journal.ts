@@ -1,0 +1,168 @@
+import { type Clock, systemClock } from '../../../kernel/index.js';
+import { withoutSecrets } from '../../logging/without-secrets.js';
+import type { Store } from '../../transcript/store.js';
+import { WaitingDispatches } from '../commit/waiting-dispatches.js';
+import type { Journal, JournalReader, NewDispatch } from '../journal.js';
+import type { TendedJournal } from '../sqlite/open-journal.js';
+import type { PostgresConnections } from './connections.js';
+import { PostgresBatches } from './postgres-batches.js';
+import { withFailures } from './postgres-failure.js';
+import { postgresKeyValues, postgresValueReader } from './postgres-key-values.js';
+import { besideHost, PostgresLease } from './postgres-lease.js';
+import { postgresRecords } from './postgres-reader.js';
+import { sweepPostgres } from './postgres-retention.js';
+import { checkPostgresSchema } from './postgres-schema.js';
+import { postgresStore } from './postgres-store.js';
+import { postgresChanges } from './postgres-writes.js';
+
+/** The options of a journal in PostgreSQL. */
+export interface PostgresJournalOptions {
+  readonly clock?: Clock;
+  /** Texts that no record may quote, such as the secrets of a config (spec §20.8). */
+  readonly secrets?: readonly string[];
+  /** Milliseconds for which the end of an update or a send is kept, by default 7 days. */
+  readonly keepForMs?: number;
+  /** Milliseconds for which a host that is not heard of keeps the journal, by default 5 000. */
+  readonly leaseMs?: number;
+}
+
+/** A journal in PostgreSQL, and the sessions beside it. */
+export interface PostgresJournal extends Journal {
+  readonly store: Store;
+}
+
+/** The milliseconds of a lease, by default. */
+export const usualLeaseMs = 5_000;
+
+/**
+ * Opens the journal in a PostgreSQL, whose tables `sluice journal migrate` has made. One host at a time has it: another waits
+ * for one lease, and takes the journal over if it was not renewed. Writes that come together share a transaction.
+ *
+ * @param given is closed with the journal, and if it cannot be opened.
+ * @throws SluiceError (as a rejection) `journal-in-use`, `not-a-journal` or `database-...`.
+ * @example
+ * const journal = await openPostgresJournal(connect(process.env.DATABASE_URL));
+ * const host = createHost({ agents, channels, journal, store: journal.store });
+ */
+export async function openPostgresJournal(
+  given: PostgresConnections,
+  options: PostgresJournalOptions = {},
+): Promise<PostgresJournal> {
+  const { clock = systemClock, leaseMs = usualLeaseMs } = options;
+  const connections = withFailures(given);
+  const lease = new PostgresLease(connections, clock, leaseMs);
+  try {
+    await checkPostgresSchema(connections);
+    await lease.take();
+  } catch (error) {
+    await connections.close().catch(() => undefined);
+    throw error;
+  }
+  return journalOf(connections, lease, { ...options, clock, leaseMs });
+}
+
+function journalOf(
+  connections: PostgresConnections,
+  lease: PostgresLease,
+  options: PostgresJournalOptions & Required<Pick<PostgresJournalOptions, 'clock' | 'leaseMs'>>,
+): PostgresJournal {
+  const { clock, leaseMs, secrets = [], keepForMs } = options;
+  const clean = withoutSecrets(secrets);
+  let taken: NewDispatch[] = [];
+  const rows = {
+    add: (dispatches: readonly NewDispatch[]) => void taken.push(...dispatches),
+    rolledBack: () => {
+      taken = [];
+    },
+  };
+  const waiting = new WaitingDispatches(rows, clock, () => batches.carry(), clean);
+  const batches: PostgresBatches = new PostgresBatches(connections, {
+    ...{ clock, clean, unknownForMs: leaseMs },
+    fence: (query) => lease.fence(query),
+    passengers: { waiting, taken: () => taken.splice(0) },
+  });
+  lease.renewBy(batches);
+  const sweep = sweepPostgres(batches, clock, keepForMs);
+  const records = postgresRecords(connections);
+  const changes = postgresChanges(batches);
+  const counted = { accepted: 0, duplicates: 0 };
+  let touched = lease.touched;
+  const close = async (): Promise<void> => {
+    waiting.close();
+    sweep[Symbol.dispose]();
+    await batches.close();
+    await lease.release();
+    await connections.close();
+  };
+  let closed: Promise<void> | undefined;
+  return {
+    ...records,
+    ...changes,
+    outlivesHost: true,
+    store: postgresStore(connections, batches, clean),
+    keyValues: postgresKeyValues(connections, batches, () => clock.now()),
+    accept: async (update, isBegun) => {
+      const accepted = await changes.accept(update, isBegun);
+      counted[accepted.status === 'known' ? 'duplicates' : 'accepted']++;
+      return accepted;
+    },
+    dispatched: (dispatch) => waiting.add(dispatch),
+    dispatches: async (filter) => {
+      await batches.settled(); // some may still wait
+      return records.dispatches(filter);
+    },
+    changedOutside: () => {
+      const before = touched;
+      touched = lease.touched;
+      return touched !== before;
+    },
+    problem: () => lease.problem() ?? batches.failure,
+    stats: () => ({ ...counted, ...batches.stats(), ...waiting.stats() }),
+    close: () => (closed ??= close()),
+  };
+}
+
+/**
+ * Opens the journal in a PostgreSQL to read it. A host may use it meanwhile.
+ *
+ * @throws SluiceError (as a rejection) `not-a-journal` or `database-...`.
+ */
+export async function readPostgresJournal(
+  given: PostgresConnections,
+): Promise<JournalReader & AsyncDisposable> {
+  const connections = await checked(given);
+  const close = () => connections.close();
+  const keyValues = postgresValueReader(connections, () => systemClock.now());
+  return { ...postgresRecords(connections), keyValues, close, [Symbol.asyncDispose]: close };
+}
+
+/**
+ * Opens the journal in a PostgreSQL to look after its dead letters and its values, as `tendJournal` does with a file.
+ *
+ * @throws SluiceError (as a rejection) `not-a-journal` or `database-...`.
+ */
+export async function tendPostgresJournal(given: PostgresConnections): Promise<TendedJournal> {
+  const connections = await checked(given);
+  const clock = systemClock;
+  const options = { clock, fence: besideHost, unknownForMs: usualLeaseMs };
+  const batches = new PostgresBatches(connections, options);
+  const { retry, purge } = postgresChanges(batches);
+  const keyValues = postgresKeyValues(connections, batches, () => clock.now());
+  const close = async (): Promise<void> => {
+    await batches.close();
+    await connections.close();
+  };
+  const records = postgresRecords(connections);
+  return { ...records, keyValues, retry, purge, close, [Symbol.asyncDispose]: close };
+}
+
+async function checked(given: PostgresConnections): Promise<PostgresConnections> {
+  const connections = withFailures(given);
+  try {
+    await checkPostgresSchema(connections);
+    return connections;
+  } catch (error) {
+    await connections.close().catch(() => undefined);
+    throw error;
+  }
+}

@@ -1,0 +1,90 @@
+import {
+  type DispatchFilter,
+  type DispatchRecord,
+  defaultLimit,
+  isOneOf,
+  type JournalReader,
+  openUpdates,
+} from '../journal.js';
+import { mostCounted } from '../journal-counts.js';
+import type { RowFilter } from '../rows/journal-rows.js';
+import { isNotEnded, isOpenSend, isOpenUpdate } from '../rows/journal-schema.js';
+import { wayKinds } from '../way-kinds.js';
+import type { PostgresConnections, PostgresValue } from './connections.js';
+import {
+  dispatchesTable,
+  fieldsOf,
+  type PostgresTable,
+  recordOf,
+  sendsTable,
+  updatesTable,
+} from './postgres-tables.js';
+
+/** The kind of a record of the dispatches, as an expression. */
+const kindOfRow = `CASE WHEN omitted IN (${wayKinds.map((kind) => `'${kind}'`).join(', ')})
+  THEN omitted ELSE 'dispatch' END`;
+
+/** Reads the records of a journal in PostgreSQL. */
+export function postgresRecords({
+  query,
+}: PostgresConnections): Omit<JournalReader, 'keyValues' | 'close'> {
+  return {
+    updates: (filter = {}) => read(updatesTable, filter),
+    sends: (filter = {}) => read(sendsTable, filter),
+    dispatches: async (filter = {}) => {
+      const records = await read(dispatchesTable, { kinds: ['dispatch'], ...filter });
+      return records.map((one): DispatchRecord => ({ ...one, sessionId: one.sessionId ?? null })); // null is a value of this field
+    },
+    counts: async () => ({
+      updates: { accepted: 0, handling: 0, dead: 0, ...(await count(updatesTable, isNotEnded)) },
+      sends: { prepared: 0, sending: 0, ...(await count(sendsTable, isOpenSend)) },
+    }),
+  };
+
+  async function count<Record>(
+    { name }: PostgresTable<Record>,
+    condition: string,
+  ): Promise<globalThis.Record<string, number>> {
+    const states = `SELECT state FROM ${name} WHERE ${condition} LIMIT ${mostCounted}`;
+    const rows = await query(
+      `SELECT state, count(*) AS rows FROM (${states}) AS counted GROUP BY state`,
+    );
+    return Object.fromEntries(rows.map((row) => [String(row['state']), Number(row['rows'])]));
+  }
+
+  async function read<Record>(
+    table: PostgresTable<Record>,
+    filter: RowFilter & Pick<DispatchFilter, 'kinds'>,
+  ): Promise<readonly Record[]> {
+    const { eventId, correlationId, sinceMs, afterSeq, withinLast, limit = defaultLimit } = filter;
+    const { family, lane, states, kinds, withoutBody = false } = filter;
+    const values: (PostgresValue | readonly PostgresValue[])[] = [];
+    const conditions = ['true'];
+    const where = (
+      condition: (at: string) => string,
+      value: PostgresValue | readonly PostgresValue[] | undefined,
+    ): void => {
+      if (value !== undefined) conditions.push(condition(`$${values.push(value)}`));
+    };
+    where((at) => `${table.idColumn} = ${at}`, eventId);
+    where((at) => `${table.correlationColumn} = ${at}`, correlationId);
+    where((at) => `${table.timeColumn} >= ${at}`, sinceMs);
+    where((at) => `seq > ${at}`, afterSeq);
+    where((at) => `seq > (SELECT max(seq) FROM ${table.name}) - ${at}`, withinLast);
+    where((at) => `family = ${at}`, family);
+    where((at) => `lane = ${at}`, lane);
+    where((at) => `state = ANY(${at})`, states);
+    where((at) => `${kindOfRow} = ANY(${at})`, kinds);
+    if (table.kind === 'updates' && states?.includes('ended') === false)
+      conditions.push(isNotEnded); // in the words of an index
+    if (table.kind === 'updates' && states?.every((state) => isOneOf(openUpdates, state)))
+      conditions.push(isOpenUpdate);
+    const most = Math.max(0, Math.trunc(limit));
+    const rows = await query(
+      `SELECT ${fieldsOf(table, withoutBody)} FROM ${table.name}
+        WHERE ${conditions.join(' AND ')} ORDER BY seq LIMIT ${most}`,
+      values,
+    );
+    return rows.map((row) => recordOf(table, row));
+  }
+}

@@ -1,0 +1,25 @@
+import type { TestProject } from 'vitest/node';
+import { connect } from '../../extensions/postgres/src/index.js';
+import { migratePostgres } from '../../src/host/internal.js';
+import { installPostgres, PostgresServer } from '../support/postgres-server.js';
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    /** The address of a server, whose database `journal_template` has the tables of a journal. */
+    postgresUrl: string;
+  }
+}
+
+/** Starts a server for all files, and makes the tables once. */
+export default async function setUp({ provide }: TestProject): Promise<() => Promise<void>> {
+  installPostgres();
+  const server = await PostgresServer.start();
+  const admin = connect(server.url());
+  await admin.query('CREATE DATABASE journal_template');
+  await admin.close();
+  const template = connect(server.url('journal_template'));
+  await migratePostgres(template);
+  await template.close();
+  provide('postgresUrl', server.url());
+  return () => server[Symbol.asyncDispose]();
+}

@@ -1,0 +1,306 @@
+import { describe, expect, it } from 'vitest';
+import { connect } from '../../extensions/postgres/src/index.js';
+import {
+  openPostgresJournal,
+  type PostgresConnections,
+  type PostgresJournal,
+} from '../../src/host/index.js';
+import {
+  migratePostgres,
+  readPostgresJournal,
+  tendPostgresJournal,
+} from '../../src/host/internal.js';
+import { virtualClock } from '../../src/testing/index.js';
+import { anUpdate, aSend, settableClock } from '../host/journal/journal-contract.js';
+import { hostLab } from '../support/host-lab.js';
+import { PostgresServer } from '../support/postgres-server.js';
+import { newDatabase } from './databases.js';
+
+const patiently = { timeout: 60_000, interval: 10 };
+
+const idsOf = async ({ updates }: Pick<PostgresJournal, 'updates'>) =>
+  (await updates()).map(({ eventId }) => eventId);
+
+/** A journal whose lease nobody renews, as that of a host that sleeps. */
+const sleeping = (url: string, leaseMs = 200) =>
+  openPostgresJournal(connect(url), { leaseMs, clock: virtualClock() });
+
+/** Connections that count their statements, and lose a commit when they are told to. */
+function fragile(url: string) {
+  const inner = connect(url);
+  const lost = () => Object.assign(new Error('the connection was lost'), { code: 'ECONNRESET' });
+  let statements = 0;
+  let losing: 'no' | 'before the commit' | 'after the commit' = 'no';
+  const connections: PostgresConnections = {
+    ...inner,
+    transaction: async (work) => {
+      const now = losing;
+      losing = 'no';
+      const result = await inner.transaction(async (query) => {
+        const made = await work((sql, values) => {
+          statements++;
+          return query(sql, values);
+        });
+        if (now === 'before the commit') throw lost();
+        return made;
+      });
+      if (now === 'after the commit') throw lost();
+      return result;
+    },
+  };
+  return {
+    connections,
+    lose: (when: typeof losing) => {
+      losing = when;
+    },
+    statementsOf: async (work: () => Promise<unknown>) => {
+      statements = 0;
+      await work();
+      return statements;
+    },
+  };
+}
+
+describe('the tables of a journal in PostgreSQL', () => {
+  it('are made once, also by two at once (durability §11.1)', async () => {
+    const url = await newDatabase('template1');
+    await expect(openPostgresJournal(connect(url))).rejects.toMatchObject({
+      code: 'not-a-journal',
+      message: expect.stringContaining('sluice journal migrate'),
+    });
+    const connections = connect(url);
+    const made = await Promise.all([migratePostgres(connections), migratePostgres(connections)]);
+    expect(made.map(({ from }) => from).sort()).toEqual([0, 1]);
+    await connections.close();
+    const journal = await openPostgresJournal(connect(url));
+    await journal.accept(anUpdate('a'));
+    await journal.close();
+  });
+
+  it('of a newer version are refused (durability §11.1)', async () => {
+    const url = await newDatabase();
+    const connections = connect(url);
+    await connections.query('UPDATE sluice_journal SET version = 2');
+    const refused = {
+      code: 'not-a-journal',
+      message: expect.stringContaining('its tables have version 2'),
+    };
+    await expect(migratePostgres(connections)).rejects.toMatchObject(refused);
+    await expect(openPostgresJournal(connect(url))).rejects.toMatchObject(refused);
+    await expect(readPostgresJournal(connect(url))).rejects.toMatchObject(refused);
+    await connections.close();
+  });
+});
+
+describe('the lease of a journal in PostgreSQL', () => {
+  it('keeps a second host out as long as the first renews it (durability §11.2)', async () => {
+    const url = await newDatabase();
+    const first = await openPostgresJournal(connect(url), { leaseMs: 500 });
+    await expect(openPostgresJournal(connect(url), { leaseMs: 500 })).rejects.toMatchObject({
+      code: 'journal-in-use',
+    });
+    await first.accept(anUpdate('a'));
+    await first.close();
+    const second = await openPostgresJournal(connect(url)); // given back: it need not end
+    expect(await idsOf(second)).toEqual(['a']);
+    await second.close();
+  });
+
+  it('ends by the clock of the database, and then an old host writes nothing more (durability §11.3)', async () => {
+    const url = await newDatabase();
+    const first = await sleeping(url);
+    await first.accept(anUpdate('a'), true);
+    const second = await openPostgresJournal(connect(url), { leaseMs: 200 });
+    const lost = { code: 'journal-lost' };
+    for (const write of [
+      () => first.accept(anUpdate('b')),
+      () => first.prepare(aSend('s', { correlationId: 'a' })),
+      () => first.endUpdate('a', { isDead: false, outcome: 'answered' }),
+      () => first.store.appendMessage('s1', { role: 'user', content: 'late' }),
+      () =>
+        first.keyValues.write('acme', 'k', { body: '1' }, { quota: { maxKeys: 9, maxBytes: 99 } }),
+    ])
+      await expect(write()).rejects.toMatchObject(lost);
+    expect(first.problem()).toMatchObject(lost);
+    expect(await second.updates()).toMatchObject([{ eventId: 'a', state: 'handling' }]);
+    expect(await second.sends()).toEqual([]);
+    expect(await second.store.readTranscript('s1')).toEqual([]);
+    expect(await second.keyValues.namespaces()).toEqual([]);
+    expect(await second.begin('a')).toBe(2);
+    await first.close(); // takes nothing away from the other
+    await second.accept(anUpdate('c'));
+    expect(second.problem()).toBeUndefined();
+    await second.close();
+  });
+
+  it('is counted by the host from before its renewal was sent, whatever its time of day is (durability §11.4)', async () => {
+    const url = await newDatabase();
+    const clock = settableClock();
+    const { connections } = fragile(url);
+    let isAway = false;
+    const away = () => Promise.reject(Object.assign(new Error('away'), { code: 'ECONNREFUSED' }));
+    const journal = await openPostgresJournal(
+      {
+        ...connections,
+        transaction: (work) => (isAway ? away() : connections.transaction(work)),
+      },
+      { clock, leaseMs: 1_000 },
+    );
+    clock.set(-86_400_000);
+    expect(journal.problem()).toBeUndefined();
+    clock.set(2 * 86_400_000);
+    expect(journal.problem()).toBeUndefined();
+    isAway = true;
+    await clock.advance(1_000);
+    await expect.poll(() => journal.problem(), patiently).toMatchObject({ code: 'database-io' });
+    isAway = false;
+    await expect
+      .poll(async () => {
+        await clock.advance(200);
+        return journal.problem();
+      }, patiently)
+      .toBeUndefined();
+    await journal.close();
+  });
+});
+
+describe('the writes of a journal in PostgreSQL', () => {
+  it('that come together take as many statements as few of them (durability §11.5)', async () => {
+    const { connections, statementsOf } = fragile(await newDatabase());
+    const journal = await openPostgresJournal(connections, { clock: virtualClock() });
+    const ids = Array.from({ length: 200 }, (_, at) => `u-${at}`);
+    const accepted = await statementsOf(() =>
+      Promise.all(ids.map((id) => journal.accept(anUpdate(id)))),
+    );
+    expect(accepted).toBeLessThanOrEqual(4);
+    const others = await statementsOf(() =>
+      Promise.all(
+        ids.flatMap((id) => [
+          journal.begin(id),
+          journal.prepare(aSend(`${id}.1`, { correlationId: id }), true),
+          journal.endSend(`${id}.1`, { state: 'sent' }),
+          journal.endUpdate(id, { isDead: false, outcome: 'answered' }),
+        ]),
+      ),
+    );
+    expect(others).toBeLessThanOrEqual(6);
+    expect((await journal.updates({ states: ['ended'] })).length).toBe(200);
+    expect((await journal.sends({ states: ['sent'] })).length).toBe(200);
+    const seqs = (await journal.updates()).map(({ eventId }) => eventId);
+    expect(seqs).toEqual(ids); // in the order of the calls
+    await journal.close();
+  });
+
+  it('fail alone if the database refuses one of them (durability §11.5)', async () => {
+    const journal = await openPostgresJournal(connect(await newDatabase()));
+    const bad = anUpdate('bad', { channel: undefined as never });
+    const taken = await Promise.allSettled(
+      [anUpdate('a'), bad, anUpdate('b')].map((update) => journal.accept(update)),
+    );
+    expect(taken.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
+    expect(taken[1]).toMatchObject({ reason: { code: 'database-constraint' } });
+    expect(await idsOf(journal)).toEqual(['a', 'b']);
+    await journal.close();
+  });
+
+  it.each(['after the commit', 'before the commit'] as const)(
+    'whose commit has no answer are asked for by their id: lost %s (durability §11.7)',
+    async (when) => {
+      const { connections, lose } = fragile(await newDatabase());
+      const journal = await openPostgresJournal(connections, { leaseMs: 60_000 });
+      lose(when);
+      const accepted = await journal.accept(anUpdate('a')).catch(({ code }) => ({ code }));
+      const isKept = when === 'after the commit';
+      expect(accepted).toEqual(isKept ? { status: 'accepted' } : { code: 'database-io' });
+      expect(await idsOf(journal)).toEqual(isKept ? ['a'] : []);
+      await journal.close();
+    },
+  );
+
+  it('are kept without secrets, and without characters that the database has not (durability §4.5, durability §11.8)', async () => {
+    const url = await newDatabase();
+    const journal = await openPostgresJournal(connect(url), { secrets: ['hunter22'] });
+    await journal.accept(anUpdate('a', { body: '{"text":"it is hunter22"}' }));
+    await journal.prepare(aSend('s', { correlationId: 'a', body: '{"content":"hunter22"}' }));
+    await journal.store.appendMessage('s1', { role: 'user', content: 'hunter22' });
+    await journal.endUpdate('a', { isDead: true, outcome: 'failed', reason: 'a\u0000 hunter22' });
+    expect(await journal.updates()).toMatchObject([
+      { body: '{"text":"it is [secret]"}', reason: 'a\ufffd [secret]' },
+    ]);
+    expect(await journal.sends()).toMatchObject([{ body: '{"content":"[secret]"}' }]);
+    expect(await journal.store.readTranscript('s1')).toMatchObject([{ content: '[secret]' }]);
+    await journal.close();
+  });
+
+  it('of a command beside the host are seen with its next renewal (durability §11.10)', async () => {
+    const url = await newDatabase();
+    const journal = await openPostgresJournal(connect(url), { leaseMs: 500 });
+    await journal.accept(anUpdate('a'));
+    await journal.endUpdate('a', { isDead: true, outcome: 'failed' });
+    expect(journal.changedOutside()).toBe(false);
+    const beside = await tendPostgresJournal(connect(url));
+    expect(await beside.retry('a')).toBe(true);
+    await expect.poll(() => journal.changedOutside(), patiently).toBe(true);
+    expect(journal.changedOutside()).toBe(false);
+    await journal.endUpdate('a', { isDead: true, outcome: 'failed' });
+    expect(await beside.purge()).toBe(1);
+    await beside.close();
+    await journal.close();
+  });
+
+  it('that ended long ago are dropped, and nothing that is open or dead (durability §11.9)', async () => {
+    const url = await newDatabase();
+    const clock = settableClock();
+    const first = await openPostgresJournal(connect(url), { clock });
+    for (const id of ['open', 'dead', 'ended']) {
+      await first.accept(anUpdate(id));
+      await first.prepare(aSend(`${id}.1`, { correlationId: id }), true);
+      await first.endSend(`${id}.1`, { state: 'sent' });
+    }
+    await first.endUpdate('dead', { isDead: true, outcome: 'failed' });
+    await first.endUpdate('ended', { isDead: false, outcome: 'answered' });
+    await first.close();
+    clock.set(8 * 86_400_000);
+    const second = await openPostgresJournal(connect(url), { clock });
+    await expect.poll(() => idsOf(second), patiently).toEqual(['open', 'dead']);
+    expect((await second.sends()).map(({ sendId }) => sendId)).toEqual(['open.1', 'dead.1']);
+    await second.close();
+  });
+});
+
+describe('a host on PostgreSQL', () => {
+  it('answers, and the next host goes on with what it left (durability §9.1, durability §11.2)', async () => {
+    const url = await newDatabase();
+    const first = await openPostgresJournal(connect(url));
+    {
+      await using lab = await hostLab({ journal: first, store: first.store });
+      expect(await lab.say('hello')).toMatchObject({ status: 'answered' });
+      expect(lab.texts()).toEqual(['hello']);
+    }
+    await first.close().catch(() => undefined); // the host has closed it
+    const second = await openPostgresJournal(connect(url));
+    expect(await second.updates()).toMatchObject([{ state: 'ended', outcome: 'answered' }]);
+    expect(await second.sends()).toMatchObject([{ state: 'sent' }]);
+    await second.close();
+  });
+
+  it('takes nothing in while the database is away, and goes on when it is back (durability §11.6)', async () => {
+    await using server = await PostgresServer.start();
+    const connections = connect(server.url());
+    await migratePostgres(connections);
+    const journal = await openPostgresJournal(connections, { leaseMs: 500 });
+    await journal.accept(anUpdate('a'));
+    for (const signal of ['SIGQUIT', 'SIGINT'] as const) {
+      await server.halt(signal);
+      await expect(journal.accept(anUpdate(`lost ${signal}`))).rejects.toMatchObject({
+        code: 'database-io',
+      });
+      expect(journal.problem()).toMatchObject({ code: 'database-io' });
+      await server.run();
+      await expect.poll(() => journal.problem(), patiently).toBeUndefined();
+      await journal.accept(anUpdate(signal));
+    }
+    expect(await idsOf(journal)).toEqual(['a', 'SIGQUIT', 'SIGINT']);
+    await journal.close();
+  });
+});

@@ -1,0 +1,143 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { chownSync, existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
+import { homedir, tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+const major = 15;
+const system = `/usr/lib/postgresql/${major}/bin`;
+const cache = join(
+  process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache'),
+  'sluice-ci',
+  `postgresql-${major}`,
+);
+
+/** An unprivileged user: the server refuses root. */
+const nobody = 65_534;
+const asUser = process.getuid?.() === 0 ? { uid: nobody, gid: nobody } : undefined;
+
+/** The programs of a PostgreSQL, and the environment that they run in. */
+interface PostgresPrograms {
+  readonly bin: string;
+  readonly env: NodeJS.ProcessEnv;
+}
+
+/** Finds PostgreSQL: that of the machine, or the unpacked packages of Debian. */
+export function findPostgres(): PostgresPrograms | undefined {
+  const env = { PATH: process.env['PATH'], LANG: 'C.UTF-8', TZ: 'UTC' };
+  if (existsSync(join(system, 'postgres'))) return { bin: system, env };
+  const bin = join(cache, system);
+  if (!existsSync(join(bin, 'postgres'))) return undefined;
+  const lib = join(
+    cache,
+    'usr/lib',
+    `${process.arch === 'arm64' ? 'aarch64' : 'x86_64'}-linux-gnu`,
+  );
+  return { bin, env: { ...env, LD_LIBRARY_PATH: lib } };
+}
+
+/** Downloads and unpacks the packages of Debian, with the libraries that the programs load. Nothing is installed, no service starts. */
+export function installPostgres(): void {
+  if (findPostgres() !== undefined) return;
+  const staging = `${cache}-${process.pid}`;
+  rmSync(staging, { recursive: true, force: true });
+  mkdirSync(staging, { recursive: true });
+  const name = `postgresql-${major}`;
+  const run = (command: string, args: readonly string[]): string => {
+    const { status, stdout, stderr } = spawnSync(command, args, { cwd: staging, encoding: 'utf8' });
+    if (status === 0) return stdout;
+    throw new Error(`${command} ${args.join(' ')}: ${stderr}`);
+  };
+  const only = ['recommends', 'suggests', 'conflicts', 'breaks', 'replaces', 'enhances'];
+  const closure = run('apt-cache', [
+    ...['depends', '--recurse', ...only.map((kind) => `--no-${kind}`), name],
+  ]);
+  const libraries = [...new Set(closure.match(/^lib\S+/gm))].filter(
+    (library) => !/^lib(c6|gcc|perl|llvm|z3)/.test(library) && !library.includes(':'),
+  );
+  run('apt-get', ['download', name, `postgresql-client-${major}`, ...libraries]);
+  run('sh', ['-c', 'for one in *.deb; do dpkg -x "$one" . && rm "$one"; done']);
+  rmSync(cache, { recursive: true, force: true });
+  renameSync(staging, cache);
+}
+
+/** A PostgreSQL that runs for tests: on a socket in a temporary folder, with its data on the disk. */
+export class PostgresServer {
+  readonly #programs: PostgresPrograms;
+  readonly #folder: string;
+  readonly #options: readonly string[];
+  #process: ChildProcess | undefined;
+
+  private constructor(programs: PostgresPrograms, folder: string, options: readonly string[]) {
+    this.#programs = programs;
+    this.#folder = folder;
+    this.#options = options;
+  }
+
+  /** @throws Error if there is no PostgreSQL: `npm run test:postgres` fetches one. */
+  static async start(options: readonly string[] = []): Promise<PostgresServer> {
+    const programs = findPostgres();
+    if (programs === undefined) throw new Error('there is no PostgreSQL: run installPostgres()');
+    const folder = mkdtempSync(join(tmpdir(), 'sluice-pg-'));
+    if (asUser !== undefined) chownSync(folder, asUser.uid, asUser.gid);
+    const made = spawnSync(
+      join(programs.bin, 'initdb'),
+      [
+        ...['-D', join(folder, 'data'), '-U', 'sluice', '-A', 'trust', '-E', 'UTF8'],
+        ...['--locale=C.UTF-8', '--no-sync', '--no-instructions'],
+      ],
+      { ...asUser, env: programs.env, cwd: folder, encoding: 'utf8' },
+    );
+    if (made.status !== 0) throw new Error(`initdb: ${made.stderr}`);
+    const server = new PostgresServer(programs, folder, options);
+    await server.run();
+    return server;
+  }
+
+  /** The address of one of its databases. */
+  url(database = 'postgres'): string {
+    return `postgres://sluice@localhost/${database}?host=${encodeURIComponent(this.#folder)}`;
+  }
+
+  /** Starts it, again after it was stopped. */
+  async run(): Promise<void> {
+    const child = spawn(
+      join(this.#programs.bin, 'postgres'),
+      [
+        ...['-D', join(this.#folder, 'data'), '-k', this.#folder, '-c', 'listen_addresses='],
+        ...['-c', 'fsync=on', '-c', 'max_connections=50', ...this.#options],
+      ],
+      {
+        ...asUser,
+        env: this.#programs.env,
+        cwd: this.#folder,
+        stdio: ['ignore', 'ignore', 'pipe'],
+      },
+    );
+    this.#process = child;
+    let log = '';
+    await new Promise<void>((resolve, reject) => {
+      child.stderr.on('data', (part: Buffer) => {
+        log += part.toString();
+        if (log.includes('ready to accept connections')) resolve();
+      });
+      child.once('exit', () => reject(new Error(`postgres ended: ${log}`)));
+    });
+    child.stderr.removeAllListeners('data').resume();
+  }
+
+  /** Stops it: at once by `SIGQUIT`, which loses what is under way, or by `SIGINT`, which ends its connections. */
+  async halt(signal: 'SIGINT' | 'SIGQUIT' = 'SIGINT'): Promise<void> {
+    const child = this.#process;
+    this.#process = undefined;
+    if (child === undefined || child.exitCode !== null) return;
+    const ended = once(child, 'exit');
+    child.kill(signal);
+    await ended;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.halt('SIGQUIT');
+    rmSync(this.#folder, { recursive: true, force: true });
+  }
+}
