@@ -25,6 +25,14 @@ interface Expected {
   readonly mayHaveRun?: boolean;
 }
 
+/** A question that a host has left. */
+interface Left {
+  readonly id: string;
+  readonly state: string;
+  /** It is not with its channel: the next host asks it. */
+  readonly isUnsent?: boolean;
+}
+
 const expected: Readonly<Record<(typeof approvalPoints)[number], Expected>> = {
   kept: { state: 'pending', ran: [0, 1], asksAnew: 1 },
   asked: { state: 'pending', ran: [0, 1], asksAnew: 0 },
@@ -49,15 +57,16 @@ it.each(killRounds(points, rounds))(
       const path = join(folder.path, 'sluice.db');
       const file = join(folder.path, 'ran.txt');
       await killedAt(program, path, file, point, how);
-      const { rows } = await readLeft<{ id: string; state: string }>(path, '/approvals/');
-      const [{ id, state } = { id: '', state: 'gone' }] = rows;
+      const { rows } = await readLeft<Left>(path, '/approvals/');
+      const [{ id, state, isUnsent = false } = { id: '', state: 'gone' }]: readonly Left[] = rows;
       const before = linesOf(file);
       expect(rows.length).toBeLessThanOrEqual(1);
       // `used` is on the disk before the tool runs
       if (state !== 'used' && state !== 'gone') expect(before).toBe(0);
       const answer = point === 'denied' ? 'deny' : 'allow';
       const next = await approvalHost({ path, file, answer });
-      if (point !== 'kept') await next.press(id); // its provider brings again what it has brought
+      // its provider brings again what it has brought: a host that was killed late may have asked after all
+      if (!isUnsent) await next.press(id);
       while (!(await next.isIdle())) await wait(5);
       const asked = next.questions().map(({ content }) => content);
       await next.stop();
