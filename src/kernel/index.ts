@@ -63,6 +63,7 @@ export { type Deferred, deferred } from './value/deferred.js';
 export { type DefinedFields, definedFields } from './value/defined-fields.js';
 export { type Fields, fieldsOf, isFields } from './value/fields.js';
 export { freezePlain } from './value/freeze.js';
+export { getOrMake } from './value/get-or-make.js';
 export { inertJson, inertText } from './value/inert-text.js';
 export { didYouMean, nearest } from './value/nearest.js';
 export { oneLine } from './value/one-line.js';

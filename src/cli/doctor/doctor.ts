@@ -61,10 +61,7 @@ export function addDoctor(command: Command, shell: Shell, done: (code: ExitCode)
 }
 
 async function doctor(options: DoctorOptions, shell: Shell): Promise<ExitCode> {
-  const findings: Finding[] = [versions(shell)];
-  const settings = await settingsOrFindings(options, shell);
-  if (isFindings(settings)) findings.push(...settings);
-  else findings.push(...(await examine(settings, shell)));
+  const findings = [versions(shell), ...(await found(options, shell))];
   const { palettes, width } = shell;
   shell.stdout.lines(
     options.json === true
@@ -74,27 +71,22 @@ async function doctor(options: DoctorOptions, shell: Shell): Promise<ExitCode> {
   return findings.some(({ severity }) => severity === 'error') ? exitCodes.failed : exitCodes.ok;
 }
 
-function isFindings(settings: Settings | readonly Finding[]): settings is readonly Finding[] {
-  return Array.isArray(settings);
-}
-
 function versions({ version }: Shell): Finding {
   const { versions: of, platform, arch } = process;
   return findingsOf('versions').ok(`sluice ${version} on Node ${of.node}, ${platform} ${arch}`);
 }
 
-/** Reads the settings; if they cannot be read, returns every reason as a finding. */
-async function settingsOrFindings(
-  options: DoctorOptions,
-  shell: Shell,
-): Promise<Settings | readonly Finding[]> {
+/** Reads the settings, and examines all that they name; if they cannot be read, every reason is a finding. */
+async function found(options: DoctorOptions, shell: Shell): Promise<readonly Finding[]> {
+  let settings: Settings;
   try {
-    return await readSettings(options, shell);
+    settings = await readSettings(options, shell);
   } catch (thrown) {
     if (!(thrown instanceof CommandError)) throw thrown;
     const problems = thrown instanceof ConfigError ? thrown.each : [thrown];
     return problems.map((one) => findingsOf('config').thrown(one));
   }
+  return examine(settings, shell);
 }
 
 /** Lays the findings out for people: the errors come last, nearest to the prompt. */

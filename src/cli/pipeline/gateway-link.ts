@@ -3,37 +3,27 @@ import { dirname } from 'node:path';
 import { loadDeviceIdentity, OpenClawClient } from '../../gateway/index.js';
 import { definedFields, type Logger } from '../../kernel/index.js';
 import type { GatewaySetting } from '../settings/gateway-setting.js';
+import type { Shell } from '../shell/shell.js';
 
-/** The parts of a command that a connection to a gateway is made with. */
-export interface GatewayLinkOptions {
-  readonly logger: Logger;
-  /** The version that the gateway is told. */
-  readonly version: string;
-  /** Ends the wait when it aborts. */
-  readonly stop: AbortSignal;
-  /** Milliseconds that the gateway has to let the command in, by default 10,000. */
-  readonly timeoutMs?: number;
-}
-
-/** The one connection of a command to an OpenClaw gateway. */
-export interface GatewayLink extends AsyncDisposable {
-  /**
-   * Returns the client, connected. A gateway that cannot be reached when the command starts is an error; after that the
-   * client connects again by itself.
-   *
-   * @throws SluiceError `bad-client-option`, `bad-device-key` or `gateway-unreachable`.
-   */
-  client(): Promise<OpenClawClient>;
-}
-
-/** Makes the link of a command: it connects when the first agent needs it. */
+/**
+ * Makes the one connection of a command to an OpenClaw gateway: it connects when the first agent needs it.
+ *
+ * @param timeoutMs milliseconds that the gateway has to let the command in.
+ */
 export function gatewayLink(
   { url, token, password, device }: GatewaySetting,
-  { logger, version, stop, timeoutMs = 10_000 }: GatewayLinkOptions,
-): GatewayLink {
+  { logger, version, stop }: Pick<Shell, 'version' | 'stop'> & { readonly logger: Logger },
+  timeoutMs = 10_000,
+) {
   let client: OpenClawClient | undefined;
   return {
-    client: async () => {
+    /**
+     * Returns the client, connected. A gateway that cannot be reached when the command starts is an error; after that the
+     * client connects again by itself.
+     *
+     * @throws SluiceError `bad-client-option`, `bad-device-key` or `gateway-unreachable`.
+     */
+    client: async (): Promise<OpenClawClient> => {
       if (client !== undefined) return client;
       await mkdir(dirname(device), { recursive: true, mode: 0o700 });
       client = new OpenClawClient({

@@ -5,30 +5,19 @@ import type { Settings } from '../settings/settings.js';
 
 /** Names the bounds of the config as the host does. */
 export function hostBounds(settings: Settings) {
-  const {
-    budgets,
-    ingress,
-    lanes,
-    session,
-    failureText,
-    cancelText,
-    channels,
-    approvals,
-    roles,
-    secrets,
-  } = settings;
+  const { lanes } = settings;
   return definedFields({
-    roles,
-    session,
-    failureText,
-    cancelText,
-    startOnly: channels,
-    sendTimeoutMs: budgets.sendTimeoutMs,
-    ingress,
+    roles: settings.roles,
+    session: settings.session,
+    failureText: settings.failureText,
+    cancelText: settings.cancelText,
+    startOnly: settings.channels,
+    sendTimeoutMs: settings.budgets.sendTimeoutMs,
+    ingress: settings.ingress,
     maxRunning: lanes.maxRunning,
     laneCapacity: lanes.capacity,
     capacity: lanes.total,
     whenLaneFull: lanes.whenFull,
-    approvals: { ...approvals, clean: withoutSecrets(secrets) },
+    approvals: { ...settings.approvals, clean: withoutSecrets(settings.secrets) },
   }) satisfies Partial<HostOptions>;
 }

@@ -11,11 +11,6 @@ import type { Settings } from './settings.js';
 
 const levels = ['debug', 'info', 'warn', 'error'] as const satisfies readonly LogLevel[];
 
-/** A log that is open. */
-export interface OpenLog extends AsyncDisposable {
-  readonly logger: Logger;
-}
-
 /**
  * Opens the log that the settings ask for: lines for people or lines of JSON on stderr, or a file. The shell's stderr
  * takes secrets out.
@@ -26,7 +21,7 @@ export function openLog(
   { logging, config, workspaceDir, secrets }: Settings,
   { stderr, stdout }: Pick<Shell, 'stderr' | 'stdout'>,
   { level: usual, debug }: { readonly level: LogLevel; readonly debug: boolean },
-): OpenLog {
+): AsyncDisposable & { readonly logger: Logger } {
   const { format = 'text', file } = logging;
   const level = debug
     ? 'debug'

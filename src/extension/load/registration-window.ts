@@ -88,13 +88,16 @@ export function openRegistration(
   /** Those that the contributions need besides their classes. */
   const needed = new Set<string>();
   let open = true;
+  const mustBeOpen = (what: string, who: object = {}): void => {
+    if (!open) throw extensionError('setup-ended', { extensionId, ...who, what });
+  };
 
   const register =
     (verb: keyof Registering, name: HandlerClass) =>
     (family: string, id: string, ...rest: readonly unknown[]): void => {
       const who = { extensionId, contributionId: String(id), family: String(family) };
       const what = `${extensionId}/${who.contributionId}: api.${verb}("${who.family}")`;
-      if (!open) throw extensionError('setup-ended', { ...who, what });
+      mustBeOpen(what, who);
       const [options, handler] = rest.length < 2 ? [undefined, rest[0]] : rest;
       const problem = optionsProblem(options);
       if (problem !== undefined) throw extensionError('bad-options', { ...who, problem });
@@ -110,10 +113,8 @@ export function openRegistration(
       veto: register('veto', 'veto'),
       resolve: register('resolve', 'resolver'),
       provide: (kind, value) => {
-        const given = { kind, value };
-        const what = `${extensionId}: api.provide("${String(kind)}")`;
-        if (!open) throw extensionError('setup-ended', { extensionId, what });
-        provisions.push(given);
+        mustBeOpen(`${extensionId}: api.provide("${String(kind)}")`);
+        provisions.push({ kind, value });
         needed.add(`provide:${kind}`);
       },
     },
@@ -122,7 +123,7 @@ export function openRegistration(
     register: (registration, grant) => {
       const { kind, name } = registration;
       const what = `${extensionId}: api.${kind}("${String(name)}")`;
-      if (!open) throw extensionError('setup-ended', { extensionId, what });
+      mustBeOpen(what);
       const problem = nameProblem(registration, registrations);
       if (problem !== undefined)
         throw extensionError('bad-registration', { extensionId, what, problem });
@@ -130,15 +131,13 @@ export function openRegistration(
       if (grant !== undefined) needed.add(grant);
     },
     tap: (listeners) => {
-      const what = `${extensionId}: api.tap`;
-      if (!open) throw extensionError('setup-ended', { extensionId, what });
+      mustBeOpen(`${extensionId}: api.tap`);
       taps.push({ ...listeners });
       needed.add('tap');
     },
     files,
     reloadOn: (file) => {
-      const what = `${extensionId}: api.reloadOn`;
-      if (!open) throw extensionError('setup-ended', { extensionId, what });
+      mustBeOpen(`${extensionId}: api.reloadOn`);
       files.push(file);
     },
     close: () => {

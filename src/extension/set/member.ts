@@ -10,28 +10,18 @@ export interface Member {
   readonly source: ExtensionSource;
   extensionId: string;
   /** The version that is live, or that was last. */
-  extension: Extension | undefined;
-  live: LiveExtension | undefined;
-  error: SluiceError | undefined;
+  extension?: Extension | undefined;
+  live?: LiveExtension | undefined;
+  error?: SluiceError | undefined;
   undoFailures: readonly UndoFailure[];
   isUnloaded: boolean;
   reloads: number;
-  lastReload: ReloadResult | undefined;
+  lastReload?: ReloadResult | undefined;
 }
 
 /** Makes the member of an extension that is still to be loaded. */
 export function newMember(source: ExtensionSource): Member {
-  return {
-    source,
-    extensionId: source.name,
-    extension: undefined,
-    live: undefined,
-    error: undefined,
-    undoFailures: [],
-    isUnloaded: false,
-    reloads: 0,
-    lastReload: undefined,
-  };
+  return { source, extensionId: source.name, undoFailures: [], isUnloaded: false, reloads: 0 };
 }
 
 /** Returns the status of a member, as others may see it. */

@@ -8,17 +8,11 @@ import { type parseCommandLine, runCommand } from '../provided/commands.js';
 import { laneOfPlace, type RoutedMessage } from '../session/routing.js';
 import { resetSession } from '../session/sessions.js';
 
-/** How a command that came in a chat went. */
-export interface ChatCommandEnd {
-  /** How its message ended. */
-  readonly ending: Ending;
-  /** It did what it was asked; its answer may not have been sent all the same. */
-  readonly success: boolean;
-}
-
 /**
  * Runs a command that came in a chat, and answers with what it says: through egress, like any reply. An unknown
  * command, and one that its sender may not give, is answered so.
+ *
+ * @returns how its message ended, and whether the command did what it was asked: its answer may not have been sent.
  */
 export async function runChatCommand(
   parts: HostParts,
@@ -26,7 +20,7 @@ export async function runChatCommand(
   route: { readonly agentId: string; readonly sessionKey: string },
   message: RoutedMessage,
   line: NonNullable<ReturnType<typeof parseCommandLine>>,
-): Promise<ChatCommandEnd> {
+): Promise<{ readonly ending: Ending; readonly success: boolean }> {
   const { agentId, sessionKey } = route;
   const surface = message.surface ?? message.channel;
   const isAuthorized = message.commandAuthorized !== false;
@@ -67,25 +61,23 @@ export async function runChatCommand(
 
   const { value, error, replies, success } = await runCommand(
     parts.kernel,
-    {
+    definedFields({
       ...line,
       text: message.content,
-      source: message.commandSource === 'native' ? 'native' : 'chat',
+      source: message.commandSource === 'native' ? ('native' as const) : ('chat' as const),
       surface,
       agentId,
       sessionKey,
-      ...(session !== undefined && { sessionId: session.sessionId }),
+      sessionId: session?.sessionId,
       channel: message.channel,
-      ...definedFields({
-        accountId: message.accountId,
-        conversationId: message.conversationId,
-        threadId: message.threadId,
-        messageId: message.messageId,
-        senderId,
-      }),
+      accountId: message.accountId,
+      conversationId: message.conversationId,
+      threadId: message.threadId,
+      messageId: message.messageId,
+      senderId,
       isAuthorized,
-      ...definedFields({ targetSessionKey: message.targetSessionKey }),
-    },
+      targetSessionKey: message.targetSessionKey,
+    }),
     run,
     {
       trail,

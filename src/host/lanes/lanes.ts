@@ -1,3 +1,4 @@
+import { getOrMake } from '../../kernel/index.js';
 import type { ReloadGate } from './gate.js';
 import type { Slots } from './slots.js';
 import { noPlace, type Place, placeOf } from './slots.js';
@@ -103,7 +104,9 @@ export class Lanes {
   }
 
   async #inLane<T>(key: string, job: () => Promise<T>): Promise<T> {
-    const lane = this.#lane(key);
+    const lane = getOrMake(this.#lanes, key, () => ({
+      ...{ jobs: 0, waiting: [], isTold: false, waitingForRoom: [] },
+    }));
     this.#jobs++;
     const isNext = lane.jobs++ === 0;
     try {
@@ -171,15 +174,6 @@ export class Lanes {
   #begin<T>(job: (place: Place) => Promise<T>, place: Place): Promise<T> {
     const { gate } = this.#rules;
     return gate === undefined ? job(place) : gate.pass(() => job(place));
-  }
-
-  #lane(key: string): Lane {
-    let lane = this.#lanes.get(key);
-    if (lane === undefined) {
-      lane = { jobs: 0, waiting: [], isTold: false, waitingForRoom: [] };
-      this.#lanes.set(key, lane);
-    }
-    return lane;
   }
 
   /** Tells one who waits for room among all, and one who waits for room in a lane, if there is any. */

@@ -1,4 +1,4 @@
-import type { Clock, TimerHandle } from '../../kernel/index.js';
+import { type Clock, getOrMake, Timer } from '../../kernel/index.js';
 
 /** Suspects that run beside each other, where none of them is at its last attempt. */
 const suspectsAtOnce = 4;
@@ -25,11 +25,12 @@ export class Suspects {
   readonly #waiting = new Map<number, Set<(isOnly: boolean) => void>>();
   #running = 0;
   #isAlone = false;
-  #timer: TimerHandle | undefined;
+  readonly #timer: Timer;
   #isOver = false;
 
   constructor(rules: SuspectRules) {
     this.#rules = rules;
+    this.#timer = new Timer(rules.clock);
     this.#settledAtMs = rules.clock.monotonicMs() + rules.lastAttemptAfterMs;
   }
 
@@ -45,9 +46,7 @@ export class Suspects {
     work: (isOnly: boolean, release: () => void) => Promise<T>,
   ): Promise<T> {
     const isOnly = await new Promise<boolean>((resolve) => {
-      const same = this.#waiting.get(attempts);
-      if (same === undefined) this.#waiting.set(attempts, new Set([resolve]));
-      else same.add(resolve);
+      getOrMake(this.#waiting, attempts, () => new Set()).add(resolve);
       this.#next();
     });
     let isReleased = false;
@@ -68,7 +67,7 @@ export class Suspects {
   /** Begins none any more, and lets go of its timer. */
   [Symbol.dispose](): void {
     this.#isOver = true;
-    if (this.#timer !== undefined) this.#rules.clock.clearTimeout(this.#timer);
+    this.#timer.clear();
   }
 
   #next(): void {
@@ -97,13 +96,9 @@ export class Suspects {
    * ended has this left to do.
    */
   #isSettled(): boolean {
-    const { clock } = this.#rules;
-    const leftMs = this.#settledAtMs - clock.monotonicMs();
+    const leftMs = this.#settledAtMs - this.#rules.clock.monotonicMs();
     if (leftMs <= 0) return true;
-    this.#timer ??= clock.setTimeout(() => {
-      this.#timer = undefined;
-      this.#next();
-    }, leftMs);
+    if (!this.#timer.isSet) this.#timer.set(leftMs, () => this.#next());
     return false;
   }
 }

@@ -1,4 +1,4 @@
-import type { ErrorCode, TimerHandle } from '../../kernel/index.js';
+import { type ErrorCode, Timer } from '../../kernel/index.js';
 import type { HostParts } from '../parts/parts.js';
 import { feed, freeHeldUp, isHeldUp, rewind } from '../queue/feeder.js';
 
@@ -12,7 +12,7 @@ const lookEveryMs = 1_000;
  */
 export function watchJournal(parts: HostParts): Disposable {
   const { clock, journal, outbox, leftOpen, backlog, logger, approvals } = parts;
-  let timer: TimerHandle;
+  const timer = new Timer(clock);
   let isOver = false;
   let told: ErrorCode | undefined;
   const isUsable = (): boolean => {
@@ -48,15 +48,12 @@ export function watchJournal(parts: HostParts): Disposable {
     }
     if (!isOver) arm();
   };
-  const arm = (): void => {
-    timer = clock.setTimeout(() => void look(), lookEveryMs);
-    timer.unref?.();
-  };
+  const arm = (): void => timer.setIdly(lookEveryMs, () => void look());
   arm();
   return {
     [Symbol.dispose]: () => {
       isOver = true;
-      clock.clearTimeout(timer);
+      timer.clear();
     },
   };
 }

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { ExtensionHost, ExtensionStore } from '../../extension/index.js';
 import { openStore } from '../../extension/internal.js';
-import { type Clock, oneLine, systemClock } from '../../kernel/index.js';
+import { type Clock, getOrMake, oneLine, systemClock } from '../../kernel/index.js';
 import { hostError } from '../errors.js';
 import type { Journal } from '../journal/journal.js';
 
@@ -34,13 +34,10 @@ export function extensionData(
   const lasting = stateDir ?? (isInFile ? `${path}-state` : undefined);
   let temporary: string | undefined;
   return {
-    storeOf: (extensionId) => {
-      const known = stores.get(extensionId);
-      if (known !== undefined) return known;
-      const store = openStore(extensionId, { values, now: () => clock.now() });
-      stores.set(extensionId, store);
-      return store;
-    },
+    storeOf: (extensionId) =>
+      getOrMake(stores, extensionId, () =>
+        openStore(extensionId, { values, now: () => clock.now() }),
+      ),
     stateDirOf: (extensionId) => {
       let folder = lasting ?? tmpdir();
       try {

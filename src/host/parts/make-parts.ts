@@ -5,6 +5,7 @@ import {
   type Clock,
   createKernel,
   definedFields,
+  getOrMake,
   type KernelOptions,
   kernelError,
   type Logger,
@@ -173,10 +174,10 @@ function joinsOf({ ingress = {} }: HostOptions, clock: Clock): Joins | undefined
 function agentSlots(): HostParts['agentSlots'] {
   const all = new WeakMap<AgentDefinition, Slots>();
   return (agent) => {
-    if (agent.maxRunning === undefined) return undefined;
-    const slots = all.get(agent) ?? new Slots(agent.maxRunning);
-    all.set(agent, slots);
-    return slots;
+    const { maxRunning } = agent;
+    return maxRunning === undefined
+      ? undefined
+      : getOrMake(all, agent, () => new Slots(maxRunning));
   };
 }
 

@@ -1,3 +1,4 @@
+import { getOrMake } from '../../kernel/index.js';
 import { isLeftToNext } from '../ingress/begin-update.js';
 import { decodeUpdate, laneOf, runsAtOnce } from '../ingress/decode-update.js';
 import type { Worked } from '../ingress/handle-update.js';
@@ -217,12 +218,8 @@ export function hold(
 }
 
 function laneIn({ backlog }: HostParts, lane: string): KeptLane {
-  let known = backlog.lanes.get(lane);
-  if (known === undefined) {
-    known = { held: 0, hasMore: false, hasGrown: false, unnamed: [] };
-    backlog.lanes.set(lane, known);
-  }
-  return known;
+  const none = { held: 0, hasMore: false, hasGrown: false };
+  return getOrMake(backlog.lanes, lane, () => ({ ...none, unnamed: [] }));
 }
 
 /** Takes up the next update of a lane. A lane with no update that waits is forgotten. */

@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer';
+import type { SluiceError } from '../../kernel/index.js';
 import { hostError } from '../errors.js';
 
 /** A value that can be bound and read back unchanged. Its owner puts any other value into a JSON text. */
@@ -13,17 +14,10 @@ export type SqliteValue = string | number | null;
  */
 export function checkValues(sql: string, wanted: number, values: readonly unknown[]): void {
   if (values.length !== wanted)
-    throw hostError('bad-value', {
-      sql: shortened(sql),
-      problem: `it takes ${wanted} values, and ${values.length} were given`,
-    });
+    throw badValue(sql, `it takes ${wanted} values, and ${values.length} were given`);
   values.forEach((value, at) => {
     const problem = problemOf(value);
-    if (problem !== undefined)
-      throw hostError('bad-value', {
-        sql: shortened(sql),
-        problem: `value ${at + 1} is ${problem}`,
-      });
+    if (problem !== undefined) throw badValue(sql, `value ${at + 1} is ${problem}`);
   });
 }
 
@@ -34,12 +28,12 @@ export function placeholdersOf(sql: string): number {
   );
   const marks = (parts ?? []).filter((part) => /^[?:@$]/.test(part));
   const named = marks.find((mark) => mark !== '?');
-  if (named !== undefined)
-    throw hostError('bad-value', {
-      sql: shortened(sql),
-      problem: `"${named}" is no plain question mark`,
-    });
+  if (named !== undefined) throw badValue(sql, `"${named}" is no plain question mark`);
   return marks.length;
+}
+
+function badValue(sql: string, problem: string): SluiceError {
+  return hostError('bad-value', { sql: shortened(sql), problem });
 }
 
 /** Takes quotes and comments out of a statement. */

@@ -77,7 +77,8 @@ it('does not start without its gateway, and leaves a key that only its owner can
   const logger = collectingLogger();
   await using link = gatewayLink(
     { url: `ws://${address}`, token: 'planted-token', device },
-    { logger, version: '0.0.0', stop: new AbortController().signal, timeoutMs: 300 },
+    { logger, version: '0.0.0', stop: new AbortController().signal },
+    300,
   );
   const error: unknown = await link.client().catch((thrown: unknown) => thrown);
   server.close();
