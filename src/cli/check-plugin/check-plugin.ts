@@ -7,6 +7,7 @@ import { readPluginFolder } from '../../legacy/internal.js';
 import { CommandError } from '../errors/command-error.js';
 import { pluginPath } from '../installed/installed-plugins.js';
 import { jsonLine } from '../print/json-line.js';
+import { printData } from '../print/print-data.js';
 import { writeTextFile } from '../print/write-file.js';
 import { type LoadedConfig, readConfigFile } from '../settings/config-file.js';
 import { lineLogger } from '../settings/logger.js';
@@ -105,12 +106,10 @@ export async function checkPlugin(
 /** Prints a report: for people, or as a line of JSON. */
 export function printReport(
   report: PluginReport,
-  { json }: Pick<CheckOptions, 'json'>,
-  { stdout, palettes, width }: Shell,
+  options: Pick<CheckOptions, 'json'>,
+  shell: Shell,
 ): void {
-  stdout.lines(
-    json === true ? [jsonLine(report)] : pluginView(report, { palette: palettes.stdout, width }),
-  );
+  printData(shell, options, [report], (layout) => pluginView(report, layout));
 }
 
 /**

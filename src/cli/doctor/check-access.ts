@@ -1,7 +1,7 @@
 import type { ChannelPlugin } from '../../channel/index.js';
 import type { ExtensionStatus } from '../../extension/index.js';
 import { roleEntry } from '../../host/internal.js';
-import { didYouMean, hasGrant, nearest } from '../../kernel/index.js';
+import { didYouMean, hasGrant, nearestHint } from '../../kernel/index.js';
 import type { Settings } from '../settings/settings.js';
 import { type Finding, findingsOf } from './finding.js';
 
@@ -47,9 +47,7 @@ function askedGrants(
 function lostGrants({ grants }: GrantSettings, extensionIds: readonly string[]): Finding[] {
   const lost = Object.keys(grants).filter((id) => !extensionIds.includes(id));
   return lost.map((id) => {
-    const close = nearest(id, extensionIds);
-    const hint =
-      close === undefined ? 'Remove it, or load the extension.' : `Did you mean "${close}"?`;
+    const hint = nearestHint(id, extensionIds, 'Remove it, or load the extension.');
     return findings.warning(`"grants" names "${id}", and no such extension is loaded`, id, hint);
   });
 }

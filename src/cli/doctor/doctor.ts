@@ -12,8 +12,8 @@ import {
 import { declaredChannels } from '../pipeline/channel-packages.js';
 import { gatewayLink } from '../pipeline/gateway-link.js';
 import { openPipeline, type Pipeline } from '../pipeline/pipeline.js';
-import { jsonLine } from '../print/json-line.js';
 import { type Layout, laidOut } from '../print/layout.js';
+import { printData } from '../print/print-data.js';
 import {
   addPipelineOptions,
   type PipelineOptions,
@@ -62,12 +62,7 @@ export function addDoctor(command: Command, shell: Shell, done: (code: ExitCode)
 
 async function doctor(options: DoctorOptions, shell: Shell): Promise<ExitCode> {
   const findings = [versions(shell), ...(await found(options, shell))];
-  const { palettes, width } = shell;
-  shell.stdout.lines(
-    options.json === true
-      ? findings.map((one) => jsonLine(one))
-      : findingsView(findings, { palette: palettes.stdout, width }),
-  );
+  printData(shell, options, findings, (layout) => findingsView(findings, layout));
   return findings.some(({ severity }) => severity === 'error') ? exitCodes.failed : exitCodes.ok;
 }
 

@@ -4,7 +4,7 @@ import type { Command } from 'commander';
 import { thisCopy } from '../../extension/internal.js';
 import { definedFields } from '../../kernel/index.js';
 import { CommandError } from '../errors/command-error.js';
-import { jsonLine } from '../print/json-line.js';
+import { printData } from '../print/print-data.js';
 import { writeTextFile } from '../print/write-file.js';
 import { configNames } from '../settings/config-file.js';
 import { type ExitCode, exitCodes } from '../shell/exit-codes.js';
@@ -43,7 +43,7 @@ export function addInit(command: Command, shell: Shell, done: (code: ExitCode) =
 }
 
 async function init(dir: string, options: InitOptions, shell: Shell): Promise<ExitCode> {
-  const { cwd, stdout, version } = shell;
+  const { cwd, version } = shell;
   const folder = resolve(cwd, dir);
   const source = packageSource(thisCopy.folder, version);
   const wanted = options.channel === 'console' ? undefined : options.channel;
@@ -57,14 +57,11 @@ async function init(dir: string, options: InitOptions, shell: Shell): Promise<Ex
     await writeTextFile(join(folder, file), text);
     written.push(file);
   }
-  if (options.json === true) {
-    stdout.lines([
-      ...written.map((file) => jsonLine({ file: join(dir, file), written: true })),
-      ...kept.map((file) => jsonLine({ file: join(dir, file), written: false })),
-    ]);
-    return exitCodes.ok;
-  }
-  stdout.lines([
+  const data = [
+    ...written.map((file) => ({ file: join(dir, file), written: true })),
+    ...kept.map((file) => ({ file: join(dir, file), written: false })),
+  ];
+  printData(shell, options, data, () => [
     ...written.map((file) => `wrote ${printable(join(dir, file))}`),
     ...kept.map(
       (file) =>

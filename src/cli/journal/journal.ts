@@ -9,6 +9,7 @@ import { compactJournal, damageLine, repairJournal } from '../../host/internal.j
 import { inertJson } from '../../kernel/index.js';
 import { badArguments, type CommandError } from '../errors/command-error.js';
 import { jsonLine } from '../print/json-line.js';
+import { printData } from '../print/print-data.js';
 import { type ExitCode, exitCodes } from '../shell/exit-codes.js';
 import type { Shell } from '../shell/shell.js';
 import { counted, printable } from '../shell/text.js';
@@ -117,16 +118,12 @@ async function show(id: string, options: JournalOptions, shell: Shell): Promise<
     const sends = await reader.sends({ correlationId: id });
     const dispatches = await reader.dispatches({ correlationId: id, limit: 10_000 });
     const stages = dispatches.map(({ eventId, family, status }) => ({ eventId, family, status }));
-    shell.stdout.lines(
-      options.json === true
-        ? [jsonLine({ ...update, sends, dispatches: stages })]
-        : [
-            updateLine(update),
-            ...(update.body === undefined ? [] : [`  body: ${inertJson(update.body)}`]),
-            ...sendLines(update, sends).map((line) => `  ${line}`),
-            ...stages.map(({ eventId, family, status }) => `  ${eventId}  ${family}  ${status}`),
-          ],
-    );
+    printData(shell, options, [{ ...update, sends, dispatches: stages }], () => [
+      updateLine(update),
+      ...(update.body === undefined ? [] : [`  body: ${inertJson(update.body)}`]),
+      ...sendLines(update, sends).map((line) => `  ${line}`),
+      ...stages.map(({ eventId, family, status }) => `  ${eventId}  ${family}  ${status}`),
+    ]);
   });
 }
 
@@ -159,10 +156,8 @@ async function compact(options: JournalOptions, shell: Shell): Promise<ExitCode>
   const path = await journalFile(options, shell);
   const report = compactJournal(path);
   const { bytesBefore, bytesAfter } = report;
-  shell.stdout.lines([
-    options.json === true
-      ? jsonLine({ journal: path, ...report })
-      : `${path}: ${bytesBefore} bytes before, ${bytesAfter} bytes after`,
+  printData(shell, options, [{ journal: path, ...report }], () => [
+    `${path}: ${bytesBefore} bytes before, ${bytesAfter} bytes after`,
   ]);
   return exitCodes.ok;
 }
@@ -171,12 +166,8 @@ async function repair(options: JournalOptions, shell: Shell): Promise<ExitCode> 
   const path = await journalFile(options, shell);
   const stamp = new Date().toISOString().replace(/[-:]|\.\d+/g, '');
   const report = repairJournal(path, stamp);
-  if (options.json === true) {
-    shell.stdout.lines([jsonLine(report)]);
-    return exitCodes.ok;
-  }
   const { problems, kept, moved, sideFile, copy } = report;
-  shell.stdout.lines(
+  printData(shell, options, [report], () =>
     report.status === 'well'
       ? [`${path} is well: nothing was done`]
       : [
@@ -210,7 +201,7 @@ async function tend(
 ): Promise<ExitCode> {
   await using open = await tendJournal(await journalFile(options, shell));
   const result = await work(open);
-  shell.stdout.lines([options.json === true ? jsonLine({ result }) : result]);
+  printData(shell, options, [{ result }], () => [result]);
   return exitCodes.ok;
 }
 

@@ -10,7 +10,7 @@ import { placeIn } from '../check-plugin/plugin-mentions.js';
 import { CommandError } from '../errors/command-error.js';
 import { packageSource } from '../init/channel-start.js';
 import { pluginPath } from '../installed/installed-plugins.js';
-import { jsonLine } from '../print/json-line.js';
+import { printData } from '../print/print-data.js';
 import { writeTextFile } from '../print/write-file.js';
 import { readConfigFile } from '../settings/config-file.js';
 import { openclawSetting } from '../settings/settings.js';
@@ -57,7 +57,7 @@ export function addMigrate(command: Command, shell: Shell, done: (code: ExitCode
 }
 
 async function migrate(path: string, options: MigrateOptions, shell: Shell): Promise<ExitCode> {
-  const { cwd, stdout, version } = shell;
+  const { cwd, version } = shell;
   const out = resolve(cwd, options.out);
   const isFree = statSync(out, { throwIfNoEntry: false })?.isDirectory() ?? true;
   if (!isFree || (existsSync(out) && readdirSync(out).length > 0))
@@ -89,16 +89,13 @@ async function migrate(path: string, options: MigrateOptions, shell: Shell): Pro
   for (const [file, text] of Object.entries(files)) await writeTextFile(join(out, file), text);
   const written = Object.keys(files).map((file) => join(options.out, file));
   const { hooks, commands, services } = plugin;
-  stdout.lines(
-    options.json === true
-      ? written.map((file) => jsonLine({ file, written: true }))
-      : [
-          ...written.map((file) => `wrote ${printable(file)}`),
-          '',
-          `To move: ${counted(hooks.length, 'hook handler', 'hook handlers')}, ${counted(commands.length, 'command', 'commands')}, ${counted(services.length, 'service', 'services')}.`,
-          `Next: cd ${printable(options.out)} && npm install && npm test, and README.md has the steps.`,
-        ],
-  );
+  const data = written.map((file) => ({ file, written: true }));
+  printData(shell, options, data, () => [
+    ...written.map((file) => `wrote ${printable(file)}`),
+    '',
+    `To move: ${counted(hooks.length, 'hook handler', 'hook handlers')}, ${counted(commands.length, 'command', 'commands')}, ${counted(services.length, 'service', 'services')}.`,
+    `Next: cd ${printable(options.out)} && npm install && npm test, and README.md has the steps.`,
+  ]);
   return exitCodes.ok;
 }
 

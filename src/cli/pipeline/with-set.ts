@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Extension, ExtensionSource } from '../../extension/index.js';
 import { readConfig } from '../../extension/internal.js';
-import { nearest } from '../../kernel/index.js';
+import { nearestHint } from '../../kernel/index.js';
 import { badArguments, type CommandError } from '../errors/command-error.js';
 import type { SetConfig } from '../settings/settings.js';
 
@@ -109,9 +109,7 @@ export function doubtfulSets(sets: readonly SetConfig[], ids: readonly string[])
 
 function noExtension(path: string, ids: readonly string[]): CommandError {
   const [id = ''] = path.split('.');
-  const close = nearest(id, ids);
-  const hint =
-    close === undefined ? `Extensions: ${ids.join(', ') || 'none'}.` : `Did you mean "${close}"?`;
+  const hint = nearestHint(id, ids, `Extensions: ${ids.join(', ') || 'none'}.`);
   return badArguments(`--set ${path} names no extension that is loaded`, hint);
 }
 

@@ -11,8 +11,8 @@ import {
   openJournalOf,
   sinceMsOf,
 } from '../journal/journal-of.js';
-import { jsonLine } from '../print/json-line.js';
 import { laidOut } from '../print/layout.js';
+import { printData } from '../print/print-data.js';
 import { type ExitCode, exitCodes } from '../shell/exit-codes.js';
 import type { Shell } from '../shell/shell.js';
 import { counted, printable } from '../shell/text.js';
@@ -57,7 +57,7 @@ async function policy(
 ): Promise<ExitCode> {
   if (action !== 'test' && action !== 'try')
     throw badArguments(`there is no action "${printable(action)}"`, 'Actions: test, try.');
-  const { stdout, stderr, cwd } = shell;
+  const { stderr, cwd } = shell;
   const { readPolicies, PolicyError } = await ownPackage<PolicyPackage>(
     'sluice-policies',
     'policies are',
@@ -73,11 +73,10 @@ async function policy(
   }
   if (action === 'try') return tryOnJournal(read.rules, options, shell);
   const { rules, exampleCount } = read;
-  if (options.json === true) stdout.lines(rules.map(({ id, family }) => jsonLine({ id, family })));
-  else
-    stdout.lines([
-      `${counted(rules.length, 'rule', 'rules')} checked, and ${counted(exampleCount, 'example', 'examples')} met`,
-    ]);
+  const named = rules.map(({ id, family }) => ({ id, family }));
+  printData(shell, options, named, () => [
+    `${counted(rules.length, 'rule', 'rules')} checked, and ${counted(exampleCount, 'example', 'examples')} met`,
+  ]);
   return exitCodes.ok;
 }
 
@@ -128,25 +127,16 @@ async function tryOnJournal(
   return exitCodes.ok;
 }
 
-function tell(
-  { rule, tried, counts, samples }: Tally,
-  { json }: PolicyOptions,
-  shell: Shell,
-): void {
-  const { stdout, width } = shell;
+function tell({ rule, tried, counts, samples }: Tally, options: PolicyOptions, shell: Shell): void {
   const { id, family } = rule;
-  if (json === true) {
-    stdout.lines([jsonLine({ id, family, tried, ...counts, samples })]);
-    return;
-  }
   const { denied, asked, failed } = counts;
-  stdout.lines([
+  printData(shell, options, [{ id, family, tried, ...counts, samples }], ({ palette, width }) => [
     `${id}: ${counted(tried, 'dispatch', 'dispatches')} of ${family}: ${denied} denied, ${asked} asked, ${failed} failed`,
     ...samples.flatMap(({ eventId, verdict, why }) =>
       laidOut(
         printable(`${verdict} ${eventId}${why === '' ? '' : `: ${why}`}`),
         2,
-        (text) => text,
+        palette.plain,
         width,
       ),
     ),

@@ -9,9 +9,9 @@ import {
 } from '../../kernel/index.js';
 import { errorLine } from '../errors/error-line.js';
 import { openPipeline } from '../pipeline/pipeline.js';
-import { jsonLine } from '../print/json-line.js';
 import type { Layout } from '../print/layout.js';
 import { matchTexts } from '../print/match-text.js';
+import { printData } from '../print/print-data.js';
 import {
   addPipelineOptions,
   type PipelineOptions,
@@ -52,15 +52,9 @@ async function stages(options: StagesOptions, shell: Shell): Promise<ExitCode> {
   return await asCliCommand(kernel, 'stages', shell, async () => {
     shell.stderr.lines(errors.map((error) => errorLine(error, options.debug === true)));
     const observeOnly = observeOnlyFamilies(settings);
-    const lines =
-      options.json === true
-        ? kernel.stages().map((info) => jsonLine(stageData(info, observeOnly)))
-        : stageTable(kernel.stages(), {
-            palette: shell.palettes.stdout,
-            width: shell.width,
-            observeOnly,
-          });
-    shell.stdout.lines(lines);
+    const all = kernel.stages();
+    const data = all.map((info) => stageData(info, observeOnly));
+    printData(shell, options, data, (layout) => stageTable(all, { ...layout, observeOnly }));
     return errors.length === 0 ? exitCodes.ok : exitCodes.failed;
   });
 }

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { KeyValueReader } from '../../extension/index.js';
 import { readJournal, tendJournal } from '../../host/index.js';
-import { inertJson, nearest } from '../../kernel/index.js';
+import { inertJson, nearestHint } from '../../kernel/index.js';
 import { badArguments, type CommandError } from '../errors/command-error.js';
 import { addJournalOptions, type JournalChoice, journalFile } from '../journal/journal-of.js';
 import { jsonLine } from '../print/json-line.js';
@@ -142,11 +142,8 @@ async function remove(
 async function checkKnown(values: KeyValueReader, extension: string): Promise<void> {
   const known = (await values.namespaces()).map(({ namespace }) => namespace);
   if (known.includes(extension)) return;
-  const close = nearest(
-    extension,
-    known.filter((one) => !isOfHost(one)),
-  );
-  const hint = close === undefined ? 'See `sluice store list`.' : `Did you mean "${close}"?`;
+  const others = known.filter((one) => !isOfHost(one));
+  const hint = nearestHint(extension, others, 'See `sluice store list`.');
   throw badArguments(`the journal keeps nothing of an extension "${extension}"`, hint);
 }
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { nearest, oneLine } from '../../kernel/index.js';
+import { nearestHint, oneLine } from '../../kernel/index.js';
 import { configSchema } from './schema.js';
 
 /** One problem of a config, with its place and its cure. */
@@ -18,11 +18,12 @@ const toldKeys = 20;
 /** Turns an issue of zod into problems. Each unknown key is a problem of its own. */
 export function problemsOf(issue: z.core.$ZodIssue): ConfigProblem[] {
   const { path } = issue;
+  const known = knownKeysAt(configSchema, path);
   if (issue.code === 'unrecognized_keys')
     return issue.keys.slice(0, toldKeys).map((key) => ({
       path: [...path, key],
       message: `there is no setting ${oneLine(JSON.stringify(key))}`,
-      hint: hintForKey(key, knownKeysAt(configSchema, path)),
+      hint: nearestHint(key, known, `Known: ${known.join(', ')}.`),
     }));
   const described = describedAt(configSchema, path);
   return [
@@ -33,11 +34,6 @@ export function problemsOf(issue: z.core.$ZodIssue): ConfigProblem[] {
         described === undefined ? 'See spec/config.md for what goes there.' : `Write ${described}.`,
     },
   ];
-}
-
-function hintForKey(key: string, known: readonly string[]): string {
-  const close = nearest(key, known);
-  return close === undefined ? `Known: ${known.join(', ')}.` : `Did you mean "${close}"?`;
 }
 
 /**

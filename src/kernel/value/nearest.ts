@@ -23,6 +23,12 @@ export function didYouMean(name: string, names: Iterable<string>): string {
   return close === undefined ? '' : `; did you mean "${close}"?`;
 }
 
+/** A hint that names the closest name: `Did you mean "sent"?`, or says something else where none is close. */
+export function nearestHint(name: string, names: Iterable<string>, otherwise: string): string {
+  const close = nearest(name, names);
+  return close === undefined ? otherwise : `Did you mean "${close}"?`;
+}
+
 function editDistance(from: string, to: string): number {
   if (from.length > 200) return Number.POSITIVE_INFINITY;
   let previous = Array.from({ length: to.length + 1 }, (_, i) => i);
