@@ -1,4 +1,5 @@
 import { type Command, Option } from 'commander';
+import { cutOff } from '../../agent/index.js';
 import {
   type CsdkFrame,
   coderStream,
@@ -16,7 +17,6 @@ import { type ExitCode, exitCodes } from '../shell/exit-codes.js';
 import type { Output } from '../shell/output.js';
 import type { Shell } from '../shell/shell.js';
 import { printable } from '../shell/text.js';
-import { untilStopped } from '../shell/until-stopped.js';
 import { isSessionLine, readSessionLine, sessionLine } from './session-line.js';
 
 interface NormalizeOptions {
@@ -74,7 +74,7 @@ async function normalize(file: string, options: NormalizeOptions, shell: Shell):
     failed = true;
     shell.stderr.lines([errorLine(error, options.debug === true)]);
   };
-  const frames = untilStopped(readRecordingFile(file, shell, report), shell.stop);
+  const frames = cutOff(readRecordingFile(file, shell, report), shell.stop);
   const printer = batchPrinter(shell.stdout);
   try {
     for await (const line of linesOf(frames, options, file, report)) {

@@ -53,7 +53,7 @@ export function askPeople(parts: HostParts, message: AskingMessage): Approvals {
     const asked = digestOfAsked(request);
     const occurrence = (seen.get(asked) ?? 0) + 1;
     seen.set(asked, occurrence);
-    const { row, id, mayHaveRun } = findRow(parts, message, request, [asked, occurrence]);
+    const { row, id, mayHaveRun } = findRow(request, [asked, occurrence]);
     if (row?.state === 'used')
       return { status: 'allowed', use: async () => true, how: answerText(row) };
     if (row !== undefined && row.state !== 'pending') return answerOf(parts, row);
@@ -69,7 +69,7 @@ export function askPeople(parts: HostParts, message: AskingMessage): Approvals {
       };
     const { people } = message;
     const wait = async (): Promise<ApprovalAnswer> => {
-      const open = row ?? (await openApproval(parts, message, request, { id, mayHaveRun }));
+      const open = row ?? (await openApproval(request, { id, mayHaveRun }));
       if (typeof open === 'string') return { status: 'denied', reason: open };
       if (row === undefined) await sendApproval(parts, open, message.address);
       return untilAnswered(parts, open, request.signal, people);
@@ -91,21 +91,19 @@ export function askPeople(parts: HostParts, message: AskingMessage): Approvals {
 
   /** Finds the row of a question. What was used, or given up, is asked anew under the next id. */
   function findRow(
-    { approvals: kept }: HostParts,
-    { hasResult }: AskingMessage,
     { event, family }: ApprovalRequest,
     of: readonly unknown[],
   ): { readonly row: ApprovalRow | undefined; readonly id: string; readonly mayHaveRun: boolean } {
     let mayHaveRun = false;
     for (let anew = 0; ; anew++) {
       const id = digestOf([...of, anew]);
-      const row = kept.get(id);
+      const row = approvals.get(id);
       switch (row?.state) {
         case 'used':
           // the same send, which a host before this one had kept: its id says that it goes out once
           if (family === 'egress.preparing' && row.eventId === event.eventId)
             return { row, id, mayHaveRun };
-          mayHaveRun = row.toolCallId === undefined || hasResult?.(row.toolCallId) !== true;
+          mayHaveRun = row.toolCallId === undefined || message.hasResult?.(row.toolCallId) !== true;
           break;
         case 'unused':
         case 'withdrawn':
@@ -118,8 +116,6 @@ export function askPeople(parts: HostParts, message: AskingMessage): Approvals {
 
   /** Keeps a question. @returns its row, or why it cannot be asked. */
   async function openApproval(
-    { options }: HostParts,
-    { address }: AskingMessage,
     request: ApprovalRequest,
     { id, mayHaveRun }: { readonly id: string; readonly mayHaveRun: boolean },
   ): Promise<ApprovalRow | string> {
@@ -131,13 +127,13 @@ export function askPeople(parts: HostParts, message: AskingMessage): Approvals {
       isSecret,
     });
     if (!('json' in shown)) return `nobody could be asked: what it is about is ${shown.problem}`;
-    const { timeoutMs = options.approvals?.timeoutMs ?? usualApprovalMs } = question;
+    const { timeoutMs = parts.options.approvals?.timeoutMs ?? usualApprovalMs } = question;
     const askedAtMs = clock.now();
     const dueAtMs = askedAtMs + Math.min(timeoutMs, longestApprovalMs);
     const row = newApproval(request, {
       ...{ id, mayHaveRun, askedAtMs, dueAtMs },
       payload: cleanOf(parts)(shown.json),
-      ...definedFields({ address }),
+      ...definedFields({ address: message.address }),
     });
     return (await approvals.add(row))
       ? row

@@ -97,21 +97,9 @@ export function sendIdOf(extensionId: string, key: string): string {
   return `x-${digestOf(['send', extensionId, key])}`;
 }
 
-/** Keeps the newest keys. */
-/** The fields that a fingerprint names. */
-const words = [
-  'content',
-  'attachments',
-  'interactive',
-  'metadata',
-] as const satisfies (keyof OwnMessage)[];
-const others = [
-  'channel',
-  'to',
-  'threadId',
-  'format',
-  'silent',
-] as const satisfies (keyof OwnMessage)[];
+/** The fields that a fingerprint names, and the others that a key names. */
+const words: readonly (keyof OwnMessage)[] = ['content', 'attachments', 'interactive', 'metadata'];
+const others: readonly (keyof OwnMessage)[] = ['channel', 'to', 'threadId', 'format', 'silent'];
 
 /** Tells whether a key names this message: the account counts if the author named one. */
 function isSame(

@@ -1,8 +1,8 @@
+import { once } from 'node:events';
 import {
   createServer,
   type IncomingHttpHeaders,
   type IncomingMessage,
-  type Server,
   type ServerResponse,
 } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -67,15 +67,18 @@ export async function startHealthServer(
   );
   server.maxConnections = host.routes === undefined ? maxConnections : maxConnectionsOfRoutes;
   server.unref(); // a host that has ended is not kept alive to say so
-  await listen(server, port, address);
+  server.listen(port, address);
+  await once(server, 'listening'); // rejects if the server cannot listen
   const opened = host.routes?.open();
   const at = server.address() as AddressInfo; // it listens at a port, not at a pipe
   const name = at.family === 'IPv6' ? `[${at.address}]` : at.address;
   return {
     url: `http://${name}:${at.port}`,
-    [Symbol.asyncDispose]: () => {
+    [Symbol.asyncDispose]: async () => {
       opened?.[Symbol.dispose]();
-      return close(server);
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+      server.closeAllConnections();
+      await closed;
     },
   };
 }
@@ -148,21 +151,4 @@ function send(response: ServerResponse, status: number, body: object): void {
     connection: 'close',
   });
   response.end(text);
-}
-
-function listen(server: Server, port: number, address: string): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(port, address, () => {
-      server.off('error', reject);
-      resolve();
-    });
-  });
-}
-
-function close(server: Server): Promise<void> {
-  return new Promise((resolve) => {
-    server.close(() => resolve());
-    server.closeAllConnections();
-  });
 }

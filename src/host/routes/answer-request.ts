@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { tapRelayOf } from '../../extension/internal.js';
-import type { TimerHandle } from '../../kernel/index.js';
+import { onAbort, Timer } from '../../kernel/index.js';
 import type { HostParts } from '../parts/parts.js';
 import { callWithin } from '../parts/within-time.js';
 import { type NodeExchange, nameOfRoute, type OwnedRoute } from '../provided/routes.js';
@@ -73,24 +73,22 @@ async function answerBy(
   const { handler: answerOf, timeoutMs = usualTimeoutMs } = route;
   const requestId = randomUUID();
   const stop = new AbortController();
-  const leave = (): void => stop.abort();
-  const timer = clock.setTimeout(() => stop.abort(late), timeoutMs);
-  timer.unref?.();
+  const timer = new Timer(clock);
+  timer.setIdly(timeoutMs, () => stop.abort(late));
   routes.running.set(stop, owned);
-  request.signal.addEventListener('abort', leave, { once: true });
-  if (request.signal.aborted) leave();
+  const left = onAbort(request.signal, () => stop.abort());
   let isHeld = true;
   const letGo = (): void => {
     if (isHeld) gate.leave();
     isHeld = false;
   };
-  let holding: TimerHandle | undefined;
+  const holding = new Timer(clock);
   const done = (): void => {
-    clock.clearTimeout(timer);
-    if (holding !== undefined) clock.clearTimeout(holding);
+    timer.clear();
+    holding.clear();
     routes.running.delete(stop);
     letGo();
-    request.signal.removeEventListener('abort', leave);
+    left[Symbol.dispose]();
   };
   const about = { extensionId, route: nameOfRoute(route), requestId };
   const failed = (error: unknown): void => {
@@ -123,8 +121,7 @@ async function answerBy(
   if (end.status === 'returned') {
     const { value: answer } = end;
     if (answer.body !== null && request.method !== 'HEAD') {
-      holding = clock.setTimeout(letGo, bodyHoldsMs);
-      holding.unref?.();
+      holding.setIdly(bodyHoldsMs, letGo);
       return new Response(boundedBody(answer.body, stop.signal, { done: ended, failed }), answer);
     }
     discard(answer);

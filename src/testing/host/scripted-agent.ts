@@ -1,4 +1,5 @@
 import { say } from '../../agent/internal.js';
+import { onAbort } from '../../kernel/index.js';
 import type {
   AgentProvider,
   AgentRequest,
@@ -130,8 +131,5 @@ async function callTool(
 }
 
 function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener('abort', () => resolve(), { once: true });
-  });
+  return new Promise((resolve) => void onAbort(signal, resolve));
 }
