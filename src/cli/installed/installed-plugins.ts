@@ -91,12 +91,16 @@ export async function installPlugin(
         `${wanted} holds no plugin of OpenClaw: it has no openclaw.plugin.json`,
         'Nothing was added. Check the name; an extension of Sluice is named in "extensions".',
       );
-    const own = join(all, folderName(await judge(found)));
-    if (shell.stop.aborted)
-      throw new CommandError('install-failed', `${wanted} was not added`, 'It was stopped.');
-    const old = `${staging}-old`;
+    const name = folderName(await judge(found));
+    const own = join(all, name);
+    const old = join(all, `.old-${pid}-${name}`);
     if (existsSync(own)) renameSync(own, old);
-    renameSync(staging, own);
+    try {
+      renameSync(staging, own);
+    } catch (thrown) {
+      if (existsSync(old)) renameSync(old, own);
+      throw thrown;
+    }
     rmSync(old, { recursive: true, force: true });
     return { ...(pluginIn(own) ?? found), own };
   } finally {
@@ -132,9 +136,9 @@ export async function pluginPath(
   return named?.folder ?? given;
 }
 
-/** A folder's name, of the id that a manifest has: it may be any text. */
+/** A folder's name, of the id that a manifest has: it may be any text, and each has another name. */
 function folderName(id: string): string {
-  return id.replace(/[^\w.-]/g, '+').replace(/^\./, '+');
+  return id.replace(/[^\w.-]|^\./gu, (other) => `+${other.codePointAt(0)?.toString(16)}+`);
 }
 
 /** The plugin that npm has installed in a folder; nothing if the package is none. */
@@ -149,12 +153,14 @@ function pluginIn(folder: string): PluginFolder | undefined {
   return existsSync(join(path, manifestName)) ? readPluginFolder(path, folder) : undefined;
 }
 
-/** Removes the half of an installation whose process has died. */
+/** Removes the half of an installation whose process has died, and puts back a plugin that it was to replace. */
 function clearLeftovers(all: string): void {
   for (const name of readdirSync(all)) {
-    const owner = /^\.adding-(\d+)-/.exec(name)?.[1];
-    if (owner !== undefined && !isAlive(Number(owner)) && statSync(join(all, name)).isDirectory())
-      rmSync(join(all, name), { recursive: true, force: true });
+    const [, kind, owner, replaced = ''] = /^\.(adding|old)-(\d+)-(.*)$/.exec(name) ?? [];
+    const left = join(all, name);
+    if (owner === undefined || isAlive(Number(owner)) || !statSync(left).isDirectory()) continue;
+    if (kind === 'old' && !existsSync(join(all, replaced))) renameSync(left, join(all, replaced));
+    else rmSync(left, { recursive: true, force: true });
   }
 }
 

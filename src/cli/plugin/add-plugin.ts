@@ -55,6 +55,8 @@ export async function addPlugin(
         exitCode: exitCodes.failed,
       });
     }
+    if (shell.stop.aborted)
+      throw new CommandError('install-failed', `${wanted} was not added`, 'It was stopped.');
     return manifest.id;
   };
   const found = await foundPlugin(wanted, place, shell, judge);

@@ -6,6 +6,7 @@ import {
   readdirSync,
   readFileSync,
   realpathSync,
+  renameSync,
   rmSync,
   writeFileSync,
 } from 'node:fs';
@@ -57,6 +58,12 @@ const plugin = (folder: string, more: Readonly<Record<string, string>> = {}, id 
     }),
     'index.js': hook,
     ...more,
+  });
+
+/** The `package.json` of a plugin whose id is no name of a package. */
+const packageOf = (name: string): string =>
+  JSON.stringify({
+    ...{ name, version: '1.2.0', type: 'module', openclaw: { extensions: ['./index.js'] } },
   });
 
 /** Packs a folder as npm does. */
@@ -241,6 +248,50 @@ describe('sluice plugin add (event-pipeline §17.15)', () => {
     expect(stderr).toContain('the installation of pkg-slow was stopped. Nothing was added.');
     expect(code).toBe(1);
     expect(existsSync(join(cwd, 'sluice-plugins'))).toBe(false);
+  });
+});
+
+describe('sluice plugin add of a folder', () => {
+  it('adds nothing if a Ctrl-C comes while its code is looked at', async () => {
+    const waiting = `const alive = setInterval(() => undefined, 1_000);
+      console.error('is looked at');
+      await new Promise((go) => process.once('SIGINT', go));
+      clearInterval(alive);`;
+    plugin('src', { 'index.js': `${waiting}\n${hook}` });
+    const cli = new CliProcess(['plugin', 'add', './src'], { cwd, env });
+    await cli.until('is looked at');
+    cli.child.kill('SIGINT');
+    const { code, stderr } = await cli.ended;
+    expect(stderr).toContain('./src was not added. It was stopped.');
+    expect(code).not.toBe(0);
+    expect(existsSync(join(cwd, 'sluice.config.json'))).toBe(false);
+  });
+});
+
+describe('the folders of installed plugins', () => {
+  it('are two for two ids that differ, whatever characters the ids have', async () => {
+    for (const [folder, id] of [
+      ['one', 'a/b'],
+      ['two', 'a+b'],
+    ] as const) {
+      plugin(folder, { 'package.json': packageOf(`pkg-${folder}`) }, id);
+      expect(await sluice('add', packed(folder))).toMatchObject({ code: 0 });
+    }
+    const list = jsonLines((await sluice('list', '--json')).stdout);
+    expect(list.map((one) => Object(one).id).toSorted()).toEqual(['a+b', 'a/b']);
+  });
+
+  it('get back what a process that was killed had taken away for a new version', async () => {
+    plugin('src');
+    await sluice('add', packed('src'));
+    const all = join(cwd, 'sluice-plugins');
+    renameSync(join(all, 'acme'), join(all, '.old-999999999-acme'));
+    plugin('other', { 'package.json': packageOf('pkg-other') }, 'other');
+    await sluice('add', packed('other'));
+    expect(readdirSync(all).toSorted()).toEqual(['acme', 'other']);
+    write('sluice-plugins/.old-999999999-acme', { a: '' });
+    await sluice('add', packed('other'));
+    expect(readdirSync(all).toSorted()).toEqual(['acme', 'other']);
   });
 });
 

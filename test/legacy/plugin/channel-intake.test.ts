@@ -2,6 +2,7 @@ import { getEventListeners, once } from 'node:events';
 import { describe, expect, it, vi } from 'vitest';
 import { memoryJournal } from '../../../src/host/index.js';
 import { cancel, type Kernel, select } from '../../../src/kernel/index.js';
+import type { LegacyPlugin } from '../../../src/legacy/index.js';
 import type { AgentProvider } from '../../../src/stream/index.js';
 import { collectingLogger, virtualClock } from '../../../src/testing/index.js';
 import { hostLab } from '../../support/host-lab.js';
@@ -79,6 +80,68 @@ describe('a channel of a plugin takes in (event-pipeline §17.19)', () => {
     await post.bring('hello');
     expect(lab.of('egress.failed')[0]?.payload).toMatchObject({ cause: 'ambiguous', attempts: 1 });
     expect(post.called).toContain('error Error: a hawk took it');
+  });
+
+  it('a send that a dispatcher made elsewhere does not take has failed', async () => {
+    const post = postOffice();
+    await using lab = await hostLab({ loadPlugins: post.load });
+    const no = (): boolean => false;
+    const dispatcher = { sendToolResult: no, sendBlockReply: no, sendFinalReply: no };
+    const ctx = { Body: 'hi', From: 'post:ada', Provider: 'post', AccountId: 'default' };
+    await post.channel()['reply']?.['dispatchReplyFromConfig']?.({
+      ctx,
+      dispatcher: { ...dispatcher, waitForIdle: async () => undefined },
+    } as never); // as a plugin calls it, untyped
+    expect(lab.ends[0]?.sends).toMatchObject([
+      { status: 'failed', error: expect.stringContaining('takes no such reply') },
+    ]);
+  });
+
+  it('an onError that rejects is told, and ends nothing', async () => {
+    const logger = collectingLogger();
+    const post = postOffice({
+      logger,
+      deliver: () => {
+        throw new Error('the line is cut');
+      },
+      onError: () => Promise.reject(new Error('and so am I')),
+    });
+    await using lab = await hostLab({ loadPlugins: post.load });
+    await post.bring('hello');
+    expect(lab.ends[0]?.sends).toMatchObject([{ error: expect.stringContaining('is cut') }]);
+    expect(logger.entries.map(({ message }) => message)).toContain(
+      'post: a callback of its reply dispatcher failed',
+    );
+  });
+
+  it('accounts whose names differ only in case are one, as in OpenClaw, and the log says so', async () => {
+    const logger = collectingLogger();
+    const listAccountIds = () => ['Main', 'main', 'second'];
+    const post = postOffice({ logger, members: { config: { listAccountIds } } });
+    await using lab = await hostLab({ loadPlugins: post.load });
+    await post.bring('hello', { AccountId: 'main' });
+    expect(lab.ends.map(({ accountId }) => accountId)).toEqual(['Main']);
+    expect(post.started.map(({ accountId }) => accountId)).toEqual(['Main', 'second']);
+    expect(logger.entries).toContainEqual(
+      expect.objectContaining({ fields: expect.objectContaining({ kept: ['Main', 'second'] }) }),
+    );
+  });
+
+  it('a dispatcher goes on if the start of the host fails while it waits', async () => {
+    let brought: Promise<unknown> = Promise.resolve();
+    const post = postOffice({
+      run: ({ abortSignal }) => {
+        brought = post.bring('too early').catch((error: unknown) => error);
+        return once(abortSignal, 'abort');
+      },
+    });
+    const broken = (kernel: Kernel): readonly LegacyPlugin[] => {
+      const plugins = post.load(kernel);
+      const start = () => Promise.reject(new Error('no start'));
+      return plugins.map((plugin) => ({ ...plugin, start }));
+    };
+    await expect(hostLab({ loadPlugins: broken })).rejects.toThrow('no start');
+    expect(await brought).toMatchObject({ code: 'channel-closed' });
   });
 
   it('a message that comes twice is answered once', async () => {

@@ -34,6 +34,8 @@ export interface PostOptions extends Partial<LegacyPluginOptions> {
   readonly run?: (context: LegacyAccountContext, time: number) => Promise<unknown>;
   readonly deliver?: (text: string | undefined) => void;
   readonly onReplyStart?: () => unknown;
+  /** Is told of an error of a delivery. */
+  readonly onError?: () => unknown;
   /** Members of the channel beside `id`, `gateway` and `outbound.sendText`. */
   readonly members?: object;
   readonly outbound?: object;
@@ -41,7 +43,15 @@ export interface PostOptions extends Partial<LegacyPluginOptions> {
 
 /** Makes the plugin `post`. */
 export function postOffice(options: PostOptions = {}): PostOffice {
-  const { run = untilAborted, deliver, onReplyStart, members, outbound, ...load } = options;
+  const {
+    run = untilAborted,
+    deliver,
+    onReplyStart,
+    onError,
+    members,
+    outbound,
+    ...load
+  } = options;
   const started: LegacyAccountContext[] = [];
   const stopped: string[] = [];
   const delivered: Delivered[] = [];
@@ -78,7 +88,7 @@ export function postOffice(options: PostOptions = {}): PostOffice {
       deliver?.(text);
       delivered.push([text, kind]);
     },
-    onError: (error: unknown) => void called.push(`error ${String(error)}`),
+    onError: onError ?? ((error: unknown) => void called.push(`error ${String(error)}`)),
     typingCallbacks: {
       onReplyStart: onReplyStart ?? (() => void called.push('start')),
       onIdle: () => void called.push('idle'),

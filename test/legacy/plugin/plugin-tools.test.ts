@@ -192,6 +192,22 @@ describe('api.registerTool (event pipeline §17.25)', () => {
     await lab.say('go');
     expect(offered()).toEqual([]);
   });
+
+  it('gives nobody a tool that does not say who may have it', async () => {
+    const asker = shout({});
+    Object.defineProperty(asker, 'ownerOnly', {
+      get: () => {
+        throw new Error('not now');
+      },
+    });
+    const { lab, offered } = await labOf((api) => {
+      api.registerTool(asker);
+      api.registerTool(() => asker, { name: 'shout' });
+    });
+    await using _lab = lab;
+    expect((await lab.say('go')).status).toBe('answered');
+    expect(offered()).toEqual([]);
+  });
 });
 
 describe('the tools that the operator allows (event pipeline §17.26)', () => {

@@ -12,6 +12,7 @@ import {
   loadLegacyPlugin,
 } from '../../../src/legacy/index.js';
 import { servedMembers } from '../../../src/legacy/internal.js';
+import { fetchFrom } from '../../../src/legacy/plugin/runtime/web-media.js';
 import { collectingLogger } from '../../../src/testing/index.js';
 
 type Call = (...args: readonly unknown[]) => unknown;
@@ -180,6 +181,27 @@ describe('the members of api.runtime that are served (event-pipeline §17.17)', 
     await expect(loadsMedia(path, 3)).rejects.toThrow('is larger than 3 bytes');
     await expect(loadsMedia(execPath)).rejects.toThrow('lies in no folder');
     await expect(loadsMedia(path, { localRoots: ['/usr'] })).rejects.toThrow('lies in no folder');
+  });
+
+  it('ask the address that was found for a name, whatever the name leads to by then', async () => {
+    const asked: unknown[] = [];
+    const server = createServer(({ url, headers, method }, response) => {
+      asked.push([method, url, headers['host']?.split(':')[0], headers['x-key']]);
+      response.writeHead(201, { 'content-type': 'text/plain' }).end('tea');
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const { port } = server.address() as AddressInfo;
+    const found = [{ address: '127.0.0.1', family: 4 }];
+    const url = new URL(`http://nowhere.invalid:${port}/a?b=1`);
+    const { signal } = new AbortController();
+    const answer = await fetchFrom(found, url, { headers: { 'X-Key': 'k' }, signal });
+    expect([answer.status, answer.headers.get('content-type'), await answer.text()]).toEqual([
+      ...[201, 'text/plain', 'tea'],
+    ]);
+    expect(asked).toEqual([['GET', '/a?b=1', 'nowhere.invalid', 'k']]);
+    const away = fetchFrom(found, url, { signal: AbortSignal.abort() });
+    await expect(away).rejects.toThrow('aborted');
+    server.close();
   });
 
   it('load no URL of this machine unless that is allowed, nor more bytes than allowed', async () => {

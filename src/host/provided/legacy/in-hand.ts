@@ -24,6 +24,8 @@ interface Held {
   readonly address: string | undefined;
   readonly threadId: string | undefined;
   readonly ended: Deferred<void>;
+  /** Settles if nobody takes it any more: the host may never have begun to take in. */
+  readonly left: Deferred<false>;
   /** Settles last: it tells whether the host has taken the message in. */
   readonly taken: Deferred<boolean>;
 }
@@ -62,13 +64,15 @@ export class InHand {
     const decoded = decodeContext(this.#channel, accountId, inbound.context, this.#config);
     const { conversationId: address, threadId } = 'message' in decoded ? decoded.message : {};
     const held: Held = {
-      ...{ inbound, accountId, address, ended: deferred(), taken: deferred() },
+      ...{ inbound, accountId, address, ended: deferred(), left: deferred(), taken: deferred() },
       threadId: threadId === undefined ? undefined : String(threadId),
     };
     this.#held.set(eventId, held);
     let isTaken = false;
     try {
-      isTaken = (await inbox.receive({ raw: inbound.context, updateId })) !== 'refused';
+      const receive = async (): Promise<boolean> =>
+        (await inbox.receive({ raw: inbound.context, updateId })) !== 'refused';
+      isTaken = await Promise.race([receive(), held.left.promise]);
       if (isTaken) await held.ended.promise;
       return isTaken;
     } finally {
@@ -84,7 +88,10 @@ export class InHand {
 
   /** Lets all dispatchers go on: nobody answers them any more. */
   endAll(): void {
-    for (const { ended } of this.#held.values()) ended.resolve();
+    for (const { ended, left } of this.#held.values()) {
+      ended.resolve();
+      left.resolve(false);
+    }
   }
 
   /** The message that a send answers, if its own code can deliver it: one that goes elsewhere it cannot. */

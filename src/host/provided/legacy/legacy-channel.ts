@@ -148,7 +148,14 @@ function replyIdOf(
 function accountsOf({ config, logger }: LegacyPlugin, channel: LegacyChannel): readonly string[] {
   try {
     const listed = channel.config?.listAccountIds?.(config) ?? [];
-    return listed.length > 0 ? [...listed] : [defaultAccountId];
+    const lower = listed.map((id) => id.toLowerCase());
+    const isFirst = (_: string, at: number): boolean => lower.indexOf(lower[at] ?? '') === at;
+    const kept = listed.filter(isFirst); // in OpenClaw, too, two that differ in case are one
+    if (kept.length < listed.length)
+      logger.error('accounts whose names differ only in case are one', {
+        ...{ channel: channel.id, accounts: listed, kept },
+      });
+    return kept.length > 0 ? kept : [defaultAccountId];
   } catch (error) {
     logger.error(`channel "${channel.id}" does not list its accounts`, { error });
     return [defaultAccountId];

@@ -21,8 +21,8 @@ export function registerTool(plugin: Registering, given: unknown, options: ToolO
     typeof given === 'function' ? (given as (context: unknown) => unknown) : undefined;
   const tool = factory === undefined ? read(plugin, given) : standInOf(plugin, given);
   if (typeof tool === 'string') {
-    const name = typeof Object(given).name === 'string' ? Object(given).name : 'without a name';
-    const about = { kind: 'tool', name };
+    const name = memberOf(given, 'name');
+    const about = { kind: 'tool', name: typeof name === 'string' ? name : 'without a name' };
     return void plugin.tell('error', `a tool is left out: ${tool}`, undefined, about);
   }
   const own = tool === undefined ? [] : [tool.name];
@@ -40,11 +40,11 @@ export function registerTool(plugin: Registering, given: unknown, options: ToolO
   const make = (context: LegacyToolTurn): readonly ToolDefinition[] => {
     const made = factory === undefined ? [given] : call(factory, context);
     return made
-      .filter((one) => !(Object(one).ownerOnly === true && context.senderIsOwner !== true))
+      .filter((one) => context.senderIsOwner === true || !memberOf(one, 'ownerOnly'))
       .flatMap((one) => {
         const ready = tool ?? read(plugin, one);
         if (typeof ready !== 'string') return [ready];
-        leftOut(`the tool ${oneLine(Object(one).name)}`, ready);
+        leftOut(`the tool ${oneLine(memberOf(one, 'name'))}`, ready);
         return [];
       })
       .filter(({ name }) => isToolGiven(plugin, { name, optional, agentId: context.agentId }));
@@ -68,6 +68,15 @@ export function registerTool(plugin: Registering, given: unknown, options: ToolO
     }
   };
   plugin.tools.push({ names, optional, make });
+}
+
+/** A member of a tool; the error if it cannot be read. */
+function memberOf(tool: unknown, name: string): unknown {
+  try {
+    return Reflect.get(Object(tool), name);
+  } catch (thrown) {
+    return thrown ?? true;
+  }
 }
 
 /** Why a factory is none: it stands in for a member that is not there. */

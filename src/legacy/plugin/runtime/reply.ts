@@ -23,7 +23,7 @@ interface Typing {
 /** The part of a dispatcher's options that is read here. */
 interface DispatcherOptions extends Typing {
   readonly deliver: Deliver;
-  readonly onError?: (error: unknown, info: { readonly kind: LegacyReplyKind }) => void;
+  readonly onError?: (error: unknown, info: { readonly kind: LegacyReplyKind }) => unknown;
   readonly typingCallbacks?: Typing;
   readonly responsePrefix?: string;
   readonly responsePrefixContextProvider?: () => unknown;
@@ -84,9 +84,14 @@ export function replyOf(plugin: Registering) {
     dispatchReplyWithBufferedBlockDispatcher: (given: {
       readonly ctx: object;
       readonly dispatcherOptions: DispatcherOptions;
-    }) => run(given.ctx, deliveryOf(given.dispatcherOptions), typingOf(given.dispatcherOptions)),
+    }) =>
+      run(
+        given.ctx,
+        deliveryOf(plugin, given.dispatcherOptions),
+        typingOf(given.dispatcherOptions),
+      ),
     createReplyDispatcherWithTyping: (options: DispatcherOptions) => {
-      const deliver = deliveryOf(options);
+      const deliver = deliveryOf(plugin, options);
       const { onReplyStart, onIdle, onCleanup } = typingOf(options);
       const dispatcher = dispatcherOf(deliver);
       deliveries.set(dispatcher, deliver);
@@ -151,12 +156,12 @@ function typingOf({ typingCallbacks = {}, ...own }: DispatcherOptions): Typing {
 }
 
 /** The plugin's delivery, with its prefix in front. Its own `onError` is told, and the host learns of the error, too. */
-function deliveryOf(options: DispatcherOptions): Deliver {
+function deliveryOf(plugin: Registering, options: DispatcherOptions): Deliver {
   return async (reply, info) => {
     try {
       return await options.deliver(withPrefix(reply, options), info);
     } catch (error) {
-      options.onError?.(error, info);
+      await told(plugin, () => options.onError?.(error, info));
       throw error;
     }
   };
@@ -176,7 +181,7 @@ function withPrefix(reply: LegacyReply, options: DispatcherOptions): LegacyReply
 /** Delivers through a dispatcher that was made elsewhere: it tells its own errors. */
 function deliveryBy(dispatcher: Dispatcher): Deliver {
   return async (reply, { kind }) => {
-    dispatcher[senders[kind]](reply);
+    if (!dispatcher[senders[kind]](reply)) throw new Error('its dispatcher takes no such reply');
     await dispatcher.waitForIdle();
   };
 }

@@ -1,9 +1,15 @@
+import type { LookupAddress } from 'node:dns';
 import { lookup } from 'node:dns/promises';
+import { once } from 'node:events';
 import { readFile, realpath, stat } from 'node:fs/promises';
-import { BlockList } from 'node:net';
+import http from 'node:http';
+import https from 'node:https';
+import { BlockList, type LookupFunction } from 'node:net';
 import { tmpdir } from 'node:os';
 import { basename, sep } from 'node:path';
+import { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
+import { definedFields } from '../../../kernel/index.js';
 import { detectMime, type MediaKind, mediaKindFromMime } from './mime.js';
 
 /** The options of `loadWebMedia`. */
@@ -47,7 +53,7 @@ for (const network of ownNetworks) {
 /**
  * `api.runtime.media.loadWebMedia`: the bytes of a URL or of a file. A file has to lie in one of `localRoots`, or in `folders` or the
  * folder of temporary files. A host of this machine or of a private network is refused, unless `ssrfPolicy` allows it; its name is
- * looked up before each request. Images are not made smaller.
+ * looked up before each request, which goes to the address that was found. Images are not made smaller.
  *
  * @param folders those of the plugin.
  * @throws Error (as a rejection) if it may not be loaded, is larger than `maxBytes` or takes longer than 30 seconds.
@@ -74,12 +80,16 @@ export async function loadWebMedia(
 
 /** Loads from the web. @param options.fetchImpl asks in place of `fetch`. */
 export async function fromWeb(url: URL, maxBytes: number, options: WebOptions): Promise<Media> {
-  const { fetchImpl: ask = fetch, requestInit } = options;
+  const { fetchImpl, requestInit, ssrfPolicy } = options;
   const signal = AbortSignal.timeout(timeoutMs);
   let at = url;
   for (let redirects = 0; redirects <= mostRedirects; redirects++) {
-    await checkHost(at, options.ssrfPolicy);
-    const answer = await ask(at.href, { ...requestInit, redirect: 'manual', signal });
+    const found = await checkedHost(at, ssrfPolicy);
+    const init = { ...requestInit, redirect: 'manual', signal } as const;
+    const answer =
+      fetchImpl === undefined && found !== undefined
+        ? await fetchFrom(found, at, init)
+        : await (fetchImpl ?? fetch)(at.href, init);
     const next = answer.headers.get('location');
     if (answer.status >= 300 && answer.status < 400 && next !== null) {
       await answer.body?.cancel();
@@ -99,16 +109,52 @@ export async function fromWeb(url: URL, maxBytes: number, options: WebOptions): 
   throw new Error(`media ${url.href}: more than ${mostRedirects} redirects`);
 }
 
-/** @throws Error (as a rejection) if a URL may not be asked. */
-async function checkHost(url: URL, policy: MediaOptions['ssrfPolicy'] = {}): Promise<void> {
+/** Asks a URL at addresses that were found before: its name may lead elsewhere by now. */
+export async function fetchFrom(
+  found: readonly LookupAddress[],
+  url: URL,
+  { method = 'GET', headers, body, signal }: RequestInit & { readonly signal: AbortSignal },
+): Promise<Response> {
+  const { request } = url.protocol === 'https:' ? https : http;
+  const lookup: LookupFunction = (_host, { all }, done) => {
+    const [first] = found;
+    if (all === true) done(null, [...found]);
+    else done(null, first?.address ?? '', first?.family);
+  };
+  const asked = new Request(url, { method, ...definedFields({ headers, body }) });
+  const usual = { accept: '*/*', 'user-agent': 'node' }; // as `fetch` says them
+  const own = { ...usual, ...Object.fromEntries(asked.headers) };
+  const sent = request(url, { method, headers: own, signal, lookup });
+  sent.on('error', () => undefined); // it may fail when its answer is there
+  sent.end(Buffer.from(await asked.arrayBuffer()));
+  const [answer] = (await once(sent, 'response')) as [http.IncomingMessage]; // as Node emits it
+  const { statusCode: status = 500, headers: given } = answer;
+  const said = Object.entries(given).map(([name, value]): [string, string] => [name, `${value}`]);
+  const hasBody = ![204, 205, 304].includes(status);
+  // a stream of Node and one of the web are two types of one thing
+  const stream = hasBody ? (Readable.toWeb(answer) as unknown as ReadableStream) : null;
+  return new Response(stream, { status, headers: said });
+}
+
+/**
+ * The addresses of a URL's host; nothing if the policy allows whatever it is.
+ *
+ * @throws Error (as a rejection) if the URL may not be asked.
+ */
+async function checkedHost(
+  url: URL,
+  policy: MediaOptions['ssrfPolicy'] = {},
+): Promise<readonly LookupAddress[] | undefined> {
   if (!/^https?:$/.test(url.protocol)) throw new Error(`media ${url.href} is not of the web`);
   const host = url.hostname.replace(/^\[|\]$/g, '');
-  if (policy.allowPrivateNetwork === true || policy.allowedHostnames?.includes(host)) return;
+  if (policy.allowPrivateNetwork === true || policy.allowedHostnames?.includes(host))
+    return undefined;
   const found = await lookup(host, { all: true });
   const isOwn = found.some(({ address, family }) =>
     own.check(address, family === 6 ? 'ipv6' : 'ipv4'),
   );
   if (isOwn) throw new Error(`media ${url.href} lies in this machine or a private network`);
+  return found;
 }
 
 async function media(
