@@ -101,11 +101,9 @@ export function childRuns(
     });
     const refusal = outcome.status === 'passed' ? await use?.() : cancel;
     if (outcome.status === 'passed' && refusal === undefined) return undefined;
-    if (signal?.aborted === true) {
-      delete child.spawning; // a judgement that its asker gave up does not count: the next question gets a new one
-      return refusalOf(refusal) ?? `the subagent ${whyNot(outcome)}`;
-    }
-    child.state = 'ended'; // nothing that runs can be this one
+    // a judgement that its asker gave up does not count: the next question gets a new one
+    if (signal?.aborted === true) delete child.spawning;
+    else child.state = 'ended'; // nothing that runs can be this one
     return refusalOf(refusal) ?? `the subagent ${whyNot(outcome)}`;
   }
 
@@ -224,9 +222,6 @@ export function childRuns(
     },
   };
 }
-
-/** The parts of `childRuns` that others use. */
-export type ChildRuns = ReturnType<typeof childRuns>;
 
 function named({ agentId, label }: ChildCall) {
   return { agentId, ...definedFields({ label }) };

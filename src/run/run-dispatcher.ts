@@ -15,7 +15,7 @@ import {
 import type { Approvals } from './approvals.js';
 import { type Compactions, compactions } from './compactions.js';
 import { driveRun } from './driven-runs.js';
-import { OutputDeltas } from './output-deltas.js';
+import { type OutputDeltas, outputDeltas } from './output-deltas.js';
 import {
   answeredBy,
   dispatchEnd,
@@ -83,7 +83,7 @@ export class RunDispatcher {
     Object.freeze(run); // V8 copies a frozen object faster (docs/performance)
     this.#startedAtMs = clock.now();
     this.#writer = transcriptWriter(trail, session, run.runId);
-    this.#deltas = new OutputDeltas(trail, run, clock);
+    this.#deltas = outputDeltas(trail, run, clock);
     const mayRun = (call: ToolCall, stop: AbortSignal) => this.#subagents.ask(call, stop);
     const asking = { trail, run, clock, approvals };
     const toolGate = () => this.#provider?.toolGate ?? 'enforce';
@@ -225,8 +225,7 @@ export class RunDispatcher {
   }
 
   async #complete(stop: RunStop | undefined): Promise<RunReport> {
-    const { trail, run, session, clock, logger } = this.#with;
-    const { signal } = this.#with;
+    const { trail, run, session, clock, logger, signal } = this.#with;
     let end =
       typeof stop === 'object'
         ? endByFailure(stop.error, signal)

@@ -88,12 +88,8 @@ export function toolCalls(options: ToolCallsOptions) {
   function open(call: ToolCall): ActiveCall {
     const existing = calls.get(call.toolCallId);
     if (existing !== undefined) return existing;
-    const active = {
-      call,
-      startedAtMs: options.clock.now(),
-      params: call.args,
-      judged: false,
-    };
+    const startedAtMs = options.clock.now();
+    const active = { call, startedAtMs, params: call.args, judged: false };
     calls.set(call.toolCallId, active);
     return active;
   }
@@ -157,10 +153,6 @@ export function toolCalls(options: ToolCallsOptions) {
     return { allowed: false, reason: active.refusal };
   }
 
-  async function observe(active: ActiveCall): Promise<void> {
-    await calling(active, { gate: 'observe-only' }); // a fact: told also after an abort
-  }
-
   function calling(
     active: ActiveCall,
     how: { readonly gate: Gate; readonly signal?: AbortSignal },
@@ -221,14 +213,16 @@ export function toolCalls(options: ToolCallsOptions) {
     },
     async started(call: ToolCall): Promise<void> {
       const active = open(call);
-      if (options.toolGate() === 'observe-only' && !active.judged) await observe(active);
+      // a fact: told also after an abort
+      if (options.toolGate() === 'observe-only' && !active.judged)
+        await calling(active, { gate: 'observe-only' });
     },
     async ended(end: ToolEnd): Promise<void> {
       const { toolCallId, toolName, result, isError, subagentId } = end;
       const caller = subagentId === undefined ? {} : { subagentId };
       const active = open({ toolCallId, toolName, args: {}, ...caller });
       // a call that never came by the gate, such as one that the model's own server ran, has run unjudged
-      if (!active.judged) await observe(active);
+      if (!active.judged) await calling(active, { gate: 'observe-only' });
       calls.delete(toolCallId);
       const given = active.given?.isError === isError ? active.given : undefined;
       const text = given === undefined ? resultText(result) : givenText(given);

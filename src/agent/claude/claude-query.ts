@@ -18,30 +18,16 @@ const unfitTools = [
   'ScheduleWakeup',
 ];
 
-/** The parts of a query beside its request. */
-interface QueryScope {
-  readonly options: ClaudeProviderOptions;
-  readonly recalled: Recalled;
-  readonly callbacks: CallbackQueue;
-  readonly stop: AbortController;
-}
-
 /** The options of the query that answers a request. */
 export function claudeQueryOptions(
   request: AgentRequest,
-  { options, recalled, callbacks, stop }: QueryScope,
+  options: ClaudeProviderOptions,
+  { resume, resumeAt }: Recalled,
+  callbacks: CallbackQueue,
+  stop: AbortController,
 ): ClaudeQueryOptions {
-  const {
-    cwd,
-    env,
-    sdk,
-    memory,
-    permissionMode = 'default',
-    gateTimeoutMs,
-    sdkQuestions,
-  } = options;
-  const { resume, resumeAt } = recalled;
-  const logger = options.logger ?? silentLogger;
+  const { cwd, env, sdk, memory, permissionMode = 'default' } = options;
+  const { gateTimeoutMs, sdkQuestions, logger = silentLogger } = options;
   const timeoutSeconds = gateTimeoutMs && Math.ceil(gateTimeoutMs / 1_000);
   const gate = toolGate(request.gate, callbacks, definedFields({ timeoutSeconds, sdkQuestions }));
   return {

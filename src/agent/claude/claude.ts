@@ -26,7 +26,7 @@ import { claudePrompt } from './claude-prompt.js';
 import { claudeQueryOptions } from './claude-query.js';
 import { type ClaudeQuery, type ClaudeRun, loadClaudeSdk } from './claude-sdk.js';
 import { claudeOwnTools, plainFrame } from './claude-tools.js';
-import { ClaudeTurns } from './claude-turns.js';
+import { claudeTurns } from './claude-turns.js';
 
 /**
  * Claude, with its tools: each turn is one `query()` of `@anthropic-ai/claude-agent-sdk`, which has to be installed
@@ -48,7 +48,7 @@ import { ClaudeTurns } from './claude-turns.js';
 export function claudeProvider(options: ClaudeProviderOptions = {}): AgentProvider {
   checkClaudeOptions(options);
   const memory = new ClaudeMemory();
-  const turns = new ClaudeTurns();
+  const enter = claudeTurns();
   let query = options.query;
   const load = async (): Promise<ClaudeQuery> => {
     query ??= await loadClaudeSdk(options.cwd);
@@ -61,77 +61,61 @@ export function claudeProvider(options: ClaudeProviderOptions = {}): AgentProvid
     ownTools: claudeOwnTools,
     subagentOf,
     run(request) {
+      /** Ends the process. */
       const stop = new AbortController();
-      const answering: Answering = { options, memory, turns, stop, load, isRead: false };
-      return leavable(answer(request, answering), {
+      /** The reader has an event, so a query that it leaves can end by itself. */
+      let isRead = false;
+      return leavable(answer(), {
         close: () => {
-          if (!answering.isRead) stop.abort();
+          if (!isRead) stop.abort();
         },
       });
+
+      async function* answer(): AsyncGenerator<SessionEvent, void> {
+        const { runId, sessionId } = request;
+        const { clock = systemClock, logger = silentLogger } = options;
+        let run: ClaudeRun | undefined;
+        using _stopping = interruptFirst(request, stop, clock, () => run);
+        const callbacks = callbackQueue();
+        const leave = await enter(sessionId, stop.signal);
+        try {
+          const query = await load();
+          const ask = (recalled: Recalled): ClaudeRun => {
+            run = query({
+              prompt: claudePrompt(request, recalled.unheard),
+              options: claudeQueryOptions(request, options, recalled, callbacks, stop),
+            });
+            return run;
+          };
+          const frames = (): AsyncIterable<CsdkFrame> =>
+            options.memory === 'history'
+              ? ask({ unheard: request.history })
+              : rememberedFrames({ request, memory, logger, ask });
+          const events = normalizeSession(endedBy(frames, request, stop), {
+            callbacks,
+            onSubagent: request.tell,
+            end: 'idle',
+            idleTimeoutMs: options.idleTimeoutMs ?? 600_000,
+            signal: stop.signal,
+            runId,
+            sessionId,
+            ...definedFields({ clock: options.clock, logger: options.logger }),
+          });
+          for await (const event of events) {
+            isRead = true;
+            yield event;
+            isRead = false;
+          }
+        } finally {
+          try {
+            await release(run, callbacks);
+          } finally {
+            leave();
+          }
+        }
+      }
     },
   };
-}
-
-interface Answering {
-  readonly options: ClaudeProviderOptions;
-  readonly memory: ClaudeMemory;
-  readonly turns: ClaudeTurns;
-  /** Ends the process. */
-  readonly stop: AbortController;
-  /** The reader has an event, so a query that it leaves can end by itself. */
-  isRead: boolean;
-  load(): Promise<ClaudeQuery>;
-}
-
-async function* answer(
-  request: AgentRequest,
-  answering: Answering,
-): AsyncGenerator<SessionEvent, void> {
-  const { options, memory, turns, stop, load } = answering;
-  const { signal, runId, sessionId } = request;
-  const { clock = systemClock, logger = silentLogger } = options;
-  let run: ClaudeRun | undefined;
-  using _stopping = interruptFirst(request, stop, clock, () => run);
-  const callbacks = callbackQueue();
-  const leave = await turns.enter(sessionId, stop.signal);
-  try {
-    const query = await load();
-    const ask = (recalled: Recalled): ClaudeRun => {
-      run = query({
-        prompt: claudePrompt(request, recalled.unheard),
-        options: claudeQueryOptions(request, { options, recalled, callbacks, stop }),
-      });
-      return run;
-    };
-    const frames = (): AsyncIterable<CsdkFrame> =>
-      options.memory === 'history'
-        ? ask({ unheard: request.history })
-        : rememberedFrames({ request, memory, logger, ask });
-    const events = normalizeSession(
-      endedBy(request.tools === undefined ? frames : () => plainFrames(frames()), signal, stop),
-      {
-        callbacks,
-        onSubagent: request.tell,
-        end: 'idle',
-        idleTimeoutMs: options.idleTimeoutMs ?? 600_000,
-        signal: stop.signal,
-        runId,
-        sessionId,
-        ...definedFields({ clock: options.clock, logger: options.logger }),
-      },
-    );
-    for await (const event of events) {
-      answering.isRead = true;
-      yield event;
-      answering.isRead = false;
-    }
-  } finally {
-    try {
-      await release(run, callbacks);
-    } finally {
-      leave();
-    }
-  }
 }
 
 /**
@@ -161,23 +145,19 @@ function interruptFirst(
 }
 
 /**
- * The frames of a query, which begins when the first frame is wanted: never for a request that was stopped before. When
- * a request is stopped later, the next result is the last frame: nothing in the background is waited for.
+ * The frames of a query, with the names of tools that handlers know. The query begins when the first frame is wanted: never
+ * for a request that was stopped before. When a request is stopped later, the next result is the last frame: nothing in the
+ * background is waited for.
  */
 async function* endedBy(
   frames: () => AsyncIterable<CsdkFrame>,
-  signal: AbortSignal,
+  { signal, tools }: AgentRequest,
   stop: AbortController,
 ): AsyncGenerator<CsdkFrame, void> {
   for await (const frame of frames()) {
-    yield frame;
+    yield tools === undefined ? frame : plainFrame(frame);
     if (frame.type === 'result' && signal.aborted) stop.abort(signal.reason);
   }
-}
-
-/** Frames with the names of tools that handlers know. */
-async function* plainFrames(frames: AsyncIterable<CsdkFrame>): AsyncGenerator<CsdkFrame, void> {
-  for await (const frame of frames) yield plainFrame(frame);
 }
 
 /** Ends the query, also where its frames were never read; resolves when its process has gone. */

@@ -1,5 +1,5 @@
 import type { AssistantMessage, AssistantMessageEvent, MessageUpdate } from '../../stream/index.js';
-import { blockReplies, type ReplyScope } from './block-replies.js';
+import { blockReplies } from './block-replies.js';
 import { partialReplies } from './partial-replies.js';
 import { reasoningReplies } from './reasoning-replies.js';
 import { withoutOpenDirective } from './text/directives/open-directive.js';
@@ -8,8 +8,7 @@ import { HeldTail } from './text/held-tail.js';
 import { readMessage } from './text/message-text.js';
 import { formatReasoning } from './text/reasoning-text.js';
 import { GrowingThoughts } from './text/tagged-thoughts.js';
-
-type TextEvent = Extract<AssistantMessageEvent, { type: `text_${string}` }>;
+import type { ReplyScope } from './tools/tool-replies.js';
 
 /** Shows a host a message of the model: its text while it grows, its pieces, its thoughts. */
 export function assistantReplies(scope: ReplyScope) {
@@ -59,7 +58,7 @@ export function assistantReplies(scope: ReplyScope) {
     return text.trim() === silentReply ? (sends.lastText ?? text) : text;
   }
 
-  function readText(event: TextEvent): void {
+  function readText(event: AssistantMessageEvent): void {
     if (event.type === 'text_start') {
       showThoughts('');
       blocks.cut();
@@ -120,19 +119,17 @@ export function assistantReplies(scope: ReplyScope) {
     },
     update(update: MessageUpdate): void {
       const event = update.assistantMessageEvent;
+      if (isAsking) return;
       switch (event.type) {
         case 'thinking_start':
         case 'thinking_delta':
         case 'thinking_end':
-          if (isAsking) return;
           reasoning.begin();
           reasoning.think(update.message, event);
           if (event.type === 'thinking_end') reasoning.end();
           return;
-        case 'text_start':
-        case 'text_delta':
-        case 'text_end':
-          if (!isAsking) readText(event);
+        default:
+          readText(event);
       }
     },
     /** Shows the end of the text that was held back: something else comes, so no tag can be made of it. */

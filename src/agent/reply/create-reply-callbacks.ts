@@ -180,7 +180,7 @@ export function createReplyCallbacks(options: ReplyCallbackOptions): ReplyCallba
     isCompactionInFlight: () => compaction.isInFlight(),
     getCompactionCount: () => compactionCount,
     getUsageTotals: () => usage.read(),
-    getLastToolError: () => tools.failures.last,
+    getLastToolError: tools.lastFailure,
     getMessagingToolSentTexts: () => [...sends.texts],
     getMessagingToolSentMediaUrls: () => [...sends.mediaUrls],
     getMessagingToolSentTargets: () => [...sends.targets],

@@ -75,6 +75,3 @@ export function partialReplies(
     show,
   };
 }
-
-/** The parts of `partialReplies` that others use. */
-export type PartialReplies = ReturnType<typeof partialReplies>;

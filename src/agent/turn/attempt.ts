@@ -27,20 +27,13 @@ export interface AttemptStart {
   readonly written: readonly TranscriptEntry[];
 }
 
-/** An attempt that has ended. */
-export interface EndedAttempt {
-  readonly report: AgentAttempt;
-  readonly choice: ModelChoice | undefined;
-  readonly replyTexts: readonly string[] | undefined;
-}
-
 /**
  * Makes one attempt of a turn: from `agent.starting` to `agent.completed` and `agent.llm.output`, which are emitted once
  * whatever happens. Never rejects.
  */
-export async function runAttempt(turn: TurnScope, start: AttemptStart): Promise<EndedAttempt> {
+export async function runAttempt(turn: TurnScope, start: AttemptStart) {
   const { options, trail, fields, clock, logger, signal, cut, kept } = turn;
-  const { session, callbacks } = options;
+  const { session } = options;
   const { agentId, sessionKey, sessionId, beforeHistory } = session;
   const { written, attempt, fallback } = start;
   const run = new RunDispatcher({
@@ -64,7 +57,7 @@ export async function runAttempt(turn: TurnScope, start: AttemptStart): Promise<
   const isFirst = attempt === 1 && session.begun === undefined;
   const begun = isFirst ? undefined : written.filter((entry) => entry !== prompt);
   const scope: AttemptScope = { run, attempt, begun, ...turn };
-  const listener = turnListener({ callbacks, fields, clock, logger, signal });
+  const listener = turnListener(turn);
   let choice: ModelChoice | undefined;
   /** The choice, if its model was called. */
   let called: ModelChoice | undefined;
@@ -191,9 +184,9 @@ export async function runAttempt(turn: TurnScope, start: AttemptStart): Promise<
   const report = await run.complete(stop);
   listener.close();
   const model = called && refOf(called);
-  return {
-    report: { attempt, toolCalls, ...definedFields({ model }), ...report },
-    choice,
-    replyTexts: listener.replyTexts,
-  };
+  const made: AgentAttempt = { attempt, toolCalls, ...definedFields({ model }), ...report };
+  return { report: made, choice, replyTexts: listener.replyTexts };
 }
+
+/** An attempt that has ended. */
+export type EndedAttempt = Awaited<ReturnType<typeof runAttempt>>;

@@ -1,34 +1,24 @@
-import { definedFields, type Logger } from '../../kernel/index.js';
+import { definedFields } from '../../kernel/index.js';
 import type { RunFallback } from '../../run/index.js';
 import { untilCut } from './cut-off.js';
 import { chooseModel, type ModelChoice, refOf } from './model.js';
-import type { AgentAttempt, AgentTurnOptions, ModelRef } from './turn-options.js';
-
-/** The model of the next attempt of a turn. */
-export interface NextAttempt {
-  readonly choice: ModelChoice;
-  /** It answers in the place of the model that was resolved. */
-  readonly fallback?: RunFallback;
-}
-
-/** The parts of a turn that decide about another attempt. */
-export interface RetryScope {
-  readonly options: Pick<AgentTurnOptions, 'provider' | 'providers' | 'retry'>;
-  /** The model that was resolved for the turn. */
-  readonly resolved: ModelChoice;
-  readonly attempts: readonly AgentAttempt[];
-  readonly signal: AbortSignal;
-  readonly logger: Logger;
-}
+import type { TurnScope } from './turn-fields.js';
+import type { AgentAttempt, ModelRef } from './turn-options.js';
 
 /**
  * Decides whether a turn gets another attempt, and with which model. Never rejects: a `shouldRetry` that throws is
  * logged, and ends the turn.
+ *
+ * @param resolved the model that was resolved for the turn.
+ * @returns the model, and the note that it answers in the place of the one that was resolved.
  */
-export async function nextAttempt(scope: RetryScope): Promise<NextAttempt | undefined> {
-  const { retry = {}, provider, providers = [provider] } = scope.options;
+export async function nextAttempt(
+  { options, signal, logger }: TurnScope,
+  resolved: ModelChoice,
+  attempts: readonly AgentAttempt[],
+) {
+  const { retry = {}, provider, providers = [provider] } = options;
   const { shouldRetry = hasDoneNothing, fallbacks = [] } = retry;
-  const { attempts, resolved, signal, logger } = scope;
   const failed = attempts.at(-1);
   const maxAttempts = retry.maxAttempts ?? fallbacks.length + 1;
   if (failed?.error?.code !== 'provider-failed' || !(attempts.length < maxAttempts))

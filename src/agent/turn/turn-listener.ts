@@ -1,5 +1,4 @@
-import type { Clock, Logger } from '../../kernel/index.js';
-import { type RunFields, resultText } from '../../run/index.js';
+import { resultText } from '../../run/index.js';
 import type {
   AssistantMessage,
   SessionEvent,
@@ -8,30 +7,15 @@ import type {
 } from '../../stream/index.js';
 import { traceEvent } from '../../stream/internal.js';
 import { createReplyCallbacks } from '../reply/create-reply-callbacks.js';
-import type { AgentTurnCallbacks } from './turn-callbacks.js';
-
-/** The parts of an attempt that its listener needs. */
-interface TurnListenerOptions {
-  readonly callbacks: AgentTurnCallbacks | undefined;
-  readonly fields: RunFields;
-  readonly clock: Clock;
-  readonly logger: Logger;
-  /** Stops the turn. */
-  readonly signal: AbortSignal;
-}
+import type { TurnScope } from './turn-fields.js';
 
 /**
  * Tells the callbacks of a turn what happens in one attempt of it: from this one place, one event after the other. What a
  * callback throws is logged, and stops nothing. Each event and each call is traced with the ids of its run and session
  * (seed 001).
  */
-export function turnListener({
-  callbacks = {},
-  fields,
-  clock,
-  logger,
-  signal,
-}: TurnListenerOptions) {
+export function turnListener({ options: turn, fields, clock, logger, signal }: TurnScope) {
+  const { callbacks = {} } = turn;
   let busy: Promise<void> | undefined;
   let openMessage: AssistantMessage | undefined;
   let endsWithError = false;

@@ -66,7 +66,7 @@ async function attemptAll(scope: TurnScope): Promise<readonly [EndedAttempt, ...
   if (resolved === undefined) return all;
   for (;;) {
     const attempts = all.map(({ report }) => report);
-    const next = await nextAttempt({ resolved, attempts, ...scope });
+    const next = await nextAttempt(scope, resolved, attempts);
     if (next === undefined) return all;
     all.push(await attempt({ attempt: attempts.length + 1, ...next }));
   }

@@ -1,12 +1,10 @@
 import type { SessionEvent } from '../../../stream/index.js';
 
-type Step = (event: SessionEvent) => Promise<void> | undefined;
-
 /**
  * Handles events one by one, in the order they come: at once, unless one before has to wait. An event that comes out
  * of a callback waits until the event that called it is done.
  */
-export function eventQueue(step: Step) {
+export function eventQueue(step: (event: SessionEvent) => Promise<void> | undefined) {
   let waiting: SessionEvent[] = [];
   let isStepping = false;
   let busy: Promise<void> | undefined;

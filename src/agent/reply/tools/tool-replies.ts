@@ -11,9 +11,10 @@ import type {
   ReplyWording,
   ToolTraits,
 } from '../emit/reply-options.js';
+import type { RunTexts } from '../run-texts.js';
 import { readDirectives } from '../text/directives/read-directives.js';
 import type { MessagingSends } from './messaging-sends.js';
-import { ToolFailures } from './tool-failures.js';
+import { makesGood, type ToolFailure } from './tool-failures.js';
 import {
   allowedMedia,
   failureReason,
@@ -32,17 +33,18 @@ export interface ToolMeta {
 interface RunningCall {
   readonly params: Readonly<Record<string, unknown>>;
   readonly startedAt: number;
+  /** Its description, and its mutation; absent if the run has started over since. */
+  readonly said?: {
+    readonly meta: string | undefined;
+    readonly mutation: ReturnType<ToolTraits['mutationOf']>;
+  };
 }
 
-interface Description {
-  readonly meta: string | undefined;
-  readonly mutation: ReturnType<ToolTraits['mutationOf']>;
-}
-
-/** The parts of a run's replies that tools need. */
-export interface ToolScope {
+/** The parts of a run's replies that all of them share. */
+export interface ReplyScope {
   readonly options: ReplyCallbackOptions;
   readonly emitter: ReplyEmitter;
+  readonly texts: RunTexts;
   readonly sends: MessagingSends;
   readonly wording: ReplyWording;
   readonly traits: ToolTraits;
@@ -50,14 +52,13 @@ export interface ToolScope {
 }
 
 /** Shows a host the tools of a run. */
-export function toolReplies(scope: ToolScope) {
+export function toolReplies(scope: ReplyScope) {
   const { emitter, sends, wording, traits, now, options } = scope;
   /** Live: the finished calls of the run, in order. */
   const metas: ToolMeta[] = [];
-  const failures = new ToolFailures();
+  /** The last failure: of a call that changes nothing until the next that succeeds, else until the same does. */
+  let lastFailure: ToolFailure | undefined;
   const running = new Map<string, RunningCall>();
-  /** The description of each call that runs, and its mutation. */
-  const described = new Map<string, Description>();
   const summarized = new Set<string>();
 
   function showEnd(
@@ -108,15 +109,15 @@ export function toolReplies(scope: ToolScope) {
 
   return {
     metas,
-    failures,
+    lastFailure: () => lastFailure,
 
     /** A tool is about to run, and all that came before it was handed over. */
     start(event: ToolExecutionStart): void {
       const { toolCallId, args } = event;
       const name = traits.normalizeName(event.toolName);
       const meta = wording.describeTool(name, args);
-      running.set(toolCallId, { params: args, startedAt: now() });
-      described.set(toolCallId, { meta, mutation: traits.mutationOf(name, args, meta) });
+      const said = { meta, mutation: traits.mutationOf(name, args, meta) };
+      running.set(toolCallId, { params: args, startedAt: now(), said });
       emitter.report('tool', { phase: 'start', name, toolCallId }, { args });
       if (emitter.has('onToolResult') && showsCalls() && !summarized.has(toolCallId)) {
         summarized.add(toolCallId);
@@ -138,15 +139,17 @@ export function toolReplies(scope: ToolScope) {
       const result = passableResult(event.result, wording.cutMark);
       const isError = event.isError || isFailedResult(result);
       const call = running.get(toolCallId);
-      const { meta, mutation = {} } = described.get(toolCallId) ?? {};
+      const { meta, mutation = {} } = call?.said ?? {};
       running.delete(toolCallId);
-      described.delete(toolCallId);
       summarized.delete(toolCallId);
       const named = meta === undefined ? {} : { meta };
       const error = isError ? failureReason(result) : undefined;
       const reason = error === undefined ? {} : { error };
       metas.push({ toolName: name, ...named });
-      failures.add({ toolName: name, ...named, ...reason, ...mutation }, isError);
+      const ended = { toolName: name, ...named, ...reason, ...mutation };
+      if (isError) lastFailure = ended;
+      else if (lastFailure?.mutatingAction !== true || makesGood(lastFailure, ended))
+        lastFailure = undefined;
       sends.end(toolCallId, name, result, isError);
       emitter.report(
         'tool',
@@ -169,8 +172,8 @@ export function toolReplies(scope: ToolScope) {
     /** The run starts over. */
     clear(): void {
       metas.length = 0;
-      failures.clear();
-      described.clear();
+      lastFailure = undefined;
+      for (const [id, { said: _, ...call }] of running) running.set(id, call);
       summarized.clear();
     },
   };

@@ -1,13 +1,6 @@
 import { definedFields } from '../../../../kernel/index.js';
 import { type DirectedText, readDirectives, silentReply } from './read-directives.js';
 
-/** Which message a reply answers, as its directives said so far. */
-interface ReplyTarget {
-  id?: string;
-  isCurrent: boolean;
-  isSaid: boolean;
-}
-
 /**
  * Reads the directives of a message that comes in pieces. What a piece says about the message that is answered holds
  * for the pieces after it; a directive that a piece leaves open waits for the next.
@@ -16,7 +9,8 @@ export class DirectiveQueue {
   #open = '';
   /** The last sign of it. */
   #last = '';
-  #target: ReplyTarget = { isCurrent: false, isSaid: false };
+  /** Which message the reply answers, as its directives said so far. */
+  #target: Pick<DirectedText, 'replyToId' | 'replyToCurrent' | 'replyToTag'> = nothingSaid;
 
   /** Adds a piece. Nothing if there is nothing to show of it. @param isLast what is open is read as it is. */
   push(piece: string, isLast = false): DirectedText | undefined {
@@ -32,26 +26,25 @@ export class DirectiveQueue {
     if (at === 0) return undefined;
     const said = readDirectives(text.slice(0, at));
     const read = isSilentSoFar(said.text) ? { ...said, text: '' } : said;
-    const target = this.#target;
-    if (read.replyToId !== undefined) target.id = read.replyToId;
-    target.isCurrent ||= read.replyToCurrent;
-    target.isSaid ||= read.replyToTag;
-    if (read.text === '' && read.mediaUrls.length === 0 && !read.audioAsVoice) return undefined;
-    return {
-      ...read,
-      ...definedFields({ replyToId: target.id }),
-      replyToCurrent: target.isCurrent,
-      replyToTag: target.isSaid,
+    const before = this.#target;
+    this.#target = {
+      ...definedFields({ replyToId: read.replyToId ?? before.replyToId }),
+      replyToCurrent: before.replyToCurrent || read.replyToCurrent,
+      replyToTag: before.replyToTag || read.replyToTag,
     };
+    if (read.text === '' && read.mediaUrls.length === 0 && !read.audioAsVoice) return undefined;
+    return { ...read, ...this.#target };
   }
 
   /** A new message begins. */
   clear(): void {
     this.#open = '';
     this.#last = '';
-    this.#target = { isCurrent: false, isSaid: false };
+    this.#target = nothingSaid;
   }
 }
+
+const nothingSaid = { replyToCurrent: false, replyToTag: false };
 
 function hasBrackets(text: string): boolean {
   return text.includes('[[') || text.includes(']]');

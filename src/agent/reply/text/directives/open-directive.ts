@@ -1,10 +1,3 @@
-interface Cut {
-  readonly at: number | undefined;
-  readonly begins?: boolean;
-  /** Only a bracket that may become two. */
-  readonly isSingle?: boolean;
-}
-
 /**
  * A growing text, without the directive at its end that is not closed yet. Until the first directive opens, a single
  * bracket at the end counts as one.
@@ -42,9 +35,10 @@ export class OpenDirective {
   }
 
   /**
-   * Finds the open directive in the held text and the piece. `at` is undefined if the directive that was open goes on.
+   * Finds the open directive in the held text and the piece. `at` is undefined if the directive that was open goes on,
+   * and `isSingle` says that it is only a bracket that may become two.
    */
-  #cut(piece: string): Cut {
+  #cut(piece: string): { at: number | undefined; begins?: boolean; isSingle?: boolean } {
     if (this.#open === '' && !piece.includes('[')) return { at: piece.length };
     const seam = this.#isDirective ? this.#last + piece : this.#open + piece;
     const shift = this.#open.length + piece.length - seam.length;
