@@ -1,5 +1,5 @@
 import { telegramPreviews } from '../../extensions/telegram/src/stream/previews.js';
-import { TelegramStreamSender } from '../../extensions/telegram/src/stream/stream-sender.js';
+import { telegramStreamSender } from '../../extensions/telegram/src/stream/stream-sender.js';
 import { chatApi } from '../../extensions/telegram/test/stream-lab.js';
 import { collectingLogger, virtualClock } from '../../src/testing/index.js';
 import { describeStreamSender } from '../support/stream-sender-contract.js';
@@ -19,7 +19,7 @@ describeStreamSender('the stream sender of Telegram', {
       signal: new AbortController().signal,
     };
     return {
-      sender: new TelegramStreamSender(parts, permits),
+      sender: telegramStreamSender(parts, permits),
       previews: telegramPreviews(parts),
       settle: () => clock.advance(60_000),
       visible: () => [...shown.values()].map((text) => text.replace(/ ▌$/, '')),

@@ -15,7 +15,7 @@ import { declaration } from './declaration.js';
 import { sendMessage } from './egress/send.js';
 import { decodeUpdate } from './ingress/decode.js';
 import { telegramPreviews } from './stream/previews.js';
-import { TelegramStreamSender } from './stream/stream-sender.js';
+import { telegramStreamSender } from './stream/stream-sender.js';
 import { readToken } from './token.js';
 
 /** The options of the channel. */
@@ -106,10 +106,7 @@ export function telegramChannel(options: TelegramChannelOptions): TelegramChanne
 
     ...(config.streaming && {
       createStreamSender: (permits) =>
-        new TelegramStreamSender(
-          { apiOf, clock, log, config, signal },
-          checkedPermits(permits, host),
-        ),
+        telegramStreamSender({ apiOf, clock, log, config, signal }, checkedPermits(permits, host)),
     }),
     // also where nothing is streamed any more: a host before this one may have
     previews: telegramPreviews({

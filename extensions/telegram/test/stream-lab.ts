@@ -2,7 +2,7 @@ import type { Clock, PayloadOf } from 'sluice';
 import { approveSend, type SendResult, StreamApproval } from 'sluice/channel';
 import { collectingLogger, createTestKernel, samplePayload, virtualClock } from 'sluice/testing';
 import type { ApiAnswer, BotApi } from '../src/api/bot-api.js';
-import { TelegramStreamSender } from '../src/stream/stream-sender.js';
+import { telegramStreamSender } from '../src/stream/stream-sender.js';
 
 /** A call that a sender made. */
 export interface Call {
@@ -92,7 +92,7 @@ export async function streamLab(
   const approval = new StreamApproval(await prepare({ streaming: true, content: '' }));
   const reports: SendResult[] = [];
   const log = collectingLogger();
-  const sender = new TelegramStreamSender(
+  const sender = telegramStreamSender(
     {
       apiOf: () => api,
       clock,

@@ -73,12 +73,7 @@ function decodeMessage(
     kind: 'command',
     name,
     values,
-    channel: 'telegram',
-    accountId,
-    conversationId: place.conversationId,
-    ...(place.threadId !== undefined && { threadId: place.threadId }),
-    messageId: String(message.message_id),
-    isGroup: place.isGroup,
+    ...addressOf(message, place, accountId),
     sender,
     sentAtMs: message.date * 1_000,
   };
@@ -110,15 +105,26 @@ function decodePress(query: CallbackQuery, context: DecodeContext): DecodedIngre
     interaction: {
       interactionId: query.id,
       ...pressOf(data ?? game ?? ''),
-      channel: 'telegram',
-      accountId: context.accountId,
-      conversationId: place.conversationId,
-      ...(place.threadId !== undefined && { threadId: place.threadId }),
-      messageId: String(message.message_id),
-      isGroup: place.isGroup,
+      ...addressOf(message, place, context.accountId),
       sender,
     },
     senderProof: 'account',
+  };
+}
+
+/** The fields of an interaction, and of a message, that say where it was made. */
+function addressOf(
+  { message_id: messageId }: MaybeInaccessibleMessage,
+  { conversationId, threadId, isGroup }: Pick<Place, 'isGroup' | 'conversationId' | 'threadId'>,
+  accountId: string,
+) {
+  return {
+    channel: 'telegram',
+    accountId,
+    conversationId,
+    ...(threadId !== undefined && { threadId }),
+    messageId: String(messageId),
+    isGroup,
   };
 }
 
@@ -160,8 +166,7 @@ function inboundMessageOf(
   const { conversationId } = place;
   const sentAtMs = (message.edit_date ?? message.date) * 1_000;
   return {
-    channel: 'telegram',
-    accountId,
+    ...addressOf(message, place, accountId),
     provider: 'telegram',
     surface: 'telegram',
     originatingChannel: 'telegram',
@@ -169,12 +174,8 @@ function inboundMessageOf(
     from: place.from,
     to: conversationId,
     sender: senderOf(message),
-    conversationId,
-    ...(place.threadId !== undefined && { threadId: place.threadId }),
-    messageId: String(message.message_id),
     ...(place.title !== undefined && { channelName: place.title }),
     ...(place.isGroup && { groupId: conversationId }),
-    isGroup: place.isGroup,
     content: linkedTextOf(message) || (message.sticker?.emoji ?? ''),
     attachments: attachmentsOf(message),
     ...repliedOf(message),

@@ -16,11 +16,6 @@ export class PendingUpdates {
   #floor = Number.NEGATIVE_INFINITY;
   #waiting: (() => void)[] = [];
 
-  /** How many are not done with. */
-  get size(): number {
-    return this.#pending.size;
-  }
-
   /** Telegram may forget the updates below this; none before the first update. */
   get offset(): number | undefined {
     let oldest = Number.POSITIVE_INFINITY;

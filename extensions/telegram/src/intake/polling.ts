@@ -21,14 +21,6 @@ const longestBackoffMs = 30_000;
 /** Conflicts in a row after which another poller, or a webhook, is taken to be there for good. */
 const patience = 5;
 
-/** The result of a batch. */
-interface Taken {
-  /** How many of it are new. */
-  readonly count: number;
-  /** Some of it could not be taken in. */
-  readonly isRefused: boolean;
-}
-
 /** The parts that polling works with. */
 export interface PollingParts {
   readonly api: BotApi;
@@ -73,19 +65,23 @@ export function startPolling({ api, clock, log, sink }: PollingParts): Intake {
     return answer;
   };
 
-  const takeOne = async (update: Update): Promise<'refused' | undefined> => {
-    const taken = await sink.take(update);
-    if (taken === 'refused') pending.refuse(update.update_id);
-    return taken;
-  };
-
-  /** Takes them side by side, so that none waits for another. */
-  const takeAll = async (updates: readonly unknown[]): Promise<Taken> => {
+  /**
+   * Takes them side by side, so that none waits for another.
+   *
+   * @returns how many of them are new, and whether some could not be taken in.
+   */
+  const takeAll = async (updates: readonly unknown[]) => {
     const readable = updates.filter(isUpdate).toSorted((a, b) => a.update_id - b.update_id);
     if (readable.length < updates.length) log.warn('Telegram sent what is no update');
     // what comes when it has been stopped comes again
     const isNew = ({ update_id: id }: Update): boolean => !signal.aborted && pending.take(id);
-    const taken = await Promise.all(readable.filter(isNew).map(takeOne));
+    const taken = await Promise.all(
+      readable.filter(isNew).map(async (update) => {
+        const how = await sink.take(update);
+        if (how === 'refused') pending.refuse(update.update_id);
+        return how;
+      }),
+    );
     return { count: taken.length, isRefused: taken.includes('refused') };
   };
 

@@ -1,4 +1,3 @@
-import type { Clock, Logger } from 'sluice';
 import {
   type ChannelInbox,
   type ChannelPreviews,
@@ -6,21 +5,17 @@ import {
   type SendResult,
 } from 'sluice/channel';
 import type { BotApi } from '../api/bot-api.js';
-import type { TelegramConfig } from '../config.js';
 import { completeMessage } from './complete-message.js';
 import { type PreviewNote, placeOfMessage, previewNoteOf } from './preview-note.js';
 import { removeMessage, type ShownMessage } from './shown-message.js';
+import type { StreamParts } from './stream-sender.js';
 
 /** The parts that end the previews that a crash has left. */
-export interface PreviewParts {
+export interface PreviewParts extends Omit<StreamParts, 'apiOf'> {
   /** The API of an account. @throws where it is not connected. */
   readonly apiOf: (accountId: string) => BotApi;
   /** Knows the permits of the channel's host, once an account was started. */
   readonly inbox: () => Pick<ChannelInbox, 'owns'> | undefined;
-  readonly clock: Clock;
-  readonly log: Logger;
-  readonly config: Pick<TelegramConfig, 'format' | 'mediaRoots'>;
-  readonly signal: AbortSignal;
 }
 
 /** Ends what a crash has left of streamed replies: Telegram edits and deletes messages by their ids, however old. */

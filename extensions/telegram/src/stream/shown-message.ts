@@ -37,19 +37,17 @@ export async function beginText(
   return sentMessageOf(await api.call('sendMessage', { ...target, ...fields, ...asText(text) }));
 }
 
-/** The options of an edit. */
-interface EditOptions {
-  /** Leaves the markup out. */
-  readonly isPlain?: boolean;
-  /** Fields besides the text: a keyboard. */
-  readonly fields?: Readonly<Record<string, unknown>>;
-}
-
-/** Edits it once. */
+/**
+ * Edits it once.
+ *
+ * @param isPlain leaves the markup out.
+ * @param fields fields besides the text: a keyboard.
+ */
 export function editText(
   { api, target, messageId }: ShownMessage,
   text: RichText,
-  { isPlain = false, fields = {} }: EditOptions = {},
+  isPlain = false,
+  fields: Readonly<Record<string, unknown>> = {},
 ): Promise<ApiAnswer<Message | true>> {
   const at = { chat_id: target.chat_id, message_id: messageId };
   const payload = { ...at, ...fields, ...asText(text, isPlain) };
@@ -83,7 +81,7 @@ export async function placeText(
 ): Promise<'placed' | 'gone' | SendResult> {
   let isPlain = false;
   for (let attempt = 1; ; ) {
-    const answer = await editText(shown, text, { isPlain, fields });
+    const answer = await editText(shown, text, isPlain, fields);
     if (answer.status === 'done' || isUnchanged(answer)) return 'placed';
     const { reason } = answer;
     if (answer.status === 'refused' && answer.code !== 429) {
