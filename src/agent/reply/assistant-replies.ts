@@ -1,5 +1,5 @@
 import type { AssistantMessage, AssistantMessageEvent, MessageUpdate } from '../../stream/index.js';
-import { blockReplies } from './block-replies.js';
+import { blockReplies, type ReplyScope } from './block-replies.js';
 import { partialReplies } from './partial-replies.js';
 import { reasoningReplies } from './reasoning-replies.js';
 import { withoutOpenDirective } from './text/directives/open-directive.js';
@@ -8,7 +8,6 @@ import { HeldTail } from './text/held-tail.js';
 import { readMessage } from './text/message-text.js';
 import { formatReasoning } from './text/reasoning-text.js';
 import { GrowingThoughts } from './text/tagged-thoughts.js';
-import type { ReplyScope } from './tools/tool-replies.js';
 
 /** Shows a host a message of the model: its text while it grows, its pieces, its thoughts. */
 export function assistantReplies(scope: ReplyScope) {

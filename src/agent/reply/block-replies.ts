@@ -1,11 +1,17 @@
 import { definedFields } from '../../kernel/index.js';
 import { BlockChunker } from './block-chunker.js';
 import type { BlockReply } from './emit/reply-payload.js';
+import type { RunTexts } from './run-texts.js';
 
 import { DirectiveQueue } from './text/directives/directive-queue.js';
 import type { DirectedText } from './text/directives/read-directives.js';
 import { noTags, stripTags, type TagState } from './text/strip-tags.js';
-import type { ReplyScope } from './tools/tool-replies.js';
+import type { ToolScope } from './tools/tool-replies.js';
+
+/** The parts of a run's replies that all of them share. */
+export interface ReplyScope extends ToolScope {
+  readonly texts: RunTexts;
+}
 
 /** Hands the finished pieces of a run's messages over, each text once. */
 export function blockReplies(scope: ReplyScope) {

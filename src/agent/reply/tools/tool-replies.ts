@@ -11,7 +11,6 @@ import type {
   ReplyWording,
   ToolTraits,
 } from '../emit/reply-options.js';
-import type { RunTexts } from '../run-texts.js';
 import { readDirectives } from '../text/directives/read-directives.js';
 import type { MessagingSends } from './messaging-sends.js';
 import { makesGood, type ToolFailure } from './tool-failures.js';
@@ -40,11 +39,10 @@ interface RunningCall {
   };
 }
 
-/** The parts of a run's replies that all of them share. */
-export interface ReplyScope {
+/** The parts of a run's replies that tools need. */
+export interface ToolScope {
   readonly options: ReplyCallbackOptions;
   readonly emitter: ReplyEmitter;
-  readonly texts: RunTexts;
   readonly sends: MessagingSends;
   readonly wording: ReplyWording;
   readonly traits: ToolTraits;
@@ -52,7 +50,7 @@ export interface ReplyScope {
 }
 
 /** Shows a host the tools of a run. */
-export function toolReplies(scope: ReplyScope) {
+export function toolReplies(scope: ToolScope) {
   const { emitter, sends, wording, traits, now, options } = scope;
   /** Live: the finished calls of the run, in order. */
   const metas: ToolMeta[] = [];
