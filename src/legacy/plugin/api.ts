@@ -12,8 +12,10 @@ import {
 import { registerCommand, registerService } from './api/register-rest.js';
 import { registerTool } from './api/register-tool.js';
 import type { Registering } from './api/registering.js';
-import { standInsOf } from './api/unsupported.js';
+import { laterStandInsOf, standInsOf } from './api/unsupported.js';
+import { nextTurnInjections } from './runtime/next-prompt.js';
 import { runtimeOf } from './runtime/runtime.js';
+import { withStandIns } from './runtime/with-stand-ins.js';
 
 /** The `api` that a plugin's register function is called with. Its methods may be taken out of it. */
 export function apiOf(plugin: Registering): object {
@@ -25,7 +27,7 @@ export function apiOf(plugin: Registering): object {
     (...args: Args): Result =>
       run(plugin, ...args);
   const runtime = runtimeOf(plugin);
-  return {
+  const api = {
     id,
     name,
     version,
@@ -51,6 +53,26 @@ export function apiOf(plugin: Registering): object {
       return runtime;
     },
   };
+  return plugin.profile === '2026.9' ? withLaterMembers(api, plugin) : api;
+}
+
+/** Adds the members that profile 2026.9 has. */
+function withLaterMembers(api: object, plugin: Registering): object {
+  const { refusals } = plugin;
+  const groups = laterStandInsOf('groups', refusals.part) as Readonly<Record<string, object>>; // each is a proxy
+  const { session = {} } = groups;
+  const injections = { enqueueNextTurnInjection: nextTurnInjections(plugin) };
+  const workflow = withStandIns(injections, () => Reflect.get(session, 'workflow'));
+  const served = { ...groups, session: withStandIns({ workflow }, () => session) };
+  for (const [name, group] of Object.entries(served))
+    Object.defineProperty(api, name, {
+      get: () => {
+        refusals.ask();
+        return group;
+      },
+    });
+  const functions = laterStandInsOf('functions', refusals.method);
+  return Object.assign(api, functions, injections, { registrationMode: 'full' });
 }
 
 /** A path as people write it: `~` is their home, and what is relative begins at the working folder. */

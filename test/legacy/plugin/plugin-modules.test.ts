@@ -146,6 +146,18 @@ describe('the text of a module (event-pipeline §17.14)', () => {
     expect((await load(path)).name).toBe('word.js');
   });
 
+  it('may be required in a package of ES modules, with the openclaw that is named (§17.13)', async () => {
+    const path = plugin('required-modules', {
+      'package.json': '{ "type": "module", "openclaw": { "extensions": ["./index.js"] } }',
+      'inner.mjs': `export { DEFAULT_ACCOUNT_ID as inner } from 'openclaw/plugin-sdk';`,
+      'word.js': `import { inner } from './inner.mjs'; export const word = inner + ' word';`,
+      'index.js': `import { createRequire } from 'node:module';
+        const late = createRequire(import.meta.url);
+        export default { name: late('./word.js').word, register() {} };`,
+    });
+    expect((await load(path)).name).toBe('default word');
+  });
+
   it('is CommonJS if it only speaks of imports', async () => {
     const path = plugin('speaks', {
       'package.json': '{"type":"commonjs"}',

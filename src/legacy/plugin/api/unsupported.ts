@@ -1,4 +1,31 @@
+/** The register functions that profile 2026.9 added, and that have no place here. */
+const laterRegistrations = [
+  ...['HostedMediaResolver', 'WidgetPresenter', 'GatewayAccessPolicy', 'BoardWidgetContentKind'],
+  ...['SessionCatalog', 'NodeCliFeature', 'Reload', 'NodeHostCommand', 'NodeInvokePolicy'],
+  ...['SecurityAuditCollector', 'GatewayDiscoveryService', 'CliBackend', 'TextTransforms'],
+  ...['ConfigMigration', 'MigrationProvider', 'AutoEnableProbe', 'WorkerProvider'],
+  ...['ModelCatalogProvider', 'EmbeddingProvider', 'SpeechProvider', 'DecisionProvider'],
+  ...['RealtimeTranscriptionProvider', 'RealtimeVoiceProvider', 'MediaUnderstandingProvider'],
+  ...['TranscriptSourceProvider', 'ImageGenerationProvider', 'VideoGenerationProvider'],
+  ...['MusicGenerationProvider', 'WebFetchProvider', 'WebSearchProvider', 'InteractiveHandler'],
+  ...['CompactionProvider', 'AgentHarness', 'CodexAppServerExtensionFactory', 'ToolMetadata'],
+  ...['AgentToolResultMiddleware', 'TrustedToolPolicy', 'DetachedTaskRuntime', 'SessionAction'],
+  ...['MemoryCapability', 'MemoryPromptSupplement', 'MemoryPromptPreparation'],
+  ...['MemoryCorpusSupplement', 'ControlUiDescriptor', 'SessionSchedulerJob', 'SessionExtension'],
+  ...['RuntimeLifecycle', 'AgentEventSubscription'],
+] as const;
+
+/** The groups of the api that profile 2026.9 added. */
+const laterGroups = {
+  'api.session':
+    'enqueueNextTurnInjection of its workflow is there. Keep the state of a session in files of your own.',
+  'api.agent': 'Listen with api.runtime.events.onAgentEvent.',
+  'api.runContext': 'Keep it by the runId of the context of a hook.',
+  'api.lifecycle': 'Use registerService: its stop is called at the end.',
+} as const;
+
 const rows = {
+  ...laterGroups,
   'api.registerProvider': 'Give createHost an AgentProvider: in an agent, or in `providers`.',
   'api.registerContextEngine':
     'Change the prompt in before_prompt_build, and follow compaction in before_compaction and after_compaction.',
@@ -21,8 +48,17 @@ const rows = {
     'There is no gateway here: a method has its params, and responds.',
 } as const satisfies Readonly<Record<string, string>>;
 
+type LaterMember = `api.register${(typeof laterRegistrations)[number]}`;
+
 /** The name of a part that is not supported. */
-export type UnsupportedMember = keyof typeof rows;
+export type UnsupportedMember = keyof typeof rows | LaterMember;
+
+const laterMembers = Object.fromEntries(
+  laterRegistrations.map((name) => [
+    `api.register${name}`,
+    'It serves a part of OpenClaw that is not here: write it as an extension.',
+  ]),
+) as Readonly<Record<LaterMember, string>>; // a row for each name
 
 /**
  * The parts of OpenClaw's plugin api that have no place here, and what to use instead. Each is present and refuses.
@@ -30,12 +66,20 @@ export type UnsupportedMember = keyof typeof rows;
  * @example
  * unsupportedMembers['api.runtime.tools']; // 'Write the tool yourself: ...'
  */
-export const unsupportedMembers: Readonly<Record<UnsupportedMember, string>> = rows;
+export const unsupportedMembers: Readonly<Record<UnsupportedMember, string>> = {
+  ...rows,
+  ...laterMembers,
+};
 
 /** The members of `api.runtime` that are served, although the table has the part that they belong to. */
 export const servedMembers: ReadonlySet<string> = new Set(
   [
-    ...['config.loadConfig', 'logging.shouldLogVerbose', 'logging.getChildLogger'],
+    ...[
+      'config.loadConfig',
+      'config.current',
+      'logging.shouldLogVerbose',
+      'logging.getChildLogger',
+    ],
     ...['state.resolveStateDir', 'system.runCommandWithTimeout', 'system.enqueueSystemEvent'],
     ...['system.formatNativeDependencyHint', 'media.detectMime', 'media.mediaKindFromMime'],
     ...['media.isVoiceCompatibleAudio', 'media.loadWebMedia', 'media.getImageMetadata'],
@@ -48,15 +92,34 @@ export const servedGroups: ReadonlySet<string> = new Set(
     ...['channel', 'channel.activity', 'channel.commands', 'channel.debounce', 'channel.groups'],
     ...['channel.media', 'channel.mentions', 'channel.pairing', 'channel.reactions'],
     ...['channel.reply', 'channel.routing', 'channel.session', 'channel.text'],
-  ].map((group) => `api.runtime.${group}`),
+  ]
+    .map((group) => `api.runtime.${group}`)
+    .concat('api.session', 'api.session.workflow'),
 );
 
-/** The members of an object of the api that the table lists, each with its stand-in. */
+/** The members of an object of the api that the table lists for every profile, each with its stand-in. */
 export function standInsOf(owner: string, make: (member: UnsupportedMember) => unknown): object {
-  const missing = Object.keys(rows) as UnsupportedMember[]; // the table's own keys
+  const missing = Object.keys(rows) as (keyof typeof rows)[]; // the table's own keys
+  return membersOf(
+    missing.filter((member) => !(member in laterGroups) && member.replace(/\.\w+$/, '') === owner),
+    make,
+  );
+}
+
+/** The groups, and the functions, of the api that profile 2026.9 added: each has its stand-in. */
+export function laterStandInsOf(
+  kind: 'groups' | 'functions',
+  make: (member: UnsupportedMember) => unknown,
+): Readonly<Record<string, unknown>> {
+  const members = Object.keys(kind === 'groups' ? laterGroups : laterMembers);
+  return membersOf(members as UnsupportedMember[], make); // the tables' own keys
+}
+
+function membersOf(
+  members: readonly UnsupportedMember[],
+  make: (member: UnsupportedMember) => unknown,
+): Readonly<Record<string, unknown>> {
   return Object.fromEntries(
-    missing
-      .filter((member) => member.replace(/\.\w+$/, '') === owner)
-      .map((member) => [member.slice(owner.length + 1), make(member)]),
+    members.map((member) => [member.slice(member.lastIndexOf('.') + 1), make(member)]),
   );
 }

@@ -1,7 +1,8 @@
 import { definedFields, type Fields, type Logger } from '../../../kernel/index.js';
 import type { Registering } from '../api/registering.js';
 import { detectMime, isVoiceCompatibleAudio, mediaKindFromMime } from './mime.js';
-import { runCommandWithTimeout, systemEvents } from './system.js';
+import { systemEvents } from './next-prompt.js';
+import { runCommandWithTimeout } from './system.js';
 import { loadWebMedia } from './web-media.js';
 
 /**
@@ -13,6 +14,7 @@ export function servedParts(plugin: Registering): Readonly<Record<string, Fields
   return {
     config: {
       loadConfig: () => config,
+      current: () => config,
       writeConfigFile: refusals.rejecting(
         'api.runtime.config',
         'api.runtime.config.writeConfigFile',

@@ -1,7 +1,5 @@
 import { spawn } from 'node:child_process';
 import process from 'node:process';
-import { registerLegacyHook } from '../../runner/register-hook.js';
-import type { Registering } from '../api/registering.js';
 
 /** The options of `runCommandWithTimeout`. */
 interface CommandOptions {
@@ -80,45 +78,4 @@ export function runCommandWithTimeout(
       });
     });
   });
-}
-
-/** Texts that wait in one session at most, and sessions that texts wait in. */
-const mostWaiting = 20;
-const mostSessions = 1_000;
-
-/**
- * `api.runtime.system.enqueueSystemEvent`: a text that stands before the next prompt of a session. It waits in memory. A plugin that
- * may not write to the prompt is told so.
- *
- * @returns `false` if the text does not wait: it is empty, or the same as the one before.
- */
-export function systemEvents(plugin: Registering) {
-  const waiting = new Map<string, string[]>();
-  const listen = (): void => {
-    const handler = (_: unknown, { sessionKey = '' }: { readonly sessionKey?: string }) => {
-      const texts = waiting.get(sessionKey);
-      waiting.delete(sessionKey);
-      return texts && { prependContext: texts.map((text) => `System: ${text}`).join('\n') };
-    };
-    const { pluginId, source, kernel, scope } = plugin;
-    const registration = { pluginId, hookName: 'before_prompt_build', handler, source } as const;
-    scope.add('system events', registerLegacyHook(kernel, registration));
-  };
-  let isListening = false;
-  return (text: string, { sessionKey }: { readonly sessionKey: string }): boolean => {
-    const said = text.trim();
-    const before = waiting.get(sessionKey) ?? [];
-    if (said === '' || before.at(-1) === said) return false;
-    if (!plugin.allowPromptInjection) {
-      plugin.tell('warn', 'a system event is left out: hooks.allowPromptInjection is false');
-      return false;
-    }
-    if (!isListening) listen();
-    isListening = true;
-    waiting.delete(sessionKey); // the newest session stands last
-    waiting.set(sessionKey, [...before, said].slice(-mostWaiting));
-    const [oldest] = waiting.keys();
-    if (waiting.size > mostSessions && oldest !== undefined) waiting.delete(oldest);
-    return true;
-  };
 }

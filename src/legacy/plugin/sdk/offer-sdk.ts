@@ -74,9 +74,10 @@ function serveRequire({ names, users }: Offer): void {
   const loader = Module as unknown as RequireLoader; // its declarations leave `_load` out
   const compile = loader.prototype._compile;
   loader.prototype._compile = function (text, file, ...rest) {
-    const isOfPlugin = file.endsWith('.js') && userOf(users, file) !== undefined;
+    const isOfPlugin = /\.m?js$/.test(file) && userOf(users, file) !== undefined;
     const isModule = isOfPlugin && isModuleText(text, compileFunction);
-    return compile.call(this, isModule ? asCommonJs(text, file) : text, file, ...rest);
+    if (!isModule) return compile.call(this, text, file, ...rest);
+    return compile.call(this, asCommonJs(text, file), file, 'commonjs'); // whatever its package says
   };
   const load = loader._load;
   loader._load = function (request, parent, isMain) {

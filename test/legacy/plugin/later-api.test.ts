@@ -1,0 +1,87 @@
+import { describe, expect, it } from 'vitest';
+import { loadLegacyPlugin, unsupportedMembers } from '../../../src/legacy/index.js';
+import { createTestKernel } from '../../../src/testing/index.js';
+
+interface LaterApi {
+  readonly registrationMode?: string;
+  readonly session?: {
+    readonly state: { registerSessionExtension(extension: object): void };
+    readonly workflow: {
+      enqueueNextTurnInjection(given: object): Promise<{ enqueued: boolean; id: string }>;
+      scheduleSessionTurn(given: object): unknown;
+    };
+  };
+  enqueueNextTurnInjection?(given: object): Promise<object>;
+  registerSpeechProvider?(given: object): void;
+}
+
+function load(options: object = {}) {
+  const test = createTestKernel();
+  let api: LaterApi = {};
+  const plugin = loadLegacyPlugin((given: LaterApi) => void (api = given), {
+    ...{ kernel: test.kernel, clock: test.clock, pluginId: 'p', profile: '2026.9' as const },
+    ...options,
+  });
+  const build = async (sessionKey: string) => {
+    const payload = { sessionKey, prompt: 'p', messages: [], guidance: [], additions: [] };
+    return (await test.kernel.dispatch('agent.prompt.building', payload)).payload.additions;
+  };
+  return { ...test, api, plugin, build };
+}
+
+describe('the api of profile 2026.9 (event-pipeline §17.34)', () => {
+  it('has texts stand before or after the next prompt of a session, once', async () => {
+    const { api, build } = load();
+    const enqueue = (given: object) =>
+      api.session?.workflow.enqueueNextTurnInjection({ sessionKey: 's', ...given });
+    expect(await enqueue({ text: ' a ', idempotencyKey: 'k' })).toEqual({
+      ...{ enqueued: true, id: 'k', sessionKey: 's' },
+    });
+    expect(await enqueue({ text: 'again', idempotencyKey: 'k' })).toMatchObject({
+      enqueued: false,
+    });
+    expect(await enqueue({ text: ' ' })).toMatchObject({ enqueued: false });
+    await enqueue({ text: 'b' });
+    await enqueue({ text: 'after', placement: 'append_context' });
+    await api.enqueueNextTurnInjection?.({ sessionKey: 'other', text: 'x' });
+    expect(await build('s')).toEqual([
+      { text: 'a\n\nb', position: 'before' },
+      { text: 'after', position: 'after' },
+    ]);
+    expect(await build('s')).toEqual([]);
+    expect(await build('other')).toEqual([{ text: 'x', position: 'before' }]);
+  });
+
+  it('forgets a text whose time is over, and keeps one from a plugin that may not write to the prompt', async () => {
+    const { api, build, clock } = load();
+    const text = { sessionKey: 's', text: 'old' };
+    await api.enqueueNextTurnInjection?.({ ...text, ttlMs: 10 });
+    await clock.advance(10);
+    expect(await build('s')).toEqual([]);
+    const kept = load({ hooks: { allowPromptInjection: false } });
+    expect(await kept.api.enqueueNextTurnInjection?.(text)).toMatchObject({ enqueued: false });
+    expect(kept.plugin.diagnostics).toHaveLength(1);
+  });
+
+  it('refuses by name what no host has', () => {
+    const { api, plugin } = load();
+    api.session?.state.registerSessionExtension({ namespace: 'n' });
+    api.session?.workflow.scheduleSessionTurn({});
+    api.registerSpeechProvider?.({});
+    expect(api.registrationMode).toBe('full');
+    expect(plugin.unsupported.map(({ method }) => method)).toEqual([
+      'api.session.state.registerSessionExtension',
+      'api.session.workflow.scheduleSessionTurn',
+      'api.registerSpeechProvider',
+    ]);
+    for (const { instead } of plugin.unsupported)
+      expect(Object.values(unsupportedMembers)).toContain(instead);
+  });
+
+  it('is not that of profile 2026.3, whose plugins look for what is there', () => {
+    const { api } = load({ profile: '2026.3' });
+    expect([api.session, api.registerSpeechProvider, api.registrationMode]).toEqual([
+      ...[undefined, undefined, undefined],
+    ]);
+  });
+});
