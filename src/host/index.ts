@@ -75,6 +75,7 @@ export type {
   HostOptions,
   ReplyOptions,
 } from './parts/options.js';
+export type { HostTrouble } from './parts/troubles.js';
 export type { ChatAnswer, ChatCommand, ChatCommandContext } from './provided/chat-commands.js';
 export { parseCommandLine } from './provided/commands.js';
 export type { RolesOf, RoleTable } from './provided/roles.js';

@@ -132,7 +132,7 @@ export async function loadForTest(
 
 /** The figures of a host that has done nothing, with the counts of the kernel. */
 function idleFigures(kernel: Kernel, journal: Figures['journal']): Figures {
-  const nothing = { messages: 0, turns: 0, accounts: [], extensions: [] };
+  const nothing = { messages: 0, turns: 0, accounts: [], extensions: [], degraded: [] };
   const idle = { conversations: 0, waiting: 0, running: 0 };
   return {
     stats: { ...newCounts(), ...idle, sends: { sent: 0, cancelled: 0, failed: 0 } },

@@ -28,12 +28,14 @@ import { checkChannels, checkRoutes } from './check-channels.js';
 import { checkFamilies } from './check-families.js';
 import { checkJournal } from './check-journal.js';
 import { checkMatches } from './check-matches.js';
+import { checkRunning } from './check-running.js';
 import { checkSecrets } from './check-secrets.js';
 import { type Finding, findingsOf, type Severity } from './finding.js';
 
 interface DoctorOptions extends PipelineOptions {
   readonly agent?: string;
   readonly channel?: string;
+  readonly running?: string | true;
 }
 
 const help = `
@@ -42,12 +44,16 @@ agent asked and no handler called. Extensions and plugins are set up, and dispos
 A probe event goes through each stage with a stand-in for each handler, and doctor reports
 each handler that it does not reach.
 
+With --running it asks the host that runs instead: dead letters, handlers in quarantine,
+extensions that were refused, and vetoes that failed open are warnings.
+
 An error is something that does not work; the exit code is then 1. A warning works, and
 should be looked at.
 
 Examples:
   $ sluice doctor
   $ sluice doctor --config my.config.json --extension ./quiet-hours.js
+  $ sluice doctor --running http://127.0.0.1:8080
   $ sluice doctor --json | grep '"severity":"error"'`;
 
 /** Adds `sluice doctor`, which finds the mistakes of a host before it runs. */
@@ -55,6 +61,7 @@ export function addDoctor(command: Command, shell: Shell, done: (code: ExitCode)
   addPipelineOptions(command)
     .option('-a, --agent <name>', 'as of `sluice run`')
     .option('--channel <name>', 'as of `sluice run`')
+    .option('--running [url]', 'ask the host that runs, by its health port, how it is')
     .option('--json', 'print a line of JSON per finding')
     .addHelpText('after', help)
     .action(async (options: DoctorOptions) => done(await doctor(options, shell)));
@@ -81,6 +88,7 @@ async function found(options: DoctorOptions, shell: Shell): Promise<readonly Fin
     const problems = thrown instanceof ConfigError ? thrown.each : [thrown];
     return problems.map((one) => findingsOf('config').thrown(one));
   }
+  if (options.running !== undefined) return checkRunning(options.running, settings);
   return examine(settings, shell);
 }
 

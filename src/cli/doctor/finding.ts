@@ -9,6 +9,7 @@ export interface Finding {
   /** The part of the host that was looked at. */
   readonly check:
     | 'versions'
+    | 'running'
     | 'config'
     | 'agents'
     | 'extensions'

@@ -1,6 +1,7 @@
 import type { ExtensionStatus } from '../../extension/index.js';
 import type { ErrorCode, KernelStats } from '../../kernel/index.js';
 import type { HostParts } from '../parts/parts.js';
+import type { HostTrouble } from '../parts/troubles.js';
 
 /** How a host is: names and numbers, no text of anybody. Plain data. */
 export interface HostHealth {
@@ -30,6 +31,8 @@ export interface HostHealth {
     /** Updates that it has refused since the host was made. */
     readonly refused: number;
   };
+  /** All that an operator should look at, though it may well run. */
+  readonly degraded: readonly HostTrouble[];
   /** The counts of its kernel, and which handlers were given up or are in quarantine. */
   readonly kernel: KernelStats;
 }
@@ -61,6 +64,7 @@ export function healthOf(
     ...(journal.outlivesHost && {
       journal: { refused: counts.refused, ...(problem !== undefined && { code: problem.code }) },
     }),
+    degraded: parts.troubles.list(),
     kernel: kernel.stats(),
   };
 }

@@ -220,7 +220,8 @@ export async function stopAll(
 
 /** Lets go of what a host holds from its making on: its own kernel, its store, and its journal. */
 export async function release(parts: HostParts): Promise<void> {
-  const { kernel, options, store, journal, extensionData } = parts;
+  const { kernel, options, store, journal, extensionData, troubles } = parts;
+  troubles[Symbol.dispose]();
   if (options.kernel === undefined)
     await attempt(parts, 'kernel.close', () => kernel.close({ timeoutMs: windUpMs }));
   await attempt(parts, 'store.close', async () => store.close?.());

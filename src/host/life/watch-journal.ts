@@ -11,7 +11,7 @@ const lookEveryMs = 1_000;
  * once, and once when it does again. A look costs one read of a counter, and one look at each of its files.
  */
 export function watchJournal(parts: HostParts): Disposable {
-  const { clock, journal, outbox, leftOpen, backlog, logger, approvals } = parts;
+  const { clock, journal, outbox, leftOpen, backlog, logger, approvals, troubles } = parts;
   const timer = new Timer(clock);
   let isOver = false;
   let told: ErrorCode | undefined;
@@ -43,6 +43,7 @@ export function watchJournal(parts: HostParts): Disposable {
         backlog.isToRewind = false;
         await rewind(parts);
       } else await feed(parts); // there may be room that no event has told of
+      await troubles.look(isChanged);
     } catch (error) {
       logger.error('the journal could not be read', { error });
     }

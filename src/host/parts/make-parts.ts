@@ -51,6 +51,7 @@ import {
 } from './options.js';
 import type { HostParts } from './parts.js';
 import { TakenOver } from './taken-over.js';
+import { Troubles } from './troubles.js';
 
 /** Updates that are taken in in one turn of the event loop: each is decoded, and some are written down. */
 const arrivalsPerTurn = 64;
@@ -104,6 +105,11 @@ export function partsOf(options: HostOptions, signal: AbortSignal): HostParts {
     ...(options.commands ?? []),
   ];
   const commands = [...ownCommands, ...commandsOfPlugins(plugins, ownCommands)];
+  const counts = newCounts();
+  const extensions =
+    options.extensions instanceof ExtensionSet
+      ? options.extensions
+      : new ExtensionSet(kernel, { logger, clock });
   return {
     kernel,
     clock,
@@ -119,7 +125,8 @@ export function partsOf(options: HostOptions, signal: AbortSignal): HostParts {
     inHand: new Set(),
     leftOpen: new Set(),
     backlog: newBacklog({ clock, maxAttempts, lastAttemptAfterMs }),
-    counts: newCounts(),
+    counts,
+    troubles: new Troubles({ kernel, logger, journal, counts, extensions }),
     mayReplyToCancel: onceAMinute(clock),
     agents,
     defaultAgentId,
@@ -127,10 +134,7 @@ export function partsOf(options: HostOptions, signal: AbortSignal): HostParts {
     channels,
     commands: new Map(commands.map((command) => [command.name, command])),
     accounts: new Accounts(),
-    extensions:
-      options.extensions instanceof ExtensionSet
-        ? options.extensions
-        : new ExtensionSet(kernel, { logger, clock }),
+    extensions,
     takenOver: new TakenOver(),
     routes: new Routes(routesOfPlugins(plugins)),
     tools: new Tools(logger, plugins.map(toolSourceOf)),

@@ -25,6 +25,7 @@ import type { Counts, SendEnds } from './counts.js';
 import type { ExtensionData } from './extension-data.js';
 import type { AgentDefinition, HostOptions } from './options.js';
 import type { TakenOver } from './taken-over.js';
+import type { Troubles } from './troubles.js';
 
 /** The services that a send uses. `deliverStream` has these alone, and no host. */
 export interface SendParts {
@@ -61,6 +62,8 @@ export interface HostParts extends SendParts {
   /** The updates that wait in the journal. */
   readonly backlog: Backlog;
   readonly counts: Counts;
+  /** All that an operator should look at. */
+  readonly troubles: Troubles;
   /** Lets one reply to a cancel out a minute, for a conversation and a code. */
   readonly mayReplyToCancel: (conversationAndCode: string) => boolean;
   /** Those of the options, and those that extensions provide. */

@@ -90,8 +90,7 @@ export function end(run: Run): Outcome {
   run.outcome = outcome;
   if (run.steps !== undefined) noteSkipped(run, outcome);
   freezeLists(run);
-  if (services.taps.entries !== undefined)
-    tellTap(services, 'outcome', (tap) => tap.outcome?.(outcome));
+  if (services.taps.isWatched) tellTap(services, 'outcome', (tap) => tap.outcome?.(outcome));
   run.resolve?.(outcome);
   services.inFlight.remove();
   return outcome;

@@ -1,4 +1,7 @@
+import { once } from 'node:events';
 import { chmodSync, statSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { Type } from 'typebox';
 import { describe, expect, it } from 'vitest';
@@ -591,6 +594,43 @@ describe('sluice doctor (§20.5)', () => {
       ['error', 'e1', 'the route GET /metrics is left out: the extension "e0" has that path'],
       ['error', 'e2', `the route GET /readyz is left out: "/readyz" is the host's own`],
     ]);
+  });
+
+  it('--running asks the host that runs: what troubles it is a warning, and a host that takes nothing in is an error (sight §7.3)', async () => {
+    const answer = {
+      ...{ ready: true, state: 'running' },
+      degraded: [
+        { code: 'dead-letters', count: 3 },
+        { code: 'veto-failed-open', whose: 'guard/judge', count: 1 },
+      ],
+    };
+    const told = { ...answer };
+    const server = createServer((_, response) => void response.end(JSON.stringify(told)));
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    const { port } = server.address() as AddressInfo; // it listens at a port
+    const url = `http://127.0.0.1:${port}`;
+    const running = async (...args: readonly string[]) => {
+      const { code, found } = await examined(config({ health: { port } }), ['--running', ...args]);
+      const of = found.filter(({ check }) => check === 'running');
+      return [code, ...of.map(({ severity, whose, what }) => [severity, whose, what])];
+    };
+    const warnings = [
+      ['warning', url, 'dead-letters: 3 times'],
+      ['warning', 'guard/judge', 'veto-failed-open: 1 time'],
+    ];
+    expect(await running()).toEqual([0, ['ok', url, 'takes messages'], ...warnings]);
+    Object.assign(told, { ready: false, journal: { code: 'database-full' } });
+    expect(await running(url)).toEqual([
+      1,
+      ['error', url, 'takes no messages: its journal takes nothing in (database-full)'],
+      ...warnings,
+    ]);
+    server.closeAllConnections();
+    server.close();
+    await once(server, 'close');
+    expect(await running()).toEqual([1, ['error', url, expect.stringMatching(/^no host of this/)]]);
+    const unnamed = await examined({}, ['--running']);
+    expect(unnamed.found.at(-1)).toMatchObject({ severity: 'error', check: 'running' });
   });
 
   it('asks a channel what its accounts lack, without connecting them', async () => {

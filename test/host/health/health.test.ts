@@ -2,16 +2,26 @@ import { renameSync, rmSync, symlinkSync } from 'node:fs';
 import { request } from 'node:http';
 import { connect } from 'node:net';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
+import { echoProvider } from '../../../src/agent/index.js';
 import { hostError } from '../../../src/host/errors.js';
 import {
+  createHost,
   type HostHealth,
   memoryJournal,
   openJournal,
   startHealthServer,
 } from '../../../src/host/index.js';
-import type { SluiceError } from '../../../src/kernel/index.js';
-import { createTestKernel, virtualClock } from '../../../src/testing/index.js';
+import { newCounts } from '../../../src/host/parts/counts.js';
+import { Troubles } from '../../../src/host/parts/troubles.js';
+import { createKernel, defineExtension, type SluiceError } from '../../../src/index.js';
+import {
+  collectingLogger,
+  createTestKernel,
+  fakeChannel,
+  samplePayload,
+  virtualClock,
+} from '../../../src/testing/index.js';
 import { testFolder } from '../../support/folder.js';
 import { type HostLab, hostLab } from '../../support/host-lab.js';
 
@@ -43,6 +53,7 @@ function health(state: HostHealth['state']): { health(): HostHealth } {
       turns: 0,
       accounts: [],
       extensions: [],
+      degraded: [],
       kernel: kernel.stats(),
     }),
   };
@@ -265,3 +276,91 @@ describe('the health port (§20.4)', () => {
     expect(lab.host.health()).toMatchObject({ state: 'stopped', accounts: [] });
   });
 });
+
+describe('what the health port tells of trouble', () => {
+  const broken = defineExtension({
+    id: 'broken',
+    setup: (api) => {
+      api.veto('egress.preparing', 'judge', () => {
+        throw new Error('out of order: secret words');
+      });
+    },
+  });
+  const refused = defineExtension({
+    id: 'refused',
+    setup: () => {
+      throw new Error('no');
+    },
+  });
+
+  it('names dead letters, quarantine, refused extensions and vetoes that failed open, and stays ready; the log says each once (sight §7.1, sight §7.2)', async () => {
+    const kernel = createKernel({ quarantine: { failures: 2 } });
+    const channel = fakeChannel();
+    const clock = virtualClock();
+    const log = collectingLogger();
+    const failing = { ...echoProvider(), run: () => fails() };
+    const host = createHost({
+      ...{ kernel, clock, logger: log, journal: memoryJournal({ clock }), channels: [channel] },
+      extensions: [{ extension: broken }, { extension: refused }],
+      agents: [{ id: 'main', provider: failing }],
+    });
+    await host.start();
+    expect(host.health().degraded).toContainEqual({
+      ...{ code: 'extension-refused', whose: 'refused', count: 1 },
+    });
+    for (const id of ['u-1', 'u-2', 'u-3']) await channel.receive({ text: id }, id);
+    await vi.waitFor(() => expect(host.stats().deadLetters).toBe(3));
+    await clock.advance(1_000);
+    await vi.waitFor(() => expect(host.health().degraded[0]?.code).toBe('dead-letters'));
+    expect(host.health().degraded).toMatchObject([
+      { code: 'dead-letters', count: 3 },
+      { code: 'quarantined', whose: 'broken/judge' },
+      { code: 'extension-refused', whose: 'refused' },
+      { code: 'veto-failed-open', whose: 'broken/judge' },
+    ]);
+    await using server = await startHealthServer(host, { port: 0 });
+    const { status, body } = await ask(`${server.url}/readyz`);
+    expect([status, JSON.parse(body).ready]).toEqual([200, true]);
+    expect(JSON.parse(body).degraded).toHaveLength(4);
+    expect(body).not.toContain('secret words');
+    await clock.advance(5_000);
+    const told = log.entries.flatMap(({ level, fields }) =>
+      level === 'error' && fields?.['trouble'] !== undefined ? [fields['trouble']] : [],
+    );
+    expect(told.toSorted()).toEqual([
+      ...['dead-letters', 'extension-refused', 'quarantined', 'veto-failed-open'],
+    ]);
+    await host.stop();
+  });
+
+  it('has none where an observer fails, and forgets dead letters that were purged (sight §7.1)', async () => {
+    const { kernel } = createTestKernel();
+    const clock = virtualClock();
+    const journal = memoryJournal({ clock });
+    let isChanged = false;
+    const places = { kernel, journal, counts: newCounts(), extensions: { statuses: [] } };
+    using troubles = new Troubles({ ...places, logger: collectingLogger() });
+    kernel.contribute({
+      ...{ family: 'egress.sent', class: 'observer', extensionId: 'acme', id: 'watch' },
+      handler: () => {
+        throw new Error('no');
+      },
+    });
+    await kernel.dispatch('egress.sent', samplePayload('egress.sent'));
+    const about = { eventId: 'u-1', channel: 'fake', accountId: 'default', lane: 'x' };
+    await journal.accept({ ...about, receivedAtMs: 0, body: '{}' });
+    await journal.begin('u-1');
+    await journal.endUpdate('u-1', { isDead: true, outcome: 'failed' });
+    await troubles.look(isChanged);
+    expect(troubles.list()).toEqual([{ code: 'dead-letters', count: 1 }]);
+    await journal.purge('u-1');
+    isChanged = true;
+    await troubles.look(isChanged);
+    expect(troubles.list()).toEqual([]);
+  });
+});
+
+// biome-ignore lint/correctness/useYield: it fails before it says anything
+async function* fails(): AsyncGenerator<never> {
+  throw new Error('the model is out of order');
+}

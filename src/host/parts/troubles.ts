@@ -1,0 +1,93 @@
+import type { ExtensionStatus } from '../../extension/index.js';
+import { type Kernel, type Logger, nameOf } from '../../kernel/index.js';
+import type { Journal } from '../journal/journal.js';
+import type { Counts } from './counts.js';
+
+/** Something that an operator should look at, though the host runs. Plain data. */
+export interface HostTrouble {
+  readonly code: 'dead-letters' | 'quarantined' | 'extension-refused' | 'veto-failed-open';
+  /** The handler or the extension, if it is about one. */
+  readonly whose?: string;
+  /** Dead letters, or failures since the start. */
+  readonly count: number;
+}
+
+const hints: Readonly<Record<HostTrouble['code'], string>> = {
+  'dead-letters': 'Messages failed: `sluice journal list --state dead` shows them.',
+  quarantined: 'It fails again and again, and is not called for a while.',
+  'extension-refused': 'It could not be loaded, and does not run.',
+  'veto-failed-open': 'It failed, and fails open: what it was to judge has passed.',
+};
+
+/** The parts of a host that troubles are found in. */
+interface Places {
+  readonly kernel: Kernel;
+  readonly logger: Logger;
+  readonly journal: Pick<Journal, 'outlivesHost' | 'counts'>;
+  readonly counts: Counts;
+  readonly extensions: { readonly statuses: readonly ExtensionStatus[] };
+}
+
+/** The troubles of a host (sight §7). Each is told once in the log, as an error. */
+export class Troubles implements Disposable {
+  readonly #places: Places;
+  readonly #failedOpen = new Map<string, number>();
+  readonly #told = new Set<string>();
+  readonly #tap: Disposable;
+  #dead = 0;
+  /** The counts when the dead letters were counted last. */
+  #countedAt: number | undefined;
+
+  constructor(places: Places) {
+    this.#places = places;
+    this.#tap = places.kernel.tap({
+      failure: ({ extensionId, contributionId, policy }, { family }) => {
+        if (policy !== 'open' || extensionId === undefined || contributionId === undefined) return;
+        const whose = nameOf({ extensionId, contributionId });
+        const stage = places.kernel.stages().find(({ stage }) => stage.family === family);
+        const found = stage?.handlers.find((one) => nameOf(one) === whose);
+        if (found?.class !== 'veto') return;
+        this.#failedOpen.set(whose, (this.#failedOpen.get(whose) ?? 0) + 1);
+      },
+    });
+  }
+
+  [Symbol.dispose](): void {
+    this.#tap[Symbol.dispose]();
+  }
+
+  /** The troubles that there are now. */
+  list(): readonly HostTrouble[] {
+    const { kernel, extensions } = this.#places;
+    const refused = extensions.statuses.filter(({ status }) => status === 'disabled');
+    return [
+      ...(this.#dead > 0 ? [{ code: 'dead-letters', count: this.#dead } as const] : []),
+      ...kernel
+        .stats()
+        .quarantined.map((one) => ({ code: 'quarantined', whose: nameOf(one), count: 1 }) as const),
+      ...refused.map(
+        ({ extensionId }) => ({ code: 'extension-refused', whose: extensionId, count: 1 }) as const,
+      ),
+      ...[...this.#failedOpen].map(
+        ([whose, count]) => ({ code: 'veto-failed-open', whose, count }) as const,
+      ),
+    ];
+  }
+
+  /** Counts the dead letters anew if their number may have changed, and tells what is new. */
+  async look(isChanged: boolean): Promise<void> {
+    const { journal, counts, logger } = this.#places;
+    const at = counts.deadLetters + counts.resumed;
+    if (journal.outlivesHost && (isChanged || at !== this.#countedAt)) {
+      this.#countedAt = at;
+      this.#dead = (await journal.counts()).updates.dead;
+    }
+    for (const { code, whose } of this.list()) {
+      const key = JSON.stringify([code, whose]);
+      if (this.#told.has(key)) continue;
+      this.#told.add(key);
+      const name = whose ?? 'the host'; // of a handler or an extension
+      logger.error(`${name} is in trouble: ${code}`, { trouble: code, hint: hints[code] });
+    }
+  }
+}
