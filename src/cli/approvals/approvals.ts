@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import type { KeyValues } from '../../extension/index.js';
-import { type TendedJournal, tendJournal } from '../../host/index.js';
+import type { TendedJournal } from '../../host/index.js';
 import {
   type ApprovalRow,
   approvalLine,
@@ -19,7 +19,7 @@ import {
   systemClock,
 } from '../../kernel/index.js';
 import { badArguments } from '../errors/command-error.js';
-import { addJournalOptions, type JournalChoice, journalFile } from '../journal/journal-of.js';
+import { addJournalOptions, type JournalChoice, tendJournalOf } from '../journal/journal-of.js';
 import { jsonLine } from '../print/json-line.js';
 import { type ExitCode, exitCodes } from '../shell/exit-codes.js';
 import type { Shell } from '../shell/shell.js';
@@ -84,7 +84,7 @@ async function approvals(
     throw badArguments(`${action} takes no reason`, 'A reason belongs to deny.');
   if (options.always !== undefined && action !== 'approve')
     throw badArguments(`${action} takes no --always`, '--always belongs to approve.');
-  await using open = await tendJournal(await journalFile(options, shell));
+  await using open = await tendJournalOf(options, shell);
   shell.stdout.lines(await linesOf(open, { ...given, action }, options));
   return exitCodes.ok;
 }

@@ -1,7 +1,8 @@
 import { accessSync, constants, existsSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { type JournalReader, readJournal } from '../../host/index.js';
+import type { JournalReader } from '../../host/index.js';
 import { suspendedNames } from '../../host/internal.js';
+import { placeName, placeOf, readPlace } from '../pipeline/journal-place.js';
 import type { Settings } from '../settings/settings.js';
 import { counted } from '../shell/text.js';
 import { type Finding, findingsOf } from './finding.js';
@@ -49,22 +50,24 @@ async function suspended(
  * letters in it wait for an operator.
  */
 export async function checkJournal(
-  { journal }: Pick<Settings, 'journal'>,
+  { journal, workspaceDir }: Pick<Settings, 'journal' | 'workspaceDir'>,
   loadedIds: readonly string[],
   registered: Parameters<typeof suspendedNames>[1],
 ): Promise<Finding[]> {
-  if (journal === undefined)
-    return [findings.ok('there is none: a crash loses what it interrupts')];
-  const { path } = journal;
-  const isThere = existsSync(path);
-  const problem = whyNotWritable(isThere ? path : dirname(path));
-  if (problem !== undefined) {
-    const hint = 'Make the folder, or give the user of the host the right to write there.';
-    return [findings.error(problem, path, hint)];
+  const place = placeOf(journal ?? {}, workspaceDir);
+  if (place === undefined) return [findings.ok('there is none: a crash loses what it interrupts')];
+  const path = placeName(place);
+  if ('path' in place) {
+    const isThere = existsSync(path);
+    const problem = whyNotWritable(isThere ? path : dirname(path));
+    if (problem !== undefined) {
+      const hint = 'Make the folder, or give the user of the host the right to write there.';
+      return [findings.error(problem, path, hint)];
+    }
+    if (!isThere) return [findings.ok('will be made there', path)];
   }
-  if (!isThere) return [findings.ok('will be made there', path)];
   try {
-    await using reader = await readJournal(path);
+    await using reader = await readPlace(place);
     const dead = await reader.updates({ states: ['dead'], limit: most });
     const open = await reader.updates({ states: ['accepted', 'handling'], limit: most });
     await reader.sends({ limit: 1 });

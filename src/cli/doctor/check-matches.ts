@@ -1,5 +1,4 @@
 import { existsSync } from 'node:fs';
-import { readJournal } from '../../host/index.js';
 import { type RecordedOutcome, recordedOutcome } from '../../host/internal.js';
 import {
   mayMatch,
@@ -8,6 +7,7 @@ import {
   type Stage,
   type StageInfo,
 } from '../../kernel/index.js';
+import { type JournalPlace, readPlace } from '../pipeline/journal-place.js';
 import { matchTexts } from '../print/match-text.js';
 import { counted } from '../shell/text.js';
 import { type Finding, findingsOf } from './finding.js';
@@ -23,14 +23,14 @@ const lookedAt = 1_000;
  */
 export async function checkMatches(
   stages: readonly StageInfo[],
-  journal: string | undefined,
+  journal: JournalPlace | undefined,
 ): Promise<Finding[]> {
   const matched = stages.flatMap(({ stage, handlers }) =>
     handlers.filter(hasMatch).map((handler) => ({ stage, handler })),
   );
   if (matched.length === 0) return [];
   const found = matched.flatMap(({ handler }) => narrowed(handler));
-  if (journal !== undefined && existsSync(journal))
+  if (journal !== undefined && (!('path' in journal) || existsSync(journal.path)))
     try {
       found.push(...(await neverMet(matched, journal)));
     } catch {
@@ -58,8 +58,8 @@ interface Matched {
   readonly handler: PlannedHandler;
 }
 
-async function neverMet(matched: readonly Matched[], journal: string): Promise<Finding[]> {
-  await using reader = await readJournal(journal);
+async function neverMet(matched: readonly Matched[], journal: JournalPlace): Promise<Finding[]> {
+  await using reader = await readPlace(journal);
   const found: Finding[] = [];
   for (const stage of new Set(matched.map((one) => one.stage))) {
     const records = await reader.dispatches({

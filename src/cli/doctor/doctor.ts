@@ -11,6 +11,7 @@ import {
 } from '../pipeline/agent-definitions.js';
 import { declaredChannels } from '../pipeline/channel-packages.js';
 import { gatewayLink } from '../pipeline/gateway-link.js';
+import { placeOf } from '../pipeline/journal-place.js';
 import { openPipeline, type Pipeline } from '../pipeline/pipeline.js';
 import { type Layout, laidOut } from '../print/layout.js';
 import { printData } from '../print/print-data.js';
@@ -169,7 +170,10 @@ async function examine(settings: Settings, shell: Shell): Promise<Finding[]> {
       registered,
     )),
     ...(await checkFamilies({ kernel, providers: agents, channels })),
-    ...(await checkMatches(kernel.stages(), settings.journal?.path)),
+    ...(await checkMatches(
+      kernel.stages(),
+      placeOf(settings.journal ?? {}, settings.workspaceDir),
+    )),
   );
   for (const { pluginId, error } of plugins)
     if (error === undefined) findings.push(setUp('plugins', pluginId));

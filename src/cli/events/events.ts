@@ -1,16 +1,10 @@
 import { type Command, Option } from 'commander';
-import {
-  cloudEventOf,
-  type FollowOptions,
-  followJournal,
-  readJournal,
-  tendJournal,
-  type WayKind,
-} from '../../host/index.js';
+import { cloudEventOf, type FollowOptions, followJournal, type WayKind } from '../../host/index.js';
 import { wayKinds } from '../../host/internal.js';
 import { definedFields, isSluiceError } from '../../kernel/index.js';
 import { badArguments } from '../errors/command-error.js';
-import { addJournalOptions, type JournalChoice, journalFile } from '../journal/journal-of.js';
+import { addJournalOptions, type JournalChoice, journalPlace } from '../journal/journal-of.js';
+import { type JournalPlace, readPlace, tendPlace } from '../pipeline/journal-place.js';
 import { jsonLine } from '../print/json-line.js';
 import { type ExitCode, exitCodes } from '../shell/exit-codes.js';
 import type { Shell } from '../shell/shell.js';
@@ -57,9 +51,9 @@ export function addEvents(command: Command, shell: Shell, done: (code: ExitCode)
 async function events(options: EventsOptions, shell: Shell): Promise<ExitCode> {
   const { follow = false, consumer, from, kind: kinds, source } = options;
   const { stdout, stop: signal } = shell;
-  const path = await journalFile(options, shell);
+  const place = await journalPlace(options, shell);
   const how = { follow, signal, ...definedFields({ from, kinds }) };
-  const { records, close } = await recordsOf(path, how, consumer);
+  const { records, close } = await recordsOf(place, how, consumer);
   await using _journal = { [Symbol.asyncDispose]: close };
   try {
     for await (const record of records) {
@@ -74,11 +68,11 @@ async function events(options: EventsOptions, shell: Shell): Promise<ExitCode> {
   return exitCodes.ok;
 }
 
-async function recordsOf(path: string, how: FollowOptions, consumer: string | undefined) {
+async function recordsOf(place: JournalPlace, how: FollowOptions, consumer: string | undefined) {
   if (consumer === undefined) {
-    const reader = await readJournal(path);
+    const reader = await readPlace(place);
     return { records: followJournal(reader, how), close: () => reader.close() };
   }
-  const journal = await tendJournal(path);
+  const journal = await tendPlace(place);
   return { records: followJournal(journal, { ...how, consumer }), close: () => journal.close() };
 }

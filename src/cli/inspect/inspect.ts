@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import type { Command } from 'commander';
-import { tendJournal } from '../../host/index.js';
-import { journalFile } from '../journal/journal-of.js';
+import { journalPlace } from '../journal/journal-of.js';
+import { placeName, tendPlace } from '../pipeline/journal-place.js';
 import { jsonLine } from '../print/json-line.js';
 import { addPipelineOptions, readSettings } from '../settings/settings.js';
 import { type ExitCode, exitCodes } from '../shell/exit-codes.js';
@@ -40,10 +40,13 @@ async function inspect(
   options: InspectorChoice & { readonly journal?: string },
   shell: Shell,
 ): Promise<ExitCode> {
-  const path = await journalFile(options, shell);
+  const place = await journalPlace(options, shell);
   const settings = await readSettings(options, shell);
-  await using reader = await tendJournal(path);
-  const inspected = { name: path, reader, tended: reader, path };
+  await using reader = await tendPlace(place);
+  const inspected = {
+    ...{ name: placeName(place), reader, tended: reader },
+    ...('path' in place && { path: place.path }),
+  };
   await using page = await openInspector(inspected, options, settings, shell);
   if (options.json === true) shell.stdout.lines([jsonLine({ url: page.url })]);
   using _held = holdProcess();

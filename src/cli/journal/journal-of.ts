@@ -1,13 +1,9 @@
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
-import {
-  type DispatchFilter,
-  type DispatchRecord,
-  type JournalReader,
-  readJournal,
-} from '../../host/index.js';
+import type { DispatchFilter, DispatchRecord, JournalReader } from '../../host/index.js';
 import { badArguments, CommandError } from '../errors/command-error.js';
 import { checkFile } from '../errors/file-error.js';
+import { type JournalPlace, placeOf, readPlace, tendPlace } from '../pipeline/journal-place.js';
 import { readSettings } from '../settings/settings.js';
 import type { Shell } from '../shell/shell.js';
 
@@ -27,38 +23,56 @@ export function addJournalOptions(command: Command): Command {
 }
 
 /**
- * Finds the file of the journal that an option names, or else the config.
+ * Finds the journal that an option names, or else the config.
  *
  * @throws CommandError `bad-arguments` if neither names one, `missing-file` or `unreadable-file`; the errors of the config.
  */
-export async function journalFile(
+export async function journalPlace(
   { journal: given, config }: JournalChoice,
   shell: Shell,
-): Promise<string> {
-  const path =
-    given === undefined
-      ? (await readSettings(config === undefined ? {} : { config }, shell)).journal?.path
-      : resolve(shell.cwd, given);
-  if (path === undefined)
+): Promise<JournalPlace> {
+  const settings = async () =>
+    (await readSettings(config === undefined ? {} : { config }, shell)).journal ?? {};
+  const named = given === undefined ? await settings() : { path: resolve(shell.cwd, given) };
+  const place = placeOf(named, shell.cwd);
+  if (place === undefined)
     throw badArguments(
       'no journal is named',
       'Name its file: --journal ./sluice.db, or journal.path in the config file.',
     );
+  if ('url' in place) return place;
+  const { path } = place;
   const hint = 'Name the file of --journal, or of journal.path in the config.';
-  if (checkFile(path, path, hint, 'journal').isFile()) return path;
+  if (checkFile(path, path, hint, 'journal').isFile()) return place;
   throw new CommandError('unreadable-file', `"${path}" cannot be read: it is no file`, hint);
+}
+
+/**
+ * Finds the file of the journal, for what is done with a file alone.
+ *
+ * @throws CommandError as `journalPlace`, and `bad-arguments` if the journal is in PostgreSQL.
+ */
+export async function journalFile(choice: JournalChoice, shell: Shell): Promise<string> {
+  const place = await journalPlace(choice, shell);
+  if ('path' in place) return place.path;
+  throw badArguments(
+    'the journal is in PostgreSQL, and this is for a file',
+    'PostgreSQL looks after its tables itself; its own tools repair and compact them.',
+  );
 }
 
 /**
  * Opens a journal to read it. A host may use it meanwhile.
  *
- * @throws CommandError as `journalFile`; SluiceError if the file is no journal, or damaged.
+ * @throws CommandError as `journalPlace`; SluiceError if it is no journal, or damaged.
  */
-export async function openJournalOf(
-  choice: JournalChoice,
-  shell: Shell,
-): ReturnType<typeof readJournal> {
-  return readJournal(await journalFile(choice, shell));
+export async function openJournalOf(choice: JournalChoice, shell: Shell) {
+  return readPlace(await journalPlace(choice, shell));
+}
+
+/** Opens a journal to look after it. A host may use it meanwhile. @throws as `openJournalOf`. */
+export async function tendJournalOf(choice: JournalChoice, shell: Shell) {
+  return tendPlace(await journalPlace(choice, shell));
 }
 
 const units = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;

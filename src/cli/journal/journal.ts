@@ -1,20 +1,23 @@
 import { type Command, Option } from 'commander';
-import {
-  type JournalReader,
-  readJournal,
-  type TendedJournal,
-  tendJournal,
-} from '../../host/index.js';
-import { compactJournal, damageLine, repairJournal } from '../../host/internal.js';
+import type { JournalReader, TendedJournal } from '../../host/index.js';
+import { compactJournal, damageLine, migratePostgres, repairJournal } from '../../host/internal.js';
 import { inertJson } from '../../kernel/index.js';
 import { badArguments, type CommandError } from '../errors/command-error.js';
+import { connectTo, placeName, readPlace } from '../pipeline/journal-place.js';
 import { jsonLine } from '../print/json-line.js';
 import { printData } from '../print/print-data.js';
 import { type ExitCode, exitCodes } from '../shell/exit-codes.js';
 import type { Shell } from '../shell/shell.js';
 import { counted, printable } from '../shell/text.js';
 import { sendLine, sendLines, updateLine } from './journal-lines.js';
-import { addJournalOptions, type JournalChoice, journalFile, sinceMsOf } from './journal-of.js';
+import {
+  addJournalOptions,
+  type JournalChoice,
+  journalFile,
+  journalPlace,
+  sinceMsOf,
+  tendJournalOf,
+} from './journal-of.js';
 
 const states = ['accepted', 'handling', 'ended', 'dead'] as const;
 
@@ -38,6 +41,7 @@ Actions:
                of an early version of Sluice does not shrink by itself
   repair       make a damaged journal usable again, while no host uses it: the good rows
                stay, the others go to a file beside it, and so does a copy of it all
+  migrate      make the tables of a journal in PostgreSQL, or those of this version
 
 list and show read past what is damaged, name it on stderr, and end with exit code 1.
 
@@ -47,13 +51,14 @@ begun too often without coming to an end, or it failed. spec/durability.md says 
 Examples:
   $ sluice journal list --journal ./sluice.db --state dead
   $ sluice journal list --since 2h --json
+  $ sluice journal migrate --config ./sluice.config.ts
   $ sluice journal show u-53d0e8f1c2a94b7d8e6f5a4b3c2d1e0f
   $ sluice journal retry u-53d0e8f1c2a94b7d8e6f5a4b3c2d1e0f`;
 
 /** Adds `sluice journal`, which shows the messages and sends of a host, and looks after its dead letters. */
 export function addJournal(command: Command, shell: Shell, done: (code: ExitCode) => void): void {
   addJournalOptions(command)
-    .argument('<action>', 'list, show, retry, purge, compact or repair')
+    .argument('<action>', 'list, show, retry, purge, compact, repair or migrate')
     .argument('[id]', 'the id of a message, as list shows it; with compact: the journal')
     .addOption(new Option('--state <state>', 'only what is in this state').choices(states))
     .option('--since <when>', 'only what came since: 30m, 2h, 7d, or a date such as 2026-03-15')
@@ -75,12 +80,13 @@ async function journal(
 ): Promise<ExitCode> {
   if (action === 'list') return list(options, shell);
   if (action === 'repair') return repair(options, shell);
+  if (action === 'migrate') return migrate(options, shell);
   if (action === 'compact')
     return compact(id === undefined ? options : { ...options, journal: id }, shell);
   if (action !== 'show' && action !== 'retry' && action !== 'purge')
     throw badArguments(
       `there is no action "${action}"`,
-      'Actions: list, show, retry, purge, compact, repair.',
+      'Actions: list, show, retry, purge, compact, repair, migrate.',
     );
   if (action === 'purge' && id === undefined && options.all === true)
     return tend(options, shell, async (open) => {
@@ -133,10 +139,10 @@ async function readPast(
   shell: Shell,
   read: (reader: JournalReader) => Promise<void>,
 ): Promise<ExitCode> {
-  const path = await journalFile(options, shell);
+  const place = await journalPlace(options, shell);
   const damages = new Set<string>();
   try {
-    await using reader = await readJournal(path, {
+    await using reader = await readPlace(place, {
       onDamaged: (damage) => damages.add(damageLine(damage)),
     });
     await read(reader);
@@ -144,7 +150,7 @@ async function readPast(
     shell.stderr.lines(
       [...damages].map((damage) =>
         printable(
-          `sluice: database-damaged: ${path}: ${damage}. It is left out here. Stop the host, and run \`sluice journal repair\`.`,
+          `sluice: database-damaged: ${placeName(place)}: ${damage}. It is left out here. Stop the host, and run \`sluice journal repair\`.`,
         ),
       ),
     );
@@ -159,6 +165,28 @@ async function compact(options: JournalOptions, shell: Shell): Promise<ExitCode>
   printData(shell, options, [{ journal: path, ...report }], () => [
     `${path}: ${bytesBefore} bytes before, ${bytesAfter} bytes after`,
   ]);
+  return exitCodes.ok;
+}
+
+async function migrate(options: JournalOptions, shell: Shell): Promise<ExitCode> {
+  const place = await journalPlace(options, shell);
+  if ('path' in place)
+    throw badArguments(
+      'the journal is in a file, which has no tables to make',
+      'The host that opens a file brings it up to its version itself.',
+    );
+  const connections = await connectTo(place);
+  try {
+    const { from, to } = await migratePostgres(connections);
+    const made = from === to ? `has version ${to} already` : `has version ${to} now`;
+    shell.stdout.lines([
+      options.json === true
+        ? jsonLine({ journal: placeName(place), from, to })
+        : `${placeName(place)} ${made}`,
+    ]);
+  } finally {
+    await connections.close();
+  }
   return exitCodes.ok;
 }
 
@@ -199,7 +227,7 @@ async function tend(
   shell: Shell,
   work: (open: TendedJournal) => Promise<string>,
 ): Promise<ExitCode> {
-  await using open = await tendJournal(await journalFile(options, shell));
+  await using open = await tendJournalOf(options, shell);
   const result = await work(open);
   printData(shell, options, [{ result }], () => [result]);
   return exitCodes.ok;

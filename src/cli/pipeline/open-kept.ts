@@ -3,12 +3,12 @@ import {
   type Journal,
   keepWay,
   memoryJournal,
-  openJournal,
   type WayRecorder,
 } from '../../host/index.js';
 import { type ExtensionData, extensionData } from '../../host/internal.js';
 import { definedFields } from '../../kernel/index.js';
 import type { Settings } from '../settings/settings.js';
+import { openPlace, placeName, placeOf } from './journal-place.js';
 
 /**
  * The journal of a host, to which the way of its messages is written. It is disposed after the host, and after the extensions,
@@ -35,14 +35,21 @@ const shownRows = 10_000;
  *
  * @param isInspected keeps facts in memory, too, so that there is something to see.
  *
- * @throws SluiceError (as a rejection) what `openJournal` throws.
+ * @throws SluiceError (as a rejection) what `openPlace` throws.
  */
 export async function openKept(
-  { journal: setting, secrets, stateDir }: Pick<Settings, 'journal' | 'secrets' | 'stateDir'>,
+  {
+    journal: setting,
+    secrets,
+    stateDir,
+    workspaceDir,
+  }: Pick<Settings, 'journal' | 'secrets' | 'stateDir' | 'workspaceDir'>,
   way: WayRecorder,
   isInspected: boolean,
 ): Promise<Kept> {
-  if (setting === undefined) {
+  const { path, url, leaseMs, keepForMs, keepBytes, maxAttempts, ...kept } = setting ?? {};
+  const place = placeOf(definedFields({ path, url }), workspaceDir);
+  if (place === undefined) {
     const keepRows = isInspected ? shownRows : 0;
     const journal = memoryJournal({ outlivesHost: false, keepRows });
     if (isInspected) way.listen(keepWay(journal));
@@ -54,16 +61,17 @@ export async function openKept(
       [Symbol.asyncDispose]: async () => data[Symbol.dispose](),
     };
   }
-  const { path, keepForMs, keepBytes, maxAttempts, dispatches = true, ...written } = setting;
-  const journal = await openJournal(path, {
-    secrets,
-    ...definedFields({ keepForMs, keepBytes }),
-  });
+  const { dispatches = true, ...written } = kept;
+  const bounds = definedFields({ keepForMs, keepBytes, leaseMs });
+  const journal = await openPlace(place, { secrets, ...bounds });
   if (dispatches) way.listen(keepWay(journal, written));
   const data = extensionData(journal, { stateDir });
   return {
     extensionData: data,
-    inspected: { name: path, reader: journal, tended: journal, path },
+    inspected: {
+      ...{ name: placeName(place), reader: journal, tended: journal },
+      ...definedFields({ path }),
+    },
     hostOptions: {
       journal,
       closesJournal: false,

@@ -169,9 +169,10 @@ function journalSetting(
   config: LoadedConfig | undefined,
   cwd: string,
 ): Pick<Settings, 'journal'> {
-  if (given !== undefined) return { journal: { ...config?.journal, path: resolve(cwd, given) } };
-  if (config?.journal === undefined) return {};
-  return { journal: { ...config.journal, path: resolve(config.folder, config.journal.path) } };
+  const { url, leaseMs, ...settings } = config?.journal ?? {};
+  if (given !== undefined) return { journal: { ...settings, path: resolve(cwd, given) } };
+  if (config?.journal?.path === undefined) return definedFields({ journal: config?.journal });
+  return { journal: { ...settings, path: resolve(config.folder, config.journal.path) } };
 }
 
 /**

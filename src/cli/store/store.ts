@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
 import type { KeyValueReader } from '../../extension/index.js';
-import { readJournal, tendJournal } from '../../host/index.js';
 import { inertJson, nearestHint } from '../../kernel/index.js';
 import { badArguments, type CommandError } from '../errors/command-error.js';
-import { addJournalOptions, type JournalChoice, journalFile } from '../journal/journal-of.js';
+import { addJournalOptions, type JournalChoice, journalPlace } from '../journal/journal-of.js';
+import { type JournalPlace, readPlace, tendPlace } from '../pipeline/journal-place.js';
 import { jsonLine } from '../print/json-line.js';
 import { type ExitCode, exitCodes } from '../shell/exit-codes.js';
 import type { Shell } from '../shell/shell.js';
@@ -67,12 +67,12 @@ async function store(
     throw badArguments(`${action} needs a key`, `See \`sluice store list ${extension}\`.`);
   if (key !== undefined && action === 'clear')
     throw badArguments('clear takes no key', 'Write `sluice store delete` for one value.');
-  const path = await journalFile(options, shell);
+  const place = await journalPlace(options, shell);
   if (action === 'delete' || action === 'clear') {
-    shell.stdout.lines([await remove(path, String(extension), key, options)]);
+    shell.stdout.lines([await remove(place, String(extension), key, options)]);
     return exitCodes.ok;
   }
-  await using reader = await readJournal(path);
+  await using reader = await readPlace(place);
   const { keyValues } = reader;
   shell.stdout.lines(
     extension === undefined
@@ -114,7 +114,7 @@ async function valueLines(
 
 /** Deletes one value, or all of an extension. @returns the line that says so. */
 async function remove(
-  path: string,
+  place: JournalPlace,
   extension: string,
   key: string | undefined,
   { json }: StoreOptions,
@@ -124,7 +124,7 @@ async function remove(
       `"${extension}" is the host's own`,
       'Name an extension of `sluice store list`.',
     );
-  await using journal = await tendJournal(path);
+  await using journal = await tendPlace(place);
   const { keyValues } = journal;
   await checkKnown(keyValues, extension);
   let result: string;

@@ -73,9 +73,22 @@ export const approvals = z.strictObject({
   ),
 });
 
-/** The file of the journal. */
-export const journal = z.strictObject({
-  path: name.describe('the path of the journal, a file that is made where it is missing'),
+/** The file of the journal, or its database. */
+const journalSettings = z.strictObject({
+  path: setting(name, 'the path of the journal, a file that is made where it is missing'),
+  url: setting(
+    z
+      .string()
+      .refine(
+        (text) => /^postgres(ql)?:\/\/./.test(text) && URL.canParse(text),
+        'expected an address that begins with "postgres://"',
+      ),
+    'the address of a PostgreSQL that keeps the journal instead of a file, as { "env": "DATABASE_URL" }',
+  ),
+  leaseMs: setting(
+    z.number().min(500).max(600_000),
+    'milliseconds, from 500 to 600000: how long a host that is not heard of keeps a journal in PostgreSQL, by default 5000',
+  ),
   maxAttempts: setting(
     count,
     'how often a message may be begun before it is a dead letter, such as 3',
@@ -105,6 +118,19 @@ export const journal = z.strictObject({
     'a list of field names whose values are never written, besides those of secrets',
   ),
 });
+
+export const journal = journalSettings
+  .refine(({ path, url }) => (path === undefined) !== (url === undefined), {
+    message: 'expected either "path" or "url"',
+  })
+  .refine(({ url, keepBytes }) => url === undefined || keepBytes === undefined, {
+    path: ['keepBytes'],
+    message: 'expected no bound of bytes for a journal in PostgreSQL',
+  })
+  .refine(({ path, leaseMs }) => path === undefined || leaseMs === undefined, {
+    path: ['leaseMs'],
+    message: 'expected no lease for a journal in a file',
+  });
 
 /** The place at which a server of the host listens. */
 const listening = {

@@ -112,7 +112,7 @@ export const configSchema = z
     gateway: setting(gateway, 'an object: the OpenClaw gateway of the agents "openclaw"'),
     journal: setting(
       journal,
-      'an object with the file that messages and sends are kept in; by default they are kept in memory',
+      'an object with the file or the database that messages and sends are kept in; by default they are kept in memory',
     ),
     stateDir: setting(
       name,

@@ -1,0 +1,90 @@
+import { findModule, importableUrl } from '../../extension/internal.js';
+import type {
+  JournalOptions,
+  JournalReader,
+  PostgresConnections,
+  PostgresJournalOptions,
+  ReadOptions,
+  TendedJournal,
+} from '../../host/index.js';
+import { openJournal, openPostgresJournal, readJournal, tendJournal } from '../../host/index.js';
+import { readPostgresJournal, tendPostgresJournal } from '../../host/internal.js';
+import { badArguments } from '../errors/command-error.js';
+
+/** The place of a journal: a file, or a PostgreSQL. */
+export type JournalPlace =
+  | { readonly path: string }
+  | {
+      readonly url: string;
+      /** The folder in which the package of PostgreSQL is installed. */
+      readonly from: string;
+    };
+
+/** The package that connects to a PostgreSQL. */
+const specifier = 'sluice-postgres';
+
+/** The place that settings name. */
+export function placeOf(
+  { path, url }: { readonly path?: string; readonly url?: string },
+  from: string,
+): JournalPlace | undefined {
+  if (url !== undefined) return { url, from };
+  return path === undefined ? undefined : { path };
+}
+
+/** Names a place for people, without a password. */
+export function placeName(place: JournalPlace): string {
+  if ('path' in place) return place.path;
+  const { protocol, host, pathname } = new URL(place.url);
+  return `${protocol}//${host}${pathname}`;
+}
+
+/** Opens the journal of a host. @throws as `openJournal` and `openPostgresJournal`. */
+export async function openPlace(
+  place: JournalPlace,
+  options: JournalOptions & PostgresJournalOptions,
+) {
+  return 'path' in place
+    ? openJournal(place.path, options)
+    : openPostgresJournal(await connectTo(place), options);
+}
+
+/** Opens a journal to read it. A host may use it meanwhile. @throws as `readJournal` and `readPostgresJournal`. */
+export async function readPlace(
+  place: JournalPlace,
+  options: ReadOptions = {},
+): Promise<JournalReader & AsyncDisposable> {
+  return 'path' in place
+    ? readJournal(place.path, options)
+    : readPostgresJournal(await connectTo(place));
+}
+
+/** Opens a journal to look after it. A host may use it meanwhile. @throws as `tendJournal` and `tendPostgresJournal`. */
+export async function tendPlace(place: JournalPlace): Promise<TendedJournal> {
+  return 'path' in place ? tendJournal(place.path) : tendPostgresJournal(await connectTo(place));
+}
+
+/**
+ * Connects to a PostgreSQL by the package that is installed for it.
+ *
+ * @throws CommandError `bad-arguments` if it is not installed, or is another package.
+ */
+export async function connectTo({
+  url,
+  from,
+}: Extract<JournalPlace, { readonly url: string }>): Promise<PostgresConnections> {
+  const found = findModule(specifier, from).url;
+  if (!found.startsWith('file:'))
+    throw badArguments(
+      `the journal is in PostgreSQL, and the package ${specifier} is not installed`,
+      `Install it: npm install ${specifier}.`,
+    );
+  const { connect } = (await import(importableUrl(found))) as {
+    readonly connect?: (url: string) => PostgresConnections;
+  }; // looked at below
+  if (typeof connect === 'function') return connect(url);
+  throw badArguments(
+    `${specifier} has no function connect`,
+    'Install the version of the package that has the version of sluice.',
+  );
+}
