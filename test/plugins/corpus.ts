@@ -15,8 +15,10 @@ export interface CorpusPlugin {
   readonly openclaw?: Fields;
   /** The JSON that the server answers, by a part of the path; `{}` by default. */
   readonly answers?: Readonly<Record<string, unknown>>;
-  /** The arguments of its tools, by `tool NAME`, if their schemas do not say enough. */
+  /** The arguments of its tools, by `tool NAME`, if their schemas do not say enough, and requests, by `route PATH`. */
   readonly inputs?: Readonly<Record<string, Fields>>;
+  /** The HTTP routes that it has once its accounts have started. */
+  readonly routes?: number;
   /**
    * The things that it asks of the outside, by the call that needs them: `tool search` -> `a search server`. `tool web_*` is
    * each of them that fails; a name alone counts even if the plugin says that the call worked.
@@ -40,6 +42,7 @@ const bundled: readonly CorpusPlugin[] = [
   { id: 'oc-acpx', dependencies: { acpx: '0.3.0' } },
   {
     id: 'oc-bluebubbles',
+    routes: 1,
     openclaw: channel('bluebubbles', { serverUrl: 'http://@SERVER@', password: dummy }),
   },
   { id: 'oc-copilot-proxy' },
@@ -60,7 +63,13 @@ const bundled: readonly CorpusPlugin[] = [
       '@opentelemetry/semantic-conventions': '1.40.0',
     },
   },
-  { id: 'oc-diffs', dependencies: { '@pierre/diffs': '1.1.0' } },
+  {
+    id: 'oc-diffs',
+    inputs: {
+      'route /plugins/diffs (prefix)': { method: 'GET', path: '/plugins/diffs/view/none/none' },
+    },
+    dependencies: { '@pierre/diffs': '1.1.0' },
+  },
   { id: 'oc-discord', openclaw: channel('discord', { token: dummy }) },
   { id: 'oc-feishu', openclaw: channel('feishu', { appId: 'cli_placeholder', appSecret: dummy }) },
   { id: 'oc-google-gemini-cli-auth' },
@@ -94,6 +103,7 @@ const bundled: readonly CorpusPlugin[] = [
   },
   {
     id: 'oc-mattermost',
+    needs: { 'route *': 'slash commands that a Mattermost server has taken' },
     openclaw: channel('mattermost', { botToken: dummy, baseUrl: 'http://@SERVER@' }),
   },
   { id: 'oc-memory-core', inCi: true },
@@ -115,8 +125,16 @@ const bundled: readonly CorpusPlugin[] = [
   },
   {
     id: 'oc-nostr',
+    inputs: {
+      'route /api/channels/nostr (prefix)': {
+        ...{ method: 'GET', path: '/api/channels/nostr/default/profile' },
+      },
+    },
     dependencies: { 'nostr-tools': '2.23.3' },
-    openclaw: channel('nostr', { privateKey: '1'.repeat(64), relays: ['ws://@SERVER@'] }),
+    openclaw: {
+      ...channel('nostr', { privateKey: '1'.repeat(64), relays: ['ws://@SERVER@'] }),
+      gateway: { auth: { token: dummy } },
+    },
   },
   { id: 'oc-ollama' },
   { id: 'oc-open-prose' },
@@ -130,6 +148,7 @@ const bundled: readonly CorpusPlugin[] = [
   },
   {
     id: 'oc-synology-chat',
+    routes: 1,
     openclaw: channel('synology-chat', { token: dummy, incomingUrl: 'http://@SERVER@' }),
   },
   { id: 'oc-talk-voice' },

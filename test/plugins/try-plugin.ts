@@ -29,7 +29,15 @@ const hooks = Object.fromEntries(
  * @throws Error (as a rejection) if the process ended by itself: the plugin has crashed the host.
  */
 export async function tryPlugin(
-  { id, config = {}, openclaw = {}, answers = {}, needs = {}, inputs = {} }: CorpusPlugin,
+  {
+    id,
+    config = {},
+    openclaw = {},
+    answers = {},
+    needs = {},
+    inputs = {},
+    routes = 0,
+  }: CorpusPlugin,
   installed: Installed,
   program: string,
   isNamed: boolean,
@@ -42,7 +50,7 @@ export async function tryPlugin(
     config: folder.write(
       'sluice.config.json',
       JSON.stringify({
-        plugins: [{ path: installed.path, config }],
+        plugins: [{ path: installed.path, config, routes: true }],
         openclaw: { ...openclaw, tools: { alsoAllow: ['group:plugins'] } }, // those that are optional, too
         ...(isNamed && { legacy: { openclaw: installed.openclaw } }),
       }),
@@ -50,6 +58,7 @@ export async function tryPlugin(
     answers,
     needs,
     inputs,
+    routes,
     out: join(home, 'found.json'),
     hooks,
   };

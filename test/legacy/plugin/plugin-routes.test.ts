@@ -139,6 +139,8 @@ describe('registerHttpRoute', () => {
         match: 'prefix',
         handler: says('own'),
       });
+      const slash = { path: '/api/channels/mattermost/command', handler: says('slash') };
+      api.registerHttpRoute({ ...slash, auth: 'plugin' });
       api.registerHttpRoute({ path: '/api/channels/x', auth: 'plugin', handler: says('x') });
       api.registerHttpRoute({
         path: '/free',
@@ -163,6 +165,8 @@ describe('registerHttpRoute', () => {
     }
     expect(await askRaw(at.url, '/free/../own')).toBe(401);
     expect(await at.ask('/free/a')).toEqual([200, 'free']);
+    expect(await at.ask('/api/channels/mattermost/command')).toEqual([200, 'slash']);
+    expect((await at.ask('/api/channels/mattermost/%63ommand'))[0]).toBe(401);
     await using closed = await port({ acme: register }); // no token is set: nobody has it
     expect((await closed.ask('/own', bearer))[0]).toBe(401);
     const open = { gateway: { auth: { mode: 'none' } } };

@@ -18,6 +18,8 @@ export interface TrialJob {
   readonly config: string;
   /** The arguments of tools, by `tool NAME`. */
   readonly inputs: Readonly<Record<string, Fields>>;
+  /** The routes that it has once its accounts have started. */
+  readonly routes: number;
   /** The answers of the service that it asks. */
   readonly answers: Fields;
   /** Why a call cannot work here, by its name. */

@@ -5,6 +5,7 @@ import { HandlerWatch } from '../../../src/extension/index.js';
 import { isSluiceError, type Logger, type Outcome } from '../../../src/kernel/index.js';
 import { callCommands } from './call-commands.js';
 import { callHooks } from './call-hooks.js';
+import { callRoutes } from './call-routes.js';
 import { callTools } from './call-tools.js';
 import type { Found, TrialJob } from './found.js';
 import { standIn } from './stand-in.js';
@@ -44,6 +45,7 @@ if (plugin !== undefined) {
   await callHooks(trial, plugin, job.hooks, outcomes);
   await callCommands(trial, plugin, host);
   await callTools(trial, host, job.inputs, outcomes);
+  await callRoutes(trial, plugin, host.host, job);
   trial.channels(plugin);
   await host.stop();
 }

@@ -44,7 +44,7 @@ export class Trial {
     clearTimeout(timer);
     const asked = this.#takeRefused();
     const [complaint] = this.#complaints.slice(before);
-    const saysItself = name.startsWith('tool '); // its answer counts, and other hooks run beside it
+    const saysItself = /^(?:tool|route) /.test(name); // its answer counts, and other hooks run beside it
     const isCalm = this.#plugin?.channels.length === 0 && !saysItself; // an account without its server complains at any time
     if (complaint !== undefined && isCalm) end = `complains: ${complaint}`;
     const lacks = this.#lacks(name);

@@ -2,6 +2,8 @@ import type { LegacyHttpRoute } from '../shape/shapes.js';
 
 /** Paths below it are those of the gateway: it asks for its token there, whatever a route says. */
 const gatewayPath = '/api/channels';
+/** Paths below it are asked by Mattermost, which has a token of its own. */
+const mattermostPath = '/api/channels/mattermost/';
 /** A path is decoded so often; one that is encoded more often is suspicious. */
 const mostPasses = 32;
 
@@ -17,7 +19,10 @@ export function pluginRoutesAt(routes: readonly LegacyHttpRoute[], pathname: str
       .filter((route) => route.match === match && forms.some((form) => isAt(form, route)))
       .sort((a, b) => b.path.length - a.path.length);
   const there = [...found('exact'), ...found('prefix'), ...found('any')];
-  const isGateways = forms.some((form) => isBelow(form, gatewayPath));
+  const isCallback = found('exact').some(
+    ({ path }) => path === pathname && path.startsWith(mattermostPath),
+  );
+  const isGateways = !isCallback && forms.some((form) => isBelow(form, gatewayPath));
   const needsToken = isOdd || isGateways || there.some(({ auth }) => auth === 'gateway');
   return { routes: there, needsToken };
 }
