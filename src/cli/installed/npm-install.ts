@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { platform } from 'node:process';
+import { onAbort } from '../../kernel/index.js';
 import { CommandError } from '../errors/command-error.js';
 import { exitCodes } from '../shell/exit-codes.js';
 import type { Shell } from '../shell/shell.js';
@@ -37,14 +38,11 @@ export async function npmInstall(
   npm.stderr.setEncoding('utf8').on('data', (text: string) => {
     said = (said + text).slice(0, 100_000);
   });
-  const end = (): void => void npm.kill('SIGTERM');
-  stop.addEventListener('abort', end, { once: true });
-  if (stop.aborted) end();
+  using _stopped = onAbort(stop, () => void npm.kill('SIGTERM'));
   const code = await new Promise<number | string | null>((resolve) => {
     npm.once('error', (error) => resolve('code' in error ? String(error.code) : error.message));
     npm.once('close', resolve);
   });
-  stop.removeEventListener('abort', end);
   if (stop.aborted)
     throw failed(`the installation of ${wanted} was stopped`, 'Nothing was added. Run it again.');
   if (code === 0) return;

@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path';
 import type { ExtensionSet } from '../../extension/index.js';
 import { moduleFiles } from '../../extension/internal.js';
 import type { Host } from '../../host/index.js';
+import { getOrMake } from '../../kernel/index.js';
 import { errorLine } from '../errors/error-line.js';
 import type { Shell } from '../shell/shell.js';
 
@@ -70,10 +71,8 @@ class ExtensionWatch implements Disposable {
   #refresh(): void {
     this.#owners = new Map();
     for (const [extensionId, [entry = '', ...named]] of this.#extensions.files())
-      for (const file of [...moduleFiles(entry), ...named]) {
-        const owners = this.#owners.get(file) ?? new Set();
-        this.#owners.set(file, owners.add(extensionId));
-      }
+      for (const file of [...moduleFiles(entry), ...named])
+        getOrMake(this.#owners, file, () => new Set()).add(extensionId);
     const folders = new Set([...this.#owners.keys()].map((file) => dirname(file)));
     for (const [folder, watcher] of this.#folders)
       if (!folders.has(folder)) {

@@ -1,3 +1,4 @@
+import { getOrMake } from '../../kernel/index.js';
 import { defaultLimit, type JournalFilter } from './journal.js';
 
 /** The fields of a row that a filter is compared with. */
@@ -136,9 +137,7 @@ export class MemoryRows<Row extends Numbered> {
     if (this.#keys.isOpen(row)) this.#open.set(row);
     const group = this.#keys.groupOf(row);
     if (group === undefined) return;
-    const others = this.#groups.get(group) ?? new InOrder<Row>();
-    others.set(row);
-    this.#groups.set(group, others);
+    getOrMake(this.#groups, group, () => new InOrder<Row>()).set(row);
   }
 
   /** Drops a row, if it is there. */

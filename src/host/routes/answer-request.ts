@@ -180,8 +180,7 @@ function boundedBody(
           ends.done();
           reader.cancel(signal.reason).catch(() => undefined); // nobody reads it any more
         };
-        if (signal.aborted) stop();
-        else signal.addEventListener('abort', stop, { once: true });
+        onAbort(signal, stop);
       },
       pull: async (out) => {
         try {

@@ -1,3 +1,4 @@
+import { getOrMake } from '../../kernel/index.js';
 import { isPrompt, type TranscriptEntry, type TranscriptSize } from '../../stream/index.js';
 
 /** The record of a session beside its transcript. Plain data. */
@@ -84,10 +85,9 @@ export function memoryStore(): Store {
       sessions.set(record.sessionKey, record);
     },
     appendMessage: async (sessionId, message) => {
-      const transcript = transcripts.get(sessionId) ?? { entries: [], prompts: 0 };
-      transcript.entries.push(message);
-      if (isPrompt(message)) transcript.prompts++;
-      transcripts.set(sessionId, transcript);
+      const kept = getOrMake(transcripts, sessionId, () => ({ entries: [], prompts: 0 }));
+      kept.entries.push(message);
+      if (isPrompt(message)) kept.prompts++;
     },
     readTranscript: async (sessionId, part) => {
       const entries = transcripts.get(sessionId)?.entries ?? [];

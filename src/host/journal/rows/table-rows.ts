@@ -1,4 +1,4 @@
-import { isSluiceError, type SluiceError } from '../../../kernel/index.js';
+import { getOrMake, isSluiceError, type SluiceError } from '../../../kernel/index.js';
 import { hostError } from '../../errors.js';
 import type { SqliteDatabase, SqliteRow, SqliteStatement } from '../../sqlite/open-sqlite.js';
 import type { SqliteValue, StoredRow } from '../../sqlite/sqlite-values.js';
@@ -64,13 +64,8 @@ export function tableRows(
   const head = ['body_sum', 'sum', ...table.columns];
   const whole = ['body', ...head];
   const statements = new Map<string, SqliteStatement>();
-  const statement = (sql: string): SqliteStatement => {
-    const known = statements.get(sql);
-    if (known !== undefined) return known;
-    const made = database.prepare(sql);
-    statements.set(sql, made);
-    return made;
-  };
+  const statement = (sql: string): SqliteStatement =>
+    getOrMake(statements, sql, () => database.prepare(sql));
   const good = (rows: readonly StoredRow[], onDamaged?: (damage: Damage) => void): SqliteRow[] =>
     goodRows(table, rows, (damage) => {
       if (onDamaged === undefined) throw damageError(database.path, damage);

@@ -1,5 +1,5 @@
 import type { KeyValueReader } from '../../../extension/index.js';
-import { isSluiceError, systemClock } from '../../../kernel/index.js';
+import { getOrMake, isSluiceError, systemClock } from '../../../kernel/index.js';
 import { logDamage } from '../../sqlite/log-damage.js';
 import type { SqliteDatabase } from '../../sqlite/open-sqlite.js';
 import type { SqliteValue } from '../../sqlite/sqlite-values.js';
@@ -154,7 +154,7 @@ export function sqliteRecords(
       });
     const most = Math.max(0, Math.trunc(limit ?? defaultLimit));
     try {
-      return rowsOf(table)
+      return getOrMake(tables, table.name, () => tableRows(database, table))
         .read(`${condition} ORDER BY seq LIMIT ?`, [...values, most], {
           onDamaged: tell,
           withoutBody,
@@ -167,15 +167,6 @@ export function sqliteRecords(
         tell({ table: table.name, problem: `${table.name} cannot be read whole: ${problem}` });
       return goodRows(table, rows, tell).slice(0, most).map(table.record);
     }
-  }
-
-  function rowsOf(table: RecordTable<unknown>): TableRows {
-    let rows = tables.get(table.name);
-    if (rows === undefined) {
-      rows = tableRows(database, table);
-      tables.set(table.name, rows);
-    }
-    return rows;
   }
 }
 
