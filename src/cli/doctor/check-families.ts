@@ -125,22 +125,14 @@ async function neverReached(info: StageInfo): Promise<Finding[]> {
   });
 }
 
-/** A handler that a probe event did not reach. */
-interface Unreached {
-  /** `extension/contribution`. */
-  readonly name: string;
-  /** The reason, as an outcome's `skipped` names it. */
-  readonly why: string;
-  /** The operator has disabled it. */
-  readonly disabled: boolean;
-}
-
 /**
  * Sends an event through a stage with a stand-in for each handler: the same class, order, budget and policy, and an
  * answer that changes nothing. No handler runs, so nothing is sent, written or asked (spec §20.5): a handler may
  * have any effect, and cannot tell a probe from a real event.
+ *
+ * @returns the handlers that it did not reach, each with the reason, and whether the operator has disabled it.
  */
-export async function probe({ stage, handlers }: StageInfo): Promise<readonly Unreached[]> {
+export async function probe({ stage, handlers }: StageInfo) {
   const disabled = new Set(handlers.filter((one) => one.disabled).map(nameOf));
   const made = createKernel({
     stages: [stage],

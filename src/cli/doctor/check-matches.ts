@@ -53,12 +53,10 @@ function narrowed(handler: PlannedHandler): Finding[] {
   return [findings.warning(what, nameOf(handler), hint)];
 }
 
-interface Matched {
-  readonly stage: Stage;
-  readonly handler: PlannedHandler;
-}
-
-async function neverMet(matched: readonly Matched[], journal: JournalPlace): Promise<Finding[]> {
+async function neverMet(
+  matched: readonly { readonly stage: Stage; readonly handler: PlannedHandler }[],
+  journal: JournalPlace,
+): Promise<Finding[]> {
   await using reader = await readPlace(journal);
   const found: Finding[] = [];
   for (const stage of new Set(matched.map((one) => one.stage))) {

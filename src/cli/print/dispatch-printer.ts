@@ -5,29 +5,21 @@ import { jsonLine, outcomeLine } from './json-line.js';
 import { type Layout, laidOut, layoutOf } from './layout.js';
 import { oneMore, type Watched, watched } from './watched.js';
 
-/** Prints dispatches while they come. */
-export interface DispatchPrinter {
-  readonly tap: Tap;
-  /** Prints the lines that were kept back. */
-  finish(): void;
-}
-
-/** Prints a line of JSON per dispatch: its outcome as data. */
-export function jsonPrinter({ stdout }: Pick<Shell, 'stdout'>): DispatchPrinter {
-  return {
-    tap: { outcome: (outcome) => stdout.lines([outcomeLine(outcome)]) },
-    finish: () => undefined,
-  };
-}
-
-/** Prints dispatches for people. */
-export function linePrinter(shell: Pick<Shell, 'stdout' | 'palettes' | 'width'>): DispatchPrinter {
-  const { stdout } = shell;
-  const lines = new DispatchLines(layoutOf(shell, shell.palettes.stdout));
-  return {
-    tap: { outcome: (outcome) => stdout.lines(lines.add(outcome)) },
-    finish: () => stdout.lines(lines.flush()),
-  };
+/**
+ * Prints dispatches while they come: a line of JSON for each, its outcome as data, or lines for people.
+ *
+ * @returns the tap that hears them, and the function that prints the lines that were kept back.
+ */
+export function dispatchPrinter(
+  shell: Pick<Shell, 'stdout' | 'palettes' | 'width'>,
+  { json }: { readonly json?: boolean },
+) {
+  const { stdout, palettes } = shell;
+  const lines = new DispatchLines(layoutOf(shell, palettes.stdout));
+  const print = (outcome: Outcome): readonly string[] =>
+    json === true ? [outcomeLine(outcome)] : lines.add(outcome);
+  const tap: Tap = { outcome: (outcome) => stdout.lines(print(outcome)) };
+  return { tap, finish: () => stdout.lines(lines.flush()) };
 }
 
 /** The payload fields that are the same in nearly every dispatch of a run. */

@@ -17,7 +17,7 @@ import { badArguments } from '../errors/command-error.js';
 import { errorLine } from '../errors/error-line.js';
 import { allDispatches, openJournalOf } from '../journal/journal-of.js';
 import { openPipeline } from '../pipeline/pipeline.js';
-import { jsonPrinter, linePrinter } from '../print/dispatch-printer.js';
+import { dispatchPrinter } from '../print/dispatch-printer.js';
 import { openLog } from '../settings/logger.js';
 import { checkRecording, readRecordingFile } from '../settings/recording-file.js';
 import { addPipelineOptions, type PipelineOptions, readSettings } from '../settings/settings.js';
@@ -83,7 +83,7 @@ async function replay(
   const debug = options.debug === true;
   await using log = openLog(settings, shell, { level: 'error', debug });
   const { logger } = log;
-  const printer = options.json === true ? jsonPrinter(shell) : linePrinter(shell);
+  const printer = dispatchPrinter(shell, options);
   let failed = false;
   const report = (error: unknown): void => {
     failed = true;

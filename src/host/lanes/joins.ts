@@ -7,16 +7,6 @@ export const joinAtMost = 50;
 /** The longest wait, in times of `joinWithinMs`. */
 export const longestJoin = 10;
 
-/** The wait of a carrier for messages that join it. */
-export interface JoinWindow extends Disposable {
-  /** Nothing joins any more: the carrier is to begin. */
-  readonly isClosed: boolean;
-  /** A person has stopped it: the carrier ends without a turn. */
-  readonly isStopped: boolean;
-  /** Resolves after so many milliseconds, when it is closed, or, if asked, when a message comes in its lane. */
-  wait(ms: number, how?: { readonly isForArrival: boolean }): Promise<void>;
-}
-
 interface Open {
   /** Messages with this key join. */
   readonly key: string;
@@ -59,7 +49,7 @@ export class Joins {
   }
 
   /** Begins the wait of a carrier. It is the next in its lane, so there is one wait in a lane. */
-  open(lane: string, key: string): JoinWindow {
+  open(lane: string, key: string) {
     const clock = this.#clock;
     const open: Open = {
       key,
@@ -71,14 +61,17 @@ export class Joins {
     };
     this.#windows.set(lane, open);
     return {
+      /** Nothing joins any more: the carrier is to begin. */
       get isClosed() {
         return open.isClosed;
       },
+      /** A person has stopped it: the carrier ends without a turn. */
       get isStopped() {
         return open.isStopped;
       },
-      wait: (ms, { isForArrival } = { isForArrival: false }) =>
-        new Promise((resolve) => {
+      /** Resolves after so many milliseconds, when it is closed, or, if asked, when a message comes in its lane. */
+      wait: (ms: number, { isForArrival } = { isForArrival: false }) =>
+        new Promise<void>((resolve) => {
           if (open.isClosed) return resolve();
           open.isForArrival = isForArrival;
           const timer = clock.setTimeout(() => open.wake(), ms);

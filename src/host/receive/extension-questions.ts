@@ -3,7 +3,6 @@ import type {
   AskedQuestion,
   ExtensionHost,
   ExtensionMessage,
-  QuestionMessage,
   QuestionOption,
   QuestionToAsk,
 } from '../../extension/index.js';
@@ -167,18 +166,12 @@ const optionsAtMost = 50;
 /** Characters of JSON that the data of a question may have. */
 const dataAtMost = 65_536;
 
-/** A question whose parts are as they must be. */
-interface CheckedQuestion extends Pick<QuestionRow, 'place' | 'options' | 'takesText'> {
-  readonly content: Omit<QuestionMessage, 'options' | 'takesText'>;
-  readonly timeoutMs: number;
-}
-
 /** Checks a question: it comes from outside the types. @throws SluiceError `bad-question`. */
 function checkedQuestion(
   { accounts }: Pick<HostParts, 'accounts'>,
   extensionId: string,
   { name, place, message, options: { data, timeoutMs = dayMs } }: QuestionToAsk,
-): CheckedQuestion {
+) {
   const { channel, to, threadId } = place;
   const accountId =
     place.accountId ?? accounts.all().find((one) => one.channel.id === channel)?.accountId;
