@@ -23,6 +23,7 @@ describe('sluice replay', () => {
       'agent.starting',
       'agent.model.resolving',
       'agent.prompt.building',
+      'agent.answer.resolving',
       'agent.llm.input',
       'transcript.message.writing',
       'agent.tool.calling',

@@ -64,6 +64,7 @@ describe('sluice run', () => {
       'agent.starting',
       'agent.model.resolving',
       'agent.prompt.building',
+      'agent.answer.resolving',
       'agent.llm.input',
       'transcript.message.writing',
       'agent.output.delta',

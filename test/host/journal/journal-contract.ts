@@ -116,6 +116,7 @@ export function describeJournal(
         await journal.prepare(aSend('u'), true);
         await journal.endSend('u', { state: 'sent' });
         expect(await journal.counts()).toEqual({
+          oldestDeadAtMs: expect.any(Number),
           updates: { accepted: 2, handling: 1, dead: 1 },
           sends: { prepared: 1, sending: 1 },
         });
