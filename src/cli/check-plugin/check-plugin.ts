@@ -11,7 +11,7 @@ import { printData } from '../print/print-data.js';
 import { writeTextFile } from '../print/write-file.js';
 import { type LoadedConfig, readConfigFile } from '../settings/config-file.js';
 import { lineLogger } from '../settings/logger.js';
-import { openclawSetting } from '../settings/settings.js';
+import { type LegacyOptions, legacySetting, profileOption } from '../settings/settings.js';
 import { type ExitCode, exitCodes } from '../shell/exit-codes.js';
 import type { Shell } from '../shell/shell.js';
 import { pluginMentions } from './plugin-mentions.js';
@@ -19,10 +19,9 @@ import { type PluginReport, reportOn, reportOnFailure } from './plugin-report.js
 import { nameOf, pluginView, sdkTexts, verdictTexts } from './plugin-view.js';
 
 /** The options of a check. */
-export interface CheckOptions {
+export interface CheckOptions extends LegacyOptions {
   readonly config?: string;
   readonly strictPlugins?: boolean;
-  readonly openclaw?: string;
   readonly json?: boolean;
   readonly report?: string;
   readonly debug?: boolean;
@@ -65,6 +64,7 @@ export function addCheckPlugin(
     .option('-c, --config <file>', 'a config file as of `sluice run`, for its configuration')
     .option('--strict-plugins', 'refuse what is not here, as `sluice run --strict-plugins` does')
     .option('--openclaw <path>', 'the installed openclaw whose code the plugin imports')
+    .addOption(profileOption())
     .option('--json', 'print a line of JSON')
     .option('--report <file>', 'write the whole report to a file, as Markdown')
     .option('--debug', 'stack traces of errors, and every log line of the plugin')
@@ -127,7 +127,7 @@ export async function inspectPlugin(
   const kernel = createKernel(); // nothing is dispatched on it
   await using plugin = await loadLegacyPluginFrom(path, {
     ...loadOptions(path, config, shell.cwd, options.strictPlugins === true),
-    ...openclawSetting(options.openclaw, config, shell.cwd).legacy,
+    ...legacySetting(options, config, shell.cwd).legacy,
     kernel,
     logger: debug ? lineLogger(shell.stderr, 'debug', shell.stdout.gone) : silentLogger,
   });

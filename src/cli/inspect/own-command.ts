@@ -51,7 +51,15 @@ function linesOf(text: string): readonly string[] {
 
 /** The options of the pipeline as they were given, for another command. */
 export function pipelineArgs(options: PipelineOptions): readonly string[] {
-  const { config, extension = [], set = [], plugin = [], openclaw, strictPlugins } = options;
+  const {
+    config,
+    extension = [],
+    set = [],
+    plugin = [],
+    openclaw,
+    legacyProfile,
+    strictPlugins,
+  } = options;
   const each = (name: string, values: readonly string[]): readonly string[] =>
     values.flatMap((value) => [name, value]);
   return [
@@ -62,6 +70,7 @@ export function pipelineArgs(options: PipelineOptions): readonly string[] {
     ...each('--set', set),
     ...each('--plugin', plugin),
     ...each('--openclaw', openclaw === undefined ? [] : [openclaw]),
+    ...each('--legacy-profile', legacyProfile === undefined ? [] : [legacyProfile]),
     ...(strictPlugins === true ? ['--strict-plugins'] : []),
   ];
 }

@@ -13,16 +13,15 @@ import { pluginPath } from '../installed/installed-plugins.js';
 import { printData } from '../print/print-data.js';
 import { writeTextFile } from '../print/write-file.js';
 import { readConfigFile } from '../settings/config-file.js';
-import { openclawSetting } from '../settings/settings.js';
+import { type LegacyOptions, legacySetting, profileOption } from '../settings/settings.js';
 import { type ExitCode, exitCodes } from '../shell/exit-codes.js';
 import type { Shell } from '../shell/shell.js';
 import { counted, printable } from '../shell/text.js';
 import { skeletonFiles } from './skeleton.js';
 
-interface MigrateOptions {
+interface MigrateOptions extends LegacyOptions {
   readonly out: string;
   readonly config?: string;
-  readonly openclaw?: string;
   readonly json?: boolean;
   readonly debug?: boolean;
 }
@@ -48,6 +47,7 @@ export function addMigrate(command: Command, shell: Shell, done: (code: ExitCode
     .requiredOption('--out <dir>', 'the folder of the extension, which is made')
     .option('-c, --config <file>', "a config file as of `sluice run`, for the plugin's settings")
     .option('--openclaw <path>', 'the installed openclaw whose code the plugin imports')
+    .addOption(profileOption())
     .option('--json', 'print a line of JSON per file')
     .option('--debug', 'stack traces of errors')
     .addHelpText('after', help)
@@ -74,7 +74,7 @@ async function migrate(path: string, options: MigrateOptions, shell: Shell): Pro
   const { folder, manifest } = found(at, cwd);
   await using plugin = await loadLegacyPluginFrom(at, {
     ...load,
-    ...openclawSetting(options.openclaw, config, cwd).legacy,
+    ...legacySetting(options, config, cwd).legacy,
     kernel: createKernel(), // nothing is dispatched on it
     logger: silentLogger,
   });

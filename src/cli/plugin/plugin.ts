@@ -4,7 +4,7 @@ import { definedFields } from '../../kernel/index.js';
 import { type CheckOptions, checkPlugin } from '../check-plugin/check-plugin.js';
 import { installedPlugins } from '../installed/installed-plugins.js';
 import { jsonLine } from '../print/json-line.js';
-import { collect, type PipelineOptions } from '../settings/settings.js';
+import { collect, type PipelineOptions, profileOption } from '../settings/settings.js';
 import { type ExitCode, exitCodes } from '../shell/exit-codes.js';
 import type { Shell } from '../shell/shell.js';
 import { printable } from '../shell/text.js';
@@ -16,7 +16,8 @@ const help = `
 A plugin that is a package or a tarball is installed by npm in "sluice-plugins" beside the
 config, without running a script of it. A folder is named as it is. To add or check a
 plugin imports it and calls its register function, as \`sluice check-plugin\` does. Each
-action takes --config, --openclaw and --debug, and has a --help. All but run take --json.
+action takes --config, --openclaw, --legacy-profile and --debug, and has a --help. All but
+run take --json.
 
 Examples:
   $ sluice plugin add ./my-plugin
@@ -40,6 +41,7 @@ export function addPluginCommand(
       .description(summary)
       .option('-c, --config <file>', 'the config (default: sluice.config.* here)')
       .option('--openclaw <path>', 'the installed openclaw whose code plugins import')
+      .addOption(profileOption())
       .option('--debug', 'stack traces of errors, and every log line of the plugin');
   const action = (name: string, summary: string, json = 'print a line of JSON per entry') =>
     plain(name, summary).option('--json', json);

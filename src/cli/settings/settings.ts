@@ -1,9 +1,10 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import type { AgentDefinition } from '../../host/index.js';
 import { configSchema, type HostConfig } from '../../host/internal.js';
 import { definedFields } from '../../kernel/index.js';
+import type { LegacyProfile } from '../../legacy/index.js';
 import { badArguments } from '../errors/command-error.js';
 import { pluginPath } from '../installed/installed-plugins.js';
 import type { Shell } from '../shell/shell.js';
@@ -12,14 +13,12 @@ import { findConfigFile, type LoadedConfig, readConfigFile } from './config-file
 import { type GatewaySetting, gatewaySetting } from './gateway-setting.js';
 
 /** The options that every command on the pipeline takes. */
-export interface PipelineOptions {
+export interface PipelineOptions extends LegacyOptions {
   readonly extension?: readonly string[];
   /** Settings of extensions: `ID.key=value` each. */
   readonly set?: readonly string[];
   readonly plugin?: readonly string[];
   readonly strictPlugins?: boolean;
-  /** The folder of an installed openclaw, whose code plugins import. */
-  readonly openclaw?: string;
   /** A config file; `false` reads none. */
   readonly config?: string | false;
   readonly json?: boolean;
@@ -82,6 +81,7 @@ export function addPipelineOptions(command: Command): Command {
       'refuse a plugin that asks for what is not here, instead of skipping it',
     )
     .option('--openclaw <path>', 'the installed openclaw whose code plugins import')
+    .addOption(profileOption())
     .option(
       '-c, --config <file>',
       'the config file (default: sluice.config.ts, .mts, .js, .mjs or .json here)',
@@ -140,7 +140,7 @@ export async function readSettings(
       ...(options.extension ?? []).map((path) => located(path, cwd)),
     ],
     plugins,
-    ...openclawSetting(options.openclaw, config, cwd),
+    ...legacySetting(options, config, cwd),
     workspaceDir: cwd,
     strict: options.strict === true || written.strict,
     audit: [...new Set([...written.audit, ...(options.audit ?? [])])],
@@ -152,15 +152,30 @@ export function collect(value: string, before: readonly string[] = []): string[]
   return [...before, value];
 }
 
-/** The installed openclaw whose code plugins import, as a full path: that of the command line, or of the config file. */
-export function openclawSetting(
-  given: string | undefined,
+/** The options about OpenClaw, for all plugins of a command. */
+export interface LegacyOptions {
+  /** The folder of an installed openclaw, whose code plugins import. */
+  readonly openclaw?: string;
+  readonly legacyProfile?: LegacyProfile;
+}
+
+const releases = ['2026.3', '2026.9'] as const satisfies readonly LegacyProfile[];
+
+/** `--legacy-profile`: the release whose hooks plugins get. */
+export function profileOption(): Option {
+  const what = 'the release whose hooks plugins get; by default the one each was built for';
+  return new Option('--legacy-profile <release>', what).choices(releases);
+}
+
+/** The installed openclaw whose code plugins import, as a full path, and the release: those of the command line, or of the config file. */
+export function legacySetting(
+  { openclaw: given, legacyProfile }: LegacyOptions,
   config: LoadedConfig | undefined,
   cwd: string,
-): Pick<Settings, 'legacy'> {
-  if (given !== undefined) return { legacy: { openclaw: resolve(cwd, given) } };
-  const { legacy: { openclaw } = {}, folder = cwd } = config ?? {};
-  return openclaw === undefined ? {} : { legacy: { openclaw: resolve(folder, openclaw) } };
+): { readonly legacy: NonNullable<Settings['legacy']> } {
+  const { legacy: { openclaw: written, profile = undefined } = {}, folder = cwd } = config ?? {};
+  const openclaw = given === undefined ? written && resolve(folder, written) : resolve(cwd, given);
+  return { legacy: definedFields({ openclaw, profile: legacyProfile ?? profile }) };
 }
 
 /** The command line may name another file; the other settings of the journal hold for it, too. */

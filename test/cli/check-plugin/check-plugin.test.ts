@@ -205,6 +205,28 @@ describe('sluice check-plugin', () => {
     expect(refused).toMatchObject({ code: 1, stdout: 'hello\n' });
   });
 
+  it('takes the release of the hooks from --legacy-profile, then from the config (event-pipeline §17.27)', async () => {
+    const path = join(folder, 'by-profile');
+    mkdirSync(path, { recursive: true });
+    writeFileSync(join(path, 'openclaw.plugin.json'), '{ "id": "by-profile", "configSchema": {} }');
+    writeFileSync(
+      join(path, 'index.js'),
+      `export default (api) => api.on('before_agent_reply', () => ({ handled: true, reply: { text: 'by a plugin' } }));`,
+    );
+    const config = join(folder, 'by-profile.json');
+    const legacy = { profile: '2026.9' };
+    writeFileSync(config, JSON.stringify({ legacy, plugins: [{ path }] }));
+    const later = ['--legacy-profile', '2026.9'];
+    expect((await reportOf(path)).hooks).toEqual([]);
+    expect((await reportOf(path, ...later)).hooks).toMatchObject([{ hook: 'before_agent_reply' }]);
+    expect((await reportOf(path, '--config', config)).hooks).toHaveLength(1);
+    const run = await runCli(['run', '-q', ...later, '--plugin', path], 'hello\n');
+    expect(run).toMatchObject({ code: 0, stdout: 'by a plugin\n' });
+    const wrong = await runCli(['run', '-q', '--legacy-profile', '2026.6'], '');
+    expect(wrong.code).toBe(2);
+    expect(wrong.stderr).toContain('2026.3, 2026.9');
+  });
+
   it('gives a verdict for each hook, command, service, channel and refused member (event-pipeline §17.16)', async () => {
     const { capabilities, verdict, schemaVersion } = await reportOf(courier);
     expect({ verdict, schemaVersion }).toEqual({ verdict: 'works-but', schemaVersion: 1 });
