@@ -7,33 +7,24 @@ import { type Place, placesOf, type Whose } from './places.js';
 /** Milliseconds that an account is kept after it was written. No day has more: Antarctica/Troll has one of 26 hours. */
 const keptMs = 26 * 3_600_000;
 
-/** The accounts of an extension. Each method rejects as its store does. */
-export interface Accounts {
-  /** The day of now, by the settings. */
-  today(): string;
-  /** Finds the accounts of today that a message or a run counts in. */
-  of(whose: Whose): readonly Place[];
-  read(place: Place): Promise<Account>;
-  /** Changes an account in one step. @param change may run again; it returns nothing to leave all as it is. */
-  change(
-    place: Pick<Place, 'key' | 'name'>,
-    change: (account: Account, nowMs: number) => Account | undefined,
-  ): Promise<void>;
-  /** Changes each account of today that a run counts in. */
-  changeAll(whose: Whose, change: (account: Account, nowMs: number) => Account): Promise<void>;
-  /** The accounts of today, with their keys. @param capName those of one kind; by default all. */
-  list(capName?: Place['capName']): Promise<readonly { key: string; account: Account }[]>;
-}
+/** The accounts that the store of an extension keeps. Each method rejects as its store does. */
+export type Accounts = ReturnType<typeof openAccounts>;
 
 /** Opens the accounts that the store of an extension keeps. */
 export function openAccounts(
   { store, clock }: Pick<ExtensionApi, 'store' | 'clock'>,
   settings: Settings,
-): Accounts {
+) {
   const dayOf = dayIn(settings.timeZone);
+  /** The day of now, by the settings. */
   const today = (): string => dayOf(clock.now());
-  const of: Accounts['of'] = (whose) => placesOf(whose, settings, today());
-  const change: Accounts['change'] = async ({ key, name }, by) => {
+  /** Finds the accounts of today that a message or a run counts in. */
+  const of = (whose: Whose): readonly Place[] => placesOf(whose, settings, today());
+  /** Changes an account in one step. @param by may run again; it returns nothing to leave all as it is. */
+  const change = async (
+    { key, name }: Pick<Place, 'key' | 'name'>,
+    by: (account: Account, nowMs: number) => Account | undefined,
+  ): Promise<void> => {
     await store.update<Account>(key, (before) => by(before ?? newAccount(name), clock.now()), {
       ttlMs: keptMs,
     });
@@ -42,11 +33,14 @@ export function openAccounts(
     today,
     of,
     change,
-    changeAll: async (whose, by) => {
+    /** Changes each account of today that a run counts in. */
+    changeAll: async (whose: Whose, by: (account: Account, nowMs: number) => Account) => {
       await Promise.all(of(whose).map((place) => change(place, by)));
     },
-    read: async ({ key, name }) => (await store.get<Account>(key)) ?? newAccount(name),
-    list: async (capName) => {
+    read: async ({ key, name }: Place): Promise<Account> =>
+      (await store.get<Account>(key)) ?? newAccount(name),
+    /** The accounts of today, with their keys. @param capName those of one kind; by default all. */
+    list: async (capName?: Place['capName']) => {
       const entries = await store.list(`${today()}/${capName === undefined ? '' : `${capName}/`}`);
       return entries.map(({ key, value }) => ({ key, account: value as Account })); // nobody else writes here
     },

@@ -15,41 +15,12 @@ export interface Subject {
 export type Condition = (subject: Subject) => boolean;
 
 /** On whose behalf, as conditions read it: nothing is absent, so that a comparison with it is no failure. */
-class PolicyPrincipal {
-  constructor(
-    readonly channel: string,
-    readonly accountId: string,
-    readonly conversationId: string,
-    readonly senderId: string,
-    readonly senderName: string,
-    readonly isOwner: boolean,
-    readonly roles: readonly string[],
-  ) {}
-}
+class PolicyPrincipal {}
+class PolicyRef {}
+class PolicyEvent {}
 
-const nobody = new PolicyPrincipal('', '', '', '', '', false, []);
-
-class PolicyRef {
-  constructor(
-    readonly channel: string,
-    readonly id: string,
-  ) {}
-}
-
-const nowhere = new PolicyRef('', '');
-
-class PolicyEvent {
-  constructor(
-    readonly occurredAt: Date,
-    readonly workspaceId: string,
-    readonly agentId: string,
-    readonly sessionId: string,
-    readonly accountRef: PolicyRef,
-    readonly conversationRef: PolicyRef,
-    readonly threadRef: PolicyRef,
-    readonly messageRef: PolicyRef,
-  ) {}
-}
+const nobody = { channel: '', accountId: '', senderId: '', isOwner: false, roles: [] };
+const nowhere = { channel: '', id: '' };
 
 const principalFields = {
   channel: 'string',
@@ -112,36 +83,26 @@ export function conditionOf(source: string, stage: Stage): Condition {
   };
 }
 
-function principalOf(principal: Principal | undefined): PolicyPrincipal {
-  if (principal === undefined) return nobody;
-  const { channel, accountId, conversationId = '', senderId, senderName = '' } = principal;
-  const { isOwner, roles } = principal;
-  return new PolicyPrincipal(
-    channel,
-    accountId,
-    conversationId,
-    senderId,
-    senderName,
-    isOwner,
-    roles,
-  );
+function principalOf(principal: Principal = nobody): PolicyPrincipal {
+  const { conversationId = '', senderName = '' } = principal;
+  return Object.assign(new PolicyPrincipal(), principal, { conversationId, senderName });
 }
 
 function eventOf(event: Envelope): PolicyEvent {
-  return new PolicyEvent(
-    new Date(event.occurredAt),
-    event.workspaceId ?? '',
-    event.agentId ?? '',
-    event.sessionId ?? '',
-    refOf(event.accountRef),
-    refOf(event.conversationRef),
-    refOf(event.threadRef),
-    refOf(event.messageRef),
-  );
+  return Object.assign(new PolicyEvent(), {
+    occurredAt: new Date(event.occurredAt),
+    workspaceId: event.workspaceId ?? '',
+    agentId: event.agentId ?? '',
+    sessionId: event.sessionId ?? '',
+    accountRef: refOf(event.accountRef),
+    conversationRef: refOf(event.conversationRef),
+    threadRef: refOf(event.threadRef),
+    messageRef: refOf(event.messageRef),
+  });
 }
 
 function refOf(ref: Ref | null): PolicyRef {
-  return ref === null ? nowhere : new PolicyRef(ref.channel, ref.id);
+  return Object.assign(new PolicyRef(), ref ?? nowhere);
 }
 
 interface CelError {

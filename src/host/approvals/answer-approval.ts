@@ -19,26 +19,21 @@ export interface GivenAnswer {
   readonly eventId?: string;
 }
 
-/** How an answer was taken, in a text for the one who gave it. */
-export interface AnswerTaken {
-  readonly isTaken: boolean;
-  readonly text: string;
-}
-
 /**
  * Takes the answer to an approval. A second answer, one to an id that is not open and one of somebody who may not answer change
  * nothing (judgement §4.19).
  *
+ * @returns if it was taken, and a text for the one who gave it.
  * @throws as the journal does: it is open as before.
  */
 export async function answerApproval(
   approvals: KeptApprovals,
   row: ApprovalRow | undefined,
   { state, by, reason, always, eventId }: GivenAnswer,
-): Promise<AnswerTaken> {
+) {
   if (row === undefined) return { isTaken: false, text: notPendingText };
   const id = shortIdOf(row);
-  const done = (text: string): AnswerTaken => ({ isTaken: true, text: `${id} is ${text}.` });
+  const done = (text: string) => ({ isTaken: true, text: `${id} is ${text}.` });
   if (eventId !== undefined && row.answeredIn === eventId) return done(row.state); // to the host before this one
   const { question, principal, family } = row;
   const problem = whyNotAnswer({ of: question.of, principal }, by) ?? whyNotAlways(row, always);

@@ -3,10 +3,7 @@ import type { ApprovalRow } from './approval-row.js';
 import { offeredScopes } from './grants.js';
 
 /** An answer as a button gives it. */
-interface ButtonAnswer {
-  readonly state: 'allowed' | 'denied';
-  readonly always?: ApprovalScope;
-}
+type ButtonAnswer = Pick<ApprovalRow, 'always'> & { readonly state: 'allowed' | 'denied' };
 
 /** The answers that a button can give. The place of one here is part of the names of buttons, so it stays as it is. */
 const answers: readonly ButtonAnswer[] = [

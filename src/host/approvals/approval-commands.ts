@@ -6,12 +6,6 @@ import { approvalLine, grantLine } from './approval-text.js';
 import type { GrantRow } from './grants.js';
 import type { KeptApprovals } from './kept-approvals.js';
 
-/** The services of the commands about approvals. */
-export interface ApprovalCommandParts {
-  readonly approvals: KeptApprovals;
-  readonly clock: Clock;
-}
-
 const isId = (id: string): boolean => /^[0-9a-f]{4,}$/i.test(id);
 const noIdText = 'Name the approval by its id: see /approvals.';
 
@@ -19,8 +13,7 @@ const noIdText = 'Name the approval by its id: see /approvals.';
  * The commands `/approve`, `/deny` and `/approvals`. Anyone may give them: the question says who may answer it. They wait for no
  * turn, since a turn waits for them.
  */
-export function approvalCommands(parts: ApprovalCommandParts): readonly ChatCommand[] {
-  const { approvals, clock } = parts;
+export function approvalCommands(approvals: KeptApprovals, clock: Clock): readonly ChatCommand[] {
   const common = { runsAtOnce: true, forAnyone: true } as const;
 
   const answer =

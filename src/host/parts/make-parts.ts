@@ -101,7 +101,7 @@ export function partsOf(options: HostOptions, signal: AbortSignal): HostParts {
   const approvals = new KeptApprovals(kept);
   const ownCommands = [
     ...builtInCommands,
-    ...approvalCommands({ approvals, clock }),
+    ...approvalCommands(approvals, clock),
     ...(options.commands ?? []),
   ];
   const commands = [...ownCommands, ...commandsOfPlugins(plugins, ownCommands)];

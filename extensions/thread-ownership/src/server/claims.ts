@@ -22,15 +22,7 @@ export interface ClaimPage {
 }
 
 /** The owners of threads. Each call is one transaction of a database, so that processes may share it. */
-export interface Claims {
-  /** Claims a thread: the first who asks has it, and has it longer with every further time. @returns whose it is. */
-  claim(thread: ClaimedThread, agentId: string): Claim;
-  find(thread: ClaimedThread): Claim | undefined;
-  /** Gives a thread up, whoever's it is, or only where it is this agent's. @returns what it was before. */
-  release(thread: ClaimedThread, agentId?: string): Claim | undefined;
-  /** In the order of conversations and threads. */
-  list(page: ClaimPage): Claim[];
-}
+export type Claims = ReturnType<typeof openClaims>;
 
 /**
  * Opens the claims of a database, and makes their table where there is none. A claim lives for exactly `ttlMs` after its
@@ -41,7 +33,7 @@ export interface Claims {
 export function openClaims(
   database: SqliteDatabase,
   { ttlMs, now }: { readonly ttlMs: number; readonly now: () => number },
-): Claims {
+) {
   database.exec(`
     CREATE TABLE IF NOT EXISTS claims (
       conversation TEXT NOT NULL,
@@ -69,31 +61,30 @@ export function openClaims(
     return row && claimOf(row);
   };
   return {
-    claim: (wanted, agentId) =>
+    /** Claims a thread: the first who asks has it, and has it longer with every further time. @returns whose it is. */
+    claim: (wanted: ClaimedThread, agentId: string): Claim =>
       database.transaction(() => {
         const atMs = now();
         expire.run(atMs);
         const held = find(wanted);
         if (held !== undefined && held.owner !== agentId) return held;
-        const claim: Claim = {
-          conversation: wanted.conversation,
-          thread: wanted.thread,
-          owner: agentId,
-          claimedAtMs: held?.claimedAtMs ?? atMs,
-          expiresAtMs: atMs + ttlMs,
-        };
-        put.run(claim.conversation, claim.thread, agentId, claim.claimedAtMs, claim.expiresAtMs);
-        return claim;
+        const { conversation, thread } = wanted;
+        const claimedAtMs = held?.claimedAtMs ?? atMs;
+        const expiresAtMs = atMs + ttlMs;
+        put.run(conversation, thread, agentId, claimedAtMs, expiresAtMs);
+        return { conversation, thread, owner: agentId, claimedAtMs, expiresAtMs };
       }),
     find,
-    release: (thread, agentId) =>
+    /** Gives a thread up, whoever's it is, or only where it is this agent's. @returns what it was before. */
+    release: (thread: ClaimedThread, agentId?: string): Claim | undefined =>
       database.transaction(() => {
         const held = find(thread);
         if (held !== undefined && (agentId === undefined || held.owner === agentId))
           remove.run(thread.conversation, thread.thread);
         return held;
       }),
-    list: ({ after = { conversation: '', thread: '' }, limit }) =>
+    /** In the order of conversations and threads. */
+    list: ({ after = { conversation: '', thread: '' }, limit }: ClaimPage): Claim[] =>
       page.all(after.conversation, after.thread, now(), limit).map(claimOf),
   };
 }

@@ -6,7 +6,7 @@ import { bearerCheck } from './bearer.js';
 import type { Claims } from './claims.js';
 import { type Reply, refusal } from './reply.js';
 import { maxRequestBytes, requestBody } from './request-body.js';
-import { answer } from './routes.js';
+import { answer, type Question } from './routes.js';
 
 /** A request that was answered. Nothing of its headers, and no query. */
 export interface Answered {
@@ -83,7 +83,7 @@ async function respond(
   try {
     reply =
       refused(request, path, { isAllowed, isKnown }) ??
-      (await answered(request, { method, path, query }, claims));
+      (await answered(request, { method, path, query: new URLSearchParams(query) }, claims));
   } catch (thrown) {
     if (request.destroyed && !request.complete) return; // who asked is gone
     error = thrown;
@@ -119,17 +119,13 @@ function refused(
 
 async function answered(
   request: IncomingMessage,
-  {
-    method,
-    path,
-    query,
-  }: { readonly method: string; readonly path: string; readonly query: string },
+  asked: Omit<Question, 'body'>,
   claims: Claims,
 ): Promise<Reply> {
-  const body = method === 'POST' ? await requestBody(request) : '';
+  const body = asked.method === 'POST' ? await requestBody(request) : '';
   if (body === undefined)
     return refusal(413, `the body must not be longer than ${maxRequestBytes} bytes`);
-  return answer({ method, path, query: new URLSearchParams(query), body }, claims);
+  return answer({ ...asked, body }, claims);
 }
 
 function urlOf(server: Server, host: string): string {
