@@ -1,4 +1,4 @@
-import { type CsdkStreamEvent, isTyped, type KnownFrame, textField } from '../frames/frame.js';
+import { isTyped, type KnownFrame, textField } from '../frames/frame.js';
 import { type ToolAnswer, toolAnswers } from '../frames/tool-answer.js';
 import { messageReader } from '../messages/message-reader.js';
 import { assistantText } from './blocks/assistant-text.js';
@@ -59,9 +59,7 @@ export function mainThread(emit: (body: CoderBody) => void) {
   }
 
   return {
-    streamEvent(event: CsdkStreamEvent): void {
-      reader.event(event);
-    },
+    streamEvent: reader.event,
     /** A complete frame: mostly one block of a message, older ones all of them. */
     assistant({ message }: Pick<AssistantFrame, 'message'>): void {
       reader.complete(message);

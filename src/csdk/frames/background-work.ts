@@ -1,10 +1,16 @@
+import type { SubagentStatus } from '../../stream/index.js';
 import { type CsdkFrame, isFields, isTyped, textField } from './frame.js';
 
-const over: ReadonlySet<string> = new Set(['completed', 'failed', 'stopped', 'killed']);
+const over: ReadonlySet<string | undefined> = new Set<SubagentStatus>([
+  'completed',
+  'failed',
+  'stopped',
+  'killed',
+]);
 
 /** Says if a task of this status has ended. */
-export function isTaskOver(status: string | undefined): boolean {
-  return status !== undefined && over.has(status);
+export function isTaskOver(status: string | undefined): status is SubagentStatus {
+  return over.has(status);
 }
 
 /**

@@ -1,6 +1,6 @@
 import { definedFields } from '../../kernel/index.js';
-import type { SubagentFact, SubagentStatus } from '../../stream/index.js';
-import { isSubagent } from '../frames/background-work.js';
+import type { SubagentFact } from '../../stream/index.js';
+import { isSubagent, isTaskOver } from '../frames/background-work.js';
 import type { CsdkCallback } from '../frames/callback.js';
 import {
   type CsdkBlock,
@@ -51,13 +51,6 @@ export function factsOfCallback(callback: CsdkCallback): readonly SubagentFact[]
   return [];
 }
 
-const statuses: ReadonlySet<string> = new Set<SubagentStatus>([
-  'completed',
-  'failed',
-  'stopped',
-  'killed',
-]);
-
 function factsOfSystem(frame: CsdkFrame): readonly SubagentFact[] {
   const subtype = textField(frame, 'subtype');
   const childRunId = textField(frame, 'task_id');
@@ -79,8 +72,8 @@ function ended(
   childRunId: string,
   from: Readonly<Record<string, unknown>>,
 ): readonly SubagentFact[] {
-  const status = textField(from, 'status') ?? '';
-  if (!isStatus(status)) return [];
+  const status = textField(from, 'status');
+  if (!isTaskOver(status)) return [];
   const error = textField(from, 'error') ?? textField(from, 'reason') ?? textField(from, 'summary');
   return [
     {
@@ -90,10 +83,6 @@ function ended(
       ...(status === 'failed' && error !== undefined && { error }),
     },
   ];
-}
-
-function isStatus(status: string): status is SubagentStatus {
-  return statuses.has(status);
 }
 
 function named(frame: CsdkFrame) {
