@@ -9,7 +9,7 @@ import {
   nameOf,
   oneLine,
   systemClock,
-  type TimerHandle,
+  Timer,
 } from '../../kernel/index.js';
 import { type TapRelay, tapRelayOf } from '../load/tap-relay.js';
 import { LoopClock } from './loop-clock.js';
@@ -47,7 +47,7 @@ export class HandlerWatch implements Disposable {
   readonly #loopClock: LoopClock;
   #kernel: Kernel | undefined;
   #relay: TapRelay | undefined;
-  #timer: TimerHandle | undefined;
+  readonly #timer: Timer;
   /** Milliseconds of blocking since the last beat by handlers that are known. */
   #explainedMs = 0;
 
@@ -61,6 +61,7 @@ export class HandlerWatch implements Disposable {
     };
     const { clock, blockedAfterMs } = this.#options;
     this.#loopClock = new LoopClock(Number(blockedAfterMs), clock); // `false` is never compared
+    this.#timer = new Timer(clock);
   }
 
   /** Marks and times each handler, from when it is contributed on, and runs it inside of the layers of taps. */
@@ -131,14 +132,14 @@ export class HandlerWatch implements Disposable {
    */
   watchLoop(): void {
     const { blockedAfterMs } = this.#options;
-    if (blockedAfterMs !== false && this.#timer === undefined) this.#beat(blockedAfterMs);
+    if (blockedAfterMs !== false && !this.#timer.isSet) this.#beat(blockedAfterMs);
   }
 
   [Symbol.dispose](): void {
-    const { process, clock } = this.#options;
+    const { process } = this.#options;
     process.off('unhandledRejection', this.#onRejection);
     process.off('uncaughtException', this.#onException);
-    if (this.#timer !== undefined) clock.clearTimeout(this.#timer);
+    this.#timer.clear();
     this.#marks[Symbol.dispose]();
     this.#loopClock[Symbol.dispose]();
   }
@@ -187,7 +188,7 @@ export class HandlerWatch implements Disposable {
   #beat(blockedAfterMs: number): void {
     const { clock, logger } = this.#options;
     const dueMs = clock.monotonicMs() + beatMs;
-    this.#timer = clock.setTimeout(() => {
+    this.#timer.setIdly(beatMs, () => {
       const lateMs = Math.round(clock.monotonicMs() - dueMs);
       if (lateMs >= blockedAfterMs && this.#explainedMs < lateMs / 2) {
         const running = (this.#kernel?.running() ?? []).map(nameOf);
@@ -199,8 +200,7 @@ export class HandlerWatch implements Disposable {
       this.#explainedMs = 0;
       this.#loopClock.beat();
       this.#beat(blockedAfterMs);
-    }, beatMs);
-    this.#timer.unref?.();
+    });
   }
 }
 

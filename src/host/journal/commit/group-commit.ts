@@ -1,4 +1,4 @@
-import { isSluiceError, type SluiceError, type TimerHandle } from '../../../kernel/index.js';
+import { isSluiceError, type SluiceError, Timer } from '../../../kernel/index.js';
 import { hostError } from '../../errors.js';
 import type { SqliteDatabase } from '../../sqlite/open-sqlite.js';
 import { type TransactionOptions, transactions, type Write } from './transactions.js';
@@ -49,9 +49,9 @@ export class GroupCommit {
   readonly times = { commits: 0, commitMs: 0 };
   #settling: (() => void)[] = [];
   #immediate: NodeJS.Immediate | undefined;
-  #timer: TimerHandle | undefined;
-  #probeTimer: TimerHandle | undefined;
-  #laterTimer: TimerHandle | undefined;
+  readonly #timer: Timer;
+  readonly #probeTimer: Timer;
+  readonly #laterTimer: Timer;
   #isPassengerDue = false;
   /** The time since which another process has held the writes up. */
   #lockedSinceMs: number | undefined;
@@ -65,6 +65,9 @@ export class GroupCommit {
     this.#database = database;
     this.#options = options;
     this.#transactions = transactions(database, options);
+    this.#timer = new Timer(options.clock);
+    this.#probeTimer = new Timer(options.clock);
+    this.#laterTimer = new Timer(options.clock);
   }
 
   /** The reason why the last write was not kept; `undefined` if it was. */
@@ -90,7 +93,7 @@ export class GroupCommit {
    * @returns as `write`.
    */
   later<T>(work: () => T): Promise<T> {
-    this.#laterTimer ??= this.#options.clock.setTimeout(() => this.hurry(), laterMs);
+    if (!this.#laterTimer.isSet) this.#laterTimer.set(laterMs, () => this.hurry());
     return this.#add(this.#later, work);
   }
 
@@ -125,8 +128,7 @@ export class GroupCommit {
     this.#isClosing = true;
     for (const { failed } of this.#chores.splice(0)) failed(this.#closed());
     await this.settled();
-    for (const timer of [this.#probeTimer, this.#timer])
-      if (timer !== undefined) this.#options.clock.clearTimeout(timer);
+    for (const timer of [this.#probeTimer, this.#timer]) timer.clear();
   }
 
   #add<T>(list: Write[], work: () => T): Promise<T> {
@@ -146,9 +148,7 @@ export class GroupCommit {
 
   #joinLater(): void {
     this.#waiting.push(...this.#later.splice(0));
-    if (this.#laterTimer === undefined) return;
-    this.#options.clock.clearTimeout(this.#laterTimer);
-    this.#laterTimer = undefined;
+    this.#laterTimer.clear();
   }
 
   #schedule(): void {
@@ -230,26 +230,20 @@ export class GroupCommit {
   }
 
   #lookIn(ms: number): void {
-    const { clock } = this.#options;
-    if (this.#timer !== undefined) clock.clearTimeout(this.#timer);
-    this.#timer = clock.setTimeout(() => {
-      this.#timer = undefined;
-      this.#immediate ??= setImmediate(() => this.#turn());
-    }, ms);
-    if (this.#lockedSinceMs === undefined) this.#timer.unref?.(); // a write that is awaited keeps the process
+    const look = (): void => void (this.#immediate ??= setImmediate(() => this.#turn()));
+    if (this.#lockedSinceMs === undefined) this.#timer.setIdly(ms, look);
+    else this.#timer.set(ms, look); // a write that is awaited keeps the process
   }
 
   /** Remembers a failure until a write is kept; until then a probe is made each second. */
   #written(failure: unknown): void {
     this.#failure = isSluiceError(failure) ? failure : undefined;
-    const { probe, clock } = this.#options;
+    const { probe } = this.#options;
     if (this.#failure === undefined || probe === undefined) return;
-    if (this.#isClosing || this.#probeTimer !== undefined) return;
-    this.#probeTimer = clock.setTimeout(() => {
-      this.#probeTimer = undefined;
+    if (this.#isClosing || this.#probeTimer.isSet) return;
+    this.#probeTimer.setIdly(probeEveryMs, () => {
       this.write(probe).catch(() => undefined); // the next probe comes
-    }, probeEveryMs);
-    this.#probeTimer.unref?.();
+    });
   }
 
   #nowMs(): number {

@@ -1,4 +1,4 @@
-import type { Clock, TimerHandle } from '../../../kernel/index.js';
+import { type Clock, Timer } from '../../../kernel/index.js';
 import type { CleanText } from '../clean-body.js';
 import type { JournalStats, NewDispatch } from '../journal.js';
 import type { Passenger, PassengerRoom } from './transactions.js';
@@ -35,7 +35,7 @@ export class WaitingDispatches implements Passenger {
   /** The number of the first dispatches that are in the transaction under way. */
   #inHand = 0;
   #isClosed = false;
-  #due: TimerHandle | undefined;
+  readonly #due: Timer;
   #kept = 0;
   #dropped = 0;
   /** Those among them that no record of the journal tells of yet. */
@@ -47,6 +47,7 @@ export class WaitingDispatches implements Passenger {
     this.#clean = clean;
     this.#clock = clock;
     this.#onDue = onDue;
+    this.#due = new Timer(clock);
   }
 
   add(dispatch: NewDispatch): void {
@@ -58,12 +59,7 @@ export class WaitingDispatches implements Passenger {
     if (this.#untold > 0) this.#tellLost();
     this.#characters += length;
     this.#waiting.push(dispatch);
-    if (this.#due !== undefined) return;
-    this.#due = this.#clock.setTimeout(() => {
-      this.#due = undefined;
-      this.#onDue();
-    }, longestWaitMs);
-    this.#due.unref?.();
+    if (!this.#due.isSet) this.#due.setIdly(longestWaitMs, this.#onDue);
   }
 
   /** Takes no more. */
