@@ -21,6 +21,7 @@ export {
 } from './explain/follow-journal.js';
 export * from './health/health-server.js';
 export { type HostNames, hostCheck, isLoopback } from './health/host-header.js';
+export type { EventFeedOptions } from './health/serve-events.js';
 export { type DispatchTapOptions, dispatchTap } from './journal/dispatch-tap.js';
 export type {
   DispatchFilter,

@@ -1,4 +1,9 @@
-import { type HealthServer, type Host, startHealthServer } from '../../host/index.js';
+import {
+  type HealthServer,
+  type Host,
+  type HostOptions,
+  startHealthServer,
+} from '../../host/index.js';
 import { badArguments, CommandError } from '../errors/command-error.js';
 import type { Settings } from '../settings/settings.js';
 import { exitCodes } from '../shell/exit-codes.js';
@@ -13,13 +18,24 @@ import type { Shell } from '../shell/shell.js';
 export async function openHealthPort(
   host: Host,
   given: string | undefined,
-  { health }: Pick<Settings, 'health'>,
+  { health, journal: setting }: Pick<Settings, 'health' | 'journal'>,
   { stderr }: Pick<Shell, 'stderr'>,
+  { journal }: Pick<HostOptions, 'journal'>,
 ): Promise<HealthServer | undefined> {
-  const options = given === undefined ? health : { ...health, port: portOf(given) };
-  if (options === undefined) return undefined;
+  const asked = given === undefined ? health : { ...health, port: portOf(given) };
+  if (asked === undefined) return undefined;
+  const { events, ...options } = asked;
+  if (events !== undefined && (setting === undefined || journal === undefined))
+    throw new CommandError(
+      'bad-config',
+      '"health.events" needs a journal: there is none whose events could be followed',
+      'Add "journal": { "path": "./sluice.db" }, or --journal FILE.',
+    );
   try {
-    const server = await startHealthServer(host, options);
+    const server = await startHealthServer(host, {
+      ...options,
+      ...(events && journal && { events: { ...events, journal } }),
+    });
     stderr.lines([`sluice: health at ${server.url}/healthz and /readyz`]);
     return server;
   } catch (cause) {

@@ -221,7 +221,13 @@ async function run(options: RunOptions, command: Command, shell: Shell): Promise
   made = host;
   const seen = isInspected ? kept.inspected : undefined;
   shell.onInterrupt(() => input.interrupted());
-  await using _health = await openHealthPort(host, options.healthPort, settings, shell);
+  await using _health = await openHealthPort(
+    host,
+    options.healthPort,
+    settings,
+    shell,
+    kept.hostOptions,
+  );
   const port = options.inspect === true ? undefined : options.inspect;
   await using _page =
     seen && (await openInspector({ ...seen, host }, { ...options, port }, settings, shell));

@@ -150,6 +150,18 @@ const port = z.number().int().min(0).max(65_535);
 export const health = z.strictObject({
   port: port.describe('the number of a port, or 0 for one that is free'),
   ...listening,
+  events: setting(
+    z.strictObject({
+      token: z
+        .string()
+        .min(16)
+        .describe(
+          'the token that a program has to know, of 16 characters or more, as { "env": "NAME" }',
+        ),
+      source: setting(name, 'the source that the events name, by default "/sluice"'),
+    }),
+    'a feed of CloudEvents at /events, for other programs: { "token": { "env": "NAME" } }',
+  ),
 });
 
 /** The page of the package sluice-inspector. */

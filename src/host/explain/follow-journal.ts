@@ -68,6 +68,7 @@ export async function* followJournal(
 ): AsyncGenerator<WayRecord, void> {
   const { follow = true, kinds = wayKinds, pollMs = 250, clock = systemClock } = options;
   const { signal = new AbortController().signal } = options;
+  checkPlace(options);
   const place = placeOf(journal.keyValues, options.consumer);
   const start = await startOf(journal, options.from, place);
   let afterSeq = start ?? 0;
@@ -126,19 +127,29 @@ async function startOf(
     return last.damagedSeq ?? last.records.at(-1)?.seq;
   }
   if (from === undefined) return (await place?.read()) ?? 0;
-  if (/^\d{1,15}$/.test(from)) return Number(from);
-  throw kernelError('bad-option', {
-    option: 'from',
-    problem: `${oneLine(from)} is no cursor of a record`,
-  });
+  return Number(from);
+}
+
+/** Checks where to begin and for whom. @throws SluiceError `bad-option`. */
+export function checkPlace({
+  from = 'now',
+  consumer = 'none',
+}: {
+  readonly from?: string | undefined;
+  readonly consumer?: string | undefined;
+}): void {
+  const refuse = (option: string, problem: string) =>
+    kernelError('bad-option', { option, problem });
+  if (from !== 'now' && !/^\d{1,15}$/.test(from))
+    throw refuse('from', `${oneLine(from)} is no cursor of a record`);
+  if (!/^[\x21-\x7e]{1,128}$/.test(consumer))
+    throw refuse('consumer', 'its name is 1 to 128 visible ASCII characters');
 }
 
 /** How far a consumer has come, as the journal keeps it. */
 function placeOf(keyValues: KeyValues | undefined, consumer: string | undefined) {
   if (consumer === undefined) return undefined;
   const refuse = (problem: string) => kernelError('bad-option', { option: 'consumer', problem });
-  if (!/^[\x21-\x7e]{1,128}$/.test(consumer))
-    throw refuse('its name is 1 to 128 visible ASCII characters');
   if (keyValues === undefined) throw refuse('the journal is open to be read only');
   return {
     read: async (): Promise<number | undefined> => {

@@ -8,6 +8,7 @@ import {
 import type { AddressInfo } from 'node:net';
 import type { Host } from '../life/host.js';
 import { type HostNames, hostCheck, isLoopback } from './host-header.js';
+import { type EventFeedOptions, eventFeed } from './serve-events.js';
 import { serveRoute } from './serve-route.js';
 
 /** The place at which a health port listens. */
@@ -18,6 +19,8 @@ export interface HealthServerOptions {
   readonly address?: string;
   /** Names beside `localhost` that it may be asked by at a loopback address, such as a proxy's. */
   readonly hosts?: readonly string[];
+  /** Feeds other programs with the facts of a journal, at `/events`; by default it does not. */
+  readonly events?: EventFeedOptions;
 }
 
 /** A health port that listens. To dispose it ends the requests under way. */
@@ -52,9 +55,10 @@ export type HealthServerHost = Pick<Host, 'health'> & Partial<Pick<Host, 'routes
  */
 export async function startHealthServer(
   host: HealthServerHost,
-  { port, address = '127.0.0.1', hosts = [] }: HealthServerOptions,
+  { port, address = '127.0.0.1', hosts = [], events }: HealthServerOptions,
 ): Promise<HealthServer> {
-  const served = { address, names: hosts };
+  const feed = events && eventFeed(events);
+  const served = { address, names: hosts, ...(feed && { feed }) };
   const isKnown = hostCheck(served);
   const server = createServer(
     {
@@ -87,7 +91,10 @@ function answer(
   host: HealthServerHost,
   request: IncomingMessage,
   response: ServerResponse,
-  served: HostNames & { readonly isKnown: ReturnType<typeof hostCheck> },
+  served: HostNames & {
+    readonly isKnown: ReturnType<typeof hostCheck>;
+    readonly feed?: ReturnType<typeof eventFeed>;
+  },
 ): void {
   const { method = '', url = '', headers } = request;
   const [path = ''] = url.split('?', 1);
@@ -97,6 +104,11 @@ function answer(
   };
   if (!served.isKnown(headers.host)) {
     refuse(421, 'this is not the host that was asked for; "health.hosts" names more');
+    return;
+  }
+  if (path === '/events' && served.feed !== undefined) {
+    if (isOwnPage(headers, served)) void served.feed(request, response, refuse);
+    else refuse(403, 'another page may not ask here');
     return;
   }
   const there = host.routes?.at(path) ?? [];
