@@ -2,7 +2,8 @@
 
 export { type PluginCapability, pluginCapabilities } from './plugin/api/capabilities.js';
 export { servedGroups, servedMembers } from './plugin/api/unsupported.js';
-export { textOf } from './plugin/channel/settings.js';
+export { defaultAgentOf } from './plugin/channel/routing.js';
+export { listOf, textOf } from './plugin/channel/settings.js';
 export { pluginRoutesAt } from './plugin/http/route-match.js';
 export { type LegacyManifest, manifestName } from './plugin/shape/manifest.js';
 export { pluginExportOf } from './plugin/shape/module-shape.js';

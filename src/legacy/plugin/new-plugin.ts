@@ -119,7 +119,6 @@ export function newPlugin(definition: PluginDefinition, options: LegacyPluginOpt
     pluginConfig: options.pluginConfig ?? entry.config,
     optionalTools: options.optionalTools ?? [],
     legacyLogger,
-    workspaceDir,
     clock,
     stateDir,
     intake,
@@ -148,11 +147,7 @@ function loggerOf(logger: Logger, pluginId: string): Logger {
 
 /** Plugins log texts; what else they log is made one. */
 function legacyLoggerOf(logger: Logger, { plain }: Refusals): LegacyLogger {
-  const entry =
-    (level: keyof Logger) =>
-    (said: unknown): void => {
-      const message = plain(typeof said === 'string' ? said : oneLine(said));
-      logger[level](message);
-    };
-  return { debug: entry('debug'), info: entry('info'), warn: entry('warn'), error: entry('error') };
+  return loggerWith((level, said: unknown) =>
+    logger[level](plain(typeof said === 'string' ? said : oneLine(said))),
+  );
 }

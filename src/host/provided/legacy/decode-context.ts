@@ -1,6 +1,6 @@
 import type { DecodedIngress, ExplicitRoute, InboundMessage } from '../../../channel/index.js';
-import { definedFields, type Fields, fieldsOf, isFields } from '../../../kernel/index.js';
-import { textOf } from '../../../legacy/internal.js';
+import { definedFields, type Fields, isFields } from '../../../kernel/index.js';
+import { defaultAgentOf, listOf, textOf } from '../../../legacy/internal.js';
 
 /** Channels whose providers do not know who writes: anybody may take a name there. */
 const unproven: readonly string[] = ['irc'];
@@ -100,16 +100,10 @@ export function decodeContext(
 function routeOf(raw: Fields, config: Fields): ExplicitRoute | undefined {
   const sessionKey = textOf(raw['SessionKey']);
   const agentId = /^agent:([^:]+):/.exec(sessionKey ?? '')?.[1];
-  const { bindings, agents } = config;
-  const bound = Array.isArray(bindings) ? bindings.map((one) => fieldsOf(one)['agentId']) : [];
-  const isBound = bound.some((id) => textOf(id)?.toLowerCase() === agentId?.toLowerCase());
-  const listed = fieldsOf(agents)['list'];
-  const list = Array.isArray(listed) ? listed.map(fieldsOf) : [];
-  const usual = list.find((agent) => agent['default'] === true) ?? list[0];
-  if (agentId === undefined || sessionKey === undefined || !isBound) return undefined;
-  return agentId === (textOf(usual?.['id'])?.toLowerCase() ?? 'main')
-    ? undefined
-    : { agentId, sessionKey };
+  const bound = listOf(config['bindings']).map((one) => textOf(one['agentId'])?.toLowerCase());
+  if (agentId === undefined || sessionKey === undefined || !bound.includes(agentId.toLowerCase()))
+    return undefined;
+  return agentId === defaultAgentOf(config) ? undefined : { agentId, sessionKey };
 }
 
 function filesOf(raw: Fields): InboundMessage['attachments'] {

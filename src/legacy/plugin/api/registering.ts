@@ -1,30 +1,19 @@
 import type { Scope } from '../../../extension/index.js';
-import type { Clock, Logger } from '../../../kernel/index.js';
+import type { Clock } from '../../../kernel/index.js';
 import type { PluginIntake } from '../shape/intake.js';
-import type {
-  LegacyPlugin,
-  PluginDiagnostic,
-  PluginHook,
-  PluginInternalHook,
-} from '../shape/plugin.js';
-import type {
-  LegacyChannel,
-  LegacyCliCommands,
-  LegacyCommand,
-  LegacyGatewayMethod,
-  LegacyHttpRoute,
-  LegacyLogger,
-  LegacyService,
-  LegacyTool,
-} from '../shape/shapes.js';
+import type { LegacyPlugin, PluginDiagnostic } from '../shape/plugin.js';
+import type { LegacyLogger } from '../shape/shapes.js';
 import type { PluginBuses } from './buses.js';
 import type { Refusals } from './refusals.js';
 
-/** The names of a plugin, and the configuration that it is shown. */
-type Named = Pick<
-  LegacyPlugin,
-  'pluginId' | 'name' | 'version' | 'description' | 'source' | 'profile' | 'kernel' | 'config'
->;
+/** The fields of a loaded plugin that its host gives it. */
+type Given = 'kernel' | 'config' | 'workspaceDir' | 'logger' | 'answersHttp';
+type Named = 'pluginId' | 'name' | 'version' | 'description' | 'source' | 'profile';
+/** The lists of a loaded plugin that its api writes to. */
+type Brought =
+  | ('hooks' | 'internalHooks' | 'services' | 'commands' | 'channels' | 'tools')
+  | ('cliCommands' | 'gatewayMethods' | 'httpRoutes');
+type Lists = { readonly [K in Brought]: LegacyPlugin[K][number][] };
 
 /** The budgets of hooks, in milliseconds: by hook, and for all others. */
 export interface PluginTimeouts {
@@ -33,7 +22,7 @@ export interface PluginTimeouts {
 }
 
 /** A plugin while it registers: its api writes to this. The lists grow as long as the plugin lives. */
-export interface Registering extends Named {
+export interface Registering extends Pick<LegacyPlugin, Given | Named>, Lists {
   readonly trusted: boolean;
   readonly allowPromptInjection: boolean;
   /** It may see what people and the agent say (`hooks.allowConversationAccess`). */
@@ -41,10 +30,7 @@ export interface Registering extends Named {
   /** The operator's budgets for its hooks. */
   readonly timeouts: PluginTimeouts;
   readonly pluginConfig: Readonly<Record<string, unknown>> | undefined;
-  /** Writes under the plugin's name. */
-  readonly logger: Logger;
   readonly legacyLogger: LegacyLogger;
-  readonly workspaceDir: string;
   /** The folder that it keeps things in. It need not exist yet. */
   readonly stateDir: string;
   readonly clock: Clock;
@@ -56,17 +42,8 @@ export interface Registering extends Named {
   readonly refusals: Refusals;
   /** Makes the buses when a plugin needs them: without a listener nothing is put on the kernel. */
   readonly buses: () => PluginBuses;
-  readonly hooks: PluginHook[];
-  readonly internalHooks: PluginInternalHook[];
-  readonly services: LegacyService[];
-  readonly commands: LegacyCommand[];
-  readonly channels: LegacyChannel[];
-  readonly tools: LegacyTool[];
   /** The optional tools that the operator allows. */
   readonly optionalTools: readonly string[];
-  readonly cliCommands: LegacyCliCommands[];
-  readonly gatewayMethods: LegacyGatewayMethod[];
-  readonly httpRoutes: LegacyHttpRoute[];
   /** Writes a diagnostic, and logs it. The log entry has the thrown error in its fields. */
   readonly tell: (
     level: PluginDiagnostic['level'],

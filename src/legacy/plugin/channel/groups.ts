@@ -1,5 +1,4 @@
-import type { Fields } from '../../../kernel/index.js';
-import { fieldsOf } from '../../../kernel/index.js';
+import { type Fields, fieldsOf } from '../../../kernel/index.js';
 import { sectionsOf, textOf } from './settings.js';
 
 interface Asked {

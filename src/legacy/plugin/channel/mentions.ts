@@ -59,26 +59,18 @@ export function matchesMentionWithExplicit(params: {
   );
 }
 
+/** The fields that decide for a scope of reactions. */
+const scopes: Readonly<Record<string, string>> = { direct: 'isDirect', 'group-all': 'isGroup' };
+
 /** `shouldAckReaction`: whether a message gets a sign that it was seen. */
 export function shouldAckReaction(params: Readonly<Record<string, unknown>>): boolean {
+  const scope = String(params['scope'] ?? 'group-mentions');
   const is = (name: string): boolean => params[name] === true;
-  switch (params['scope'] ?? 'group-mentions') {
-    case 'all':
-      return true;
-    case 'direct':
-      return is('isDirect');
-    case 'group-all':
-      return is('isGroup');
-    case 'group-mentions':
-      return (
-        is('isMentionableGroup') &&
-        is('requireMention') &&
-        is('canDetectMention') &&
-        (is('effectiveWasMentioned') || is('shouldBypassMention'))
-      );
-    default:
-      return false;
-  }
+  if (scope !== 'group-mentions') return scope === 'all' || is(scopes[scope] ?? '');
+  return (
+    ['isMentionableGroup', 'requireMention', 'canDetectMention'].every(is) &&
+    ['effectiveWasMentioned', 'shouldBypassMention'].some(is)
+  );
 }
 
 /** `removeAckReactionAfterReply`. */

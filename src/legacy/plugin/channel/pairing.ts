@@ -61,7 +61,7 @@ export function pairingOf(clock: Clock, stateDir: string) {
   return {
     /** @param given `{ channel, accountId }`; a channel alone, as older plugins call it. */
     readAllowFromStore: async (given: unknown): Promise<readonly string[]> => {
-      const { channel, accountId } = typeof given === 'string' ? { channel: given } : asked(given);
+      const { channel = given, accountId } = fieldsOf(given);
       const account = accountOf(accountId);
       const own = await allowedIn(fileOf(channel, `${safeName(account)}-allowFrom`));
       const everyone = account === 'default' ? await allowedIn(fileOf(channel, 'allowFrom')) : [];
@@ -80,11 +80,6 @@ export function pairingOf(clock: Clock, stateDir: string) {
         `Ask the owner of this host to let you in on ${String(channel)}, by this code or by your id.`,
       ].join('\n\n'),
   };
-}
-
-function asked(given: unknown): { readonly channel: unknown; readonly accountId?: unknown } {
-  const { channel, accountId } = fieldsOf(given);
-  return { channel, accountId };
 }
 
 function listOf(value: unknown): readonly unknown[] {

@@ -1,7 +1,6 @@
-import type { Fields } from '../../../kernel/index.js';
-import { fieldsOf } from '../../../kernel/index.js';
+import { type Fields, fieldsOf } from '../../../kernel/index.js';
 import { chatTypeOf } from './context.js';
-import { accountOf, textOf } from './settings.js';
+import { accountOf, listOf, textOf } from './settings.js';
 
 interface Peer {
   readonly kind: string;
@@ -32,10 +31,6 @@ function peerOf(value: unknown): Peer | undefined {
   const { kind, id } = fieldsOf(value);
   const of = textOf(id);
   return of === undefined ? undefined : { kind: chatTypeOf(kind) ?? String(kind), id: of };
-}
-
-function listOf(value: unknown): readonly Fields[] {
-  return Array.isArray(value) ? value.map(fieldsOf) : [];
 }
 
 /** The agent that takes what no binding gives to another. */

@@ -7,6 +7,11 @@ export function textOf(value: unknown): string | undefined {
   return text === '' ? undefined : text;
 }
 
+/** The entries of a list from outside, as fields; none where it is no list. */
+export function listOf(value: unknown): readonly Fields[] {
+  return Array.isArray(value) ? value.map(fieldsOf) : [];
+}
+
 /** The id of an account as configurations write it: `default` where none is named. */
 export function accountOf(accountId: unknown): string {
   return textOf(accountId)?.toLowerCase() ?? 'default';
@@ -31,8 +36,7 @@ export function sectionsOf(cfg: unknown, channel: unknown, accountId?: unknown):
 /** The settings of an agent: those of its own, then the defaults of all. */
 export function agentSettings(cfg: unknown, agentId: unknown): { own: Fields; defaults: Fields } {
   const agents = fieldsOf(fieldsOf(cfg)['agents']);
-  const list: unknown[] = Array.isArray(agents['list']) ? agents['list'] : [];
   const id = textOf(agentId)?.toLowerCase();
-  const own = list.map(fieldsOf).find((agent) => textOf(agent['id'])?.toLowerCase() === id);
+  const own = listOf(agents['list']).find((agent) => textOf(agent['id'])?.toLowerCase() === id);
   return { own: own ?? {}, defaults: fieldsOf(agents['defaults']) };
 }

@@ -1,4 +1,4 @@
-import { definedFields, type Fields, type Logger } from '../../../kernel/index.js';
+import { definedFields, type Fields, loggerWith } from '../../../kernel/index.js';
 import type { Registering } from '../api/registering.js';
 import { detectMime, isVoiceCompatibleAudio, mediaKindFromMime } from './mime.js';
 import { systemEvents } from './next-prompt.js';
@@ -45,9 +45,7 @@ export function servedParts(plugin: Registering): Readonly<Record<string, Fields
 
 /** `api.runtime.logging.getChildLogger`: its entries have the bindings as fields. */
 function childLogger({ logger, refusals }: Registering, bindings: Fields): object {
-  const entry =
-    (level: keyof Logger) =>
-    (message: unknown, meta?: Fields): void =>
-      logger[level](refusals.plain(String(message)), definedFields({ ...bindings, ...meta }));
-  return { debug: entry('debug'), info: entry('info'), warn: entry('warn'), error: entry('error') };
+  return loggerWith((level, message, meta) =>
+    logger[level](refusals.plain(String(message)), definedFields({ ...bindings, ...meta })),
+  );
 }
