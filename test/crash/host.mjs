@@ -1,10 +1,15 @@
-// A host with a journal, in a process that is killed at any moment: host.mjs JOURNAL RESEND-POLICY KEEP-BYTES. Its provider
+// A host with a journal, in a process that is killed at any moment: host.mjs JOURNAL RESEND-POLICY KEEP-BYTES SLOWNESS. Its provider
 // is its parent: updates and answers come as messages; sends, previews and acknowledgements go there.
 import { defineExtension, ExtensionSet, givenSource } from '../../dist/extension/index.js';
-import { createHost, dispatchTap, openJournal } from '../../dist/host/index.js';
+import {
+  createHost,
+  dispatchTap,
+  openJournal,
+  openPostgresJournal,
+} from '../../dist/host/index.js';
 import { cancel, createKernel } from '../../dist/kernel/index.js';
 
-const [, , path, policy, keepBytes] = process.argv;
+const [, , path, policy, keepBytes, slowness = '1'] = process.argv;
 const answers = new Map(); // of sends that wait for the provider
 const asked = new Map(); // what was asked of the provider, by its number
 let asking = 0;
@@ -106,7 +111,8 @@ const channel = {
   previews,
 };
 
-const pause = () => new Promise((resolve) => setTimeout(resolve, Math.random() * 4));
+const pause = () =>
+  new Promise((resolve) => setTimeout(resolve, Math.random() * 4 * Number(slowness)));
 
 /** One message of an agent: in pieces, where its reply is to grow. */
 async function* say(text, isGrowing, calls = []) {
@@ -169,7 +175,13 @@ kernel.contribute({
   preview: 'ok',
   handler: ({ payload }) => (payload.content.includes('veto') ? cancel('policy') : undefined),
 });
-const journal = await openJournal(path, { keepBytes: Number(keepBytes) });
+const openPostgres = async () => {
+  const { connect } = await import('../../extensions/postgres/dist/index.js');
+  return openPostgresJournal(connect(path), { leaseMs: 500 });
+};
+const journal = await (path.startsWith('postgres:')
+  ? openPostgres()
+  : openJournal(path, { keepBytes: Number(keepBytes) }));
 tap = dispatchTap(journal);
 const extensions = new ExtensionSet(kernel);
 await extensions.add(

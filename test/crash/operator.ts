@@ -9,18 +9,25 @@ interface Listed {
   readonly reason?: string;
 }
 
+/** The journal for a command: its options, and its surroundings. */
+export interface OperatorPlace {
+  readonly args: readonly string[];
+  readonly cwd?: string;
+  readonly env?: Readonly<Record<string, string>>;
+}
+
 /** Whoever looks into a journal while hosts have it: runs `sluice journal` beside them, one command at a time. */
 export class Operator {
   looks = 0;
   retries = 0;
   /** The output of a command that did not go as it must. */
   readonly problems: string[] = [];
-  readonly #journal: string;
+  readonly #place: OperatorPlace;
   #isStopped = false;
   #busy: Promise<void> | undefined;
 
-  constructor(journal: string) {
-    this.#journal = journal;
+  constructor(place: OperatorPlace) {
+    this.#place = place;
   }
 
   /** Begins to look, unless it does already: it lists the dead letters, and has one of them tried again. */
@@ -52,9 +59,11 @@ export class Operator {
 
   /** @returns what it prints, where it ends well. */
   #run(...given: readonly string[]): Promise<string | undefined> {
-    const command = [program, 'journal', ...given, '--journal', this.#journal];
+    const { args, cwd, env } = this.#place;
+    const command = [program, 'journal', ...given, ...args];
+    const surroundings = { cwd, env: { ...process.env, ...env } };
     return new Promise((resolve) => {
-      execFile(process.execPath, command, (error, stdout, stderr) => {
+      execFile(process.execPath, command, surroundings, (error, stdout, stderr) => {
         // another look may have had it tried again
         if (error !== null && !/no dead letter/.test(stderr))
           this.problems.push(`${given.join(' ')}: ${error.signal ?? error.code} ${stderr}`);

@@ -48,9 +48,18 @@ export class Provider {
   readonly #journal: string;
   readonly #policy: 'fail' | 'resend';
   readonly #keepBytes: number;
+  readonly #slowness: number;
   readonly #waiting = new Map<string, ProviderUpdate>();
 
-  constructor(program: string, journal: string, policy: 'fail' | 'resend', keepBytes: number) {
+  /** @param slowness a factor for the pauses of the agent and the life of a host: a write to some journals takes longer. */
+  constructor(
+    program: string,
+    journal: string,
+    policy: 'fail' | 'resend',
+    keepBytes: number,
+    slowness = 1,
+  ) {
+    this.#slowness = slowness;
     this.#program = program;
     this.#journal = journal;
     this.#policy = policy;
@@ -60,9 +69,13 @@ export class Provider {
   /** Runs a host, brings it what waits and what is new, and kills it. */
   async round(updates: readonly ProviderUpdate[], moment: Moment): Promise<void> {
     for (const update of updates) this.#waiting.set(update.id, update);
-    const child = fork(this.#program, [this.#journal, this.#policy, String(this.#keepBytes)], {
-      stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
-    });
+    const child = fork(
+      this.#program,
+      [this.#journal, this.#policy, ...[this.#keepBytes, this.#slowness].map(String)],
+      {
+        stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+      },
+    );
     const exit = once(child, 'exit');
     const silence = once(child, 'disconnect'); // what it had said before it died was done
     const seen = new Map<Act, number>();
@@ -82,7 +95,8 @@ export class Provider {
       if (message.ready === true) {
         for (const update of this.#waiting.values()) tell(child, { update });
         // also where the event that was waited for never comes
-        timer = setTimeout(() => kill('a time'), 'afterMs' in moment ? moment.afterMs : 1_000);
+        const afterMs = 'afterMs' in moment ? moment.afterMs : 1_000;
+        timer = setTimeout(() => kill('a time'), afterMs * this.#slowness);
       }
       if (message.ack !== undefined) {
         this.acknowledged.add(message.ack);

@@ -1,23 +1,19 @@
-import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { connect } from '../../extensions/postgres/src/index.js';
 import { openPostgresJournal } from '../../src/host/index.js';
-import { jsonLines, root } from '../cli/cli.js';
+import { jsonLines } from '../cli/cli.js';
 import { runInMemory } from '../cli/memory-shell.js';
 import { anUpdate } from '../host/journal/journal-contract.js';
 import { testFolder } from '../support/folder.js';
-import { newDatabase } from './databases.js';
+import { newDatabase, projectFolder } from './databases.js';
 
 /** A folder with a config whose journal is in PostgreSQL, and the package that connects to it if that is installed. */
 async function project(url: string, isInstalled = true) {
-  const cwd = testFolder();
+  const cwd = isInstalled ? projectFolder() : testFolder();
   const config = { journal: { url: { env: 'DATABASE_URL' }, leaseMs: 500 } };
   writeFileSync(join(cwd, 'sluice.config.json'), JSON.stringify(config));
-  if (isInstalled) {
-    mkdirSync(join(cwd, 'node_modules'));
-    symlinkSync(join(root, 'extensions/postgres'), join(cwd, 'node_modules/sluice-postgres'));
-  }
   return (args: readonly string[], input = '') =>
     runInMemory(args, input, { cwd, env: { DATABASE_URL: url } });
 }

@@ -1,6 +1,10 @@
 import { randomUUID } from 'node:crypto';
+import { mkdirSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
 import { inject } from 'vitest';
 import { connect } from '../../extensions/postgres/src/index.js';
+import { root } from '../cli/cli.js';
+import { testFolder } from '../support/folder.js';
 
 /** Makes a database with the tables of a journal, or one without tables. @returns its address. */
 export async function newDatabase(template = 'journal_template'): Promise<string> {
@@ -10,4 +14,12 @@ export async function newDatabase(template = 'journal_template'): Promise<string
   await admin.query(`CREATE DATABASE ${name} TEMPLATE ${template}`);
   await admin.close();
   return url.replace('/postgres?', `/${name}?`);
+}
+
+/** Makes a folder in which the package of PostgreSQL is installed. */
+export function projectFolder(): string {
+  const folder = testFolder();
+  mkdirSync(join(folder, 'node_modules'));
+  symlinkSync(join(root, 'extensions/postgres'), join(folder, 'node_modules/sluice-postgres'));
+  return folder;
 }
