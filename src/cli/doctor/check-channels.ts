@@ -49,14 +49,22 @@ function isThere(whose: string): Finding {
 }
 
 const routeFindings = findingsOf('routes');
+const portHint = 'If it is wanted, open the port: "health": { "port": 8080 } in the config.';
 
-/** Looks at the routes of the extensions: each must be one that a host takes, and somebody must be able to reach it. */
+/**
+ * Looks at the routes of the extensions, and at the plugins that may have some: each route must be one that a host takes, and
+ * somebody must be able to reach it.
+ */
 export function checkRoutes(
   routes: readonly OwnedRoute[],
-  { health }: Pick<Settings, 'health'>,
+  { health, plugins }: Pick<Settings, 'health' | 'plugins'>,
 ): Finding[] {
   const taken: OwnedRoute[] = [];
-  return routes.map((one) => {
+  const unreached = plugins.filter((plugin) => health === undefined && plugin.routes === true);
+  const ofPlugins = unreached.map(({ path }) =>
+    routeFindings.warning('may answer HTTP requests, and no port is open for it', path, portHint),
+  );
+  const ofExtensions = routes.map((one) => {
     const { extensionId, route } = one;
     const name = nameOfRoute(route);
     const problem = routeProblem(one, taken);
@@ -67,7 +75,8 @@ export function checkRoutes(
     taken.push(one);
     if (health !== undefined)
       return routeFindings.ok(`answers ${name} at the health port`, extensionId);
-    const hint = 'If it is wanted, open the port: "health": { "port": 8080 } in the config.';
-    return routeFindings.warning(`provides ${name}, and no port is open for it`, extensionId, hint);
+    const said = `provides ${name}, and no port is open for it`;
+    return routeFindings.warning(said, extensionId, portHint);
   });
+  return [...ofPlugins, ...ofExtensions];
 }

@@ -584,6 +584,11 @@ describe('sluice doctor (§20.5)', () => {
       return [code, ...told.map(({ severity, whose, what }) => [severity, whose, what])];
     };
     const health = { port: 8080 };
+    const plugins = [{ path: './nowhere', routes: true }];
+    expect((await routes({ plugins }))[1]).toEqual([
+      ...['warning', './nowhere', 'may answer HTTP requests, and no port is open for it'],
+    ]);
+    expect((await routes({ plugins, health })).slice(1)).toEqual([]);
     expect(await routes({}, '/metrics')).toEqual([
       0,
       ['warning', 'e0', 'provides GET /metrics, and no port is open for it'],
