@@ -52,6 +52,7 @@ export const sidebar: readonly PageGroup[] = [
     ['Operating', 'docs/operating.md'],
     ['Observability', 'docs/observability.md'],
     ['Inspector', 'docs/inspector.md'],
+    ['sluice-inspector', 'extensions/inspector/README.md'],
     ['The command line', 'docs/command-line.md'],
     ['Settings of a host', 'spec/config.md'],
     ['Performance', 'docs/performance.md'],
