@@ -37,6 +37,10 @@ export abstract class Wait implements Waiting, RunWait {
     return this.began !== undefined;
   }
 
+  get sinceMs(): number | undefined {
+    return this.began?.ms;
+  }
+
   get deadlineMs(): number {
     const stageBegan = this.#stageBegan;
     if (this.began === undefined || stageBegan === undefined) return Number.POSITIVE_INFINITY;

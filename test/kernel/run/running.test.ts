@@ -86,9 +86,9 @@ describe('kernel.running and kernel.quiet (§10.8)', () => {
     const quiet = kernel.quiet('acme', { timeoutMs: 500 });
     await clock.advance(500);
     const hangs = { extensionId: 'acme', contributionId: 'hangs', family: 'egress.preparing' };
-    expect(await quiet).toEqual([{ ...hangs, isGivenUp: false }]);
+    expect(await quiet).toEqual([{ ...hangs, runningMs: 500, isGivenUp: false }]);
     await clock.advance(500);
     await dispatched;
-    expect(kernel.running()).toEqual([{ ...hangs, isGivenUp: true }]);
+    expect(kernel.running()).toEqual([{ ...hangs, runningMs: 0, isGivenUp: true }]);
   });
 });

@@ -25,6 +25,8 @@ import type { Terms } from './terms.js';
 export interface RunWait extends Waiting {
   /** It waits just now. */
   readonly isOn: boolean;
+  /** When the handlers that it waits for were called, on the monotonic clock. */
+  readonly sinceMs: number | undefined;
   readonly run: Run;
   /** The dispatch is aborted: it ends the wait. */
   abort(): void;

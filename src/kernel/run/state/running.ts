@@ -1,4 +1,5 @@
 import { authorOf } from '../../outcome/entry.js';
+import { definedFields } from '../../value/defined-fields.js';
 import type { Author } from '../../outcome/outcome.js';
 import type { Services } from '../services/services.js';
 import type { RunWait } from './run.js';
@@ -6,6 +7,10 @@ import type { RunWait } from './run.js';
 /** A handler that was called and has not settled. */
 export interface RunningHandler extends Author {
   readonly family: string;
+  /** The event that it all began with; absent if nothing came before, and for one that was given up. */
+  readonly correlationId?: string;
+  /** Milliseconds since it was called; since it was given up, if it was. */
+  readonly runningMs: number;
   /** Its time was up, or its dispatch was aborted: nobody waits for it any more. */
   readonly isGivenUp: boolean;
 }
@@ -22,20 +27,25 @@ export interface CloseReport {
  * The handlers that have not settled. A detached observer is not among them, since nobody waits for it; nor is one that
  * runs in this very call.
  */
-export function runningHandlers({ deadlines, stillRunning }: Services): RunningHandler[] {
+export function runningHandlers({ deadlines, stillRunning, clock }: Services): RunningHandler[] {
+  const nowMs = clock.monotonicMs();
   const waited = [...deadlines].flatMap((waiting) => {
     const wait = waiting as RunWait; // only runs wait
+    const { run, sinceMs = nowMs } = wait;
+    const correlationId =
+      run.given?.correlationId ?? run.upstream?.correlationId ?? run.given?.eventId;
     const entries = wait.isOn ? wait.waitsFor() : [];
     return entries.map((entry) => ({
       ...authorOf(entry),
-      family: wait.run.family,
+      family: run.family,
+      ...definedFields({ correlationId }),
+      runningMs: nowMs - sinceMs,
       isGivenUp: false,
     }));
   });
-  const givenUp = [...stillRunning].map(({ extensionId, contributionId, family }) => ({
-    extensionId,
-    contributionId,
-    family,
+  const givenUp = [...stillRunning].map(({ sinceMs, ...about }) => ({
+    ...about,
+    runningMs: nowMs - sinceMs,
     isGivenUp: true,
   }));
   return [...waited, ...givenUp];
