@@ -1,16 +1,20 @@
 import type { Clock } from 'sluice';
-import { search } from './search.js';
-import type { InspectorSource } from './source.js';
+import { extensionsView, stagesView } from './extensions-view.js';
+import { Figures, followFigures } from './figures.js';
+import { nowView } from './now-view.js';
+import { RequestProblem } from './problem.js';
+import { messageOf, search } from './search.js';
+import type { InspectorSource, ReplayRequest } from './source.js';
+import { payloadView, wayView } from './way-view.js';
 
 /** The data of a request: the query of a GET, or the body of a POST. */
 export type Given = Readonly<Record<string, unknown>>;
 
-/** A request that cannot be answered, in words for the one who made it. */
-export class RequestProblem extends Error {}
+type Answer = (given: Given) => Promise<unknown>;
 
 /** Answers the questions of the page. */
 export interface Answers {
-  find(method: string, name: string): ((given: Given) => Promise<unknown>) | undefined;
+  find(method: string, name: string): Answer | undefined;
 }
 
 /** The leave that an inspector has. */
@@ -21,19 +25,127 @@ export interface Allowed {
   readonly signal: AbortSignal;
 }
 
-/** Makes the answers to the questions of the page: `GET` reads, `POST` changes something, and needs the operator's leave. */
+const deadAtMost = 1_000;
+
+/** Makes the answers to the questions of the page. One that changes something is a `POST`, and needs the operator's leave. */
 export function answersOf(source: InspectorSource, allowed: Allowed): Answers {
   const { write, text } = allowed;
-  const { reader } = source;
-  const reads: Readonly<Record<string, (given: Given) => Promise<unknown>>> = {
-    about: async () => ({ name: source.name, write, text, live: source.host !== undefined }),
+  const { reader, host, tended, approvals } = source;
+  let figures: Figures | undefined;
+  let replaying = false;
+  const dead = { states: ['dead'], limit: deadAtMost } as const;
+
+  const reads: Readonly<Record<string, Answer>> = {
+    about: async () => ({
+      ...{ name: source.name, write, text, live: host !== undefined },
+      replays: source.replay !== undefined,
+      dead: (await reader.counts()).updates.dead,
+    }),
     list: async ({ q = '', before }) => {
       const at = Number(before);
       return search(reader, { words: String(q), text, ...(at > 0 && { before: at }) });
     },
+    way: async ({ id }) => wayView(await messageOf(reader, textIn(id, 'id'))),
+    payload: async ({ id }) => payloadView(await messageOf(reader, textIn(id, 'id')), String(id)),
+    now: async () => {
+      if (figures === undefined) {
+        figures = new Figures();
+        void followFigures(figures, reader, allowed).catch(() => {
+          figures = undefined; // the next look begins again
+        });
+      }
+      return nowView(source, figures, allowed);
+    },
+    dead: async () => reader.updates({ ...dead, withoutBody: true }),
+    body: async ({ id }) => {
+      const [update] = await reader.updates({ eventId: textIn(id, 'id') });
+      return { body: update?.body };
+    },
+    approvals: async () => approvals?.list() ?? [],
+    extensions: async () => (host === undefined ? undefined : extensionsView(host)),
+    findings: async () => source.findings?.() ?? [],
+    stages: async () => (host === undefined ? source.stages?.() : stagesView(host)) ?? [],
   };
+
+  const writes: Readonly<Record<string, Answer>> = {
+    retry: async ({ ids }) => {
+      const each = idsIn(ids).map((id) => there(tended).retry(id));
+      return { done: (await Promise.all(each)).filter(Boolean).length };
+    },
+    purge: async ({ ids }) => {
+      const each = idsIn(ids).map((id) => there(tended).purge(id));
+      return { done: (await Promise.all(each)).reduce((sum, count) => sum + count, 0) };
+    },
+    answer: async ({ id, state, reason, always }) => {
+      if (state !== 'allowed' && state !== 'denied')
+        throw new RequestProblem('an answer is allowed or denied');
+      await there(approvals).answer({
+        ...{ id: textIn(id, 'id'), state },
+        ...(typeof reason === 'string' && reason !== '' && { reason }),
+        ...(typeof always === 'string' && always !== '' && { always }),
+      });
+      return { done: 1 };
+    },
+    reload: async ({ extensionId }) => there(host).reload(textIn(extensionId, 'extensionId')),
+    stop: async ({ sessionKey }) => ({
+      done: there(host).abortTurns(textIn(sessionKey, 'sessionKey')),
+    }),
+  };
+
+  /** It changes nothing: the dispatches have no effects. */
+  const differ: Answer = async (given) => {
+    if (replaying) throw new RequestProblem('another comparison is under way', 503);
+    replaying = true;
+    try {
+      return await there(source.replay)(replayIn(given));
+    } finally {
+      replaying = false;
+    }
+  };
+
   return {
-    find: (method, name) =>
-      method === 'GET' && Object.hasOwn(reads, name) ? reads[name] : undefined,
+    find: (method, name) => {
+      if (method === 'GET') return ownOf(reads, name);
+      if (method !== 'POST') return undefined;
+      if (name === 'differ') return differ;
+      const answer = ownOf(writes, name);
+      if (answer === undefined || write) return answer;
+      return async () => {
+        throw new RequestProblem(
+          'this page may change nothing: start it with --inspect-write',
+          403,
+        );
+      };
+    },
   };
+}
+
+function ownOf(answers: Readonly<Record<string, Answer>>, name: string): Answer | undefined {
+  return Object.hasOwn(answers, name) ? answers[name] : undefined;
+}
+
+function there<Part>(part: Part | undefined): Part {
+  if (part === undefined) throw new RequestProblem('this inspector cannot do that');
+  return part;
+}
+
+function textIn(value: unknown, field: string): string {
+  if (typeof value === 'string' && value !== '' && value.length <= 1_000) return value;
+  throw new RequestProblem(`"${field}" is missing`);
+}
+
+function idsIn(value: unknown): readonly string[] {
+  if (Array.isArray(value) && value.length <= deadAtMost)
+    return value.map((id) => textIn(id, 'ids'));
+  throw new RequestProblem(`"ids" is a list of at most ${deadAtMost} ids`);
+}
+
+function replayIn({ eventId, family, last, payload }: Given): ReplayRequest {
+  if (family !== undefined)
+    return {
+      family: textIn(family, 'family'),
+      last: Math.min(1_000, Math.max(1, Number(last) || 20)),
+    };
+  const isObject = typeof payload === 'object' && payload !== null && !Array.isArray(payload);
+  return { eventId: textIn(eventId, 'eventId'), ...(isObject && { payload: { ...payload } }) };
 }

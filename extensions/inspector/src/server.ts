@@ -2,9 +2,10 @@ import { randomBytes } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type Clock, isSluiceError, systemClock } from 'sluice';
-import { type Answers, answersOf, type Given, RequestProblem } from './answers.js';
+import { type Answers, answersOf, type Given } from './answers.js';
 import { guardOf, setSafeHeaders } from './guard.js';
 import { pageFiles } from './page-files.js';
+import { RequestProblem } from './problem.js';
 import type { InspectorSource } from './source.js';
 import { streamFacts } from './stream.js';
 
@@ -128,9 +129,8 @@ async function answerData(
       method === 'POST' ? await bodyOf(request) : Object.fromEntries(url.searchParams);
     sendJson(response, 200, await answer(given));
   } catch (error) {
-    if (error instanceof RequestProblem || isSluiceError(error))
-      sendJson(response, 400, { error: textOf(error) });
-    else throw error;
+    const status = error instanceof RequestProblem ? error.status : 400;
+    sendJson(response, status, { error: textOf(error) });
   }
 }
 

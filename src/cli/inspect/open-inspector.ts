@@ -111,8 +111,8 @@ function sourceOf(
         const { lines, notes } = await ownCommand(
           [
             ...['replay', '--journal', path, ...pipeline],
-            ...(eventId === undefined ? [] : ['--event', eventId]),
-            ...(family === undefined ? [] : ['--family', family, '--last', String(last ?? 20)]),
+            ...(eventId === undefined ? [] : [`--event=${eventId}`]),
+            ...(family === undefined ? [] : [`--family=${family}`, '--last', String(last ?? 20)]),
             ...(payload === undefined ? [] : ['--payload', '-']),
           ],
           shell,

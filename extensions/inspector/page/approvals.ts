@@ -1,0 +1,78 @@
+import { html, useState } from '../vendor/preact.js';
+import { about, get, post } from './client.js';
+import {
+  Action,
+  IdLink,
+  LongText,
+  nameOf,
+  plain,
+  Status,
+  span,
+  Text,
+  useLoaded,
+  View,
+} from './parts.js';
+import type { Approval } from './shapes.js';
+
+/** The questions that wait for a human, those that are open first. */
+export function Approvals() {
+  const {
+    value = [],
+    problem,
+    again,
+  } = useLoaded(() => get<Approval[]>('approvals'), 'approvals', 2_000);
+  const open = value.filter(({ state }) => state === 'pending');
+  const others = value.filter(({ state }) => state !== 'pending');
+  return html`<${View} title="Approvals" problem=${problem}>
+    ${open.length === 0 ? html`<p>No question is open.</p>` : null}
+    ${about.value?.write ? null : html`<p class="quiet">To answer here, start it with --inspect-write.</p>`}
+    <ul class="cards">
+      ${[...open, ...others].map((one) => html`<${Card} key=${one.id} row=${one} again=${again} />`)}
+    </ul>
+  <//>`;
+}
+
+function Card({ row, again }: { readonly row: Approval; readonly again: () => void }) {
+  const { id, state, question, family, about: subject, payload, askedAtMs, dueAtMs } = row;
+  const [reason, setReason] = useState('');
+  const answer = (given: object) => () => post('answer', { id, ...given }).then(again);
+  const { of } = question;
+  const who = typeof of === 'string' ? of : `role ${of.role}`;
+  const isOpen = state === 'pending';
+  return html`<li>
+    <h3><${Text} of=${question.title} /></h3>
+    <p>
+      <${Status} of=${state} /> <b><${Text} of=${subject} /></b> asked by
+      ${' '}<${Text} of=${nameOf(question.asker)} /> in ${plain(family)}, ${span(Date.now() - askedAtMs)} ago${
+        isOpen ? `, for ${span(Math.max(0, dueAtMs - Date.now()))} more` : ''
+      }. May answer: <${Text} of=${who} />. Message <${IdLink} id=${row.correlationId} />
+    </p>
+    ${question.text === undefined ? null : html`<p><${Text} of=${question.text} /></p>`}
+    ${row.reason === undefined ? null : html`<p>Reason: <${Text} of=${row.reason} /></p>`}
+    <${LongText} text=${payload} />
+    ${
+      isOpen && about.value?.write
+        ? html`<div class="bar">
+          <${Action} label="Approve" run=${answer({ state: 'allowed' })} />
+          ${question.scopes.map(
+            (scope) =>
+              html`<${Action}
+                key=${scope}
+                label="Always for this ${scope}"
+                isGrave
+                run=${answer({ state: 'allowed', always: scope })}
+              />`,
+          )}
+          <label for=${`reason-${id}`}>Reason</label>
+          <input
+            id=${`reason-${id}`}
+            value=${reason}
+            onInput=${({ currentTarget }: { readonly currentTarget: HTMLInputElement }) =>
+              setReason(currentTarget.value)}
+          />
+          <${Action} label="Deny" run=${answer({ state: 'denied', reason })} />
+        </div>`
+        : null
+    }
+  </li>`;
+}

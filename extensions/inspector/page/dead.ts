@@ -1,0 +1,79 @@
+import { html, useState } from '../vendor/preact.js';
+import { about, get, post } from './client.js';
+import { Action, IdLink, LongText, plain, Status, Text, Time, useLoaded, View } from './parts.js';
+import type { DeadLetter } from './shapes.js';
+
+/** The messages that could not be handled, and wait for an operator. */
+export function DeadLetters() {
+  const [filter, setFilter] = useState('');
+  const {
+    value: all = [],
+    problem,
+    again,
+  } = useLoaded(() => get<DeadLetter[]>('dead'), 'dead', 5_000);
+  const wanted = filter.toLowerCase();
+  const shown = all.filter(({ eventId, channel, accountId, reason = '' }) =>
+    `${eventId} ${channel}/${accountId} ${reason}`.toLowerCase().includes(wanted),
+  );
+  const ids = shown.map(({ eventId }) => eventId);
+  const each = (action: 'retry' | 'purge', some: readonly string[]) => () =>
+    post(action, { ids: some }).then(again);
+  const mayWrite = about.value?.write === true;
+  return html`<${View} title="Dead letters" problem=${problem}>
+    <div class="bar">
+      <label for="filter">Only those with</label>
+      <input
+        id="filter"
+        type="search"
+        placeholder="a part of the id, the channel or the reason"
+        value=${filter}
+        onInput=${({ currentTarget }: { readonly currentTarget: HTMLInputElement }) =>
+          setFilter(currentTarget.value)}
+      />
+      <span role="status">${shown.length} of ${all.length}</span>
+      ${
+        mayWrite && shown.length > 0
+          ? html`<${Action} label="Retry all ${shown.length}" isGrave run=${each('retry', ids)} />
+            <${Action} label="Purge all ${shown.length}" isGrave run=${each('purge', ids)} />`
+          : null
+      }
+    </div>
+    ${mayWrite ? null : html`<p class="quiet">To retry or purge, start it with --inspect-write.</p>`}
+    <ul class="cards">
+      ${shown.slice(0, 100).map(
+        (one) => html`<li key=${one.eventId}>
+          <p>
+            <${Time} ms=${one.endedAtMs ?? one.acceptedAtMs} /> <${IdLink} id=${one.eventId} />
+            ${plain(`${one.channel}/${one.accountId}`)} <${Status} of=${one.outcome ?? 'dead'} />
+            <span class="quiet">begun ${one.attempts} ${one.attempts === 1 ? 'time' : 'times'}</span>
+          </p>
+          <p class="bad"><${Text} of=${one.reason ?? 'no reason is known'} /></p>
+          <div class="bar">
+            <${Body} id=${one.eventId} />
+            ${
+              mayWrite
+                ? html`<${Action} label="Retry" run=${each('retry', [one.eventId])} />
+                  <${Action} label="Purge" isGrave run=${each('purge', [one.eventId])} />`
+                : null
+            }
+          </div>
+        </li>`,
+      )}
+    </ul>
+    ${shown.length > 100 ? html`<p>${shown.length - 100} more: narrow the search.</p>` : null}
+  <//>`;
+}
+
+function Body({ id }: { readonly id: string }) {
+  const [isOpen, setOpen] = useState(false);
+  return html`<button type="button" aria-expanded=${isOpen} onClick=${() => setOpen(!isOpen)}>
+      Body
+    </button>
+    ${isOpen ? html`<${LoadedBody} id=${id} />` : null}`;
+}
+
+function LoadedBody({ id }: { readonly id: string }) {
+  const { value, problem } = useLoaded(() => get<{ readonly body?: string }>('body', { id }), id);
+  if (value === undefined) return html`<p>${problem === '' ? 'Reading…' : plain(problem)}</p>`;
+  return html`<${LongText} text=${value.body ?? 'the journal has not kept it'} />`;
+}

@@ -1,0 +1,154 @@
+import { type ComponentChildren, html, useEffect, useState } from '../vendor/preact.js';
+import type { Author } from './shapes.js';
+
+/** Controls, marks of direction and other characters without a look of their own. */
+const unseen = /(?![\n\t\u200d])[\p{Cc}\p{Cf}]/gu;
+
+/** Makes a text from outside plain: what would act on a screen is written out. */
+export function plain(text: string): string {
+  return text.replace(
+    unseen,
+    (one) => `\\u${(one.codePointAt(0) ?? 0).toString(16).padStart(4, '0')}`,
+  );
+}
+
+const shownAtOnce = 20_000;
+
+/** A long text from outside: its beginning, and the rest on demand. */
+export function LongText({ text }: { readonly text: string }) {
+  const [isWhole, setWhole] = useState(false);
+  const isLong = text.length > shownAtOnce;
+  const shown = plain(isLong && !isWhole ? text.slice(0, shownAtOnce) : text);
+  return html`<pre class="text" tabindex="0"><bdi>${shown}</bdi></pre>
+    ${
+      isLong && !isWhole
+        ? html`<button type="button" onClick=${() => setWhole(true)}>
+          Show all ${text.length} characters
+        </button>`
+        : null
+    }`;
+}
+
+/** A short text from outside. */
+export function Text({ of }: { readonly of: string | undefined }) {
+  return html`<bdi>${plain(of ?? '')}</bdi>`;
+}
+
+/** Names an author. */
+export function nameOf({ extensionId, contributionId }: Author): string {
+  return extensionId === undefined ? 'the stage' : `${extensionId}/${contributionId ?? ''}`;
+}
+
+/** A length of time. */
+export function span(ms: number): string {
+  if (ms < 1) return ms === 0 ? '0 ms' : '<1 ms';
+  if (ms < 1_000) return `${Math.round(ms)} ms`;
+  if (ms < 60_000) return `${(ms / 1_000).toFixed(1)} s`;
+  return `${Math.floor(ms / 60_000)} min ${Math.round((ms % 60_000) / 1_000)} s`;
+}
+
+/** A time of day, with the whole of it as a hint. */
+export function Time({ ms }: { readonly ms: number }) {
+  const date = new Date(ms);
+  if (Number.isNaN(date.getTime())) return html`<span>no time</span>`;
+  const iso = date.toISOString();
+  return html`<time datetime=${iso} title=${iso}>${iso.slice(11, 23)}</time>`;
+}
+
+/** How something ended, in its color. */
+export function Status({ of }: { readonly of: string }) {
+  return html`<span class="status ${toneOf(of)}">${plain(of)}</span>`;
+}
+
+function toneOf(status: string): string {
+  if (/cancel|fail|dead|denied|refused|disabled|error|threw|timed/.test(status)) return 'bad';
+  if (/would|quarantin|pending|asked|abort|expired|warning|differ/.test(status)) return 'odd';
+  if (/passed|answered|sent|allowed|loaded|ok|ended/.test(status)) return 'good';
+  return 'calm';
+}
+
+/** A link to the way of a message, or to one event on it. */
+export function IdLink({ id }: { readonly id: string }) {
+  return html`<a class="id" href=${`#/why/${encodeURIComponent(id)}`}>${plain(id)}</a>`;
+}
+
+/** A button for a change. A grave one asks again, in its own place. */
+export function Action({
+  label,
+  isGrave = false,
+  run,
+}: {
+  readonly label: string;
+  readonly isGrave?: boolean;
+  readonly run: () => Promise<unknown>;
+}) {
+  const [state, setState] = useState<'ready' | 'sure' | 'busy'>('ready');
+  const [problem, setProblem] = useState('');
+  const press = (): void => {
+    if (isGrave && state === 'ready') {
+      setState('sure');
+      return;
+    }
+    setState('busy');
+    setProblem('');
+    run()
+      .catch((error: unknown) => setProblem(messageOf(error)))
+      .finally(() => setState('ready'));
+  };
+  return html`<button
+      type="button"
+      class=${state === 'sure' ? 'sure' : ''}
+      disabled=${state === 'busy'}
+      onClick=${press}
+      onBlur=${() => state === 'sure' && setState('ready')}
+    >
+      ${state === 'sure' ? `Really ${label.toLowerCase()}?` : label}
+    </button>
+    ${problem === '' ? null : html`<span role="alert" class="bad">${plain(problem)}</span>`}`;
+}
+
+/** The text of an error. */
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+/** Data that is loaded, again each so many milliseconds if the view stays open, and when `again` is called. */
+export function useLoaded<T>(load: () => Promise<T>, key: string, everyMs?: number) {
+  const [value, setValue] = useState<T | undefined>(undefined);
+  const [problem, setProblem] = useState('');
+  const [round, setRound] = useState(0);
+  useEffect(() => {
+    let isOpen = true;
+    load().then(
+      (loaded) => {
+        if (!isOpen) return;
+        setValue(() => loaded);
+        setProblem('');
+      },
+      (error: unknown) => isOpen && setProblem(messageOf(error)),
+    );
+    const timer =
+      everyMs === undefined ? undefined : setTimeout(() => setRound(round + 1), everyMs);
+    return () => {
+      isOpen = false;
+      clearTimeout(timer);
+    };
+  }, [key, round]);
+  return { value, problem, again: () => setRound(round + 1) };
+}
+
+/** A view with its heading, and the reason if its data could not be loaded. */
+export function View({
+  title,
+  problem = '',
+  children,
+}: {
+  readonly title: string;
+  readonly problem?: string;
+  readonly children?: ComponentChildren;
+}) {
+  return html`<section aria-labelledby="view-title">
+    <h1 id="view-title" tabindex="-1">${title}</h1>
+    ${problem === '' ? null : html`<p role="alert" class="bad">${plain(problem)}</p>`} ${children}
+  </section>`;
+}

@@ -1,0 +1,131 @@
+import { html, useState } from '../vendor/preact.js';
+import { nameOf, plain, Status, span, Text } from './parts.js';
+import { Payload } from './payload.js';
+import type { Change, Stage, Step } from './shapes.js';
+
+/** Everything on one stage: the cancel, its handlers in run order, the changes by author, and what else is to be known. */
+export function StageDetails({ stage }: { readonly stage: Stage }) {
+  const [isShown, setShown] = useState(false);
+  const { cancel, changes, failures, staleApprovals, audits, skipped, selection, steps } = stage;
+  const list = (title: string, texts: readonly string[]) =>
+    texts.length === 0
+      ? null
+      : html`<h3>${title}</h3>
+          <ul class="plain">
+            ${texts.map((text) => html`<li><${Text} of=${text} /></li>`)}
+          </ul>`;
+  return html`<div class="details">
+    ${
+      cancel === undefined
+        ? null
+        : html`<p class="cancel" role="note">
+          Cancelled by <b><${Text} of=${nameOf(cancel)} /></b> with code
+          <code>${plain(cancel.code)}</code>${
+            cancel.text === undefined ? null : html`: <q><${Text} of=${cancel.text} /></q>`
+          }
+        </p>`
+    }
+    ${
+      selection === undefined
+        ? null
+        : html`<p>
+          Selected by <b><${Text} of=${nameOf(selection)} /></b>:
+          <code><${Text} of=${JSON.stringify(selection.target)} /></code>
+        </p>`
+    }
+    ${
+      steps.length === 0
+        ? html`<p class="quiet">No handler was there, or none was traced.</p>`
+        : html`<table>
+          <thead>
+            <tr>
+              <th>handler</th>
+              <th>class</th>
+              <th>result</th>
+              <th>time of its budget</th>
+            </tr>
+          </thead>
+          <tbody>
+            ${steps.map((step, at) => html`<${HandlerRow} key=${at} step=${step} stage=${stage} />`)}
+          </tbody>
+        </table>`
+    }
+    ${
+      changes.length === 0
+        ? null
+        : html`<h3>Changes</h3>
+          ${changes.map((change) => html`<${Diff} key=${change.path} change=${change} />`)}`
+    }
+    ${list(
+      'Failures',
+      failures.map((one) => `${nameOf(one)} failed ${one.policy} (${one.kind}): ${one.message}`),
+    )}
+    ${list(
+      'Stale approvals',
+      staleApprovals.map(
+        (one) =>
+          `${nameOf(one)} allowed it before ${one.changedBy.map(nameOf).join(', ')} changed it, and judges once`,
+      ),
+    )}
+    ${list('In audit mode', audits)}
+    ${list(
+      'Skipped',
+      skipped.map((one) => `${nameOf(one)}: ${one.why}`),
+    )}
+    <p class="bar">
+      ${
+        stage.omitted === undefined
+          ? html`<button type="button" aria-expanded=${isShown} onClick=${() => setShown(!isShown)}>
+            Payload
+          </button>`
+          : html`<span class="quiet">kept without its payload: ${plain(stage.omitted)}</span>`
+      }
+      <span class="id"><${Text} of=${stage.id} /></span>
+    </p>
+    ${isShown ? html`<${Payload} id=${stage.id} />` : null}
+  </div>`;
+}
+
+function HandlerRow({ step, stage }: { readonly step: Step; readonly stage: Stage }) {
+  const { durationMs, budget, why, recheck } = step;
+  const limit = budget?.timeoutMs ?? stage.handlerBudgetMs;
+  const share = limit === undefined ? 0 : Math.min(100, (100 * (durationMs ?? 0)) / limit);
+  return html`<tr>
+    <td><${Text} of=${nameOf(step)} /></td>
+    <td>${plain(step.class)}</td>
+    <td>
+      <${Status} of=${step.result} />
+      ${recheck ? ' again' : ''} <${Text} of=${why} />
+    </td>
+    <td>
+      ${
+        durationMs === undefined
+          ? html`<span class="quiet">not called, or not awaited</span>`
+          : html`<span class="budget" aria-hidden="true"
+              ><span class="fill ${share > 80 ? 'failed' : 'passed'}" style=${{ width: `${share}%` }}></span
+            ></span>
+            ${span(durationMs)}${limit === undefined ? '' : ` of ${span(limit)}`}${
+              budget === undefined ? '' : ` (set by the ${budget.from})`
+            }`
+      }
+    </td>
+  </tr>`;
+}
+
+function Diff({ change }: { readonly change: Change }) {
+  const { path, writes, isConflict, before, after } = change;
+  return html`<div class="diff">
+    <p>
+      <code><${Text} of=${path} /></code> by
+      ${writes.map(
+        (one, at) =>
+          html`${at > 0 ? ', then ' : ' '}<b><${Text} of=${nameOf(one)} /></b>${
+            one.overruled ? ' (overruled)' : ''
+          }`,
+      )}
+      ${isConflict ? html` <span class="status odd">conflict</span>` : null}
+    </p>
+    <del><${Text} of=${before} /></del>
+    <ins><${Text} of=${after} /></ins>
+  </div>`;
+}

@@ -1,0 +1,49 @@
+import type { Clock } from 'sluice';
+import { readWay } from 'sluice/host';
+import type { Figures } from './figures.js';
+import type { InspectorSource } from './source.js';
+
+const jobsAtMost = 500;
+/** Messages under way whose sessions are looked up. */
+const lookedUpAtMost = 50;
+
+/** Tells what runs and what waits, lane by lane, and the last hour in figures. */
+export async function nowView(
+  { reader, host }: InspectorSource,
+  figures: Figures,
+  { clock }: { readonly clock: Clock },
+) {
+  const open = await reader.updates({
+    ...{ states: ['accepted', 'handling'], withoutBody: true, limit: jobsAtMost },
+  });
+  const running = host?.kernel.running() ?? [];
+  const begun = open.filter(({ state }) => state === 'handling').slice(0, lookedUpAtMost);
+  const sessions = new Map<string, string>();
+  for (const { eventId: correlationId } of begun) {
+    const turns = await readWay(reader, { correlationId, kinds: ['lane'], limit: 10 });
+    for (const turn of turns)
+      if (turn.kind === 'lane' && turn.of === 'session') sessions.set(correlationId, turn.lane);
+  }
+  const lanes = new Map<string, object[]>();
+  for (const { eventId, lane = '', state, attempts, acceptedAtMs } of open) {
+    const jobs = lanes.get(lane) ?? [];
+    lanes.set(lane, jobs);
+    jobs.push({
+      ...{ eventId, state, attempts, forMs: Math.max(0, clock.now() - acceptedAtMs) },
+      sessionKey: sessions.get(eventId),
+      handlers: running.filter(({ correlationId }) => correlationId === eventId),
+    });
+  }
+  return {
+    atMs: clock.now(),
+    counts: await reader.counts(),
+    stats: host?.stats(),
+    state: host?.health().state,
+    lanes: [...lanes].map(([lane, jobs]) => ({ lane, jobs })),
+    /** Handlers that belong to no message of a lane, or that were given up and run on. */
+    others: running.filter(
+      ({ correlationId }) => !open.some((one) => one.eventId === correlationId),
+    ),
+    minutes: figures.last(clock.now()),
+  };
+}

@@ -1,0 +1,86 @@
+import { type AuditRecord, canonicalStages, explainAudit, explainOutcome } from 'sluice';
+import { type DispatchFact, foldWay, type WayRecord } from 'sluice/host';
+import { RequestProblem } from './problem.js';
+
+type Recorded = DispatchFact['outcome'];
+
+/** Characters of a value that a difference shows. */
+const shownOfValue = 2_000;
+/** Characters of a payload that is asked for. */
+const shownOfPayload = 1_000_000;
+
+/** Puts the facts of a message together for the view of its way. All of it is what `foldWay` says. */
+export function wayView(facts: readonly WayRecord[]) {
+  const { dispatches, audits, ...way } = foldWay(facts);
+  const [first] = facts;
+  return {
+    correlationId: first?.correlationId ?? '',
+    ...way,
+    stages: dispatches.map((fact) => stageView(fact, audits.get(fact.id) ?? [])),
+  };
+}
+
+function stageView(
+  { id, atMs, outcome }: DispatchFact,
+  audits: readonly { readonly record: AuditRecord }[],
+) {
+  const { event, status, cancel, selection, steps, staleApprovals, skipped, failures } = outcome;
+  const stage = canonicalStages.find(({ family }) => family === event.family);
+  const times = steps.map(({ durationMs = 0 }) => durationMs);
+  const [verdict, ...lines] = explainOutcome(outcome, stage === undefined ? {} : { stage });
+  return {
+    ...{ id, atMs, family: event.family, status, verdict, lines, cancel, selection, steps },
+    ...{ staleApprovals, skipped, failures, omitted: outcome.omitted },
+    mode: stage?.mode,
+    budgetMs: stage?.stageTimeoutMs,
+    handlerBudgetMs: stage?.timeoutMs,
+    /** The time of its handlers: of the slowest, if they run at once. */
+    tookMs:
+      stage?.mode === 'parallel' ? Math.max(0, ...times) : times.reduce((sum, ms) => sum + ms, 0),
+    changes: changesOf(outcome),
+    audits: audits.map(({ record }) => explainAudit(record)),
+  };
+}
+
+/** Each field that was written, with its authors in order, and what was and is there. */
+function changesOf(outcome: Recorded) {
+  const { changes, event } = outcome;
+  const after = 'payload' in outcome ? outcome.payload : event.payload;
+  return [...new Set(changes.map(({ path }) => path))].map((path) => {
+    const writes = changes.filter((one) => one.path === path);
+    return {
+      path,
+      writes,
+      isConflict: writes.length > 1,
+      before: textOf(valueAt(event.payload, path), shownOfValue),
+      after: textOf(valueAt(after, path), shownOfValue),
+    };
+  });
+}
+
+function valueAt(payload: unknown, path: string): unknown {
+  const own: unknown = Object(payload)[path];
+  if (own !== undefined) return own;
+  return path.split('.').reduce<unknown>((at, key) => Object(at)[key], payload);
+}
+
+/** The payload of a dispatch before and after its stage. @throws RequestProblem if there is none. */
+export function payloadView(facts: readonly WayRecord[], id: string) {
+  const fact = facts.find((one) => one.kind === 'dispatch' && one.id === id);
+  if (fact?.kind !== 'dispatch') throw new RequestProblem('the journal has no such dispatch');
+  const { outcome } = fact;
+  const { omitted } = outcome;
+  if (omitted !== undefined)
+    throw new RequestProblem(`the journal has kept it without its payload: ${omitted}`);
+  const after = 'payload' in outcome ? outcome.payload : outcome.event.payload;
+  return {
+    before: textOf(outcome.event.payload, shownOfPayload),
+    after: textOf(after, shownOfPayload),
+  };
+}
+
+function textOf(value: unknown, most: number): string {
+  const text = typeof value === 'string' ? value : JSON.stringify(value, null, 1);
+  if (text === undefined) return '';
+  return text.length > most ? `${text.slice(0, most)}… (${text.length} characters)` : text;
+}
