@@ -9,51 +9,45 @@ interface Found {
   readonly before?: number;
 }
 
-const keptAtMost = 100_000;
-
 /** All facts, newest first, as they happen; or those that a search finds. */
 export function Messages({ query }: { readonly query: string }) {
   const [found, setFound] = useState<Found>({ rows: [] });
   const [fresh, setFresh] = useState(0);
   const [problem, setProblem] = useState('');
   const [words, setWords] = useState(query);
+  const [isLooking, setLooking] = useState(true);
   const isAtTop = useRef(true);
-  const loading = useRef(false);
-  const newest = useRef(0);
+  const asked = useRef(0);
 
+  /** Reads the newest, or what is older than a record. The answer to an earlier question is not for this one. */
   const load = async (before?: number): Promise<void> => {
-    if (loading.current) return;
-    loading.current = true;
+    const own = ++asked.current;
+    setLooking(true);
     try {
-      const more = await get<Found>('list', {
-        q: query,
-        ...(before !== undefined && { before: String(before) }),
-      });
-      setFound((now) => {
-        const { rows, ...rest } = more;
-        return before === undefined ? more : { rows: [...now.rows, ...rows], ...rest };
-      });
+      const from = before === undefined ? {} : { before: String(before) };
+      const { rows, ...rest } = await get<Found>('list', { q: query, ...from });
+      if (own !== asked.current) return;
+      setFound((now) => ({ rows: before === undefined ? rows : [...now.rows, ...rows], ...rest }));
       if (before === undefined) setFresh(0);
       setProblem('');
     } catch (error) {
-      setProblem(messageOf(error));
-    } finally {
-      loading.current = false;
+      if (own === asked.current) setProblem(messageOf(error));
     }
+    if (own === asked.current) setLooking(false);
   };
 
   useEffect(() => {
     setWords(query);
+    setFound({ rows: [] });
+    setFresh(0);
     void load();
     if (query !== '') return;
     let waiting: ReturnType<typeof setTimeout> | undefined;
     const stop = listen((event) => {
-      if ('row' in event && isAtTop.current && fresh === 0) {
-        newest.current = event.row.seq;
+      if ('row' in event && isAtTop.current) {
+        const { row } = event;
         setFound((now) =>
-          (now.rows[0]?.seq ?? 0) >= event.row.seq
-            ? now
-            : { ...now, rows: [event.row, ...now.rows].slice(0, keptAtMost) },
+          (now.rows[0]?.seq ?? 0) < row.seq ? { ...now, rows: [row, ...now.rows] } : now,
         );
         return;
       }
@@ -102,13 +96,13 @@ export function Messages({ query }: { readonly query: string }) {
       }
     </form>
     <p class="quiet" role="status">
-      ${rows.length} ${rows.length === 1 ? 'fact' : 'facts'}${before === undefined ? '' : ' so far'}
+      ${isLooking ? 'Looking…' : `${rows.length} ${rows.length === 1 ? 'fact' : 'facts'}${before === undefined ? '' : ' so far'}`}
     </p>
     <${VirtualList}
       count=${rows.length}
       label="Facts, newest first"
       row=${row}
-      onEnd=${() => before !== undefined && void load(before)}
+      onEnd=${() => before !== undefined && !isLooking && void load(before)}
       onTop=${(is: boolean) => {
         isAtTop.current = is;
       }}

@@ -117,6 +117,7 @@ export function useLoaded<T>(load: () => Promise<T>, key: string, everyMs?: numb
   const [value, setValue] = useState<T | undefined>(undefined);
   const [problem, setProblem] = useState('');
   const [round, setRound] = useState(0);
+  const again = (): void => setRound((count) => count + 1);
   useEffect(() => {
     let isOpen = true;
     load().then(
@@ -127,14 +128,13 @@ export function useLoaded<T>(load: () => Promise<T>, key: string, everyMs?: numb
       },
       (error: unknown) => isOpen && setProblem(messageOf(error)),
     );
-    const timer =
-      everyMs === undefined ? undefined : setTimeout(() => setRound(round + 1), everyMs);
+    const timer = everyMs === undefined ? undefined : setTimeout(again, everyMs);
     return () => {
       isOpen = false;
       clearTimeout(timer);
     };
   }, [key, round]);
-  return { value, problem, again: () => setRound(round + 1) };
+  return { value, problem, again };
 }
 
 /** A view with its heading, and the reason if its data could not be loaded. */

@@ -19,7 +19,7 @@ export function StageDetails({ stage }: { readonly stage: Stage }) {
       cancel === undefined
         ? null
         : html`<p class="cancel" role="note">
-          Cancelled by <b><${Text} of=${nameOf(cancel)} /></b> with code
+          Cancelled by <b><${Text} of=${nameOf(cancel)} /></b> with code${' '}
           <code>${plain(cancel.code)}</code>${
             cancel.text === undefined ? null : html`: <q><${Text} of=${cancel.text} /></q>`
           }

@@ -37,6 +37,7 @@ interface DoctorOptions extends PipelineOptions {
   readonly agent?: string;
   readonly channel?: string;
   readonly running?: string | true;
+  readonly journal?: string;
 }
 
 const help = `
@@ -63,6 +64,7 @@ export function addDoctor(command: Command, shell: Shell, done: (code: ExitCode)
     .option('-a, --agent <name>', 'as of `sluice run`')
     .option('--channel <name>', 'as of `sluice run`')
     .option('--running [url]', 'ask the host that runs, by its health port, how it is')
+    .option('--journal <file>', 'as of `sluice run`')
     .option('--json', 'print a line of JSON per finding')
     .addHelpText('after', help)
     .action(async (options: DoctorOptions) => done(await doctor(options, shell)));

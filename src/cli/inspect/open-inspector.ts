@@ -89,8 +89,8 @@ function sourceOf(
 ) {
   const { keyValues } = reader;
   const pipeline = pipelineArgs(choice);
-  const linesOf = async (command: string) =>
-    (await ownCommand([command, ...pipeline], shell)).lines;
+  const linesOf = async (...command: readonly string[]) =>
+    (await ownCommand([...command, ...pipeline], shell)).lines;
   return {
     ...rest,
     reader,
@@ -105,7 +105,7 @@ function sourceOf(
       }) => void (await answerAsOperator(keyValues, { ...answer, scope })),
     },
     stages: () => linesOf('stages'),
-    findings: () => linesOf('doctor'),
+    findings: () => linesOf('doctor', ...(path === undefined ? [] : ['--journal', path])),
     ...(path !== undefined && {
       replay: async ({ eventId, family, last, payload }: ReplayRequest) => {
         const { lines, notes } = await ownCommand(

@@ -1,0 +1,300 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import {
+  type Command,
+  demoFolder,
+  expectAccessible,
+  openBrowser,
+  openPage,
+  problems,
+  runHost,
+} from './lab.js';
+
+let browser: Browser;
+let page: Page;
+let host: Command;
+const folder = demoFolder();
+
+/** Pictures for docs/inspector.md, if they are asked for. */
+async function picture(name: string): Promise<void> {
+  if (process.env['PICTURES'] === undefined) return;
+  await page.screenshot({ path: join(process.env['PICTURES'], `inspector-${name}.png`) });
+}
+
+const view = async (name: string): Promise<void> => {
+  await page.getByRole('navigation').getByRole('link', { name }).click();
+};
+
+/** Goes to the way of the message that a search for a family finds first. */
+async function why(words: string): Promise<void> {
+  await view('Messages');
+  await page.getByRole('searchbox', { name: 'Search' }).fill(words);
+  await page.getByRole('button', { name: 'Find' }).click();
+  await expect.poll(() => page.url()).toContain(encodeURIComponent(words));
+  await page.getByText(/^\d+ facts?/).waitFor();
+  await page.locator('.virtual a').first().click();
+  await page.getByRole('heading', { name: 'Why' }).waitFor();
+}
+
+const stage = (family: string) =>
+  page
+    .locator('.timeline > li')
+    .filter({ has: page.getByRole('link', { name: family, exact: true }) });
+
+beforeAll(async () => {
+  browser = await openBrowser();
+  host = runHost(folder.path, '--inspect-write');
+  host.say('hello');
+  await host.until('HELLO');
+  page = await openPage(browser, await host.url());
+});
+afterAll(async () => {
+  await browser.close();
+  await host[Symbol.asyncDispose]();
+  folder[Symbol.dispose]();
+});
+afterEach(async ({ task }) => {
+  if (task.result?.state === 'fail')
+    await page.screenshot({ path: `/tmp/shots/${task.name.slice(0, 20)}.png` });
+  expect(problems.splice(0)).toEqual([]);
+});
+
+describe('the page of a running host', () => {
+  it('takes the token out of the address, and lists what has happened', async () => {
+    await page.locator('.virtual a', { hasText: 'egress.sent' }).first().waitFor();
+    expect(page.url()).not.toContain('token');
+    await expectAccessible(page);
+    await picture('messages');
+  });
+
+  it('shows new facts as they come, without being asked', async () => {
+    const before = await page.locator('.virtual a', { hasText: 'egress.sent' }).count();
+    host.say('again');
+    await expect
+      .poll(() => page.locator('.virtual a', { hasText: 'egress.sent' }).count())
+      .toBeGreaterThan(before);
+  });
+
+  it('says why: stages, handlers, patches by author, a conflict, a stale approval and an audit', async () => {
+    await why('family:egress.preparing');
+    const preparing = stage('egress.preparing');
+    await preparing.getByRole('row', { name: /demo\/shout mutator patched/ }).waitFor();
+    await preparing.getByText('conflict', { exact: true }).waitFor();
+    expect(await preparing.locator('.diff').first().innerText()).toMatch(
+      /content.*by\s+demo\/shout.*then\s+demo\/sign/s,
+    );
+    expect(await preparing.locator('ins').first().innerText()).toContain('-- demo');
+    await preparing
+      .getByText(/demo\/early allowed it before demo\/shout, demo\/sign changed it/)
+      .waitFor();
+    await preparing
+      .getByText(/demo\/strict.*would/)
+      .first()
+      .waitFor();
+    expect(
+      await preparing
+        .getByRole('row', { name: /demo\/guard/ })
+        .first()
+        .innerText(),
+    ).toMatch(/of 15\.0 s/);
+    await page.getByText('waited for its conversation').first().waitFor();
+    await preparing.getByRole('button', { name: 'Payload' }).click();
+    await preparing.getByRole('heading', { name: 'Emitted' }).waitFor();
+    await expectAccessible(page);
+    await picture('why');
+  });
+
+  it('shows a cancel in red, with its author, its text and its code', async () => {
+    host.say('a secret');
+    await why('code:unsafe');
+    const cancel = stage('egress.preparing').locator('.cancel');
+    expect(await cancel.innerText()).toMatch(
+      /Cancelled by\s+demo\/guard with code\s+unsafe.*it tells a secret/,
+    );
+    const colorOf = (selector: string) =>
+      page.evaluate(`getComputedStyle(document.querySelector('${selector}')).color`);
+    expect(await colorOf('.cancel')).not.toBe(await colorOf('body'));
+    await expectAccessible(page);
+    await picture('cancel');
+  });
+
+  it('has a link for each event, which opens that event', async () => {
+    const id = await stage('egress.preparing').locator('.details .id').innerText();
+    expect(
+      await stage('egress.preparing')
+        .getByRole('link', { name: 'egress.preparing' })
+        .getAttribute('href'),
+    ).toBe(`#/why/${encodeURIComponent(id)}`);
+    await page.goto(`${new URL(page.url()).origin}/#/why/${encodeURIComponent(id)}`);
+    expect(await stage('egress.preparing').locator('details').getAttribute('open')).not.toBeNull();
+  });
+
+  it('shows what runs and what waits, who holds it and for how long, and stops a turn', async () => {
+    host.say('please hold');
+    await view('Now');
+    await page.getByText(/held by demo\/hold in agent\.prompt\.building for/).waitFor();
+    host.say('behind it');
+    await page.getByText(/waits for/).waitFor();
+    await page.getByRole('img', { name: /^messages a second:/ }).waitFor();
+    await expectAccessible(page);
+    await picture('now');
+    await page.getByRole('button', { name: 'Stop the turn' }).click();
+    await page.getByRole('button', { name: 'Really stop the turn?' }).click();
+    await page.getByText('Nothing runs, and nothing waits.').waitFor();
+    await host.until('BEHIND IT');
+  });
+
+  it('lists dead letters, shows a body after a click, retries one and purges all that match', async () => {
+    host.say('die');
+    host.say('die again');
+    await page.getByRole('navigation').getByText('2', { exact: true }).waitFor();
+    expect(await page.title()).toBe('(2) Sluice inspector');
+    await view('Dead letters');
+    const cards = page.locator('.cards > li');
+    await expect.poll(() => cards.count()).toBe(2);
+    await cards.first().getByText('the parrot is <b>dead</b>').waitFor();
+    expect(await page.getByText('die again').count()).toBe(0);
+    await cards.nth(1).getByRole('button', { name: 'Body' }).click();
+    await page.getByText(/die again/).waitFor();
+    await expectAccessible(page);
+    await picture('dead-letters');
+    const deathOf = () => cards.locator('time').first().getAttribute('title');
+    const first = await deathOf();
+    await cards.first().getByRole('button', { name: 'Retry' }).click();
+    await page.getByText('2 of 2').waitFor();
+    await expect.poll(deathOf).not.toBe(first); // it has died again
+    await page.getByText('2 of 2').waitFor();
+    await page.getByRole('searchbox').fill('console');
+    await page.getByRole('button', { name: 'Purge all 2' }).click();
+    await page.getByRole('button', { name: 'Really purge all 2?' }).click();
+    await expect.poll(() => cards.count()).toBe(0);
+  });
+
+  it('is an inbox of questions: approve one, and deny one with a reason', async () => {
+    host.say('deploy it');
+    await view('Approvals');
+    await page.getByRole('heading', { name: 'Send the word deploy?' }).waitFor();
+    await page.getByText('pending').waitFor();
+    await expectAccessible(page);
+    await picture('approvals');
+    await page.getByRole('button', { name: 'Approve' }).click();
+    await host.until('DEPLOY IT');
+    host.say('deploy twice');
+    await page.getByLabel('Reason').fill('not on a Friday');
+    await page.getByRole('button', { name: 'Deny' }).click();
+    await why('code:approval-denied');
+    await page
+      .getByText(/not on a Friday/)
+      .first()
+      .waitFor();
+  });
+
+  it('shows the extensions with version, grants, handlers and what the doctor finds; reloads one', async () => {
+    await view('Extensions');
+    const card = page.locator('.cards > li', { hasText: 'demo' });
+    await card.getByText('1.2.3').waitFor();
+    await card.getByText('send:pigeon').waitFor();
+    await card.getByText('egress.preparing veto guard').waitFor();
+    await page
+      .getByText(/demo\/pigeons/)
+      .nth(1)
+      .waitFor();
+    await expectAccessible(page);
+    await picture('extensions');
+    await card.getByRole('button', { name: 'Reload' }).click();
+    await card.getByText('reloaded 1 times').waitFor();
+  });
+
+  it('draws the pipeline with the handlers in run order, and their matches', async () => {
+    await view('Pipeline');
+    await page.getByRole('heading', { name: 'egress.preparing' }).waitFor();
+    await page.getByRole('checkbox').check();
+    const box = page.locator('.stage', {
+      has: page.getByRole('heading', { name: 'egress.preparing' }),
+    });
+    const names = await box.locator('.handlers b').allInnerTexts();
+    const order = ['demo/early', 'demo/shout', 'demo/guard', 'demo/human', 'demo/sign'];
+    expect(names.filter((name) => order.includes(name))).toEqual(order);
+    await page.getByText('if channel is pigeon').waitFor();
+    await expectAccessible(page);
+    await picture('pipeline');
+  });
+
+  it('tries a dispatch with an edited payload, and the last of a family, on the working copy', async () => {
+    await why('family:egress.preparing status:passed');
+    await stage('egress.preparing').first().getByRole('button', { name: 'Payload' }).click();
+    await page.getByRole('link', { name: 'What would differ today?' }).first().click();
+    const payload = page.getByLabel(/^Payload/);
+    await expect.poll(() => payload.inputValue()).toContain('"content"');
+    await payload.fill(
+      (await payload.inputValue()).replace(/"content": "[^"]*"/, '"content": "a secret"'),
+    );
+    await page.getByRole('button', { name: 'Try this dispatch' }).click();
+    await page.getByText('was passed, would be cancelled by demo/guard: unsafe').waitFor();
+    await expectAccessible(page);
+    await picture('differ');
+
+    const copy = join(folder.path, 'demo.mjs');
+    writeFileSync(copy, readFileSync(copy, 'utf8').replace('-- demo', '-- changed'));
+    await page.getByLabel('How many').fill('2');
+    await page.getByRole('button', { name: 'Try them' }).click();
+    await page.getByText('2 tried, 2 would differ').waitFor();
+    await page
+      .getByText(/would be ".*-- changed"/)
+      .first()
+      .waitFor();
+  });
+
+  it('finds a message by id, family, extension, code and session, and no text without leave', async () => {
+    const found = async (words: string): Promise<number> => {
+      await view('Messages');
+      await page.getByRole('searchbox', { name: 'Search' }).fill(words);
+      await page.getByRole('button', { name: 'Find' }).click();
+      await expect.poll(() => page.url()).toContain(encodeURIComponent(words));
+      const count = page.getByText(/^\d+ facts?/);
+      return Number.parseInt(await count.innerText(), 10);
+    };
+    await expect.poll(() => found('code:unsafe')).toBeGreaterThan(0);
+    await page.locator('.virtual a').first().click();
+    const id = await stage('egress.preparing').locator('.details .id').innerText();
+    await expect.poll(() => found(id)).toBeGreaterThan(5);
+    await expect.poll(() => found('extension:demo family:egress.preparing')).toBeGreaterThan(0);
+    await expect.poll(() => found('kind:send status:sent')).toBeGreaterThan(0);
+    await expect.poll(() => found('session:console')).toBeGreaterThan(0);
+    await expect.poll(() => found('text:hello')).toBe(0);
+    await expect.poll(() => found('family:no.such')).toBe(0);
+  });
+
+  it('is used by keyboard alone, on a narrow screen, and in the dark', async () => {
+    await view('Messages');
+    await page.keyboard.press('/');
+    await expect.poll(() => page.evaluate('document.activeElement.id')).toBe('search');
+    const isInList = () => page.evaluate('document.activeElement.matches(".virtual")');
+    for (let tabs = 0; tabs < 4 && !(await isInList()); tabs++) await page.keyboard.press('Tab');
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('ArrowDown');
+    await expect
+      .poll(() => page.evaluate('document.activeElement.closest("li")?.dataset.at'))
+      .toBe('1');
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'Why' }).waitFor();
+    await page.emulateMedia({ colorScheme: 'dark' });
+    await page.setViewportSize({ width: 380, height: 700 });
+    for (const name of [
+      'Messages',
+      'Now',
+      'Dead letters',
+      'Approvals',
+      'Extensions',
+      'Pipeline',
+      'What would differ',
+    ]) {
+      await view(name);
+      await page.getByRole('heading', { name, level: 1 }).waitFor();
+      await expectAccessible(page);
+      expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(380);
+    }
+  });
+});
