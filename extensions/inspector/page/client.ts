@@ -21,7 +21,7 @@ export const about = signal<About | undefined>(undefined);
 export function unlock(text: string): void {
   const token = /token=([\w-]+)/.exec(text)?.[1] ?? text.trim();
   sessionStorage.setItem(kept, token);
-  isLocked.value = false;
+  location.reload();
 }
 
 async function asked(path: string, init: RequestInit = {}): Promise<Response> {

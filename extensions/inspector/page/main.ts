@@ -79,7 +79,6 @@ function Locked() {
       onSubmit=${(event: Event) => {
         event.preventDefault();
         unlock(text);
-        begin();
       }}
     >
       <label for="token">Token or address</label>
@@ -95,12 +94,9 @@ function Locked() {
   </main>`;
 }
 
-let isFollowing = false;
-
 /** Follows the events, and what the inspector says of itself. */
 function begin(): void {
-  if (isFollowing || isLocked.value) return;
-  isFollowing = true;
+  if (isLocked.value) return;
   void followEvents();
   const look = (): void =>
     void get<About>('about').then(

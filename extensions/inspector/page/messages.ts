@@ -5,6 +5,8 @@ import type { Row } from './shapes.js';
 import { VirtualList } from './virtual-list.js';
 
 interface Found {
+  /** The words that it answers. */
+  readonly query?: string;
   readonly rows: readonly Row[];
   readonly before?: number;
 }
@@ -27,7 +29,10 @@ export function Messages({ query }: { readonly query: string }) {
       const from = before === undefined ? {} : { before: String(before) };
       const { rows, ...rest } = await get<Found>('list', { q: query, ...from });
       if (own !== asked.current) return;
-      setFound((now) => ({ rows: before === undefined ? rows : [...now.rows, ...rows], ...rest }));
+      setFound((now) => ({
+        ...{ query, rows: before === undefined ? rows : [...now.rows, ...rows] },
+        ...rest,
+      }));
       if (before === undefined) setFresh(0);
       setProblem('');
     } catch (error) {
@@ -96,7 +101,13 @@ export function Messages({ query }: { readonly query: string }) {
       }
     </form>
     <p class="quiet" role="status">
-      ${isLooking ? 'Looking…' : `${rows.length} ${rows.length === 1 ? 'fact' : 'facts'}${before === undefined ? '' : ' so far'}`}
+      ${
+        isLooking || found.query !== query
+          ? 'Looking…'
+          : plain(
+              `${rows.length} ${rows.length === 1 ? 'fact' : 'facts'}${before === undefined ? '' : ' so far'}${query === '' ? '' : ` for ${query}`}`,
+            )
+      }
     </p>
     <${VirtualList}
       count=${rows.length}

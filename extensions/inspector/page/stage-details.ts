@@ -1,5 +1,5 @@
 import { html, useState } from '../vendor/preact.js';
-import { nameOf, plain, Status, span, Text } from './parts.js';
+import { IdLink, nameOf, plain, Status, span, Text } from './parts.js';
 import { Payload } from './payload.js';
 import type { Change, Stage, Step } from './shapes.js';
 
@@ -80,7 +80,7 @@ export function StageDetails({ stage }: { readonly stage: Stage }) {
           </button>`
           : html`<span class="quiet">kept without its payload: ${plain(stage.omitted)}</span>`
       }
-      <span class="id"><${Text} of=${stage.id} /></span>
+      Link to this event: <${IdLink} id=${stage.id} />
     </p>
     ${isShown ? html`<${Payload} id=${stage.id} />` : null}
   </div>`;

@@ -83,8 +83,9 @@ export function VirtualList({
     aria-label=${label}
     onScroll=${scrolled}
     onKeyDown=${pressed}
-    onFocusOut=${() => {
-      focused.current = undefined;
+    onFocusOut=${({ relatedTarget }: FocusEvent) => {
+      if (!(relatedTarget instanceof Node && box.current?.contains(relatedTarget)))
+        focused.current = undefined;
     }}
   >
     <ul style=${{ height: `${count * size.row}px` }}>

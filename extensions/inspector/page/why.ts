@@ -64,9 +64,7 @@ function entriesOf(way: Way, id: string): readonly Entry[] {
     })),
     ...way.stages.map((stage) => ({
       ...{ key: stage.id, atMs: stage.atMs, tookMs: stage.tookMs, tone: stage.status },
-      label: html`<a id=${`event-${stage.id}`} href=${`#/why/${encodeURIComponent(stage.id)}`}
-        >${plain(stage.family)}</a
-      >`,
+      label: html`<span id=${`event-${stage.id}`}>${plain(stage.family)}</span>`,
       note: html`<${Status} of=${stage.status} />
         ${
           stage.cancel === undefined

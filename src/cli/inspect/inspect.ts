@@ -1,7 +1,6 @@
 import { once } from 'node:events';
 import type { Command } from 'commander';
 import { journalPlace } from '../journal/journal-of.js';
-import { placeName, tendPlace } from '../pipeline/journal-place.js';
 import { jsonLine } from '../print/json-line.js';
 import { addPipelineOptions, readSettings } from '../settings/settings.js';
 import { type ExitCode, exitCodes } from '../shell/exit-codes.js';
@@ -42,12 +41,7 @@ async function inspect(
 ): Promise<ExitCode> {
   const place = await journalPlace(options, shell);
   const settings = await readSettings(options, shell);
-  await using reader = await tendPlace(place);
-  const inspected = {
-    ...{ name: placeName(place), reader, tended: reader },
-    ...('path' in place && { path: place.path }),
-  };
-  await using page = await openInspector(inspected, options, settings, shell);
+  await using page = await openInspector({ place }, options, settings, shell);
   if (options.json === true) shell.stdout.lines([jsonLine({ url: page.url })]);
   using _held = holdProcess();
   if (!shell.stop.aborted) await once(shell.stop, 'abort');

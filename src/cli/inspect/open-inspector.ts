@@ -1,8 +1,8 @@
-import type { KeyValues } from '../../extension/index.js';
-import type { Host, Journal, JournalReader } from '../../host/index.js';
+import type { Host, Journal, TendedJournal } from '../../host/index.js';
 import { answerAsOperator, keptQuestions } from '../approvals/approvals.js';
 import { badArguments, CommandError } from '../errors/command-error.js';
 import { ownPackage } from '../installed/own-package.js';
+import { type JournalPlace, placeName, tendPlace } from '../pipeline/journal-place.js';
 import type { PipelineOptions, Settings } from '../settings/settings.js';
 import { exitCodes } from '../shell/exit-codes.js';
 import type { Shell } from '../shell/shell.js';
@@ -16,17 +16,11 @@ export interface InspectorChoice extends PipelineOptions {
   readonly inspectText?: boolean;
 }
 
-/** The journal that the page shows, and its host if that runs here. */
-export interface Inspected {
-  readonly name: string;
-  readonly reader: Pick<JournalReader, 'updates' | 'sends' | 'dispatches' | 'counts'> & {
-    readonly keyValues: KeyValues;
-  };
-  readonly tended: Pick<Journal, 'retry' | 'purge'>;
-  /** Its file; absent if it is in memory. */
-  readonly path?: string | undefined;
-  readonly host?: Host;
-}
+/** The journal that the page shows, or its place, and its host if that runs here. */
+export type Inspected = { readonly host?: Host } & (
+  | { readonly place: JournalPlace }
+  | { readonly journal: Journal }
+);
 
 /** A replay that the page asks for. */
 interface ReplayRequest {
@@ -66,11 +60,23 @@ export async function openInspector(
     'the page is',
     shell.cwd,
   );
+  // beside the journal of a host, as an operator's: the host looks for what others have changed
+  const journal = 'place' in inspected ? await tendPlace(inspected.place) : inspected.journal;
+  const close = async (): Promise<void> => {
+    if ('place' in inspected) await journal.close();
+  };
   try {
-    const opened = await startInspector(sourceOf(inspected, choice, shell), options);
+    const opened = await startInspector(sourceOf(inspected, journal, choice, shell), options);
     shell.stderr.lines([`sluice: inspector at ${opened.url}`]);
-    return opened;
+    return {
+      url: opened.url,
+      [Symbol.asyncDispose]: async () => {
+        await opened[Symbol.asyncDispose]();
+        await close();
+      },
+    };
   } catch (cause) {
+    await close();
     const code = cause instanceof Error && 'code' in cause ? String(cause.code) : 'unknown';
     throw new CommandError(
       'unusable-port',
@@ -83,17 +89,22 @@ export async function openInspector(
 
 /** All that the page reads and does: `InspectorSource` of the package. */
 function sourceOf(
-  { reader, path, host, ...rest }: Inspected,
+  inspected: Inspected,
+  journal: TendedJournal | Journal,
   choice: InspectorChoice,
   shell: Shell,
 ) {
-  const { keyValues } = reader;
+  const { host } = inspected;
+  const place = 'place' in inspected ? inspected.place : undefined;
+  const path = place !== undefined && 'path' in place ? place.path : undefined;
+  const { keyValues } = journal;
   const pipeline = pipelineArgs(choice);
   const linesOf = async (...command: readonly string[]) =>
     (await ownCommand([...command, ...pipeline], shell)).lines;
   return {
-    ...rest,
-    reader,
+    name: place === undefined ? 'this host' : placeName(place),
+    reader: journal,
+    tended: journal,
     ...(host !== undefined && { host }),
     approvals: {
       list: () => keptQuestions(keyValues),

@@ -8,7 +8,7 @@ import {
 import { type ExtensionData, extensionData } from '../../host/internal.js';
 import { definedFields } from '../../kernel/index.js';
 import type { Settings } from '../settings/settings.js';
-import { openPlace, placeName, placeOf } from './journal-place.js';
+import { type JournalPlace, openPlace, placeOf } from './journal-place.js';
 
 /**
  * The journal of a host, to which the way of its messages is written. It is disposed after the host, and after the extensions,
@@ -19,12 +19,7 @@ export interface Kept extends AsyncDisposable {
   /** The stores and folders of the extensions, which are set up before there is a host. */
   readonly extensionData: ExtensionData;
   /** The same for the inspector. */
-  readonly inspected: {
-    readonly name: string;
-    readonly reader: Journal;
-    readonly tended: Journal;
-    readonly path?: string;
-  };
+  readonly inspected: { readonly place: JournalPlace } | { readonly journal: Journal };
 }
 
 /** Facts that a host without a file keeps for its inspector. */
@@ -57,7 +52,7 @@ export async function openKept(
     return {
       hostOptions: { journal },
       extensionData: data,
-      inspected: { name: 'this host', reader: journal, tended: journal },
+      inspected: { journal },
       [Symbol.asyncDispose]: async () => data[Symbol.dispose](),
     };
   }
@@ -68,10 +63,7 @@ export async function openKept(
   const data = extensionData(journal, { stateDir });
   return {
     extensionData: data,
-    inspected: {
-      ...{ name: placeName(place), reader: journal, tended: journal },
-      ...definedFields({ path }),
-    },
+    inspected: { place },
     hostOptions: {
       journal,
       closesJournal: false,

@@ -7,7 +7,7 @@ export default mergeConfig(base, {
   root: fileURLToPath(new URL('../../../../', import.meta.url)),
   test: {
     include: ['extensions/inspector/test/browser/**/*.browser.ts'],
-    maxWorkers: 2,
+    fileParallelism: false, // a browser wants a processor of its own
     expect: { poll: { timeout: 30_000 } },
   },
 });
