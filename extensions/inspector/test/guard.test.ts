@@ -15,7 +15,7 @@ describe('the inspector', () => {
     const { status, body } = await ask(inspector, '/api/about', { headers: knowing(inspector) });
     expect([status, JSON.parse(body)]).toEqual([
       200,
-      { name: 'a test', write: false, text: false, live: false },
+      { name: 'a test', write: false, text: false, live: false, replays: false, dead: 0 },
     ]);
   });
 

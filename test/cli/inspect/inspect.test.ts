@@ -25,7 +25,12 @@ describe('sluice inspect', () => {
   it('serves the page on a journal until it is stopped', async () => {
     const path = await journalFile();
     const cli = new CliProcess(['inspect', '--journal', path, '--no-config'], { cwd: root });
-    expect(await aboutOf(cli)).toEqual({ name: path, write: false, text: false, live: false });
+    expect(await aboutOf(cli)).toMatchObject({
+      name: path,
+      write: false,
+      live: false,
+      replays: true,
+    });
     cli.child.kill('SIGTERM');
     expect((await cli.ended).code).toBe(0);
   });
@@ -53,9 +58,8 @@ describe('sluice run --inspect', () => {
     const cli = new CliProcess(['run', '--no-config', '--inspect', '--inspect-write'], {
       cwd: root,
     });
-    expect(await aboutOf(cli)).toEqual({
-      ...{ name: 'this host', write: true, text: false, live: true },
-    });
+    const about = { name: 'this host', write: true, text: false, live: true, replays: false };
+    expect(await aboutOf(cli)).toMatchObject(about);
     cli.child.stdin.end('hello\n');
     expect((await cli.ended).code).toBe(0);
   });
