@@ -1,6 +1,6 @@
 import { authorOf } from '../../outcome/entry.js';
-import { definedFields } from '../../value/defined-fields.js';
 import type { Author } from '../../outcome/outcome.js';
+import { definedFields } from '../../value/defined-fields.js';
 import type { Services } from '../services/services.js';
 import type { RunWait } from './run.js';
 
