@@ -6,47 +6,53 @@ import type { Trail } from './trail.js';
 type DeltaPayload = PayloadOf<'agent.output.delta'>;
 
 /** Dispatches `agent.output.delta` while output grows, without an await. */
-export function outputDeltas(trail: Trail, run: RunFields, clock: Clock) {
-  let messageIndex = -1;
-  let grown = { text: '', thinking: '' };
-  let sinceMs = { text: 0, thinking: 0 };
+export class OutputDeltas {
+  readonly #trail: Trail;
+  readonly #run: RunFields;
+  readonly #clock: Clock;
+  #messageIndex = -1;
+  #grown = { text: '', thinking: '' };
+  #sinceMs = { text: 0, thinking: 0 };
 
-  function grow(kind: 'text' | 'thinking', delta: string): void {
-    grown[kind] += delta;
-    const nowMs = clock.now();
-    sinceMs[kind] ||= nowMs;
+  constructor(trail: Trail, run: RunFields, clock: Clock) {
+    this.#trail = trail;
+    this.#run = run;
+    this.#clock = clock;
+  }
+
+  /** A message begins: its texts grow from nothing. */
+  openMessage(): void {
+    this.#messageIndex++;
+    this.#grown = { text: '', thinking: '' };
+    this.#sinceMs = { text: 0, thinking: 0 };
+  }
+
+  message(event: AssistantMessageEvent): void {
+    if (event.type === 'text_delta') this.#grow('text', event.delta);
+    else if (event.type === 'thinking_delta') this.#grow('thinking', event.delta);
+  }
+
+  toolProgress(event: ToolExecutionUpdate): void {
+    const { toolName, toolCallId, partialResult } = event;
+    this.#emit({ kind: 'tool-progress', toolName, toolCallId, partialResult, ...this.#run });
+  }
+
+  #grow(kind: 'text' | 'thinking', delta: string): void {
+    this.#grown[kind] += delta;
+    const nowMs = this.#clock.now();
+    this.#sinceMs[kind] ||= nowMs;
     // The run comes last: V8 adds fields to a spread object one by one, at some microseconds together.
-    emit({
+    this.#emit({
       kind,
-      text: grown[kind],
+      text: this.#grown[kind],
       delta,
-      messageIndex: Math.max(0, messageIndex),
-      elapsedMs: Math.max(0, nowMs - sinceMs[kind]),
-      ...run,
+      messageIndex: Math.max(0, this.#messageIndex),
+      elapsedMs: Math.max(0, nowMs - this.#sinceMs[kind]),
+      ...this.#run,
     });
   }
 
-  function emit(payload: DeltaPayload): void {
-    trail.dispatchSync('agent.output.delta', payload);
+  #emit(payload: DeltaPayload): void {
+    this.#trail.dispatchSync('agent.output.delta', payload);
   }
-
-  return {
-    /** A message begins: its texts grow from nothing. */
-    openMessage(): void {
-      messageIndex++;
-      grown = { text: '', thinking: '' };
-      sinceMs = { text: 0, thinking: 0 };
-    },
-    message(event: AssistantMessageEvent): void {
-      if (event.type === 'text_delta') grow('text', event.delta);
-      else if (event.type === 'thinking_delta') grow('thinking', event.delta);
-    },
-    toolProgress(event: ToolExecutionUpdate): void {
-      const { toolName, toolCallId, partialResult } = event;
-      emit({ kind: 'tool-progress', toolName, toolCallId, partialResult, ...run });
-    },
-  };
 }
-
-/** The parts of `outputDeltas` that others use. */
-export type OutputDeltas = ReturnType<typeof outputDeltas>;

@@ -15,7 +15,7 @@ import {
 import type { Approvals } from './approvals.js';
 import { type Compactions, compactions } from './compactions.js';
 import { driveRun } from './driven-runs.js';
-import { type OutputDeltas, outputDeltas } from './output-deltas.js';
+import { OutputDeltas } from './output-deltas.js';
 import {
   answeredBy,
   dispatchEnd,
@@ -83,7 +83,7 @@ export class RunDispatcher {
     Object.freeze(run); // V8 copies a frozen object faster (docs/performance)
     this.#startedAtMs = clock.now();
     this.#writer = transcriptWriter(trail, session, run.runId);
-    this.#deltas = outputDeltas(trail, run, clock);
+    this.#deltas = new OutputDeltas(trail, run, clock);
     const mayRun = (call: ToolCall, stop: AbortSignal) => this.#subagents.ask(call, stop);
     const asking = { trail, run, clock, approvals };
     const toolGate = () => this.#provider?.toolGate ?? 'enforce';

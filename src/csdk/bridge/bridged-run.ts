@@ -11,7 +11,7 @@ import {
 import type { Frames } from '../frames/arrivals.js';
 import { callbackQueue } from '../frames/callback.js';
 import { type CsdkFrame, textField } from '../frames/frame.js';
-import { type SessionReading, sessionReading } from '../runs/session-reading.js';
+import { SessionReading } from '../runs/session-reading.js';
 import { subagentOf } from '../subagents/subagent-of.js';
 import type { BridgeOptions } from './bridge-options.js';
 
@@ -202,7 +202,7 @@ export function bridgedRun(kernel: Kernel, options: Omit<BridgeOptions, 'permiss
     },
     /** The run's session events, each after the pipeline has had it. Its reader can leave while one is waited for. */
     events(messages: Frames): AsyncGenerator<SessionEvent> {
-      const reading = sessionReading(messages, {
+      const reading = new SessionReading(messages, {
         ...normalize,
         ...{ callbacks, clock, runId },
         ...definedFields({ signal }),

@@ -8,7 +8,7 @@ import {
   knownFrame,
   textField,
 } from '../frames/frame.js';
-import { frameIds } from '../frames/frame-ids.js';
+import { FrameIds } from '../frames/frame-ids.js';
 import { assistantText } from './blocks/assistant-text.js';
 import type { CoderStreamEvent } from './blocks/coder-event.js';
 import { flatRow } from './blocks/flat-message.js';
@@ -29,7 +29,7 @@ import {
 
 /** The state of one run of real frames behind `coderStream`. */
 export function coderRun(now: () => number, goesOn: string | undefined) {
-  const ids = frameIds();
+  const ids = new FrameIds();
   const sink = coderSink(now);
   const thread = mainThread(sink.emit);
   const permissions = permissionsTold(sink.emit);

@@ -1,6 +1,6 @@
 import { systemClock } from '../../kernel/index.js';
 import { leavable } from '../../stream/index.js';
-import { type Arrival, type Arrivals, arrivalsOf } from '../frames/arrivals.js';
+import { type Arrival, Arrivals } from '../frames/arrivals.js';
 import type { CsdkCallback } from '../frames/callback.js';
 import type { CsdkFrame } from '../frames/frame.js';
 import type { CoderStreamEvent } from './blocks/coder-event.js';
@@ -40,7 +40,7 @@ export function coderStream(
   options: CoderStreamOptions = {},
 ): AsyncGenerator<CoderStreamEvent> {
   const { callbacks, signal } = options;
-  const arrivals = arrivalsOf({ messages, callbacks, signal, clock: systemClock });
+  const arrivals = new Arrivals({ messages, callbacks, signal, clock: systemClock });
   return leavable(eventsOf(arrivals, options), arrivals);
 }
 

@@ -1,6 +1,6 @@
-import { isTyped, type KnownFrame, textField } from '../frames/frame.js';
+import { type CsdkStreamEvent, isTyped, type KnownFrame, textField } from '../frames/frame.js';
 import { type ToolAnswer, toolAnswers } from '../frames/tool-answer.js';
-import { messageReader } from '../messages/message-reader.js';
+import { MessageReader } from '../messages/message-reader.js';
 import { assistantText } from './blocks/assistant-text.js';
 import type { CoderBody } from './blocks/coder-event.js';
 import { changesOf } from './blocks/file-change.js';
@@ -19,7 +19,7 @@ export function mainThread(emit: (body: CoderBody) => void) {
   const calls = openCalls();
   const plan = taskPlan();
   const writer = coderMessageWriter(emit, call, answered);
-  const reader = messageReader(writer, closedMessages);
+  const reader = new MessageReader(writer, closedMessages);
 
   /** Tells a call, once. */
   function call(id: string, name: string, args: unknown): void {
@@ -59,7 +59,7 @@ export function mainThread(emit: (body: CoderBody) => void) {
   }
 
   return {
-    streamEvent: reader.event,
+    streamEvent: (event: CsdkStreamEvent): void => reader.event(event),
     /** A complete frame: mostly one block of a message, older ones all of them. */
     assistant({ message }: Pick<AssistantFrame, 'message'>): void {
       reader.complete(message);

@@ -36,160 +36,172 @@ const longestLead = 64;
  * Everything that a run has to deal with, in the order in which it arrives, for one reader (csdk §1.3): frames, one at a
  * time as the reader wants them; callbacks as soon as they come; the signal; a timer.
  */
-export function arrivalsOf({ messages, callbacks, signal, clock }: ArrivalSources) {
-  const calling = callbacks !== undefined && isCallingQueue(callbacks) ? callbacks : undefined;
-  const called = calling === undefined ? callbacks?.[Symbol.asyncIterator]() : undefined;
-  const onAbort = (): void => arrive({ kind: 'aborted' });
-  const queue: Arrival[] = [];
-  let wakeReader: ((arrival: Arrival) => void) | undefined;
-  let stopCallbacks: (() => void) | undefined;
-  let timer: TimerHandle | undefined;
-  let framesState: 'idle' | 'asked' | 'done' = 'idle';
-  let callbacksState: 'idle' | 'asked' | 'done' = 'idle';
+export class Arrivals {
+  readonly #frames: AsyncIterator<CsdkFrame> | Iterator<CsdkFrame>;
+  readonly #callbacks: AsyncIterator<CsdkCallback> | undefined;
+  readonly #queueOfCallbacks: CallingQueue | undefined;
+  readonly #signal: AbortSignal | undefined;
+  readonly #clock: Clock;
+  readonly #onAbort = (): void => this.#arrive({ kind: 'aborted' });
+  readonly #queue: Arrival[] = [];
+  #wake: ((arrival: Arrival) => void) | undefined;
+  #stopCallbacks: (() => void) | undefined;
+  #timer: TimerHandle | undefined;
+  #framesState: 'idle' | 'asked' | 'done' = 'idle';
+  #callbacksState: 'idle' | 'asked' | 'done' = 'idle';
   /** Arrivals since a frame was asked for. */
-  let sinceFrame = 0;
-  let isClosed = false;
-  let isListening = false;
-  const frames =
-    Symbol.asyncIterator in messages
-      ? messages[Symbol.asyncIterator]()
-      : messages[Symbol.iterator]();
+  #sinceFrame = 0;
+  #isClosed = false;
+  #isListening = false;
+
+  constructor({ messages, callbacks, signal, clock }: ArrivalSources) {
+    this.#frames =
+      Symbol.asyncIterator in messages
+        ? messages[Symbol.asyncIterator]()
+        : messages[Symbol.iterator]();
+    if (callbacks !== undefined && isCallingQueue(callbacks)) this.#queueOfCallbacks = callbacks;
+    else this.#callbacks = callbacks?.[Symbol.asyncIterator]();
+    this.#signal = signal;
+    this.#clock = clock;
+  }
+
+  /** The next one: at once where it is there, else as soon as it comes. One call at a time. */
+  next(): Arrival | Promise<Arrival> {
+    if (!this.#isListening) this.#listen();
+    this.#askForCallback();
+    // Callbacks that come without a pause must not keep the frames waiting for ever.
+    const due = ++this.#sinceFrame < longestLead ? undefined : this.#askForFrame();
+    const ready = due ?? this.#queue.shift();
+    if (ready !== undefined) return ready;
+    const now = this.#askForFrame() ?? this.#queue.shift(); // asking may abort, or close, at once
+    if (now !== undefined) return now;
+    return new Promise((resolve) => {
+      this.#wake = resolve;
+    });
+  }
 
   /** Sets the timer anew, or stops it. */
-  function wakeAfter(ms: number | undefined): void {
-    if (timer !== undefined) clock.clearTimeout(timer);
-    timer = ms === undefined ? undefined : clock.setTimeout(() => arrive({ kind: 'timedOut' }), ms);
+  wakeAfter(ms: number | undefined): void {
+    if (this.#timer !== undefined) this.#clock.clearTimeout(this.#timer);
+    this.#timer =
+      ms === undefined
+        ? undefined
+        : this.#clock.setTimeout(() => this.#arrive({ kind: 'timedOut' }), ms);
+  }
+
+  /** Wakes the reader that waits. What it waited for goes to the next one. */
+  interrupt(): void {
+    const wake = this.#wake;
+    this.#wake = undefined;
+    wake?.({ kind: 'left' });
+  }
+
+  /** Wakes the reader for good. */
+  close(): void {
+    this.#isClosed = true;
+    this.#wake?.({ kind: 'closed' });
+  }
+
+  /**
+   * Lets go of both sources, once. A source that is being read cannot be waited for: it may hang in that read.
+   *
+   * @returns what the frames' source threw while it was closed, if anything.
+   */
+  async release(): Promise<{ readonly error: unknown } | undefined> {
+    this.wakeAfter(undefined);
+    this.#signal?.removeEventListener('abort', this.#onAbort);
+    this.#stopCallbacks?.();
+    if (this.#callbacks !== undefined && this.#callbacksState !== 'done') {
+      this.#callbacksState = 'done';
+      letGo(this.#callbacks)?.catch(() => undefined);
+    }
+    const before = this.#framesState;
+    this.#framesState = 'done';
+    if (before === 'done') return undefined;
+    const closing = letGo(this.#frames);
+    if (before === 'asked') {
+      closing?.catch(() => undefined);
+      return undefined;
+    }
+    return closing?.then(
+      () => undefined,
+      (error: unknown) => ({ error }),
+    );
   }
 
   /** From the first read on. A stream without a reader does not listen to the signal. */
-  function listen(): void {
-    isListening = true;
-    stopCallbacks = calling?.[onCallback]((callback) => arrive({ kind: 'callback', callback }));
-    if (signal?.aborted === true) onAbort();
-    else signal?.addEventListener('abort', onAbort, { once: true });
+  #listen(): void {
+    this.#isListening = true;
+    this.#stopCallbacks = this.#queueOfCallbacks?.[onCallback]((callback) =>
+      this.#arrive({ kind: 'callback', callback }),
+    );
+    if (this.#signal?.aborted === true) this.#onAbort();
+    else this.#signal?.addEventListener('abort', this.#onAbort, { once: true });
   }
 
   /** The next frame of a source that has it at once; else it will arrive. */
-  function askForFrame(): Arrival | undefined {
-    sinceFrame = 0;
-    if (isClosed) return { kind: 'closed' };
-    if (framesState === 'done') return { kind: 'ended' };
-    if (framesState === 'asked') return undefined;
+  #askForFrame(): Arrival | undefined {
+    this.#sinceFrame = 0;
+    if (this.#isClosed) return { kind: 'closed' };
+    if (this.#framesState === 'done') return { kind: 'ended' };
+    if (this.#framesState === 'asked') return undefined;
     try {
-      const next = frames.next();
-      if (!isPromise(next)) return frameArrival(next);
-      framesState = 'asked';
+      const next = this.#frames.next();
+      if (!isPromise(next)) return this.#frameArrival(next);
+      this.#framesState = 'asked';
       next.then(
-        (result) => arrive(frameArrival(result)),
-        (error: unknown) => arrive(threw(error)),
+        (result) => this.#arrive(this.#frameArrival(result)),
+        (error: unknown) => this.#arrive(this.#threw(error)),
       );
       return undefined;
     } catch (error) {
-      return threw(error);
+      return this.#threw(error);
     }
   }
 
-  function frameArrival(result: IteratorResult<CsdkFrame>): Arrival {
+  #frameArrival(result: IteratorResult<CsdkFrame>): Arrival {
     if (result.done === true) {
-      framesState = 'done';
+      this.#framesState = 'done';
       return { kind: 'ended' };
     }
-    if (framesState === 'asked') framesState = 'idle';
+    if (this.#framesState === 'asked') this.#framesState = 'idle';
     return { kind: 'frame', frame: result.value };
   }
 
-  function threw(error: unknown): Arrival {
-    framesState = 'done';
+  #threw(error: unknown): Arrival {
+    this.#framesState = 'done';
     return { kind: 'threw', error };
   }
 
-  function askForCallback(): void {
-    if (called === undefined || callbacksState !== 'idle') return;
-    if (queue.length >= readAhead) return;
-    callbacksState = 'asked';
+  #askForCallback(): void {
+    if (this.#callbacks === undefined || this.#callbacksState !== 'idle') return;
+    if (this.#queue.length >= readAhead) return;
+    this.#callbacksState = 'asked';
     const failed = (error: unknown): void => {
-      if (callbacksState === 'done') return;
-      callbacksState = 'done';
-      arrive({ kind: 'callbacksFailed', error });
+      if (this.#callbacksState === 'done') return;
+      this.#callbacksState = 'done';
+      this.#arrive({ kind: 'callbacksFailed', error });
     };
     try {
-      called.next().then((result) => {
-        if (callbacksState === 'done') return;
-        callbacksState = result.done === true ? 'done' : 'idle';
+      this.#callbacks.next().then((result) => {
+        if (this.#callbacksState === 'done') return;
+        this.#callbacksState = result.done === true ? 'done' : 'idle';
         if (result.done === true) return;
-        arrive({ kind: 'callback', callback: result.value });
-        askForCallback();
+        this.#arrive({ kind: 'callback', callback: result.value });
+        this.#askForCallback();
       }, failed);
     } catch (error) {
       failed(error);
     }
   }
 
-  function arrive(arrival: Arrival): void {
-    const wake = wakeReader;
-    wakeReader = undefined;
-    if (wake === undefined) queue.push(arrival);
+  #arrive(arrival: Arrival): void {
+    const wake = this.#wake;
+    this.#wake = undefined;
+    if (wake === undefined) this.#queue.push(arrival);
     else wake(arrival);
   }
-
-  return {
-    /** The next one: at once where it is there, else as soon as it comes. One call at a time. */
-    next(): Arrival | Promise<Arrival> {
-      if (!isListening) listen();
-      askForCallback();
-      // Callbacks that come without a pause must not keep the frames waiting for ever.
-      const due = ++sinceFrame < longestLead ? undefined : askForFrame();
-      const ready = due ?? queue.shift();
-      if (ready !== undefined) return ready;
-      const now = askForFrame() ?? queue.shift(); // asking may abort, or close, at once
-      if (now !== undefined) return now;
-      return new Promise((resolve) => {
-        wakeReader = resolve;
-      });
-    },
-    wakeAfter,
-    /** Wakes the reader that waits. What it waited for goes to the next one. */
-    interrupt(): void {
-      const wake = wakeReader;
-      wakeReader = undefined;
-      wake?.({ kind: 'left' });
-    },
-    /** Wakes the reader for good. */
-    close(): void {
-      isClosed = true;
-      wakeReader?.({ kind: 'closed' });
-    },
-    /**
-     * Lets go of both sources, once. A source that is being read cannot be waited for: it may hang in that read.
-     *
-     * @returns what the frames' source threw while it was closed, if anything.
-     */
-    async release(): Promise<{ readonly error: unknown } | undefined> {
-      wakeAfter(undefined);
-      signal?.removeEventListener('abort', onAbort);
-      stopCallbacks?.();
-      if (called !== undefined && callbacksState !== 'done') {
-        callbacksState = 'done';
-        letGo(called)?.catch(() => undefined);
-      }
-      const before = framesState;
-      framesState = 'done';
-      if (before === 'done') return undefined;
-      const closing = letGo(frames);
-      if (before === 'asked') {
-        closing?.catch(() => undefined);
-        return undefined;
-      }
-      return closing?.then(
-        () => undefined,
-        (error: unknown) => ({ error }),
-      );
-    },
-  };
 }
-
-/** The parts of `arrivalsOf` that others use. */
-export type Arrivals = ReturnType<typeof arrivalsOf>;
 
 function isCallingQueue(callbacks: AsyncIterable<CsdkCallback>): callbacks is CallingQueue {
   return onCallback in callbacks;

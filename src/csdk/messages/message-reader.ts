@@ -55,94 +55,164 @@ export interface MessageWriter {
  * Reads the messages of the main lane from raw events, from complete frames, or from both (csdk §2, §3; C6, C7). One
  * message is open at a time, and none opens twice.
  */
-export function messageReader(writer: MessageWriter, remembered: number) {
-  /** A `message_start` came. Nothing is told: an attempt may be given up before it has content. */
-  let coming: CsdkMessage | undefined;
-  let current: OpenMessage | undefined;
-  /** The raw events belong to a message that is over. */
-  let dropsEvents = false;
+export class MessageReader {
+  readonly #writer: MessageWriter;
   /** The ids of messages that were displaced. */
-  const over = new Recent(remembered);
+  readonly #over: Recent<string, true>;
+  /** A `message_start` came. Nothing is told: an attempt may be given up before it has content. */
+  #announced: CsdkMessage | undefined;
+  #last: OpenMessage | undefined;
+  /** The raw events belong to a message that is over. */
+  #dropsEvents = false;
+
+  /** @param remembered the number of ids of past messages that are kept. */
+  constructor(writer: MessageWriter, remembered: number) {
+    this.#writer = writer;
+    this.#over = new Recent(remembered);
+  }
+
+  /** The message that has not ended. */
+  get open(): OpenMessage | undefined {
+    return this.#last?.isStopped === true ? undefined : this.#last;
+  }
+
+  /** A message is open or announced. */
+  get isOpen(): boolean {
+    return this.open !== undefined || this.#announced !== undefined;
+  }
+
+  /** Reads a raw event of the Messages API. */
+  event(event: CsdkStreamEvent): void {
+    switch (event.type) {
+      case 'message_start':
+        this.#start(messageOf(event.message) ?? unnamed);
+        return;
+      case 'content_block_delta':
+        if (isTyped(event.delta)) this.#delta(blockIndex(event), event.delta);
+        return;
+      case 'content_block_start': {
+        const message = isTyped(event.content_block) ? this.#streaming(true) : undefined;
+        if (message !== undefined && isTyped(event.content_block))
+          this.#blockStart(message, blockIndex(event), event.content_block);
+        return;
+      }
+      case 'content_block_stop': {
+        const message = this.#streaming(false);
+        const block = message?.streamed(blockIndex(event));
+        if (message === undefined || block === undefined || block.closed) return;
+        block.closed = true;
+        this.#writer.blockEnded(message, block);
+        return;
+      }
+      case 'message_delta': {
+        const message = this.#streaming(false);
+        if (isFields(event.delta)) message?.stopsFor(textField(event.delta, 'stop_reason'));
+        if (isFields(event.usage)) message?.uses(event.usage);
+        return;
+      }
+      case 'message_stop':
+        if (this.#streaming(false) !== undefined) this.stop();
+        return;
+      default: // ping, and the events of later versions
+    }
+  }
+
+  /**
+   * Reads a complete message of the model: one block of it, or all.
+   *
+   * @returns the message, unless it is over.
+   */
+  complete(message: CsdkMessage, frame?: CsdkFrame): OpenMessage | undefined {
+    if (this.#over.has(message.id)) {
+      for (const raw of message.content) this.#writer.late(message.id, raw);
+      return undefined;
+    }
+    const open = this.#continued(message, frame);
+    for (const raw of message.content) this.#completeBlock(open, raw);
+    open.stopsFor(message.stopReason);
+    open.uses(message.usage);
+    return open;
+  }
 
   /** Ends the message that is open. */
-  function stop(failure?: Failure): void {
-    const stopping = open();
-    if (stopping === undefined) return;
-    stopping.isStopped = true;
-    writer.stopped(stopping, failure);
+  stop(failure?: Failure): void {
+    const { open } = this;
+    if (open === undefined) return;
+    open.isStopped = true;
+    this.#writer.stopped(open, failure);
   }
 
   /** Something else takes the place of the message. An announced one never was. */
-  function displace(): void {
-    const last = current;
-    coming = undefined;
-    current = undefined;
+  displace(): void {
+    const last = this.#last;
+    this.#announced = undefined;
+    this.#last = undefined;
     if (last === undefined) return;
-    if (last.id !== '') over.set(last.id, true);
-    writer.displaced(last);
+    if (last.id !== '') this.#over.set(last.id, true);
+    this.#writer.displaced(last);
   }
 
   /** A `message_start` for the message that is open says nothing new. One for an old id opens nothing. */
-  function start(message: CsdkMessage): void {
-    const isRepeated = message.id !== '' && current?.id === message.id;
-    dropsEvents = isRepeated ? current?.isStreamed !== true : over.has(message.id);
-    if (isRepeated || dropsEvents) return;
-    displace();
-    coming = message;
+  #start(message: CsdkMessage): void {
+    const isRepeated = message.id !== '' && this.#last?.id === message.id;
+    this.#dropsEvents = isRepeated ? this.#last?.isStreamed !== true : this.#over.has(message.id);
+    if (isRepeated || this.#dropsEvents) return;
+    this.displace();
+    this.#announced = message;
   }
 
   /** The message that raw events belong to. @param mayOpen the event could begin one without a `message_start`. */
-  function streaming(mayOpen: boolean): OpenMessage | undefined {
-    if (dropsEvents) return undefined;
-    if (coming !== undefined) return opened(coming, true);
-    if (current?.isStreamed === true) return open();
-    if (!mayOpen || !writer.takesUnnamed) return undefined;
-    displace();
-    return opened(unnamed, true);
+  #streaming(mayOpen: boolean): OpenMessage | undefined {
+    if (this.#dropsEvents) return undefined;
+    if (this.#announced !== undefined) return this.#opened(this.#announced, true);
+    if (this.#last?.isStreamed === true) return this.open;
+    if (!mayOpen || !this.#writer.takesUnnamed) return undefined;
+    this.displace();
+    return this.#opened(unnamed, true);
   }
 
-  function opened(start: CsdkMessage, isStreamed: boolean, frame?: CsdkFrame): OpenMessage {
-    coming = undefined;
-    current = new OpenMessage(start, isStreamed);
-    writer.opened(current, frame);
-    return current;
+  #opened(start: CsdkMessage, isStreamed: boolean, frame?: CsdkFrame): OpenMessage {
+    this.#announced = undefined;
+    this.#last = new OpenMessage(start, isStreamed);
+    this.#writer.opened(this.#last, frame);
+    return this.#last;
   }
 
   /** The message that a complete frame belongs to, opened now if it is a new one. */
-  function continued(message: CsdkMessage, frame: CsdkFrame | undefined): OpenMessage {
+  #continued(message: CsdkMessage, frame: CsdkFrame | undefined): OpenMessage {
     const { id } = message;
-    const { takesUnnamed } = writer;
-    const announced = coming;
+    const { takesUnnamed } = this.#writer;
+    const announced = this.#announced;
     if (announced?.id === id || (takesUnnamed && announced?.id === ''))
-      return opened({ ...announced, id }, true, frame);
-    const last = current;
+      return this.#opened({ ...announced, id }, true, frame);
+    const last = this.#last;
     const isUnnamed = takesUnnamed && last?.isStreamed === true && last.id === '';
     if (last !== undefined && (isUnnamed || (last.id === id && id !== ''))) {
       last.id = id;
       return last;
     }
-    displace();
-    return opened(message, false, frame);
+    this.displace();
+    return this.#opened(message, false, frame);
   }
 
-  function blockStart(message: OpenMessage, index: number, raw: CsdkBlock): void {
+  #blockStart(message: OpenMessage, index: number, raw: CsdkBlock): void {
     if (message.streamed(index) !== undefined) return;
     const block = message.addStreamed(index, raw);
-    writer.blockOpened(message, block);
+    this.#writer.blockOpened(message, block);
     if (block.kind === 'text' || block.kind === 'thinking')
-      grow(message, block, textField(raw, block.kind) ?? '');
+      this.#grow(message, block, textField(raw, block.kind) ?? '');
   }
 
-  function grow(message: OpenMessage, block: SpeechBlock, piece: string): void {
+  #grow(message: OpenMessage, block: SpeechBlock, piece: string): void {
     if (piece === '') return;
     block.grown.append(piece);
-    writer.grew(message, block, piece);
+    this.#writer.grew(message, block, piece);
   }
 
-  function delta(index: number, delta: CsdkBlock): void {
-    const message = streaming(true);
-    if (delta.type === 'text_delta') piece(message, index, 'text', delta);
-    else if (delta.type === 'thinking_delta') piece(message, index, 'thinking', delta);
+  #delta(index: number, delta: CsdkBlock): void {
+    const message = this.#streaming(true);
+    if (delta.type === 'text_delta') this.#piece(message, index, 'text', delta);
+    else if (delta.type === 'thinking_delta') this.#piece(message, index, 'thinking', delta);
     else if (message === undefined) return;
     else if (delta.type === 'input_json_delta') {
       const block = message.streamed(index);
@@ -156,7 +226,7 @@ export function messageReader(writer: MessageWriter, remembered: number) {
   }
 
   /** A block whose start never came begins now. */
-  function piece(
+  #piece(
     message: OpenMessage | undefined,
     index: number,
     kind: SpeechBlock['kind'],
@@ -164,21 +234,21 @@ export function messageReader(writer: MessageWriter, remembered: number) {
   ): void {
     const piece = textField(delta, kind) ?? '';
     if (message === undefined) {
-      writer.latePiece('', kind, piece);
+      this.#writer.latePiece('', kind, piece);
       return;
     }
-    if (message.streamed(index) === undefined) blockStart(message, index, { type: kind });
+    if (message.streamed(index) === undefined) this.#blockStart(message, index, { type: kind });
     const block = message.streamed(index);
-    if (block?.kind === kind && !block.closed) grow(message, block, piece);
-    else writer.latePiece(message.id, kind, piece);
+    if (block?.kind === kind && !block.closed) this.#grow(message, block, piece);
+    else this.#writer.latePiece(message.id, kind, piece);
   }
 
-  function completeBlock(message: OpenMessage, raw: CsdkBlock): void {
+  #completeBlock(message: OpenMessage, raw: CsdkBlock): void {
     let block = message.confirm(raw);
     if (block === undefined) {
-      if (!writer.isNew(message, raw)) return;
+      if (!this.#writer.isNew(message, raw)) return;
       block = message.addComplete(raw);
-      writer.blockOpened(message, block);
+      this.#writer.blockOpened(message, block);
     }
     if (block.kind === 'call') {
       if (isFields(raw.input)) {
@@ -189,80 +259,9 @@ export function messageReader(writer: MessageWriter, remembered: number) {
       block.whole = textField(raw, block.kind) ?? '';
       block.signature = textField(raw, 'signature') || block.signature;
     } else block.raw = raw;
-    writer.whole(message, block, raw);
+    this.#writer.whole(message, block, raw);
   }
-
-  /** The message that has not ended. */
-  function open(): OpenMessage | undefined {
-    return current?.isStopped === true ? undefined : current;
-  }
-
-  return {
-    /** A message is open or announced. */
-    get isOpen(): boolean {
-      return open() !== undefined || coming !== undefined;
-    },
-    get open() {
-      return open();
-    },
-    /** Reads a raw event of the Messages API. */
-    event(event: CsdkStreamEvent): void {
-      switch (event.type) {
-        case 'message_start':
-          start(messageOf(event.message) ?? unnamed);
-          return;
-        case 'content_block_delta':
-          if (isTyped(event.delta)) delta(blockIndex(event), event.delta);
-          return;
-        case 'content_block_start': {
-          const message = isTyped(event.content_block) ? streaming(true) : undefined;
-          if (message !== undefined && isTyped(event.content_block))
-            blockStart(message, blockIndex(event), event.content_block);
-          return;
-        }
-        case 'content_block_stop': {
-          const message = streaming(false);
-          const block = message?.streamed(blockIndex(event));
-          if (message === undefined || block === undefined || block.closed) return;
-          block.closed = true;
-          writer.blockEnded(message, block);
-          return;
-        }
-        case 'message_delta': {
-          const message = streaming(false);
-          if (isFields(event.delta)) message?.stopsFor(textField(event.delta, 'stop_reason'));
-          if (isFields(event.usage)) message?.uses(event.usage);
-          return;
-        }
-        case 'message_stop':
-          if (streaming(false) !== undefined) stop();
-          return;
-        default: // ping, and the events of later versions
-      }
-    },
-    /**
-     * Reads a complete message of the model: one block of it, or all.
-     *
-     * @returns the message, unless it is over.
-     */
-    complete(message: CsdkMessage, frame?: CsdkFrame): OpenMessage | undefined {
-      if (over.has(message.id)) {
-        for (const raw of message.content) writer.late(message.id, raw);
-        return undefined;
-      }
-      const open = continued(message, frame);
-      for (const raw of message.content) completeBlock(open, raw);
-      open.stopsFor(message.stopReason);
-      open.uses(message.usage);
-      return open;
-    },
-    stop,
-    displace,
-  };
 }
-
-/** The parts of `messageReader` that others use. */
-export type MessageReader = ReturnType<typeof messageReader>;
 
 const unnamed: CsdkMessage = {
   id: '',

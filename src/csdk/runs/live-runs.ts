@@ -1,6 +1,6 @@
 import { systemClock } from '../../kernel/index.js';
 import { leavable } from '../../stream/index.js';
-import { type Arrival, type Arrivals, arrivalsOf, type Frames } from '../frames/arrivals.js';
+import { type Arrival, Arrivals, type Frames } from '../frames/arrivals.js';
 import { type CsdkFrame, isFields } from '../frames/frame.js';
 import { endOfResult } from '../session/run-end.js';
 import { type RunsEnd, runEnds, speaks } from './run-ends.js';
@@ -54,7 +54,7 @@ export function watchedRuns(
   onOver: () => void,
 ): AsyncGenerator<AsyncIterableIterator<CsdkFrame>> {
   const { signal } = options;
-  const arrivals = arrivalsOf({ messages: frames, clock: systemClock });
+  const arrivals = new Arrivals({ messages: frames, clock: systemClock });
   const closeSource = async (): Promise<void> => {
     arrivals.close();
     const failed = await arrivals.release();

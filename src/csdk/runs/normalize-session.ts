@@ -1,7 +1,7 @@
 import { leavable, type SessionEvent } from '../../stream/index.js';
 import type { CsdkFrame } from '../frames/frame.js';
 import type { NormalizeOptions } from '../session/normalize-options.js';
-import { type SessionReading, sessionReading } from './session-reading.js';
+import { SessionReading } from './session-reading.js';
 
 /**
  * Turns the frames of one CSDK run into session events: text and thinking, complete messages, tool calls with
@@ -20,7 +20,7 @@ export function normalizeSession(
   messages: AsyncIterable<CsdkFrame> | Iterable<CsdkFrame>,
   options: NormalizeOptions = {},
 ): AsyncGenerator<SessionEvent> {
-  const reading = sessionReading(messages, options);
+  const reading = new SessionReading(messages, options);
   return leavable(eventsOf(reading), reading);
 }
 

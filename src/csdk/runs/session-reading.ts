@@ -1,13 +1,13 @@
 import { systemClock } from '../../kernel/index.js';
 import type { SessionEvent, SubagentFact } from '../../stream/index.js';
 import { traceEvent } from '../../stream/internal.js';
-import { type Arrival, arrivalsOf, type Frames } from '../frames/arrivals.js';
+import { type Arrival, Arrivals, type Frames } from '../frames/arrivals.js';
 import { type CsdkFrame, isFields, textField } from '../frames/frame.js';
 import { refuse } from '../ordering/check-ordering.js';
 import { orderingChecker } from '../ordering/ordering-checker.js';
 import type { NormalizeOptions } from '../session/normalize-options.js';
 import { diagnosticTeller } from '../session/session-diagnostic.js';
-import { sessionNormalizer } from '../session/session-normalizer.js';
+import { SessionNormalizer } from '../session/session-normalizer.js';
 import { factsOfCallback, factsOfFrame } from '../subagents/subagent-facts.js';
 
 /** The default time that `end: 'idle'` waits for another turn. */
@@ -23,100 +23,139 @@ export interface ReadingOptions extends NormalizeOptions {
  * Reads one run, one event at a time. An event that needs no wait comes without a promise, so that a reader pays for
  * the waits of its source and for nothing else.
  */
-export function sessionReading(messages: Frames, options: ReadingOptions) {
-  const events: SessionEvent[] = [];
-  let told = 0;
+export class SessionReading {
+  readonly #options: ReadingOptions;
+  readonly #arrivals: Arrivals;
+  readonly #tell: ReturnType<typeof diagnosticTeller>;
+  readonly #session: SessionNormalizer;
+  readonly #checker: ReturnType<typeof orderingChecker> | undefined;
+  #events: SessionEvent[] = [];
+  #told = 0;
   /** Facts about subagents that are told when the events before them were taken. */
-  const facts: SubagentFact[] = [];
-  let waited = 0;
-  const { callbacks, signal, clock = systemClock, onFrame, onSubagent, logger } = options;
-  const { runId, sessionId, idleTimeoutMs = defaultIdleTimeoutMs } = options;
-  const arrivals = arrivalsOf({ messages, callbacks, signal, clock });
-  const tell = diagnosticTeller(options.onDiagnostic);
-  const checker = options.check === true ? orderingChecker() : undefined;
-  let known = sessionId;
-  const run = sessionNormalizer(
-    options,
-    (event) => events.push(event),
-    tell,
-    (fact) => (events.length === 0 ? onSubagent?.(fact) : facts.push(fact)),
-  );
+  #facts: SubagentFact[] = [];
+  #sessionId: string | undefined;
+  #wait = 0;
+
+  constructor(messages: Frames, options: ReadingOptions) {
+    const { callbacks, signal, clock = systemClock, onSubagent } = options;
+    this.#options = options;
+    this.#arrivals = new Arrivals({ messages, callbacks, signal, clock });
+    this.#tell = diagnosticTeller(options.onDiagnostic);
+    this.#checker = options.check === true ? orderingChecker() : undefined;
+    this.#sessionId = options.sessionId;
+    this.#session = new SessionNormalizer(
+      options,
+      (event) => this.#events.push(event),
+      this.#tell,
+      (fact) => (this.#events.length === 0 ? onSubagent?.(fact) : this.#facts.push(fact)),
+    );
+  }
+
+  /**
+   * The next event, or nothing at the end. One call at a time.
+   *
+   * @throws `session-out-of-order` if `check` is on and the event breaks the order.
+   */
+  next(): SessionEvent | undefined | Promise<SessionEvent | undefined> {
+    for (;;) {
+      const event = this.#ready();
+      if (event !== undefined) return event;
+      const arrival = this.#arrival();
+      if (arrival instanceof Promise) return this.#nextAfter(arrival);
+      if (arrival === undefined || !this.#take(arrival)) return undefined;
+    }
+  }
 
   /** The next event behind an arrival. One promise is held, however many arrivals become no event. */
-  async function nextAfter(first: Promise<Arrival>): Promise<SessionEvent | undefined> {
+  async #nextAfter(first: Promise<Arrival>): Promise<SessionEvent | undefined> {
     let next: Arrival | Promise<Arrival> | undefined = first;
     for (;;) {
       const arrival: Arrival | undefined = next instanceof Promise ? await next : next;
-      if (arrival === undefined || !take(arrival)) return undefined;
-      const event = ready();
+      if (arrival === undefined || !this.#take(arrival)) return undefined;
+      const event = this.#ready();
       if (event !== undefined) return event;
-      next = arriving();
+      next = this.#arrival();
     }
   }
 
   /** The next event of the arrivals that were taken. */
-  function ready(): SessionEvent | undefined {
-    const event = events[told];
+  #ready(): SessionEvent | undefined {
+    const event = this.#events[this.#told];
     if (event !== undefined) {
-      told++;
-      watch(event);
+      this.#told++;
+      this.#watch(event);
       return event;
     }
-    events.length = 0;
-    told = 0;
+    this.#events.length = 0;
+    this.#told = 0;
     return undefined;
   }
 
   /** The next arrival, or nothing if the run has ended. All events before it were taken. */
-  function arriving(): Arrival | Promise<Arrival> | undefined {
-    if (run.ended) {
-      if (checker !== undefined) refuse(checker.finish());
+  #arrival(): Arrival | Promise<Arrival> | undefined {
+    if (this.#session.ended) {
+      if (this.#checker !== undefined) refuse(this.#checker.finish());
       return undefined;
     }
-    eventsTaken();
-    return arrivals.next();
+    this.#eventsTaken();
+    return this.#arrivals.next();
   }
 
-  function watch(event: SessionEvent): void {
-    if (logger !== undefined) traceEvent(logger, { runId, sessionId: known }, event);
-    if (checker !== undefined) refuse(checker.take(event));
+  /** Wakes the reader that waits: the run is over for it. */
+  close(): void {
+    this.#arrivals.close();
   }
 
-  function eventsTaken(): void {
-    if (facts.length > 0) for (const fact of facts.splice(0)) onSubagent?.(fact);
-    const { wait } = run;
-    if (wait === waited) return;
-    waited = wait;
-    arrivals.wakeAfter(wait === 0 ? undefined : idleTimeoutMs);
+  /** Lets go of both sources, once. */
+  async release(): Promise<void> {
+    const failed = await this.#arrivals.release();
+    if (failed !== undefined) this.#tell({ kind: 'source_failed', error: failed.error });
+  }
+
+  #watch(event: SessionEvent): void {
+    const { logger, runId } = this.#options;
+    if (logger !== undefined) traceEvent(logger, { runId, sessionId: this.#sessionId }, event);
+    if (this.#checker !== undefined) refuse(this.#checker.take(event));
+  }
+
+  #eventsTaken(): void {
+    const { onSubagent, idleTimeoutMs = defaultIdleTimeoutMs } = this.#options;
+    if (this.#facts.length > 0) for (const fact of this.#facts.splice(0)) onSubagent?.(fact);
+    const { wait } = this.#session;
+    if (wait === this.#wait) return;
+    this.#wait = wait;
+    this.#arrivals.wakeAfter(wait === 0 ? undefined : idleTimeoutMs);
   }
 
   /** Reads an arrival. @returns false if the reader has left. */
-  function take(arrival: Arrival): boolean {
+  #take(arrival: Arrival): boolean {
+    const { onSubagent, signal } = this.#options;
+    const session = this.#session;
     switch (arrival.kind) {
       case 'frame':
-        if (isFields(arrival.frame)) see(arrival.frame);
-        run.take(arrival.frame);
+        if (isFields(arrival.frame)) this.#see(arrival.frame);
+        session.take(arrival.frame);
         return true;
       case 'callback':
         if (onSubagent !== undefined)
           for (const fact of factsOfCallback(arrival.callback)) onSubagent(fact);
-        run.callback(arrival.callback);
+        session.callback(arrival.callback);
         return true;
       case 'ended':
-        run.sourceEnded();
+        session.sourceEnded();
         return true;
       case 'threw': // the SDK's AbortError is called "Error": the signal tells
-        if (signal?.aborted === true || isAbortError(arrival.error)) run.abort();
-        else run.sourceThrew(arrival.error);
+        if (signal?.aborted === true || isAbortError(arrival.error)) session.abort();
+        else session.sourceThrew(arrival.error);
         return true;
       case 'callbacksFailed':
-        tell({ kind: 'callbacks_failed', error: arrival.error });
+        this.#tell({ kind: 'callbacks_failed', error: arrival.error });
         return true;
       case 'aborted':
-        run.abort();
+        session.abort();
         return true;
       case 'timedOut':
-        run.idleTimedOut();
+        session.idleTimedOut();
         return true;
       case 'left':
       case 'closed':
@@ -125,39 +164,14 @@ export function sessionReading(messages: Frames, options: ReadingOptions) {
   }
 
   /** The facts of subagents are told before the events that the frame becomes. */
-  function see(frame: CsdkFrame): void {
+  #see(frame: CsdkFrame): void {
+    const { onFrame, onSubagent, logger, sessionId } = this.#options;
     onFrame?.(frame);
-    if (logger !== undefined) known = sessionId ?? textField(frame, 'session_id') ?? known;
+    if (logger !== undefined)
+      this.#sessionId = sessionId ?? textField(frame, 'session_id') ?? this.#sessionId;
     if (onSubagent !== undefined) for (const fact of factsOfFrame(frame)) onSubagent(fact);
   }
-
-  return {
-    /**
-     * The next event, or nothing at the end. One call at a time.
-     *
-     * @throws `session-out-of-order` if `check` is on and the event breaks the order.
-     */
-    next(): SessionEvent | undefined | Promise<SessionEvent | undefined> {
-      for (;;) {
-        const event = ready();
-        if (event !== undefined) return event;
-        const arrival = arriving();
-        if (arrival instanceof Promise) return nextAfter(arrival);
-        if (arrival === undefined || !take(arrival)) return undefined;
-      }
-    },
-    /** Wakes the reader that waits: the run is over for it. */
-    close: arrivals.close,
-    /** Lets go of both sources, once. */
-    async release(): Promise<void> {
-      const failed = await arrivals.release();
-      if (failed !== undefined) tell({ kind: 'source_failed', error: failed.error });
-    },
-  };
 }
-
-/** The parts of `sessionReading` that others use. */
-export type SessionReading = ReturnType<typeof sessionReading>;
 
 function isAbortError(error: unknown): boolean {
   return error instanceof Error && error.name === 'AbortError';

@@ -17,7 +17,7 @@ import {
   openBlock,
   type SpeechBlock,
 } from '../messages/block.js';
-import type { Failure } from '../messages/message-reader.js';
+import type { Failure, MessageWriter } from '../messages/message-reader.js';
 import type { OpenMessage } from '../messages/open-message.js';
 import { finalContent, liveContent } from './block-content.js';
 import { providerErrorOf } from './provider-error.js';
@@ -47,89 +47,138 @@ const stopReasons: ReadonlyMap<string, StopReason> = new Map([
 ]);
 
 /** Writes the session events of the main lane's messages: each text is emitted once (csdk §3). */
-export function sessionMessageWriter(sink: MessageSink) {
+export class SessionMessageWriter implements MessageWriter {
+  readonly takesUnnamed = false;
   /** The messages that have ended. */
-  const messages: AssistantMessage[] = [];
-  /** The content of the message so far. */
-  let written: AssistantContent[] = [];
-  /** The place of each block in the content. */
-  let slots = new Map<OpenBlock, number>();
+  readonly messages: AssistantMessage[] = [];
+  readonly #sink: MessageSink;
   /** Live: it grows, and every event of the message refers to it. */
-  let current: { -readonly [K in keyof AssistantMessage]: AssistantMessage[K] } = {
-    role: 'assistant',
-    content: written,
-  };
+  #message: { -readonly [K in keyof AssistantMessage]: AssistantMessage[K] };
+  /** The content of the message so far. */
+  #content: AssistantContent[] = [];
+  /** The place of each block in the content. */
+  #slots = new Map<OpenBlock, number>();
 
-  function grew(_message: OpenMessage, block: SpeechBlock, delta: string): void {
+  constructor(sink: MessageSink) {
+    this.#sink = sink;
+    this.#message = { role: 'assistant', content: this.#content };
+  }
+
+  /** The failure that the last message told; nothing if it ended well. */
+  get lastError(): string | undefined {
+    const last = this.messages.at(-1);
+    if (last?.stopReason !== 'error') return undefined;
+    return last.errorMessage ?? textOf(last);
+  }
+
+  opened({ model }: OpenMessage, frame: CsdkFrame | undefined): void {
+    this.#content = [];
+    this.#slots = new Map();
+    this.#message = { role: 'assistant', content: this.#content, provider: 'anthropic' };
+    if (model !== undefined) this.#message.model = model;
+    const providerError = frame && providerErrorOf(frame);
+    if (providerError !== undefined) this.#message.providerError = providerError;
+    this.#sink.emit({ type: 'message_start', message: this.#message });
+  }
+
+  blockOpened(_message: OpenMessage, block: OpenBlock): void {
+    const content = liveContent(block);
+    if (content !== undefined) this.#slots.set(block, this.#content.push(content) - 1);
+    if (block.kind === 'compaction') this.#sink.compaction('start');
+    if (block.kind === 'text' && block.isStreamed) this.#begin(block);
+  }
+
+  grew(_message: OpenMessage, block: SpeechBlock, delta: string): void {
     const isFirst = block.grown.length === delta.length;
-    if (isFirst && !(block.kind === 'text' && block.isStreamed)) begin(block);
-    update({
+    if (isFirst && !(block.kind === 'text' && block.isStreamed)) this.#begin(block);
+    this.#update({
       type: block.kind === 'text' ? 'text_delta' : 'thinking_delta',
       contentIndex: block.contentIndex,
       delta,
-      partial: current,
+      partial: this.#message,
     });
   }
 
-  function blockEnded(_message: OpenMessage, block: OpenBlock): void {
-    settle(block);
-    if (block.kind === 'text' || block.kind === 'thinking') endSpeech(block);
+  blockEnded(_message: OpenMessage, block: OpenBlock): void {
+    this.#settle(block);
+    if (block.kind === 'text' || block.kind === 'thinking') this.#endSpeech(block);
     else if (block.kind === 'call')
-      sink.call(block.id, { name: block.name, args: argumentsOf(block) ?? {} }, false);
-    else if (block.kind === 'serverResult') sink.answer(toolAnswer(block.raw));
-    else if (block.kind === 'compaction') sink.compaction('end');
+      this.#sink.call(block.id, { name: block.name, args: argumentsOf(block) ?? {} }, false);
+    else if (block.kind === 'serverResult') this.#sink.answer(toolAnswer(block.raw));
+    else if (block.kind === 'compaction') this.#sink.compaction('end');
   }
 
-  function stopped(message: OpenMessage, failure?: Failure): void {
+  /** In a message that streams, text that matches no streamed block is a repetition. */
+  isNew(message: OpenMessage, raw: CsdkBlock): boolean {
+    const kind = blockKind(raw);
+    const isRepeated =
+      isSpeech(kind) && message.blocks.some((block) => block.isStreamed && block.kind === kind);
+    if (message.isStopped || isRepeated) this.late(message.id, raw);
+    return !message.isStopped && !isRepeated;
+  }
+
+  whole(message: OpenMessage, block: OpenBlock, raw: CsdkBlock): void {
+    if (message.isStopped) {
+      this.late(message.id, raw);
+      return;
+    }
+    if (block.kind === 'text' || block.kind === 'thinking') this.#reconcile(message, block);
+    if (block.closed) this.#settle(block);
+    else this.#end(message, block);
+  }
+
+  stopped(message: OpenMessage, failure?: Failure): void {
     // A call that was cut off is not announced: it will not run.
     for (const block of message.blocks)
-      if (block.closed) settle(block);
-      else if (block.kind !== 'call' || failure?.reason !== 'aborted') end(message, block);
-    const ended = current;
-    const hasCalls = written.some(({ type }) => type === 'toolCall');
+      if (block.closed) this.#settle(block);
+      else if (block.kind !== 'call' || failure?.reason !== 'aborted') this.#end(message, block);
+    const ended = this.#message;
+    const hasCalls = this.#content.some(({ type }) => type === 'toolCall');
     const told = message.stopReason ?? (hasCalls ? 'tool_use' : 'end_turn');
     ended.stopReason = failure?.reason ?? stopReasons.get(told) ?? 'stop';
     const usage = sessionUsage(message.usage);
     if (usage !== undefined && usage.totalTokens > 0) ended.usage = usage;
     if (failure?.code !== undefined) ended.errorMessage = textOf(ended) || failure.code;
-    sink.emit({ type: 'message_end', message: ended });
-    messages.push(ended);
-    sink.messageEnded();
+    this.#sink.emit({ type: 'message_end', message: ended });
+    this.messages.push(ended);
+    this.#sink.messageEnded();
   }
 
-  function latePiece(
-    messageId: string,
-    block: SpeechBlock['kind'],
-    { length: chars }: string,
-  ): void {
-    if (chars > 0) sink.tell({ kind: 'late_text', messageId, block, chars });
+  /** A message that streams was cut off. One that is assembled is whole. */
+  displaced(message: OpenMessage): void {
+    if (!message.isStopped)
+      this.stopped(message, message.isStreamed ? { reason: 'aborted' } : undefined);
+  }
+
+  latePiece(messageId: string, block: SpeechBlock['kind'], { length: chars }: string): void {
+    if (chars > 0) this.#sink.tell({ kind: 'late_text', messageId, block, chars });
   }
 
   /** The text of a late block was shown. Its call may be new. */
-  function late(messageId: string, raw: CsdkBlock): void {
+  late(messageId: string, raw: CsdkBlock): void {
     const block = openBlock(raw, 0, false);
     if (block.kind === 'call')
-      sink.call(block.id, { name: textField(raw, 'name'), args: block.input }, true);
-    else if (block.kind === 'serverResult') sink.answer(toolAnswer(raw));
+      this.#sink.call(block.id, { name: textField(raw, 'name'), args: block.input }, true);
+    else if (block.kind === 'serverResult') this.#sink.answer(toolAnswer(raw));
     else if (block.kind === 'text' || block.kind === 'thinking')
-      latePiece(messageId, block.kind, textField(raw, block.kind) ?? '');
+      this.latePiece(messageId, block.kind, textField(raw, block.kind) ?? '');
   }
 
-  function end(message: OpenMessage, block: OpenBlock): void {
+  #end(message: OpenMessage, block: OpenBlock): void {
     block.closed = true;
-    blockEnded(message, block);
+    this.blockEnded(message, block);
   }
 
   /** The missing text comes as a delta. Nothing that was shown is taken back (csdk §3.6). */
-  function reconcile(message: OpenMessage, block: SpeechBlock): void {
+  #reconcile(message: OpenMessage, block: SpeechBlock): void {
     const streamed = block.grown.read();
     const whole = block.whole ?? '';
     if (!block.closed && whole.startsWith(streamed)) {
       const delta = whole.slice(streamed.length);
       block.grown.append(delta);
-      if (delta !== '') grew(message, block, delta);
+      if (delta !== '') this.grew(message, block, delta);
     } else if (whole !== streamed)
-      sink.tell({
+      this.#sink.tell({
         kind: 'diverging_text',
         messageId: message.id,
         contentIndex: block.contentIndex,
@@ -139,84 +188,31 @@ export function sessionMessageWriter(sink: MessageSink) {
   }
 
   /** Puts the content of a block into the message as plain data. */
-  function settle(block: OpenBlock): void {
-    const slot = slots.get(block);
+  #settle(block: OpenBlock): void {
+    const slot = this.#slots.get(block);
     const content = finalContent(block);
-    if (slot !== undefined && content !== undefined) written[slot] = content;
+    if (slot !== undefined && content !== undefined) this.#content[slot] = content;
   }
 
-  function begin(block: SpeechBlock): void {
-    update({
+  #begin(block: SpeechBlock): void {
+    this.#update({
       type: block.kind === 'text' ? 'text_start' : 'thinking_start',
       contentIndex: block.contentIndex,
-      partial: current,
+      partial: this.#message,
     });
   }
 
-  function endSpeech(block: SpeechBlock): void {
+  #endSpeech(block: SpeechBlock): void {
     if (block.grown.length === 0 && !(block.kind === 'text' && block.isStreamed)) return;
-    update({
+    this.#update({
       type: block.kind === 'text' ? 'text_end' : 'thinking_end',
       contentIndex: block.contentIndex,
       content: block.grown.read(),
-      partial: current,
+      partial: this.#message,
     });
   }
 
-  function update(assistantMessageEvent: AssistantMessageEvent): void {
-    sink.emit({ type: 'message_update', message: current, assistantMessageEvent });
+  #update(assistantMessageEvent: AssistantMessageEvent): void {
+    this.#sink.emit({ type: 'message_update', message: this.#message, assistantMessageEvent });
   }
-
-  return {
-    messages,
-    takesUnnamed: false,
-    /** The failure that the last message told; nothing if it ended well. */
-    get lastError(): string | undefined {
-      const last = messages.at(-1);
-      if (last?.stopReason !== 'error') return undefined;
-      return last.errorMessage ?? textOf(last);
-    },
-    opened({ model }: OpenMessage, frame: CsdkFrame | undefined): void {
-      written = [];
-      slots = new Map();
-      current = { role: 'assistant', content: written, provider: 'anthropic' };
-      if (model !== undefined) current.model = model;
-      const providerError = frame && providerErrorOf(frame);
-      if (providerError !== undefined) current.providerError = providerError;
-      sink.emit({ type: 'message_start', message: current });
-    },
-    blockOpened(_message: OpenMessage, block: OpenBlock): void {
-      const content = liveContent(block);
-      if (content !== undefined) slots.set(block, written.push(content) - 1);
-      if (block.kind === 'compaction') sink.compaction('start');
-      if (block.kind === 'text' && block.isStreamed) begin(block);
-    },
-    grew,
-    blockEnded,
-    /** In a message that streams, text that matches no streamed block is a repetition. */
-    isNew(message: OpenMessage, raw: CsdkBlock): boolean {
-      const kind = blockKind(raw);
-      const isRepeated =
-        isSpeech(kind) && message.blocks.some((block) => block.isStreamed && block.kind === kind);
-      if (message.isStopped || isRepeated) late(message.id, raw);
-      return !message.isStopped && !isRepeated;
-    },
-    whole(message: OpenMessage, block: OpenBlock, raw: CsdkBlock): void {
-      if (message.isStopped) {
-        late(message.id, raw);
-        return;
-      }
-      if (block.kind === 'text' || block.kind === 'thinking') reconcile(message, block);
-      if (block.closed) settle(block);
-      else end(message, block);
-    },
-    stopped,
-    /** A message that streams was cut off. One that is assembled is whole. */
-    displaced(message: OpenMessage): void {
-      if (!message.isStopped)
-        stopped(message, message.isStreamed ? { reason: 'aborted' } : undefined);
-    },
-    latePiece,
-    late,
-  };
 }

@@ -5,7 +5,7 @@ import {
   normalizeSession,
   type SessionDiagnostic,
 } from '../../../src/csdk/index.js';
-import { sessionNormalizer } from '../../../src/csdk/session/session-normalizer.js';
+import { SessionNormalizer } from '../../../src/csdk/session/session-normalizer.js';
 import type { SessionEvent } from '../../../src/stream/index.js';
 import { csdkScript, type ScriptStep } from '../../support/csdk-script.js';
 import { settleAll } from '../../support/faults-clock.js';
@@ -21,7 +21,7 @@ interface Ran {
 function throughState({ input, options = {} }: SessionCase): Ran {
   const events: SessionEvent[] = [];
   const told: string[] = [];
-  const session = sessionNormalizer(
+  const session = new SessionNormalizer(
     options,
     (event) => events.push(event),
     ({ kind }) => told.push(kind),

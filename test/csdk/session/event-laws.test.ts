@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { CsdkFrame, NormalizeOptions } from '../../../src/csdk/index.js';
 import { coderStream } from '../../../src/csdk/index.js';
 import type { DiagnosticFact } from '../../../src/csdk/session/session-diagnostic.js';
-import { sessionNormalizer } from '../../../src/csdk/session/session-normalizer.js';
+import { SessionNormalizer } from '../../../src/csdk/session/session-normalizer.js';
 import type { AssistantMessage, SessionEvent } from '../../../src/stream/index.js';
 import { scriptFrames } from '../../support/csdk-script.js';
 import { mutated, mutations } from '../../support/mutated-frames.js';
@@ -35,7 +35,7 @@ interface Run {
 function normalized(frames: readonly CsdkFrame[], given: NormalizeOptions): Run {
   const events: SessionEvent[] = [];
   const told: DiagnosticFact[] = [];
-  const session = sessionNormalizer(
+  const session = new SessionNormalizer(
     given,
     (event) => events.push(event),
     (fact) => told.push(fact),

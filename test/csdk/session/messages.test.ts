@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { frameIds } from '../../../src/csdk/frames/frame-ids.js';
+import { FrameIds } from '../../../src/csdk/frames/frame-ids.js';
 import { GrowingText } from '../../../src/csdk/frames/growing-text.js';
 import {
   type CsdkFrame,
@@ -7,7 +7,7 @@ import {
   normalizeSession,
   type SessionDiagnostic,
 } from '../../../src/csdk/index.js';
-import { sessionNormalizer } from '../../../src/csdk/session/session-normalizer.js';
+import { SessionNormalizer } from '../../../src/csdk/session/session-normalizer.js';
 import { type AssistantMessage, type SessionEvent, textOf } from '../../../src/stream/index.js';
 import { scriptFrames } from '../../support/csdk-script.js';
 import { sessionNotation } from '../../support/session-notation.js';
@@ -452,7 +452,7 @@ describe('memory and work', () => {
     }
     let deltas = 0;
     let length = 0;
-    const session = sessionNormalizer(
+    const session = new SessionNormalizer(
       {},
       (event) => {
         if (event.type === 'message_update' && 'delta' in event.assistantMessageEvent) deltas++;
@@ -465,7 +465,7 @@ describe('memory and work', () => {
   });
 
   it('remember the frames of late, not all that ever were (csdk §8.3)', () => {
-    const ids = frameIds();
+    const ids = new FrameIds();
     expect(ids.isRepeated('user', 'u0')).toBe(false);
     expect(ids.isRepeated('user', 'u0')).toBe(true);
     expect(ids.isRepeated('assistant', 'u0')).toBe(false); // recordings with one word for every uuid

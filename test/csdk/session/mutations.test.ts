@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type CsdkFrame, checkOrdering, type NormalizeOptions } from '../../../src/csdk/index.js';
-import { sessionNormalizer } from '../../../src/csdk/session/session-normalizer.js';
+import { SessionNormalizer } from '../../../src/csdk/session/session-normalizer.js';
 import type { SessionEvent } from '../../../src/stream/index.js';
 import { scriptFrames } from '../../support/csdk-script.js';
 import { mutated, mutations } from '../../support/mutated-frames.js';
@@ -41,7 +41,7 @@ function normalize(
   options: NormalizeOptions,
 ): readonly SessionEvent[] {
   const events: SessionEvent[] = [];
-  const session = sessionNormalizer(
+  const session = new SessionNormalizer(
     options,
     (event) => events.push(event),
     () => undefined,

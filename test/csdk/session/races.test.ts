@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type CsdkCallback, checkOrdering, normalizeSession } from '../../../src/csdk/index.js';
-import { sessionNormalizer } from '../../../src/csdk/session/session-normalizer.js';
+import { SessionNormalizer } from '../../../src/csdk/session/session-normalizer.js';
 import type { SessionEvent } from '../../../src/stream/index.js';
 import { csdkScript, type ScriptStep } from '../../support/csdk-script.js';
 
@@ -41,7 +41,7 @@ function compactions(events: readonly SessionEvent[]): number {
 
 function inOrder(steps: readonly ScriptStep[]): readonly SessionEvent[] {
   const events: SessionEvent[] = [];
-  const session = sessionNormalizer(
+  const session = new SessionNormalizer(
     {},
     (event) => events.push(event),
     () => undefined,
