@@ -24,6 +24,8 @@ export interface CorpusPlugin {
    * each of them that fails; a name alone counts even if the plugin says that the call worked.
    */
   readonly needs?: Readonly<Record<string, string>>;
+  /** The release of OpenClaw that it was built for, if that is not 2026.3. */
+  readonly release?: '2026.9.6';
   /** A package that it cannot be installed without, and that the registry does not have. It is not tried. */
   readonly absent?: string;
   /** It is one of those that every change is tried with. */
@@ -168,6 +170,10 @@ const bundled: readonly CorpusPlugin[] = [
   { id: 'oc-vllm' },
   {
     id: 'oc-voice-call',
+    needs: {
+      'cli voicecall expose': 'the program tailscale',
+      'cli voicecall tail': 'a terminal: it shows calls until it is stopped',
+    },
     inputs: { 'tool voice_call': { action: 'get_status', callId: 'none' } },
     inCi: true,
     config: { provider: 'mock' },
@@ -190,7 +196,7 @@ const published: readonly CorpusPlugin[] = [
   },
   {
     id: 'askjo-camofox-browser',
-    needs: { 'tool *': 'its browser server' },
+    needs: { 'tool *': 'its browser server', 'cli camofox start': 'its browser server' },
     inCi: true,
     spec: '@askjo/camofox-browser@1.5.2',
     config: { autoStart: false },
@@ -198,6 +204,8 @@ const published: readonly CorpusPlugin[] = [
   {
     id: 'calltelemetry-openclaw-linear',
     needs: {
+      'cli openclaw-linear setup': 'a terminal',
+      'cli openclaw-linear notify setup': 'a terminal',
       'tool spawn_agent': 'the program openclaw',
       'tool *': 'an account of Linear, tmux, or the programs of other agents',
     },
@@ -262,5 +270,39 @@ const published: readonly CorpusPlugin[] = [
   { id: 'tobotorui-wecom', spec: '@tobotorui/wecom@1.6.5' },
 ];
 
-/** The plugins that were published for OpenClaw and are tried here: 41 bundled ones and 21 packages of others. */
-export const corpus: readonly CorpusPlugin[] = [...bundled, ...published];
+/** Packages that were built for OpenClaw 2026.9. */
+const later: readonly CorpusPlugin[] = [
+  {
+    id: 'openclaw-nostr',
+    spec: '@openclaw/nostr@2026.9.5',
+    openclaw: channel('nostr', { privateKey: '1'.repeat(64), relays: ['ws://@SERVER@'] }),
+  },
+  {
+    id: 'openclaw-nextcloud-talk',
+    spec: '@openclaw/nextcloud-talk@2026.9.5',
+    openclaw: channel('nextcloud-talk', { baseUrl: 'http://@SERVER@', botSecret: dummy }),
+  },
+  {
+    id: 'openclaw-zalo',
+    spec: '@openclaw/zalo@2026.9.5',
+    openclaw: channel('zalo', { botToken: dummy }),
+  },
+  {
+    id: 'openclaw-synology-chat',
+    spec: '@openclaw/synology-chat@2026.9.4',
+    openclaw: channel('synology-chat', { token: dummy, incomingUrl: 'http://@SERVER@' }),
+  },
+  {
+    id: 'openclaw-twitch',
+    spec: '@openclaw/twitch@2026.9.4',
+    openclaw: channel('twitch', {
+      username: 'placeholder',
+      accessToken: dummy,
+      clientId: 'placeholder',
+      channel: 'placeholder',
+    }),
+  },
+].map((plugin) => ({ ...plugin, release: '2026.9.6', inCi: true }));
+
+/** The plugins that were published for OpenClaw and are tried here: 41 bundled ones, 21 packages of others, and 5 for OpenClaw 2026.9. */
+export const corpus: readonly CorpusPlugin[] = [...bundled, ...published, ...later];

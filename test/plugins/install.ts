@@ -23,8 +23,8 @@ const plain = ['--ignore-scripts', '--omit=optional', '--omit=dev', '--legacy-pe
  * @throws Error (as a rejection) with npm's own words if it cannot be installed.
  */
 export async function installPlugin(plugin: CorpusPlugin): Promise<Installed> {
-  const openclaw = await installOpenClaw();
-  const { id, spec, dependencies } = plugin;
+  const { id, spec, dependencies, release } = plugin;
+  const openclaw = await installOpenClaw(release);
   if (spec !== undefined) {
     const name = spec.slice(0, spec.lastIndexOf('@'));
     const folder = await installOnce(`plugins/${id}-${spec.slice(name.length + 1)}`, (staging) =>

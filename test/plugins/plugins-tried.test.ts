@@ -14,9 +14,9 @@ describe('the page about the plugins that were tried', () => {
     expect(Object.keys(recorded())).toEqual(able);
   });
 
-  it('is about 41 bundled plugins and 21 packages, of which 20 are tried by default', () => {
+  it('is about 41 bundled plugins, 21 packages and 5 for OpenClaw 2026.9, of which 25 are tried by default', () => {
     expect(corpus.filter(({ spec }) => spec === undefined)).toHaveLength(41);
-    expect(corpus).toHaveLength(62);
-    expect(corpus.filter(({ inCi }) => inCi)).toHaveLength(20);
+    expect(corpus).toHaveLength(67);
+    expect(corpus.filter(({ inCi }) => inCi)).toHaveLength(25);
   });
 });

@@ -21,8 +21,8 @@ beforeAll(async () => {
 describe('a published OpenClaw plugin', () => {
   it.concurrent.each(tried)('$id does here what docs/plugins-tried.md says', async (plugin) => {
     const installed = await installPlugin(plugin);
-    const isBundled = plugin.spec === undefined;
-    let result = await tryPlugin(plugin, installed, program, isBundled);
+    const isNamed = plugin.spec === undefined || plugin.release !== undefined;
+    let result = await tryPlugin(plugin, installed, program, isNamed);
     if (result.loads.startsWith('plugin-needs-sdk'))
       result = await tryPlugin(plugin, installed, program, true);
     if (updating === '1') record(plugin.id, result);

@@ -5,6 +5,7 @@ import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 import * as fc from 'fast-check';
 import { events } from '../parity/hooks/events.js';
+import { installNode22 } from '../support/openclaw-install.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 import type { Found, TrialJob } from './child/found.js';
 import type { CorpusPlugin } from './corpus.js';
@@ -37,6 +38,7 @@ export async function tryPlugin(
     needs = {},
     inputs = {},
     routes = 0,
+    release,
   }: CorpusPlugin,
   installed: Installed,
   program: string,
@@ -64,7 +66,12 @@ export async function tryPlugin(
   };
   const file = join(home, 'job.json');
   writeFileSync(file, JSON.stringify(job));
-  const { code, said } = await run(program, file, home);
+  const { code, said } = await run(
+    release === undefined ? process.execPath : await installNode22(),
+    program,
+    file,
+    home,
+  );
   try {
     return JSON.parse(readFileSync(job.out, 'utf8')) as Found; // written by the program
   } catch (cause) {
@@ -75,6 +82,7 @@ export async function tryPlugin(
 }
 
 function run(
+  node: string,
   program: string,
   job: string,
   home: string,
@@ -96,7 +104,7 @@ function run(
       killSignal: 'SIGKILL',
       maxBuffer: 1 << 26,
     } as const;
-    execFile(process.execPath, [program, job], options, (error, stdout, stderr) =>
+    execFile(node, [program, job], options, (error, stdout, stderr) =>
       resolve({
         code: String(error?.code ?? error?.signal ?? 0),
         said: `${stdout}\n${stderr}`.slice(-4_000),

@@ -1,4 +1,6 @@
 import { installSdk } from '../claude/install-sdk.js';
+import { corpus } from '../plugins/corpus.js';
+import { installPlugin } from '../plugins/install.js';
 import { installNode22, installOpenClaw } from './openclaw-install.js';
 import { openClawPackage } from './openclaw-package.js';
 import { installPostgres } from './postgres-server.js';
@@ -11,6 +13,9 @@ const fetches = {
   'Node 22': installNode22,
   'Claude Agent SDK': installSdk,
   PostgreSQL: installPostgres,
+  'the plugins that are tried': async () => {
+    for (const plugin of corpus) if (plugin.inCi) await installPlugin(plugin);
+  },
 };
 
 for (const [name, fetch] of Object.entries(fetches))

@@ -4,12 +4,12 @@ import { openClawVersion } from './openclaw-package.js';
 import { installOnce, npm } from './package-cache.js';
 
 /** Two of its dependencies cannot be installed as they are named: one is no registry package, one needs a newer Node. */
-const manifest = {
+const manifestOf = (version: string) => ({
   private: true,
   type: 'module',
-  dependencies: { openclaw: openClawVersion },
+  dependencies: { openclaw: version },
   overrides: { libsignal: 'npm:libsignal@6.0.0', linkedom: '0.18.12' },
-};
+});
 const leaveOut = ['--ignore-scripts', '--omit=optional', '--omit=peer', '--legacy-peer-deps'];
 
 /** The gateway needs Node 22, whatever the tests run on. */
@@ -20,9 +20,9 @@ const node22Version = '22.23.3';
  *
  * @returns the package's own folder. Rejects with npm's own words if it cannot be installed.
  */
-export async function installOpenClaw(): Promise<string> {
-  const folder = await installOnce(`openclaw-full-${openClawVersion}`, async (staging) => {
-    await writeFile(join(staging, 'package.json'), JSON.stringify(manifest));
+export async function installOpenClaw(version = openClawVersion): Promise<string> {
+  const folder = await installOnce(`openclaw-full-${version}`, async (staging) => {
+    await writeFile(join(staging, 'package.json'), JSON.stringify(manifestOf(version)));
     await npm(['install', ...leaveOut], staging);
   });
   return join(folder, 'node_modules', 'openclaw');

@@ -5,6 +5,7 @@ import { HandlerWatch } from '../../../src/extension/index.js';
 import { isSluiceError, type Logger, type Outcome } from '../../../src/kernel/index.js';
 import { callCommands } from './call-commands.js';
 import { callHooks } from './call-hooks.js';
+import { callCli, callMethods } from './call-outside.js';
 import { callRoutes } from './call-routes.js';
 import { callTools } from './call-tools.js';
 import type { Found, TrialJob } from './found.js';
@@ -46,6 +47,8 @@ if (plugin !== undefined) {
   await callCommands(trial, plugin, host);
   await callTools(trial, host, job.inputs, outcomes);
   await callRoutes(trial, plugin, host.host, job);
+  await callMethods(trial, plugin);
+  await callCli(trial, plugin);
   trial.channels(plugin);
   await host.stop();
 }
