@@ -147,7 +147,7 @@ function replyIdOf(
 
 function accountsOf({ config, logger }: LegacyPlugin, channel: LegacyChannel): readonly string[] {
   try {
-    const listed = channel.config?.listAccountIds?.(config) ?? [];
+    const listed = [...(channel.config?.listAccountIds?.(config) ?? [])];
     const lower = listed.map((id) => id.toLowerCase());
     const isFirst = (_: string, at: number): boolean => lower.indexOf(lower[at] ?? '') === at;
     const kept = listed.filter(isFirst); // in OpenClaw, too, two that differ in case are one
