@@ -1,15 +1,38 @@
+import type { TObject } from 'typebox';
 import { kernelError } from '../errors.js';
-import type { defineStage } from './stage.js';
 import {
+  type EmissionSource,
+  type Emitter,
+  type ExecutionMode,
   emissionSources,
   emitters,
   executionModes,
+  type HandlerClass,
   handlerClasses,
+  type PatchLawSpec,
   patchLaws,
 } from './vocabulary.js';
 
-/** A row of any family. */
-type AnySpec = Parameters<typeof defineStage>[0];
+/** A row, as far as it is checked: without the types that its columns are joined by. */
+interface AnySpec {
+  readonly family: string;
+  readonly classes: readonly HandlerClass[];
+  readonly mode: ExecutionMode;
+  readonly payload: TObject;
+  readonly patch?: TObject;
+  readonly laws?: Readonly<Record<string, PatchLawSpec | undefined>>;
+  readonly trusted?: readonly string[];
+  readonly shared?: readonly string[];
+  readonly annotations?: TObject;
+  readonly replaceable?: readonly string[];
+  readonly selection?: object;
+  readonly cancelReplies?: boolean;
+  readonly asks?: boolean;
+  readonly timeoutMs?: number;
+  readonly stageTimeoutMs?: number;
+  readonly emittedBy?: EmissionSource;
+  readonly emitter?: Emitter;
+}
 
 /**
  * Checks a row.
