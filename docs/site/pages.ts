@@ -1,4 +1,4 @@
-import { copyFileSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { copyFileSync, cpSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -34,6 +34,7 @@ export function stagePage(source: string): void {
 export function stagePages(): void {
   rmSync(staged, { recursive: true, force: true });
   for (const source of sources) stagePage(source);
+  cpSync(join(root, 'docs/pictures'), join(staged, 'docs/pictures'), { recursive: true });
 }
 
 /** The page of the repository that a path of the file system names, if it is on the site. */

@@ -20,6 +20,7 @@ export function Messages({ query }: { readonly query: string }) {
   const [isLooking, setLooking] = useState(true);
   const isAtTop = useRef(true);
   const asked = useRef(0);
+  const shown = useRef(query);
 
   /** Reads the newest, or what is older than a record. The answer to an earlier question is not for this one. */
   const load = async (before?: number): Promise<void> => {
@@ -42,9 +43,12 @@ export function Messages({ query }: { readonly query: string }) {
   };
 
   useEffect(() => {
-    setWords(query);
-    setFound({ rows: [] });
-    setFresh(0);
+    if (shown.current !== query) {
+      setWords(query);
+      setFound({ rows: [] });
+      setFresh(0);
+    }
+    shown.current = query;
     void load();
     if (query !== '') return;
     let waiting: ReturnType<typeof setTimeout> | undefined;

@@ -22,6 +22,7 @@ export function VirtualList({
   const box = useRef<HTMLDivElement>(null);
   const [top, setTop] = useState(0);
   const [size, setSize] = useState({ height: 600, row: 28 });
+  const [, draw] = useState(0);
   const focused = useRef<number | undefined>(undefined);
 
   useEffect(() => {
@@ -62,7 +63,7 @@ export function VirtualList({
     };
     const step = steps[event.key];
     const element = box.current;
-    if (step === undefined || element === null) return;
+    if (step === undefined || element === null || count === 0) return;
     event.preventDefault();
     const from = focused.current ?? (step > 0 ? -1 : 0);
     const at = Math.max(0, Math.min(count - 1, from + step));
@@ -71,7 +72,8 @@ export function VirtualList({
     if (place < element.scrollTop) element.scrollTop = place;
     if (place + size.row > element.scrollTop + size.height)
       element.scrollTop = place + size.row - size.height;
-    setTop(element.scrollTop + 0.001 * (at % 2)); // draws again, also if nothing scrolls
+    setTop(element.scrollTop);
+    draw((times) => times + 1); // also if nothing scrolls: the focus goes on
   };
 
   const rows = Array.from({ length: Math.max(0, end - first) }, (_, index) => first + index);

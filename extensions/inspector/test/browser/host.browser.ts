@@ -17,10 +17,13 @@ let page: Page;
 let host: Command;
 const folder = demoFolder();
 
-/** Pictures for docs/inspector.md, if they are asked for. */
+/** The pictures of docs/inspector.md, made anew if a folder for them is named. */
 async function picture(name: string): Promise<void> {
-  if (process.env['PICTURES'] === undefined) return;
-  await page.screenshot({ path: join(process.env['PICTURES'], `inspector-${name}.png`) });
+  const folderOfPictures = process.env['PICTURES'];
+  if (folderOfPictures === undefined) return;
+  await page.setViewportSize({ width: 900, height: 480 });
+  await page.screenshot({ path: join(folderOfPictures, `inspector-${name}.png`) });
+  await page.setViewportSize({ width: 1200, height: 800 });
 }
 
 const view = async (name: string): Promise<void> => {
@@ -72,7 +75,6 @@ describe('the page of a running host', () => {
     await page.locator('.virtual a', { hasText: 'egress.sent' }).first().waitFor();
     expect(page.url()).not.toContain('token');
     await expectAccessible(page);
-    await picture('messages');
   });
 
   it('shows new facts as they come, without being asked', async () => {
@@ -123,7 +125,6 @@ describe('the page of a running host', () => {
       page.evaluate(`getComputedStyle(document.querySelector('${selector}')).color`);
     expect(await colorOf('.cancel')).not.toBe(await colorOf('body'));
     await expectAccessible(page);
-    await picture('cancel');
   });
 
   it('has a link for each event, which opens that event', async () => {
@@ -181,7 +182,6 @@ describe('the page of a running host', () => {
     await page.getByRole('heading', { name: 'Send the word deploy?' }).waitFor();
     await page.getByText('pending').waitFor();
     await expectAccessible(page);
-    await picture('approvals');
     await page.getByRole('button', { name: 'Approve' }).click();
     await host.until('DEPLOY IT');
     host.say('deploy twice');
@@ -199,7 +199,6 @@ describe('the page of a running host', () => {
     await card.getByText('egress.preparing veto guard').waitFor();
     await page.getByText('demo/pigeons', { exact: true }).waitFor();
     await expectAccessible(page);
-    await picture('extensions');
     await card.getByRole('button', { name: 'Reload' }).click();
     await card.getByText('reloaded 1 times').waitFor();
   });
@@ -216,7 +215,6 @@ describe('the page of a running host', () => {
     expect(names.filter((name) => order.includes(name))).toEqual(order);
     await page.getByText('if channel is pigeon').waitFor();
     await expectAccessible(page);
-    await picture('pipeline');
   });
 
   it('tries a dispatch with an edited payload, and the last of a family, on the working copy', async () => {
@@ -259,6 +257,7 @@ describe('the page of a running host', () => {
     await view('Messages');
     await page.keyboard.press('/');
     await expect.poll(() => page.evaluate('document.activeElement.id')).toBe('search');
+    await page.locator('.virtual a').nth(1).waitFor();
     const isInList = () => page.evaluate('document.activeElement.matches(".virtual")');
     for (let tabs = 0; tabs < 4 && !(await isInList()); tabs++) await page.keyboard.press('Tab');
     await page.keyboard.press('ArrowDown');
