@@ -35,10 +35,16 @@ export function postgresRecords({
       const records = await read(dispatchesTable, { kinds: ['dispatch'], ...filter });
       return records.map((one): DispatchRecord => ({ ...one, sessionId: one.sessionId ?? null })); // null is a value of this field
     },
-    counts: async () => ({
-      updates: { accepted: 0, handling: 0, dead: 0, ...(await count(updatesTable, isNotEnded)) },
-      sends: { prepared: 0, sending: 0, ...(await count(sendsTable, isOpenSend)) },
-    }),
+    counts: async () => {
+      const dead = `SELECT ended_at_ms FROM sluice_updates WHERE ${isNotEnded} AND state = 'dead' LIMIT ${mostCounted}`;
+      const [row] = await query(`SELECT min(ended_at_ms) AS oldest FROM (${dead}) AS letters`);
+      const oldestDeadAtMs = row?.['oldest'];
+      return {
+        ...(typeof oldestDeadAtMs === 'number' && { oldestDeadAtMs }),
+        updates: { accepted: 0, handling: 0, dead: 0, ...(await count(updatesTable, isNotEnded)) },
+        sends: { prepared: 0, sending: 0, ...(await count(sendsTable, isOpenSend)) },
+      };
+    },
   };
 
   async function count<Record>(
