@@ -51,7 +51,7 @@ const about = [
   'A hook works if its handlers were called and none failed or complained in the log; a service, if it has started; a',
   'command, if it has replied; a tool, which an agent of the host calls with arguments made of its schema, if its answer',
   'is no error; a route, which is asked with an empty object, if the plugin answers it, also if it refuses such a request;',
-  'a gateway method, if it responds that it did; a command line, a text for each argument, if it neither fails nor exits so.',
+  'a gateway method, if it responds that it did; a command line, given a text for each argument, if it does not fail.',
   'The channels of the plugins are started and listed; `npm run test:channels` talks by them.',
   '',
   'A cell says how many of the things that the plugin registered worked. `own` is the code that Sluice offers in place of',
