@@ -2,6 +2,7 @@ import {
   type Attributes,
   type Context,
   context,
+  isSpanContextValid,
   type Link,
   ROOT_CONTEXT,
   type Span,
@@ -54,7 +55,8 @@ export class MessageSpans {
   /** The first span of a message, for an exemplar. */
   spanOf(correlationId: string): SpanContext | undefined {
     const at = this.#open.get(correlationId)?.context ?? this.#past.get(correlationId);
-    return at && trace.getSpanContext(at);
+    const span = at && trace.getSpanContext(at);
+    return span && isSpanContextValid(span) ? span : undefined; // without an SDK there is none
   }
 
   /** Runs a handler in the context of its message. */
