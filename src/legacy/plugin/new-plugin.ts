@@ -147,7 +147,8 @@ function loggerOf(logger: Logger, pluginId: string): Logger {
 
 /** Plugins log texts; what else they log is made one. */
 function legacyLoggerOf(logger: Logger, { plain }: Refusals): LegacyLogger {
-  return loggerWith((level, said: unknown) =>
-    logger[level](plain(typeof said === 'string' ? said : oneLine(said))),
-  );
+  return loggerWith((level, said: unknown) => {
+    const message = plain(typeof said === 'string' ? said : oneLine(said));
+    logger[level](message);
+  });
 }
