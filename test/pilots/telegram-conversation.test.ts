@@ -27,6 +27,7 @@ describe('a conversation over the Bot API', () => {
       'agent.starting',
       'agent.model.resolving',
       'agent.prompt.building',
+      'agent.answer.resolving',
       'agent.llm.input',
       'transcript.message.writing',
       'transcript.message.writing',
