@@ -6,7 +6,7 @@ export default defineExtension({
     api.resolve('agent.answer.resolving', 'opening-hours', ({ payload }) =>
       /opening hours/i.test(payload.prompt) ? select({ text: 'We open at nine.' }) : undefined,
     );
-    api.veto('agent.answer.resolving', 'no-keys', ({ payload }) =>
+    api.veto('agent.llm.calling', 'no-keys', ({ payload }) =>
       /\bsk-\w{20,}/.test(payload.composedPrompt ?? payload.prompt)
         ? cancel('unsafe', { reply: 'Your message holds a key. The model has not seen it.' })
         : undefined,

@@ -196,6 +196,12 @@ export const samplePayloads: {
     ...run,
     prompt: question,
     attempt: 1,
+    messages: history(),
+  }),
+  'agent.llm.calling': () => ({
+    ...run,
+    prompt: question,
+    attempt: 1,
     composedPrompt: `Ada lives in Lima.\n\n${question}`,
     messages: history(),
     provider: 'embedded',

@@ -4,6 +4,7 @@ import { textOf } from '../../src/stream/index.js';
 import { end, said, scripted, start, turnLab } from '../support/turn-lab.js';
 
 const at = { family: 'agent.answer.resolving', extensionId: 'test' } as const;
+const gated = { ...at, family: 'agent.llm.calling', class: 'veto', id: 'gate' } as const;
 
 /** A provider that counts how often it is called. */
 function counting() {
@@ -44,38 +45,28 @@ describe('an answer in place of the model (event-pipeline §16.25)', () => {
       ['user', 'hello'],
       ['assistant', 'by a handler'],
     ]);
-    expect(families().filter((family) => family.startsWith('agent.llm'))).toEqual([]);
+    const asked = families().filter((family) => /^agent\.(llm|model|prompt)/.test(family));
+    expect(asked).toEqual([]);
     const completed = outcomes.find(({ event }) => event.family === 'agent.completed');
     expect(completed?.payload).toMatchObject({ success: true });
   });
 
-  it('sees the prompt as the model would read it', async () => {
+  it('is looked for before the model and the prompt, once it is known what is asked', async () => {
     let seen: unknown;
-    const { result } = turnLab({
+    let before: readonly string[] = [];
+    const { result, families } = turnLab({
       provider: counting().provider,
-      systemPrompt: 'Be brief.',
       contribute: (kernel) => {
-        kernel.contribute({
-          family: 'agent.prompt.building',
-          class: 'mutator',
-          extensionId: 'test',
-          id: 'adds',
-          handler: () => ({ additions: ['It rains.'] }),
-        });
-        const handler = ({ payload }: { readonly payload: unknown }) => void (seen = payload);
+        const handler = ({ payload }: { readonly payload: unknown }) => {
+          seen = payload;
+          before = families();
+        };
         kernel.contribute({ ...at, class: 'resolver', id: 'sees', handler });
       },
     });
     expect(await result).toMatchObject({ assistantTexts: ['by the model'] });
-    expect(seen).toMatchObject({
-      prompt: 'hello',
-      composedPrompt: 'It rains.\n\nhello',
-      systemPrompt: 'Be brief.',
-      messages: [],
-      attempt: 1,
-      provider: 'scripted',
-      model: 'm',
-    });
+    expect(seen).toMatchObject({ prompt: 'hello', messages: [], attempt: 1 });
+    expect(before).toEqual(['agent.starting']);
   });
 
   it('says nothing if the candidate has no words', async () => {
@@ -120,22 +111,63 @@ describe('an answer in place of the model (event-pipeline §16.25)', () => {
 });
 
 describe('a gate before the model (event-pipeline §16.25)', () => {
+  it('sees the prompt as the model would read it', async () => {
+    let seen: unknown;
+    const { result } = turnLab({
+      provider: counting().provider,
+      systemPrompt: 'Be brief.',
+      contribute: (kernel) => {
+        kernel.contribute({
+          family: 'agent.prompt.building',
+          class: 'mutator',
+          extensionId: 'test',
+          id: 'adds',
+          handler: () => ({ additions: ['It rains.'] }),
+        });
+        const handler = ({ payload }: { readonly payload: unknown }) => void (seen = payload);
+        kernel.contribute({ ...gated, handler });
+      },
+    });
+    expect(await result).toMatchObject({ assistantTexts: ['by the model'] });
+    expect(seen).toMatchObject({
+      prompt: 'hello',
+      composedPrompt: 'It rains.\n\nhello',
+      systemPrompt: 'Be brief.',
+      messages: [],
+      attempt: 1,
+      provider: 'scripted',
+      model: 'm',
+    });
+  });
+
+  it('is not asked about an answer in place of the model', async () => {
+    let asked = 0;
+    const { result } = turnLab({
+      provider: counting().provider,
+      contribute: (kernel) => {
+        answers(kernel, 'by a handler');
+        kernel.contribute({ ...gated, handler: () => void asked++ });
+      },
+    });
+    expect(await result).toMatchObject({ assistantTexts: ['by a handler'] });
+    expect(asked).toBe(0);
+  });
+
   it('keeps the prompt from the model, and the transcript from the prompt', async () => {
     const { provider, calls } = counting();
     const { result, written } = turnLab({
       provider,
       retry: { maxAttempts: 3 },
       contribute: (kernel) => {
-        answers(kernel, 'never said');
         const handler = () => cancel('unsafe', { text: 'it holds a key' });
-        kernel.contribute({ ...at, class: 'veto', id: 'gate', handler });
+        kernel.contribute({ ...gated, handler });
       },
     });
     const { status, error, attempts } = await result;
     expect(status).toBe('failed');
     expect(error).toMatchObject({
       code: 'stage-failed',
-      message: 'agent.answer.resolving was cancelled by test/gate: unsafe (it holds a key)',
+      message: 'agent.llm.calling was cancelled by test/gate: unsafe (it holds a key)',
       cancel: { code: 'unsafe', extensionId: 'test' },
     });
     expect([calls, written, attempts.length]).toEqual([[], [], 1]);
@@ -147,9 +179,7 @@ describe('a gate before the model (event-pipeline §16.25)', () => {
       provider,
       contribute: (kernel) =>
         kernel.contribute({
-          ...at,
-          class: 'veto',
-          id: 'gate',
+          ...gated,
           failClosed: true,
           handler: () => {
             throw new Error('no rules');

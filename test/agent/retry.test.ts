@@ -50,16 +50,17 @@ describe('a turn with attempts left', () => {
         { attempt: 2, status: 'completed', model: { provider: 'scripted', model: 'bad' } },
       ],
     });
-    const attempt = ['agent.prompt.building', 'agent.answer.resolving', 'agent.llm.input'];
+    const start = ['agent.starting', 'agent.answer.resolving'];
+    const attempt = ['agent.prompt.building', 'agent.llm.calling', 'agent.llm.input'];
     const after = ['agent.completed', 'agent.llm.output'];
     expect(
       families().filter((family) => family.startsWith('agent.') && !family.endsWith('delta')),
     ).toEqual([
-      'agent.starting',
+      ...start,
       'agent.model.resolving',
       ...attempt,
       ...after,
-      'agent.starting',
+      ...start,
       ...attempt,
       ...after,
     ]);

@@ -179,9 +179,10 @@ describe('the order of hooks in a whole run', () => {
     await result;
     expect(families().filter((family, at, all) => family !== all[at - 1])).toEqual([
       'agent.starting',
+      'agent.answer.resolving',
       'agent.model.resolving',
       'agent.prompt.building',
-      'agent.answer.resolving',
+      'agent.llm.calling',
       'agent.llm.input',
       'transcript.message.writing',
       'agent.output.delta',

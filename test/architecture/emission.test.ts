@@ -26,7 +26,7 @@ const dispatchedIn: Readonly<Record<string, readonly string[]>> = {
   'src/run/output-deltas.ts': ['agent.output.delta'],
   'src/agent/turn/model.ts': ['agent.model.resolving'],
   'src/agent/turn/prompt.ts': ['agent.prompt.building'],
-  'src/agent/turn/answer.ts': ['agent.answer.resolving'],
+  'src/agent/turn/answer.ts': ['agent.answer.resolving', 'agent.llm.calling'],
   'src/run/tool-calls.ts': ['agent.tool.calling', 'agent.tool.called'],
   'src/run/transcript-writer.ts': [
     'transcript.tool-result.persisting',

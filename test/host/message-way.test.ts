@@ -16,9 +16,10 @@ describe('the way of a message', () => {
       'session.starting',
       'session.started',
       'agent.starting',
+      'agent.answer.resolving',
       'agent.model.resolving',
       'agent.prompt.building',
-      'agent.answer.resolving',
+      'agent.llm.calling',
       'agent.llm.input',
       'transcript.message.writing', // the user's message
       'transcript.message.writing', // the model asks for its tool

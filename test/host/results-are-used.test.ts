@@ -235,12 +235,12 @@ const rows: readonly Row[] = [
     texts: ['no model for "hello"'],
   },
   {
-    family: 'agent.answer.resolving',
+    family: 'agent.llm.calling',
     class: 'veto',
     contribute: (kernel) =>
       kernel.contribute({
         ...at,
-        family: 'agent.answer.resolving',
+        family: 'agent.llm.calling',
         class: 'veto',
         handler: () => cancel('unsafe', { reply: 'I may not read this.' }),
       }),

@@ -12,29 +12,39 @@ export type GivenAnswer = SelectionOf<'agent.answer.resolving'>;
 /**
  * Asks `agent.answer.resolving` if somebody answers in place of the model.
  *
+ * @throws RunFailure `stage-failed`.
+ */
+export async function resolveAnswer(scope: AttemptScope): Promise<GivenAnswer | undefined> {
+  const { options, trail, fields, signal, attempt, begun = [] } = scope;
+  const { message, session } = options;
+  const messages = [...session.history, ...begun];
+  const asked = { prompt: message.text, attempt, messages, ...fields };
+  const outcome = await trail.dispatch('agent.answer.resolving', asked, { signal });
+  mustPass(outcome);
+  return outcome.selection?.target;
+}
+
+/**
+ * Asks `agent.llm.calling` if the composed prompt may go to the model.
+ *
  * @throws RunFailure `stage-failed`; it has the cancel of a veto that keeps the prompt from the model.
  */
-export async function resolveAnswer(
+export async function judgePrompt(
   { options, trail, fields, signal, attempt, begun = [] }: AttemptScope,
   choice: ModelChoice,
   { prompt, systemPrompt }: ComposedPrompt,
-): Promise<GivenAnswer | undefined> {
+): Promise<void> {
   const { message, session } = options;
-  const outcome = await trail.dispatch(
-    'agent.answer.resolving',
-    {
-      prompt: message.text,
-      attempt,
-      composedPrompt: prompt,
-      messages: [...session.history, ...begun],
-      ...definedFields({ systemPrompt }),
-      ...refOf(choice),
-      ...fields,
-    },
-    { signal },
-  );
-  mustPass(outcome);
-  return outcome.selection?.target;
+  const payload = {
+    prompt: message.text,
+    attempt,
+    composedPrompt: prompt,
+    messages: [...session.history, ...begun],
+    ...definedFields({ systemPrompt }),
+    ...refOf(choice),
+    ...fields,
+  };
+  mustPass(await trail.dispatch('agent.llm.calling', payload, { signal }));
 }
 
 /** Says an answer as an agent says its own: a word at a time, or not at all if it has no words. */

@@ -58,9 +58,9 @@ export async function runAttempt(turn: TurnScope, start: AttemptStart) {
   const begun = isFirst ? undefined : written.filter((entry) => entry !== prompt);
   const scope: AttemptScope = { run, attempt, begun, ...turn };
   const listener = turnListener(turn);
-  let choice: ModelChoice | undefined;
   /** The choice, if its model was called. */
-  let called: ModelChoice | undefined;
+  let choice: ModelChoice | undefined;
+  let hasBegun = false;
   let isAsked = prompt !== undefined;
   let toolCalls = 0;
   let telling: Promise<void> | undefined;
@@ -70,9 +70,9 @@ export async function runAttempt(turn: TurnScope, start: AttemptStart) {
   /** Goes through the stages before the provider. Gives what begins the stream. */
   async function prepare(): Promise<() => AsyncIterable<SessionEvent>> {
     const { choice: chosen, request, answer } = await prepareAttempt(scope, start.choice);
-    choice = chosen;
+    hasBegun = true;
     if (answer !== undefined) return () => saying(answer);
-    called = chosen;
+    choice = chosen;
     const { provider, model } = chosen;
     const { id, toolGate } = provider;
     const subagentOf = provider.subagentOf?.bind(provider);
@@ -169,7 +169,7 @@ export async function runAttempt(turn: TurnScope, start: AttemptStart) {
 
   /** Before a model is called, no run of a model has begun that could fail. */
   async function failed(message: string): Promise<void> {
-    if (choice !== undefined) await wait(listener.failed(message));
+    if (hasBegun) await wait(listener.failed(message));
   }
 
   let stop: RunStop | undefined;
@@ -183,7 +183,7 @@ export async function runAttempt(turn: TurnScope, start: AttemptStart) {
   toolsOver?.abort();
   const report = await run.complete(stop);
   listener.close();
-  const model = called && refOf(called);
+  const model = choice && refOf(choice);
   const made: AgentAttempt = { attempt, toolCalls, ...definedFields({ model }), ...report };
   return { report: made, choice, replyTexts: listener.replyTexts };
 }

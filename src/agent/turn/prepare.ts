@@ -1,17 +1,17 @@
 import { definedFields } from '../../kernel/index.js';
 import { mustPass } from '../../run/index.js';
 import { isSessionMessage } from '../../stream/index.js';
-import { resolveAnswer } from './answer.js';
+import { judgePrompt, resolveAnswer } from './answer.js';
 import { type ModelChoice, resolveModel } from './model.js';
 import { buildPrompt } from './prompt.js';
 import { type AttemptScope, imagesIn } from './turn-fields.js';
 
 /**
- * Goes through the stages before the provider: `agent.starting`, `agent.model.resolving`,
- * `agent.prompt.building`, `agent.answer.resolving` and, if nobody answers in place of the model, `agent.llm.input`.
+ * Goes through the stages before the provider: `agent.starting`, `agent.answer.resolving` and, if nobody answers in place of the
+ * model, `agent.model.resolving`, `agent.prompt.building`, `agent.llm.calling` and `agent.llm.input`.
  *
  * @param chosen the model, where it has been resolved already: that is done once per run (seed 001).
- * @returns the choice, and the answer in place of the model or a request that lacks only what asks and tells the pipeline.
+ * @returns the answer in place of the model, or the choice and a request that lacks only what asks and tells the pipeline.
  * @throws RunFailure `no-model` or `stage-failed`.
  */
 export async function prepareAttempt(scope: AttemptScope, chosen: ModelChoice | undefined) {
@@ -20,10 +20,11 @@ export async function prepareAttempt(scope: AttemptScope, chosen: ModelChoice | 
   const verboseLevel = callbacks?.verboseLevel;
   const starting = { prompt: message.text, attempt, ...definedFields({ verboseLevel }) };
   mustPass(await run.start(starting));
+  const answer = await resolveAnswer(scope);
+  if (answer !== undefined) return { answer };
   const choice = chosen ?? (await resolveModel(scope));
   const built = await buildPrompt(scope);
-  const answer = await resolveAnswer(scope, choice, built);
-  if (answer !== undefined) return { choice, answer };
+  await judgePrompt(scope, choice, built);
   const { prompt, systemPrompt } = built;
   const attachments = message.attachments ?? [];
   const input = {

@@ -75,15 +75,21 @@ const agentAnswerResolvingPayload = object({
   ...runFields,
   prompt: text('What the agent is asked.'),
   attempt: optional(count('Which attempt this is, from 1.')),
-  composedPrompt: optional(text('The prompt for the model, additions included.')),
-  systemPrompt: optional(text('The system prompt, guidance included.')),
   messages: optional(opaques('The transcript so far, oldest first, as much as the agent gets.')),
-  provider: optional(text('The model provider that would be called.')),
-  model: optional(text('The model that would be called.')),
 });
 /** The payload of `agent.answer.resolving`. */
 export interface AgentAnswerResolving
   extends Readonly<Static<typeof agentAnswerResolvingPayload>> {}
+
+const agentLlmCallingPayload = object({
+  ...agentAnswerResolvingPayload.properties,
+  composedPrompt: optional(text('The prompt for the model, additions included.')),
+  systemPrompt: optional(text('The system prompt, guidance included.')),
+  provider: optional(text('The model provider that would be called.')),
+  model: optional(text('The model that would be called.')),
+});
+/** The payload of `agent.llm.calling`. */
+export interface AgentLlmCalling extends Readonly<Static<typeof agentLlmCallingPayload>> {}
 
 export const givenAnswer = object(
   { text: optional(text('The words of the answer; nothing is said without any.')) },
@@ -113,6 +119,18 @@ export const agentStartStages = [
     emittedWhen: 'when a run begins',
   }),
   canonicalStage({
+    family: 'agent.answer.resolving',
+    classes: ['resolver'],
+    mode: 'sequential',
+    payload: named<AgentAnswerResolving>(agentAnswerResolvingPayload),
+    shared: ['messages'],
+    selection: named<GivenAnswer>(givenAnswer),
+    principal: true,
+    purpose: 'Answers in place of the model.',
+    emittedBy: 'turn',
+    emittedWhen: 'once per attempt, before the model is resolved',
+  }),
+  canonicalStage({
     family: 'agent.model.resolving',
     classes: ['mutator'],
     mode: 'sequential',
@@ -138,19 +156,17 @@ export const agentStartStages = [
     emittedWhen: 'once per attempt, before the provider is called',
   }),
   canonicalStage({
-    family: 'agent.answer.resolving',
-    classes: ['resolver', 'veto'],
+    family: 'agent.llm.calling',
+    classes: ['veto'],
     mode: 'sequential',
-    payload: named<AgentAnswerResolving>(agentAnswerResolvingPayload),
+    payload: named<AgentLlmCalling>(agentLlmCallingPayload),
     shared: ['messages'],
-    selection: named<GivenAnswer>(givenAnswer),
     cancelCodes: ['blocked', 'policy', 'unsafe', 'rate-limited', 'budget-exceeded'],
     cancelReplies: true,
     principal: true,
-    purpose: 'Answers in place of the model, or keeps the prompt from it.',
+    purpose: 'Keeps the composed prompt from the model.',
     emittedBy: 'turn',
-    emittedWhen:
-      'once per attempt, when the prompt is composed; the model is called if nobody answers',
+    emittedWhen: 'once per attempt, when the prompt is composed',
   }),
   annotatedStage({
     family: 'agent.llm.input',

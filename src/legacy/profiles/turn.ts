@@ -37,6 +37,8 @@ const ofSender = <const Name extends 'accountId' | 'senderId' | 'isOwner'>(name:
   show: (_payload: object, _envelope?: Envelope, principal?: Principal) => principal?.[name],
 });
 
+/** The triggers of the runs that `before_agent_reply` is asked about. */
+const claimable = ['user', 'cron', 'heartbeat'];
 const isBlock = ({ outcome }: Fields): boolean => outcome === 'block';
 const invalid = { outcome: 'block', reason: 'before_agent_run returned an invalid decision' };
 const isWords = (value: unknown): boolean => typeof value === 'string' && value.trim() !== '';
@@ -58,18 +60,15 @@ export const turnHooks9 = {
       LegacyClaimResult
     >({
       parts: [{ class: 'resolver', read: readReply }],
-      why: 'The text of its reply is the answer in place of that of the model; files are not sent. It is called once per run, when the prompt is composed.',
+      why: 'The text of its reply is the answer in place of that of the model; files are not sent. It is called once per run of a message, a job or a heartbeat, before all other hooks of the run.',
       merge: 'the first that handles it ends the call',
       instead: '{ handled: true, reply: { text } }',
       event: { cleanedBody: 'prompt' },
       context: agentContext,
-      tells: ({ attempt = 1 }) => attempt === 1,
+      tells: ({ attempt = 1, trigger = '' }) => attempt === 1 && claimable.includes(trigger),
       result: ({ outcomes: [outcome], answers }) => {
         const claim = answers.find(({ handled }) => handled);
-        if (outcome.status !== 'passed') {
-          const { reply: text, code } = outcome.status === 'cancelled' ? outcome.cancel : {};
-          return { handled: true, ...(text && { reply: { text } }), reason: code ?? 'failed' };
-        }
+        if (outcome.status !== 'passed') return { handled: true, reason: 'failed' };
         const { target: given } = (outcome as Outcome<Answering>).selection ?? {};
         const isTheirs = given !== undefined && fieldsOf(claim?.['reply'])['text'] !== given.text;
         return isTheirs ? { handled: true, reply: { ...given } } : claim && { ...claim };
@@ -119,7 +118,7 @@ export const turnHooks9 = {
   after_compaction: { ...inRun(agentHooks.after_compaction), timeoutMs: 30_000 },
   before_reset: inRun(agentHooks.before_reset),
   before_agent_run: inRun(
-    modifyingHook('agent.answer.resolving')<
+    modifyingHook('agent.llm.calling')<
       {
         prompt: string;
         messages: unknown[];
@@ -133,7 +132,7 @@ export const turnHooks9 = {
       { decision: LegacyGateDecision; pluginId: string }
     >({
       parts: [{ class: 'veto', read: readDecision }],
-      why: 'A gate on the composed prompt: a block is a cancel, and its message is the reply. It is asked after all others of the stage, and also about a run that before_agent_reply answers.',
+      why: 'A gate on the composed prompt: a block is a cancel, and its message is the reply. It is asked after all others of the stage.',
       merge: 'the first block ends the call; an invalid decision blocks',
       instead: "{ outcome: 'block', reason }",
       band: 'last',

@@ -21,9 +21,10 @@ describe('sluice replay', () => {
     expect(families).toEqual([
       'command.received',
       'agent.starting',
+      'agent.answer.resolving',
       'agent.model.resolving',
       'agent.prompt.building',
-      'agent.answer.resolving',
+      'agent.llm.calling',
       'agent.llm.input',
       'transcript.message.writing',
       'agent.tool.calling',

@@ -50,6 +50,46 @@ describe('before_agent_reply in a host (event-pipeline §16.25, §17.30)', () =>
     expect(lab.of('egress.sent')).toHaveLength(1);
   });
 
+  it('is asked before all other hooks of the run, and alone if it answers', async () => {
+    const called: string[] = [];
+    const answers = new Set<string>();
+    const order = ['before_agent_reply', 'before_model_resolve', 'before_prompt_build'] as const;
+    const all = [...order, 'before_agent_run', 'llm_input'] as const;
+    await using lab = await hostLab({
+      contribute: (kernel) => {
+        for (const hookName of all) {
+          const handler = (_: object, { trigger }: { trigger?: string }) => {
+            called.push(hookName);
+            return hookName === 'before_agent_reply' && answers.has(String(trigger))
+              ? { handled: true }
+              : undefined;
+          };
+          const registration = { pluginId: 'p', hookName, handler: handler as never };
+          registerLegacyHook(kernel, registration, { profile });
+        }
+      },
+    });
+    await lab.say('to the model');
+    expect(called.splice(0)).toEqual(all);
+    answers.add('user');
+    await lab.say('to the plugin');
+    expect(called).toEqual(['before_agent_reply']);
+  });
+
+  it('is asked about messages, jobs and heartbeats, and about no other run', async () => {
+    const { kernel } = createTestKernel();
+    const seen = hook(kernel, 'before_agent_reply');
+    for (const trigger of ['user', 'cron', 'heartbeat', 'memory', undefined])
+      await kernel.dispatch('agent.answer.resolving', {
+        prompt: 'hi',
+        attempt: 1,
+        ...(trigger && { trigger }),
+      });
+    expect(seen).toMatchObject(
+      ['user', 'cron', 'heartbeat'].map((trigger) => ({ ctx: { trigger } })),
+    );
+  });
+
   it('ends the message in silence if it handles it without a reply', async () => {
     await using lab = await hostLab({
       contribute: (kernel) => void hook(kernel, 'before_agent_reply', { handled: true }),
