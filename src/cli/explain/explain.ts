@@ -7,8 +7,12 @@ import {
   explainAudit,
   explainOutcome,
 } from '../../kernel/index.js';
-import { CommandError } from '../errors/command-error.js';
-import { addJournalOptions, type JournalChoice, openJournalOf } from '../journal/journal-of.js';
+import {
+  addJournalOptions,
+  type JournalChoice,
+  openJournalOf,
+  unknownEvent,
+} from '../journal/journal-of.js';
 import { jsonLine } from '../print/json-line.js';
 import { type Layout, laidOut } from '../print/layout.js';
 import { type ExitCode, exitCodes } from '../shell/exit-codes.js';
@@ -54,12 +58,7 @@ async function explain(id: string, options: ExplainOptions, shell: Shell): Promi
   const way = await readWay(reader, { correlationId, kinds, limit: mostFacts });
   const shown = isWhole ? way : own;
   if (!shown.some(({ kind }) => kind === 'dispatch' || options.json !== true))
-    throw new CommandError(
-      'unknown-event',
-      `the journal has no dispatch of "${printable(id)}"`,
-      'Look the id up in the log, as eventId. A dispatch that is older than the journal keeps is gone.',
-      { exitCode: exitCodes.failed },
-    );
+    throw unknownEvent(id);
   const { audits } = foldWay(way);
   const { palettes, width, stdout } = shell;
   const palette = palettes.stdout;

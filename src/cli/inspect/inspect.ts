@@ -24,7 +24,7 @@ Examples:
 /** Adds `sluice inspect`, which opens a page in the browser on a journal. */
 export function addInspect(command: Command, shell: Shell, done: (code: ExitCode) => void): void {
   addPipelineOptions(command)
-    .option('-j, --journal <file>', 'the journal (default: journal.path of the config file)')
+    .option('-j, --journal <file>', 'the journal (default: that of the config file)')
     .option('--port <number>', 'the port of the page (default: one that is free)')
     .option('--inspect-write', 'let the page change things: retry, purge, answer')
     .option('--inspect-text', 'let the page search in the texts of messages')

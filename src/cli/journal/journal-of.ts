@@ -5,7 +5,9 @@ import { badArguments, CommandError } from '../errors/command-error.js';
 import { checkFile } from '../errors/file-error.js';
 import { type JournalPlace, placeOf, readPlace, tendPlace } from '../pipeline/journal-place.js';
 import { readSettings } from '../settings/settings.js';
+import { exitCodes } from '../shell/exit-codes.js';
 import type { Shell } from '../shell/shell.js';
+import { printable } from '../shell/text.js';
 
 /** The options by which a command finds its journal. */
 export interface JournalChoice {
@@ -17,7 +19,7 @@ export interface JournalChoice {
 /** Adds the options by which a command finds its journal. */
 export function addJournalOptions(command: Command): Command {
   return command
-    .option('-j, --journal <file>', 'the journal (default: journal.path of the config file)')
+    .option('-j, --journal <file>', 'the journal (default: that of the config file)')
     .option('-c, --config <file>', 'the config file that names it')
     .option('--no-config', 'read no config file');
 }
@@ -38,7 +40,7 @@ export async function journalPlace(
   if (place === undefined)
     throw badArguments(
       'no journal is named',
-      'Name its file: --journal ./sluice.db, or journal.path in the config file.',
+      'Name its file by --journal ./sluice.db, or write "journal" into the config file, with a "path" or a "url".',
     );
   if ('url' in place) return place;
   const { path } = place;
@@ -89,6 +91,16 @@ export function sinceMsOf(since: string, nowMs: number): number {
   const ms = /^\d{4}-\d\d-\d\d/.test(since) ? Date.parse(since) : Number.NaN;
   if (!Number.isNaN(ms)) return ms;
   throw badArguments(`--since is "${since}"`, 'Write 30m, 2h, 7d, or a date such as 2026-03-15.');
+}
+
+/** The error of an id that no dispatch of the journal has. */
+export function unknownEvent(id: string): CommandError {
+  return new CommandError(
+    'unknown-event',
+    `the journal has no dispatch of "${printable(id)}"`,
+    'Look the id up in the log, as eventId. A dispatch that is older than the journal keeps is gone.',
+    { exitCode: exitCodes.failed },
+  );
 }
 
 /** Dispatches that are read at once. */

@@ -9,13 +9,16 @@ import {
   definedFields,
   type FamilyName,
   type Instrument,
+  isSluiceError,
   type Kernel,
   type Logger,
+  openKernel,
 } from '../../kernel/index.js';
 import type { AgentProvider, TranscriptEntry } from '../../stream/index.js';
 import { badArguments } from '../errors/command-error.js';
 import { errorLine } from '../errors/error-line.js';
-import { allDispatches, openJournalOf } from '../journal/journal-of.js';
+import { checkFile } from '../errors/file-error.js';
+import { allDispatches, openJournalOf, unknownEvent } from '../journal/journal-of.js';
 import { openPipeline } from '../pipeline/pipeline.js';
 import { dispatchPrinter } from '../print/dispatch-printer.js';
 import { openLog } from '../settings/logger.js';
@@ -42,6 +45,8 @@ is 1 if anything would differ.
 Examples:
   $ sluice replay session.jsonl
   $ sluice replay --journal ./sluice.db --extension ./quiet-hours.js
+  $ sluice replay --journal ./sluice.db --family egress.preparing --last 20
+  $ sluice replay --journal ./sluice.db --event EVENT_ID --payload edited.json
   $ sluice replay --extension ./audit.js --json *.jsonl`;
 
 /** Adds `sluice replay`, which runs recordings or a journal through the pipeline, without a channel. */
@@ -196,7 +201,7 @@ async function replayFromJournal(
   const { differing } = await replayJournal(kernel, shell, {
     json: options.json === true,
     isOff,
-    records: await chosenDispatches(reader, options, shell),
+    records: await chosenDispatches(reader, kernel, options, shell),
   });
   tellAttempts(trap, shell);
   return differing === 0 && errors.length === 0 ? exitCodes.ok : exitCodes.failed;
@@ -205,32 +210,43 @@ async function replayFromJournal(
 /**
  * The records of a journal that the options ask for.
  *
- * @throws CommandError `bad-arguments` if they make no sense together, or the payload is no object in JSON.
+ * @throws CommandError `bad-arguments` if they make no sense together, or the payload does not fit; `unknown-event`.
  */
 async function chosenDispatches(
   reader: JournalReader,
+  kernel: Kernel,
   { event: eventId, payload, family, last = '' }: JournalReplayOptions,
   { stdin, cwd }: Pick<Shell, 'stdin' | 'cwd'>,
 ): Promise<AsyncIterable<DispatchRecord> | readonly DispatchRecord[]> {
-  if (last !== '' && (family === undefined || !/^[1-9]\d{0,4}$/.test(last)))
+  if (last !== '' && family === undefined)
     throw badArguments('--last counts dispatches of a --family', 'Write --family NAME --last 20.');
+  if (last !== '' && !/^[1-9]\d{0,4}$/.test(last))
+    throw badArguments(`--last is "${last}"`, 'Write a number from 1 to 99999.');
   if (payload !== undefined && eventId === undefined)
     throw badArguments('--payload belongs to one dispatch', 'Name it: --event ID.');
+  if (family !== undefined) orBadArguments(() => openKernel(kernel).plan(family));
   const records = allDispatches(reader, definedFields({ eventId, family: family as FamilyName })); // a custom one has some, too
-  if (payload === undefined && last === '') return records;
+  if (eventId === undefined && last === '') return records;
   const all: DispatchRecord[] = [];
   for await (const record of records) {
     all.push(record);
     if (last !== '' && all.length > Number(last)) all.shift();
   }
+  if (eventId !== undefined && all.length === 0) throw unknownEvent(eventId);
   if (payload === undefined) return all;
-  const text =
-    payload === '-' ? await readText(stdin) : readFileSync(resolve(cwd, payload), 'utf8');
-  return all.map((record) => withPayload(record, text));
+  const path = resolve(cwd, payload);
+  if (payload !== '-')
+    checkFile(path, payload, 'Name a file with a payload in JSON, or - for stdin.');
+  const text = payload === '-' ? await readText(stdin) : readFileSync(path, 'utf8');
+  return all.map((record) => withPayload(record, text, kernel));
 }
 
 /** A record as if the payload had been another. What was left out of it then is there now. */
-function withPayload({ omitted: _, ...record }: DispatchRecord, text: string): DispatchRecord {
+function withPayload(
+  { omitted: _, ...record }: DispatchRecord,
+  text: string,
+  kernel: Kernel,
+): DispatchRecord {
   const { payload: __, ...body } = JSON.parse(record.body) as { readonly event: object } & Record<
     string,
     unknown
@@ -246,7 +262,18 @@ function withPayload({ omitted: _, ...record }: DispatchRecord, text: string): D
       'the payload is no object in JSON',
       'Write one such as {"content":"hello"}.',
     );
+  const { config: ___, ...given } = payload as Readonly<Record<string, unknown>>; // a replay leaves it out, too
+  orBadArguments(() => openKernel(kernel).parsePayload(record.family, structuredClone(given)));
   return { ...record, body: JSON.stringify({ ...body, event: { ...body.event, payload } }) };
+}
+
+/** Has the kernel check a value of the command line. @throws CommandError `bad-arguments`, with its words. */
+function orBadArguments(check: () => unknown): void {
+  try {
+    check();
+  } catch (thrown) {
+    throw isSluiceError(thrown) ? badArguments(thrown.message, thrown.hint) : thrown;
+  }
 }
 
 async function readText(stream: AsyncIterable<unknown>): Promise<string> {

@@ -43,6 +43,7 @@ describe('the commands on a journal', () => {
       'night.mjs': night,
       'outgoing.mjs': outgoing,
       'text.db': 'no database',
+      'five.json': JSON.stringify({ ...samplePayload('egress.preparing'), content: 5 }),
     });
     const journal = await openJournal(join(folder.path, 'sluice.db'));
     const kernel = createKernel({ trace: true, tap: dispatchTap(journal) });
@@ -135,6 +136,37 @@ describe('the commands on a journal', () => {
     expect(first.stdout).toContain('was: content changed by acme/sign; would not be');
     expect(first.stdout).toContain('3 dispatches replayed, 2 would differ');
     expect(await replay(['--extension', './night.mjs'])).toEqual(first);
+  });
+
+  it.each([
+    [['--family', 'egress.preparin'], 2, 'there is no family "egress.preparin"'],
+    [['--family', 'egress.preparing', '--last', '0'], 2, '--last is "0". Write a number from 1'],
+    [['--last', '3'], 2, '--last counts dispatches of a --family'],
+    [['--event', 'nobody'], 1, 'unknown-event: the journal has no dispatch of "nobody"'],
+    [['--payload', 'edited.json'], 2, '--payload belongs to one dispatch'],
+  ])('sluice replay --journal %j is refused in one line', async (args, code, expected) => {
+    const ended = await replay(args);
+    expect([ended.code, ended.stdout]).toEqual([code, '']);
+    expect(ended.stderr).toContain(expected);
+    expect(ended.stderr.trimEnd()).not.toContain('\n');
+  });
+
+  it('sluice replay --payload says why a payload cannot be dispatched', async () => {
+    const tried = async (payload: string) => {
+      const { code, stdout, stderr } = await replay([
+        '--event',
+        ids[1] ?? '',
+        '--payload',
+        payload,
+      ]);
+      return [code, stdout, stderr];
+    };
+    const told = (text: string) => [2, '', expect.stringContaining(text)];
+    expect(await tried('none.json')).toEqual(told('missing-file: there is no file "none.json"'));
+    expect(await tried('text.db')).toEqual(told('the payload is no object in JSON'));
+    expect(await tried('five.json')).toEqual(
+      told('The payload of "egress.preparing" is wrong at /content: must be string'),
+    );
   });
 
   it('calls observers where they are asked for', async () => {
