@@ -135,7 +135,7 @@ export const hostErrors = {
     message: 'Database {path} cannot be read or written: {problem}.',
     cause:
       'The disk, or the network that it is on, failed; or a limit for the size of files was reached.',
-    hint: 'See what the system says about the disk. The write that failed is not in the database.',
+    hint: 'See what the system says about the disk; if it is a PostgreSQL, see that it runs and that its address is right. The write that failed is not in the database.',
   },
   'database-constraint': {
     message: 'Database {path} refuses a row: {problem}.',

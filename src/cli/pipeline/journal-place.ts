@@ -1,4 +1,3 @@
-import { findModule, importableUrl } from '../../extension/internal.js';
 import type {
   JournalOptions,
   JournalReader,
@@ -9,7 +8,7 @@ import type {
 } from '../../host/index.js';
 import { openJournal, openPostgresJournal, readJournal, tendJournal } from '../../host/index.js';
 import { readPostgresJournal, tendPostgresJournal } from '../../host/internal.js';
-import { badArguments } from '../errors/command-error.js';
+import { ownPackage } from '../installed/own-package.js';
 
 /** The place of a journal: a file, or a PostgreSQL. */
 export type JournalPlace =
@@ -19,9 +18,6 @@ export type JournalPlace =
       /** The folder in which the package of PostgreSQL is installed. */
       readonly from: string;
     };
-
-/** The package that connects to a PostgreSQL. */
-const specifier = 'sluice-postgres';
 
 /** The place that settings name. */
 export function placeOf(
@@ -67,24 +63,16 @@ export async function tendPlace(place: JournalPlace): Promise<TendedJournal> {
 /**
  * Connects to a PostgreSQL by the package that is installed for it.
  *
- * @throws CommandError `bad-arguments` if it is not installed, or is another package.
+ * @throws CommandError `missing-package`.
  */
 export async function connectTo({
   url,
   from,
 }: Extract<JournalPlace, { readonly url: string }>): Promise<PostgresConnections> {
-  const found = findModule(specifier, from).url;
-  if (!found.startsWith('file:'))
-    throw badArguments(
-      `the journal is in PostgreSQL, and the package ${specifier} is not installed`,
-      `Install it: npm install ${specifier}.`,
-    );
-  const { connect } = (await import(importableUrl(found))) as {
-    readonly connect?: (url: string) => PostgresConnections;
-  }; // looked at below
-  if (typeof connect === 'function') return connect(url);
-  throw badArguments(
-    `${specifier} has no function connect`,
-    'Install the version of the package that has the version of sluice.',
+  const { connect } = await ownPackage<{ connect(url: string): PostgresConnections }>(
+    'sluice-postgres',
+    'the connection of a journal in PostgreSQL is',
+    from,
   );
+  return connect(url);
 }
