@@ -55,6 +55,15 @@ describe('the command line', () => {
     expect(stdout.split('\n').filter((line) => line.length > 90)).toEqual([]);
   });
 
+  it.each(['add', 'list', 'check', 'remove', 'run', 'call'])(
+    'helps with plugin %s, with an example of it alone',
+    async (action) => {
+      const { code, stdout } = await runInMemory(['plugin', action, '--help']);
+      const examples = [...stdout.matchAll(/\$ sluice plugin (\w+)/g)].map(([, of]) => of);
+      expect([code, [...new Set(examples)]]).toEqual([0, [action]]);
+    },
+  );
+
   it('lists each command alike, whichever is asked for', async () => {
     const { stdout } = await runInMemory(['--help']);
     expect((await runInMemory(['--help', 'explain'])).stdout).toBe(stdout);
@@ -71,6 +80,8 @@ describe('the command line', () => {
     [['normalise'], 'unknown-command', 'Commands: run, stages, replay'],
     [['run', '--json', '--quiet'], 'bad-arguments', 'sluice run --help'],
     [['run', 'hello'], 'bad-arguments', 'sluice run --help'],
+    [['doctor', '--running', '8080'], 'bad-arguments', '--running http://127.0.0.1:8080'],
+    [['doctor', '--running', 'not-a-url'], 'bad-arguments', '--running http://127.0.0.1:8080'],
     [['run', '--agent', 'eco'], 'bad-arguments', 'Agents: echo'],
     [['run', '--channel', 'fax'], 'bad-arguments', 'Channels: console'],
     [['run', '--agent', 'replay:no.jsonl'], 'missing-file', 'no.jsonl'],

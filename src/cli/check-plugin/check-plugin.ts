@@ -60,7 +60,7 @@ export function addCheckPlugin(
   done: (code: ExitCode) => void,
 ): void {
   command
-    .argument('<path>', "the plugin's folder")
+    .argument('<path>', 'a folder, a tarball, or the name of an installed package')
     .option('-c, --config <file>', 'a config file as of `sluice run`, for its configuration')
     .option('--strict-plugins', 'refuse what is not here, as `sluice run --strict-plugins` does')
     .option('--openclaw <path>', 'the installed openclaw whose code the plugin imports')

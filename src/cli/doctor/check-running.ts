@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { oneLine } from '../../kernel/index.js';
+import { badArguments } from '../errors/command-error.js';
 import type { Settings } from '../settings/settings.js';
 import { counted } from '../shell/text.js';
 import { type Finding, findingsOf } from './finding.js';
@@ -34,13 +35,19 @@ export async function checkRunning(
     return [findings.error('no fixed health port is in the config', undefined, hint)];
   }
   const url = given === true ? `http://${health?.address ?? '127.0.0.1'}:${health?.port}` : given;
+  if (!/^https?:/.test(url) || !URL.canParse(url))
+    throw badArguments(
+      `--running is "${url}", which is no address of a health port`,
+      'Write it so: --running http://127.0.0.1:8080.',
+    );
   let body: z.infer<typeof answer>;
   try {
     const signal = AbortSignal.timeout(timeoutMs);
     const response = await fetch(new URL('/readyz', url), { signal });
     body = answer.parse(await response.json());
   } catch (error) {
-    const what = `no host of this version answers: ${oneLine(error)}`;
+    const { cause = error } = error as Error; // as all of these throw: `fetch` has the reason as its cause
+    const what = `no host of this version answers: ${oneLine(cause)}`;
     return [findings.error(what, url, 'Start it with --health-port, or name its address.')];
   }
   const { ready, state, journal, degraded } = body;

@@ -8,12 +8,13 @@ const findings = findingsOf('secrets');
 
 const secretName = /(token|secret|password|passphrase|api_?key|credentials?|private_?key)$/i;
 
-/** The forms of tokens, by the provider that issues them. */
-const knownForms: readonly (readonly [provider: string, form: RegExp])[] = [
+/** The forms of secrets, each with the name of its kind. */
+const knownForms: readonly (readonly [kind: string, form: RegExp])[] = [
   ['a Slack token', /^xox[abeprs]-[\w-]{10,}$/],
   ['an Anthropic key', /^sk-ant-[\w-]{20,}$/],
   ['an OpenAI key', /^sk-[\w-]{32,}$/],
   ['a GitHub token', /^gh[opsur]_\w{30,}$/],
+  ['a password', /^postgres(ql)?:\/\/[^/@:]*:[^/@]+@/],
   ['a private key', /^-----BEGIN [A-Z ]*PRIVATE KEY-----/],
 ];
 

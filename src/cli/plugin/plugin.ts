@@ -23,9 +23,17 @@ Examples:
   $ sluice plugin add ./my-plugin
   $ sluice plugin add @acme/openclaw-pigeon@1.2.0
   $ sluice plugin list
+  $ sluice plugin check pigeon
   $ sluice plugin remove pigeon
   $ sluice plugin run pigeon fly --to me
   $ sluice plugin call pigeon.send --params '{"to": "me"}'`;
+
+/** The examples above that belong to an action. */
+const examplesOf = (action: string): string =>
+  help
+    .split('\n')
+    .filter((line) => line.startsWith(`  $ sluice plugin ${action}`))
+    .join('\n');
 
 /** Adds `sluice plugin`, which installs, lists, removes and checks the OpenClaw plugins of a config. */
 export function addPluginCommand(
@@ -39,6 +47,7 @@ export function addPluginCommand(
     command
       .command(name)
       .description(summary)
+      .addHelpText('after', `\nExamples:\n${examplesOf(name)}`)
       .option('-c, --config <file>', 'the config (default: sluice.config.* here)')
       .option('--openclaw <path>', 'the installed openclaw whose code plugins import')
       .addOption(profileOption())

@@ -160,7 +160,9 @@ export async function callPluginMethod(
     const close = nearest(method, known);
     throw badArguments(
       `no plugin of the config brings the method "${method}"`,
-      close === undefined ? `Methods: ${known.join(', ') || 'none'}.` : `Did you mean "${close}"?`,
+      close === undefined
+        ? `Methods: ${known.join(', ') || 'none'}. Name a further plugin by --plugin.`
+        : `Did you mean "${close}"?`,
     );
   }
   const failed = (what: string, cause?: unknown): CommandError =>
