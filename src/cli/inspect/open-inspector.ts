@@ -81,7 +81,7 @@ export async function openInspector(
     throw new CommandError(
       'unusable-port',
       `the inspector cannot listen at ${options.address ?? '127.0.0.1'}:${options.port ?? 0} (${code})`,
-      'Name another port, or none: then it takes one that is free.',
+      'Name another port or address; without a port it takes one that is free.',
       { cause, exitCode: exitCodes.failed },
     );
   }

@@ -169,6 +169,11 @@ async function run(options: RunOptions, command: Command, shell: Shell): Promise
   const way = wayRecorder({ logger });
   if (view.hear !== undefined) way.listen(view.hear);
   const isInspected = options.inspect !== undefined || settings.inspect !== undefined;
+  if (!isInspected && (options.inspectWrite === true || options.inspectText === true))
+    throw badArguments(
+      '--inspect-write and --inspect-text belong to the page, and there is none',
+      'Add --inspect.',
+    );
   await using kept = await openKept(settings, way, isInspected);
   const { quarantine, handlerWatch } = settings;
   using watch = handlerWatch === false ? undefined : new HandlerWatch({ ...handlerWatch, logger });

@@ -54,6 +54,11 @@ describe('sluice inspect', () => {
 });
 
 describe('sluice run --inspect', () => {
+  it.each(['--inspect-write', '--inspect-text'])('is needed by %s', async (option) => {
+    const { code, stderr } = await runInMemory(['run', '--no-config', option], 'hello\n');
+    expect([code, stderr]).toEqual([2, expect.stringContaining('Add --inspect.')]);
+  });
+
   it('serves the page on the host that runs, with leave to change things', async () => {
     const cli = new CliProcess(['run', '--no-config', '--inspect', '--inspect-write'], {
       cwd: root,
