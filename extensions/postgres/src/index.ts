@@ -5,7 +5,7 @@ import type { PostgresConnections, PostgresQuery, PostgresValue } from 'sluice/h
 export interface ConnectOptions {
   /** Milliseconds that a connection or a statement may take, by default 10 000. A connection that is late is given up. */
   readonly timeoutMs?: number;
-  /** The connections at most: one of them writes, the others read. By default 5. */
+  /** The connections at most: one of them writes, the others read. By default 5, at least 2. */
   readonly maxConnections?: number;
 }
 
@@ -34,38 +34,51 @@ const types: pg.CustomTypesConfig = {
  * const journal = await openPostgresJournal(connect(process.env.DATABASE_URL));
  */
 export function connect(url: string, options: ConnectOptions = {}): PostgresConnections {
-  const { timeoutMs = 10_000, maxConnections: max = 5 } = options;
+  const { timeoutMs = 10_000, maxConnections = 5 } = options;
   const { host, port, database, user } = new pg.Client(url);
-  const pool = new pg.Pool({
-    ...{ connectionString: url, max, types, keepAlive: true, application_name: 'sluice' },
-    ...{ connectionTimeoutMillis: timeoutMs, query_timeout: timeoutMs },
-  });
-  pool.on('error', () => undefined); // a connection that nobody used was lost: the next call makes another
+  const poolOf = (most: number): pg.Pool => {
+    const pool = new pg.Pool({
+      ...{ connectionString: url, max: most, types, keepAlive: true, application_name: 'sluice' },
+      ...{ connectionTimeoutMillis: timeoutMs, query_timeout: timeoutMs },
+    });
+    pool.on('error', () => undefined); // a connection that nobody used was lost: the next call makes another
+    return pool;
+  };
+  const writer = poolOf(1); // no reader keeps it waiting
+  const readers = poolOf(Math.max(1, maxConnections - 1));
   return {
     address: `postgres://${user}@${host}:${port}/${database}`,
-    query: queryOf(pool),
+    query: queryOf(readers),
     transaction: async (work) => {
-      const client = await pool.connect();
+      const client = await writer.connect();
       let lost: Error | undefined;
       const onLost = (error: Error): void => {
         lost = error; // the statement under way, or the next one, rejects
       };
       client.on('error', onLost);
+      const answered = <T>(statement: Promise<T>): Promise<T> =>
+        statement.catch((error: Error) => {
+          if (!(error instanceof pg.DatabaseError)) onLost(error);
+          throw error;
+        });
+      const query = queryOf(client);
       try {
-        await client.query(begin);
-        const result = await work(queryOf(client));
-        const { command } = await client.query('COMMIT');
+        await answered(client.query(begin));
+        const result = await work((sql, values) => answered(query(sql, values)));
+        const { command } = await answered(client.query('COMMIT'));
         if (command !== 'COMMIT') throw new Error('the transaction was rolled back');
         return result;
       } catch (error) {
-        await client.query('ROLLBACK').catch(onLost);
+        if (lost === undefined) await client.query('ROLLBACK').catch(onLost);
         throw error;
       } finally {
         client.off('error', onLost);
         client.release(lost);
       }
     },
-    close: () => pool.end(),
+    close: async () => {
+      await Promise.all([writer.end(), readers.end()]);
+    },
   };
 }
 

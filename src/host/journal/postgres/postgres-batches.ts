@@ -106,6 +106,15 @@ export class PostgresBatches {
     return kept;
   }
 
+  /** Runs a write in the next transaction, before those that wait: they may be many. */
+  first<T>(run: (at: SharedTransaction) => Promise<T>): Promise<T> {
+    const list: Job[] = [];
+    const kept = this.#add(list, run, {});
+    this.#waiting.unshift(...list);
+    this.#start();
+    return kept;
+  }
+
   /** Runs a write with the next one that somebody waits for, before it; within 100 ms if none comes. */
   later<T>(run: (at: SharedTransaction) => T | Promise<T>): Promise<T> {
     this.#laterTimer ??= this.#options.clock.setTimeout(() => this.hurry(), laterMs);
@@ -178,7 +187,7 @@ export class PostgresBatches {
     this.#isCarrying = false;
   }
 
-  /** Writes some jobs. If their transaction fails, each is tried alone, so that it fails for a reason of its own. */
+  /** Writes some jobs. If their transaction fails, each half is tried alone, so that a job fails for a reason of its own. */
   async #commit(jobs: readonly Job[], withPassengers: boolean): Promise<void> {
     const waiting = withPassengers ? this.#options.passengers?.waiting : undefined;
     const fromMs = this.#options.clock.monotonicMs();
@@ -197,7 +206,9 @@ export class PostgresBatches {
       const isOfAll = isSluiceError(error, 'database-io') || isSluiceError(error, 'journal-lost');
       const isShared = jobs.length > 1 || waiting !== undefined;
       if (isOfAll || !isShared) for (const { failed } of jobs) failed(error);
-      else for (const job of jobs) await this.#commit([job], false);
+      else
+        for (const half of [jobs.slice(0, jobs.length / 2), jobs.slice(jobs.length / 2)])
+          if (half.length > 0) await this.#commit(half, false);
     }
   }
 

@@ -12,7 +12,7 @@ const codes: readonly (readonly [
   [/^(40|55P03|57014)/, 'database-busy'],
   [/^23/, 'database-constraint'],
   [/^(28|3D)/, 'database-not-opened'],
-  [/^(08|53|57P|58|XX)/, 'database-io'],
+  [/^(08|25P03|53|57P|58|XX)/, 'database-io'],
   [/^[0-9A-Z]{5}$/, 'database-failed'],
 ];
 

@@ -8,7 +8,7 @@ import type { PostgresConnections } from './connections.js';
 import { PostgresBatches } from './postgres-batches.js';
 import { withFailures } from './postgres-failure.js';
 import { postgresKeyValues, postgresValueReader } from './postgres-key-values.js';
-import { besideHost, PostgresLease } from './postgres-lease.js';
+import { besideHost, PostgresLease, usualLeaseMs } from './postgres-lease.js';
 import { postgresRecords } from './postgres-reader.js';
 import { sweepPostgres } from './postgres-retention.js';
 import { checkPostgresSchema } from './postgres-schema.js';
@@ -30,9 +30,6 @@ export interface PostgresJournalOptions {
 export interface PostgresJournal extends Journal {
   readonly store: Store;
 }
-
-/** The milliseconds of a lease, by default. */
-export const usualLeaseMs = 5_000;
 
 /**
  * Opens the journal in a PostgreSQL, whose tables `sluice journal migrate` has made. One host at a time has it: another waits

@@ -4,11 +4,21 @@ import { hostError } from '../../errors.js';
 import type { PostgresConnections, PostgresQuery } from './connections.js';
 import type { PostgresBatches } from './postgres-batches.js';
 
+/** The milliseconds of a lease, by default. */
+export const usualLeaseMs = 5_000;
+
 /** The renewals of one lease: it outlives some that are late or lost. */
 const renewalsPerLease = 5;
 
 /** Milliseconds between two tries to take a journal whose lease has not ended. */
 const takeAgainMs = 50;
+
+/**
+ * Has the database end a transaction whose process says nothing more for so many milliseconds, as text: that
+ * process was stopped or cut off, and would hold the row of the journal for as long as its connection seems to live.
+ */
+const stalledAfter = (ms: string): string =>
+  `set_config('idle_in_transaction_session_timeout', ${ms}, true)`;
 
 /**
  * The lease of a journal: one host at a time writes. Its end is a time of the database; the host itself counts by its monotonic
@@ -69,7 +79,7 @@ export class PostgresLease {
     if (this.#isClosed || this.#lost !== undefined) return;
     this.#timer = this.#clock.setTimeout(() => {
       const fromMs = this.#clock.monotonicMs();
-      const renewed = batches.write(async ({ query }) => {
+      const renewed = batches.first(async ({ query }) => {
         const [row] = await query(
           `UPDATE sluice_journal SET lease_until = clock_timestamp() + $1 * interval '1 ms'
             RETURNING touched`,
@@ -91,9 +101,9 @@ export class PostgresLease {
   /** Checks the owner and the epoch, and keeps others from taking the journal until the transaction ends. */
   async fence(query: PostgresQuery): Promise<string> {
     const [row] = await query(
-      `SELECT pg_current_xact_id()::text AS id FROM sluice_journal
+      `SELECT pg_current_xact_id()::text AS id, ${stalledAfter('$3')} FROM sluice_journal
         WHERE owner = $1 AND epoch = $2 FOR SHARE`,
-      [this.#owner, this.#epoch],
+      [this.#owner, this.#epoch, String(this.#leaseMs)],
     );
     if (row !== undefined) return String(row['id']);
     const problem = 'its lease ended, and another host has taken it over';
@@ -124,7 +134,9 @@ export class PostgresLease {
 /** Lets a command write beside the host, which learns of it with its next renewal. */
 export async function besideHost(query: PostgresQuery): Promise<string> {
   const [row] = await query(
-    'UPDATE sluice_journal SET touched = touched + 1 RETURNING pg_current_xact_id()::text AS id',
+    `UPDATE sluice_journal SET touched = touched + 1
+      RETURNING pg_current_xact_id()::text AS id, ${stalledAfter('$1')}`,
+    [String(usualLeaseMs)],
   );
   return String(row?.['id']);
 }

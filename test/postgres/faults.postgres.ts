@@ -1,0 +1,141 @@
+import { describe, expect, it } from 'vitest';
+import { connect } from '../../extensions/postgres/src/index.js';
+import { openPostgresJournal, type PostgresConnections } from '../../src/host/index.js';
+import { virtualClock } from '../../src/testing/index.js';
+import { aDispatch, anUpdate } from '../host/journal/journal-contract.js';
+import { newDatabase } from './databases.js';
+
+const patiently = { timeout: 60_000, interval: 10 };
+
+/** Connections that list the statements of each transaction. */
+function listed(url: string) {
+  const inner = connect(url);
+  const transactions: string[][] = [];
+  const connections: PostgresConnections = {
+    ...inner,
+    transaction: (work) => {
+      const statements: string[] = [];
+      transactions.push(statements);
+      return inner.transaction((query) =>
+        work((sql, values) => {
+          statements.push(sql);
+          return query(sql, values);
+        }),
+      );
+    },
+  };
+  return { connections, transactions };
+}
+
+describe('a host that stops in the middle of a transaction', () => {
+  it('keeps nobody from taking its journal over, and has written nothing (durability §11.3)', async () => {
+    const url = await newDatabase();
+    const inner = connect(url);
+    let isStopped = false;
+    const first = await openPostgresJournal(
+      {
+        ...inner,
+        transaction: (work) =>
+          inner.transaction(async (query) => {
+            const made = await work(query);
+            if (isStopped) await new Promise(() => undefined); // as a process that gets no time
+            return made;
+          }),
+      },
+      { leaseMs: 500, clock: virtualClock() },
+    );
+    isStopped = true;
+    void first.accept(anUpdate('a')).catch(() => undefined);
+    const second = await openPostgresJournal(connect(url), { leaseMs: 500 });
+    expect(await second.updates()).toEqual([]);
+    await second.accept(anUpdate('b'));
+    await second.close();
+  });
+});
+
+describe('the connection that writes', () => {
+  it('is there while all others read (durability §11.4)', async () => {
+    const url = await newDatabase();
+    const holder = connect(url);
+    let release = (): void => undefined;
+    const held = holder.transaction(async (query) => {
+      await query('SELECT pg_advisory_xact_lock(1)');
+      await new Promise<void>((resolve) => {
+        release = resolve;
+      });
+    });
+    await expect
+      .poll(
+        async () =>
+          (await holder.query(`SELECT 1 FROM pg_locks WHERE locktype = 'advisory'`)).length,
+        patiently,
+      )
+      .toBe(1);
+    const connections = connect(url, { maxConnections: 3 });
+    const readers = Array.from({ length: 9 }, () =>
+      connections.query('SELECT pg_advisory_xact_lock(1)').then(() => 'read'),
+    );
+    const written = connections.transaction((query) => query('SELECT 1')).then(() => 'written');
+    expect(await Promise.race([written, ...readers])).toBe('written');
+    release();
+    await held;
+    await Promise.all(readers);
+    await connections.close();
+    await holder.close();
+  });
+});
+
+describe('many writes in PostgreSQL', () => {
+  it('are tried again by halves if the database refuses one of them (durability §11.5)', async () => {
+    const { connections, transactions } = listed(await newDatabase());
+    const journal = await openPostgresJournal(connections, { clock: virtualClock() });
+    const bad = anUpdate('bad', { channel: undefined as never });
+    const updates = Array.from({ length: 500 }, (_, at) => (at === 77 ? bad : anUpdate(`u-${at}`)));
+    const before = transactions.length;
+    const taken = await Promise.allSettled(updates.map((update) => journal.accept(update)));
+    expect(taken.filter(({ status }) => status === 'rejected')).toHaveLength(1);
+    expect(transactions.length - before).toBeLessThanOrEqual(20);
+    expect((await journal.updates()).map(({ seq }) => seq)).toHaveLength(499);
+    await journal.close();
+  });
+
+  it('do not keep the renewal of the lease waiting (durability §11.2)', async () => {
+    const { connections, transactions } = listed(await newDatabase());
+    const clock = virtualClock();
+    const journal = await openPostgresJournal(connections, { clock });
+    await journal.updates();
+    await expect.poll(() => transactions.length, patiently).toBeGreaterThan(0);
+    const isRenewal = (statements: readonly string[] | undefined) =>
+      statements?.some((sql) => sql.includes('SET lease_until')) === true;
+    const before = transactions.length;
+    const all = Array.from({ length: 3_000 }, (_, at) => journal.accept(anUpdate(`u-${at}`)));
+    await clock.advance(1_000);
+    await Promise.all(all);
+    expect(transactions.slice(before, before + 2).some(isRenewal)).toBe(true);
+    await journal.close();
+  });
+
+  it('are no more to look at for what is old, however many are kept (durability §11.9)', async () => {
+    const url = await newDatabase();
+    const { connections, transactions } = listed(url);
+    const clock = virtualClock();
+    const journal = await openPostgresJournal(connections, { clock });
+    for (let at = 0; at < 3_000; at++)
+      journal.dispatched(aDispatch(`d-${at}`, { occurredAtMs: clock.now() }));
+    await journal.dispatches();
+    await clock.advance(600_000);
+    const isSweep = (sql: string) => sql.includes('DELETE FROM sluice_dispatches');
+    const sweeps = () => transactions.flat().filter(isSweep);
+    await expect.poll(() => sweeps().length, patiently).toBeGreaterThan(1);
+    await connections.query('ANALYZE sluice_dispatches'); // as the database does by itself
+    const [plan] = await connections.query(
+      `EXPLAIN (ANALYZE, FORMAT JSON) ${sweeps().at(-1)}`,
+      [0, 0].slice(0, sweeps().at(-1)?.includes('$2') ? 2 : 1),
+    );
+    const counted =
+      JSON.stringify(plan).match(/"(Actual Rows|Rows Removed by Filter)":\s*\d+/g) ?? [];
+    expect(counted.length).toBeGreaterThan(0);
+    for (const one of counted) expect(Number(one.split(':')[1])).toBeLessThanOrEqual(500);
+    await journal.close();
+  });
+});
