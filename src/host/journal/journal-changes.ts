@@ -166,6 +166,27 @@ export function writtenChanges(
   return Object.fromEntries(written) as Pick<Journal, Changing>; // each name is there
 }
 
+/** Notes that an operator tends a journal in the process of its host: the host looks for that as for a change from outside. */
+export function noteTending({ retry, purge }: Pick<Journal, 'retry' | 'purge'>) {
+  let isTended = false;
+  const noted =
+    <Given extends unknown[], T>(change: (...given: Given) => Promise<T>) =>
+    async (...given: Given): Promise<T> => {
+      const result = await change(...given);
+      isTended = true;
+      return result;
+    };
+  return {
+    tending: { retry: noted(retry), purge: noted(purge) },
+    /** Tells whether it was tended since the last call. */
+    wasTended: (): boolean => {
+      const was = isTended;
+      isTended = false;
+      return was;
+    },
+  };
+}
+
 /** The state of a send that was judged: with one more attempt, if it goes to its channel with the same write. */
 function judged(isSending: boolean, attempts: number): Standing<SendState> {
   return isSending ? { state: 'sending', attempts: attempts + 1 } : { state: 'prepared', attempts };

@@ -275,7 +275,7 @@ export interface Journal extends JournalReader {
   retry(eventId: string): Promise<boolean>;
   /** Drops dead letters: this one, or all. @returns how many. */
   purge(eventId?: string): Promise<number>;
-  /** Tells whether somebody else has changed anything since the last call: a retry, say. */
+  /** Tells whether somebody but the host has changed anything since the last call: a retry, say, also one of this process. */
   changedOutside(): boolean;
   /** The reason why it takes nothing in now; `undefined` if the last write is kept. A look costs some microseconds. */
   problem(): SluiceError | undefined;

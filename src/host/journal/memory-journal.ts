@@ -9,7 +9,12 @@ import {
   type SendRecord,
   type UpdateRecord,
 } from './journal.js';
-import { type ChangeableRows, journalChanges, writtenChanges } from './journal-changes.js';
+import {
+  type ChangeableRows,
+  journalChanges,
+  noteTending,
+  writtenChanges,
+} from './journal-changes.js';
 import { InOrder, MemoryRows, newest } from './memory-rows.js';
 import { isOfKind } from './record-kind.js';
 
@@ -84,10 +89,14 @@ export function memoryJournal({
     clock,
   );
 
+  const written = writtenChanges(changes, async (work) => work());
+  const { tending, wasTended } = noteTending(written);
+
   return {
     outlivesHost,
     keyValues: memoryKeyValues(clock),
-    ...writtenChanges(changes, async (work) => work()),
+    ...written,
+    ...tending,
     accept: async (update, isBegun) => {
       const accepted = changes.accept(update, isBegun);
       counted[accepted.status === 'known' ? 'duplicates' : 'accepted']++;
@@ -149,7 +158,7 @@ export function memoryJournal({
         if (state === 'prepared' || state === 'sending') counts.sends[state]++;
       return { ...counts, ...(died.length > 0 && { oldestDeadAtMs: Math.min(...died) }) };
     },
-    changedOutside: () => false,
+    changedOutside: wasTended,
     problem: () => undefined,
     stats: () => ({ ...counted }),
     close: async () => undefined,

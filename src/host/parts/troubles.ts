@@ -28,11 +28,11 @@ interface Places {
   readonly extensions: { readonly statuses: readonly ExtensionStatus[] };
 }
 
-/** The troubles of a host (sight §7). Each is told once in the log, as an error. */
+/** The troubles of a host (sight §7). Each is told in the log when it begins, as an error. */
 export class Troubles implements Disposable {
   readonly #places: Places;
   readonly #failedOpen = new Map<string, number>();
-  readonly #told = new Set<string>();
+  #told: ReadonlySet<string> = new Set();
   readonly #tap: Disposable;
   #dead = 0;
   /** The counts when the dead letters were counted last. */
@@ -82,10 +82,11 @@ export class Troubles implements Disposable {
       this.#countedAt = at;
       this.#dead = (await journal.counts()).updates.dead;
     }
-    for (const { code, whose } of this.list()) {
-      const key = JSON.stringify([code, whose]);
-      if (this.#told.has(key)) continue;
-      this.#told.add(key);
+    const now = this.list().map((one) => [JSON.stringify([one.code, one.whose]), one] as const);
+    const told = this.#told;
+    this.#told = new Set(now.map(([key]) => key)); // it is told again if it was over meanwhile
+    for (const [key, { code, whose }] of now) {
+      if (told.has(key)) continue;
       const name = whose ?? 'the host'; // of a handler or an extension
       logger.error(`${name} is in trouble: ${code}`, { trouble: code, hint: hints[code] });
     }

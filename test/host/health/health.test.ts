@@ -333,13 +333,19 @@ describe('what the health port tells of trouble', () => {
     await host.stop();
   });
 
-  it('has none where an observer fails, and forgets dead letters that were purged (sight §7.1)', async () => {
+  it('has none where an observer fails, and forgets dead letters that were purged, also in its own process (sight §7.1)', async () => {
     const { kernel } = createTestKernel();
     const clock = virtualClock();
     const journal = memoryJournal({ clock });
-    let isChanged = false;
+    const logger = collectingLogger();
     const places = { kernel, journal, counts: newCounts(), extensions: { statuses: [] } };
-    using troubles = new Troubles({ ...places, logger: collectingLogger() });
+    using troubles = new Troubles({ ...places, logger });
+    const die = async (eventId: string): Promise<void> => {
+      const about = { eventId, channel: 'fake', accountId: 'default', lane: 'x' };
+      await journal.accept({ ...about, receivedAtMs: 0, body: '{}' });
+      await journal.begin(eventId);
+      await journal.endUpdate(eventId, { isDead: true, outcome: 'failed' });
+    };
     kernel.contribute({
       ...{ family: 'egress.sent', class: 'observer', extensionId: 'acme', id: 'watch' },
       handler: () => {
@@ -347,16 +353,17 @@ describe('what the health port tells of trouble', () => {
       },
     });
     await kernel.dispatch('egress.sent', samplePayload('egress.sent'));
-    const about = { eventId: 'u-1', channel: 'fake', accountId: 'default', lane: 'x' };
-    await journal.accept({ ...about, receivedAtMs: 0, body: '{}' });
-    await journal.begin('u-1');
-    await journal.endUpdate('u-1', { isDead: true, outcome: 'failed' });
-    await troubles.look(isChanged);
+    await die('u-1');
+    await troubles.look(journal.changedOutside());
     expect(troubles.list()).toEqual([{ code: 'dead-letters', count: 1 }]);
+    expect(logger.entries).toHaveLength(1);
     await journal.purge('u-1');
-    isChanged = true;
-    await troubles.look(isChanged);
+    await troubles.look(journal.changedOutside());
     expect(troubles.list()).toEqual([]);
+    await die('u-2');
+    await troubles.look(true);
+    await troubles.look(true);
+    expect(logger.entries).toHaveLength(2); // it was over meanwhile
   });
 });
 

@@ -290,6 +290,8 @@ export function describeJournal(
         ]);
         expect(await journal.retry('c')).toBe(true);
         expect(await journal.retry('a')).toBe(true);
+        // the host takes it up, also if an operator works in its process
+        expect([journal.changedOutside(), journal.changedOutside()]).toEqual([true, false]);
         expect(await marks()).toEqual([undefined, 'a', undefined, undefined]);
         const [, b] = await journal.updates();
         expect(b).toMatchObject({ state: 'accepted', attempts: 0 });

@@ -3,6 +3,7 @@ import { withoutSecrets } from '../../logging/without-secrets.js';
 import type { Store } from '../../transcript/store.js';
 import { WaitingDispatches } from '../commit/waiting-dispatches.js';
 import type { Journal, JournalReader, NewDispatch } from '../journal.js';
+import { noteTending } from '../journal-changes.js';
 import type { TendedJournal } from '../sqlite/open-journal.js';
 import type { PostgresConnections } from './connections.js';
 import { PostgresBatches } from './postgres-batches.js';
@@ -82,6 +83,7 @@ function journalOf(
   const sweep = sweepPostgres(batches, clock, keepForMs);
   const records = postgresRecords(connections);
   const changes = postgresChanges(batches);
+  const { tending, wasTended } = noteTending(changes);
   const counted = { accepted: 0, duplicates: 0 };
   let touched = lease.touched;
   const close = async (): Promise<void> => {
@@ -95,6 +97,7 @@ function journalOf(
   return {
     ...records,
     ...changes,
+    ...tending,
     outlivesHost: true,
     store: postgresStore(connections, batches, clean),
     keyValues: postgresKeyValues(connections, batches, () => clock.now()),
@@ -111,7 +114,7 @@ function journalOf(
     changedOutside: () => {
       const before = touched;
       touched = lease.touched;
-      return touched !== before;
+      return wasTended() || touched !== before;
     },
     problem: () => lease.problem() ?? batches.failure,
     stats: () => ({ ...counted, ...batches.stats(), ...waiting.stats() }),

@@ -7,7 +7,7 @@ import { GroupCommit } from '../commit/group-commit.js';
 import { WaitingDispatches } from '../commit/waiting-dispatches.js';
 import { numberOf } from '../file/journal-file.js';
 import type { Journal } from '../journal.js';
-import { journalChanges, writtenChanges } from '../journal-changes.js';
+import { journalChanges, noteTending, writtenChanges } from '../journal-changes.js';
 import { examineRows } from '../rows/examine-rows.js';
 import { damageError } from '../rows/table-rows.js';
 import { journalGuard } from './journal-guard.js';
@@ -46,6 +46,7 @@ export function fileJournal(
     },
   });
   const changes = writtenChanges(journalChanges(rows, clock), (work) => commits.write(work));
+  const { tending, wasTended } = noteTending(changes);
   const records = sqliteRecords(database);
   const closing = new AbortController();
   const counted = { accepted: 0, duplicates: 0 };
@@ -70,6 +71,7 @@ export function fileJournal(
     ...{ path: database.path, outlivesHost: true, store, keyValues, problem },
     ...records,
     ...changes,
+    ...tending,
     checkLater: () => {
       void checkLater(database, clock, closing.signal).then((damage) => {
         if (damage !== undefined) guard.fail(damage);
@@ -96,7 +98,7 @@ export function fileJournal(
     changedOutside: () => {
       const before = dataVersion;
       dataVersion = readDataVersion();
-      return dataVersion !== before;
+      return wasTended() || dataVersion !== before;
     },
     stats: () => ({ ...counted, ...waiting.stats(), ...commits.times }),
     close: () => (closed ??= close()),
