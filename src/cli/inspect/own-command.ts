@@ -10,6 +10,8 @@ export interface CommandReport {
 }
 
 const charactersAtMost = 32 * 1024 * 1024;
+/** A replay may be long; an extension that hangs as it is loaded must not hold the page for ever. */
+const timeoutMs = 300_000;
 
 /**
  * Runs a command of this program with `--json`, in a process of its own: it may load extensions anew, and shut the ways out of
@@ -22,7 +24,7 @@ export function ownCommand(
 ): Promise<CommandReport> {
   const [, program = ''] = process.argv;
   const child = spawn(process.execPath, [...process.execArgv, program, ...args, '--json'], {
-    ...{ cwd, env, signal: stop, stdio: 'pipe' },
+    ...{ cwd, env, signal: stop, stdio: 'pipe', timeout: timeoutMs, killSignal: 'SIGKILL' },
   });
   const texts = { stdout: '', stderr: '' };
   for (const name of ['stdout', 'stderr'] as const)
@@ -34,15 +36,27 @@ export function ownCommand(
   child.stdin.end(input);
   return new Promise((resolve, reject) => {
     child.once('error', reject);
-    child.once('close', () =>
-      resolve({
-        lines: linesOf(texts.stdout).map(
-          (line) => JSON.parse(line) as Readonly<Record<string, unknown>>, // each is an object
-        ),
-        notes: linesOf(texts.stderr),
-      }),
-    );
+    child.once('close', (code) => {
+      const lines = linesOf(texts.stdout).map((line) => objectIn(line) ?? line);
+      // an extension may write what it likes to stdout: the host that runs here must not fall over it
+      const said = [...lines.filter((line) => typeof line === 'string'), ...linesOf(texts.stderr)];
+      const report = { lines: lines.filter((line) => typeof line === 'object'), notes: said };
+      if (code === 0 || (code !== null && report.lines.length > 0)) resolve(report);
+      else {
+        const why = code === null ? 'it took too long, or wrote too much' : said.join(' ');
+        reject(new Error(`sluice ${args[0]} failed: ${why}`));
+      }
+    });
   });
+}
+
+function objectIn(line: string): Readonly<Record<string, unknown>> | undefined {
+  try {
+    const value: unknown = JSON.parse(line);
+    return typeof value === 'object' && value !== null ? { ...value } : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 function linesOf(text: string): readonly string[] {
