@@ -62,6 +62,7 @@ export function otel(providers: OtelProviders = {}): Extension<OtelConfig> {
       const spans = settings.traces
         ? new MessageSpans({ ...settings, now, tracer: tracer() })
         : undefined;
+      if (spans !== undefined) api.own('spans', spans);
       const gauges = async (): Promise<[InstrumentName, number][]> => {
         const figures = await tap.figures().catch(() => undefined); // no host runs yet, or any more
         return figures === undefined ? [] : gaugesOf(figures, now());

@@ -38,7 +38,7 @@ interface Accepted {
 const remembered = 10_000;
 
 /** Makes one trace of each message from the facts of its way (sight §5). */
-export class MessageSpans {
+export class MessageSpans implements Disposable {
   readonly #options: SpanOptions;
   readonly #stages: StageSpans;
   readonly #open = new Map<string, Open>();
@@ -50,6 +50,13 @@ export class MessageSpans {
   constructor(options: SpanOptions) {
     this.#options = options;
     this.#stages = new StageSpans(options);
+  }
+
+  /** Ends what is open: the extension is loaded anew, or goes. */
+  [Symbol.dispose](): void {
+    const atMs = this.#options.now();
+    for (const id of this.#open.keys())
+      this.#end({ kind: 'update', id, correlationId: id, state: 'left', atMs }, 'left');
   }
 
   /** The first span of a message, for an exemplar. */

@@ -1,6 +1,7 @@
 import { type Attributes, type Context, context, type Span, trace } from '@opentelemetry/api';
 import type { Outcome } from 'sluice';
 import type { ExtensionCall } from 'sluice/extension';
+import { Recent } from './recent.js';
 import { fail } from './run-spans.js';
 import { type SpanOptions, timeOf } from './span-options.js';
 
@@ -22,7 +23,8 @@ interface Call {
 
 /** The spans of stages and handlers. They are made when a stage has ended, unless its handlers run in their context. */
 export class StageSpans {
-  readonly #open = new Map<string, Open>();
+  /** A handler may begin after the outcome of its stage was told: nobody ends that stage again. */
+  readonly #open = new Recent<Open>(10_000);
   readonly #options: SpanOptions;
 
   constructor(options: SpanOptions) {
@@ -32,7 +34,7 @@ export class StageSpans {
   /** Runs a handler inside of the span of its own. @param parent of its stage. */
   run<T>(call: () => T, of: ExtensionCall, parent: Context): T {
     const { event, extensionId, contributionId } = of;
-    if (event === undefined) return call();
+    if (event === undefined || event.hotPath) return call(); // a delta of a reply has no span (sight §5.1)
     const { tracer, now } = this.#options;
     let open = this.#open.get(event.eventId);
     if (open === undefined) {
@@ -64,8 +66,7 @@ export class StageSpans {
   /** Makes the spans of a stage that has ended. @returns its context. */
   end(outcome: Outcome, endedAtMs: number, parent: Context): Context {
     const { event, steps, status, changes } = outcome;
-    const open = this.#open.get(event.eventId) ?? this.#start(event, parent);
-    this.#open.delete(event.eventId);
+    const open = this.#open.take(event.eventId) ?? this.#start(event, parent);
     const { span } = open;
     span.setAttributes({
       'sluice.outcome': status,
