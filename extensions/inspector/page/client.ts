@@ -1,5 +1,5 @@
 import { signal } from '../vendor/preact.js';
-import type { About, Row } from './shapes.js';
+import type { About } from './shapes.js';
 
 const kept = 'sluice-inspector-token';
 
@@ -52,8 +52,8 @@ export async function post<T>(name: string, body: object): Promise<T> {
   return dataOf<T>(await asked(name, init));
 }
 
-/** Hears each fact, or the number of those that were summed. */
-export type Listener = (event: { readonly row: Row } | { readonly summed: number }) => void;
+/** Hears how many facts have happened. */
+export type Listener = (count: number) => void;
 
 const listeners = new Set<Listener>();
 
@@ -103,8 +103,7 @@ function heard(event: string): string | undefined {
   );
   const data = fields.get('data');
   if (data === undefined) return undefined;
-  const value = JSON.parse(data) as Row & { readonly count?: number }; // a row, or a sum of rows
-  const isSum = fields.get('event') === 'summed';
-  for (const listener of listeners) listener(isSum ? { summed: value.count ?? 0 } : { row: value });
+  const { count = 1 } = JSON.parse(data) as { readonly count?: number }; // a fact, or a sum of facts
+  for (const listener of listeners) listener(count);
   return fields.get('id');
 }

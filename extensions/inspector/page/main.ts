@@ -35,7 +35,7 @@ function App() {
       <nav aria-label="Views">
         ${views.map(
           ([id, title]) =>
-            html`<a href=${`#/${id}`} aria-current=${id === name ? 'page' : undefined}
+            html`<a href=${`#/${id}`} aria-current=${id === (name === 'facts' ? 'messages' : name) ? 'page' : undefined}
               >${title}${id === 'dead' && dead > 0 ? html` <span class="badge">${dead}</span>` : null}</a
             >`,
         )}
@@ -45,7 +45,16 @@ function App() {
         ${isConnected.value ? 'live' : 'not connected'}</span
       >
     </header>
-    <main>${viewOf(name, decodeURIComponent(argument))}</main>`;
+    <main>${viewOf(name, textOf(argument))}</main>`;
+}
+
+/** An address that a person has typed or cut may be none. */
+function textOf(argument: string): string {
+  try {
+    return decodeURIComponent(argument);
+  } catch {
+    return argument;
+  }
 }
 
 function viewOf(name: string, argument: string) {
@@ -64,8 +73,10 @@ function viewOf(name: string, argument: string) {
       return html`<${Pipeline} />`;
     case 'differ':
       return html`<${Differ} id=${argument} />`;
+    case 'facts':
+      return html`<${Messages} key="facts" of="list" query=${argument} />`;
     default:
-      return html`<${Messages} query=${argument} />`;
+      return html`<${Messages} key="messages" of="messages" query="" />`;
   }
 }
 
@@ -117,7 +128,7 @@ addEventListener('keydown', (event) => {
   const isTyping = event.target instanceof HTMLElement && event.target.matches('input, textarea');
   if (event.key !== '/' || isTyping) return;
   event.preventDefault();
-  if (!/^#\/messages/.test(location.hash)) location.hash = '#/messages';
+  if (document.getElementById('search') === null) location.hash = '#/messages';
   setTimeout(() => document.getElementById('search')?.focus());
 });
 render(html`<${App} />`, document.body);

@@ -67,9 +67,14 @@ function toneOf(status: string): string {
   return 'calm';
 }
 
+/** The address of a view. Half a character, as a text may have that was cut, has no place in an address. */
+export function linkTo(view: string, argument: string): string {
+  return `#/${view}/${encodeURIComponent(argument.replace(/\p{Surrogate}/gu, '\ufffd'))}`;
+}
+
 /** A link to the way of a message, or to one event on it. */
 export function IdLink({ id }: { readonly id: string }) {
-  return html`<a class="id" href=${`#/why/${encodeURIComponent(id)}`}>${plain(id)}</a>`;
+  return html`<a class="id" href=${linkTo('why', id)}>${plain(id)}</a>`;
 }
 
 /** A button for a change. A grave one asks again, in its own place. */

@@ -1,6 +1,6 @@
 import { html } from '../vendor/preact.js';
 import { about, get } from './client.js';
-import { LongText, plain, useLoaded } from './parts.js';
+import { LongText, linkTo, plain, useLoaded } from './parts.js';
 
 /** The payload of a dispatch before and after its stage, behind a click. */
 export function Payload({ id }: { readonly id: string }) {
@@ -20,7 +20,7 @@ export function Payload({ id }: { readonly id: string }) {
     }
     ${
       about.value?.replays
-        ? html`<a href=${`#/differ/${encodeURIComponent(id)}`}>What would differ today?</a>`
+        ? html`<a href=${linkTo('differ', id)}>What would differ today?</a>`
         : null
     }`;
 }

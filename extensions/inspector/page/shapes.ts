@@ -23,6 +23,17 @@ export interface Row {
   readonly sessionId?: string;
 }
 
+/** The facts of a message, of a part of the journal. */
+export interface MessagePart {
+  readonly id: string;
+  readonly fromMs?: number;
+  readonly toMs?: number;
+  readonly state?: string;
+  readonly channel?: string;
+  readonly cancels: number;
+  readonly failures: number;
+}
+
 export interface Author {
   readonly extensionId?: string;
   readonly contributionId?: string;

@@ -3,7 +3,7 @@ import { extensionsView, stagesView } from './extensions-view.js';
 import { Figures, followFigures } from './figures.js';
 import { nowView } from './now-view.js';
 import { RequestProblem } from './problem.js';
-import { messageOf, search } from './search.js';
+import { messageOf, messages, type Part, search } from './search.js';
 import type { InspectorSource, ReplayRequest } from './source.js';
 import { payloadView, wayView } from './way-view.js';
 
@@ -41,10 +41,9 @@ export function answersOf(source: InspectorSource, allowed: Allowed): Answers {
       replays: source.replay !== undefined,
       dead: (await reader.counts()).updates.dead,
     }),
-    list: async ({ q = '', before }) => {
-      const at = Number(before);
-      return search(reader, { words: String(q), text, ...(at > 0 && { before: at }) });
-    },
+    list: async ({ q = '', ...part }) =>
+      search(reader, { words: String(q), text, ...partIn(part) }),
+    messages: async (part) => messages(reader, partIn(part)),
     way: async ({ id }) => wayView(await messageOf(reader, textIn(id, 'id'))),
     payload: async ({ id }) => payloadView(await messageOf(reader, textIn(id, 'id')), String(id)),
     now: async () => {
@@ -138,6 +137,14 @@ function idsIn(value: unknown): readonly string[] {
   if (Array.isArray(value) && value.length <= deadAtMost)
     return value.map((id) => textIn(id, 'ids'));
   throw new RequestProblem(`"ids" is a list of at most ${deadAtMost} ids`);
+}
+
+function partIn(given: Given): Part {
+  const at = (field: keyof Part): Part => {
+    const seq = Number(given[field] ?? Number.NaN);
+    return Number.isSafeInteger(seq) && seq >= 0 ? { [field]: seq } : {};
+  };
+  return { ...at('before'), ...at('after') };
 }
 
 function replayIn({ eventId, family, last, payload }: Given): ReplayRequest {

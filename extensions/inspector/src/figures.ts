@@ -51,7 +51,6 @@ export class Figures {
   /** The last 60 minutes, the oldest first. */
   last(nowMs: number): readonly Minute[] {
     const newest = Math.floor(nowMs / minuteMs);
-    for (const at of this.#minutes.keys()) if (at <= newest - minutes) this.#minutes.delete(at);
     return Array.from({ length: minutes }, (_, at) => {
       const minute = newest - minutes + 1 + at;
       return this.#minutes.get(minute) ?? emptyMinute(minute);
@@ -61,7 +60,8 @@ export class Figures {
   #at(ms: number): Minute {
     const at = Math.floor(ms / minuteMs);
     const minute = this.#minutes.get(at) ?? emptyMinute(at);
-    this.#minutes.set(at, minute);
+    if (!this.#minutes.has(at)) this.#minutes.set(at, minute);
+    for (const old of this.#minutes.keys()) if (old <= at - minutes) this.#minutes.delete(old); // nobody may look for weeks
     return minute;
   }
 }

@@ -18,15 +18,16 @@ export interface Row {
 }
 
 const longest = 200;
+/** Of an id that can be asked for: a link to a part of one leads nowhere. */
+const longestId = 1_000;
 
 /** Makes the line of a fact. */
 export function rowOf(record: WayRecord): Row {
   const { seq, atMs, kind, id, correlationId } = record;
   const about = Object.entries(detailsOf(record)).filter(([, value]) => value != null);
-  const cut = [...Object.entries({ seq, atMs, kind, id, correlationId }), ...about].map(
-    ([key, value]) => [key, typeof value === 'string' ? value.slice(0, longest) : value],
-  );
-  return Object.fromEntries(cut) as Row; // its parts are those of `Row`, some of them cut
+  const cut = about.map(([key, value]) => [key, String(value).slice(0, longest)]);
+  const ids = { id: id.slice(0, longestId), correlationId: correlationId.slice(0, longestId) };
+  return { seq, atMs, kind, ...ids, name: '', ...Object.fromEntries(cut) }; // `about` has the name
 }
 
 type Details = {

@@ -5,6 +5,7 @@ import {
   type WayKind,
   type WayRecord,
 } from 'sluice/host';
+import { type MessagePart, MessageParts } from './message-parts.js';
 import { type Row, rowOf } from './row.js';
 
 type Reader = Pick<JournalReader, 'dispatches'>;
@@ -15,21 +16,32 @@ export const allKinds = [
   ...(['question', 'send', 'attempt', 'gap'] as const),
 ] as const satisfies readonly WayKind[];
 
+/** A part of a journal: what is older than a record, or newer; the newest, if neither is named. */
+export interface Part {
+  readonly before?: number;
+  readonly after?: number;
+}
+
 /** A search, newest first. */
-export interface Query {
+export interface Query extends Part {
   /** Words, all of which must fit: `session:`, `family:`, `extension:`, `code:`, `kind:`, `status:`, `text:`, or an id. */
   readonly words: string;
-  /** Only what is older than this record. */
-  readonly before?: number;
   /** Texts may be searched. */
   readonly text: boolean;
 }
 
 /** Lines that fit, newest first, and where to go on. */
-export interface Found {
-  readonly rows: readonly Row[];
+export interface Found<Line = Row> {
+  readonly rows: readonly Line[];
   /** Absent if there is nothing older. */
   readonly before?: number;
+  /** The newest record that was looked at. */
+  readonly last: number;
+}
+
+/** Records in the order in which they were kept, the newest block first. */
+interface Block extends Omit<Found, 'rows'> {
+  readonly records: readonly WayRecord[];
 }
 
 const readAtOnce = 500;
@@ -38,31 +50,67 @@ const lookedAtMost = 10_000;
 const rowsAtMost = 500;
 
 /** Looks through a journal from its end. An id is looked up, and finds all of its message. */
-export async function search(reader: Reader, { words, before, text }: Query): Promise<Found> {
+export async function search(reader: Reader, { words, text, ...part }: Query): Promise<Found> {
   const terms = words.split(/\s+/).filter((word) => word !== '');
   const [id] = terms;
-  if (terms.length === 1 && id !== undefined && !id.includes(':') && before === undefined) {
-    const facts = await messageOf(reader, id);
-    if (facts.length > 0) return { rows: facts.map(rowOf).reverse() };
+  if (terms.length === 1 && id !== undefined && !/^\w+:/.test(id) && part.before === undefined) {
+    const facts = part.after === undefined ? await messageOf(reader, id) : [];
+    const last = Math.max(...facts.map(({ seq }) => seq));
+    if (facts.length > 0) return { rows: facts.map(rowOf).reverse(), last };
   }
   const fits = terms.map((term) => fitOf(term, text));
   const rows: Row[] = [];
-  let to = before ?? (await lastSeq(reader)) + 1;
-  for (let looked = 0; to > 1 && looked < lookedAtMost && rows.length < rowsAtMost; ) {
-    const from = Math.max(0, to - 1 - readAtOnce);
-    const found: Row[] = [];
-    let isThere = false;
-    for await (const record of followJournal(reader, { from: String(from), follow: false })) {
-      if (record.seq >= to) break;
-      isThere ||= record.kind !== 'gap' || record.why !== 'gone';
-      const row = rowOf(record);
-      if (fits.every((isFit) => isFit(row, record))) found.push(row);
-    }
-    rows.push(...found.reverse());
-    looked += to - from;
-    to = isThere ? from + 1 : 0; // what is older is gone
+  let found: Found = { rows, last: part.after ?? 0 };
+  for await (const { records, ...place } of blocksOf(reader, part)) {
+    const lines = records.map((record) => [rowOf(record), record] as const);
+    const fitting = lines.filter((line) => fits.every((isFit) => isFit(...line)));
+    rows.push(...fitting.map(([row]) => row).reverse());
+    found = { rows, ...place };
+    if (rows.length >= rowsAtMost) break;
   }
-  return to > 1 ? { rows, before: to } : { rows };
+  return found;
+}
+
+/**
+ * Puts a part of a journal together by message. A message may lie in several parts: the page adds them up, since each fact is in
+ * one part.
+ */
+export async function messages(reader: Reader, part: Part): Promise<Found<MessagePart>> {
+  const parts = new MessageParts();
+  let found: Found<MessagePart> = { rows: [], last: part.after ?? 0 };
+  for await (const { records, ...place } of blocksOf(reader, part)) {
+    for (const record of records.toReversed()) parts.add(record);
+    found = { rows: parts.all(), ...place };
+    if (parts.known >= rowsAtMost) break;
+  }
+  return found;
+}
+
+/** Reads on from a record, or back from one. */
+async function* blocksOf(reader: Reader, { before, after }: Part): AsyncGenerator<Block> {
+  if (after !== undefined) {
+    const records = await recordsOf(reader, after, after + lookedAtMost);
+    yield { records, last: records.at(-1)?.seq ?? after };
+    return;
+  }
+  const last = before === undefined ? await lastSeq(reader) : before - 1;
+  let to = last + 1;
+  for (let looked = 0; to > 1 && looked < lookedAtMost; looked += readAtOnce) {
+    const from = Math.max(0, to - 1 - readAtOnce);
+    const records = await recordsOf(reader, from, to - 1);
+    const isThere = records.some((record) => record.kind !== 'gap' || record.why !== 'gone');
+    to = isThere ? from + 1 : 0; // what is older is gone
+    yield { records, last, ...(to > 1 && { before: to }) };
+  }
+}
+
+async function recordsOf(reader: Reader, after: number, to: number): Promise<WayRecord[]> {
+  const records: WayRecord[] = [];
+  for await (const record of followJournal(reader, { from: String(after), follow: false })) {
+    if (record.seq > to) break;
+    records.push(record);
+  }
+  return records;
 }
 
 /** The facts of a message, by its id or by that of any dispatch of it. */

@@ -57,7 +57,10 @@ export async function startInspector(
 
   const serve = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     setSafeHeaders(response);
-    const url = new URL(request.url ?? '/', 'http://localhost');
+    const given = request.url ?? '/';
+    const url = URL.canParse(given, 'http://localhost')
+      ? new URL(given, 'http://localhost')
+      : new URL('http://localhost/nothing'); // "//" is no address
     const isData = url.pathname.startsWith('/api/');
     const refusal = guard.refuse(request) ?? (isData ? guard.refuseData(request) : undefined);
     if (refusal !== undefined || request.method !== 'POST') request.resume(); // nobody reads its body
@@ -140,9 +143,9 @@ async function bodyOf(request: IncomingMessage): Promise<Given> {
   let bytes = 0;
   for await (const chunk of request as AsyncIterable<Buffer>) {
     bytes += chunk.length;
-    if (bytes > bodyBytesAtMost) throw new RequestProblem('the request is larger than 1 MB');
-    chunks.push(chunk);
+    if (bytes <= bodyBytesAtMost) chunks.push(chunk); // the rest is read away, so that the answer arrives
   }
+  if (bytes > bodyBytesAtMost) throw new RequestProblem('the request is larger than 1 MB', 413);
   try {
     const value: unknown = JSON.parse(Buffer.concat(chunks).toString('utf8'));
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { ...value };

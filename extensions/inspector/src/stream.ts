@@ -40,8 +40,8 @@ export async function streamFacts(
   }
   try {
     for await (const record of followJournal(reader, { from, signal, clock })) {
+      putSum(); // first, with the place before this record: a page that comes again gets it
       last = cursorOf(record);
-      putSum(); // first: no event may have an id before that of what was summed
       const text = `id: ${last}\ndata: ${JSON.stringify(rowOf(record))}\n\n`;
       if (summed > 0 || !put(text)) summed++;
     }

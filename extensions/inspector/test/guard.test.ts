@@ -103,4 +103,15 @@ describe('the inspector', () => {
       expect([403, 404]).toContain(status);
     },
   );
+
+  it('answers a request for what is no address', async () => {
+    expect((await ask(inspector, '//')).status).toBe(404);
+  });
+
+  it('says so if a request is too large, and reads it to its end', async () => {
+    const { status, body } = await ask(inspector, '/api/differ', {
+      ...{ method: 'POST', headers: knowing(inspector), body: ' '.repeat(4_000_000) },
+    });
+    expect([status, body]).toEqual([413, '{"error":"the request is larger than 1 MB"}']);
+  });
 });

@@ -71,18 +71,42 @@ afterEach(() => {
 });
 
 describe('the page of a running host', () => {
-  it('takes the token out of the address, and lists what has happened', async () => {
-    await page.locator('.virtual a', { hasText: 'egress.sent' }).first().waitFor();
+  const lines = () => page.locator('.virtual a');
+
+  it('takes the token out of the address, and lists a message with its channel, end and time', async () => {
+    await lines().first().waitFor();
+    await expect.poll(() => lines().count()).toBe(1);
+    expect(await lines().first().innerText()).toMatch(/console\s+took .* m?s\s+answered/);
     expect(page.url()).not.toContain('token');
     await expectAccessible(page);
   });
 
-  it('shows new facts as they come, without being asked', async () => {
-    const before = await page.locator('.virtual a', { hasText: 'egress.sent' }).count();
+  it('shows new messages as they come, without being asked', async () => {
     host.say('again');
-    await expect
-      .poll(() => page.locator('.virtual a', { hasText: 'egress.sent' }).count())
-      .toBeGreaterThan(before);
+    await expect.poll(() => lines().count()).toBe(2);
+    await expect.poll(() => lines().first().innerText()).toMatch(/answered/);
+  });
+
+  it('tells how many cancels and failures a message had', async () => {
+    host.say('a secret');
+    await expect.poll(() => lines().first().innerText()).toMatch(/1 cancel/);
+    await picture('messages');
+  });
+
+  it('lists every fact when it is asked to, and goes back to the messages', async () => {
+    await page.getByRole('link', { name: 'All facts' }).click();
+    await lines().filter({ hasText: 'egress.sent' }).first().waitFor();
+    await page.getByText(/^\d{2,} facts$/).waitFor();
+    await expectAccessible(page);
+    await page.getByRole('link', { name: 'Messages alone' }).click();
+    await page.getByText('3 messages', { exact: true }).waitFor();
+  });
+
+  it('opens with an address that was cut', async () => {
+    const { origin } = new URL(page.url());
+    await page.goto(`${origin}/#/facts/%E0%A4%A`);
+    await page.getByText(/^0 facts for %E0%A4%A$/).waitFor();
+    await view('Messages');
   });
 
   it('says why: stages, handlers, patches by author, a conflict, a stale approval and an audit', async () => {
@@ -115,7 +139,6 @@ describe('the page of a running host', () => {
   });
 
   it('shows a cancel in red, with its author, its text and its code', async () => {
-    host.say('a secret');
     await why('code:unsafe');
     const cancel = stage('egress.preparing').locator('.cancel');
     expect(await cancel.innerText()).toMatch(

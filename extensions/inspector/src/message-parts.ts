@@ -1,0 +1,48 @@
+import type { WayRecord } from 'sluice/host';
+
+/** The facts of one message in a part of a journal. */
+export interface MessagePart {
+  /** The id of its event. */
+  readonly id: string;
+  /** The first and the newest of its steps there, if there is one. */
+  readonly fromMs?: number;
+  readonly toMs?: number;
+  /** How it ended, or its newest step. */
+  readonly state?: string;
+  readonly channel?: string;
+  readonly cancels: number;
+  readonly failures: number;
+}
+
+/** Counts what belongs to each message. It takes the newest fact first. */
+export class MessageParts {
+  readonly #parts = new Map<string, MessagePart>();
+  /** Messages with a step in this part. */
+  known = 0;
+
+  add(record: WayRecord): void {
+    const { correlationId: id, atMs, kind } = record;
+    const of = this.#parts.get(id) ?? { id, cancels: 0, failures: 0 };
+    if (kind === 'dispatch') {
+      const { status, failures } = record.outcome;
+      const cancels = of.cancels + (status === 'cancelled' ? 1 : 0);
+      this.#parts.set(id, { ...of, cancels, failures: of.failures + failures.length });
+    } else if (kind === 'update') {
+      const { state, outcome, channel = of.channel } = record;
+      if (of.state === undefined) this.known++;
+      this.#parts.set(id, {
+        ...{
+          state: state === 'dead' ? state : (outcome ?? state),
+          toMs: atMs,
+          ...of,
+          fromMs: atMs,
+        },
+        ...(channel !== undefined && { channel }),
+      });
+    }
+  }
+
+  all(): readonly MessagePart[] {
+    return [...this.#parts.values()];
+  }
+}

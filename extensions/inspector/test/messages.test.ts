@@ -1,0 +1,110 @@
+import { cancel, defineExtension } from 'sluice';
+import { keepWay, memoryJournal, type NewFact, wayRecorder } from 'sluice/host';
+import { startTestHost, virtualClock } from 'sluice/testing';
+import { expect, it } from 'vitest';
+import { type Inspector, startInspector } from '../src/index.js';
+import { ask, knowing } from './ask.js';
+
+interface Found {
+  readonly rows: readonly Readonly<Record<string, unknown>>[];
+  readonly before?: number;
+  readonly last: number;
+}
+
+async function found(inspector: Inspector, path: string): Promise<Found> {
+  const { body } = await ask(inspector, `/api/${path}`, { headers: knowing(inspector) });
+  return JSON.parse(body) as Found;
+}
+
+/** A journal that keeps facts, and a page on it. */
+async function lab() {
+  const clock = virtualClock(1_000);
+  const journal = memoryJournal({ clock, keepRows: 40_000 });
+  const way = wayRecorder({ clock });
+  way.listen(keepWay(journal));
+  const inspector = await startInspector({ name: 'a test', reader: journal });
+  return {
+    ...{ clock, journal, way, inspector },
+    tell: (fact: NewFact) => way.record(() => fact),
+    [Symbol.asyncDispose]: () => inspector[Symbol.asyncDispose](),
+  };
+}
+
+const update = (id: string, state: 'accepted' | 'begun' | 'ended', more: object = {}): NewFact => ({
+  ...{ kind: 'update', id, correlationId: id, state, channel: 'fake', accountId: 'default' },
+  ...more,
+});
+const send = (id: string): NewFact => ({
+  ...{ kind: 'send', id, correlationId: 'none', state: 'sent', sendKind: 'reply' },
+});
+
+it('a message is one line with its channel, its end, its time and its cancels and failures', async () => {
+  await using test = await lab();
+  const guard = defineExtension({
+    id: 'guard',
+    setup(api) {
+      api.veto('egress.preparing', 'hush', () => cancel('policy'));
+      api.observe('ingress.normalized', 'broken', () => {
+        throw new Error('no');
+      });
+    },
+  });
+  const { journal, way } = test;
+  await using host = await startTestHost({
+    ...{ journal, way, closesJournal: false, extensions: [guard] },
+  });
+  await host.say('hello');
+  const { rows, before } = await found(test.inspector, 'messages');
+  const messages = rows.filter(({ state }) => state !== undefined);
+  expect(messages).toMatchObject([{ channel: 'fake', cancels: 1, failures: 1 }]);
+  expect(messages[0]?.['state']).not.toBe('accepted');
+  expect(before).toBeUndefined();
+});
+
+it('a message that has not ended is in the list with its newest step', async () => {
+  await using test = await lab();
+  test.tell(update('u-1', 'accepted'));
+  await test.clock.advance(50);
+  test.tell(update('u-1', 'begun'));
+  expect((await found(test.inspector, 'messages')).rows).toEqual([
+    {
+      id: 'u-1',
+      channel: 'fake',
+      state: 'begun',
+      fromMs: 1_000,
+      toMs: 1_050,
+      cancels: 0,
+      failures: 0,
+    },
+  ]);
+});
+
+it('what is newer than a record is read alone, so that nothing is counted twice', async () => {
+  await using test = await lab();
+  test.tell(update('u-1', 'accepted'));
+  const { last } = await found(test.inspector, 'messages');
+  await test.clock.advance(50);
+  test.tell(update('u-1', 'ended', { outcome: 'answered' }));
+  const newer = await found(test.inspector, `messages?after=${last}`);
+  expect(newer.rows).toMatchObject([{ id: 'u-1', state: 'answered', fromMs: 1_050 }]);
+  expect(await found(test.inspector, `messages?after=${newer.last}`)).toEqual({
+    ...{ rows: [], last: newer.last },
+  });
+});
+
+it('a search says where to go on, also if it has found nothing in all that it looked through', async () => {
+  await using test = await lab();
+  test.tell(update('u-1', 'accepted'));
+  for (let at = 0; at < 10_200; at++) test.tell(send(`send-${at}`));
+  const first = await found(test.inspector, 'list?q=kind:update');
+  expect(first.rows).toEqual([]);
+  const { rows } = await found(test.inspector, `list?q=kind:update&before=${first.before}`);
+  expect(rows).toMatchObject([{ id: 'u-1', seq: 1 }]);
+});
+
+it('the id of a line is whole, so that its link leads to its message', async () => {
+  await using test = await lab();
+  const id = `u-${'x'.repeat(400)}`;
+  test.tell(update(id, 'accepted', { reason: 'y'.repeat(400) }));
+  expect((await found(test.inspector, 'list')).rows).toMatchObject([{ id, correlationId: id }]);
+});
