@@ -22,8 +22,8 @@ function load(options: object = {}) {
     ...{ kernel: test.kernel, clock: test.clock, pluginId: 'p', profile: '2026.9' as const },
     ...options,
   });
-  const build = async (sessionKey: string) => {
-    const payload = { sessionKey, prompt: 'p', messages: [], guidance: [], additions: [] };
+  const build = async (sessionKey: string, run: { readonly runId?: string } = {}) => {
+    const payload = { sessionKey, prompt: 'p', messages: [], guidance: [], additions: [], ...run };
     return (await test.kernel.dispatch('agent.prompt.building', payload)).payload.additions;
   };
   return { ...test, api, plugin, build };
@@ -50,6 +50,29 @@ describe('the api of profile 2026.9 (event-pipeline §17.34)', () => {
     ]);
     expect(await build('s')).toEqual([]);
     expect(await build('other')).toEqual([{ text: 'x', position: 'before' }]);
+  });
+
+  it('gives a text to each attempt of the next run, and to no later run', async () => {
+    const { api, build } = load();
+    const text = { sessionKey: 's', text: 'a' };
+    await api.enqueueNextTurnInjection?.(text);
+    const additions = [{ text: 'a', position: 'before' }];
+    expect(await build('s', { runId: 'r-1' })).toEqual(additions);
+    await api.enqueueNextTurnInjection?.({ ...text, text: 'while it runs' });
+    expect(await build('s', { runId: 'r-1' })).toEqual(additions);
+    expect(await build('s', { runId: 'r-2' })).toEqual([
+      { text: 'while it runs', position: 'before' },
+    ]);
+    expect(await build('s', { runId: 'r-3' })).toEqual([]);
+  });
+
+  it('takes no text when 32 wait, or that is none', async () => {
+    const { api } = load();
+    const enqueue = (text: unknown) => api.enqueueNextTurnInjection?.({ sessionKey: 's', text });
+    expect(await enqueue(7)).toMatchObject({ enqueued: false });
+    for (let at = 0; at < 32; at++)
+      expect(await enqueue(`text ${at}`)).toMatchObject({ enqueued: true });
+    expect(await enqueue('one more')).toMatchObject({ enqueued: false });
   });
 
   it('forgets a text whose time is over, and keeps one from a plugin that may not write to the prompt', async () => {

@@ -2,8 +2,9 @@ import { definedFields } from '../../../kernel/index.js';
 import { registerLegacyHook } from '../../runner/register-hook.js';
 import type { Registering } from '../api/registering.js';
 
-/** Texts that wait in one session at most, and sessions that texts wait in. */
-const mostWaiting = 20;
+/** Texts that wait in one session at most, by their kind, and sessions that texts wait in. */
+const mostEvents = 20;
+const mostInjections = 32;
 const mostSessions = 1_000;
 
 /** A text that waits for the next prompt of a session. */
@@ -16,12 +17,21 @@ interface WaitingText {
 }
 
 /** Texts that stand before or after the next prompts of sessions. They wait in memory. A plugin that may not write to the prompt is told so. */
-function waitingTexts(plugin: Registering, kind: string, between: string) {
+function waitingTexts(plugin: Registering, kind: string, between: string, most: number) {
   const { pluginId, source, kernel, scope, clock } = plugin;
   const waiting = new Map<string, readonly WaitingText[]>();
-  const handler = (_: unknown, { sessionKey = '' }: { readonly sessionKey?: string }) => {
-    const due = of(sessionKey);
-    waiting.delete(sessionKey);
+  /** The texts of the last prompt of a session: another attempt of its run has them, too. */
+  const taken = new Map<string, { readonly runId: string; readonly due: readonly WaitingText[] }>();
+  const handler = (
+    _: unknown,
+    { sessionKey = '', runId = '' }: { readonly sessionKey?: string; readonly runId?: string },
+  ) => {
+    const before = taken.get(sessionKey);
+    const isAgain = runId !== '' && before?.runId === runId;
+    const due = isAgain ? before.due : of(sessionKey);
+    if (!isAgain) waiting.delete(sessionKey);
+    if (due.length > 0) setNewest(taken, sessionKey, { runId, due });
+    else taken.delete(sessionKey);
     const joined = (isAfter: boolean): string | undefined =>
       due.flatMap((one) => (one.isAfter === isAfter ? [one.text] : [])).join(between) || undefined;
     return definedFields({ prependContext: joined(false), appendContext: joined(true) });
@@ -44,14 +54,18 @@ function waitingTexts(plugin: Registering, kind: string, between: string) {
       if (!isListening)
         scope.add(`${kind}s`, registerLegacyHook(kernel, registration, { profile }));
       isListening = true;
-      const texts = [...of(sessionKey), text].slice(-mostWaiting);
-      waiting.delete(sessionKey); // the newest session stands last
-      waiting.set(sessionKey, texts);
-      const [oldest] = waiting.keys();
-      if (waiting.size > mostSessions && oldest !== undefined) waiting.delete(oldest);
+      setNewest(waiting, sessionKey, [...of(sessionKey), text].slice(-most));
       return true;
     },
   };
+}
+
+/** Keeps something of a session, and forgets that of the oldest one if there are too many. */
+function setNewest<Kept>(bySession: Map<string, Kept>, sessionKey: string, kept: Kept): void {
+  bySession.delete(sessionKey); // the newest stands last
+  bySession.set(sessionKey, kept);
+  const [oldest] = bySession.keys();
+  if (bySession.size > mostSessions && oldest !== undefined) bySession.delete(oldest);
 }
 
 /**
@@ -60,7 +74,7 @@ function waitingTexts(plugin: Registering, kind: string, between: string) {
  * @returns `false` if the text does not wait: it is empty, or the same as the one before.
  */
 export function systemEvents(plugin: Registering) {
-  const texts = waitingTexts(plugin, 'system event', '\n');
+  const texts = waitingTexts(plugin, 'system event', '\n', mostEvents);
   return (given: string, { sessionKey }: { readonly sessionKey: string }): boolean => {
     const text = `System: ${given.trim()}`;
     if (given.trim() === '' || texts.of(sessionKey).at(-1)?.text === text) return false;
@@ -78,14 +92,15 @@ interface NextTurnInjection {
 
 /** `api.session.workflow.enqueueNextTurnInjection`: a text that stands before or after the next prompt of a session. */
 export function nextTurnInjections(plugin: Registering) {
-  const texts = waitingTexts(plugin, 'next-turn injection', '\n\n');
+  const texts = waitingTexts(plugin, 'next-turn injection', '\n\n', mostInjections);
   let count = 0;
   return async ({ sessionKey, placement, ttlMs, ...given }: NextTurnInjection) => {
     const id = given.idempotencyKey ?? `${plugin.pluginId}:${++count}`;
-    const text = given.text.trim();
+    const text = typeof given.text === 'string' ? given.text.trim() : ''; // from outside
     const isAfter = placement === 'append_context';
     const endsAtMs = ttlMs === undefined ? undefined : plugin.clock.now() + ttlMs;
-    const isNew = text !== '' && texts.of(sessionKey).every((one) => one.id !== id);
+    const open = texts.of(sessionKey);
+    const isNew = text !== '' && open.length < mostInjections && open.every((one) => one.id !== id);
     const one = { id, text, isAfter, ...definedFields({ endsAtMs }) };
     return { enqueued: isNew && texts.add(sessionKey, one), id, sessionKey };
   };
