@@ -3,6 +3,7 @@ import {
   createLegacyHookRunner,
   type LegacyDivergenceName,
   type LegacyHookName,
+  type LegacyProfile,
 } from '../../legacy/index.js';
 import { createTestKernel } from '../test-kernel.js';
 import { type ParityDifference, parityDifferences } from './differences.js';
@@ -20,11 +21,13 @@ import { type ParityPlugin, pluginHandlers } from './plugin-handlers.js';
 import type { ParityWatch } from './watches.js';
 
 /** A scenario, with the two sides that it runs through. */
-export interface ParityOptions<H extends LegacyHookName>
-  extends Omit<ParityScenario<H>, 'handlers'>,
-    Partial<ParityPlugin> {
+export interface ParityOptions<H extends string, P extends LegacyProfile = '2026.3'>
+  extends Omit<ParityScenario<H, P>, 'handlers'>,
+    Partial<Omit<ParityPlugin, 'profile'>> {
+  /** The release whose hooks are compared; `2026.3` by default. */
+  readonly profile?: P;
   /** The handlers of both sides, unless `plugin` brings them. */
-  readonly handlers?: readonly ParityHandler<H>[];
+  readonly handlers?: readonly ParityHandler<H, P>[];
   /** OpenClaw's runner (`openclawHookRunner`), or anything like it; by default Sluice's own, on a kernel of its own. */
   readonly legacyRunner?: MakeLegacyRunner;
   /**
@@ -68,17 +71,18 @@ export interface ParityReport {
  * });
  * expect(report.differences).toEqual([]);
  */
-export async function compareParity<H extends LegacyHookName>(
-  options: ParityOptions<H>,
-): Promise<ParityReport> {
-  const { legacyRunner, pipeline: setUp, allow = [] } = options;
-  const theirs = await sideOf(options, legacyRunner ?? pipelineRunner(createTestKernel().kernel));
-  const ours = await sideOf(options, await pipelineOf(setUp));
+export async function compareParity<
+  H extends LegacyHookName<P>,
+  P extends LegacyProfile = '2026.3',
+>(options: ParityOptions<H, P>): Promise<ParityReport> {
+  const { legacyRunner, pipeline: setUp, allow = [], profile = '2026.3' } = options;
+  const theirs = await sideOf(options, legacyRunner ?? (await pipelineOf(undefined, profile)));
+  const ours = await sideOf(options, await pipelineOf(setUp, profile));
   const sameHandlers = setUp === undefined;
   const steps = await stepsOf(options, theirs, ours.run);
   const found = compareRuns(theirs.run, ours.run, sameHandlers).map((difference) => ({
     ...difference,
-    ...definedFields({ row: divergenceOf(difference, steps) }),
+    ...definedFields({ row: divergenceOf(difference, steps, profile) }),
   }));
   const isAllowed = ({ row }: ParityDifference): boolean =>
     row !== undefined && allow.includes(row);
@@ -98,8 +102,8 @@ interface Side {
 }
 
 /** Runs one side, with copies of the events and an instance of the plugin of its own. */
-async function sideOf<H extends LegacyHookName>(
-  options: ParityOptions<H>,
+async function sideOf<H extends LegacyHookName<P>, P extends LegacyProfile>(
+  options: ParityOptions<H, P>,
   makeRunner: MakeLegacyRunner,
 ): Promise<Side> {
   const { plugin, handlers: given, watch = {}, settle, next = [] } = options;
@@ -107,7 +111,7 @@ async function sideOf<H extends LegacyHookName>(
     throw new TypeError('A scenario needs handlers, or a plugin.');
   await using loaded =
     plugin === undefined ? undefined : await pluginHandlers({ ...options, plugin });
-  const handlers = (loaded?.handlers ?? given ?? []) as readonly ParityHandler<H>[]; // a plugin's are for any hook
+  const handlers = (loaded?.handlers ?? given ?? []) as readonly ParityHandler<H, P>[]; // a plugin's are for any hook
   const copied = {
     event: plainCopy(options.event),
     ctx: plainCopy(options.ctx),
@@ -130,7 +134,7 @@ async function sideOf<H extends LegacyHookName>(
 
 /** Pairs the calls of both sides, with the answers of the legacy side. */
 async function stepsOf(
-  { hook, next = [] }: Pick<ParityOptions<LegacyHookName>, 'hook' | 'next'>,
+  { hook, next = [] }: { readonly hook: string; readonly next?: readonly { hook: string }[] },
   { run, handlers }: Side,
   ours: ParityRun,
 ): Promise<readonly ComparedStep[]> {
@@ -152,11 +156,12 @@ async function stepsOf(
 
 async function pipelineOf(
   setUp: ParityOptions<LegacyHookName>['pipeline'],
+  profile: LegacyProfile,
 ): Promise<MakeLegacyRunner> {
   const { kernel } = createTestKernel();
-  if (setUp === undefined) return pipelineRunner(kernel);
+  if (setUp === undefined) return pipelineRunner(kernel, undefined, { profile });
   await setUp(kernel);
-  return (_, options) => createLegacyHookRunner(kernel, options);
+  return (_, options) => createLegacyHookRunner(kernel, { ...options, profile });
 }
 
 /**

@@ -2,17 +2,21 @@ import { isFields, isThenable } from '../../kernel/index.js';
 import {
   type LegacyDivergence,
   type LegacyDivergenceName,
-  type LegacyHookName,
+  type LegacyProfile,
   legacyDivergences,
 } from '../../legacy/index.js';
 import type { ParityDifference } from './differences.js';
-import type { ParityHandler, ParityRun } from './parity-run.js';
+import type { ParityRun } from './parity-run.js';
 
 /** One call of the runners, as it went on both sides. */
 export interface ComparedStep {
-  readonly hook: LegacyHookName;
+  readonly hook: string;
   /** The handlers of the hook, in the order in which the plugins were loaded. */
-  readonly handlers: readonly Pick<ParityHandler, 'hook' | 'pluginId' | 'priority'>[];
+  readonly handlers: readonly {
+    readonly hook?: string;
+    readonly pluginId: string;
+    readonly priority?: number;
+  }[];
   readonly legacy: ParityRun;
   readonly pipeline: ParityRun;
   /** The answers on the legacy side, as of `answersOf`. */
@@ -84,18 +88,22 @@ const rules: Partial<Readonly<Record<LegacyDivergenceName, Explains>>> = {
 export function divergenceOf(
   difference: ParityDifference,
   steps: readonly ComparedStep[],
+  profile: LegacyProfile = '2026.3',
 ): LegacyDivergenceName | undefined {
   const [whole, at] = /^next\[(\d+)\]\./.exec(difference.path) ?? [''];
   const step = steps[at === undefined ? 0 : Number(at) + 1];
   if (step === undefined) return undefined;
   const own = { ...difference, path: difference.path.slice(whole.length) };
   const names = Object.keys(rules) as LegacyDivergenceName[]; // the table's own keys
-  return names.find((name) => concerns(name, step.hook) && rules[name]?.(own, step));
+  return names.find((name) => concerns(name, step.hook, profile) && rules[name]?.(own, step));
 }
 
-function concerns(row: LegacyDivergenceName, hook: LegacyHookName): boolean {
+function concerns(row: LegacyDivergenceName, hook: string, profile: LegacyProfile): boolean {
   const rows: readonly LegacyDivergence[] = legacyDivergences;
-  return rows.some(({ name, hooks }) => name === row && hooks.includes(hook));
+  return rows.some(
+    ({ name, hooks, profiles }) =>
+      name === row && profiles.includes(profile) && hooks.some((one) => one === hook),
+  );
 }
 
 /** The answers of a call, by its handlers in the order of their calls: an empty record if none has come, or it is none. */

@@ -1,12 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { legacyHookNames } from '../../legacy/index.js';
+import { rowsOf } from '../../legacy/internal.js';
 import type { MakeLegacyRunner } from './parity-run.js';
 
 /**
  * OpenClaw's own hook runner, for `compareParity`. It is cut out of an installed openclaw@2026.3.13, which exports it nowhere;
  * neither the rest of the package nor its dependencies are loaded. To get the package without its dependencies:
- * `npm pack openclaw@2026.3.13 && tar -xzf openclaw-2026.3.13.tgz`.
+ * `npm pack openclaw@2026.3.13 && tar -xzf openclaw-2026.3.13.tgz`. Of an openclaw@2026.9, give `compareParity` the profile, too:
+ * its runner is imported, and needs the package with its dependencies and the Node that it asks for.
  *
  * @param folder the folder of the package, such as `./package` or `./node_modules/openclaw`.
  * @throws Error (as a rejection) if the package has no hook runner that runs by itself: it is another version.
@@ -15,12 +19,45 @@ import type { MakeLegacyRunner } from './parity-run.js';
  * const report = await compareParity({ legacyRunner, plugin: './acme', hook, event, ctx });
  */
 export async function openclawHookRunner(folder: string): Promise<MakeLegacyRunner> {
+  const later = laterRunner(join(folder, 'dist'));
+  if (later !== undefined) return importLater(later);
   const { createHookRunner } = (await cutModule(folder, {
     region: 'src/plugins/hooks.ts',
     exports: ['createHookRunner'],
     with: ['src/shared/text/join-segments.ts'],
   })) as { readonly createHookRunner: MakeLegacyRunner }; // it takes any hook name, and reads the same fields
   return createHookRunner;
+}
+
+/** The file of a later release that exports its runner, and the name that it has there. */
+function laterRunner(dist: string): { readonly file: string; readonly name: string } | undefined {
+  for (const one of existsSync(dist) ? readdirSync(dist).toSorted() : []) {
+    if (!one.endsWith('.mjs')) continue;
+    const file = join(dist, one);
+    const text = readFileSync(file, 'utf8');
+    const name = /\bcreateHookRunner as (\w+)\b/.exec(text)?.[1];
+    if (name !== undefined && text.includes('\nfunction createHookRunner(')) return { file, name };
+  }
+  return undefined;
+}
+
+async function importLater({
+  file,
+  name,
+}: {
+  readonly file: string;
+  readonly name: string;
+}): Promise<MakeLegacyRunner> {
+  const module = (await import(/* @vite-ignore */ pathToFileURL(file).href)) as Readonly<
+    Record<string, (registry: object, options: object) => object>
+  >; // it exports functions
+  const closed = legacyHookNames['2026.9'].filter((hook) => rowsOf('2026.9')[hook]?.isClosed);
+  const failurePolicyByHook = Object.fromEntries(closed.map((hook) => [hook, 'fail-closed']));
+  return ({ typedHooks }, options) => {
+    const runner = module[name]?.({ typedHooks, plugins: [] }, { ...options, failurePolicyByHook });
+    if (runner === undefined) throw new TypeError(`${file} does not export ${name}`);
+    return runner;
+  };
 }
 
 /** The cut of one source module out of the bundle of an installed openclaw. */

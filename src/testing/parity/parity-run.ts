@@ -4,16 +4,20 @@ import type {
   LegacyEvent,
   LegacyHookName,
   LegacyHookRegistration,
+  LegacyProfile,
 } from '../../legacy/index.js';
 import { plainCopy } from './plain-copy.js';
 
 /** A handler of a scenario, as a plugin registers it. */
-export interface ParityHandler<H extends LegacyHookName = LegacyHookName> {
+export interface ParityHandler<
+  H extends string = LegacyHookName,
+  P extends LegacyProfile = '2026.3',
+> {
   /** The hook that it is for, by default the one that the scenario begins with. */
-  readonly hook?: LegacyHookName;
+  readonly hook?: LegacyHookName<P>;
   readonly pluginId: string;
   readonly priority?: number;
-  readonly handler: (event: LegacyEvent<H>, ctx: LegacyContext<H>) => unknown;
+  readonly handler: (event: LegacyEvent<H, P>, ctx: LegacyContext<H, P>) => unknown;
   /** Further options of `api.on`, such as `timeoutMs` and `matcher`. */
   readonly options?: Partial<
     Pick<LegacyHookRegistration, 'timeoutMs' | 'matcher' | 'eligibleTriggers'>
@@ -74,9 +78,15 @@ export interface ParityRun {
 /** A legacy runner: anything with a method `run<HookName>(event, ctx)` per hook. */
 export type AnyLegacyRunner = object;
 
+/** A registered handler of a scenario, of any profile. */
+export interface ParityRegistration extends Omit<LegacyHookRegistration<string>, 'handler'> {
+  readonly source: string;
+  handler(event: never, ctx: never): unknown;
+}
+
 /** Makes a runner of registered handlers, as OpenClaw's `createHookRunner` does. */
 export type MakeLegacyRunner = (
-  registry: { readonly typedHooks: readonly (LegacyHookRegistration & { source: string })[] },
+  registry: { readonly typedHooks: readonly ParityRegistration[] },
   options: {
     readonly logger: Readonly<Record<ParityLine['level'], (text: string) => void>>;
     readonly catchErrors: boolean;
@@ -84,21 +94,26 @@ export type MakeLegacyRunner = (
 ) => AnyLegacyRunner;
 
 /** One call of a runner. */
-export interface ParityStep<H extends LegacyHookName = LegacyHookName> {
+export interface ParityStep<H extends string = LegacyHookName, P extends LegacyProfile = '2026.3'> {
   readonly hook: H;
-  readonly event: LegacyEvent<H>;
-  readonly ctx: LegacyContext<H>;
+  readonly event: LegacyEvent<H, P>;
+  readonly ctx: LegacyContext<H, P>;
 }
 
 /** One call of a runner for any hook, with its own event and context. */
-export type AnyParityStep = { readonly [H in LegacyHookName]: ParityStep<H> }[LegacyHookName];
+export type AnyParityStep<P extends LegacyProfile = '2026.3'> = {
+  readonly [H in LegacyHookName<P>]: ParityStep<H, P>;
+}[LegacyHookName<P>];
 
 /** A scenario to run. */
-export interface ParityScenario<H extends LegacyHookName = LegacyHookName> extends ParityStep<H> {
+export interface ParityScenario<
+  H extends string = LegacyHookName,
+  P extends LegacyProfile = '2026.3',
+> extends ParityStep<H, P> {
   /** Further calls of the same runner, one after the other: the hooks of a run in their order. */
-  readonly next?: readonly AnyParityStep[];
+  readonly next?: readonly AnyParityStep<P>[];
   /** In the order in which the plugins were loaded. */
-  readonly handlers: readonly ParityHandler<H>[];
+  readonly handlers: readonly ParityHandler<H, P>[];
   /** Has the meaning of the runner's own option; by default `true`. */
   readonly catchErrors?: boolean;
   /**
@@ -121,10 +136,10 @@ export interface ParityScenario<H extends LegacyHookName = LegacyHookName> exten
  *   handlers: [{ pluginId: 'acme', handler: () => ({ cancel: true }) }],
  * });
  */
-export async function recordParityRun<H extends LegacyHookName>(
-  makeRunner: MakeLegacyRunner,
-  scenario: ParityScenario<H>,
-): Promise<ParityRun> {
+export async function recordParityRun<
+  H extends LegacyHookName<P>,
+  P extends LegacyProfile = '2026.3',
+>(makeRunner: MakeLegacyRunner, scenario: ParityScenario<H, P>): Promise<ParityRun> {
   const { hook, event, ctx, handlers, catchErrors = true, drive, next = [] } = scenario;
   let now = newStep(event); // of the call that runs
   const line = (level: ParityLine['level']) => (text: string) => {
@@ -138,7 +153,7 @@ export async function recordParityRun<H extends LegacyHookName>(
       hookName,
       source: pluginId,
       ...definedFields({ priority }),
-      handler: (given: LegacyEvent<H>, context: LegacyContext<H>) => {
+      handler: (given: LegacyEvent<H, P>, context: LegacyContext<H, P>) => {
         const { calls, order, answers, isAtOnce } = now;
         const seen = { event: plainCopy(given), ctx: plainCopy(context) };
         const isHostsEvent = given === now.event;
@@ -178,11 +193,7 @@ function newStep(event: unknown): Recording {
 
 async function recordStep(
   runner: AnyLegacyRunner,
-  {
-    hook,
-    event,
-    ctx,
-  }: { readonly hook: LegacyHookName; readonly event: object; readonly ctx: object },
+  { hook, event, ctx }: { readonly hook: string; readonly event: unknown; readonly ctx: unknown },
   recording: Recording,
   drive: ParityScenario['drive'],
 ): Promise<ParityRun> {
@@ -211,7 +222,7 @@ async function recordStep(
   return { ending, calls, log, order, event, ctx, answers };
 }
 
-function methodOf(runner: AnyLegacyRunner, hook: LegacyHookName): (...args: unknown[]) => unknown {
+function methodOf(runner: AnyLegacyRunner, hook: string): (...args: unknown[]) => unknown {
   const name = `run${hook.replace(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase())}`;
   const method = (runner as Readonly<Record<string, unknown>>)[name];
   if (typeof method === 'function') return method as (...args: unknown[]) => unknown;

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { definedFields, isFields, loggerWith } from '../../kernel/index.js';
+import { definedFields, fieldsOf, loggerWith } from '../../kernel/index.js';
 import {
   type LegacyHookName,
   type LoadPluginFromOptions,
@@ -13,7 +13,7 @@ import type { ParityHandler, PluginLine } from './parity-run.js';
 
 /** A plugin of a scenario, by its path or by its register function, with its options. */
 export interface ParityPlugin
-  extends Pick<LoadPluginFromOptions, 'from' | 'openclaw' | 'config' | 'pluginConfig'> {
+  extends Pick<LoadPluginFromOptions, 'from' | 'openclaw' | 'config' | 'pluginConfig' | 'profile'> {
   readonly plugin: string | ((api: never) => unknown);
 }
 
@@ -30,6 +30,7 @@ export interface PluginHandlers extends AsyncDisposable {
  */
 export async function pluginHandlers({
   plugin,
+  profile = '2026.3',
   ...options
 }: ParityPlugin): Promise<PluginHandlers> {
   const handlers: ParityHandler[] = [];
@@ -37,14 +38,18 @@ export async function pluginHandlers({
   const { kernel } = createTestKernel();
   const rest = {
     ...options,
+    profile,
     kernel,
     logger: loggerWith((level, text) => void said.push({ level, text })),
   };
   const taking = (register: (api: never) => unknown) => (api: object) => {
     const on = (hook: LegacyHookName, handler: ParityHandler['handler'], given?: unknown): void => {
-      const { priority } = (isFields(given) ? given : {}) as { readonly priority?: number };
-      if ((legacyHookNames['2026.3'] as readonly string[]).includes(hook))
-        handlers.push({ hook, pluginId: '', handler, ...definedFields({ priority }) });
+      const { priority, ...rest } = fieldsOf(given) as { readonly priority?: number };
+      if ((legacyHookNames[profile] as readonly string[]).includes(hook))
+        handlers.push({
+          ...{ hook, pluginId: '', handler, ...definedFields({ priority }) },
+          ...(profile === '2026.9' && { options: rest }),
+        });
     };
     const recording = {
       get: (target: object, key: PropertyKey): unknown =>

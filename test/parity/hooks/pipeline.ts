@@ -40,7 +40,7 @@ function makeRunner(kernel: Kernel, registered: Disposable[]): MakeLegacyRunner 
     for (const hook of typedHooks) {
       const trusted = hook.pluginId !== untrustedPlugin;
       try {
-        registered.push(registerLegacyHook(kernel, hook, { trusted }));
+        registered.push(registerLegacyHook(kernel, hook as never, { trusted }));
       } catch (error) {
         if (!isSluiceError(error) || !error.message.includes('priority')) throw error;
       }
