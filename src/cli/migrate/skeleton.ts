@@ -62,6 +62,8 @@ import { expect, test } from 'vitest';
 import extension from '../src/index.ts';
 
 const plugin = join(import.meta.dirname, ${JSON.stringify(path)});
+// The release of OpenClaw that the plugin is for.
+const profile = '${plugin.profile}';
 // The settings of the plugin.${mayBeEmpty ? '' : ' Its schema requires some: the test of loading is skipped until they are here.'}
 const config: Readonly<Record<string, unknown>> = {};
 
@@ -69,7 +71,7 @@ const config: Readonly<Record<string, unknown>> = {};
 const toWrite: readonly string[] = ${JSON.stringify(hooks)};
 
 // Add the calls that matter to the plugin.
-const calls: readonly AnyParityStep[] = [
+const calls: readonly AnyParityStep<typeof profile>[] = [
 ${calls.join('\n')}
 ];
 
@@ -86,7 +88,8 @@ for (const call of calls) {
   }
   test(\`\${hook} does as in the plugin\`, async () => {
     const report = await compareParity({
-      ...(call as AnyParityStep & { hook: 'message_sending' }), // any hook: the types of its call are checked above
+      ...(call as AnyParityStep<typeof profile> & { hook: 'message_sending' }), // any hook: the types of its call are checked above
+      profile,
       plugin,
       pluginConfig: config,
       pipeline: (kernel) => loadExtension(kernel, extension, { config }),
@@ -140,7 +143,14 @@ const tool = { toolName: 'read', params: { path: 'notes.txt' } };
 const line = { role: 'toolResult', content: 'three lines' };
 
 /** A well-formed call of each hook that `compareParity` runs, for the tests of a plugin that moves. */
-const sampleCalls: Readonly<Record<LegacyHookName, readonly [event: object, ctx: object]>> = {
+const sampleCalls: Readonly<
+  Record<
+    LegacyHookName | 'before_agent_reply' | 'before_agent_run',
+    readonly [event: object, ctx: object]
+  >
+> = {
+  before_agent_reply: [{ cleanedBody: 'hello' }, { ...run, trigger: 'user' }],
+  before_agent_run: [{ prompt: 'hello', messages }, run],
   before_model_resolve: [{ prompt: 'hello' }, run],
   before_prompt_build: [{ prompt: 'hello', messages }, run],
   before_agent_start: [{ prompt: 'hello', messages }, run],

@@ -103,6 +103,8 @@ describe('sluice migrate (event-pipeline §17.33)', () => {
       );
       expect(todo).toEqual(expect.arrayContaining([...uncalled]));
       expect(todo.length > 0).toBe(uncalled.length > 0);
+      expect(todo.filter((hook) => /^before_agent_(reply|run)$/.test(String(hook)))).toEqual([]);
+      expect(tests).toContain(`const profile = '${profile}';`);
       expect(tests).toContain(
         "test.skipIf(Object.keys(config).length === 0)('the extension loads'",
       );
